@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Linear probing, at most half full; removal shifts the run back, so there are no tombstones. */
+#include "wrap/base/map.h"
+#include "wrap/base/err.h"
+#include "wrap/base/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct map_slot {
+    uint64_t key, value;
+    bool used;
+};
+
+static size_t map_home(const struct map *map, uint64_t key)
+{
+    return hash_u64(key) & (map->cap - 1);
+}
+
+static size_t map_find(const struct map *map, uint64_t key)
+{
+    size_t at = map_home(map, key);
+    while (map->slots[at].used && map->slots[at].key != key)
+        at = (at + 1) & (map->cap - 1);
+    return at;
+}
+
+uint64_t *map_get(const struct map *map, uint64_t key)
+{
+    if (!map->cap)
+        return NULL;
+    struct map_slot *slot = &map->slots[map_find(map, key)];
+    return slot->used ? &slot->value : NULL;
+}
+
+static void map_grow(struct map *map)
+{
+    struct map old = *map;
+    map->cap = old.cap ? old.cap * 2 : 16;
+    map->slots = calloc(map->cap, sizeof *map->slots);
+    if (!map->slots)
+        err_out_of_memory(map->cap * sizeof *map->slots);
+    for (size_t i = 0; i < old.cap; i++)
+        if (old.slots[i].used)
+            map->slots[map_find(map, old.slots[i].key)] = old.slots[i];
+    free(old.slots);
+}
+
+uint64_t *map_put(struct map *map, uint64_t key, bool *is_new)
+{
+    if (map->n * 2 >= map->cap)
+        map_grow(map);
+    struct map_slot *slot = &map->slots[map_find(map, key)];
+    if (is_new)
+        *is_new = !slot->used;
+    if (!slot->used) {
+        *slot = (struct map_slot){.key = key, .used = true};
+        map->n++;
+    }
+    return &slot->value;
+}
+
+bool map_remove(struct map *map, uint64_t key)
+{
+    size_t hole = map->cap ? map_find(map, key) : 0;
+    if (!map->cap || !map->slots[hole].used)
+        return false;
+    size_t mask = map->cap - 1;
+    for (size_t at = (hole + 1) & mask; map->slots[at].used; at = (at + 1) & mask) {
+        size_t home = map_home(map, map->slots[at].key);
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            map->slots[hole] = map->slots[at];
+            hole = at;
+        }
+    }
+    map->slots[hole].used = false;
+    map->n--;
+    return true;
+}
+
+void map_release(struct map *map)
+{
+    free(map->slots);
+    *map = (struct map){0};
+}
+
+struct intern_slot {
+    uint32_t id_plus_1;
+};
+
+uint64_t hash_bytes(const void *bytes, size_t size_bytes)
+{
+    const unsigned char *at = bytes;
+    uint64_t hash = 0x9e3779b97f4a7c15u ^ size_bytes;
+    for (; size_bytes >= 8; at += 8, size_bytes -= 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        hash = hash_u64(hash ^ word) + 0x9e3779b97f4a7c15u;
+    }
+    uint64_t tail = 0;
+    if (size_bytes)
+        memcpy(&tail, at, size_bytes);
+    return hash_u64(hash ^ tail);
+}
+
+static size_t intern_probe(const struct intern *table, uint64_t hash, const void *bytes, size_t size)
+{
+    size_t at = hash & (table->cap - 1);
+    for (; table->slots[at].id_plus_1; at = (at + 1) & (table->cap - 1)) {
+        const struct intern_item *item = &table->items[table->slots[at].id_plus_1 - 1];
+        if (item->hash == hash && item->size == size && !memcmp(item->bytes, bytes, size))
+            break;
+    }
+    return at;
+}
+
+uint32_t intern_find(const struct intern *table, const void *bytes, size_t size_bytes)
+{
+    if (!table->cap)
+        return INTERN_NONE;
+    uint32_t id_plus_1 = table->slots[intern_probe(table, hash_bytes(bytes, size_bytes), bytes, size_bytes)].id_plus_1;
+    return id_plus_1 ? id_plus_1 - 1 : INTERN_NONE;
+}
+
+static void intern_grow(struct intern *table)
+{
+    free(table->slots);
+    table->cap = table->cap ? table->cap * 2 : 32;
+    table->slots = calloc(table->cap, sizeof *table->slots);
+    if (!table->slots)
+        err_out_of_memory(table->cap * sizeof *table->slots);
+    for (size_t i = 0; i < table->n; i++) {
+        size_t at = table->items[i].hash & (table->cap - 1);
+        while (table->slots[at].id_plus_1)
+            at = (at + 1) & (table->cap - 1);
+        table->slots[at].id_plus_1 = (uint32_t)i + 1;
+    }
+}
+
+uint32_t intern_put(struct intern *table, const void *bytes, size_t size_bytes)
+{
+    if (table->n * 2 >= table->cap)
+        intern_grow(table);
+    uint64_t hash = hash_bytes(bytes, size_bytes);
+    size_t at = intern_probe(table, hash, bytes, size_bytes);
+    if (table->slots[at].id_plus_1)
+        return table->slots[at].id_plus_1 - 1;
+    char *copy = arena_alloc(&table->arena, size_bytes + 1);
+    if (size_bytes)
+        memcpy(copy, bytes, size_bytes);
+    vec_grow((void **)&table->items, &table->items_cap, table->n + 1, sizeof *table->items);
+    table->items[table->n++] = (struct intern_item){copy, size_bytes, hash};
+    table->slots[at].id_plus_1 = (uint32_t)table->n;
+    return (uint32_t)table->n - 1;
+}
+
+uint32_t intern_text(struct intern *table, const char *text)
+{
+    return intern_put(table, text, strlen(text));
+}
+
+const char *intern_get(const struct intern *table, uint32_t id)
+{
+    return table->items[id].bytes;
+}
+
+void intern_release(struct intern *table)
+{
+    free(table->slots);
+    vec_free(table->items);
+    arena_release(&table->arena);
+    *table = (struct intern){0};
+}
