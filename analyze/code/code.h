@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The code model: addresses of program and libraries -> routines, natural loops, basic blocks, inlined scopes, source
+ * lines.
+ *
+ * Modules are opened lazily, matched by build id; routines are disassembled when an address in them is first asked for,
+ * so that the cost follows the code that was executed. Without debug information routine + offset is what is known;
+ * without the file, module + offset. Not thread-safe. Everything returned lives until code_close.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CODE_NONE = UINT32_MAX };
+
+struct code;
+
+struct code *code_open(void);
+void code_close(struct code *code);
+
+/* Registers a module; build_id may be NULL. Returns its id (dense, from 0). Nothing is read yet. */
+uint32_t code_add_module(struct code *code, const char *path, const uint8_t *build_id, size_t build_id_bytes);
+
+/* What is known of a module (reads it). */
+enum code_state {
+    CODE_FULL,    /* debug information */
+    CODE_SYMBOLS, /* no debug information: routines and loops, no lines */
+    CODE_MISSING, /* the file is not there or cannot be read */
+    CODE_CHANGED, /* the file is there but has another build id: not used */
+};
+enum code_state code_module_state(struct code *code, uint32_t module);
+/* A run-time library (libc, libm, MPI, OpenMP, BLAS ...) whose time belongs to the loop that called it. */
+bool code_module_is_runtime(struct code *code, uint32_t module);
+/* Sentences for the report about modules that were used but are degraded; n_notes is set. */
+const char *const *code_notes(struct code *code, size_t *n_notes);
+
+/* A place in the source: a natural loop, or what of a routine lies in no loop. Ids are dense from 0 within one struct
+ * code. */
+struct code_place {
+    uint32_t id;
+    uint32_t module;
+    bool is_loop;
+    uint32_t
+        parent; /* place that encloses it in the same routine (outer loop, then the routine); CODE_NONE for a routine */
+    uint32_t depth;   /* 0 = routine, 1 = outermost loop */
+    const char *file; /* as in the debug information, made absolute only there; NULL = unknown */
+    uint32_t line_first,
+        line_last;       /* lines of the loop's own code (without code inlined from elsewhere, when it has any) */
+    const char *routine; /* demangled; the inlined function for a loop that was inlined; NULL = unknown */
+    const char
+        *host_routine; /* the routine of the symbol table in which it lies; differs from `routine` when inlined */
+    uint64_t routine_address; /* link-time entry of host_routine */
+    uint64_t address;         /* link-time address of the loop header or routine entry */
+};
+
+/* The innermost loop (or routine) around a link-time address; CODE_NONE when nothing is known. Memoised. */
+uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
+const struct code_place *code_place(struct code *code, uint32_t place);
+uint32_t code_n_places(const struct code *code);
+
+/* Drill-down: the basic block and the source line of an address. */
+struct code_spot {
+    uint64_t block;   /* link-time address of the basic block's first instruction; 0 = unknown */
+    const char *file; /* innermost inlined line; NULL = unknown */
+    uint32_t line;
+    const char *routine;   /* innermost inlined function, demangled */
+    const char *call_file; /* the line in the host routine's own source (outermost, for call sites) */
+    uint32_t call_line;
+    const char *host_routine;
+};
+struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t address);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The result of an analysis, as the printers see it. All times are ns summed over the locations concerned; blame and
+ * waiting are doubles because waits are shared out in proportion. Sigma blame = Sigma waiting; Sigma class members =
+ * instances of the site.
+ */
+#pragma once
+#include "analyze/code/code.h"
+#include "analyze/trace/trace.h"
+#include "wrap/base/arena.h"
+
+enum wait_kind {
+    WAIT_BARRIER,
+    WAIT_NXN,
+    WAIT_LATE_SENDER,
+    WAIT_LATE_RECEIVER,
+    WAIT_LATE_BROADCAST,
+    WAIT_EARLY_REDUCE,
+    WAIT_EARLY_SCAN,
+    WAIT_NEIGHBOR,
+    WAIT_ICOLL,
+    WAIT_RMA,
+    WAIT_CREATE,
+    WAIT_INIT,
+    WAIT_N_KINDS
+};
+const char *wait_kind_name(enum wait_kind kind); /* "wait at barrier", "late sender" ... */
+
+enum cause_kind { KIND_MORE_WORK, KIND_SLOWER, KIND_DESCHEDULED, KIND_BLOCKED, KIND_TRANSFER, KIND_MORE_TIME, KIND_N };
+const char *cause_kind_name(enum cause_kind kind); /* "more-work" ... as in the JSON */
+
+/* A step as shown: a place in the code in one state. */
+enum step_state { STEP_COMPUTING, STEP_DESCHEDULED, STEP_BLOCKED, STEP_TRANSFER, STEP_MPI, STEP_UNKNOWN };
+struct step {
+    enum step_state state;
+    /* What is named. file == NULL and routine == NULL: not known (the text is then in `label`). */
+    const char *file, *routine, *label;
+    uint32_t line_first, line_last;
+    bool is_loop;
+    uint32_t place;  /* code place id, or CODE_NONE (foreign archives: region) */
+    uint32_t caller; /* step that called it when several callers must be told apart; TRACE_NONE */
+};
+
+struct class_step {
+    uint32_t step;
+    uint32_t rank;       /* whose path */
+    double dur_ns;       /* signed: + on the late side, - on the waiting side, summed over the instances */
+    double blame_ns;     /* its part of the waiting; 0 for negative remainders and pruned steps */
+    bool is_long_term;   /* entered through an adopted chain */
+    bool is_redundant;   /* pruned: shown on request only */
+    uint64_t executions; /* 0 = not counted */
+    uint64_t n_samples;
+};
+
+struct wait_class {
+    uint32_t site, number; /* from 1, in order of appearance within the site */
+    uint64_t n_instances;
+    double waiting_ns;
+    struct class_step *steps; /* by falling |dur_ns| */
+    uint32_t n_steps;
+    uint64_t first_ns; /* time of the first instance */
+};
+
+/* A call of MPI (by its source line and caller) at which ranks wait. */
+struct wait_site {
+    const char *call; /* "MPI_Barrier" */
+    enum wait_kind kind;
+    const char *file, *routine;
+    uint32_t line;
+    uint32_t frame;   /* call stack in the trace */
+    const char *path; /* "solve() <- main()" */
+    double waiting_ns;
+    uint64_t n_instances;
+    double *rank_waiting_ns; /* by rank */
+    struct wait_class *classes;
+    uint32_t n_classes;
+};
+
+struct cause_site {
+    uint32_t site;
+    double waiting_ns; /* of this site's waiting, blamed on this cause */
+    uint64_t n_instances;
+    uint32_t *classes; /* numbers */
+    uint32_t n_classes;
+};
+
+struct cause_rank {
+    uint32_t rank;
+    double blame_ns;
+    double time_ns;      /* that this rank spent in the step over the whole run */
+    uint64_t executions; /* 0 = not counted */
+};
+
+struct cause {
+    uint32_t step;
+    enum cause_kind kind;   /* the largest part */
+    double kind_ns[KIND_N]; /* sums to waiting_ns */
+    double waiting_ns;
+    double direct_ns;         /* short-term part */
+    double share;             /* of all waiting */
+    double if_balanced_ns;    /* estimated gain of wall time; >= 0 */
+    const char *explanation;  /* one line: "rank 1 spends 4.0 x as long in it as ranks 0,2,3" */
+    struct cause_rank *ranks; /* late ones, most blamed first */
+    uint32_t n_ranks;
+    struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
+    uint32_t n_others;
+    struct cause_site *sites; /* by falling waiting_ns */
+    uint32_t n_sites;
+};
+
+struct efficiency {
+    double wall_ns;
+    double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns; /* sums over ranks of wall_ns */
+    double parallel, load_balance, serialisation, transfer; /* POP, multiplicative; NAN when not defined */
+};
+
+struct analysis {
+    struct arena arena;
+    struct trace *trace; /* borrowed */
+    struct code *code;   /* borrowed; NULL for foreign archives */
+    struct step *steps;
+    struct wait_site *sites; /* by falling waiting_ns */
+    struct cause *causes;    /* by falling waiting_ns, then step */
+    const char **notes;
+    uint32_t n_steps, n_sites, n_causes, n_notes;
+    double waiting_ns;       /* Sigma over sites = Sigma over causes */
+    double unexplained_ns;   /* part of the characterisations that does not add up (clock error), absolute, reported */
+    double *rank_waiting_ns; /* by rank */
+    struct efficiency efficiency;
+    uint64_t n_mpi_calls, n_polls, n_events;
+    struct open_wait {           /* a wait that never ended */
+        uint32_t rank, for_rank; /* TRACE_NONE = unknown */
+        const char *call, *file;
+        uint32_t line;
+        uint64_t since_ns;
+    } * open_waits;
+    uint32_t n_open_waits;
+};
+
+/* Runs all passes. `code` may be NULL (then steps are regions). Returns NULL after error(). */
+struct analysis *analysis_run(struct trace *trace, struct code *code);
+void analysis_free(struct analysis *analysis);

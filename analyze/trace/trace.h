@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the analysis sees of a run, whoever recorded it: definitions, and a stream of events in order of (corrected)
+ * time. Made from an OTF2 archive by trace_open, or in memory by tests (trace_memory.h). Only analyze/trace knows OTF2.
+ */
+#pragma once
+#include "wrap/base/arena.h"
+#include "wrap/format.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TRACE_NONE = UINT32_MAX };
+
+/* One stream of events: a thread of a process. Index = event.loc. */
+struct trace_location {
+    const char *name;
+    uint32_t rank;   /* process: rank in MPI_COMM_WORLD, 0 .. n_ranks-1 */
+    uint32_t thread; /* 0 = the process's main thread */
+    const char *host;
+    uint64_t sample_period_ns; /* 0 = no samples */
+    uint64_t end_ns;           /* last event */
+    enum ww_end end_how;       /* WW_END_NONE when unknown (foreign archives: WW_END_FINALIZE) */
+    int32_t end_detail;
+    uint64_t n_dropped;
+};
+
+/* A region that is entered and left: an MPI function, or (foreign archives) a routine or user region. */
+struct trace_region {
+    const char *name; /* plain: "MPI_Barrier" also where the archive says "MPI_Barrier()" */
+    const char *file; /* NULL = unknown */
+    uint32_t line_first, line_last;
+    bool is_mpi;
+    enum ww_class class; /* when is_mpi */
+    enum ww_coll coll;
+};
+
+struct trace_comm {
+    const char *name;
+    uint32_t parent;       /* TRACE_NONE */
+    uint32_t n, n_remote;  /* n_remote > 0: an intercommunicator */
+    const uint32_t *ranks; /* world ranks, local group then remote group; TRACE_NONE = outside */
+};
+
+struct trace_module {
+    const char *path;
+    uint8_t build_id[32];
+    uint32_t build_id_bytes;
+};
+
+/* A frame of a call stack: an address in a module (ours) or a region (foreign), called from `parent`. */
+struct trace_frame {
+    uint32_t parent;  /* index of the caller's frame; TRACE_NONE at the outermost */
+    uint32_t module;  /* TRACE_NONE: `region` is what is known */
+    uint64_t address; /* as in the module's file (link-time address) */
+    bool is_return;   /* a return address: the call is the instruction before it */
+    bool is_cut;      /* outermost known frame, but its callers were not recorded */
+    uint32_t region;
+};
+
+enum event_kind {
+    EV_ENTER,      /* region, frame: where it was called (TRACE_NONE = unknown) */
+    EV_LEAVE,      /* region */
+    EV_SEND,       /* blocking send posted: peer, comm, tag, bytes */
+    EV_RECV,       /* blocking receive done */
+    EV_ISEND,      /* + request */
+    EV_ISEND_DONE, /* request */
+    EV_IRECV,      /* receive posted: request */
+    EV_IRECV_DONE, /* peer, comm, tag, bytes, request */
+    EV_CANCELLED,  /* request */
+    EV_COLL_BEGIN,
+    EV_COLL_END,   /* coll, comm, peer = root or TRACE_NONE, bytes = sent, bytes_in */
+    EV_ICOLL,      /* non-blocking collective started: request */
+    EV_ICOLL_DONE, /* coll, comm, peer = root, bytes, request */
+    EV_POLLS,      /* inside the MPI region: this call stands for `bytes` failing polls since it was entered */
+    EV_SAMPLE,     /* frame, weight_ns, flags WW_S_ */
+    EV_OFF,        /* the thread left the CPU: flags WW_SW_PREEMPTED */
+    EV_ON,         /* and came back */
+    EV_BINS,       /* exact counts since the last EV_BINS of this location: bins, n_bins */
+    EV_CONTROL,    /* recording off (flags 0) or on */
+    EV_RMA,        /* RMA operation: peer, comm = window's communicator, bytes */
+    EV_END,        /* last event of a location; flags = enum ww_end */
+};
+
+struct trace_bin {
+    uint32_t point; /* global number: trace_point_first of the counters + point */
+    uint64_t value;
+};
+
+struct event {
+    uint64_t time_ns;
+    uint32_t loc;
+    uint16_t kind, flags;
+    uint32_t region; /* ENTER, LEAVE */
+    uint32_t frame;  /* ENTER, SAMPLE: index into frames */
+    uint32_t comm;
+    uint32_t peer; /* rank within comm (of the remote group for an intercommunicator) */
+    int32_t tag;
+    uint16_t coll; /* enum ww_coll */
+    uint64_t bytes, bytes_in;
+    union {
+        uint64_t request;
+        uint64_t weight_ns;
+    };
+    const struct trace_bin *bins; /* valid until the next event */
+    uint32_t n_bins;
+};
+
+/* What was done to the clocks before events were handed out. */
+struct trace_clocks {
+    bool measured;         /* offsets came from the recorder */
+    bool aligned;          /* offsets were derived from messages and collectives */
+    uint64_t n_violations; /* effects before their cause, as recorded */
+    uint64_t largest_violation_ns;
+    uint64_t n_repaired;
+};
+
+struct trace {
+    struct arena arena;  /* owns everything below */
+    const char *path;    /* anchor file */
+    const char *run_dir; /* NULL for a foreign archive */
+    const char *program; /* base name */
+    const char *command;
+    const char *recorder; /* "whywait 0.1.0", "Score-P ..." */
+    bool is_ours;
+    uint32_t n_ranks;
+    uint64_t start_ns, end_ns; /* first and last event of the run */
+    struct trace_location *locations;
+    struct trace_region *regions;
+    struct trace_comm *comms;
+    struct trace_module *modules;
+    struct trace_frame *frames;
+    const char **notes; /* what was degraded or lost, in whole sentences */
+    uint32_t n_locations, n_regions, n_comms, n_modules, n_frames, n_notes;
+    struct trace_clocks clocks;
+    struct trace_source *source; /* where events come from */
+};
+
+/* Opens an archive by its anchor (.otf2). Returns NULL after error() has said why. */
+struct trace *trace_open(const char *anchor);
+void trace_close(struct trace *trace);
+
+/* Starts reading events again from the first. Returns 0, or -1 after error(). */
+int trace_rewind(struct trace *trace);
+/* The next event in time order (ties: by location, then as recorded), or NULL at the end. Valid until the next call. A
+ * part that cannot be read ends that location early and adds a note. */
+const struct event *trace_next(struct trace *trace);

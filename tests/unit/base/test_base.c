@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "wrap/base/arena.h"
+#include "wrap/base/map.h"
+#include "wrap/base/vec.h"
+#include <stdio.h>
+#include <string.h>
+
+static void arena_memory_is_zeroed_and_aligned(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    for (size_t size = 0; size < 5000; size = size * 2 + 1) {
+        unsigned char *memory = arena_alloc(&arena, size);
+        assert_int_equal((uintptr_t)memory % 16, 0);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(memory[i], 0);
+        memset(memory, 0xff, size);
+    }
+    assert_string_equal(arena_printf(&arena, "%s-%d", "rank", 7), "rank-7");
+    arena_release(&arena);
+}
+
+static void vec_keeps_what_is_pushed(void **state)
+{
+    (void)state;
+    VEC(int) numbers = {0};
+    for (int i = 0; i < 1000; i++)
+        *vec_push(&numbers) = i;
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(numbers.at[i], i);
+    vec_resize(&numbers, 2000);
+    assert_int_equal(numbers.at[1999], 0);
+    vec_release(&numbers);
+}
+
+/* Against a plain array: random puts and removals over few keys make long probe runs and holes. */
+static void map_agrees_with_an_array(void **state)
+{
+    (void)state;
+    enum { KEYS = 257 };
+    uint64_t truth[KEYS] = {0}, seed = 1;
+    struct map map = {0};
+    for (int step = 0; step < 100000; step++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        uint64_t key = (seed >> 33) % KEYS;
+        if (seed >> 62) {
+            *map_put(&map, key, NULL) = truth[key] = seed | 1;
+        } else {
+            assert_int_equal(map_remove(&map, key), truth[key] != 0);
+            truth[key] = 0;
+        }
+        uint64_t probe = (seed >> 20) % KEYS;
+        uint64_t *value = map_get(&map, probe);
+        assert_int_equal(value ? *value : 0, truth[probe]);
+    }
+    map_release(&map);
+}
+
+static void intern_gives_dense_ids_in_order(void **state)
+{
+    (void)state;
+    struct intern table = {0};
+    char text[16];
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 1000; i++) {
+            snprintf(text, sizeof text, "s%u", i);
+            assert_int_equal(intern_text(&table, text), i);
+            assert_string_equal(intern_get(&table, i), text);
+        }
+    assert_int_equal(intern_find(&table, "absent", 6), INTERN_NONE);
+    intern_release(&table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arena_memory_is_zeroed_and_aligned),
+        cmocka_unit_test(vec_keeps_what_is_pushed),
+        cmocka_unit_test(map_agrees_with_an_array),
+        cmocka_unit_test(intern_gives_dense_ids_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

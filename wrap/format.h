@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contract between the recorder (which writes) and the tool (which reads): the run directory and its spool files.
+ *
+ *   PROGRAM-RANKS-DATE-TIME.whywait/      mode 0700, made by rank 0 inside MPI_Init
+ *     spool/R-T.ev                        events of rank R, thread T (T = 0 is the thread that initialised MPI)
+ *     spool/R-T.sm                        samples of that thread, written by the recorder's helper thread
+ *     traces.otf2 traces.def traces/      the archive, made from the spool (tool commands `convert` and `join`)
+ *
+ * A spool file is a header of WW_HEADER_BYTES, then records in units of WW_UNIT bytes, appended by exactly one thread
+ * through a shared mapping. Everything not yet written is zero. A record's first word is stored last (release), so the
+ * records are whole up to the first zero word, whatever ended the process. Integers are in the machine's byte order.
+ *
+ * Times are CLOCK_MONOTONIC nanoseconds of the node. Addresses are run-time addresses of the process; WW_MODULE records
+ * map them to files. Ids (stacks, modules, communicators, windows) are per process for modules, communicators and
+ * windows, and per file for stacks.
+ */
+#pragma once
+#include <stdint.h>
+
+enum {
+    WW_FORMAT_VERSION = 1,
+    WW_UNIT = 32,
+    WW_HEADER_BYTES = 4096,
+};
+#define WW_MAGIC "WHYWAIT"
+
+/* At offset 0 of every spool file. */
+struct ww_header {
+    char magic[8]; /* WW_MAGIC with its zero */
+    uint32_t version, header_bytes;
+    uint32_t kind;                 /* enum ww_kind */
+    int32_t rank, n_ranks, thread; /* in MPI_COMM_WORLD of this job */
+    int32_t pid, tid;
+    uint64_t start_ns;         /* CLOCK_MONOTONIC when recording began */
+    uint64_t realtime_ns;      /* CLOCK_REALTIME at start_ns */
+    uint64_t sample_period_ns; /* task-clock time between samples; 0 = no samples */
+    /* Kept up to date in place while recording. */
+    uint64_t n_dropped;        /* records that found no room (disk full, bound reached) */
+    uint64_t end_ns;           /* when recording of this file ended in order; 0 = it did not */
+    uint32_t end_how;          /* enum ww_end */
+    int32_t end_detail;        /* exit status, signal or MPI error code */
+    uint64_t n_calls, n_polls; /* MPI calls recorded; failing polls folded into intervals */
+    char mpi[32];              /* "openmpi" or "mpich" and its version */
+    char host[256];
+    char program[1024]; /* absolute path of the executable */
+    char command[1024]; /* arguments joined by blanks, cut if longer */
+};
+
+enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };
+enum ww_end { WW_END_NONE = 0, WW_END_FINALIZE, WW_END_EXIT, WW_END_ABORT, WW_END_SIGNAL, WW_END_GAVE_UP };
+
+/* Every record begins with this. `type` and `units` are written together, last. */
+struct ww_head {
+    uint16_t type;  /* enum ww_type, never 0 in a written record */
+    uint16_t units; /* length of the whole record in WW_UNITs, at least 1 */
+};
+
+enum ww_type {
+    WW_CALL = 1, /* struct ww_call: an MPI call */
+    WW_DONE,     /* struct ww_done: a request (or the receive half of Sendrecv) completed in the call just before */
+    WW_STARTED,  /* struct ww_done: the call just before activated this persistent request */
+    WW_STACK,    /* struct ww_stack */
+    WW_MODULE,   /* struct ww_module */
+    WW_COMM,     /* struct ww_comm */
+    WW_NAME,     /* struct ww_name */
+    WW_WIN,      /* struct ww_win */
+    WW_SAMPLE,   /* struct ww_sample */
+    WW_SWITCH,   /* struct ww_switch */
+    WW_CLOCK,    /* struct ww_clock */
+    WW_BINS,     /* struct ww_bins */
+    WW_NOTE,     /* struct ww_note: something was degraded, and why */
+    WW_CONTROL,  /* struct ww_control: recording switched off or on (MPI_Pcontrol) */
+    WW_COUNTERS, /* struct ww_counters: a module with exact counters was found */
+};
+
+/*
+ * One MPI call, 64 bytes, appended at entry with leave_ns 0 and completed in place: a call that never returned is thus
+ * seen. A polling interval (consecutive failing Test/Iprobe calls from one place) is one record with n_polls > 0. peer
+ * and tag: the destination of a send, the source of a receive (the real one, once known), the root of a rooted
+ * collective, the target of an RMA call; ranks are those of `comm` (of the remote group for an intercommunicator).
+ */
+struct ww_call {
+    struct ww_head head;
+    uint16_t call;  /* enum ww_call_id */
+    uint16_t flags; /* WW_F_ */
+    uint64_t enter_ns, leave_ns;
+    uint32_t stack; /* id of a WW_STACK of this file; 0 = unknown */
+    uint32_t comm;  /* communicator id, or window id for RMA calls; 0 = none */
+    int32_t peer, tag;
+    uint64_t bytes_out, bytes_in;
+    union {
+        uint64_t request; /* handle of the request that this call started; 0 = none */
+        uint64_t n_polls; /* failing polls folded into this record */
+    };
+};
+enum {
+    WW_F_ERROR = 1,    /* the call returned an error */
+    WW_F_POLL = 2,     /* a polling interval: n_polls is valid */
+    WW_F_ANY = 4,      /* MPI_ANY_SOURCE was asked for */
+    WW_F_NULL = 8,     /* MPI_PROC_NULL, a null or inactive request: nothing was communicated */
+    WW_F_FORTRAN = 16, /* called through a Fortran binding */
+};
+enum { WW_NO_PEER = -1 };
+
+struct ww_done {
+    struct ww_head head;
+    uint32_t flags;   /* WW_F_; WW_F_NULL when it was cancelled */
+    uint64_t request; /* handle as it was before the call; 0 for the receive half of MPI_Sendrecv */
+    int32_t peer, tag;
+    uint64_t bytes;
+};
+
+/* Return addresses, innermost first, from the caller of the MPI function (or the sampled instruction itself) outwards.
+ */
+struct ww_stack {
+    struct ww_head head;
+    uint32_t id; /* from 1 upwards */
+    uint32_t n;
+    uint32_t flags; /* WW_STACK_CUT: the outermost frames are missing */
+    uint64_t address[];
+};
+enum { WW_STACK_CUT = 1 };
+
+struct ww_module {
+    struct ww_head head;
+    uint32_t id;
+    uint64_t low, high; /* run-time addresses of its loaded segments, [low, high) */
+    uint64_t bias;      /* run-time address minus address in the file */
+    uint64_t time_ns;   /* when it was seen first */
+    uint8_t build_id[32];
+    uint32_t build_id_bytes; /* 0 = it has none */
+    uint32_t path_bytes;     /* without the zero that ends it */
+    char path[];
+};
+
+/*
+ * A communicator as this process sees it. Two processes mean the same communicator when the groups are equal and it is
+ * the n-th with these groups in both (communicators of one group are created in the same order by all its members).
+ */
+struct ww_comm {
+    struct ww_head head;
+    uint32_t id; /* 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF, then upwards; never reused */
+    uint32_t parent;
+    uint32_t flags;
+    int32_t rank, size;   /* of the local group */
+    int32_t remote_size;  /* of the remote group; 0 for an intracommunicator */
+    int32_t world_rank[]; /* local group then remote group, as ranks of MPI_COMM_WORLD; -1 = not in it (dynamic
+                             processes) */
+};
+
+struct ww_win {
+    struct ww_head head;
+    uint32_t id;
+    uint32_t comm;
+    uint32_t flags;
+};
+
+struct ww_name {
+    struct ww_head head;
+    uint32_t what; /* enum ww_named */
+    uint32_t id;
+    uint32_t bytes; /* without the zero that ends it */
+    char text[];
+};
+enum ww_named { WW_NAME_COMM = 1, WW_NAME_WIN = 2 };
+
+struct ww_sample {
+    struct ww_head head;
+    uint32_t flags; /* WW_S_ */
+    uint64_t time_ns;
+    uint64_t weight_ns; /* the time this sample stands for */
+    uint32_t stack;     /* WW_STACK of this file */
+};
+enum {
+    WW_S_KERNEL = 1,  /* on a CPU, in the kernel on behalf of this stack */
+    WW_S_BLOCKED = 2, /* off the CPU, asleep in a system call made from this stack */
+};
+
+struct ww_switch {
+    struct ww_head head;
+    uint32_t flags; /* WW_SW_ */
+    uint64_t time_ns;
+};
+enum { WW_SW_OUT = 1, WW_SW_PREEMPTED = 2 /* with OUT: was runnable */ };
+
+/* Local CLOCK_MONOTONIC local_ns was reference_ns on the clock of rank 0, give or take error_ns. */
+struct ww_clock {
+    struct ww_head head;
+    uint32_t error_ns;
+    uint64_t local_ns, reference_ns;
+};
+
+/* Executions (or bytes) since the last such record of this thread, at the call that follows: 96-bit bins. */
+struct ww_bins {
+    struct ww_head head;
+    uint16_t what; /* enum ww_bin_kind */
+    uint16_t n_frames_in_flight;
+    uint32_t module; /* WW_COUNTERS id */
+    uint32_t n;
+    uint8_t bins[]; /* n times u32 point, u64 value, packed */
+};
+enum ww_bin_kind { WW_BIN_EXECUTIONS = 1, WW_BIN_BYTES = 2 };
+
+struct ww_counters {
+    struct ww_head head;
+    uint32_t id;
+    uint32_t module; /* WW_MODULE id */
+    uint32_t n_points;
+};
+
+struct ww_note {
+    struct ww_head head;
+    uint32_t bytes; /* without the zero that ends it */
+    char text[];
+};
+
+struct ww_control {
+    struct ww_head head;
+    uint32_t level; /* MPI_Pcontrol's argument; 0 = off */
+    uint64_t time_ns;
+};
+
+_Static_assert(sizeof(struct ww_header) <= WW_HEADER_BYTES, "the header has a fixed size");
+_Static_assert(sizeof(struct ww_call) == 2 * WW_UNIT, "a call is two units");
+_Static_assert(sizeof(struct ww_done) == WW_UNIT && sizeof(struct ww_sample) == WW_UNIT, "one unit");
+
+/* What a call does, as far as the analysis is concerned. */
+enum ww_class {
+    WW_LOCAL, /* neither communicates nor waits */
+    WW_INIT,  /* MPI_Init and kin */
+    WW_FINALIZE,
+    WW_SEND,  /* blocking sends of all modes */
+    WW_ISEND, /* also _init of persistent ones: WW_ISEND_INIT */
+    WW_RECV,
+    WW_IRECV,
+    WW_SENDRECV,
+    WW_SEND_INIT,
+    WW_RECV_INIT,
+    WW_START,  /* Start, Startall: each request follows as a WW_STARTED */
+    WW_WAIT,   /* Wait, Waitall, Waitany, Waitsome */
+    WW_TEST,   /* Test, Testall, Testany, Testsome, Request_get_status */
+    WW_PROBE,  /* Probe, Mprobe */
+    WW_IPROBE, /* Iprobe, Improbe */
+    WW_CANCEL,
+    WW_REQUEST_FREE,
+    WW_COLLECTIVE,  /* blocking; collective operation in the table */
+    WW_ICOLLECTIVE, /* non-blocking: completes in a WW_WAIT or WW_TEST */
+    WW_COLL_INIT,   /* persistent collectives */
+    WW_COMM_CREATE, /* collective creation of a communicator (over the parent) */
+    WW_COMM_FREE,
+    WW_WIN_CREATE,
+    WW_WIN_FREE,
+    WW_RMA_FENCE,
+    WW_RMA_START,
+    WW_RMA_COMPLETE,
+    WW_RMA_POST,
+    WW_RMA_WAIT,
+    WW_RMA_LOCK,
+    WW_RMA_UNLOCK,
+    WW_RMA_FLUSH,
+    WW_RMA_PUT,
+    WW_RMA_GET,
+    WW_RMA_ATOMIC,
+    WW_RMA_REQUEST, /* Rput, Rget ... */
+    WW_IO,          /* MPI-IO, non-collective */
+    WW_IO_COLLECTIVE,
+    WW_SPAWN, /* dynamic processes */
+    WW_PARTITIONED,
+    WW_ABORT,
+};
+/* How processes depend on each other in a collective. */
+enum ww_coll {
+    WW_COLL_NONE,
+    WW_COLL_BARRIER,
+    WW_COLL_BCAST,
+    WW_COLL_SCATTER,
+    WW_COLL_SCATTERV, /* 1 to N */
+    WW_COLL_REDUCE,
+    WW_COLL_GATHER,
+    WW_COLL_GATHERV, /* N to 1 */
+    WW_COLL_ALLREDUCE,
+    WW_COLL_ALLGATHER,
+    WW_COLL_ALLGATHERV,
+    WW_COLL_ALLTOALL,
+    WW_COLL_ALLTOALLV,
+    WW_COLL_ALLTOALLW,
+    WW_COLL_REDUCE_SCATTER,
+    WW_COLL_REDUCE_SCATTER_BLOCK, /* N to N */
+    WW_COLL_SCAN,
+    WW_COLL_EXSCAN,   /* prefix */
+    WW_COLL_NEIGHBOR, /* neighbourhood */
+    WW_COLL_CREATE,   /* communicator, window or file creation or freeing */
+};
+
+/* Call ids: the position in wrap/record/mpi_calls.def; stable within a format version. */
+enum ww_call_id {
+    WW_CALL_NONE,
+#define WW_MPI(name, class, coll) WW_ID_##name,
+#include "wrap/record/mpi_calls.def"
+#undef WW_MPI
+    WW_N_CALLS
+};

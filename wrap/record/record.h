@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a wrapper needs: begin a record, complete it, append what belongs to it.
+ *
+ *     int MPI_Barrier(MPI_Comm comm)
+ *     {
+ *         struct ww_call *call = record_enter(WW_ID_Barrier, RECORD_HERE);
+ *         if (call) call->comm = comm_id(comm);
+ *         int err = real_Barrier(comm);
+ *         record_leave(call, err);
+ *         return err;
+ *     }
+ *
+ * Rules inside the recorded program:
+ *  1. Nothing here exits, allocates, locks, or makes a system call between record_enter and record_leave, except on the
+ * first sight of a call stack or communicator and when a spool segment is full.
+ *  2. errno is what the program left or MPI set.
+ *  3. A call made while another is being recorded on the same thread (an MPI library that calls itself, a Fortran
+ * binding that calls the C one, a user's callback) is not recorded: record_enter returns NULL and every other function
+ * accepts NULL.
+ *  4. Any internal failure ends in record_give_up: one line on stderr, recording off, the program runs on.
+ */
+#pragma once
+#include "wrap/format.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The caller's return address and the wrapper's frame; wrappers are compiled with frame pointers. */
+#define RECORD_HERE __builtin_return_address(0), __builtin_frame_address(0)
+
+/* Begins a call record (time stamp, stack id); NULL when this call is not to be recorded. Pair with record_leave also
+ * when NULL. */
+struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address);
+/* Completes it. mpi_error != 0 sets WW_F_ERROR. */
+void record_leave(struct ww_call *call, int mpi_error);
+
+/* A failing poll (Test*, Iprobe, ... whose flag is false): folds it into the open polling interval of this thread when
+ * call id and return address are the same and no other call came between; otherwise begins one. One clock reading, no
+ * stack walk when folded. Use instead of record_enter/leave: poll_begin before the real call, then poll_failed or
+ * poll_succeeded after it. */
+struct record_poll {
+    struct ww_call *call; /* NULL: not recorded */
+};
+struct record_poll record_poll_begin(uint16_t call_id, const void *return_address, const void *frame_address);
+void record_poll_failed(struct record_poll *poll);
+/* Closes the interval, whose record becomes that of the successful call; fill in and append WW_DONEs between this and
+ * record_leave. */
+struct ww_call *record_poll_succeeded(struct record_poll *poll);
+
+/* Appends one WW_DONE or WW_STARTED after `call`. */
+void record_done(struct ww_call *call, uint16_t type, struct ww_done done);
+/* Space for a record of any size (units <= 2000) in the calling thread's stream, or NULL; written by record_commit. */
+void *record_append(uint16_t units);
+void record_commit(void *record, uint16_t type, uint16_t units);
+
+/* Life cycle, called by the wrappers of MPI_Init, MPI_Finalize ... */
+void record_start(void);           /* MPI is initialised: make the run directory, begin. At most once. */
+void record_before_finalize(void); /* close spools, synchronise, convert */
+void record_after_finalize(void);  /* print the closing line */
+void record_abort(int mpi_error);  /* MPI_Abort is about to be called */
+void record_pcontrol(int level);
+bool record_is_on(void);
+void record_give_up(const char *why, ...) __attribute__((format(printf, 1, 2)));
+/* A sentence for the report (WW_NOTE), once. */
+void record_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
