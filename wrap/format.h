@@ -231,7 +231,7 @@ enum ww_class {
     WW_INIT,  /* MPI_Init and kin */
     WW_FINALIZE,
     WW_SEND,  /* blocking sends of all modes */
-    WW_ISEND, /* also _init of persistent ones: WW_ISEND_INIT */
+    WW_ISEND,
     WW_RECV,
     WW_IRECV,
     WW_SENDRECV,
@@ -268,6 +268,7 @@ enum ww_class {
     WW_SPAWN, /* dynamic processes */
     WW_PARTITIONED,
     WW_ABORT,
+    WW_ISENDRECV, /* as WW_ISEND; its WW_DONE tells what was received */
 };
 /* How processes depend on each other in a collective. */
 enum ww_coll {
