@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tool: a table of commands and the dispatch. Options, behaviour and messages of a command are in cmd/NAME.c.
+ */
+#include "analyze/cmd/cmd.h"
+#include "wrap/base/err.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct command commands[] = {
+#ifdef WHYWAIT_HAS_record
+    {"record", cmd_record, "[OPTIONS] PROGRAM [ARGUMENTS]",
+     "run a rank of an MPI program and record it (inside mpirun)"},
+#endif
+#ifdef WHYWAIT_HAS_report
+    {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait"},
+#endif
+#ifdef WHYWAIT_HAS_check
+    {"check", cmd_check, "[PROGRAM]", "what can be recorded here, and why the rest cannot"},
+#endif
+#ifdef WHYWAIT_HAS_cc
+    {"cc", cmd_cc, "[OPTIONS]", "print the compiler flags for exact counts"},
+#endif
+#ifdef WHYWAIT_HAS_salvage
+    {"salvage", cmd_salvage, "[RUN]", "make the archive of a run that did not end in order"},
+#endif
+#ifdef WHYWAIT_HAS_loops
+    {"loops", cmd_loops, "PROGRAM [ADDRESS...]", "print the loops found in a program"},
+#endif
+    {"help", cmd_help, "[COMMAND]", "this text, or the options of a command"},
+    {"version", cmd_version, "", "print the version"},
+#ifdef WHYWAIT_HAS_convert
+    {"convert", cmd_convert, NULL, "spool of one rank to its part of the archive"},
+#endif
+#ifdef WHYWAIT_HAS_join
+    {"join", cmd_join, NULL, "parts of an archive to the whole"},
+#endif
+};
+const unsigned n_commands = sizeof commands / sizeof *commands;
+
+static const struct command *command_find(const char *name)
+{
+    for (unsigned i = 0; i < n_commands; i++)
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+static void usage(FILE *out)
+{
+    fprintf(out, "Usage: whywait COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+                 "    mpirun -n 4 whywait record ./app    record a run\n"
+                 "    whywait report                      which loop makes the others wait\n\n");
+    for (unsigned i = 0; i < n_commands; i++)
+        if (commands[i].synopsis)
+            fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\n`whywait help COMMAND` lists the options of a command.\n");
+}
+
+int cmd_help(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stdout);
+        return 0;
+    }
+    const struct command *command = command_find(argv[1]);
+    if (!command)
+        die("no command \"%s\"; `whywait help` lists them", argv[1]);
+    if (command->run == cmd_help || command->run == cmd_version) {
+        printf("Usage: whywait %s %s\n%s\n", command->name, command->synopsis, command->summary);
+        return 0;
+    }
+    char *help_argv[] = {argv[1], "--help", NULL};
+    return command->run(2, help_argv);
+}
+
+int cmd_version(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    puts("whywait " WHYWAIT_VERSION);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return 1;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+        name = "help";
+    if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+        name = "version";
+    const struct command *command = command_find(name);
+    if (!command)
+        die("no command \"%s\"; `whywait help` lists them", argv[1]);
+    return command->run(argc - 1, argv + 1);
+}
