@@ -11,6 +11,8 @@
  * through a shared mapping. Everything not yet written is zero. A record's first word is stored last (release), so the
  * records are whole up to the first zero word, whatever ended the process. Integers are in the machine's byte order.
  *
+ * Records that describe the process (WW_MODULE, WW_NOTE, WW_COUNTERS) may stand in any file of the rank.
+ *
  * Times are CLOCK_MONOTONIC nanoseconds of the node. Addresses are run-time addresses of the process; WW_MODULE records
  * map them to files. Ids (stacks, modules, communicators, windows) are per process for modules, communicators and
  * windows, and per file for stacks.
@@ -72,6 +74,7 @@ enum ww_type {
     WW_NOTE,     /* struct ww_note: something was degraded, and why */
     WW_CONTROL,  /* struct ww_control: recording switched off or on (MPI_Pcontrol) */
     WW_COUNTERS, /* struct ww_counters: a module with exact counters was found */
+    WW_PAD,      /* no content: fills the rest of a segment that the next record did not fit into; skip its units */
 };
 
 /*
