@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/out/amount.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `digits` significant ones, but never fewer than the integer part has. */
+static struct amount amount_in_unit(double value, const char *unit, int digits)
+{
+    struct amount amount;
+    double size = fabs(value);
+    int before = size < 9.995 ? 1 : size < 99.95 ? 2 : 3;
+    int after = digits > before ? digits - before : 0;
+    snprintf(amount.text, sizeof amount.text, "%.*f %s", after, value, unit);
+    return amount;
+}
+
+static struct amount amount_scaled(double ns, int digits)
+{
+    double size = fabs(ns);
+    if (size < 0.5)
+        return (struct amount){"0 s"};
+    if (size < 999.5)
+        return amount_in_unit(ns, "ns", 1);
+    if (size < 999.5e3)
+        return amount_in_unit(ns / 1e3, "us", digits);
+    if (size < 999.5e6)
+        return amount_in_unit(ns / 1e6, "ms", digits);
+    return amount_in_unit(ns / 1e9, "s", digits);
+}
+
+struct amount amount_duration(double ns)
+{
+    return amount_scaled(ns, 3);
+}
+
+struct amount amount_change(double ns)
+{
+    struct amount plain = amount_scaled(ns, 3), amount;
+    snprintf(amount.text, sizeof amount.text, "%s%.30s", ns >= 0.5 ? "+" : "", plain.text);
+    return amount;
+}
+
+struct amount amount_gain(double ns)
+{
+    if (ns < 1)
+        return (struct amount){""};
+    return amount_scaled(-ns, 2);
+}
+
+struct amount amount_share(double share)
+{
+    struct amount amount;
+    double percent = 100 * share;
+    if (!(percent > 0))
+        return (struct amount){"0 %"};
+    if (percent < 0.05)
+        return (struct amount){"<0.1 %"};
+    snprintf(amount.text, sizeof amount.text, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
+    return amount;
+}
+
+struct amount amount_count(uint64_t count)
+{
+    char digits[24];
+    struct amount amount = {""};
+    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    char *to = amount.text;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    return amount;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
+{
+    enum { GROUPS = 10 };
+    if (!n)
+        return "no rank";
+    uint32_t *sorted = arena_copy(arena, ranks, n * sizeof *ranks);
+    qsort(sorted, n, sizeof *sorted, by_number);
+    const char *text = n == 1 ? "rank " : "ranks ";
+    uint32_t i = 0;
+    for (unsigned group = 0; i < n && group < GROUPS; group++) {
+        uint32_t first = i++;
+        while (i < n && sorted[i] == sorted[i - 1] + 1)
+            i++;
+        const char *comma = group ? "," : "";
+        if (i - first == 1)
+            text = arena_printf(arena, "%s%s%u", text, comma, sorted[first]);
+        else
+            text = arena_printf(arena, "%s%s%u%s%u", text, comma, sorted[first], i - first == 2 ? "," : "-",
+                                sorted[i - 1]);
+    }
+    return i < n ? arena_printf(arena, "%s and %u more", text, n - i) : text;
+}
+
+struct remainder {
+    double part;
+    uint32_t index;
+};
+
+static int by_falling_part(const void *a, const void *b)
+{
+    const struct remainder *x = a, *y = b;
+    if (x->part != y->part)
+        return x->part < y->part ? 1 : -1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers)
+{
+    struct arena scratch = {0};
+    struct remainder *remainders = arena_array(&scratch, struct remainder, n);
+    int64_t left = total;
+    for (uint32_t i = 0; i < n; i++) {
+        integers[i] = (int64_t)floor(values[i]);
+        remainders[i] = (struct remainder){values[i] - floor(values[i]), i};
+        left -= integers[i];
+    }
+    qsort(remainders, n, sizeof *remainders, by_falling_part);
+    for (uint32_t i = 0; i < n && left > 0; i++, left--)
+        integers[remainders[i].index]++;
+    for (uint32_t i = n; i-- > 0 && left < 0;)
+        if (integers[i] > 0) {
+            integers[i]--;
+            left++;
+        }
+    arena_release(&scratch);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers as a person reads them, and integers that still add up for those who compute with them. */
+#pragma once
+#include "wrap/base/arena.h"
+#include <stdint.h>
+
+struct amount {
+    char text[32];
+};
+
+struct amount amount_duration(double ns);   /* three digits and the unit: "9.71 s", "312 ms", "0 s" */
+struct amount amount_change(double ns);     /* the same with its sign: "+9.71 s" */
+struct amount amount_gain(double ns);       /* "-3.9 s": two digits, as befits an estimate; "" below 1 ns */
+struct amount amount_share(double share);   /* of [0,1]: "61 %", "0.4 %", "<0.1 %" */
+struct amount amount_count(uint64_t count); /* "81,204" */
+
+/* "rank 1", "ranks 0,2-5": sorted, neighbours joined; more than about ten groups are cut and counted. */
+const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n);
+
+/* Rounds n values (none negative) to integers whose sum is `total`, the rounded sum or one beside it, by largest
+ * remainder: equal values stay in order and falling values keep falling. */
+void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/out/ending.h"
+#include "analyze/out/amount.h"
+#include "wrap/base/vec.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct ending {
+    const struct label_book *book;
+    VEC(const char *) said;
+};
+
+/* Adds a sentence unless it has been said. */
+static void ending_say(struct ending *ending, const char *sentence)
+{
+    for (size_t i = 0; i < ending->said.n; i++)
+        if (!strcmp(ending->said.at[i], sentence))
+            return;
+    *vec_push(&ending->said) = sentence;
+}
+
+const struct trace_location *ending_main_thread(const struct trace *trace, uint32_t rank)
+{
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        if (trace->locations[i].rank == rank && trace->locations[i].thread == 0)
+            return &trace->locations[i];
+    return NULL;
+}
+
+const char *ending_name(const struct trace *trace, const struct trace_location *location)
+{
+    switch (location->end_how) {
+    case WW_END_FINALIZE:
+        return "finalize";
+    case WW_END_EXIT:
+        return "exit";
+    case WW_END_ABORT:
+        return "abort";
+    case WW_END_SIGNAL:
+        return "signal";
+    case WW_END_GAVE_UP:
+        return "gave-up";
+    case WW_END_NONE:
+        break;
+    }
+    return trace->is_ours ? "killed" : "unknown";
+}
+
+static const char *ending_verb(const struct label_book *book, const struct trace_location *location)
+{
+    switch (location->end_how) {
+    case WW_END_EXIT:
+        return arena_printf(book->arena, "ended with status %d without calling MPI_Finalize", location->end_detail);
+    case WW_END_ABORT:
+        return arena_printf(book->arena, "called MPI_Abort(%d)", location->end_detail);
+    case WW_END_SIGNAL:
+        return arena_printf(book->arena, "ended by signal %d (%s)", location->end_detail,
+                            strsignal(location->end_detail));
+    case WW_END_GAVE_UP:
+        return "stopped being recorded";
+    case WW_END_NONE:
+        return "was killed";
+    case WW_END_FINALIZE:
+        break;
+    }
+    return NULL;
+}
+
+static bool ends_alike(const struct trace_location *a, const struct trace_location *b)
+{
+    return a->end_how == b->end_how && a->end_detail == b->end_detail;
+}
+
+/* One sentence for all ranks that ended as the first of them did. */
+static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
+{
+    const struct trace *trace = ending->book->analysis->trace;
+    const struct trace_location *first = ending_main_thread(trace, rank);
+    const char *verb = first ? ending_verb(ending->book, first) : NULL;
+    if (!verb || (first->end_how == WW_END_NONE && !trace->is_ours))
+        return;
+    uint32_t *ranks = arena_array(ending->book->arena, uint32_t, trace->n_ranks), n = 0;
+    uint64_t last_ns = 0;
+    for (uint32_t other = rank; other < trace->n_ranks; other++) {
+        const struct trace_location *location = ending_main_thread(trace, other);
+        if (!location || is_said[other] || !ends_alike(first, location))
+            continue;
+        is_said[other] = true;
+        ranks[n++] = other;
+        last_ns = location->end_ns > last_ns ? location->end_ns : last_ns;
+    }
+    double silent_ns = last_ns > trace->start_ns ? (double)(last_ns - trace->start_ns) : 0;
+    ending_say(ending,
+               arena_printf(ending->book->arena, "%s %s; the last event is %s after the start.",
+                            amount_ranks(ending->book->arena, ranks, n), verb, amount_duration(silent_ns).text));
+}
+
+static void ending_say_ends(struct ending *ending)
+{
+    const struct trace *trace = ending->book->analysis->trace;
+    bool *is_said = arena_array(ending->book->arena, bool, trace->n_ranks);
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
+        if (!is_said[rank])
+            ending_say_rank(ending, rank, is_said);
+}
+
+static const struct open_wait *open_wait_of(const struct analysis *analysis, uint32_t rank)
+{
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
+        if (analysis->open_waits[i].rank == rank && analysis->open_waits[i].for_rank != TRACE_NONE)
+            return &analysis->open_waits[i];
+    return NULL;
+}
+
+uint32_t ending_deadlock(const struct analysis *analysis, uint32_t *ring)
+{
+    uint32_t n_ranks = analysis->trace->n_ranks;
+    for (uint32_t start = 0; start < n_ranks; start++) {
+        uint32_t rank = start, n = 0;
+        do {
+            const struct open_wait *wait = open_wait_of(analysis, rank);
+            if (!wait || n == n_ranks)
+                break;
+            ring[n++] = rank;
+            rank = wait->for_rank;
+        } while (rank != start);
+        if (n && rank == start && open_wait_of(analysis, ring[n - 1])->for_rank == start)
+            return n;
+    }
+    return 0;
+}
+
+static void ending_say_open_wait(struct ending *ending, const struct open_wait *wait)
+{
+    const struct label_book *book = ending->book;
+    const char *where =
+        wait->file ? arena_printf(book->arena, " at %s", label_lines(book, wait->file, wait->line, wait->line)) : "";
+    const char *whom = wait->for_rank == TRACE_NONE ? "" : arena_printf(book->arena, " for rank %u", wait->for_rank);
+    uint64_t start_ns = book->analysis->trace->start_ns;
+    double since_ns = wait->since_ns > start_ns ? (double)(wait->since_ns - start_ns) : 0;
+    ending_say(ending,
+               arena_printf(book->arena, "rank %u never came back from %s%s: it waited%s from %s after the start.",
+                            wait->rank, wait->call, where, whom, amount_duration(since_ns).text));
+}
+
+static void ending_say_deadlock(struct ending *ending)
+{
+    const struct analysis *analysis = ending->book->analysis;
+    struct arena *arena = ending->book->arena;
+    uint32_t *ring = arena_array(arena, uint32_t, analysis->trace->n_ranks + 1);
+    uint32_t n = ending_deadlock(analysis, ring);
+    if (!n)
+        return;
+    const char *text = "Deadlock: rank";
+    for (uint32_t i = 0; i < n; i++)
+        text = arena_printf(arena, "%s %u waits for", text, ring[i]);
+    ending_say(ending, arena_printf(arena, "%s %u.", text, ring[0]));
+}
+
+static void ending_say_dropped(struct ending *ending)
+{
+    const struct trace *trace = ending->book->analysis->trace;
+    uint64_t n_dropped = 0;
+    uint32_t *ranks = arena_array(ending->book->arena, uint32_t, trace->n_locations), n = 0;
+    for (uint32_t i = 0; i < trace->n_locations; i++) {
+        n_dropped += trace->locations[i].n_dropped;
+        if (trace->locations[i].n_dropped && (!n || ranks[n - 1] != trace->locations[i].rank))
+            ranks[n++] = trace->locations[i].rank;
+    }
+    if (n_dropped)
+        ending_say(ending, arena_printf(ending->book->arena, "Lost: %s records of %s found no room.",
+                                        amount_count(n_dropped).text, amount_ranks(ending->book->arena, ranks, n)));
+}
+
+static void ending_say_unexplained(struct ending *ending)
+{
+    const struct analysis *analysis = ending->book->analysis;
+    if (analysis->unexplained_ns > 0.01 * analysis->waiting_ns)
+        ending_say(ending,
+                   arena_printf(ending->book->arena,
+                                "Paths and waits differ by %s in all (clock error): read small causes with care.",
+                                amount_duration(analysis->unexplained_ns).text));
+}
+
+static void ending_say_notes(struct ending *ending)
+{
+    const struct analysis *analysis = ending->book->analysis;
+    for (uint32_t i = 0; i < analysis->trace->n_notes; i++)
+        ending_say(ending, analysis->trace->notes[i]);
+    size_t n_code = 0;
+    const char *const *code = analysis->code ? code_notes(analysis->code, &n_code) : NULL;
+    for (size_t i = 0; i < n_code; i++)
+        ending_say(ending, code[i]);
+    for (uint32_t i = 0; i < analysis->n_notes; i++)
+        ending_say(ending, analysis->notes[i]);
+}
+
+struct sentences ending_sentences(const struct label_book *book)
+{
+    struct ending ending = {.book = book};
+    ending_say_ends(&ending);
+    for (uint32_t i = 0; i < book->analysis->n_open_waits; i++)
+        ending_say_open_wait(&ending, &book->analysis->open_waits[i]);
+    ending_say_deadlock(&ending);
+    ending_say_dropped(&ending);
+    ending_say_unexplained(&ending);
+    ending_say_notes(&ending);
+    struct sentences sentences = {
+        .at = arena_copy(book->arena, ending.said.at, ending.said.n * sizeof *ending.said.at),
+        .n = (uint32_t)ending.said.n,
+    };
+    vec_release(&ending.said);
+    return sentences;
+}

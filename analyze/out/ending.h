@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a run ended and what is missing from it, in whole sentences: ranks that were killed or never reached
+ * MPI_Finalize, waits that never ended (and whether they form a ring: a deadlock), dropped records, clocks, and the
+ * notes of recorder, trace, code model and analysis. The text report prints them; the JSON has them as "notes".
+ */
+#pragma once
+#include "analyze/out/label.h"
+
+struct sentences {
+    const char **at; /* in the book's arena */
+    uint32_t n;
+};
+struct sentences ending_sentences(const struct label_book *book);
+/* "finalize", "exit", "abort", "signal", "gave-up", "killed". */
+const char *ending_name(const struct trace *trace, const struct trace_location *location);
+/* Ranks that wait for each other in a ring, in ring order; 0 when there is none. `ring` has room for n_ranks. */
+uint32_t ending_deadlock(const struct analysis *analysis, uint32_t *ring);
+/* The first location of a rank, or NULL. */
+const struct trace_location *ending_main_thread(const struct trace *trace, uint32_t rank);

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/out/json.h"
+#include "analyze/out/amount.h"
+#include "analyze/out/ending.h"
+#include "analyze/out/label.h"
+#include "analyze/out/text.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+struct json {
+    struct arena arena;
+    struct label_book book;
+    const struct analysis *analysis;
+    const struct json_options *options;
+    int64_t *cause_ns, *site_ns; /* apportioned */
+};
+
+/* jansson refuses what is no UTF-8: such names come escaped. */
+static json_t *json_text(struct json *json, const char *text)
+{
+    if (!text)
+        return json_null();
+    json_t *string = json_string(text);
+    return string ? string : json_string(text_escape(&json->arena, text));
+}
+
+static json_t *json_ratio(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *json_ns(double ns)
+{
+    return json_integer(llround(ns));
+}
+
+static uint64_t since_start(const struct analysis *analysis, uint64_t time_ns)
+{
+    return time_ns > analysis->trace->start_ns ? time_ns - analysis->trace->start_ns : 0;
+}
+
+static json_t *json_step(struct json *json, const struct class_step *step)
+{
+    static const char *const states[] = {"computing", "descheduled", "blocked", "transfer", "mpi", "unknown"};
+    const struct step *where = &json->analysis->steps[step->step];
+    return json_pack("{s:o, s:s, s:b, s:o, s:i, s:i, s:o, s:i, s:o, s:o, s:b, s:b, s:I, s:I}", "name",
+                     json_text(json, label_step(&json->book, step->step)), "state", states[where->state], "loop",
+                     where->is_loop, "file", json_text(json, where->file), "line_first", (int)where->line_first,
+                     "line_last", (int)where->line_last, "routine", json_text(json, where->routine), "rank",
+                     (int)step->rank, "duration_ns", json_ns(step->dur_ns), "blame_ns", json_ns(step->blame_ns),
+                     "long_term", step->is_long_term, "redundant", step->is_redundant, "executions",
+                     (json_int_t)step->executions, "samples", (json_int_t)step->n_samples);
+}
+
+static json_t *json_class(struct json *json, const struct wait_class *class, int64_t waiting_ns)
+{
+    return json_pack("{s:i, s:I, s:I, s:I}", "number", (int)class->number, "instances", (json_int_t) class->n_instances,
+                     "waiting_ns", (json_int_t)waiting_ns, "first_ns",
+                     (json_int_t)since_start(json->analysis, class->first_ns));
+}
+
+/* Integer waiting times of a site's classes. */
+static int64_t *class_times(struct json *json, uint32_t number)
+{
+    const struct wait_site *site = &json->analysis->sites[number];
+    double *values = arena_array(&json->arena, double, site->n_classes);
+    int64_t *times = arena_array(&json->arena, int64_t, site->n_classes);
+    for (uint32_t i = 0; i < site->n_classes; i++)
+        values[i] = site->classes[i].waiting_ns;
+    amount_apportion(values, site->n_classes, json->site_ns[number], times);
+    return times;
+}
+
+static json_t *json_site_head(struct json *json, uint32_t number, int64_t waiting_ns)
+{
+    const struct wait_site *site = &json->analysis->sites[number];
+    return json_pack("{s:i, s:s, s:o, s:i, s:o, s:o, s:s, s:I, s:I}", "site", (int)number + 1, "call", site->call,
+                     "file", json_text(json, site->file), "line", (int)site->line, "routine",
+                     json_text(json, site->routine), "path", json_text(json, site->path), "wait",
+                     wait_kind_name(site->kind), "waiting_ns", (json_int_t)waiting_ns, "instances",
+                     (json_int_t)site->n_instances);
+}
+
+static bool is_blamed(const struct cause_site *at, uint32_t number)
+{
+    for (uint32_t i = 0; i < at->n_classes; i++)
+        if (at->classes[i] == number)
+            return true;
+    return false;
+}
+
+/* A site below a cause: all classes of the site, those in which the cause has a part marked. */
+static json_t *json_cause_site(struct json *json, const struct cause_site *at, int64_t waiting_ns)
+{
+    const struct wait_site *site = &json->analysis->sites[at->site];
+    json_t *object = json_site_head(json, at->site, waiting_ns), *classes = json_array();
+    int64_t *times = class_times(json, at->site);
+    for (uint32_t i = 0; i < site->n_classes; i++) {
+        json_t *class = json_class(json, &site->classes[i], times[i]);
+        json_object_set_new(class, "blamed", json_boolean(is_blamed(at, site->classes[i].number)));
+        json_array_append_new(classes, class);
+    }
+    json_object_set_new(object, "instances_blamed", json_integer((json_int_t)at->n_instances));
+    json_object_set_new(object, "classes", classes);
+    return object;
+}
+
+static json_t *json_cause_sites(struct json *json, const struct cause *cause, int64_t waiting_ns)
+{
+    json_t *sites = json_array();
+    double *values = arena_array(&json->arena, double, cause->n_sites);
+    int64_t *times = arena_array(&json->arena, int64_t, cause->n_sites);
+    for (uint32_t i = 0; i < cause->n_sites; i++)
+        values[i] = cause->sites[i].waiting_ns;
+    amount_apportion(values, cause->n_sites, waiting_ns, times);
+    for (uint32_t i = 0; i < cause->n_sites; i++)
+        json_array_append_new(sites, json_cause_site(json, &cause->sites[i], times[i]));
+    return sites;
+}
+
+static json_t *json_kinds(const struct cause *cause)
+{
+    json_t *kinds = json_object();
+    for (int kind = 0; kind < KIND_N; kind++)
+        if (cause->kind_ns[kind] >= 0.5)
+            json_object_set_new(kinds, cause_kind_name((enum cause_kind)kind), json_ns(cause->kind_ns[kind]));
+    return kinds;
+}
+
+static json_t *json_rank_numbers(const struct cause *cause)
+{
+    json_t *ranks = json_array();
+    for (uint32_t i = 0; i < cause->n_ranks; i++)
+        json_array_append_new(ranks, json_integer(cause->ranks[i].rank));
+    return ranks;
+}
+
+/* Late ranks and, for comparison, the others. */
+static json_t *json_cause_by_rank(const struct cause *cause)
+{
+    json_t *ranks = json_array();
+    for (uint32_t i = 0; i < cause->n_ranks + cause->n_others; i++) {
+        bool is_late = i < cause->n_ranks;
+        const struct cause_rank *rank = is_late ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
+        json_array_append_new(ranks, json_pack("{s:i, s:b, s:o, s:o, s:I}", "rank", (int)rank->rank, "late", is_late,
+                                               "blame_ns", json_ns(rank->blame_ns), "time_ns", json_ns(rank->time_ns),
+                                               "executions", (json_int_t)rank->executions));
+    }
+    return ranks;
+}
+
+static json_t *json_cause(struct json *json, uint32_t number)
+{
+    const struct cause *cause = &json->analysis->causes[number];
+    const struct step *step = &json->analysis->steps[cause->step];
+    json_t *object =
+        json_pack("{s:i, s:o, s:b, s:o, s:i, s:i, s:o, s:o, s:I, s:f, s:s}", "cause", (int)number + 1, "name",
+                  json_text(json, label_step(&json->book, cause->step)), "loop", step->is_loop, "file",
+                  json_text(json, step->file), "line_first", (int)step->line_first, "line_last", (int)step->line_last,
+                  "routine", json_text(json, step->routine), "ranks", json_rank_numbers(cause), "waiting_ns",
+                  (json_int_t)json->cause_ns[number], "share", cause->share, "kind", cause_kind_name(cause->kind));
+    json_object_set_new(object, "kinds", json_kinds(cause));
+    json_object_set_new(object, "direct_ns", json_ns(cause->direct_ns));
+    json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
+    json_object_set_new(object, "explanation", json_text(json, cause->explanation));
+    json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
+    json_object_set_new(object, "sites", json_cause_sites(json, cause, json->cause_ns[number]));
+    return object;
+}
+
+static json_t *json_causes(struct json *json)
+{
+    json_t *causes = json_array();
+    const struct json_options *options = json->options;
+    for (uint32_t i = 0; i < json->analysis->n_causes; i++)
+        if (options->cause ? i + 1 == options->cause : !options->n_top || i < options->n_top)
+            json_array_append_new(causes, json_cause(json, i));
+    return causes;
+}
+
+/* A site with everything known of it, down to the steps of its classes. */
+static json_t *json_site(struct json *json, uint32_t number)
+{
+    const struct wait_site *site = &json->analysis->sites[number];
+    json_t *object = json_site_head(json, number, json->site_ns[number]);
+    json_t *by_rank = json_array(), *classes = json_array();
+    for (uint32_t rank = 0; site->rank_waiting_ns && rank < json->analysis->trace->n_ranks; rank++)
+        json_array_append_new(by_rank, json_ns(site->rank_waiting_ns[rank]));
+    int64_t *times = class_times(json, number);
+    for (uint32_t i = 0; i < site->n_classes; i++) {
+        json_t *class = json_class(json, &site->classes[i], times[i]), *steps = json_array();
+        for (uint32_t k = 0; k < site->classes[i].n_steps; k++)
+            json_array_append_new(steps, json_step(json, &site->classes[i].steps[k]));
+        json_object_set_new(class, "steps", steps);
+        json_array_append_new(classes, class);
+    }
+    json_object_set_new(object, "rank_waiting_ns", by_rank);
+    json_object_set_new(object, "classes", classes);
+    return object;
+}
+
+static json_t *json_sites(struct json *json)
+{
+    json_t *sites = json_array();
+    const struct json_options *options = json->options;
+    for (uint32_t i = 0; i < json->analysis->n_sites; i++)
+        if (options->site ? i + 1 == options->site : !options->n_top || i < options->n_top)
+            json_array_append_new(sites, json_site(json, i));
+    return sites;
+}
+
+static json_t *json_efficiency(const struct efficiency *efficiency)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "compute_ns",
+                     json_ns(efficiency->compute_ns), "waiting_ns", json_ns(efficiency->waiting_ns), "transfer_ns",
+                     json_ns(efficiency->transfer_ns), "mpi_ns", json_ns(efficiency->mpi_ns), "descheduled_ns",
+                     json_ns(efficiency->descheduled_ns), "blocked_ns", json_ns(efficiency->blocked_ns), "parallel",
+                     json_ratio(efficiency->parallel), "load_balance", json_ratio(efficiency->load_balance),
+                     "serialisation", json_ratio(efficiency->serialisation), "transfer",
+                     json_ratio(efficiency->transfer));
+}
+
+/* How each rank waited and ended. */
+static json_t *json_by_rank(struct json *json)
+{
+    const struct analysis *analysis = json->analysis;
+    json_t *ranks = json_array();
+    for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
+        const struct trace_location *location = ending_main_thread(analysis->trace, rank);
+        json_t *object = json_pack("{s:i, s:o}", "rank", (int)rank, "waiting_ns",
+                                   json_ns(analysis->rank_waiting_ns ? analysis->rank_waiting_ns[rank] : 0));
+        if (location) {
+            json_object_set_new(object, "host", json_text(json, location->host));
+            json_object_set_new(object, "end", json_string(ending_name(analysis->trace, location)));
+            json_object_set_new(object, "end_detail", json_integer(location->end_detail));
+            json_object_set_new(object, "end_ns", json_integer((json_int_t)since_start(analysis, location->end_ns)));
+            json_object_set_new(object, "lost", json_integer((json_int_t)location->n_dropped));
+        }
+        json_array_append_new(ranks, object);
+    }
+    return ranks;
+}
+
+static json_t *json_open_waits(struct json *json)
+{
+    json_t *waits = json_array();
+    for (uint32_t i = 0; i < json->analysis->n_open_waits; i++) {
+        const struct open_wait *wait = &json->analysis->open_waits[i];
+        json_t *whom = wait->for_rank == TRACE_NONE ? json_null() : json_integer(wait->for_rank);
+        json_array_append_new(waits, json_pack("{s:i, s:o, s:o, s:o, s:i, s:I}", "rank", (int)wait->rank, "for_rank",
+                                               whom, "call", json_text(json, wait->call), "file",
+                                               json_text(json, wait->file), "line", (int)wait->line, "since_ns",
+                                               (json_int_t)since_start(json->analysis, wait->since_ns)));
+    }
+    return waits;
+}
+
+static json_t *json_deadlock(struct json *json)
+{
+    json_t *ranks = json_array();
+    uint32_t *ring = arena_array(&json->arena, uint32_t, json->analysis->trace->n_ranks + 1);
+    uint32_t n = ending_deadlock(json->analysis, ring);
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(ranks, json_integer(ring[i]));
+    return ranks;
+}
+
+static json_t *json_notes(struct json *json)
+{
+    json_t *notes = json_array();
+    struct sentences sentences = ending_sentences(&json->book);
+    for (uint32_t i = 0; i < sentences.n; i++)
+        json_array_append_new(notes, json_text(json, sentences.at[i]));
+    return notes;
+}
+
+static json_t *json_clocks(const struct trace_clocks *clocks)
+{
+    return json_pack("{s:b, s:b, s:I, s:I, s:I}", "measured", clocks->measured, "aligned", clocks->aligned,
+                     "violations", (json_int_t)clocks->n_violations, "largest_violation_ns",
+                     (json_int_t)clocks->largest_violation_ns, "repaired", (json_int_t)clocks->n_repaired);
+}
+
+static void json_apportion(struct json *json)
+{
+    const struct analysis *analysis = json->analysis;
+    uint32_t n_most = analysis->n_causes > analysis->n_sites ? analysis->n_causes : analysis->n_sites;
+    double *values = arena_array(&json->arena, double, n_most);
+    json->cause_ns = arena_array(&json->arena, int64_t, analysis->n_causes);
+    json->site_ns = arena_array(&json->arena, int64_t, analysis->n_sites);
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        values[i] = analysis->causes[i].waiting_ns;
+    amount_apportion(values, analysis->n_causes, llround(analysis->waiting_ns), json->cause_ns);
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        values[i] = analysis->sites[i].waiting_ns;
+    amount_apportion(values, analysis->n_sites, llround(analysis->waiting_ns), json->site_ns);
+}
+
+static json_t *json_analysis(struct json *json)
+{
+    const struct analysis *analysis = json->analysis;
+    const struct trace *trace = analysis->trace;
+    uint64_t n_lost = 0;
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        n_lost += trace->locations[i].n_dropped;
+    json_t *object = json_pack(
+        "{s:i, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "version", JSON_VERSION, "tool",
+        "whywait " WHYWAIT_VERSION, "program", json_text(json, trace->program), "command",
+        json_text(json, trace->command), "recorder", json_text(json, trace->recorder), "ranks", (int)trace->n_ranks,
+        "duration_ns", json_ns(analysis->efficiency.wall_ns), "waiting_ns", json_ns(analysis->waiting_ns),
+        "unexplained_ns", json_ns(analysis->unexplained_ns), "mpi_calls", (json_int_t)analysis->n_mpi_calls, "polls",
+        (json_int_t)analysis->n_polls, "events", (json_int_t)analysis->n_events, "lost", (json_int_t)n_lost);
+    json_object_set_new(object, "efficiency", json_efficiency(&analysis->efficiency));
+    json_object_set_new(object, "causes", json_causes(json));
+    json_object_set_new(object, "sites", json_sites(json));
+    json_object_set_new(object, "by_rank", json_by_rank(json));
+    json_object_set_new(object, "open_waits", json_open_waits(json));
+    json_object_set_new(object, "deadlock", json_deadlock(json));
+    json_object_set_new(object, "clocks", json_clocks(&trace->clocks));
+    json_object_set_new(object, "notes", json_notes(json));
+    return object;
+}
+
+int json_print(FILE *out, const struct analysis *analysis, const struct json_options *options)
+{
+    struct json json = {.analysis = analysis, .options = options};
+    json.book = (struct label_book){&json.arena, analysis, false};
+    json_apportion(&json);
+    json_t *object = json_analysis(&json);
+    int failed = json_dumpf(object, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) || fputc('\n', out) == EOF;
+    if (failed)
+        error("cannot write the JSON report: %s", strerror(errno));
+    json_decref(object);
+    arena_release(&json.arena);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/out/label.h"
+#include "analyze/out/amount.h"
+#include <string.h>
+
+/* The last n components of a path. */
+static const char *path_tail(const char *path, unsigned n)
+{
+    const char *at = path + strlen(path);
+    while (at > path) {
+        if (at[-1] == '/' && --n == 0)
+            break;
+        at--;
+    }
+    return at;
+}
+
+static bool file_clashes(const char *file, const char *other, unsigned n)
+{
+    return other && strcmp(file, other) && !strcmp(path_tail(file, n), path_tail(other, n));
+}
+
+static bool tail_is_shared(const struct analysis *analysis, const char *file, unsigned n)
+{
+    for (uint32_t i = 0; i < analysis->n_steps; i++)
+        if (file_clashes(file, analysis->steps[i].file, n))
+            return true;
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        if (file_clashes(file, analysis->sites[i].file, n))
+            return true;
+    return false;
+}
+
+const char *label_file(const struct label_book *book, const char *file)
+{
+    if (book->full_paths)
+        return file;
+    unsigned n = 1;
+    while (tail_is_shared(book->analysis, file, n) && path_tail(file, n) != file)
+        n++;
+    return path_tail(file, n);
+}
+
+const char *label_lines(const struct label_book *book, const char *file, uint32_t first, uint32_t last)
+{
+    const char *name = label_file(book, file);
+    if (!first)
+        return name;
+    if (last <= first)
+        return arena_printf(book->arena, "%s:%u", name, first);
+    return arena_printf(book->arena, "%s:%u-%u", name, first, last);
+}
+
+const char *label_routine(const struct label_book *book, const char *routine)
+{
+    bool has_parentheses = strchr(routine, '(');
+    return arena_printf(book->arena, "%s%s", routine, has_parentheses ? "" : "()");
+}
+
+static const struct code_place *step_place(const struct label_book *book, const struct step *step)
+{
+    if (!book->analysis->code || step->place == CODE_NONE)
+        return NULL;
+    return code_place(book->analysis->code, step->place);
+}
+
+/* "relax()+0x1c in libfoo.so": what is left to say without debug information. */
+static const char *label_offset(const struct label_book *book, const struct step *step)
+{
+    const struct code_place *place = step_place(book, step);
+    const char *routine = label_routine(book, step->routine);
+    if (!place)
+        return routine;
+    const struct trace *trace = book->analysis->trace;
+    const char *module = place->module < trace->n_modules ? path_tail(trace->modules[place->module].path, 1) : NULL;
+    if (place->address > place->routine_address)
+        routine = arena_printf(book->arena, "%s+0x%llx", routine,
+                               (unsigned long long)(place->address - place->routine_address));
+    return module ? arena_printf(book->arena, "%s in %s", routine, module) : routine;
+}
+
+static const char *label_place(const struct label_book *book, const struct step *step)
+{
+    if (!step->file && !step->routine)
+        return step->label ? step->label : "unknown code";
+    if (!step->file)
+        return arena_printf(book->arena, "%s%s", step->is_loop ? "loop at " : "", label_offset(book, step));
+    const char *lines = label_lines(book, step->file, step->line_first, step->line_last);
+    if (!step->routine)
+        return arena_printf(book->arena, "%s%s", step->is_loop ? "loop " : "", lines);
+    const char *routine = label_routine(book, step->routine);
+    if (step->is_loop)
+        return arena_printf(book->arena, "loop %s in %s", lines, routine);
+    return arena_printf(book->arena, "%s %s", routine, lines);
+}
+
+static const char *state_prefix(enum step_state state)
+{
+    switch (state) {
+    case STEP_DESCHEDULED:
+        return "off the CPU in ";
+    case STEP_BLOCKED:
+        return "blocked in ";
+    case STEP_TRANSFER:
+        return "transfer in ";
+    case STEP_MPI:
+        return "inside ";
+    case STEP_COMPUTING:
+    case STEP_UNKNOWN:
+        break;
+    }
+    return "";
+}
+
+const char *label_step(const struct label_book *book, uint32_t index)
+{
+    const struct step *step = &book->analysis->steps[index];
+    const char *text = arena_printf(book->arena, "%s%s", state_prefix(step->state), label_place(book, step));
+    /* Steps that differ by their caller only are told apart by it; one level is enough to read. */
+    if (step->caller == TRACE_NONE || step->caller >= book->analysis->n_steps)
+        return text;
+    const struct step *caller = &book->analysis->steps[step->caller];
+    return arena_printf(book->arena, "%s, called from %s", text, label_place(book, caller));
+}
+
+const char *label_site(const struct label_book *book, uint32_t index)
+{
+    const struct wait_site *site = &book->analysis->sites[index];
+    const char *text = site->call;
+    if (site->file)
+        text = arena_printf(book->arena, "%s %s", text, label_lines(book, site->file, site->line, site->line));
+    if (site->path && *site->path)
+        return arena_printf(book->arena, "%s in %s", text, site->path);
+    if (site->routine)
+        return arena_printf(book->arena, "%s in %s", text, label_routine(book, site->routine));
+    return text;
+}
+
+static const char *kind_words(enum cause_kind kind)
+{
+    static const char *const words[KIND_N] = {"more work", "slower", "descheduled", "blocked", "transfer", "more time"};
+    return kind < KIND_N ? words[kind] : "unknown";
+}
+
+const char *label_kind(const struct label_book *book, const struct cause *cause)
+{
+    double sum = 0;
+    for (int kind = 0; kind < KIND_N; kind++)
+        sum += cause->kind_ns[kind];
+    if (!(sum > 0) || cause->kind_ns[cause->kind] >= 0.9 * sum)
+        return kind_words(cause->kind);
+    const char *text = arena_printf(book->arena, "%s %s", kind_words(cause->kind),
+                                    amount_share(cause->kind_ns[cause->kind] / sum).text);
+    for (int kind = 0; kind < KIND_N; kind++)
+        if (kind != (int)cause->kind && cause->kind_ns[kind] >= 0.1 * sum)
+            text = arena_printf(book->arena, "%s, %s %s", text, kind_words(kind),
+                                amount_share(cause->kind_ns[kind] / sum).text);
+    return text;
+}

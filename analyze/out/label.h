@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of steps and sites as the reports print them, in one place so that all of them agree. */
+#pragma once
+#include "analyze/pass/analysis.h"
+
+struct label_book {
+    struct arena *arena; /* labels live here */
+    const struct analysis *analysis;
+    bool full_paths; /* files as in the debug information; otherwise as short as they stay unique */
+};
+
+/* "jacobi.c": the last components of a path that no other file of the analysis shares. */
+const char *label_file(const struct label_book *book, const char *file);
+/* "jacobi.c:58-63", or "jacobi.c" when no line is known. */
+const char *label_lines(const struct label_book *book, const char *file, uint32_t first, uint32_t last);
+/* "relax()": with parentheses unless the name has some. */
+const char *label_routine(const struct label_book *book, const char *routine);
+/* "loop jacobi.c:58-63 in relax()"; without debug information "loop at relax()+0x1c in libfoo.so". */
+const char *label_step(const struct label_book *book, uint32_t step);
+/* "MPI_Barrier jacobi.c:71 in solve() <- main()" */
+const char *label_site(const struct label_book *book, uint32_t site);
+/* "more time", or "more time 80 %, descheduled 20 %" when the cause is mixed. */
+const char *label_kind(const struct label_book *book, const struct cause *cause);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/out/page.h"
+#include "analyze/out/text.h"
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { GAP = 2, PIECE_GAP = 3 };
+
+static char *page_format(struct arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int size = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = arena_alloc(arena, (size_t)size + 1);
+    vsnprintf(text, (size_t)size + 1, format, args);
+    return text_escape(arena, text);
+}
+
+static void page_write(struct page *page, const char *escaped)
+{
+    fputs(escaped, page->out);
+    page->column += text_columns(escaped);
+}
+
+void page_put(struct page *page, const char *format, ...)
+{
+    struct arena scratch = {0};
+    va_list args;
+    va_start(args, format);
+    page_write(page, page_format(&scratch, format, args));
+    va_end(args);
+    arena_release(&scratch);
+}
+
+void page_tab(struct page *page, size_t column)
+{
+    for (; page->column < column; page->column++)
+        fputc(' ', page->out);
+}
+
+void page_end(struct page *page)
+{
+    fputc('\n', page->out);
+    page->column = 0;
+}
+
+void page_line(struct page *page, const char *format, ...)
+{
+    struct arena scratch = {0};
+    va_list args;
+    va_start(args, format);
+    page_write(page, page_format(&scratch, format, args));
+    va_end(args);
+    page_end(page);
+    arena_release(&scratch);
+}
+
+void page_piece(struct page *page, size_t hang, const char *format, ...)
+{
+    struct arena scratch = {0};
+    va_list args;
+    va_start(args, format);
+    const char *piece = page_format(&scratch, format, args);
+    va_end(args);
+    if (page->column > hang) {
+        if (page->column + PIECE_GAP + text_columns(piece) <= page->width)
+            page_tab(page, page->column + PIECE_GAP);
+        else
+            page_end(page);
+    }
+    page_tab(page, hang);
+    page_write(page, piece);
+    arena_release(&scratch);
+}
+
+void page_paragraph(struct page *page, size_t indent, size_t hang, const char *text)
+{
+    struct arena scratch = {0};
+    char *rest = text_escape(&scratch, text), *word;
+    page_tab(page, indent);
+    bool is_first = true;
+    while ((word = strsep(&rest, " "))) {
+        size_t columns = text_columns(word);
+        if (!is_first && page->column + 1 + columns > page->width) {
+            page_end(page);
+            page_tab(page, hang);
+        } else if (!is_first) {
+            page_tab(page, page->column + 1);
+        }
+        page_write(page, word);
+        is_first = false;
+    }
+    page_end(page);
+    arena_release(&scratch);
+}
+
+/* Cells escaped, [row * n_columns + column]. */
+static const char **table_cells(struct arena *arena, const struct page_table *table)
+{
+    const char **cells = arena_array(arena, const char *, (size_t)table->n_rows * table->n_columns);
+    for (unsigned row = 0; row < table->n_rows; row++)
+        for (unsigned c = 0; c < table->n_columns; c++)
+            cells[row * table->n_columns + c] = text_escape(arena, table->columns[c].cell(arena, table->data, row));
+    return cells;
+}
+
+static size_t *table_widths(struct arena *arena, const struct page_table *table, const char **cells, size_t room)
+{
+    size_t *widths = arena_array(arena, size_t, table->n_columns), total = 0;
+    unsigned widest = 0;
+    for (unsigned c = 0; c < table->n_columns; c++) {
+        widths[c] = text_columns(table->columns[c].title);
+        for (unsigned row = 0; row < table->n_rows; row++) {
+            size_t columns = text_columns(cells[row * table->n_columns + c]);
+            widths[c] = columns > widths[c] ? columns : widths[c];
+        }
+        total += widths[c] + GAP;
+        bool is_text = table->columns[c].align == PAGE_LEFT;
+        if (is_text && (table->columns[widest].align != PAGE_LEFT || widths[c] > widths[widest]))
+            widest = c;
+    }
+    total -= GAP;
+    if (total > room) {
+        size_t excess = total - room, least = 12;
+        widths[widest] = widths[widest] > excess + least ? widths[widest] - excess : least;
+    }
+    return widths;
+}
+
+static void table_row(struct page *page, const struct page_table *table, const size_t *widths, const char *const *cells)
+{
+    struct arena scratch = {0};
+    size_t start = table->indent;
+    for (unsigned c = 0; c < table->n_columns; c++) {
+        const char *cell = text_cut(&scratch, cells[c], widths[c]);
+        size_t pad = table->columns[c].align == PAGE_RIGHT ? widths[c] - text_columns(cell) : 0;
+        if (*cell) {
+            page_tab(page, start + pad);
+            page_write(page, cell);
+        }
+        start += widths[c] + GAP;
+    }
+    page_end(page);
+    arena_release(&scratch);
+}
+
+void page_table(struct page *page, const struct page_table *table)
+{
+    struct arena scratch = {0};
+    const char **cells = table_cells(&scratch, table);
+    size_t room = page->width > table->indent ? page->width - table->indent : 1;
+    size_t *widths = table_widths(&scratch, table, cells, room);
+    const char **titles = arena_array(&scratch, const char *, table->n_columns);
+    for (unsigned c = 0; c < table->n_columns; c++)
+        titles[c] = table->columns[c].title;
+    table_row(page, table, widths, titles);
+    for (unsigned row = 0; row < table->n_rows; row++) {
+        table_row(page, table, widths, cells + (size_t)row * table->n_columns);
+        if (table->after)
+            table->after(page, table->data, row);
+    }
+    arena_release(&scratch);
+}

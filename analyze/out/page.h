@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines of text for a terminal of a given width. Everything put on a page is escaped (text.h); only page_end begins a
+ * new line.
+ */
+#pragma once
+#include "wrap/base/arena.h"
+#include <stdio.h>
+
+struct page {
+    FILE *out;
+    size_t width;  /* of a line, in columns */
+    size_t column; /* where the next character goes */
+};
+
+void page_put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Blanks up to `column`; none when the line is already there. */
+void page_tab(struct page *page, size_t column);
+void page_end(struct page *page);
+/* A whole line. */
+void page_line(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Puts a piece that stays together: after three blanks, or on a new line indented by `hang` when it does not fit. */
+void page_piece(struct page *page, size_t hang, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A paragraph, broken at blanks, its first line indented by `indent`, the others by `hang`. Ends the line. */
+void page_paragraph(struct page *page, size_t indent, size_t hang, const char *text);
+
+/*
+ * A table: columns are data. A cell is made by its column's function from the row's number; text is cut where the
+ * table would be wider than the page, from the widest left-aligned column. `after`, if any, prints lines below a row.
+ */
+struct page_column {
+    const char *title;
+    enum { PAGE_LEFT, PAGE_RIGHT } align;
+    const char *(*cell)(struct arena *arena, const void *data, unsigned row);
+};
+struct page_table {
+    const struct page_column *columns;
+    unsigned n_columns, n_rows;
+    size_t indent;
+    const void *data;
+    void (*after)(struct page *page, const void *data, unsigned row);
+};
+void page_table(struct page *page, const struct page_table *table);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The overview: where the time of all ranks went, the causes of waiting in falling order (what, how much, why, and the
+ * calls at which it is felt), and in the end everything that limits the trust in it.
+ */
+#include "analyze/out/report.h"
+#include "analyze/out/amount.h"
+#include "analyze/out/ending.h"
+#include "analyze/out/label.h"
+#include "analyze/out/page.h"
+#include <math.h>
+
+enum { INDENT = 2, HANG = 4, SITES_SHOWN = 3 };
+
+struct report {
+    struct arena arena;
+    struct page page;
+    struct label_book book;
+    const struct analysis *analysis;
+    uint32_t n_causes; /* shown */
+};
+
+static void report_init(struct report *report, FILE *out, const struct analysis *analysis,
+                        const struct report_options *options)
+{
+    *report = (struct report){.page = {.out = out, .width = options->width}, .analysis = analysis};
+    report->book = (struct label_book){&report->arena, analysis, options->full_paths};
+}
+
+static double report_total_ns(const struct analysis *analysis)
+{
+    return analysis->efficiency.wall_ns * analysis->trace->n_ranks;
+}
+
+static void report_part(struct report *report, const char *name, double part_ns, bool always)
+{
+    double total_ns = report_total_ns(report->analysis);
+    double percent = total_ns > 0 ? 100 * part_ns / total_ns : 0;
+    if (always || percent >= 0.05)
+        page_piece(&report->page, HANG, "%s %.1f %%", name, percent);
+}
+
+static void report_head(struct report *report)
+{
+    const struct analysis *analysis = report->analysis;
+    const struct efficiency *efficiency = &analysis->efficiency;
+    const struct trace *trace = analysis->trace;
+    page_put(&report->page, "%s", trace->program ? trace->program : "unknown program");
+    page_piece(&report->page, HANG, "%u %s", trace->n_ranks, trace->n_ranks == 1 ? "rank" : "ranks");
+    page_piece(&report->page, HANG, "%s", amount_duration(efficiency->wall_ns).text);
+    page_put(&report->page, "    ");
+    report_part(report, "compute", efficiency->compute_ns, true);
+    report_part(report, "waiting", efficiency->waiting_ns, true);
+    report_part(report, "transfer", efficiency->transfer_ns, false);
+    report_part(report, "in MPI", efficiency->mpi_ns, false);
+    report_part(report, "descheduled", efficiency->descheduled_ns, false);
+    report_part(report, "blocked", efficiency->blocked_ns, false);
+    page_end(&report->page);
+}
+
+static void report_efficiency(struct report *report)
+{
+    const struct efficiency *efficiency = &report->analysis->efficiency;
+    if (!isfinite(efficiency->parallel) || report->analysis->trace->n_ranks < 2)
+        return;
+    page_put(&report->page, "parallel efficiency %.2f", efficiency->parallel);
+    if (isfinite(efficiency->load_balance) && isfinite(efficiency->serialisation) && isfinite(efficiency->transfer))
+        page_put(&report->page, " = load balance %.2f x serialisation %.2f x transfer %.2f", efficiency->load_balance,
+                 efficiency->serialisation, efficiency->transfer);
+    page_end(&report->page);
+}
+
+static const char *cell_cause(struct arena *arena, const void *data, unsigned row)
+{
+    const struct report *report = data;
+    struct label_book book = report->book;
+    book.arena = arena;
+    return arena_printf(arena, "%u %s", row + 1, label_step(&book, report->analysis->causes[row].step));
+}
+
+static const char *cell_waiting(struct arena *arena, const void *data, unsigned row)
+{
+    const struct report *report = data;
+    return arena_strdup(arena, amount_duration(report->analysis->causes[row].waiting_ns).text);
+}
+
+static const char *cell_share(struct arena *arena, const void *data, unsigned row)
+{
+    const struct report *report = data;
+    return arena_strdup(arena, amount_share(report->analysis->causes[row].share).text);
+}
+
+static const char *cell_gain(struct arena *arena, const void *data, unsigned row)
+{
+    const struct report *report = data;
+    return arena_strdup(arena, amount_gain(report->analysis->causes[row].if_balanced_ns).text);
+}
+
+static const struct page_column cause_columns[] = {
+    {"  why ranks wait", PAGE_LEFT, cell_cause},
+    {"  waiting", PAGE_RIGHT, cell_waiting},
+    {"of all", PAGE_RIGHT, cell_share},
+    {"if balanced", PAGE_RIGHT, cell_gain},
+};
+
+/* "class 2 of 2", "classes 1,3 of 4": only where there is more than one. */
+static void report_classes(struct report *report, const struct cause_site *at, const struct wait_site *site)
+{
+    enum { CLASSES_SHOWN = 8 };
+    if (site->n_classes < 2 || !at->n_classes)
+        return;
+    const char *text = at->n_classes == 1 ? "class" : "classes";
+    for (uint32_t i = 0; i < at->n_classes && i < CLASSES_SHOWN; i++)
+        text = arena_printf(&report->arena, "%s%s%u", text, i ? "," : " ", at->classes[i]);
+    if (at->n_classes > CLASSES_SHOWN)
+        text = arena_printf(&report->arena, "%s and %u more", text, at->n_classes - CLASSES_SHOWN);
+    page_put(&report->page, ", %s of %u", text, site->n_classes);
+}
+
+static void report_felt_at(struct report *report, const struct cause *cause, const struct cause_site *at, bool is_first)
+{
+    const struct wait_site *site = &report->analysis->sites[at->site];
+    page_tab(&report->page, HANG);
+    page_put(&report->page, is_first ? "felt at  %s" : "         %s", label_site(&report->book, at->site));
+    if (cause->n_sites > 1)
+        page_piece(&report->page, HANG + 9, "%s", amount_duration(at->waiting_ns).text);
+    page_piece(&report->page, HANG + 9, "%s of %s %s", amount_count(at->n_instances).text,
+               amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances");
+    report_classes(report, at, site);
+    page_end(&report->page);
+}
+
+static void report_cause_details(struct page *page, const void *data, unsigned row)
+{
+    struct report *report = (struct report *)data;
+    const struct cause *cause = &report->analysis->causes[row];
+    page_tab(page, HANG);
+    if (cause->explanation && *cause->explanation)
+        page_put(page, "%s", cause->explanation);
+    page_piece(page, HANG, "(%s)", label_kind(&report->book, cause));
+    page_end(page);
+    for (uint32_t i = 0; i < cause->n_sites && i < SITES_SHOWN; i++)
+        report_felt_at(report, cause, &cause->sites[i], i == 0);
+    if (cause->n_sites > SITES_SHOWN)
+        page_line(page, "%*sand %u more calls (--cause %u)", HANG + 9, "", cause->n_sites - SITES_SHOWN, row + 1);
+}
+
+/* How many causes to show: n_top, and of these none below 1 % of all waiting unless asked for. */
+static uint32_t report_n_shown(const struct analysis *analysis, unsigned n_top)
+{
+    enum { USUAL = 5 };
+    if (!n_top)
+        return analysis->n_causes;
+    uint32_t n = n_top < analysis->n_causes ? n_top : analysis->n_causes;
+    while (n > 1 && n_top <= USUAL && analysis->causes[n - 1].share < 0.01)
+        n--;
+    return n;
+}
+
+static void report_rest(struct report *report)
+{
+    const struct analysis *analysis = report->analysis;
+    double rest = 0;
+    for (uint32_t i = report->n_causes; i < analysis->n_causes; i++)
+        rest += analysis->causes[i].share;
+    uint32_t n = analysis->n_causes - report->n_causes;
+    if (n)
+        page_line(&report->page, "and %u more %s with %s of the waiting (--top %u)", n, n == 1 ? "cause" : "causes",
+                  amount_share(rest).text, analysis->n_causes);
+}
+
+/* Waiting below this share of all time is not worth anybody's afternoon: said before the causes are listed. */
+static const double LITTLE = 0.01;
+
+static void report_causes(struct report *report, const struct report_options *options)
+{
+    const struct analysis *analysis = report->analysis;
+    double total_ns = report_total_ns(analysis), share = total_ns > 0 ? analysis->waiting_ns / total_ns : 0;
+    if (analysis->trace->n_ranks == 1)
+        page_line(&report->page, "There is one rank only: nobody to wait for.");
+    else if (!(analysis->waiting_ns > 0))
+        page_line(&report->page, "No rank waits for another.");
+    else if (share < LITTLE)
+        page_line(&report->page, "Nothing waits for long: %s of all time.", amount_share(share).text);
+    if (!analysis->n_causes)
+        return;
+    page_end(&report->page);
+    report->n_causes = report_n_shown(analysis, options->n_top);
+    page_table(&report->page, &(struct page_table){.columns = cause_columns,
+                                                   .n_columns = sizeof cause_columns / sizeof *cause_columns,
+                                                   .n_rows = report->n_causes,
+                                                   .data = report,
+                                                   .after = report_cause_details});
+    report_rest(report);
+}
+
+static void report_notes(struct report *report)
+{
+    struct sentences notes = ending_sentences(&report->book);
+    if (notes.n)
+        page_end(&report->page);
+    for (uint32_t i = 0; i < notes.n; i++)
+        page_paragraph(&report->page, 0, INDENT, arena_printf(&report->arena, "note: %s", notes.at[i]));
+}
+
+void report_overview(FILE *out, const struct analysis *analysis, const struct report_options *options)
+{
+    struct report report;
+    report_init(&report, out, analysis, options);
+    report_head(&report);
+    report_efficiency(&report);
+    report_causes(&report, options);
+    report_notes(&report);
+    arena_release(&report.arena);
+}

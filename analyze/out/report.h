@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text report. All functions print to `out`, lines of at most `width` columns where the words allow it. */
+#pragma once
+#include "analyze/pass/analysis.h"
+#include <stdio.h>
+
+struct report_options {
+    unsigned width;
+    unsigned n_top;  /* causes (or sites) shown; 0 = all */
+    bool all_steps;  /* also the steps that pruning left out */
+    bool full_paths; /* of source files */
+};
+
+/* Head line, efficiency, causes, what was lost. */
+void report_overview(FILE *out, const struct analysis *analysis, const struct report_options *options);
+/* Sites at which ranks wait, and how much each rank waits. */
+void report_sites(FILE *out, const struct analysis *analysis, const struct report_options *options);
+/* One cause with its ranks, sites, classes and steps; number < n_causes. */
+void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options);
+/* One site with its causes, ranks, classes and steps; number < n_sites. */
+void report_site(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options);
