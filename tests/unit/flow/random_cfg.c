@@ -25,6 +25,5 @@ void random_routine(struct cfg *cfg, struct random *random)
         cfg_add_edge(cfg, b, b + 1);
     for (uint32_t e = random_below(random, n + 4); e > 0; e--)
         cfg_add_edge(cfg, random_below(random, exit_block), random_below(random, n));
-    cfg_add_edge(cfg, exit_block, 0);
     cfg_finish(cfg);
 }

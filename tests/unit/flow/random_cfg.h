@@ -12,7 +12,6 @@ uint32_t random_below(struct random *random, uint32_t bound);
 /* Any graph: blocks that are not reached, self loops, parallel edges, several entries into loops. */
 void random_graph(struct cfg *cfg, struct random *random);
 /*
- * The graph of a routine: block 0 is the root, the last one EXIT, every block is reached and reaches EXIT, and the last
- * edge is EXIT -> root.
+ * The graph of a routine: block 0 is the root, the last one EXIT, every block is reached and reaches EXIT.
  */
 void random_routine(struct cfg *cfg, struct random *random);
