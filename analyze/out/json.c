@@ -77,9 +77,9 @@ static int64_t *class_times(struct json *json, uint32_t number)
 static json_t *json_site_head(struct json *json, uint32_t number, int64_t waiting_ns)
 {
     const struct wait_site *site = &json->analysis->sites[number];
-    return json_pack("{s:i, s:s, s:o, s:i, s:o, s:o, s:s, s:I, s:I}", "site", (int)number + 1, "call", site->call,
-                     "file", json_text(json, site->file), "line", (int)site->line, "routine",
-                     json_text(json, site->routine), "path", json_text(json, site->path), "wait",
+    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:s, s:I, s:I}", "site", (int)number + 1, "call",
+                     json_text(json, site->call), "file", json_text(json, site->file), "line", (int)site->line,
+                     "routine", json_text(json, site->routine), "path", json_text(json, site->path), "wait",
                      wait_kind_name(site->kind), "waiting_ns", (json_int_t)waiting_ns, "instances",
                      (json_int_t)site->n_instances);
 }

@@ -145,14 +145,12 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
         page_line(page, "%*sand %u more calls (--cause %u)", HANG + 9, "", cause->n_sites - SITES_SHOWN, row + 1);
 }
 
-/* How many causes to show: n_top, and of these none below 1 % of all waiting unless asked for. */
-static uint32_t report_n_shown(const struct analysis *analysis, unsigned n_top)
+static uint32_t report_n_shown(const struct analysis *analysis, const struct report_options *options)
 {
-    enum { USUAL = 5 };
-    if (!n_top)
-        return analysis->n_causes;
-    uint32_t n = n_top < analysis->n_causes ? n_top : analysis->n_causes;
-    while (n > 1 && n_top <= USUAL && analysis->causes[n - 1].share < 0.01)
+    uint32_t n = analysis->n_causes;
+    if (options->n_top && options->n_top < n)
+        n = options->n_top;
+    while (options->hide_small && n > 1 && analysis->causes[n - 1].share < 0.01)
         n--;
     return n;
 }
@@ -185,7 +183,7 @@ static void report_causes(struct report *report, const struct report_options *op
     if (!analysis->n_causes)
         return;
     page_end(&report->page);
-    report->n_causes = report_n_shown(analysis, options->n_top);
+    report->n_causes = report_n_shown(analysis, options);
     page_table(&report->page, &(struct page_table){.columns = cause_columns,
                                                    .n_columns = sizeof cause_columns / sizeof *cause_columns,
                                                    .n_rows = report->n_causes,

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* whywait report: which loops make the ranks wait. */
+#include "analyze/cmd/cmd.h"
+#include "analyze/out/json.h"
+#include "analyze/out/report.h"
+#include "analyze/pipeline.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct options {
+    const char *path; /* NULL = the newest run here */
+    bool is_json, list_sites, has_top;
+    uint32_t cause, site; /* from 1; 0 = none */
+    struct report_options text;
+};
+
+static const char usage[] =
+    "Usage: whywait report [OPTIONS] [RUN]\n"
+    "Says which loops make the ranks wait. RUN is a run directory or the anchor file (.otf2) of any OTF2 archive with\n"
+    "MPI events; without it, the newest *.whywait directory here.\n"
+    "\n"
+    "  --top N           show N causes (default 5; 0 = all)\n"
+    "  --cause N         show cause N: its ranks, sites, classes and steps\n"
+    "  --sites           list the MPI calls at which ranks wait\n"
+    "  --site N          show site N: who waits there, why, its classes and steps\n"
+    "  --all-steps       with --cause or --site: also steps that both sides share or that matter little\n"
+    "  --full-paths      source files as the debug information has them\n"
+    "  --format FORMAT   text (default) or json (all causes unless --top is given; schema in docs/json.md)\n"
+    "  --width N         columns of the text report (default: the terminal's, or 110)\n"
+    "  --help            this text\n";
+
+enum { OPT_TOP = 256, OPT_CAUSE, OPT_SITES, OPT_SITE, OPT_ALL_STEPS, OPT_FULL_PATHS, OPT_FORMAT, OPT_WIDTH, OPT_HELP };
+static const struct option long_options[] = {
+    {"top", required_argument, NULL, OPT_TOP},       {"cause", required_argument, NULL, OPT_CAUSE},
+    {"sites", no_argument, NULL, OPT_SITES},         {"site", required_argument, NULL, OPT_SITE},
+    {"all-steps", no_argument, NULL, OPT_ALL_STEPS}, {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
+    {"format", required_argument, NULL, OPT_FORMAT}, {"width", required_argument, NULL, OPT_WIDTH},
+    {"help", no_argument, NULL, OPT_HELP},           {0},
+};
+
+static uint32_t parse_number(const char *option, const char *text, uint32_t least)
+{
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (errno || end == text || *end || *text == '-' || number < least || number > UINT32_MAX)
+        die("--%s: \"%s\" is not a number from %u upwards", option, text, least);
+    return (uint32_t)number;
+}
+
+static bool parse_format(const char *text)
+{
+    if (strcmp(text, "json") && strcmp(text, "text"))
+        die("--format: \"%s\" is neither text nor json", text);
+    return !strcmp(text, "json");
+}
+
+static unsigned terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+        return size.ws_col;
+    return 110;
+}
+
+static void parse_option(struct options *options, int option, char **argv)
+{
+    switch (option) {
+    case OPT_TOP:
+        options->text.n_top = parse_number("top", optarg, 0);
+        options->has_top = true;
+        options->text.hide_small = false;
+        break;
+    case OPT_CAUSE:
+        options->cause = parse_number("cause", optarg, 1);
+        break;
+    case OPT_SITES:
+        options->list_sites = true;
+        break;
+    case OPT_SITE:
+        options->site = parse_number("site", optarg, 1);
+        break;
+    case OPT_ALL_STEPS:
+        options->text.all_steps = true;
+        break;
+    case OPT_FULL_PATHS:
+        options->text.full_paths = true;
+        break;
+    case OPT_FORMAT:
+        options->is_json = parse_format(optarg);
+        break;
+    case OPT_WIDTH:
+        options->text.width = parse_number("width", optarg, 20);
+        break;
+    case OPT_HELP:
+        fputs(usage, stdout);
+        exit(0);
+    default:
+        die("%s: unknown option or no value; `whywait help report` lists the options", argv[optind - 1]);
+    }
+}
+
+static struct options parse(int argc, char **argv)
+{
+    struct options options = {.text = {.n_top = 5, .hide_small = true, .width = terminal_width()}};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+        parse_option(&options, option, argv);
+    if (argc - optind > 1)
+        die("report takes one run, not %d", argc - optind);
+    options.path = argv[optind];
+    return options;
+}
+
+static int print(const struct options *options, const struct analysis *analysis)
+{
+    if (options->cause > analysis->n_causes)
+        return error("there is no cause %u: the run has %u", options->cause, analysis->n_causes);
+    if (options->site > analysis->n_sites)
+        return error("there is no site %u: the run has %u", options->site, analysis->n_sites);
+    if (options->is_json)
+        return json_print(stdout, analysis,
+                          &(struct json_options){.n_top = options->has_top ? options->text.n_top : 0,
+                                                 .cause = options->cause,
+                                                 .site = options->site});
+    if (options->cause)
+        report_cause(stdout, analysis, options->cause - 1, &options->text);
+    else if (options->site)
+        report_site(stdout, analysis, options->site - 1, &options->text);
+    else if (options->list_sites)
+        report_sites(stdout, analysis, &options->text);
+    else
+        report_overview(stdout, analysis, &options->text);
+    return 0;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    struct options options = parse(argc, argv);
+    struct pipeline pipeline;
+    int status = pipeline_run(&pipeline, options.path);
+    if (status == 0)
+        status = print(&options, pipeline.analysis);
+    if (fflush(stdout) && status == 0)
+        status = error("cannot write the report: %s", strerror(errno));
+    pipeline_release(&pipeline);
+    return status ? 1 : 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pipeline.h"
+#include "analyze/run.h"
+#include "wrap/base/err.h"
+#include <stdlib.h>
+
+/* Frames name modules by their number in the trace, passes ask the code model with the same number. */
+static struct code *pipeline_code(const struct trace *trace)
+{
+    struct code *code = code_open();
+    for (uint32_t i = 0; i < trace->n_modules; i++) {
+        const struct trace_module *module = &trace->modules[i];
+        const uint8_t *build_id = module->build_id_bytes ? module->build_id : NULL;
+        if (code_add_module(code, module->path, build_id, module->build_id_bytes) != i)
+            bug("module %u of the trace has another number in the code model", i);
+    }
+    return code;
+}
+
+int pipeline_run(struct pipeline *pipeline, const char *path)
+{
+    *pipeline = (struct pipeline){0};
+    char *anchor = run_find_archive(path);
+    if (anchor)
+        pipeline->trace = trace_open(anchor);
+    if (pipeline->trace && pipeline->trace->n_modules)
+        pipeline->code = pipeline_code(pipeline->trace);
+    if (pipeline->trace)
+        pipeline->analysis = analysis_run(pipeline->trace, pipeline->code);
+    free(anchor);
+    return pipeline->analysis ? 0 : -1;
+}
+
+void pipeline_release(struct pipeline *pipeline)
+{
+    if (pipeline->analysis)
+        analysis_free(pipeline->analysis);
+    if (pipeline->code)
+        code_close(pipeline->code);
+    if (pipeline->trace)
+        trace_close(pipeline->trace);
+    *pipeline = (struct pipeline){0};
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a path to an analysis: find the run, repair it if need be, read it, run the passes. */
+#pragma once
+#include "analyze/code/code.h"
+#include "analyze/pass/analysis.h"
+#include "analyze/trace/trace.h"
+
+struct pipeline {
+    struct trace *trace;
+    struct code *code; /* NULL for a foreign archive */
+    struct analysis *analysis;
+};
+
+/* `path` is a run directory, an archive's anchor (.otf2), a directory with one archive, or NULL for the newest run in
+ * the working directory. Returns 0, or -1 after one line on stderr; release the pipeline in both cases. */
+int pipeline_run(struct pipeline *pipeline, const char *path);
+void pipeline_release(struct pipeline *pipeline);
