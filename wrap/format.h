@@ -59,22 +59,24 @@ struct ww_head {
 };
 
 enum ww_type {
-    WW_CALL = 1, /* struct ww_call: an MPI call */
-    WW_DONE,     /* struct ww_done: a request (or the receive half of Sendrecv) completed in the call just before */
-    WW_STARTED,  /* struct ww_done: the call just before activated this persistent request */
-    WW_STACK,    /* struct ww_stack */
-    WW_MODULE,   /* struct ww_module */
-    WW_COMM,     /* struct ww_comm */
-    WW_NAME,     /* struct ww_name */
-    WW_WIN,      /* struct ww_win */
-    WW_SAMPLE,   /* struct ww_sample */
-    WW_SWITCH,   /* struct ww_switch */
-    WW_CLOCK,    /* struct ww_clock */
-    WW_BINS,     /* struct ww_bins */
-    WW_NOTE,     /* struct ww_note: something was degraded, and why */
-    WW_CONTROL,  /* struct ww_control: recording switched off or on (MPI_Pcontrol) */
-    WW_COUNTERS, /* struct ww_counters: a module with exact counters was found */
-    WW_PAD,      /* no content: fills the rest of a segment that the next record did not fit into; skip its units */
+    WW_CALL = 1,  /* struct ww_call: an MPI call */
+    WW_DONE,      /* struct ww_done: a request (or the receive half of Sendrecv) completed in the call just before */
+    WW_STARTED,   /* struct ww_done: the call just before activated this persistent request */
+    WW_STACK,     /* struct ww_stack */
+    WW_MODULE,    /* struct ww_module */
+    WW_COMM,      /* struct ww_comm */
+    WW_NAME,      /* struct ww_name */
+    WW_WIN,       /* struct ww_win */
+    WW_SAMPLE,    /* struct ww_sample */
+    WW_SWITCH,    /* struct ww_switch */
+    WW_CLOCK,     /* struct ww_clock */
+    WW_BINS,      /* struct ww_bins */
+    WW_NOTE,      /* struct ww_note: something was degraded, and why */
+    WW_CONTROL,   /* struct ww_control: recording switched off or on (MPI_Pcontrol) */
+    WW_COUNTERS,  /* struct ww_counters: a module with exact counters was found */
+    WW_PAD,       /* no content: fills the rest of a segment that the next record did not fit into; skip its units */
+    WW_NEIGHBORS, /* struct ww_neighbors */
+    WW_RANKS,     /* struct ww_ranks */
 };
 
 /*
@@ -104,7 +106,12 @@ enum {
     WW_F_NULL = 8,     /* MPI_PROC_NULL, a null or inactive request: nothing was communicated */
     WW_F_FORTRAN = 16, /* called through a Fortran binding */
 };
-enum { WW_NO_PEER = -1 };
+enum {
+    WW_NO_PEER = -1,
+    WW_PEER_ROOT = -2, /* MPI_ROOT: this process is the root of an intercommunicator's collective */
+};
+/* In `tag` of MPI_Win_lock. */
+enum { WW_LOCK_EXCLUSIVE = 1, WW_LOCK_SHARED = 2 };
 
 struct ww_done {
     struct ww_head head;
@@ -150,6 +157,25 @@ struct ww_comm {
     int32_t remote_size;  /* of the remote group; 0 for an intracommunicator */
     int32_t world_rank[]; /* local group then remote group, as ranks of MPI_COMM_WORLD; -1 = not in it (dynamic
                              processes) */
+};
+
+enum { WW_COMM_NO_MEMBERS = 1 }; /* in flags: too many members for a record; the list is missing */
+
+/* The neighbours of this process in a communicator with a topology: n_in sources, then n_out destinations, as ranks of
+ * the communicator; WW_NO_PEER where a grid ends. Follows the WW_COMM. */
+struct ww_neighbors {
+    struct ww_head head;
+    uint32_t comm;
+    uint32_t n_in, n_out;
+    int32_t rank[];
+};
+
+/* The processes that the call just before names (MPI_Win_post, MPI_Win_start), as ranks of the window's communicator.
+ */
+struct ww_ranks {
+    struct ww_head head;
+    uint32_t n;
+    int32_t rank[];
 };
 
 struct ww_win {
@@ -233,7 +259,7 @@ enum ww_class {
     WW_LOCAL, /* neither communicates nor waits */
     WW_INIT,  /* MPI_Init and kin */
     WW_FINALIZE,
-    WW_SEND,  /* blocking sends of all modes */
+    WW_SEND, /* blocking sends of all modes */
     WW_ISEND,
     WW_RECV,
     WW_IRECV,
