@@ -63,11 +63,11 @@ static void report_efficiency(struct report *report)
     const struct efficiency *efficiency = &report->analysis->efficiency;
     if (!isfinite(efficiency->parallel) || report->analysis->trace->n_ranks < 2)
         return;
-    page_put(&report->page, "parallel efficiency %.2f", efficiency->parallel);
+    const char *text = arena_printf(&report->arena, "parallel efficiency %.2f", efficiency->parallel);
     if (isfinite(efficiency->load_balance) && isfinite(efficiency->serialisation) && isfinite(efficiency->transfer))
-        page_put(&report->page, " = load balance %.2f x serialisation %.2f x transfer %.2f", efficiency->load_balance,
-                 efficiency->serialisation, efficiency->transfer);
-    page_end(&report->page);
+        text = arena_printf(&report->arena, "%s = load balance %.2f x serialisation %.2f x transfer %.2f", text,
+                            efficiency->load_balance, efficiency->serialisation, efficiency->transfer);
+    page_paragraph(&report->page, 0, INDENT, text);
 }
 
 static const char *cell_cause(struct arena *arena, const void *data, unsigned row)

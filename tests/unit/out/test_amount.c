@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "analyze/out/amount.h"
+#include <math.h>
+
+static void durations_have_three_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double ns;
+        const char *text;
+    } cases[] = {
+        {0, "0 s"},          {0.4, "0 s"},        {1, "1 ns"},        {999, "999 ns"},     {999.6, "1.00 us"},
+        {1234, "1.23 us"},   {12345, "12.3 us"},  {123456, "123 us"}, {999600, "1.00 ms"}, {9.71e9, "9.71 s"},
+        {12.84e9, "12.8 s"}, {9.996e9, "10.0 s"}, {99.96e9, "100 s"}, {3600e9, "3600 s"},  {-2e6, "-2.00 ms"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(amount_duration(cases[i].ns).text, cases[i].text);
+}
+
+static void shares_are_never_rounded_to_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        double share;
+        const char *text;
+    } cases[] = {
+        {0, "0 %"},        {-1e-18, "0 %"}, {1e-6, "<0.1 %"}, {0.004, "0.4 %"},
+        {0.0994, "9.9 %"}, {0.61, "61 %"},  {1, "100 %"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(amount_share(cases[i].share).text, cases[i].text);
+}
+
+static void signs_and_thousands(void **state)
+{
+    (void)state;
+    assert_string_equal(amount_change(9.71e9).text, "+9.71 s");
+    assert_string_equal(amount_change(-3e3).text, "-3.00 us");
+    assert_string_equal(amount_change(0).text, "0 s");
+    assert_string_equal(amount_gain(3.94e9).text, "-3.9 s");
+    assert_string_equal(amount_gain(0.2).text, "");
+    assert_string_equal(amount_count(0).text, "0");
+    assert_string_equal(amount_count(999).text, "999");
+    assert_string_equal(amount_count(81204).text, "81,204");
+    assert_string_equal(amount_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+}
+
+static void ranks_are_sorted_and_joined(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    assert_string_equal(amount_ranks(&arena, (uint32_t[]){1}, 1), "rank 1");
+    assert_string_equal(amount_ranks(&arena, (uint32_t[]){3, 0, 2}, 3), "ranks 0,2,3");
+    assert_string_equal(amount_ranks(&arena, (uint32_t[]){5, 0, 4, 3}, 4), "ranks 0,3-5");
+    uint32_t odd[100];
+    for (uint32_t i = 0; i < 100; i++)
+        odd[i] = 2 * i + 1;
+    assert_string_equal(amount_ranks(&arena, odd, 100), "ranks 1,3,5,7,9,11,13,15,17,19 and 90 more");
+    arena_release(&arena);
+}
+
+/* Many random falling sequences: sum kept, order kept, no value moved by 1 or more. */
+static void apportioned_integers_add_up(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (int round = 0; round < 1000; round++) {
+        double values[50], sum = 0, value = 1000;
+        int64_t integers[50], integer_sum = 0;
+        uint32_t n = 1 + (uint32_t)round % 50;
+        for (uint32_t i = 0; i < n; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            value *= seed >> 60 ? 1 - (double)(seed >> 34) / (1u << 30) / 20 : 1;
+            values[i] = value;
+            sum += value;
+        }
+        amount_apportion(values, n, llround(sum), integers);
+        for (uint32_t i = 0; i < n; i++) {
+            integer_sum += integers[i];
+            assert_true(fabs((double)integers[i] - values[i]) < 1);
+            assert_true(i == 0 || integers[i] <= integers[i - 1]);
+        }
+        assert_int_equal(integer_sum, llround(sum));
+    }
+}
+
+static void a_total_one_beside_the_sum_is_met(void **state)
+{
+    (void)state;
+    int64_t integers[3];
+    amount_apportion((double[]){4, 2, 0}, 3, 7, integers);
+    assert_int_equal(integers[0] + integers[1] + integers[2], 7);
+    amount_apportion((double[]){4, 2, 0}, 3, 5, integers);
+    assert_int_equal(integers[0] + integers[1] + integers[2], 5);
+    assert_true(integers[2] >= 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_have_three_digits), cmocka_unit_test(shares_are_never_rounded_to_nothing),
+        cmocka_unit_test(signs_and_thousands),         cmocka_unit_test(ranks_are_sorted_and_joined),
+        cmocka_unit_test(apportioned_integers_add_up), cmocka_unit_test(a_total_one_beside_the_sum_is_met),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "analyze/out/page.h"
+#include "analyze/out/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void what_could_steer_a_terminal_is_escaped(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *escaped;
+    } cases[] = {
+        {"relax(int)", "relax(int)"},
+        {"a\033[2Jb", "a\\x1b[2Jb"},
+        {"line\nfeed\r\t", "line\\x0afeed\\x0d\\x09"},
+        {"del\x7f", "del\\x7f"},
+        {"gr\xc3\xb6\xc3\x9f"
+         "e",
+         "gr\xc3\xb6\xc3\x9f"
+         "e"}, /* UTF-8 stays */
+        {"c1 \xc2\x9b"
+         "31m",
+         "c1 \\xc2\\x9b"
+         "31m"}, /* CSI as one code point */
+        {"rtl \xe2\x80\xae"
+         "gpj",
+         "rtl \\xe2\\x80\\xae"
+         "gpj"},                         /* right-to-left override */
+        {"latin1 \xf6", "latin1 \\xf6"}, /* no UTF-8 */
+        {"cut \xe2\x82", "cut \\xe2\\x82"},
+        {"overlong \xc0\xaf", "overlong \\xc0\\xaf"},
+        {"surrogate \xed\xa0\x80", "surrogate \\xed\\xa0\\x80"},
+        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+    };
+    struct arena arena = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(text_escape(&arena, cases[i].text), cases[i].escaped);
+    arena_release(&arena);
+}
+
+static void cutting_counts_characters(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    assert_int_equal(text_columns("gr\xc3\xb6\xc3\x9f"
+                                  "e"),
+                     5);
+    assert_string_equal(text_cut(&arena, "abcdef", 6), "abcdef");
+    assert_string_equal(text_cut(&arena, "abcdefg", 6), "abc...");
+    assert_string_equal(text_cut(&arena, "\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6", 4), "\xc3\xb6...");
+    assert_string_equal(text_cut(&arena, "abcdefg", 2), "..");
+    arena_release(&arena);
+}
+
+struct capture {
+    char *text;
+    size_t size;
+    struct page page;
+};
+
+static void capture_start(struct capture *capture, size_t width)
+{
+    *capture = (struct capture){0};
+    capture->page = (struct page){.out = open_memstream(&capture->text, &capture->size), .width = width};
+}
+
+static void capture_expect(struct capture *capture, const char *text)
+{
+    fclose(capture->page.out);
+    assert_string_equal(capture->text, text);
+    free(capture->text);
+}
+
+static void pieces_wrap_at_the_width(void **state)
+{
+    (void)state;
+    struct capture capture;
+    capture_start(&capture, 20);
+    page_put(&capture.page, "first");
+    page_piece(&capture.page, 4, "second");
+    page_piece(&capture.page, 4, "third piece");
+    page_piece(&capture.page, 4, "%s", "x\ny");
+    page_end(&capture.page);
+    capture_expect(&capture, "first   second\n    third piece\n    x\\x0ay\n");
+}
+
+static void paragraphs_break_at_blanks(void **state)
+{
+    (void)state;
+    struct capture capture;
+    capture_start(&capture, 12);
+    page_paragraph(&capture.page, 0, 2, "one two three four fivesixseveneight");
+    capture_expect(&capture, "one two\n  three four\n  fivesixseveneight\n");
+}
+
+static const char *const words[][2] = {{"alpha", "1"}, {"a much longer label than fits", "22"}};
+
+static const char *cell_word(struct arena *arena, const void *data, unsigned row)
+{
+    (void)arena;
+    return ((const char *const(*)[2])data)[row][0];
+}
+
+static const char *cell_number(struct arena *arena, const void *data, unsigned row)
+{
+    (void)arena;
+    return ((const char *const(*)[2])data)[row][1];
+}
+
+static const struct page_column columns[] = {{"word", PAGE_LEFT, cell_word}, {"n", PAGE_RIGHT, cell_number}};
+
+static void after_row(struct page *page, const void *data, unsigned row)
+{
+    (void)data;
+    page_line(page, "  row %u", row);
+}
+
+static void tables_align_and_cut(void **state)
+{
+    (void)state;
+    struct capture capture;
+    capture_start(&capture, 22);
+    page_table(&capture.page, &(struct page_table){columns, 2, 2, 1, words, NULL});
+    capture_expect(&capture, " word                n\n"
+                             " alpha               1\n"
+                             " a much longer ...  22\n");
+    capture_start(&capture, 80);
+    page_table(&capture.page, &(struct page_table){columns, 2, 1, 0, words, after_row});
+    capture_expect(&capture, "word   n\nalpha  1\n  row 0\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_could_steer_a_terminal_is_escaped),
+        cmocka_unit_test(cutting_counts_characters),
+        cmocka_unit_test(pieces_wrap_at_the_width),
+        cmocka_unit_test(paragraphs_break_at_blanks),
+        cmocka_unit_test(tables_align_and_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The printers on an analysis built here: two ranks, one cause with two kinds, one site with two classes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "analyze/out/ending.h"
+#include "analyze/out/json.h"
+#include "analyze/out/report.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    struct trace trace;
+    struct trace_location locations[2];
+    struct analysis analysis;
+    struct step steps[2];
+    struct class_step class_steps[2];
+    struct wait_class classes[2];
+    struct wait_site site;
+    struct cause causes[2];
+    struct cause_rank late, other, transfer;
+    struct cause_site felt[2];
+    uint32_t second_class, both_classes[2];
+    double rank_waiting[2];
+    struct open_wait open_waits[2];
+};
+
+static void fixture_steps(struct fixture *f)
+{
+    f->steps[0] = (struct step){.state = STEP_COMPUTING,
+                                .file = "/home/u/app/jacobi.c",
+                                .routine = "relax",
+                                .line_first = 58,
+                                .line_last = 63,
+                                .is_loop = true,
+                                .place = CODE_NONE,
+                                .caller = TRACE_NONE};
+    f->steps[1] =
+        (struct step){.state = STEP_TRANSFER, .label = "MPI_Barrier", .place = CODE_NONE, .caller = TRACE_NONE};
+    f->class_steps[0] =
+        (struct class_step){.step = 0, .rank = 1, .dur_ns = 6e9 + 0.7, .blame_ns = 6e9 + 0.7, .n_samples = 1500};
+    f->class_steps[1] = (struct class_step){.step = 0, .rank = 0, .dur_ns = -1e6, .is_redundant = true};
+}
+
+static void fixture_site(struct fixture *f)
+{
+    f->classes[0] = (struct wait_class){.number = 1,
+                                        .n_instances = 1,
+                                        .waiting_ns = 1e6 + 0.4,
+                                        .steps = &f->class_steps[1],
+                                        .n_steps = 1,
+                                        .first_ns = 100};
+    f->classes[1] = (struct wait_class){.number = 2,
+                                        .n_instances = 99,
+                                        .waiting_ns = 6e9 + 0.7,
+                                        .steps = f->class_steps,
+                                        .n_steps = 2,
+                                        .first_ns = 1000100};
+    f->site = (struct wait_site){.call = "MPI_Barrier",
+                                 .kind = WAIT_BARRIER,
+                                 .file = "/home/u/app/jacobi.c",
+                                 .routine = "solve",
+                                 .line = 71,
+                                 .path = "solve() <- main()",
+                                 .waiting_ns = 6.001e9 + 1.1,
+                                 .n_instances = 100,
+                                 .rank_waiting_ns = f->rank_waiting,
+                                 .classes = f->classes,
+                                 .n_classes = 2};
+}
+
+static void fixture_causes(struct fixture *f)
+{
+    f->second_class = 2;
+    f->both_classes[0] = 1;
+    f->both_classes[1] = 2;
+    f->felt[0] =
+        (struct cause_site){.waiting_ns = 6e9 + 0.7, .n_instances = 99, .classes = &f->second_class, .n_classes = 1};
+    f->felt[1] =
+        (struct cause_site){.waiting_ns = 1e6 + 0.4, .n_instances = 100, .classes = f->both_classes, .n_classes = 2};
+    f->late = (struct cause_rank){.rank = 1, .blame_ns = 6e9 + 0.7, .time_ns = 8e9};
+    f->other = (struct cause_rank){.rank = 0, .time_ns = 2e9};
+    f->transfer = (struct cause_rank){.rank = 0, .blame_ns = 1e6};
+    f->causes[0] = (struct cause){.step = 0,
+                                  .kind = KIND_MORE_TIME,
+                                  .kind_ns = {[KIND_MORE_TIME] = 4.8e9, [KIND_DESCHEDULED] = 1.2e9},
+                                  .waiting_ns = 6e9 + 0.7,
+                                  .direct_ns = 6e9 + 0.7,
+                                  .share = 6e9 / 6.001e9,
+                                  .if_balanced_ns = 2.9e9,
+                                  .explanation = "rank 1 spends 4.0 x as long in it as rank 0",
+                                  .ranks = &f->late,
+                                  .n_ranks = 1,
+                                  .others = &f->other,
+                                  .n_others = 1,
+                                  .sites = &f->felt[0],
+                                  .n_sites = 1};
+    f->causes[1] = (struct cause){.step = 1,
+                                  .kind = KIND_TRANSFER,
+                                  .kind_ns = {[KIND_TRANSFER] = 1e6},
+                                  .waiting_ns = 1e6 + 0.4,
+                                  .direct_ns = 1e6,
+                                  .share = 1e6 / 6.001e9,
+                                  .ranks = &f->transfer,
+                                  .n_ranks = 1,
+                                  .sites = &f->felt[1],
+                                  .n_sites = 1};
+}
+
+static int fixture_make(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    f->rank_waiting[0] = 6.001e9 + 1.1;
+    for (uint32_t rank = 0; rank < 2; rank++)
+        f->locations[rank] = (struct trace_location){
+            .name = "main", .rank = rank, .host = "n1", .end_ns = 9000000100, .end_how = WW_END_FINALIZE};
+    f->trace = (struct trace){.program = "jacobi",
+                              .command = "./jacobi -n 4",
+                              .recorder = "whywait",
+                              .is_ours = true,
+                              .n_ranks = 2,
+                              .start_ns = 100,
+                              .end_ns = 9000000100,
+                              .locations = f->locations,
+                              .n_locations = 2};
+    fixture_steps(f);
+    fixture_site(f);
+    fixture_causes(f);
+    f->analysis = (struct analysis){.trace = &f->trace,
+                                    .steps = f->steps,
+                                    .sites = &f->site,
+                                    .causes = f->causes,
+                                    .n_steps = 2,
+                                    .n_sites = 1,
+                                    .n_causes = 2,
+                                    .waiting_ns = 6.001e9 + 1.1,
+                                    .rank_waiting_ns = f->rank_waiting,
+                                    .n_mpi_calls = 204,
+                                    .efficiency = {.wall_ns = 9e9,
+                                                   .compute_ns = 11.9e9,
+                                                   .waiting_ns = 6.001e9,
+                                                   .parallel = 0.66,
+                                                   .load_balance = 0.67,
+                                                   .serialisation = 0.99,
+                                                   .transfer = 0.998}};
+    *state = f;
+    return 0;
+}
+
+static int fixture_free(void **state)
+{
+    free(*state);
+    return 0;
+}
+
+static const struct report_options usual = {.width = 100, .n_top = 5, .hide_small = true};
+
+/* The text that a printer makes; to be freed. */
+static char *printed(const struct fixture *f, const struct report_options *options)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    report_overview(out, &f->analysis, options);
+    fclose(out);
+    return text;
+}
+
+static void expect_in(char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+static void the_overview_names_cause_first_and_call_second(void **state)
+{
+    char *text = printed(*state, &usual);
+    assert_string_equal(
+        text, "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %\n"
+              "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00\n"
+              "\n"
+              "  why ranks wait                    waiting  of all  if balanced\n"
+              "1 loop jacobi.c:58-63 in relax()     6.00 s   100 %       -2.9 s\n"
+              "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, descheduled 20 %)\n"
+              "    felt at  MPI_Barrier jacobi.c:71 in solve() <- main()   99 of 100 instances, class 2 of 2\n"
+              "and 1 more cause with <0.1 % of the waiting (--top 2)\n");
+    free(text);
+}
+
+static void lines_keep_to_the_width(void **state)
+{
+    for (unsigned width = 70; width < 140; width += 7) {
+        struct report_options options = usual;
+        options.width = width;
+        char *text = printed(*state, &options), *rest = text, *line;
+        while ((line = strsep(&rest, "\n")))
+            assert_true(strlen(line) <= width);
+        free(text);
+    }
+}
+
+static void hostile_names_reach_no_terminal(void **state)
+{
+    struct fixture *f = *state;
+    f->trace.program = "\033]0;owned\a";
+    f->steps[0].routine = "x\033[2J";
+    f->steps[0].file = "a\nb.c";
+    f->site.path = "\b\b";
+    f->causes[0].explanation = "\r";
+    char *text = printed(f, &usual);
+    for (const char *at = text; *at; at++)
+        assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
+    expect_in(text, "\\x1b]0;owned\\x07");
+    free(text);
+}
+
+static void files_of_one_name_are_told_apart(void **state)
+{
+    struct fixture *f = *state;
+    f->site.file = "/home/u/lib/jacobi.c";
+    char *text = printed(f, &usual);
+    expect_in(text, "loop app/jacobi.c:58-63");
+    expect_in(text, "MPI_Barrier lib/jacobi.c:71");
+    free(text);
+}
+
+static void one_rank_and_no_wait_are_said(void **state)
+{
+    struct fixture *f = *state;
+    f->analysis.n_causes = f->analysis.n_sites = 0;
+    f->analysis.waiting_ns = f->analysis.efficiency.waiting_ns = 0;
+    char *text = printed(f, &usual);
+    expect_in(text, "No rank waits for another.");
+    free(text);
+    f->trace.n_ranks = 1;
+    text = printed(f, &usual);
+    expect_in(text, "There is one rank only");
+    free(text);
+}
+
+static void endings_and_losses_are_said(void **state)
+{
+    struct fixture *f = *state;
+    f->locations[0].end_how = WW_END_NONE;
+    f->locations[1].end_how = WW_END_EXIT;
+    f->locations[1].end_detail = 3;
+    f->locations[1].n_dropped = 1234;
+    f->open_waits[0] = (struct open_wait){
+        .rank = 0, .for_rank = 1, .call = "MPI_Recv", .file = "/a/b.c", .line = 9, .since_ns = 1000000100};
+    f->open_waits[1] = (struct open_wait){.rank = 1, .for_rank = 0, .call = "MPI_Recv", .since_ns = 100};
+    f->analysis.open_waits = f->open_waits;
+    f->analysis.n_open_waits = 2;
+    struct report_options wide = usual;
+    wide.width = 300;
+    char *text = printed(f, &wide);
+    expect_in(text, "rank 0 was killed; the last event is 9.00 s after the start.");
+    expect_in(text, "rank 1 ended with status 3 without calling MPI_Finalize");
+    expect_in(text, "rank 0 never came back from MPI_Recv at b.c:9: it waited for rank 1 from 1.00 s after the start.");
+    expect_in(text, "Deadlock: rank 0 waits for 1 waits for 0.");
+    expect_in(text, "Lost: 1,234 records of rank 1 found no room.");
+    free(text);
+}
+
+/* Chains that lead into a ring, and chains that end, are told from rings. */
+static void rings_are_found(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t ring[3];
+    f->analysis.open_waits = f->open_waits;
+    f->analysis.n_open_waits = 2;
+    f->open_waits[0] = (struct open_wait){.rank = 0, .for_rank = 1};
+    f->open_waits[1] = (struct open_wait){.rank = 1, .for_rank = TRACE_NONE};
+    assert_int_equal(ending_deadlock(&f->analysis, ring), 0);
+    f->open_waits[1].for_rank = 1;
+    assert_int_equal(ending_deadlock(&f->analysis, ring), 1);
+    assert_int_equal(ring[0], 1);
+    f->open_waits[1].for_rank = 0;
+    assert_int_equal(ending_deadlock(&f->analysis, ring), 2);
+}
+
+static json_t *printed_json(const struct fixture *f, const struct json_options *options)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(json_print(out, &f->analysis, options), 0);
+    fclose(out);
+    json_t *object = json_loads(text, 0, NULL);
+    assert_non_null(object);
+    free(text);
+    return object;
+}
+
+static long long integer(json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+static void json_has_the_documented_fields(void **state)
+{
+    json_t *report = printed_json(*state, &(struct json_options){0});
+    assert_int_equal(integer(report, "version"), JSON_VERSION);
+    assert_string_equal(json_string_value(json_object_get(report, "program")), "jacobi");
+    assert_int_equal(integer(report, "ranks"), 2);
+    assert_int_equal(integer(report, "duration_ns"), 9000000000);
+    json_t *cause = json_array_get(json_object_get(report, "causes"), 0);
+    assert_string_equal(json_string_value(json_object_get(cause, "file")), "/home/u/app/jacobi.c");
+    assert_int_equal(integer(cause, "line_first"), 58);
+    assert_int_equal(integer(cause, "line_last"), 63);
+    assert_string_equal(json_string_value(json_object_get(cause, "routine")), "relax");
+    assert_string_equal(json_string_value(json_object_get(cause, "kind")), "more-time");
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(cause, "ranks"), 0)), 1);
+    assert_true(json_is_real(json_object_get(cause, "share")));
+    json_t *site = json_array_get(json_object_get(cause, "sites"), 0);
+    assert_string_equal(json_string_value(json_object_get(site, "call")), "MPI_Barrier");
+    assert_int_equal(integer(site, "line"), 71);
+    assert_int_equal(integer(site, "instances"), 100);
+    assert_int_equal(json_array_size(json_object_get(site, "classes")), 2);
+    json_decref(report);
+}
+
+static void json_times_add_up(void **state)
+{
+    json_t *report = printed_json(*state, &(struct json_options){0}), *item;
+    long long causes = 0, sites = 0, classes = 0;
+    size_t i;
+    json_array_foreach(json_object_get(report, "causes"), i, item) causes += integer(item, "waiting_ns");
+    json_array_foreach(json_object_get(report, "sites"), i, item) sites += integer(item, "waiting_ns");
+    json_array_foreach(json_object_get(json_array_get(json_object_get(report, "sites"), 0), "classes"), i, item)
+        classes += integer(item, "waiting_ns");
+    assert_int_equal(causes, integer(report, "waiting_ns"));
+    assert_int_equal(sites, causes);
+    assert_int_equal(classes, causes);
+    json_decref(report);
+}
+
+static void json_survives_names_that_are_no_utf8(void **state)
+{
+    struct fixture *f = *state;
+    f->trace.program = f->trace.command = "\xff";
+    f->steps[0].routine = "\xc0\xaf";
+    f->site.call = "\xfe";
+    f->analysis.efficiency.parallel = NAN;
+    json_t *report = printed_json(f, &(struct json_options){.n_top = 1});
+    assert_string_equal(json_string_value(json_object_get(report, "program")), "\\xff");
+    assert_true(json_is_null(json_object_get(json_object_get(report, "efficiency"), "parallel")));
+    assert_int_equal(json_array_size(json_object_get(report, "causes")), 1);
+    json_decref(report);
+}
+
+static void drilling_shows_classes_and_steps(void **state)
+{
+    struct fixture *f = *state;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    report_cause(out, &f->analysis, 0, &usual);
+    report_site(out, &f->analysis, 0, &usual);
+    report_sites(out, &f->analysis, &usual);
+    fclose(out);
+    expect_in(text, "cause 1   loop jacobi.c:58-63 in relax()");
+    expect_in(text, "class 2: 99 instances   6.00 s waiting   first 1.00 ms after the start");
+    expect_in(text, "1 step that both sides share or that matter little left out (--all-steps)");
+    expect_in(text, "rank 0 waits 6.00 s");
+    expect_in(text, "6.00 s because of loop jacobi.c:58-63 in relax() (cause 1)");
+    expect_in(text, "where ranks wait");
+    free(text);
+}
+
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, fixture_make, fixture_free)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FIXTURE(the_overview_names_cause_first_and_call_second),
+        WITH_FIXTURE(lines_keep_to_the_width),
+        WITH_FIXTURE(hostile_names_reach_no_terminal),
+        WITH_FIXTURE(files_of_one_name_are_told_apart),
+        WITH_FIXTURE(one_rank_and_no_wait_are_said),
+        WITH_FIXTURE(endings_and_losses_are_said),
+        WITH_FIXTURE(rings_are_found),
+        WITH_FIXTURE(json_has_the_documented_fields),
+        WITH_FIXTURE(json_times_add_up),
+        WITH_FIXTURE(json_survives_names_that_are_no_utf8),
+        WITH_FIXTURE(drilling_shows_classes_and_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
