@@ -103,30 +103,31 @@ static const struct page_column cause_columns[] = {
     {"if balanced", PAGE_RIGHT, cell_gain},
 };
 
-/* "class 2 of 2", "classes 1,3 of 4": only where there is more than one. */
-static void report_classes(struct report *report, const struct cause_site *at, const struct wait_site *site)
+/* ", class 2 of 2", ", classes 1,3 of 4": only where there is more than one. */
+static const char *report_classes(struct report *report, const struct cause_site *at, const struct wait_site *site)
 {
     enum { CLASSES_SHOWN = 8 };
     if (site->n_classes < 2 || !at->n_classes)
-        return;
-    const char *text = at->n_classes == 1 ? "class" : "classes";
+        return "";
+    const char *text = at->n_classes == 1 ? ", class" : ", classes";
     for (uint32_t i = 0; i < at->n_classes && i < CLASSES_SHOWN; i++)
         text = arena_printf(&report->arena, "%s%s%u", text, i ? "," : " ", at->classes[i]);
     if (at->n_classes > CLASSES_SHOWN)
         text = arena_printf(&report->arena, "%s and %u more", text, at->n_classes - CLASSES_SHOWN);
-    page_put(&report->page, ", %s of %u", text, site->n_classes);
+    return arena_printf(&report->arena, "%s of %u", text, site->n_classes);
 }
 
 static void report_felt_at(struct report *report, const struct cause *cause, const struct cause_site *at, bool is_first)
 {
+    enum { HANG_SITE = HANG + 9 };
     const struct wait_site *site = &report->analysis->sites[at->site];
     page_tab(&report->page, HANG);
     page_put(&report->page, is_first ? "felt at  %s" : "         %s", label_site(&report->book, at->site));
     if (cause->n_sites > 1)
-        page_piece(&report->page, HANG + 9, "%s", amount_duration(at->waiting_ns).text);
-    page_piece(&report->page, HANG + 9, "%s of %s %s", amount_count(at->n_instances).text,
-               amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances");
-    report_classes(report, at, site);
+        page_piece(&report->page, HANG_SITE, "%s", amount_duration(at->waiting_ns).text);
+    page_piece(&report->page, HANG_SITE, "%s of %s %s%s", amount_count(at->n_instances).text,
+               amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances",
+               report_classes(report, at, site));
     page_end(&report->page);
 }
 
