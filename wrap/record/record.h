@@ -31,13 +31,17 @@
 /* Begins a call record (time stamp, stack id); NULL when this call is not to be recorded. Pair with record_leave also
  * when NULL. */
 struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address);
+/* Called in record_enter, before the real call, when it is set: exact counts are taken there. */
+extern void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
 /* Completes it. mpi_error != 0 sets WW_F_ERROR. */
 void record_leave(struct ww_call *call, int mpi_error);
 
 /* A failing poll (Test*, Iprobe, ... whose flag is false): folds it into the open polling interval of this thread when
  * call id and return address are the same and no other call came between; otherwise begins one. One clock reading, no
  * stack walk when folded. Use instead of record_enter/leave: poll_begin before the real call, then poll_failed or
- * poll_succeeded after it. */
+ * poll_succeeded after it.
+ * Where the polls of a place turn out to be rare, the time between two of them that the program spends on its own work
+ * ends the interval, so that only waiting is folded. */
 struct record_poll {
     struct ww_call *call; /* NULL: not recorded */
 };

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hot path: what happens at every MPI call. See record.h for the contract.
+ *
+ * The time stamp of entry is taken first and that of leaving last, so that the recorder's own work counts as time in
+ * MPI and not as time of the program's loops.
+ *
+ * Depth counts nested calls, of which only the outermost is recorded. A call left by longjmp or by an exception never
+ * reaches record_leave; it is recognised by a later call from a frame further out on the same stack.
+ *
+ * Polling: a failing poll whose predecessor failed at the same place only moves the end of the open interval. That
+ * takes one reading of the clock, which cannot tell time in the poll from time between two polls. Where polls turn out
+ * to be far apart, a second reading is made, and time that the program spent on its own work ends the interval.
+ */
+#include "wrap/record/recorder.h"
+
+enum { POLL_SPARSE_NS = 20000, POLL_WORK_NS = 10000, CALL_UNITS = sizeof(struct ww_call) / WW_UNIT };
+
+void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
+
+/* Depth of a thread whose file could not be opened. */
+static bool never(const struct recorder_thread *thread)
+{
+    return !spool_is_open(&thread->events);
+}
+
+/* Is `thread` really inside another call? */
+static bool is_nested(struct recorder_thread *thread, const void *frame_address)
+{
+    bool left_without_leave = frame_address > thread->outer_frame &&
+                              (uintptr_t)frame_address - thread->bounds.low < thread->bounds.high - thread->bounds.low;
+    if (never(thread) || !left_without_leave)
+        return true;
+    thread->depth = 1;
+    return false;
+}
+
+static __attribute__((noinline)) struct recorder_thread *enter_slow(struct recorder_thread *thread,
+                                                                    const void *frame_address)
+{
+    if (!thread) {
+        if (!atomic_load_explicit(&recorder.recording, memory_order_relaxed))
+            return NULL;
+        thread = threads_enter();
+        if (!thread || thread->depth++)
+            return NULL;
+        return thread;
+    }
+    return thread->depth > 1 && is_nested(thread, frame_address) ? NULL : thread;
+}
+
+/* The thread, when this call is to be recorded. Raises depth in any case. */
+static inline struct recorder_thread *begin(const void *frame_address)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (__builtin_expect(!thread || thread->depth++, 0)) {
+        thread = enter_slow(thread, frame_address);
+        if (!thread)
+            return NULL;
+    }
+    if (__builtin_expect(!atomic_load_explicit(&recorder.recording, memory_order_relaxed), 0))
+        return NULL;
+    thread->outer_frame = frame_address;
+    return thread;
+}
+
+static inline struct ww_call *append_call(struct recorder_thread *thread, uint16_t call_id, uint64_t now_ns,
+                                          const void *return_address, const void *frame_address)
+{
+    uint32_t stack = stacks_find(&thread->stacks, &thread->events, &thread->bounds, return_address, frame_address);
+    struct ww_call *call = spool_take(&thread->events, CALL_UNITS, true);
+    if (!call)
+        return NULL;
+    call->call = call_id;
+    call->enter_ns = now_ns;
+    call->stack = stack;
+    call->peer = WW_NO_PEER;
+    spool_commit(call, WW_CALL, CALL_UNITS);
+    thread->n_calls++;
+    return call;
+}
+
+struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address)
+{
+    struct recorder_thread *thread = begin(frame_address);
+    if (!thread)
+        return NULL;
+    uint64_t now_ns = recorder_now_ns();
+    thread->poll = NULL;
+    atomic_store_explicit(&thread->open_ns, now_ns, memory_order_relaxed);
+    if (record_at_sync)
+        record_at_sync(call_id, return_address, frame_address);
+    return append_call(thread, call_id, now_ns, return_address, frame_address);
+}
+
+/* Calls long enough to be descheduled in are remembered for the helper. */
+static inline void call_ends(struct recorder_thread *thread, const struct ww_call *call)
+{
+    if (call->leave_ns - call->enter_ns > RECORDER_LONG_CALL_NS) {
+        unsigned i = atomic_load_explicit(&thread->n_long_calls, memory_order_relaxed);
+        struct recorder_interval *slot = &thread->long_call[i % RECORDER_LONG_CALLS];
+        atomic_store_explicit(&slot->enter_ns, call->enter_ns, memory_order_relaxed);
+        atomic_store_explicit(&slot->leave_ns, call->leave_ns, memory_order_relaxed);
+        atomic_store_explicit(&thread->n_long_calls, i + 1, memory_order_release);
+    }
+    atomic_store_explicit(&thread->open_ns, 0, memory_order_relaxed);
+}
+
+void record_leave(struct ww_call *call, int mpi_error)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (!thread)
+        return;
+    if (call) {
+        if (mpi_error)
+            call->flags |= WW_F_ERROR;
+        call->leave_ns = recorder_now_ns();
+        call_ends(thread, call);
+    } else if (thread->depth == 1)
+        atomic_store_explicit(&thread->open_ns, 0, memory_order_relaxed);
+    if (thread->depth > 0)
+        thread->depth--;
+}
+
+/* A poll after the program worked on its own since the last one. */
+static bool worked_since_last_poll(struct recorder_thread *thread, uint64_t now_ns)
+{
+    return now_ns - thread->poll->leave_ns > POLL_WORK_NS;
+}
+
+struct record_poll record_poll_begin(uint16_t call_id, const void *return_address, const void *frame_address)
+{
+    struct recorder_thread *thread = begin(frame_address);
+    struct record_poll poll = {NULL};
+    if (!thread)
+        return poll;
+    struct ww_call *open = thread->poll;
+    if (__builtin_expect(open && open->call == call_id && thread->poll_return_address == return_address, 1) &&
+        __builtin_expect(!thread->poll_is_sparse || !worked_since_last_poll(thread, recorder_now_ns()), 1)) {
+        poll.call = open;
+        return poll;
+    }
+    uint64_t now_ns = recorder_now_ns();
+    thread->poll = NULL;
+    atomic_store_explicit(&thread->open_ns, now_ns, memory_order_relaxed);
+    poll.call = append_call(thread, call_id, now_ns, return_address, frame_address);
+    if (poll.call)
+        poll.call->flags = WW_F_POLL;
+    thread->poll_return_address = return_address;
+    return poll;
+}
+
+/* The interval stays open: for the helper, the thread is still inside MPI. */
+void record_poll_failed(struct record_poll *poll)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (!thread)
+        return;
+    struct ww_call *call = poll->call;
+    if (call) {
+        uint64_t now_ns = recorder_now_ns();
+        if (thread->poll == call)
+            thread->poll_is_sparse = now_ns - call->leave_ns > POLL_SPARSE_NS;
+        call->leave_ns = now_ns;
+        call->n_polls++;
+        thread->n_polls++;
+        thread->poll = call;
+    }
+    if (thread->depth > 0)
+        thread->depth--;
+}
+
+struct ww_call *record_poll_succeeded(struct record_poll *poll)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (thread)
+        thread->poll = NULL;
+    return poll->call;
+}
+
+void record_done(struct ww_call *call, uint16_t type, struct ww_done done)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (!call || !thread)
+        return;
+    struct ww_done *record = record_append(1);
+    if (!record)
+        return;
+    done.head = record->head;
+    *record = done;
+    spool_commit(record, type, 1);
+}
+
+void *record_append(uint16_t units)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (!thread || !atomic_load_explicit(&recorder.recording, memory_order_relaxed))
+        return NULL;
+    return spool_take(&thread->events, units, false);
+}
+
+void record_commit(void *record, uint16_t type, uint16_t units)
+{
+    if (record)
+        spool_commit(record, type, units);
+}

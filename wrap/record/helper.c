@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One loop: work, then sleep on a condition variable for up to HELPER_PERIOD_NS or until told to end.
+ */
+#include "wrap/record/helper.h"
+#include "wrap/record/recorder.h"
+#include "wrap/record/say.h"
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { HELPER_PERIOD_NS = 20000000, SMALL_STACK_BYTES = 256 << 10 };
+
+static struct {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool running, end;
+    uint64_t cpu_ns;
+} helper = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void look_at_modules(struct recorder_thread *first)
+{
+    if (first && threads_open_samples(first)) {
+        say_write_notes(&first->samples);
+        if (modules_scan(&first->samples))
+            unwind_forget();
+    }
+}
+
+static struct recorder_thread *first_thread(void)
+{
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
+        if (t->index == 0)
+            return t;
+    return NULL;
+}
+
+static void work(void)
+{
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
+        if (atomic_load(&t->has_exited))
+            continue;
+        if (spool_is_open(&t->events)) {
+            spool_prepare(&t->events);
+            t->events.header->n_calls = t->n_calls;
+            t->events.header->n_polls = t->n_polls;
+        }
+        if (spool_is_open(&t->samples))
+            spool_prepare(&t->samples);
+    }
+    look_at_modules(first_thread());
+}
+
+static struct timespec after_ns(uint64_t ns)
+{
+    uint64_t t = recorder_now_ns() + ns;
+    return (struct timespec){(time_t)(t / 1000000000u), (long)(t % 1000000000u)};
+}
+
+static void *helper_main(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&helper.lock);
+    while (!helper.end) {
+        struct timespec until = after_ns(HELPER_PERIOD_NS);
+        pthread_cond_timedwait(&helper.wake, &helper.lock, &until);
+        pthread_mutex_unlock(&helper.lock);
+        work();
+        pthread_mutex_lock(&helper.lock);
+    }
+    pthread_mutex_unlock(&helper.lock);
+    struct timespec cpu;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    helper.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    return NULL;
+}
+
+/* Thread-local storage of the program is taken from the stack: where the small one cannot hold it, take the usual one.
+ */
+static bool create(void)
+{
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setstacksize(&attributes, SMALL_STACK_BYTES);
+    int rc = pthread_create(&helper.thread, &attributes, helper_main, NULL);
+    pthread_attr_destroy(&attributes);
+    if (rc != 0)
+        rc = pthread_create(&helper.thread, NULL, helper_main, NULL);
+    return rc == 0;
+}
+
+bool helper_start(void)
+{
+    pthread_condattr_t monotonic;
+    sigset_t all, before;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&helper.wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    helper.running = create();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (helper.running)
+        pthread_setname_np(helper.thread, "whywait");
+    return helper.running;
+}
+
+uint64_t helper_stop(void)
+{
+    if (!helper.running)
+        return 0;
+    pthread_mutex_lock(&helper.lock);
+    helper.end = true;
+    pthread_cond_signal(&helper.wake);
+    pthread_mutex_unlock(&helper.lock);
+    pthread_join(helper.thread, NULL);
+    helper.running = false;
+    return helper.cpu_ns;
+}

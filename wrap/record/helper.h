@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The recorder's one thread: prepares spool segments, looks for new modules, takes what the sampler's rings hold.
+ * It blocks all signals and never calls MPI.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+bool helper_start(void);
+/* Wakes it, lets it drain everything once more, and waits for its end. Its CPU time. */
+uint64_t helper_stop(void);

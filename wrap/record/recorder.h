@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The recorder's two structs: one for the process, one for each thread.
+ *
+ * Who writes what: a thread writes its own `events` spool and call fields; the helper thread writes `samples` spools,
+ * the modules and the list of threads (together with new threads, under threads_lock). `recording` is the one switch
+ * that everybody looks at. Nothing here is ever freed while the program runs, so that a stale pointer is at worst out
+ * of date.
+ */
+#pragma once
+#include "wrap/record/record.h"
+#include "wrap/record/spool.h"
+#include "wrap/record/stacks.h"
+#include <stdatomic.h>
+#include <time.h>
+
+enum { RECORDER_LONG_CALLS = 64, RECORDER_LONG_CALL_NS = 20000 };
+
+struct recorder_interval {
+    _Atomic uint64_t enter_ns, leave_ns;
+};
+
+struct recorder_thread {
+    struct spool events;
+    /* Hot: the call being recorded. */
+    unsigned depth;
+    const void *outer_frame;
+    struct ww_call *poll; /* open polling interval */
+    const void *poll_return_address;
+    uint64_t poll_enter_ns;
+    bool poll_is_sparse;
+    uint64_t n_calls, n_polls;
+    /* For the helper, which must know whether this thread is inside MPI: 0 = it is not. */
+    _Atomic uint64_t open_ns;
+    _Atomic uint64_t last_leave_ns;
+    struct recorder_interval long_call[RECORDER_LONG_CALLS];
+    _Atomic unsigned n_long_calls;
+
+    struct stack_table stacks;
+    struct stack_bounds bounds;
+    int32_t tid, index; /* index -1: no file yet */
+    _Atomic bool has_exited;
+    struct recorder_thread *next;
+    /* The helper's. */
+    struct spool samples;
+    struct stack_table sample_stacks;
+    struct sampler_thread *sampler;
+    bool samples_refused;
+};
+
+struct recorder_options {
+    char dir[SPOOL_PATH_BYTES]; /* where run directories are made; empty = the working directory */
+    uint64_t limit_bytes;
+    unsigned rate_hz; /* 0 = calibrate */
+    bool convert, quiet;
+};
+
+struct recorder_process {
+    _Atomic bool recording; /* calls are recorded */
+    bool started;           /* record_start got as far as the private communicator: finalisation is collective */
+    bool finished;
+    _Atomic bool has_given_up;
+    int32_t pid, rank, n_ranks;
+    uint64_t start_ns, realtime_ns, end_ns;
+    char run_dir[SPOOL_PATH_BYTES];
+    struct ww_header header; /* what all files have in common */
+    struct recorder_options options;
+    struct spool_budget budget;
+    _Atomic(struct recorder_thread *) threads;
+    _Atomic int32_t n_files;            /* thread numbers given out */
+    uint64_t library_low, library_high; /* this library's own code */
+};
+extern struct recorder_process recorder;
+
+static inline uint64_t recorder_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* threads.c */
+extern __thread struct recorder_thread *recorder_self;
+/* The calling thread, with an open events spool; NULL when it cannot be recorded. */
+struct recorder_thread *threads_enter(void);
+/* The struct of a thread that need not have called MPI; NULL when there is no memory. */
+struct recorder_thread *threads_find(int32_t tid, bool create);
+/* Opens R-T.sm. */
+bool threads_open_samples(struct recorder_thread *thread);
+/* Ends all event files. `cut` only in threads that are certainly not inside a call. */
+void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns);
+void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns);
+void threads_mark_end(enum ww_end how, int32_t detail, uint64_t end_ns);
+
+/* modules.c: writes a WW_MODULE for each module not seen before; true when modules were unloaded since. */
+bool modules_scan(struct spool *spool);

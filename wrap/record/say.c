@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Notes are kept in a small table until somebody who owns a spool writes them: record_note may be called from any
+ * thread, also from one whose own file is the trouble.
+ */
+#include "wrap/record/say.h"
+#include "wrap/record/record.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_NOTES = 32, NOTE_BYTES = 400 };
+
+static struct {
+    char text[MAX_NOTES][NOTE_BYTES];
+    unsigned n, n_written;
+    pthread_mutex_t lock;
+} notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void write_line(const char *format, va_list arguments)
+{
+    char line[5000] = "whywait: ";
+    size_t n = strlen(line);
+    int more = vsnprintf(line + n, sizeof line - n - 1, format, arguments);
+    if (more > 0)
+        n += (size_t)more < sizeof line - n - 2 ? (size_t)more : sizeof line - n - 2;
+    line[n++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, n);
+    (void)ignored;
+}
+
+void say(const char *format, ...)
+{
+    int saved = errno;
+    va_list arguments;
+    va_start(arguments, format);
+    write_line(format, arguments);
+    va_end(arguments);
+    errno = saved;
+}
+
+static bool is_known(const char *text)
+{
+    for (unsigned i = 0; i < notes.n; i++)
+        if (strcmp(notes.text[i], text) == 0)
+            return true;
+    return false;
+}
+
+void record_note(const char *format, ...)
+{
+    int saved = errno;
+    char text[NOTE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    pthread_mutex_lock(&notes.lock);
+    if (notes.n < MAX_NOTES && !is_known(text))
+        strcpy(notes.text[notes.n++], text);
+    pthread_mutex_unlock(&notes.lock);
+    errno = saved;
+}
+
+void say_write_notes(struct spool *spool)
+{
+    for (; notes.n_written < notes.n; notes.n_written++) {
+        const char *text = notes.text[notes.n_written];
+        size_t n = strlen(text);
+        unsigned units = (unsigned)((sizeof(struct ww_note) + n + 1 + WW_UNIT - 1) / WW_UNIT);
+        struct ww_note *record = spool_take(spool, units, false);
+        if (!record)
+            return;
+        record->bytes = (uint32_t)n;
+        memcpy(record->text, text, n);
+        spool_commit(record, WW_NOTE, (uint16_t)units);
+    }
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One spool file and its single writer.
+ *
+ * The file grows by segments. A segment's blocks are allocated before it is mapped, so that a full disk is an error of
+ * the allocation and never a SIGBUS in the program; then it is mapped shared and touched. Normally the helper thread
+ * prepares the next segment while the writer fills the current one; a writer that overtakes it does the work itself. A
+ * record never crosses the end of a segment: the rest is filled with a WW_PAD.
+ *
+ * A call record is completed in place after other records may have followed it: segments filled while it is open stay
+ * mapped (`held`) until the next call record is taken.
+ *
+ * Re-entrance: one thread writes (spool_take, spool_commit, spool_close); one other thread may call spool_prepare.
+ * Every function preserves errno.
+ */
+#pragma once
+#include "wrap/format.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { SPOOL_PATH_BYTES = 4096, SPOOL_HELD = 16, SPOOL_SMALLEST_SEGMENT = 64 << 10, SPOOL_LARGEST_SEGMENT = 4 << 20 };
+
+/* The room that all spools of this process share. */
+struct spool_budget {
+    _Atomic int64_t left_bytes;
+};
+
+struct spool_segment {
+    char *at;
+    size_t bytes;
+};
+
+struct spool {
+    char *next, *end;         /* of the free part of the current segment */
+    struct ww_header *header; /* NULL when the spool is not open */
+    struct spool_segment current;
+    struct spool_segment held[SPOOL_HELD];
+    unsigned n_held;
+    uint64_t current_offset; /* of the current segment in the file */
+    /* Between the writer and who prepares. */
+    _Atomic int state; /* enum spool_state */
+    struct spool_segment ready;
+    uint64_t ready_offset;
+    uint64_t file_bytes;  /* allocated so far */
+    size_t segment_bytes; /* of the next segment */
+    size_t largest_bytes;
+    bool full;
+    int fd;
+    dev_t dev;
+    ino_t ino;
+    struct spool_budget *budget;
+    char path[SPOOL_PATH_BYTES];
+};
+
+/* Creates the file `path` (which must not exist) with this header. False, with errno set and nothing left behind, when
+ * that cannot be done. */
+bool spool_open(struct spool *spool, const char *path, const struct ww_header *header, size_t first_bytes,
+                size_t largest_bytes, struct spool_budget *budget);
+static inline bool spool_is_open(const struct spool *spool)
+{
+    return spool->header != NULL;
+}
+/* Prepares the next segment when the current one is well used. */
+void spool_prepare(struct spool *spool);
+/* Bytes that the file would have if it were closed now. */
+uint64_t spool_used_bytes(const struct spool *spool);
+/* Marks the end in the header, cuts the file to what was written (when `cut`) and unmaps. The path stays readable. */
+void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t end_ns, bool cut);
+/* Marks the end in the header and leaves everything else as it is. */
+void spool_mark_end(struct spool *spool, enum ww_end how, int32_t detail, uint64_t end_ns);
+
+void *spool_take_slow(struct spool *spool, unsigned units, bool is_call);
+/* Room for a record, all zero, or NULL (counted in n_dropped). `is_call`: no earlier record will be written to again.
+ */
+static inline void *spool_take(struct spool *spool, unsigned units, bool is_call)
+{
+    char *at = spool->next;
+    if (__builtin_expect((size_t)(spool->end - at) < (size_t)units * WW_UNIT, 0))
+        return spool_take_slow(spool, units, is_call);
+    spool->next = at + (size_t)units * WW_UNIT;
+    return at;
+}
+/* Makes the record visible to readers. */
+static inline void spool_commit(void *record, uint16_t type, uint16_t units)
+{
+    atomic_store_explicit((_Atomic uint32_t *)record, (uint32_t)type | (uint32_t)units << 16, memory_order_release);
+}

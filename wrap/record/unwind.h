@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Walks call stacks of optimised x86-64 code by the call frame information (.eh_frame) of the loaded modules, on the
+ * live stack of the calling thread as well as on a copy of registers and a stack window that the kernel took.
+ *
+ *     struct unwind_frame frame = ...;                 // the innermost frame
+ *     while (unwind_step(&frame, &stack, &slot) == UNWIND_FRAME)
+ *         ... frame.reg[UNWIND_PC] is the next return address, read from address `slot` ...
+ *
+ * Rules found for an address are kept in a table shared by all threads, so that a step costs some ten nanoseconds once
+ * its address was seen. Nothing is ever read outside `stack` and the modules' own segments. Where an address has no
+ * frame information the frame-pointer chain is tried, and accepted only if it leads into a module.
+ *
+ * Re-entrance: any thread; takes the loader's lock when an address is seen for the first time, never malloc. Not for
+ * signal handlers.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* DWARF numbers of the registers that matter. */
+enum { UNWIND_BX = 3, UNWIND_BP = 6, UNWIND_SP = 7, UNWIND_R12 = 12, UNWIND_PC = 16, UNWIND_N_REGS };
+
+struct unwind_frame {
+    uint64_t reg[UNWIND_N_REGS];
+    uint32_t valid;   /* bit r: reg[r] is known */
+    bool interrupted; /* PC is the next instruction itself, not a return address */
+};
+
+/* The stack bytes that may be read: address a in [low, high) is bytes[a - low]. */
+struct unwind_stack {
+    uint64_t low, high;
+    const unsigned char *bytes;
+};
+
+enum unwind_result {
+    UNWIND_FRAME, /* moved to the caller */
+    UNWIND_END,   /* that was the outermost frame */
+    UNWIND_CUT,   /* cannot go on: window exceeded, no information, or an inconsistent stack */
+};
+
+/* False when the table of rules cannot be allocated (nothing can be walked then). Once. */
+bool unwind_init(void);
+/* The registers here; the walk must end before the calling function returns. */
+static inline __attribute__((always_inline)) void unwind_here(struct unwind_frame *frame)
+{
+    __asm__ volatile("lea 0(%%rip), %%rax\n\t"
+                     "mov %%rax, 128(%0)\n\t"
+                     "mov %%rsp, 56(%0)\n\t"
+                     "mov %%rbp, 48(%0)\n\t"
+                     "mov %%rbx, 24(%0)\n\t"
+                     "mov %%r12, 96(%0)\n\t"
+                     "mov %%r13, 104(%0)\n\t"
+                     "mov %%r14, 112(%0)\n\t"
+                     "mov %%r15, 120(%0)"
+                     :
+                     : "r"(frame->reg)
+                     : "rax", "memory");
+    frame->valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP | 1u << UNWIND_BX | 0xfu << UNWIND_R12;
+    frame->interrupted = true;
+}
+enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot);
+/* Modules were unloaded: what is known about addresses no longer holds. */
+void unwind_forget(void);
+/* True when `pc` lies in the code of a loaded module. */
+bool unwind_is_code(uint64_t pc);
+/* Around fork(), so that a child never inherits a taken lock. */
+void unwind_before_fork(void);
+void unwind_after_fork(void);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The recorder's own use of MPI: a private duplicate of MPI_COMM_WORLD for agreeing at the start and adding up at the
+ * end. Everything goes through PMPI, so that no tool sees it. All functions but world_is_up are collective; false means
+ * that MPI refused.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* MPI is initialised and not finalised. */
+bool world_is_up(void);
+bool world_open(int32_t *rank, int32_t *n_ranks);
+/* Rank 0's bytes to all. */
+bool world_broadcast(void *data, size_t size_bytes);
+/* Adds up n values (at most 16) on rank 0; elsewhere they stay as they are. */
+bool world_sum(uint64_t *values, unsigned n);
+bool world_barrier(void);
+void world_close(void);
+/* "openmpi 4.1.4": which MPI this is. */
+void world_library(char *text, size_t size_bytes);
