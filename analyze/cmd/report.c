@@ -32,7 +32,14 @@ static const char usage[] =
     "  --full-paths      source files as the debug information has them\n"
     "  --format FORMAT   text (default) or json (all causes unless --top is given; schema in docs/json.md)\n"
     "  --width N         columns of the text report (default: the terminal's, or 110)\n"
-    "  --help            this text\n";
+    "  --help            this text\n"
+    "\n"
+    "Exit status: 0; 1 when there is no report; 2 when it lacks something (the program's file has gone or changed, "
+    "the\n"
+    "archive is cut off).\n";
+
+/* Exit status when a report was printed, but without something that it should rest on. */
+enum { STATUS_DEGRADED = 2 };
 
 enum { OPT_TOP = 256, OPT_CAUSE, OPT_SITES, OPT_SITE, OPT_ALL_STEPS, OPT_FULL_PATHS, OPT_FORMAT, OPT_WIDTH, OPT_HELP };
 static const struct option long_options[] = {
@@ -140,6 +147,24 @@ static int print(const struct options *options, const struct analysis *analysis)
     return 0;
 }
 
+/* One line when the program's own file cannot be used: then its loops have no names. */
+static bool program_is_unusable(const struct pipeline *pipeline)
+{
+    const struct trace *trace = pipeline->trace;
+    for (uint32_t i = 0; pipeline->code && i < trace->n_modules; i++) {
+        const char *path = trace->modules[i].path, *slash = strrchr(path, '/');
+        if (!trace->program || strcmp(slash ? slash + 1 : path, trace->program) != 0)
+            continue;
+        enum code_state state = code_module_state(pipeline->code, i);
+        if (state == CODE_MISSING || state == CODE_CHANGED) {
+            warn("%s %s since it was recorded: its loops cannot be named; bring back the recorded build", path,
+                 state == CODE_MISSING ? "has gone" : "has changed");
+            return true;
+        }
+    }
+    return false;
+}
+
 int cmd_report(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
@@ -149,6 +174,8 @@ int cmd_report(int argc, char **argv)
         status = print(&options, pipeline.analysis);
     if (fflush(stdout) && status == 0)
         status = error("cannot write the report: %s", strerror(errno));
+    if (status == 0 && program_is_unusable(&pipeline))
+        status = STATUS_DEGRADED;
     pipeline_release(&pipeline);
-    return status ? 1 : 0;
+    return status < 0 ? 1 : status;
 }
