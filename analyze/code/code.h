@@ -70,3 +70,9 @@ struct code_spot {
     const char *host_routine;
 };
 struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t address);
+
+/* All routines of a module, by rising address: for tools that list a program. Cold parts of others count as routines.
+ */
+uint32_t code_n_routines(struct code *code, uint32_t module);
+/* Link-time address of the entry. */
+uint64_t code_routine_address(struct code *code, uint32_t module, uint32_t routine);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `whywait loops PROGRAM`: what the code model knows of a program or library, loop by loop; with addresses, what lies
+ * there. For users who wonder what a report can name, and for tests.
+ */
+#include "analyze/cmd/cmd.h"
+#include "analyze/code/code.h"
+#include "wrap/base/err.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] = "Usage: whywait loops [--all] PROGRAM [ADDRESS...]\n"
+                            "Prints every loop found in PROGRAM (an executable file or shared library): address,\n"
+                            "nesting depth, source lines, routine. --all prints routines as well. With link-time\n"
+                            "ADDRESSes, prints what lies at each of them instead.\n";
+
+static void print_place(const struct code_place *place)
+{
+    printf("%#" PRIx64 "\t%s\t%" PRIu32 "\t", place->address, place->is_loop ? "loop" : "routine", place->depth);
+    if (place->file != NULL)
+        printf("%s:%" PRIu32 "-%" PRIu32 "\t", place->file, place->line_first, place->line_last);
+    else
+        printf("?\t");
+    printf("%s", place->routine != NULL ? place->routine : "?");
+    if (place->host_routine != NULL && place->routine != NULL && strcmp(place->routine, place->host_routine) != 0)
+        printf("\tin %s", place->host_routine);
+    putchar('\n');
+}
+
+static void print_all(struct code *code, uint32_t module, bool with_routines)
+{
+    uint32_t n_routines = code_n_routines(code, module);
+    for (uint32_t r = 0; r < n_routines; r++) {
+        uint32_t n_before = code_n_places(code);
+        code_place_at(code, module, code_routine_address(code, module, r));
+        for (uint32_t p = n_before; p < code_n_places(code); p++)
+            if (with_routines || code_place(code, p)->is_loop)
+                print_place(code_place(code, p));
+    }
+}
+
+static int print_address(struct code *code, uint32_t module, const char *text)
+{
+    char *end = NULL;
+    uint64_t address = strtoull(text, &end, 16);
+    if (end == text || *end != 0)
+        die("\"%s\" is not an address in hexadecimal", text);
+    uint32_t place = code_place_at(code, module, address);
+    struct code_spot spot = code_spot_at(code, module, address);
+    printf("%#" PRIx64 "\tblock %#" PRIx64 "\t%s:%" PRIu32 "\t%s\tcalled at %s:%" PRIu32 "\n", address, spot.block,
+           spot.file != NULL ? spot.file : "?", spot.line, spot.routine != NULL ? spot.routine : "?",
+           spot.call_file != NULL ? spot.call_file : "?", spot.call_line);
+    for (; place != CODE_NONE; place = code_place(code, place)->parent)
+        print_place(code_place(code, place));
+    return 0;
+}
+
+int cmd_loops(int argc, char **argv)
+{
+    int at = 1;
+    bool with_routines = at < argc && strcmp(argv[at], "--all") == 0;
+    at += with_routines;
+    if (at >= argc || argv[at][0] == '-') {
+        bool is_help = at < argc && (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0);
+        fputs(usage, is_help ? stdout : stderr);
+        return is_help ? 0 : 1;
+    }
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, argv[at], NULL, 0);
+    enum code_state state = code_module_state(code, module);
+    int status = 0;
+    if (state == CODE_MISSING)
+        status = error("%s: no such file, or not an ELF program or library", argv[at]);
+    else if (at + 1 == argc)
+        print_all(code, module, with_routines);
+    else
+        for (int i = at + 1; i < argc; i++)
+            print_address(code, module, argv[i]);
+    code_close(code);
+    return status != 0;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The code model as others see it: modules, places, spots. */
+#include "analyze/code/code.h"
+#include "analyze/code/model.h"
+#include "analyze/code/names.h"
+#include "analyze/code/runtime.h"
+#include "wrap/base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct code *code_open(void)
+{
+    struct code *code = calloc(1, sizeof *code);
+    if (code == NULL)
+        err_out_of_memory(sizeof *code);
+    return code;
+}
+
+static void module_close(struct module *module)
+{
+    debug_close(&module->debug);
+    decoder_close(module->decoder);
+    if (module->has_image)
+        image_close(&module->image);
+}
+
+void code_close(struct code *code)
+{
+    if (code == NULL)
+        return;
+    for (size_t i = 0; i < code->modules.n; i++)
+        module_close(code->modules.at[i]);
+    vec_release(&code->modules);
+    vec_release(&code->places);
+    vec_release(&code->notes);
+    arena_release(&code->arena);
+    free(code);
+}
+
+uint32_t code_add_module(struct code *code, const char *path, const uint8_t *build_id, size_t build_id_bytes)
+{
+    struct module *module = arena_new(&code->arena, struct module);
+    module->path = arena_strdup(&code->arena, path != NULL ? path : "");
+    if (build_id != NULL && build_id_bytes > 0) {
+        module->build_id = arena_copy(&code->arena, build_id, build_id_bytes);
+        module->build_id_bytes = build_id_bytes;
+    }
+    module->is_runtime = runtime_is_library(module->path);
+    *vec_push(&code->modules) = module;
+    return (uint32_t)code->modules.n - 1;
+}
+
+static void add_note(struct code *code, const struct module *module)
+{
+    const char *path = module->path, *text = NULL;
+    if (module->is_runtime)
+        return;
+    if (module->state == CODE_MISSING)
+        text = arena_printf(&code->arena, "%s cannot be read%s: its code is named by address only", path,
+                            access(path, F_OK) != 0 ? " (it is not there any more)" : " as an ELF file");
+    else if (module->state == CODE_CHANGED)
+        text =
+            arena_printf(&code->arena, "%s has been rebuilt since the run: its loops are named by address only", path);
+    else if (module->decoder == NULL)
+        text = arena_printf(&code->arena, "%s is not x86-64 code: its loops are not known", path);
+    else if (module->state == CODE_SYMBOLS)
+        text = arena_printf(&code->arena,
+                            "%s has no debug information: its loops are named by address; compile with -g for lines",
+                            path);
+    if (text != NULL)
+        *vec_push(&code->notes) = text;
+}
+
+static void open_module(struct code *code, struct module *module)
+{
+    enum image_status status = IMAGE_MISSING;
+    module->state = CODE_MISSING;
+    if (module->path[0] == '/' || (module->path[0] != 0 && module->path[0] != '['))
+        status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
+    if (status == IMAGE_CHANGED)
+        module->state = CODE_CHANGED;
+    module->has_image = status == IMAGE_OPEN;
+    if (module->has_image) {
+        module->state = debug_open(&module->debug, &module->image) ? CODE_FULL : CODE_SYMBOLS;
+        module->decoder = decoder_open(module->image.machine);
+        module->routines = routines_read(&module->image, &code->arena);
+        module->models = arena_array(&code->arena, struct model *, module->routines.n + 1);
+    }
+    add_note(code, module);
+}
+
+struct module *module_get(struct code *code, uint32_t module_id)
+{
+    if (module_id >= code->modules.n)
+        bug("code model: module %u of %zu", module_id, code->modules.n);
+    struct module *module = code->modules.at[module_id];
+    if (!module->is_open) {
+        module->is_open = true;
+        open_module(code, module);
+    }
+    return module;
+}
+
+enum code_state code_module_state(struct code *code, uint32_t module)
+{
+    return module_get(code, module)->state;
+}
+
+bool code_module_is_runtime(struct code *code, uint32_t module)
+{
+    return module >= code->modules.n || code->modules.at[module]->is_runtime;
+}
+
+const char *const *code_notes(struct code *code, size_t *n_notes)
+{
+    *n_notes = code->notes.n;
+    return code->notes.at;
+}
+
+struct code_place *place_new(struct code *code)
+{
+    struct code_place *place = arena_new(&code->arena, struct code_place);
+    place->id = (uint32_t)code->places.n;
+    *vec_push(&code->places) = place;
+    return place;
+}
+
+uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address)
+{
+    const struct model *model = model_at(code, module, address);
+    if (model == NULL)
+        return CODE_NONE;
+    const struct model_block *block = model_block_at(model, address);
+    return block != NULL ? block->place : model->place;
+}
+
+const struct code_place *code_place(struct code *code, uint32_t place)
+{
+    return place < code->places.n ? code->places.at[place] : NULL;
+}
+
+uint32_t code_n_places(const struct code *code)
+{
+    return (uint32_t)code->places.n;
+}
+
+/* The names of the innermost and outermost routine, and the outermost line. */
+static void set_inlining(struct debug *debug, struct unit *unit, uint32_t scope, struct code_spot *spot)
+{
+    if (scope == SCOPE_NONE)
+        return;
+    spot->routine = debug_scope_name(debug, unit, scope);
+    for (; unit->scopes.at[scope].parent != SCOPE_NONE; scope = unit->scopes.at[scope].parent) {
+        const struct scope *s = &unit->scopes.at[scope];
+        spot->call_file = s->call_file != INTERN_NONE ? intern_get(&debug->files, s->call_file) : NULL;
+        spot->call_line = s->call_line;
+    }
+    spot->host_routine = debug_scope_name(debug, unit, scope);
+}
+
+struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t address)
+{
+    struct code_spot spot = {0};
+    struct module *module = module_get(code, module_id);
+    const struct model *model = model_at(code, module_id, address);
+    const struct model_block *block = model != NULL ? model_block_at(model, address) : NULL;
+    struct unit *unit = debug_unit_at(&module->debug, address);
+    const struct line_row *row = unit != NULL ? debug_row_at(unit, address) : NULL;
+    spot.block = block != NULL ? block->lo : 0;
+    if (row != NULL && row->line != 0) {
+        spot.file = spot.call_file = intern_get(&module->debug.files, row->file);
+        spot.line = spot.call_line = row->line;
+    }
+    if (unit != NULL)
+        set_inlining(&module->debug, unit, debug_scope_at(unit, address), &spot);
+    if (spot.host_routine == NULL && model != NULL)
+        spot.host_routine = code->places.at[model->place]->host_routine;
+    if (spot.routine == NULL)
+        spot.routine = spot.host_routine;
+    return spot;
+}
+
+uint32_t code_n_routines(struct code *code, uint32_t module)
+{
+    return module_get(code, module)->routines.n;
+}
+
+uint64_t code_routine_address(struct code *code, uint32_t module, uint32_t routine)
+{
+    const struct module *m = module_get(code, module);
+    return routine < m->routines.n ? m->routines.at[routine].lo : 0;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening, look-up and names. The tables of a unit are built in debug_lines.c and debug_scopes.c. */
+#include "analyze/code/debug.h"
+#include "analyze/code/debug_unit.h"
+#include "analyze/code/names.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int range_order(const void *a, const void *b)
+{
+    const struct unit_range *x = a, *y = b;
+    if (x->lo != y->lo)
+        return x->lo < y->lo ? -1 : 1;
+    return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+static void add_unit(struct debug *debug, Dwarf_Die *die)
+{
+    uint32_t unit = (uint32_t)debug->units.n;
+    Dwarf_Addr base = 0, lo = 0, hi = 0;
+    size_t n_before = debug->ranges.n;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0;)
+        if (lo < hi && lo != 0)
+            *vec_push(&debug->ranges) =
+                (struct unit_range){.lo = lo + debug->bias, .hi = hi + debug->bias, .unit = unit};
+    if (debug->ranges.n > n_before)
+        vec_push(&debug->units)->die = *die;
+}
+
+/* Where ranges overlap, the first wins: look-up needs them apart. */
+static void sort_ranges(struct debug *debug)
+{
+    size_t kept = 0;
+    if (debug->ranges.n > 0)
+        qsort(debug->ranges.at, debug->ranges.n, sizeof *debug->ranges.at, range_order);
+    for (size_t i = 0; i < debug->ranges.n; i++) {
+        struct unit_range range = debug->ranges.at[i];
+        if (kept > 0 && range.lo < debug->ranges.at[kept - 1].hi)
+            range.lo = debug->ranges.at[kept - 1].hi;
+        if (range.lo < range.hi)
+            debug->ranges.at[kept++] = range;
+    }
+    debug->ranges.n = kept;
+}
+
+bool debug_open(struct debug *debug, const struct image *image)
+{
+    memset(debug, 0, sizeof *debug);
+    debug->bias = image->dwarf_bias;
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die, split;
+    uint8_t type = 0;
+    while (image->dwarf != NULL && dwarf_get_units(image->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
+        if (type == DW_UT_compile || type == DW_UT_skeleton)
+            add_unit(debug, &die);
+    sort_ranges(debug);
+    return debug->ranges.n > 0;
+}
+
+void debug_close(struct debug *debug)
+{
+    for (size_t i = 0; i < debug->units.n; i++) {
+        vec_release(&debug->units.at[i].scopes);
+        intern_release(&debug->units.at[i].noreturn);
+    }
+    vec_release(&debug->units);
+    vec_release(&debug->ranges);
+    intern_release(&debug->files);
+    arena_release(&debug->arena);
+}
+
+struct unit *debug_unit_at(struct debug *debug, uint64_t address)
+{
+    size_t lo = 0, hi = debug->ranges.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (debug->ranges.at[mid].hi <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == debug->ranges.n || debug->ranges.at[lo].lo > address)
+        return NULL;
+    struct unit *unit = &debug->units.at[debug->ranges.at[lo].unit];
+    if (!unit->is_read) {
+        unit->is_read = true;
+        debug_read_lines(debug, unit);
+        debug_read_scopes(debug, unit);
+    }
+    return unit;
+}
+
+const struct line_row *debug_row_at(const struct unit *unit, uint64_t address)
+{
+    size_t lo = 0, hi = unit->n_rows;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (unit->rows[mid].address <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > 0 ? &unit->rows[lo - 1] : NULL;
+}
+
+uint32_t debug_scope_at(const struct unit *unit, uint64_t address)
+{
+    size_t lo = 0, hi = unit->n_pieces;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (unit->pieces[mid].lo <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > 0 ? unit->pieces[lo - 1].scope : SCOPE_NONE;
+}
+
+static const char *attribute_text(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+/* Routines of C++ go by their linked name, which says the namespace; others by the name in the source. */
+static const char *find_name(struct debug *debug, Dwarf_Die *die)
+{
+    const char *linked = attribute_text(die, DW_AT_linkage_name);
+    if (linked == NULL)
+        linked = attribute_text(die, DW_AT_MIPS_linkage_name);
+    if (linked != NULL && strncmp(linked, "_Z", 2) == 0)
+        return name_readable(&debug->arena, linked);
+    const char *name = attribute_text(die, DW_AT_name);
+    return name_readable(&debug->arena, name != NULL ? name : linked);
+}
+
+const char *debug_scope_name(struct debug *debug, struct unit *unit, uint32_t scope)
+{
+    struct scope *s = &unit->scopes.at[scope];
+    if (s->name == NULL) {
+        const char *name = find_name(debug, &s->die);
+        s->name = name != NULL ? name : "";
+    }
+    return s->name[0] != 0 ? s->name : NULL;
+}

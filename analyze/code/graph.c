@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks begin at the entry, at targets of jumps, after instructions that do not fall through, and at landing pads of
+ * exceptions. Edges: jumps within the routine, fall through, tables of a switch, and from calls to their landing pads.
+ * A jump out of the routine is a tail call and ends the path, as does a call that does not return: code behind `call
+ * exit` belongs to something else, and falling into it would make loops that are none.
+ *
+ * What nothing leads to although it is code hangs off the unresolved indirect jumps if there are any (they must go
+ * somewhere), else off the entry: a loop in it is found all the same.
+ */
+#include "analyze/code/graph.h"
+
+#include <string.h>
+
+uint32_t graph_insn_at(const struct graph *graph, uint64_t address)
+{
+    size_t lo = 0, hi = graph->insns.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (graph->insns.at[mid].address < address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < graph->insns.n && graph->insns.at[lo].address == address ? (uint32_t)lo : CFG_NONE;
+}
+
+const char *stub_name(struct decoder *decoder, const struct image *image, uint64_t target)
+{
+    const uint64_t *slot = map_get(&image->slots, target);
+    const struct image_section *section = image_section_at(image, target);
+    const char *name = slot != NULL ? (const char *)(uintptr_t)*slot : NULL;
+    if (section == NULL || !section->is_stub || !section->is_code)
+        return name;
+    insns list = {0};
+    uint64_t end = section->hi - target < 32 ? section->hi : target + 32;
+    decoder_read(decoder, image, target, end, &list);
+    for (size_t i = 0; i < list.n && name == NULL; i++)
+        if (list.at[i].flow == FLOW_INDIRECT_JUMP) {
+            slot = map_get(&image->slots, list.at[i].target);
+            name = slot != NULL ? (const char *)(uintptr_t)*slot : NULL;
+            break;
+        }
+    vec_release(&list);
+    return name;
+}
+
+struct jump {
+    uint32_t from, to; /* instructions */
+};
+
+enum { MAX_ADOPTERS = 16 };
+
+/* Everything needed while a graph is built. */
+struct builder {
+    struct graph *graph;
+    struct decoder *decoder;
+    const struct image *image;
+    const struct routines *routines;
+    const struct noreturn_test *noreturn;
+    unsigned char *is_leader; /* by instruction */
+    uint32_t *block_of;       /* by instruction: block */
+    VEC(struct jump) edges;
+    VEC(uint32_t) unresolved; /* instructions */
+};
+
+static bool is_noreturn_call(const struct builder *b, const struct insn *in)
+{
+    if (in->flow != FLOW_CALL && (in->flow != FLOW_INDIRECT_CALL || in->target == 0))
+        return false;
+    uint32_t callee = routines_find(b->routines, in->target);
+    const char *name = NULL;
+    if (callee != ROUTINE_NONE && b->routines->at[callee].lo == in->target)
+        name = b->routines->at[callee].name;
+    else if (callee == ROUTINE_NONE)
+        name = stub_name(b->decoder, b->image, in->target);
+    return b->noreturn->does_not_return(b->noreturn->context, name, in->target);
+}
+
+/* Does control go from this instruction to the next one? */
+static bool falls_through(const struct insn *in)
+{
+    return in->flow == FLOW_NEXT || in->flow == FLOW_NOP || in->flow == FLOW_BRANCH || in->flow == FLOW_CALL ||
+           in->flow == FLOW_INDIRECT_CALL;
+}
+
+static bool ends_block(const struct insn *in)
+{
+    return in->flow == FLOW_BRANCH || !falls_through(in);
+}
+
+static void add_jump(struct builder *b, uint32_t from, uint64_t target)
+{
+    uint32_t to = graph_insn_at(b->graph, target);
+    if (to == CFG_NONE) {
+        *vec_push(&b->graph->escapes) = target;
+        return;
+    }
+    *vec_push(&b->edges) = (struct jump){from, to};
+    b->is_leader[to] = 1;
+}
+
+static void add_table(struct builder *b, uint32_t from)
+{
+    jump_targets targets = {0};
+    jump_table_read(b->image, b->graph, from, &targets);
+    if (targets.n == 0)
+        *vec_push(&b->unresolved) = from;
+    for (size_t i = 0; i < targets.n; i++)
+        add_jump(b, from, targets.at[i]);
+    vec_release(&targets);
+}
+
+/* Calls that do not return become ends first, because bounds of tables are searched backwards through the code. */
+static void find_jumps(struct builder *b)
+{
+    insns *list = &b->graph->insns;
+    for (uint32_t i = 0; i < list->n; i++)
+        if (is_noreturn_call(b, &list->at[i]))
+            list->at[i].flow = FLOW_END;
+    for (uint32_t i = 0; i < list->n; i++) {
+        struct insn *in = &list->at[i];
+        if (in->flow == FLOW_JUMP || in->flow == FLOW_BRANCH)
+            add_jump(b, i, in->target);
+        else if (in->flow == FLOW_INDIRECT_JUMP)
+            add_table(b, i);
+        bool is_gap = i + 1 < list->n && in->address + in->size != list->at[i + 1].address;
+        if (i + 1 < list->n && (ends_block(in) || is_gap))
+            b->is_leader[i + 1] = 1;
+    }
+}
+
+/* An edge from every block that calls under a landing pad to that pad; a block may hold several calls. */
+static void add_pads(struct builder *b, const struct routine *part)
+{
+    eh_pads pads = {0};
+    eh_read_pads(b->image, &(struct eh_routine){.lo = part->lo, .hi = part->hi, .lsda = part->lsda}, &pads);
+    for (size_t p = 0; p < pads.n; p++) {
+        uint32_t to = graph_insn_at(b->graph, pads.at[p].pad);
+        if (to == CFG_NONE)
+            continue;
+        b->is_leader[to] = 1;
+        for (uint32_t i = graph_insn_at(b->graph, pads.at[p].lo); i < b->graph->insns.n; i++) {
+            const struct insn *in = &b->graph->insns.at[i];
+            if (in->address >= pads.at[p].hi || in->address < pads.at[p].lo)
+                break;
+            if (in->flow == FLOW_CALL || in->flow == FLOW_INDIRECT_CALL || in->flow == FLOW_END)
+                *vec_push(&b->edges) = (struct jump){i, to};
+        }
+    }
+    vec_release(&pads);
+}
+
+static void cut_blocks(struct builder *b)
+{
+    struct graph *graph = b->graph;
+    for (uint32_t i = 0; i < graph->insns.n; i++) {
+        const struct insn *in = &graph->insns.at[i];
+        if (i == 0 || b->is_leader[i])
+            *vec_push(&graph->blocks) = (struct graph_block){.lo = in->address, .first = i};
+        struct graph_block *block = &graph->blocks.at[graph->blocks.n - 1];
+        block->hi = in->address + in->size;
+        block->n++;
+        b->block_of[i] = (uint32_t)graph->blocks.n - 1;
+    }
+}
+
+static bool is_padding(const struct graph *graph, const struct graph_block *block)
+{
+    for (uint32_t i = 0; i < block->n; i++)
+        if (graph->insns.at[block->first + i].flow != FLOW_NOP)
+            return false;
+    return true;
+}
+
+static void add_edges(struct builder *b, unsigned char *has_entry)
+{
+    struct graph *graph = b->graph;
+    for (size_t i = 0; i < b->edges.n; i++) {
+        uint32_t to = b->block_of[b->edges.at[i].to];
+        cfg_add_edge(&graph->cfg, b->block_of[b->edges.at[i].from], to);
+        has_entry[to] = 1;
+    }
+    for (uint32_t i = 0; i + 1 < graph->blocks.n; i++) {
+        const struct graph_block *block = &graph->blocks.at[i];
+        const struct insn *last = &graph->insns.at[block->first + block->n - 1];
+        if (falls_through(last) && block->hi == graph->blocks.at[i + 1].lo) {
+            cfg_add_edge(&graph->cfg, i, i + 1);
+            has_entry[i + 1] = 1;
+        }
+    }
+}
+
+static void adopt_orphans(struct builder *b, const unsigned char *has_entry)
+{
+    struct graph *graph = b->graph;
+    for (uint32_t i = 0; i < graph->blocks.n; i++) {
+        if (has_entry[i] || i == graph->cfg.root || is_padding(graph, &graph->blocks.at[i]))
+            continue;
+        if (b->unresolved.n == 0)
+            cfg_add_edge(&graph->cfg, graph->cfg.root, i);
+        for (size_t u = 0; u < b->unresolved.n && u < MAX_ADOPTERS; u++)
+            cfg_add_edge(&graph->cfg, b->block_of[b->unresolved.at[u]], i);
+    }
+}
+
+static void build(struct builder *b, const uint32_t *parts, size_t n_parts)
+{
+    struct graph *graph = b->graph;
+    find_jumps(b);
+    for (size_t i = 0; i < n_parts; i++)
+        add_pads(b, &b->routines->at[parts[i]]);
+    cut_blocks(b);
+    uint32_t entry = graph_insn_at(graph, b->routines->at[parts[0]].lo);
+    cfg_init(&graph->cfg, (uint32_t)graph->blocks.n, entry != CFG_NONE ? b->block_of[entry] : 0);
+    unsigned char *has_entry = arena_alloc(&graph->cfg.arena, graph->blocks.n);
+    add_edges(b, has_entry);
+    adopt_orphans(b, has_entry);
+    graph->n_unresolved = (uint32_t)b->unresolved.n;
+    cfg_finish(&graph->cfg);
+}
+
+static void read_parts(struct builder *b, const uint32_t *parts, size_t n_parts)
+{
+    uint32_t sorted[MAX_PARTS];
+    for (size_t i = 0; i < n_parts; i++) {
+        size_t at = i;
+        for (; at > 0 && sorted[at - 1] > parts[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = parts[i];
+    }
+    for (size_t i = 0; i < n_parts; i++) {
+        const struct routine *part = &b->routines->at[sorted[i]];
+        decoder_read(b->decoder, b->image, part->lo, part->hi, &b->graph->insns);
+    }
+}
+
+bool graph_build(struct graph *graph, struct decoder *decoder, const struct image *image,
+                 const struct routines *routines, const uint32_t *parts, size_t n_parts,
+                 const struct noreturn_test *noreturn)
+{
+    struct builder b = {graph, decoder, image, routines, noreturn, .is_leader = NULL};
+    struct arena scratch = {0};
+    memset(graph, 0, sizeof *graph);
+    if (n_parts > MAX_PARTS)
+        n_parts = MAX_PARTS;
+    read_parts(&b, parts, n_parts);
+    if (graph->insns.n > 0) {
+        b.is_leader = arena_alloc(&scratch, graph->insns.n);
+        b.block_of = arena_array(&scratch, uint32_t, graph->insns.n);
+        build(&b, parts, n_parts);
+    }
+    vec_release(&b.edges);
+    vec_release(&b.unresolved);
+    arena_release(&scratch);
+    return graph->insns.n > 0;
+}
+
+void graph_release(struct graph *graph)
+{
+    cfg_release(&graph->cfg);
+    vec_release(&graph->insns);
+    vec_release(&graph->blocks);
+    vec_release(&graph->escapes);
+}

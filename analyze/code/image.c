@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Opens a file through libdwfl, which finds separate debug files (build id, debug link), dwz files and the symbol
+ * tables in them. Each file has a libdwfl session of its own, based at address 0, so that its addresses are the
+ * link-time ones.
+ */
+#include "analyze/code/image.h"
+
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int section_order(const void *a, const void *b)
+{
+    const struct image_section *x = a, *y = b;
+    return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+static void add_section(struct image *image, Elf_Scn *scn, const GElf_Shdr *header, size_t names)
+{
+    if (!(header->sh_flags & SHF_ALLOC) || (header->sh_flags & SHF_TLS) || header->sh_size == 0 ||
+        header->sh_addr + header->sh_size < header->sh_addr)
+        return;
+    Elf_Data *data = header->sh_type == SHT_NOBITS ? NULL : elf_rawdata(scn, NULL);
+    if (header->sh_type != SHT_NOBITS && (data == NULL || data->d_buf == NULL || data->d_size < header->sh_size))
+        return;
+    const char *name = elf_strptr(image->elf, names, header->sh_name);
+    *vec_push(&image->sections) = (struct image_section){
+        .lo = header->sh_addr,
+        .hi = header->sh_addr + header->sh_size,
+        .bytes = data != NULL ? data->d_buf : NULL,
+        .is_code = (header->sh_flags & SHF_EXECINSTR) && data != NULL,
+        .is_stub = name != NULL && strncmp(name, ".plt", 4) == 0,
+    };
+}
+
+/* Overlapping sections (damaged files) are cut, so that an address lies in one at most. */
+static void sort_sections(struct image *image)
+{
+    if (image->sections.n == 0)
+        return;
+    qsort(image->sections.at, image->sections.n, sizeof *image->sections.at, section_order);
+    size_t kept = 1;
+    for (size_t i = 1; i < image->sections.n; i++)
+        if (image->sections.at[i].lo >= image->sections.at[kept - 1].hi)
+            image->sections.at[kept++] = image->sections.at[i];
+    image->sections.n = kept;
+}
+
+static void read_sections(struct image *image)
+{
+    size_t names = 0;
+    if (elf_getshdrstrndx(image->elf, &names) != 0)
+        return;
+    for (Elf_Scn *scn = elf_nextscn(image->elf, NULL); scn != NULL; scn = elf_nextscn(image->elf, scn)) {
+        GElf_Shdr header;
+        if (gelf_getshdr(scn, &header) != NULL)
+            add_section(image, scn, &header, names);
+    }
+    sort_sections(image);
+}
+
+/* The dynamic relocations say which symbol each slot of the global offset table will hold. */
+static void read_relocations(struct image *image, Elf_Scn *scn, const GElf_Shdr *header)
+{
+    Elf_Data *relocations = elf_getdata(scn, NULL);
+    Elf_Scn *symbols_scn = elf_getscn(image->elf, header->sh_link);
+    GElf_Shdr symbols_header;
+    if (relocations == NULL || symbols_scn == NULL || gelf_getshdr(symbols_scn, &symbols_header) == NULL ||
+        symbols_header.sh_type != SHT_DYNSYM)
+        return;
+    Elf_Data *symbols = elf_getdata(symbols_scn, NULL);
+    size_t n = header->sh_entsize > 0 ? relocations->d_size / header->sh_entsize : 0;
+    for (size_t i = 0; symbols != NULL && i < n; i++) {
+        GElf_Rela rela;
+        GElf_Sym symbol;
+        if (gelf_getrela(relocations, (int)i, &rela) == NULL || GELF_R_SYM(rela.r_info) == 0 ||
+            gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &symbol) == NULL)
+            continue;
+        const char *name = elf_strptr(image->elf, symbols_header.sh_link, symbol.st_name);
+        if (name != NULL && name[0] != 0)
+            *map_put(&image->slots, rela.r_offset, NULL) = (uint64_t)(uintptr_t)name;
+    }
+}
+
+static void read_slots(struct image *image)
+{
+    for (Elf_Scn *scn = elf_nextscn(image->elf, NULL); scn != NULL; scn = elf_nextscn(image->elf, scn)) {
+        GElf_Shdr header;
+        if (gelf_getshdr(scn, &header) != NULL && header.sh_type == SHT_RELA && (header.sh_flags & SHF_ALLOC))
+            read_relocations(image, scn, &header);
+    }
+}
+
+static bool has_build_id(struct image *image, const uint8_t *build_id, size_t build_id_bytes)
+{
+    const void *bits = NULL;
+    ssize_t n = dwelf_elf_gnu_build_id(image->elf, &bits);
+    return n >= 0 && (size_t)n == build_id_bytes && memcmp(bits, build_id, build_id_bytes) == 0;
+}
+
+static bool is_linked_elf(struct image *image)
+{
+    GElf_Ehdr header;
+    if (image->elf == NULL || gelf_getehdr(image->elf, &header) == NULL ||
+        (header.e_type != ET_EXEC && header.e_type != ET_DYN))
+        return false;
+    image->machine = header.e_machine;
+    return true;
+}
+
+static bool begin(struct image *image, const char *path)
+{
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+    };
+    image->dwfl = dwfl_begin(&callbacks);
+    if (image->dwfl == NULL)
+        return false;
+    dwfl_report_begin(image->dwfl);
+    image->dwfl_module = dwfl_report_elf(image->dwfl, path, path, -1, 0, true);
+    dwfl_report_end(image->dwfl, NULL, NULL);
+    GElf_Addr bias = 0;
+    if (image->dwfl_module != NULL)
+        image->elf = dwfl_module_getelf(image->dwfl_module, &bias);
+    return is_linked_elf(image);
+}
+
+enum image_status image_open(struct image *image, const char *path, const uint8_t *build_id, size_t build_id_bytes)
+{
+    memset(image, 0, sizeof *image);
+    if (!begin(image, path)) {
+        image_close(image);
+        return IMAGE_MISSING;
+    }
+    if (build_id != NULL && build_id_bytes > 0 && !has_build_id(image, build_id, build_id_bytes)) {
+        image_close(image);
+        return IMAGE_CHANGED;
+    }
+    read_sections(image);
+    read_slots(image);
+    Dwarf_Addr bias = 0;
+    image->dwarf = dwfl_module_getdwarf(image->dwfl_module, &bias);
+    image->dwarf_bias = bias;
+    return IMAGE_OPEN;
+}
+
+void image_close(struct image *image)
+{
+    if (image->dwfl != NULL)
+        dwfl_end(image->dwfl);
+    vec_release(&image->sections);
+    map_release(&image->slots);
+    memset(image, 0, sizeof *image);
+}
+
+const struct image_section *image_section_at(const struct image *image, uint64_t address)
+{
+    size_t lo = 0, hi = image->sections.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const struct image_section *section = &image->sections.at[mid];
+        if (address < section->lo)
+            hi = mid;
+        else if (address >= section->hi)
+            lo = mid + 1;
+        else
+            return section;
+    }
+    return NULL;
+}
+
+const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t n_bytes)
+{
+    const struct image_section *section = image_section_at(image, address);
+    if (section == NULL || section->bytes == NULL || section->hi - address < n_bytes)
+        return NULL;
+    return section->bytes + (address - section->lo);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which lines of the source a loop of the machine code is. */
+#pragma once
+#include "analyze/code/debug.h"
+#include "analyze/code/graph.h"
+
+/* What the debug information says of one instruction. */
+struct insn_source {
+    uint32_t file, line; /* line 0 = unknown */
+    uint32_t scope;      /* innermost */
+};
+
+/* By instruction; NULL for a routine without debug information. In `arena`. */
+struct insn_source *sources_of(const struct graph *graph, const struct unit *unit, struct arena *arena);
+
+struct loop_source {
+    uint32_t scope;     /* the routine, or inlined copy, in whose source the loop stands; SCOPE_NONE = unknown */
+    uint64_t origin;    /* of that scope */
+    uint32_t file;      /* INTERN_NONE = unknown */
+    uint32_t head_line; /* of the condition that closes the loop */
+    uint32_t line_first, line_last;
+};
+
+/* What loop_source_find works on: one routine. */
+struct loop_context {
+    const struct debug *debug;
+    const struct unit *unit;
+    const struct graph *graph;
+    const struct cfg_loops *loops;
+    const struct insn_source *sources;
+};
+struct loop_source loop_source_find(const struct loop_context *context, uint32_t loop);
+
+/* The line in the source of `scope` from which this instruction came: its own, or that of the call that was inlined. */
+bool source_in_scope(const struct unit *unit, uint32_t scope, const struct insn_source *source, uint32_t *file,
+                     uint32_t *line);
+/* True for headers of the compiler and the system: a loop inlined from there belongs to the line that called it. */
+bool source_is_system(const char *path);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Builds the model of one routine: its parts, graph, loops, places.
+ *
+ * Compilers move cold code out of line: "f.cold" lies elsewhere, but its loops are f's. A part is known by its name, or
+ * (stripped files) because control goes back from it into the middle of the routine that jumped there.
+ */
+#include "analyze/code/model.h"
+#include "analyze/code/names.h"
+#include "analyze/code/places.h"
+
+#include <string.h>
+
+enum { MAX_PART_BYTES = 1 << 16, MAX_PART_TESTS = 64 };
+
+static bool does_not_return(void *context, const char *name, uint64_t target)
+{
+    (void)target;
+    const struct unit *unit = context;
+    if (name == NULL)
+        return false;
+    return name_is_noreturn(name) || (unit != NULL && intern_find(&unit->noreturn, name, strlen(name)) != INTERN_NONE);
+}
+
+static struct noreturn_test noreturn_test(struct unit *unit)
+{
+    return (struct noreturn_test){.does_not_return = does_not_return, .context = unit};
+}
+
+/* The routine into whose middle the first such jump of `part` leads; ROUTINE_NONE. `only`: look for this one. */
+static uint32_t jumps_into(struct module *module, uint32_t part, uint32_t only)
+{
+    const struct routine *r = &module->routines.at[part];
+    insns list = {0};
+    uint32_t found = ROUTINE_NONE;
+    if (r->hi - r->lo <= MAX_PART_BYTES)
+        decoder_read(module->decoder, &module->image, r->lo, r->hi, &list);
+    for (size_t i = 0; i < list.n && found == ROUTINE_NONE; i++) {
+        const struct insn *in = &list.at[i];
+        if ((in->flow != FLOW_JUMP && in->flow != FLOW_BRANCH) || (in->target >= r->lo && in->target < r->hi))
+            continue;
+        uint32_t to = routines_find(&module->routines, in->target);
+        if (to != ROUTINE_NONE && module->routines.at[to].lo != in->target && (only == ROUTINE_NONE || to == only))
+            found = to;
+    }
+    vec_release(&list);
+    return found;
+}
+
+/* "f.cold", "f.constprop.0.cold" <-> "f", "f.constprop.0" */
+static bool is_cold_of(const char *cold, const char *name)
+{
+    const char *suffix = cold != NULL ? strstr(cold, ".cold") : NULL;
+    return suffix != NULL && name != NULL && strlen(name) == (size_t)(suffix - cold) &&
+           strncmp(cold, name, strlen(name)) == 0;
+}
+
+static bool is_part(struct module *module, uint32_t part, uint32_t owner)
+{
+    const struct routine *p = &module->routines.at[part], *o = &module->routines.at[owner];
+    if (p->name != NULL && !p->is_cold && o->name != NULL)
+        return false;
+    return is_cold_of(p->name, o->name) || jumps_into(module, part, owner) == owner;
+}
+
+/* The routine itself and the parts that it jumps to; returns their number. */
+static size_t find_parts(struct module *module, const struct graph *graph, uint32_t *parts)
+{
+    size_t n = 1, n_tests = 0;
+    for (size_t i = 0; i < graph->escapes.n && n < MAX_PARTS && n_tests < MAX_PART_TESTS; i++) {
+        uint32_t part = routines_find(&module->routines, graph->escapes.at[i]);
+        bool is_known = part == ROUTINE_NONE;
+        for (size_t k = 0; k < n && !is_known; k++)
+            is_known = parts[k] == part;
+        if (is_known)
+            continue;
+        n_tests++;
+        if (is_part(module, part, parts[0]))
+            parts[n++] = part;
+    }
+    return n;
+}
+
+/* The routine whose out-of-line part this is, or the routine itself. */
+static uint32_t owner_of(struct module *module, uint32_t routine)
+{
+    const struct routine *r = &module->routines.at[routine];
+    if (r->name != NULL && !r->is_cold)
+        return routine;
+    uint32_t owner = jumps_into(module, routine, ROUTINE_NONE);
+    if (owner != ROUTINE_NONE)
+        return owner;
+    for (uint32_t i = 0; r->is_cold && i < module->routines.n; i++)
+        if (is_cold_of(r->name, module->routines.at[i].name))
+            return i;
+    return routine;
+}
+
+static void fill_blocks(struct code *code, struct model *model, const struct graph *graph,
+                        const struct cfg_loops *loops, const uint32_t *place_of)
+{
+    model->n_blocks = (uint32_t)graph->blocks.n;
+    model->blocks = arena_array(&code->arena, struct model_block, model->n_blocks);
+    for (uint32_t b = 0; b < model->n_blocks; b++) {
+        uint32_t loop = loops->innermost[b];
+        model->blocks[b] = (struct model_block){.lo = graph->blocks.at[b].lo, .hi = graph->blocks.at[b].hi};
+        model->blocks[b].place = loop != CFG_NONE ? place_of[loop] : model->place;
+    }
+}
+
+static void build_graph(struct module *module, struct unit *unit, uint32_t *parts, size_t *n_parts, struct graph *graph)
+{
+    struct noreturn_test test = noreturn_test(unit);
+    *n_parts = 1;
+    if (!graph_build(graph, module->decoder, &module->image, &module->routines, parts, 1, &test))
+        return;
+    *n_parts = find_parts(module, graph, parts);
+    if (*n_parts == 1)
+        return;
+    graph_release(graph);
+    graph_build(graph, module->decoder, &module->image, &module->routines, parts, *n_parts, &test);
+}
+
+static struct model *build(struct code *code, uint32_t module_id, uint32_t routine)
+{
+    struct module *module = code->modules.at[module_id];
+    struct unit *unit = debug_unit_at(&module->debug, module->routines.at[routine].lo);
+    struct arena scratch = {0};
+    struct graph graph = {0};
+    struct cfg_loops loops = {0};
+    uint32_t parts[MAX_PARTS] = {routine};
+    size_t n_parts = 1;
+    if (module->decoder != NULL)
+        build_graph(module, unit, parts, &n_parts, &graph);
+    if (graph.insns.n > 0)
+        loops = cfg_find_loops(&graph.cfg);
+    struct loop_context context = {&module->debug, unit, &graph, &loops, sources_of(&graph, unit, &scratch)};
+    struct model *model = arena_new(&code->arena, struct model);
+    uint32_t *place_of = places_make(code, module_id, routine, unit, &context, &scratch, &model->place);
+    fill_blocks(code, model, &graph, &loops, place_of);
+    for (size_t i = 0; i < n_parts; i++)
+        if (module->models[parts[i]] == NULL)
+            module->models[parts[i]] = model;
+    graph_release(&graph);
+    arena_release(&scratch);
+    return model;
+}
+
+struct model *model_at(struct code *code, uint32_t module_id, uint64_t address)
+{
+    struct module *module = module_get(code, module_id);
+    uint32_t routine = module->has_image ? routines_find(&module->routines, address) : ROUTINE_NONE;
+    if (routine == ROUTINE_NONE)
+        return NULL;
+    if (module->models[routine] == NULL && module->decoder != NULL) {
+        uint32_t owner = owner_of(module, routine);
+        if (owner != routine && module->models[owner] == NULL)
+            build(code, module_id, owner);
+    }
+    if (module->models[routine] == NULL)
+        build(code, module_id, routine);
+    return module->models[routine];
+}
+
+const struct model_block *model_block_at(const struct model *model, uint64_t address)
+{
+    uint32_t lo = 0, hi = model->n_blocks;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (model->blocks[mid].hi <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < model->n_blocks && model->blocks[lo].lo <= address ? &model->blocks[lo] : NULL;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state behind code.h, and the model of one routine. Private to this folder. */
+#pragma once
+#include "analyze/code/code.h"
+#include "analyze/code/debug.h"
+#include "analyze/code/image.h"
+#include "analyze/code/insn.h"
+#include "analyze/code/routines.h"
+#include "wrap/base/vec.h"
+
+/* [lo, hi) is one basic block. */
+struct model_block {
+    uint64_t lo, hi;
+    uint32_t place;
+};
+
+/* A routine with its out-of-line parts. */
+struct model {
+    uint32_t place;             /* of the routine itself */
+    struct model_block *blocks; /* by rising address */
+    uint32_t n_blocks;
+};
+
+struct module {
+    const char *path;
+    const uint8_t *build_id; /* NULL = not recorded */
+    size_t build_id_bytes;
+    bool is_runtime, is_open, has_image;
+    enum code_state state;
+    struct image image;
+    struct debug debug; /* without units when there is no debug information */
+    struct routines routines;
+    struct decoder *decoder; /* NULL: not a machine we know */
+    struct model **models;   /* by routine; NULL = not analysed yet */
+};
+
+struct code {
+    struct arena arena;
+    VEC(struct module *) modules;
+    VEC(struct code_place *) places;
+    VEC(const char *) notes;
+};
+
+/* Reads the module if that has not been done. */
+struct module *module_get(struct code *code, uint32_t module);
+/* The model around an address, built when needed; NULL when the address lies in no routine. */
+struct model *model_at(struct code *code, uint32_t module, uint64_t address);
+/* The block of an address; NULL. */
+const struct model_block *model_block_at(const struct model *model, uint64_t address);
+
+struct code_place *place_new(struct code *code);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Demangles through the C++ run-time library and then cuts what a reader of a report does not want: return type,
+ * parameters, the suffixes of copies that the compiler made.
+ */
+#include "analyze/code/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* From the C++ ABI: <cxxabi.h> is a C++ header. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+enum { MAX_MANGLED = 8192 };
+
+/* The end of "f" in "f(int, char) const": the last top-level parenthesis group, "operator()" left alone. */
+static size_t end_of_function(const char *text, size_t n)
+{
+    size_t depth = 0;
+    for (size_t i = n; i-- > 0;) {
+        if (text[i] == ')')
+            depth++;
+        else if (text[i] == '(' && depth > 0 && --depth == 0) {
+            bool is_operator = i >= 8 && strncmp(text + i - 8, "operator", 8) == 0 && text[i + 1] == ')';
+            bool is_scope = i + 10 < n && strncmp(text + i, "(anonymous", 10) == 0;
+            return is_operator || is_scope ? n : i;
+        } else if (depth == 0 && (text[i] == '>' || text[i] == '}'))
+            return n;
+    }
+    return n;
+}
+
+/* The start of "f" in "void f<int>": after the last blank outside brackets. */
+static size_t start_of_function(const char *text, size_t n)
+{
+    size_t start = 0;
+    long depth = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(text + i, "operator", 8) == 0 && (i == 0 || text[i - 1] == ':' || text[i - 1] == ' '))
+            return start;
+        if (strchr("<({[", text[i]) != NULL)
+            depth++;
+        else if (strchr(">)}]", text[i]) != NULL)
+            depth--;
+        else if (text[i] == ' ' && depth == 0)
+            start = i + 1;
+    }
+    return start;
+}
+
+static const char *cut_demangled(struct arena *arena, const char *text)
+{
+    size_t n = strlen(text);
+    const char *clone = strstr(text, " [clone ");
+    if (clone != NULL)
+        n = (size_t)(clone - text);
+    size_t end = end_of_function(text, n);
+    size_t start = end < n ? start_of_function(text, end) : 0;
+    return arena_printf(arena, "%.*s", (int)(end - start), text + start);
+}
+
+/* Copies that GCC and Clang make of a routine keep its name before a dot. */
+static const char *without_suffix(struct arena *arena, const char *linked)
+{
+    const char *dot = strchr(linked + 1, '.');
+    size_t n = dot != NULL ? (size_t)(dot - linked) : strlen(linked);
+    return arena_printf(arena, "%.*s", (int)n, linked);
+}
+
+/* gfortran: __module_MOD_procedure. */
+static const char *fortran_name(struct arena *arena, const char *linked)
+{
+    const char *mod = strncmp(linked, "__", 2) == 0 ? strstr(linked, "_MOD_") : NULL;
+    if (mod == NULL)
+        return NULL;
+    return arena_printf(arena, "%.*s::%s", (int)(mod - linked - 2), linked + 2, mod + 5);
+}
+
+const char *name_readable(struct arena *arena, const char *linked)
+{
+    if (linked == NULL || linked[0] == 0)
+        return NULL;
+    const char *plain = without_suffix(arena, linked);
+    if (strncmp(plain, "_Z", 2) == 0 && strlen(plain) < MAX_MANGLED) {
+        int status = 0;
+        char *text = __cxa_demangle(plain, NULL, NULL, &status);
+        const char *name = text != NULL ? cut_demangled(arena, text) : plain;
+        free(text);
+        return name;
+    }
+    const char *fortran = fortran_name(arena, plain);
+    return fortran != NULL ? fortran : plain;
+}
+
+static int compare_text(const void *a, const void *b)
+{
+    return strcmp(a, *(const char *const *)b);
+}
+
+bool name_is_noreturn(const char *linked)
+{
+    /* Sorted. */
+    static const char *const names[] = {
+        "_Exit",
+        "_Unwind_Resume",
+        "_ZSt9terminatev",
+        "__assert",
+        "__assert_fail",
+        "__assert_perror_fail",
+        "__chk_fail",
+        "__clang_call_terminate",
+        "__cxa_bad_cast",
+        "__cxa_bad_typeid",
+        "__cxa_call_unexpected",
+        "__cxa_deleted_virtual",
+        "__cxa_pure_virtual",
+        "__cxa_rethrow",
+        "__cxa_throw",
+        "__cxa_throw_bad_array_length",
+        "__cxa_throw_bad_array_new_length",
+        "__fortify_fail",
+        "__libc_start_main",
+        "__longjmp_chk",
+        "__stack_chk_fail",
+        "_exit",
+        "_gfortran_error_stop_numeric",
+        "_gfortran_error_stop_string",
+        "_gfortran_os_error",
+        "_gfortran_os_error_at",
+        "_gfortran_runtime_error",
+        "_gfortran_runtime_error_at",
+        "_gfortran_stop_numeric",
+        "_gfortran_stop_string",
+        "_longjmp",
+        "abort",
+        "err",
+        "errx",
+        "exit",
+        "longjmp",
+        "pthread_exit",
+        "quick_exit",
+        "siglongjmp",
+        "thrd_exit",
+        "verr",
+        "verrx",
+    };
+    if (linked == NULL)
+        return false;
+    /* std::__throw_length_error and its siblings */
+    if (strncmp(linked, "_ZSt", 4) == 0 && strstr(linked, "__throw_") != NULL)
+        return true;
+    return bsearch(linked, names, sizeof names / sizeof *names, sizeof *names, compare_text) != NULL;
+}

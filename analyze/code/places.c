@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One source loop may be many loops of the machine code: vector body and remainder, peeled, unrolled, unswitched and
+ * distributed copies, several inlined copies. They get one place, so that what is blamed on the loop adds up:
+ *   - a loop with the same closing line as its outer loop, in the same source routine, is that loop;
+ *   - so are loops side by side with the same closing line, or of which one's lines lie within the other's: two
+ *     different loops of a source do not share lines unless one is inside the other;
+ *   - and a loop beside one whose lines hold it, but which has an inner loop with the same closing line, is that inner
+ *     loop: the outer one was peeled.
+ * Outer loops are placed before inner ones, longer ranges before shorter. Quadratic in the loops of one routine at
+ * worst, of which programs have dozens; beyond MAX_SIDE the search for a loop's kin looks at its latest neighbours
+ * only.
+ */
+#include "analyze/code/places.h"
+#include "analyze/code/names.h"
+
+#include <stdlib.h>
+
+enum { MAX_SIDE = 2000 };
+
+/* What is known of a place of this routine beyond what everybody sees. */
+struct kin {
+    uint32_t place;
+    uint32_t file, head_line;
+    uint64_t origin;
+};
+
+struct maker {
+    struct code *code;
+    const struct loop_context *c;
+    struct unit *unit;
+    struct debug *debug;
+    struct module *module;
+    uint32_t module_id, routine_place;
+    struct loop_source *sources; /* by loop */
+    uint32_t *place_of;          /* by loop; CODE_NONE = not yet */
+    VEC(struct kin) kin;
+};
+
+static struct code_place *place_at(const struct maker *m, uint32_t place)
+{
+    return m->code->places.at[place];
+}
+
+static bool is_inside(const struct maker *m, uint32_t inner, uint32_t outer)
+{
+    while (inner != CODE_NONE && inner != outer)
+        inner = place_at(m, inner)->parent;
+    return inner == outer;
+}
+
+static bool same_source(const struct kin *kin, const struct loop_source *s)
+{
+    return s->file != INTERN_NONE && kin->file == s->file && kin->origin == s->origin;
+}
+
+static void widen(struct code_place *place, const struct loop_source *s)
+{
+    if (s->line_first < place->line_first)
+        place->line_first = s->line_first;
+    if (s->line_last > place->line_last)
+        place->line_last = s->line_last;
+}
+
+/* An inner loop of `outer` (or itself, or any depth below) that closes on the same line. */
+static uint32_t find_same_line(const struct maker *m, uint32_t outer, const struct loop_source *s)
+{
+    for (size_t i = m->kin.n, left = MAX_SIDE; i-- > 0 && left-- > 0;)
+        if (same_source(&m->kin.at[i], s) && m->kin.at[i].head_line == s->head_line &&
+            is_inside(m, m->kin.at[i].place, outer))
+            return m->kin.at[i].place;
+    return CODE_NONE;
+}
+
+static bool lines_within(uint32_t first, uint32_t last, uint32_t outer_first, uint32_t outer_last)
+{
+    return outer_first <= first && last <= outer_last;
+}
+
+/* A loop directly inside `parent` whose lines hold these, or the other way round. */
+static uint32_t find_overlap(const struct maker *m, uint32_t parent, const struct loop_source *s)
+{
+    for (size_t i = m->kin.n, left = MAX_SIDE; i-- > 0 && left-- > 0;) {
+        const struct code_place *place = place_at(m, m->kin.at[i].place);
+        if (place->parent != parent || !same_source(&m->kin.at[i], s))
+            continue;
+        if (lines_within(s->line_first, s->line_last, place->line_first, place->line_last) ||
+            lines_within(place->line_first, place->line_last, s->line_first, s->line_last))
+            return place->id;
+    }
+    return CODE_NONE;
+}
+
+static const char *file_text(const struct maker *m, uint32_t file)
+{
+    return file != INTERN_NONE ? intern_get(&m->debug->files, file) : NULL;
+}
+
+static uint32_t new_loop(struct maker *m, uint32_t loop, uint32_t parent)
+{
+    const struct loop_source *s = &m->sources[loop];
+    const struct code_place *around = place_at(m, parent);
+    const struct code_place *routine = place_at(m, m->routine_place);
+    struct code_place *place = place_new(m->code);
+    place->module = m->module_id;
+    place->is_loop = true;
+    place->parent = parent;
+    place->depth = around->depth + 1;
+    place->file = file_text(m, s->file);
+    place->line_first = s->line_first;
+    place->line_last = s->line_last;
+    place->host_routine = routine->host_routine;
+    place->routine = s->scope != SCOPE_NONE ? debug_scope_name(m->debug, m->unit, s->scope) : NULL;
+    if (place->routine == NULL)
+        place->routine = place->host_routine;
+    place->routine_address = routine->routine_address;
+    place->address = m->c->graph->blocks.at[m->c->loops->at[loop].head].lo;
+    *vec_push(&m->kin) = (struct kin){place->id, s->file, s->head_line, s->origin};
+    return place->id;
+}
+
+/* The place of a loop that is known by its lines; CODE_NONE when it must wait for the loops inside `parent`'s others.
+ */
+static uint32_t choose(struct maker *m, uint32_t loop, uint32_t parent, bool may_wait)
+{
+    const struct loop_source *s = &m->sources[loop];
+    if (s->file == INTERN_NONE || s->line_first == 0)
+        return new_loop(m, loop, parent);
+    uint32_t same = place_at(m, parent)->is_loop ? find_same_line(m, parent, s) : CODE_NONE;
+    if (same == CODE_NONE || (same != parent && place_at(m, same)->parent != parent))
+        same = CODE_NONE;
+    uint32_t beside = same != CODE_NONE ? same : find_overlap(m, parent, s);
+    if (beside == CODE_NONE)
+        return new_loop(m, loop, parent);
+    uint32_t inner = find_same_line(m, beside, s);
+    if (inner == CODE_NONE && may_wait)
+        return CODE_NONE;
+    struct code_place *place = place_at(m, inner != CODE_NONE ? inner : beside);
+    widen(place, s);
+    return place->id;
+}
+
+static uint32_t parent_place(const struct maker *m, uint32_t loop)
+{
+    uint32_t outer = m->c->loops->at[loop].parent;
+    return outer != CFG_NONE ? m->place_of[outer] : m->routine_place;
+}
+
+struct turn {
+    uint32_t loop, depth, line_first, line_last;
+};
+
+static int turn_order(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    if (x->line_first != y->line_first)
+        return x->line_first < y->line_first ? -1 : 1;
+    if (x->line_last != y->line_last)
+        return x->line_last > y->line_last ? -1 : 1;
+    return x->loop < y->loop ? -1 : x->loop > y->loop;
+}
+
+/* First those whose place is certain; then, outer ones first again, those that waited. */
+static void place_loops(struct maker *m, struct arena *scratch)
+{
+    uint32_t n = m->c->loops->n;
+    struct turn *turns = arena_array(scratch, struct turn, n + 1);
+    for (uint32_t l = 0; l < n; l++)
+        turns[l] = (struct turn){l, m->c->loops->at[l].depth, m->sources[l].line_first, m->sources[l].line_last};
+    qsort(turns, n, sizeof *turns, turn_order);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t loop = turns[i].loop;
+            uint32_t parent = parent_place(m, loop);
+            if (m->place_of[loop] == CODE_NONE && parent != CODE_NONE)
+                m->place_of[loop] = choose(m, loop, parent, pass == 0);
+        }
+}
+
+/* The lines of the routine: from its declaration to the last line that any of its own instructions has. */
+static void set_routine_lines(struct maker *m, struct code_place *place, uint32_t scope)
+{
+    const struct scope *s = &m->unit->scopes.at[scope];
+    place->file = file_text(m, s->file);
+    place->line_first = place->line_last = s->line;
+    for (size_t i = 0; i < m->c->graph->insns.n; i++) {
+        uint32_t file, line;
+        if (!source_in_scope(m->unit, scope, &m->c->sources[i], &file, &line) ||
+            (s->file != INTERN_NONE && file != s->file))
+            continue;
+        if (place->file == NULL)
+            place->file = file_text(m, file);
+        if (place->line_first == 0 || line < place->line_first)
+            place->line_first = line;
+        if (line > place->line_last)
+            place->line_last = line;
+    }
+}
+
+static void make_routine(struct maker *m, uint32_t routine)
+{
+    const struct routine *r = &m->module->routines.at[routine];
+    struct code_place *place = place_new(m->code);
+    place->module = m->module_id;
+    place->parent = CODE_NONE;
+    place->routine_address = place->address = r->lo;
+    uint32_t scope = m->unit != NULL ? debug_scope_at(m->unit, r->lo) : SCOPE_NONE;
+    while (scope != SCOPE_NONE && m->unit->scopes.at[scope].parent != SCOPE_NONE)
+        scope = m->unit->scopes.at[scope].parent;
+    if (scope != SCOPE_NONE) {
+        place->host_routine = debug_scope_name(m->debug, m->unit, scope);
+        set_routine_lines(m, place, scope);
+    }
+    if (place->host_routine == NULL)
+        place->host_routine = name_readable(&m->code->arena, r->name);
+    place->routine = place->host_routine;
+    m->routine_place = place->id;
+}
+
+uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, struct unit *unit,
+                      const struct loop_context *context, struct arena *scratch, uint32_t *routine_place)
+{
+    struct module *owner = code->modules.at[module];
+    struct maker m = {.code = code, .c = context, .unit = unit, .debug = &owner->debug, .module = owner};
+    m.module_id = module;
+    if (context->sources == NULL)
+        m.unit = NULL;
+    make_routine(&m, routine);
+    m.sources = arena_array(scratch, struct loop_source, context->loops->n + 1);
+    m.place_of = arena_array(scratch, uint32_t, context->loops->n + 1);
+    for (uint32_t l = 0; l < context->loops->n; l++) {
+        m.sources[l] = loop_source_find(context, l);
+        m.place_of[l] = CODE_NONE;
+    }
+    place_loops(&m, scratch);
+    vec_release(&m.kin);
+    *routine_place = m.routine_place;
+    return m.place_of;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The places of a routine: itself, and its loops as the programmer counts them. Private to this folder. */
+#pragma once
+#include "analyze/code/loop_lines.h"
+#include "analyze/code/model.h"
+
+/* Makes the places; returns the place by loop number in `scratch`, and that of the routine. */
+uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, struct unit *unit,
+                      const struct loop_context *context, struct arena *scratch, uint32_t *routine_place);

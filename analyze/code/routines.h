@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The routines of an image: a partition of its code by entry points, from symbols and unwind tables. */
+#pragma once
+#include "analyze/code/eh_frame.h"
+#include "analyze/code/image.h"
+
+enum { ROUTINE_NONE = UINT32_MAX };
+
+struct routine {
+    uint64_t lo, hi;
+    uint64_t lsda;    /* 0 = no landing pads */
+    const char *name; /* as linked, mangled; NULL = none. Lives as long as the image */
+    bool is_cold;     /* the out-of-line part of another routine ("f.cold"); its owner is found when it is analysed */
+};
+
+struct routines {
+    struct routine *at; /* by rising address, not overlapping */
+    uint32_t n;
+};
+
+/* Allocated in `arena`. */
+struct routines routines_read(const struct image *image, struct arena *arena);
+/* The routine around an address, or ROUTINE_NONE. */
+uint32_t routines_find(const struct routines *routines, uint64_t address);
