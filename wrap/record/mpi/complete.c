@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Wait, Test and their families: the call, then one WW_DONE for each request that it completed.
+ *
+ * Null requests complete nothing and leave no WW_DONE. A Test that completes nothing is a failing poll, whether a
+ * request was pending or all were null: programs poll on empty lists by the million, too.
+ */
+#include "wrap/record/mpi/complete.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+bool complete_may_be_cancelled;
+
+/* One block a thread, freed with the thread by the key's destructor. */
+static __thread struct {
+    void *block;
+    int n;
+} many;
+static pthread_key_t many_key;
+static pthread_once_t many_once = PTHREAD_ONCE_INIT;
+
+static void release(void *block)
+{
+    many.block = NULL;
+    many.n = 0;
+    free(block);
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&many_key, release) != 0)
+        record_give_up("no thread-specific key is left for lists of requests");
+}
+
+static bool grow(int n)
+{
+    size_t room = 1024;
+    while (room < (size_t)n)
+        room *= 2;
+    pthread_once(&many_once, make_key);
+    void *block = malloc(room * (sizeof(MPI_Request) + sizeof(MPI_Status)));
+    if (!block)
+        return false;
+    free(many.block);
+    many.block = block;
+    many.n = (int)room;
+    pthread_setspecific(many_key, block);
+    return true;
+}
+
+bool complete_many(struct complete *list, int n)
+{
+    int saved_errno = errno;
+    bool fits = n <= many.n || grow(n);
+    errno = saved_errno;
+    list->before = many.block;
+    list->statuses = (void *)((MPI_Request *)many.block + many.n);
+    return fits;
+}
+
+void complete_expect_cancelled(void)
+{
+    __atomic_store_n(&complete_may_be_cancelled, true, __ATOMIC_RELAXED);
+}
+
+/* On an error the statuses tell which requests are complete, if the error is MPI_ERR_IN_STATUS; null handles do. */
+static bool is_done(int err, const MPI_Status *status, MPI_Request after)
+{
+    if (err == MPI_SUCCESS || after == mpi_handles.request_null)
+        return true;
+    return err == MPI_ERR_IN_STATUS && status->MPI_ERROR == MPI_SUCCESS;
+}
+
+void complete_all(struct ww_call *call, int err, struct complete *list, int n, const MPI_Request *after)
+{
+    if (!call || !list->before)
+        return;
+    for (int i = 0; i < n; i++) {
+        MPI_Status *status = &list->statuses[i];
+        bool failed = err == MPI_ERR_IN_STATUS && status->MPI_ERROR != MPI_SUCCESS;
+        if (is_done(err, status, after[i]))
+            complete_request(call, list->before[i], status, failed ? WW_F_ERROR : 0);
+    }
+}
+
+void complete_any(struct ww_call *call, int err, struct complete *list, int n, int index)
+{
+    if (call && list->before && err == MPI_SUCCESS && index >= 0 && index < n)
+        complete_request(call, list->before[index], &list->statuses[0], 0);
+}
+
+void complete_some(struct ww_call *call, int err, struct complete *list, int n, int n_done, const int *index)
+{
+    if (!call || !list->before || (err != MPI_SUCCESS && err != MPI_ERR_IN_STATUS))
+        return;
+    for (int i = 0; i < n_done; i++) {
+        bool failed = err != MPI_SUCCESS && list->statuses[i].MPI_ERROR != MPI_SUCCESS;
+        if (index[i] >= 0 && index[i] < n)
+            complete_request(call, list->before[index[i]], &list->statuses[i], failed ? WW_F_ERROR : 0);
+    }
+}
+
+bool complete_has_any(const struct complete *list, int n)
+{
+    for (int i = 0; list->before && i < n; i++)
+        if (list->before[i] != mpi_handles.request_null)
+            return true;
+    return false;
+}
+
+static void wait_begin(struct ww_call *call)
+{
+    if (call)
+        call->peer = WW_NO_PEER;
+}
+
+MPI_ENTRY(Wait, (MPI_Request * request, MPI_Status *status))
+{
+    MPI_Status own;
+    struct ww_call *call = record_enter(WW_ID_Wait, RECORD_HERE);
+    MPI_Request before = call && request ? *request : mpi_handles.request_null;
+    wait_begin(call);
+    status = STATUS_OR_OWN(call, status, own);
+    int err = NEXT(Wait)(request, status);
+    complete_one(call, err, before, request, status);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Waitall, (int n, MPI_Request requests[], MPI_Status statuses[]))
+{
+    struct complete list;
+    struct ww_call *call = record_enter(WW_ID_Waitall, RECORD_HERE);
+    wait_begin(call);
+    complete_begin(&list, call, n, requests, statuses);
+    int err = NEXT(Waitall)(n, requests, list.statuses);
+    complete_all(call, err, &list, n, requests);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Waitany, (int n, MPI_Request requests[], int *index, MPI_Status *status))
+{
+    struct complete list;
+    struct ww_call *call = record_enter(WW_ID_Waitany, RECORD_HERE);
+    wait_begin(call);
+    complete_begin_one_status(&list, call, n, requests, status);
+    int err = NEXT(Waitany)(n, requests, index, list.statuses);
+    complete_any(call, err, &list, n, err == MPI_SUCCESS ? *index : MPI_UNDEFINED);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Waitsome, (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[]))
+{
+    struct complete list;
+    struct ww_call *call = record_enter(WW_ID_Waitsome, RECORD_HERE);
+    wait_begin(call);
+    complete_begin(&list, call, n, requests, statuses);
+    int err = NEXT(Waitsome)(n, requests, n_done, indices, list.statuses);
+    complete_some(call, err, &list, n, n_done ? *n_done : 0, indices);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Test, (MPI_Request * request, int *flag, MPI_Status *status))
+{
+    MPI_Status own;
+    struct record_poll poll = record_poll_begin(WW_ID_Test, RECORD_HERE);
+    MPI_Request before = poll.call && request ? *request : mpi_handles.request_null;
+    status = STATUS_OR_OWN(poll.call, status, own);
+    int err = NEXT(Test)(request, flag, status);
+    if (poll_folded(&poll, err, err || (*flag && before != mpi_handles.request_null)))
+        return err;
+    struct ww_call *call = record_poll_succeeded(&poll);
+    complete_one(call, err, before, request, status);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Testall, (int n, MPI_Request requests[], int *flag, MPI_Status statuses[]))
+{
+    struct complete list;
+    struct record_poll poll = record_poll_begin(WW_ID_Testall, RECORD_HERE);
+    complete_begin(&list, poll.call, n, requests, statuses);
+    int err = NEXT(Testall)(n, requests, flag, list.statuses);
+    if (poll_folded(&poll, err, err || (*flag && complete_has_any(&list, n))))
+        return err;
+    struct ww_call *call = record_poll_succeeded(&poll);
+    complete_all(call, err, &list, n, requests);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Testany, (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status))
+{
+    struct complete list;
+    struct record_poll poll = record_poll_begin(WW_ID_Testany, RECORD_HERE);
+    complete_begin_one_status(&list, poll.call, n, requests, status);
+    int err = NEXT(Testany)(n, requests, index, flag, list.statuses);
+    if (poll_folded(&poll, err, err || (*flag && *index != MPI_UNDEFINED)))
+        return err;
+    struct ww_call *call = record_poll_succeeded(&poll);
+    complete_any(call, err, &list, n, err == MPI_SUCCESS ? *index : MPI_UNDEFINED);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Testsome, (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[]))
+{
+    struct complete list;
+    struct record_poll poll = record_poll_begin(WW_ID_Testsome, RECORD_HERE);
+    complete_begin(&list, poll.call, n, requests, statuses);
+    int err = NEXT(Testsome)(n, requests, n_done, indices, list.statuses);
+    if (poll_folded(&poll, err, err || *n_done > 0))
+        return err;
+    struct ww_call *call = record_poll_succeeded(&poll);
+    complete_some(call, err, &list, n, n_done ? *n_done : 0, indices);
+    record_leave(call, err);
+    return err;
+}
+
+/* Leaves the request as it is: no WW_DONE. */
+MPI_ENTRY(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status))
+{
+    struct record_poll poll = record_poll_begin(WW_ID_Request_get_status, RECORD_HERE);
+    int err = NEXT(Request_get_status)(request, flag, status);
+    if (poll_folded(&poll, err, err || *flag))
+        return err;
+    struct ww_call *call = record_poll_succeeded(&poll);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Cancel, (MPI_Request * request))
+{
+    struct ww_call *call = record_enter(WW_ID_Cancel, RECORD_HERE);
+    complete_expect_cancelled();
+    request_begin(call, request);
+    int err = NEXT(Cancel)(request);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Request_free, (MPI_Request * request))
+{
+    struct ww_call *call = record_enter(WW_ID_Request_free, RECORD_HERE);
+    request_begin(call, request);
+    int err = NEXT(Request_free)(request);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Start, (MPI_Request * request))
+{
+    struct ww_call *call = record_enter(WW_ID_Start, RECORD_HERE);
+    wait_begin(call);
+    int err = NEXT(Start)(request);
+    started(call, err, 1, request);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Startall, (int n, MPI_Request requests[]))
+{
+    struct ww_call *call = record_enter(WW_ID_Startall, RECORD_HERE);
+    wait_begin(call);
+    int err = NEXT(Startall)(n, requests);
+    started(call, err, n, requests);
+    record_leave(call, err);
+    return err;
+}
+
+#if MPI_HAS_4
+MPI_ENTRY(Parrived, (MPI_Request request, int partition, int *flag))
+{
+    struct record_poll poll = record_poll_begin(WW_ID_Parrived, RECORD_HERE);
+    int err = NEXT(Parrived)(request, partition, flag);
+    if (poll_folded(&poll, err, err || *flag))
+        return err;
+    struct ww_call *call = record_poll_succeeded(&poll);
+    record_leave(call, err);
+    return err;
+}
+#endif

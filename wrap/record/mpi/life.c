@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Init to MPI_Finalize: recording begins when MPI is ready and ends just before it goes. Sessions come and go any
+ * number of times; their communicators are recorded while MPI_COMM_WORLD exists.
+ */
+#include "wrap/record/mpi/coll.h"
+#include "wrap/record/mpi/life.h"
+#include <stdarg.h>
+
+/* MPI_Init itself is seen as a moment: it ended when recording began. */
+static void mark(uint16_t id, const void *return_address, const void *frame_address)
+{
+    struct ww_call *call = record_enter(id, return_address, frame_address);
+    if (call)
+        call->comm = 1;
+    record_leave(call, MPI_SUCCESS);
+}
+
+void life_started(uint16_t id, const void *return_address, const void *frame_address)
+{
+    static int started;
+    if (__atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
+        return;
+    if (next_load_handles() != 0) {
+        record_give_up("this program runs on another MPI library than the one this recorder was built for");
+        return;
+    }
+    record_start();
+    if (!record_is_on())
+        return;
+    comms_start();
+    mark(id, return_address, frame_address);
+}
+
+void life_ends(uint16_t id, const void *return_address, const void *frame_address)
+{
+    mark(id, return_address, frame_address);
+    record_before_finalize();
+}
+
+MPI_ENTRY(Init, (int *argc, char ***argv))
+{
+    int err = NEXT(Init)(argc, argv);
+    if (err == MPI_SUCCESS)
+        life_started(WW_ID_Init, RECORD_HERE);
+    return err;
+}
+
+MPI_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided))
+{
+    int err = NEXT(Init_thread)(argc, argv, required, provided);
+    if (err == MPI_SUCCESS)
+        life_started(WW_ID_Init_thread, RECORD_HERE);
+    return err;
+}
+
+MPI_ENTRY(Finalize, (void))
+{
+    life_ends(WW_ID_Finalize, RECORD_HERE);
+    int err = NEXT(Finalize)();
+    record_after_finalize();
+    return err;
+}
+
+MPI_ENTRY(Abort, (MPI_Comm comm, int code))
+{
+    struct ww_call *call = record_enter(WW_ID_Abort, RECORD_HERE);
+    coll_begin(call, comm, NO_ROOT);
+    record_abort(code);
+    int err = NEXT(Abort)(comm, code);
+    record_leave(call, err);
+    return err;
+}
+
+/* What follows the level is defined by each tool; MPI's own function ignores it. */
+MPI_ENTRY(Pcontrol, (const int level, ...))
+{
+    struct ww_call *call = record_enter(WW_ID_Pcontrol, RECORD_HERE);
+    int err = NEXT(Pcontrol)(level);
+    record_leave(call, err);
+    record_pcontrol(level);
+    return err;
+}
+
+#if MPI_HAS_4
+MPI_ENTRY(Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session *session))
+{
+    struct ww_call *call = record_enter(WW_ID_Session_init, RECORD_HERE);
+    int err = NEXT(Session_init)(info, handler, session);
+    record_leave(call, err);
+    return err;
+}
+
+MPI_ENTRY(Session_finalize, (MPI_Session * session))
+{
+    struct ww_call *call = record_enter(WW_ID_Session_finalize, RECORD_HERE);
+    int err = NEXT(Session_finalize)(session);
+    record_leave(call, err);
+    return err;
+}
+#endif

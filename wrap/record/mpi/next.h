@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a wrapper reaches the MPI behind it.
+ *
+ * This library must load into shells and launchers that know no MPI, and into interpreters that load MPI later. So it
+ * refers to no symbol of MPI at all, neither function nor predefined handle: everything is looked up by name, when
+ * first needed.
+ *
+ *     MPI_ENTRY(Send, (const void *buf, int count, ...))
+ *     {
+ *         ...
+ *         int err = NEXT(Send)(buf, count, ...);
+ *
+ * defines MPI_Send (the compiler checks it against mpi.h) and calls the next definition of it: MPI's, or that of
+ * another tool stacked behind us. What the recorder asks for itself goes straight to MPI's PMPI_ names
+ * (PMPI(Type_size)).
+ */
+#pragma once
+#include "wrap/record/record.h"
+#include <mpi.h>
+
+#define WW_EXPORT __attribute__((visibility("default")))
+
+/* Never NULL: what cannot be found is a function that says so once and returns MPI_ERR_OTHER. */
+void *next_find(const char *name);
+void *next_find_pmpi(const char *name);
+/* Any other symbol of the MPI library or the program; NULL if there is none. */
+void *next_find_data(const char *name);
+/* The next definition of a Fortran entry point, under any of the spellings a compiler gives it; as next_find. */
+void *next_find_fortran(const char *name);
+
+#define NEXT_IN(variable, find, name)                                                                                  \
+    ({                                                                                                                 \
+        __typeof__(variable) next_ = __atomic_load_n(&(variable), __ATOMIC_RELAXED);                                   \
+        if (__builtin_expect(!next_, 0)) {                                                                             \
+            next_ = (__typeof__(variable))find(name);                                                                  \
+            __atomic_store_n(&(variable), next_, __ATOMIC_RELAXED);                                                    \
+        }                                                                                                              \
+        next_;                                                                                                         \
+    })
+#define NEXT(name) NEXT_IN(next_##name, next_find, "MPI_" #name)
+#define PMPI(name)                                                                                                     \
+    ({                                                                                                                 \
+        static __typeof__(&MPI_##name) pmpi_##name;                                                                    \
+        NEXT_IN(pmpi_##name, next_find_pmpi, "PMPI_" #name);                                                           \
+    })
+
+#define MPI_ENTRY(name, parameters)                                                                                    \
+    static __typeof__(&MPI_##name) next_##name;                                                                        \
+    WW_EXPORT int MPI_##name parameters
+
+/* mpi.h warns of types that go with other types; passing on what we were passed is always right. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+/* Handles as the spool knows them. */
+#define HANDLE(handle) ((uint64_t)(uintptr_t)(handle))
+
+/* The predefined handles that the recorder compares with; valid after next_load_handles. */
+struct mpi_handles {
+    MPI_Comm comm_world, comm_self, comm_null;
+    MPI_Request request_null;
+    MPI_Message message_no_proc;
+    MPI_Datatype byte;
+    MPI_File file_null;
+    MPI_Win win_null;
+    MPI_Group group_null;
+};
+extern struct mpi_handles mpi_handles;
+/* 0, or -1 when the MPI of this process is not the one that this library was built for. */
+int next_load_handles(void);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the calls on windows write into their record; shared with the Fortran entry points. */
+#pragma once
+#include "wrap/record/mpi/coll.h"
+#include "wrap/record/mpi/complete.h"
+
+static inline void rma_begin(struct ww_call *call, MPI_Win win, int target)
+{
+    if (!call)
+        return;
+    call->comm = win_find(win);
+    call->peer = target >= 0 ? target : WW_NO_PEER;
+    if (target == MPI_PROC_NULL)
+        call->flags |= WW_F_NULL;
+}
+
+static inline void rma_lock_begin(struct ww_call *call, MPI_Win win, int target, int type)
+{
+    rma_begin(call, win, target);
+    if (call)
+        call->tag = type == MPI_LOCK_EXCLUSIVE ? WW_LOCK_EXCLUSIVE : WW_LOCK_SHARED;
+}
+
+/* A window made where nobody saw it gets its id at its first use. True: bytes are to be counted. */
+static inline bool rma_end(struct ww_call *call, int err, MPI_Win win)
+{
+    if (!call || err != MPI_SUCCESS)
+        return false;
+    if (!call->comm)
+        call->comm = win_learn(win, 0);
+    return !(call->flags & WW_F_NULL);
+}
+
+/* As rma_end, for a call that names a group. */
+void rma_group(struct ww_call *call, int err, MPI_Win win, MPI_Group group);
+
+static inline void win_created(struct ww_call *call, int err, MPI_Comm comm, const MPI_Win *win)
+{
+    if (err == MPI_SUCCESS) {
+        const struct comm_info *info = call ? call_comm_end(call, comm) : comm_find(comm);
+        win_learn(*win, info ? info->id : 0);
+    }
+    record_leave(call, err);
+}
