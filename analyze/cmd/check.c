@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* whywait check: what can be recorded here and of this program, and why the rest cannot. */
+#include "analyze/cmd/cmd.h"
+#include "analyze/program.h"
+#include "analyze/sources.h"
+#include "wrap/base/err.h"
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+    const char *program;
+    bool list_all;
+};
+
+static const char usage[] =
+    "Usage: whywait check [OPTIONS] [PROGRAM]\n"
+    "Says which sources of data work on this machine and, for PROGRAM, which MPI it uses, which of its MPI calls are\n"
+    "recorded, and whether loops can be named. Nothing of the program is run.\n"
+    "\n"
+    "  --calls   list all entry points of MPI that the program refers to\n"
+    "  --help    this text\n"
+    "\n"
+    "Exit status: 0; 1 when the program cannot be recorded.\n";
+
+static struct options parse(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"calls", no_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    struct options options = {0};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            exit(0);
+        }
+        if (option != 'c')
+            die("%s: unknown option; `whywait help check` lists the options", argv[optind - 1]);
+        options.list_all = true;
+    }
+    if (argc - optind > 1)
+        die("check takes one program, without its arguments");
+    options.program = argv[optind];
+    return options;
+}
+
+static void line(const char *what, bool works, const char *text)
+{
+    printf("  %-18s %-4s %s\n", what, works ? "yes" : "no", text);
+}
+
+/* A file of the installation, beside this tool; empty when it is not there. */
+static void installed_file(char path[PATH_MAX], const char *name)
+{
+    char tool[PATH_MAX], beside[2 * PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", tool, sizeof tool - 1);
+    tool[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(tool, '/');
+    if (slash)
+        *slash = '\0';
+    snprintf(beside, sizeof beside, "%s/../lib/%s", tool, name);
+    if (!realpath(beside, path))
+        *path = '\0';
+}
+
+static void check_machine(void)
+{
+    char plugin[PATH_MAX];
+    installed_file(plugin, "whywait_plugin.so");
+    struct source_state samples = source_samples(), switches = source_switches(), timer = source_timer();
+    printf("this machine\n");
+    line("samples", samples.works, samples.reason);
+    line("lost CPU", switches.works, switches.reason);
+    line("CPU timers", timer.works, timer.reason);
+    line("exact counts", *plugin != '\0',
+         *plugin ? "build the program with `mpicc $(whywait cc) ...`" : "the compiler plugin was not built here");
+}
+
+static const char *recorder_of(enum program_mpi mpi)
+{
+    return mpi == PROGRAM_MPICH ? "libwhywait-mpich.so" : "libwhywait.so";
+}
+
+static void print_calls(const struct program *program, bool all)
+{
+    for (size_t i = 0; i < program->mpi_calls.n; i++) {
+        const struct program_symbol *call = &program->mpi_calls.at[i];
+        if (all || !call->is_intercepted)
+            printf("    %-34s %s\n", call->name, call->is_intercepted ? "recorded" : "not recorded");
+    }
+}
+
+/* True when there is a recorder for it. */
+static bool check_calls(struct program *program, bool list_all)
+{
+    char recorder[PATH_MAX], text[PATH_MAX + 64];
+    installed_file(recorder, recorder_of(program->mpi));
+    if (!*recorder) {
+        snprintf(text, sizeof text, "there is no %s beside this tool: build whywait where %s is installed",
+                 recorder_of(program->mpi), program_mpi_name(program->mpi));
+        line("recorder", false, text);
+        return false;
+    }
+    line("recorder", true, recorder);
+    if (program_mark_intercepted(program, recorder))
+        return false;
+    size_t n_intercepted = 0;
+    for (size_t i = 0; i < program->mpi_calls.n; i++)
+        n_intercepted += program->mpi_calls.at[i].is_intercepted;
+    snprintf(text, sizeof text, "%zu of the %zu entry points it refers to", n_intercepted, program->mpi_calls.n);
+    line("MPI calls", n_intercepted == program->mpi_calls.n, text);
+    print_calls(program, list_all);
+    return true;
+}
+
+/* Why a program without a recognised MPI is as it is. */
+static const char *why_no_mpi(const struct program *program)
+{
+    if (program->kind == PROGRAM_SCRIPT)
+        return "a script: what it starts is recorded if that is an MPI program";
+    if (program->kind == PROGRAM_OTHER)
+        return "neither an executable nor a script";
+    if (program->mpi == PROGRAM_STATIC_MPI)
+        return "MPI is linked into the program statically, so its calls cannot be intercepted: link with the shared "
+               "MPI library";
+    if (program->kind == PROGRAM_STATIC)
+        return "a static executable: nothing can be preloaded into it; link it dynamically";
+    return "it is not linked with an MPI library (it may load one later, or start a program that is)";
+}
+
+/* True when it can be recorded. */
+static bool check_program(struct program *program, bool list_all)
+{
+    bool has_mpi = program->mpi == PROGRAM_OPEN_MPI || program->mpi == PROGRAM_MPICH,
+         may_preload = program->kind == PROGRAM_DYNAMIC;
+    char text[PATH_MAX];
+    printf("%s\n", program->path);
+    if (!has_mpi || !may_preload) {
+        line("MPI", false, why_no_mpi(program));
+        return program->kind == PROGRAM_SCRIPT;
+    }
+    snprintf(text, sizeof text, "%s (%s)", program_mpi_name(program->mpi), program->mpi_library);
+    line("MPI", true, text);
+    bool has_recorder = check_calls(program, list_all);
+    line("lines of loops", program->has_debug,
+         program->has_debug ? "it has debug information" : "no debug information: compile with -g");
+    line("exact counts", program->has_counters,
+         program->has_counters ? "it was built with counters"
+                               : "built without `whywait cc`: kinds of causes are told less exactly");
+    if (!program->has_build_id)
+        line("build id", false, "a program that changed after the run goes unnoticed: link with -Wl,--build-id");
+    return has_recorder;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    struct options options = parse(argc, argv);
+    check_machine();
+    if (!options.program)
+        return 0;
+    struct program program;
+    bool is_good = program_read(&program, options.program) == 0 && check_program(&program, options.list_all);
+    program_release(&program);
+    return is_good ? 0 : 1;
+}

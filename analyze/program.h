@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an executable file says about itself before it runs: which MPI it is linked with, directly or through its
+ * libraries, and which of MPI's entry points it calls. Nothing of it is executed. */
+#pragma once
+#include "wrap/base/arena.h"
+#include "wrap/base/vec.h"
+#include <stdbool.h>
+
+enum program_kind { PROGRAM_DYNAMIC, PROGRAM_STATIC, PROGRAM_SCRIPT, PROGRAM_OTHER };
+enum program_mpi { PROGRAM_NO_MPI, PROGRAM_OPEN_MPI, PROGRAM_MPICH, PROGRAM_STATIC_MPI };
+
+struct program_symbol {
+    const char *name;
+    bool is_intercepted; /* set by program_mark_intercepted */
+};
+
+struct program {
+    struct arena arena;
+    const char *path;
+    enum program_kind kind;
+    enum program_mpi mpi;
+    const char *mpi_library; /* "libmpi.so.40"; NULL unless Open MPI or MPICH */
+    bool has_debug;          /* sections of debug information in the file itself */
+    bool has_build_id, has_counters;
+    VEC(struct program_symbol) mpi_calls; /* entry points of MPI that it or its own libraries refer to, by name */
+    VEC(const char *) libraries;          /* paths, as the loader resolves them */
+};
+
+/* `name` is found as execvp finds it. Returns 0, or -1 after error(); release in both cases. */
+int program_read(struct program *program, const char *name);
+/* Marks the calls that this recorder library defines. Returns 0, or -1 after error(). */
+int program_mark_intercepted(struct program *program, const char *recorder_path);
+void program_release(struct program *program);
+
+/* "Open MPI", "MPICH" ... */
+const char *program_mpi_name(enum program_mpi mpi);
