@@ -133,6 +133,8 @@ static const char *find_name(struct debug *debug, Dwarf_Die *die)
     if (linked != NULL && strncmp(linked, "_Z", 2) == 0)
         return name_readable(&debug->arena, linked);
     const char *name = attribute_text(die, DW_AT_name);
+    if (name != NULL && strcmp(name, "operator()") == 0)
+        return "lambda"; /* any other has a linked name */
     return name_readable(&debug->arena, name != NULL ? name : linked);
 }
 

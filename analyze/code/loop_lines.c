@@ -83,19 +83,47 @@ static void each_insn(const struct loop_context *c, uint32_t loop, void (*visit)
     }
 }
 
-/* The same for the last instruction of every block that jumps back to the head. */
+/* True for a block of the loop that can be entered from outside: the head, and more in irreducible loops. */
+static bool is_entry(const struct loop_context *c, uint32_t loop, uint32_t block)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    for (uint32_t e = cfg->in_at[block]; e < cfg->in_at[block + 1]; e++)
+        if (!cfg_loop_contains(c->loops, loop, cfg->edges.at[cfg->in[e]].from))
+            return true;
+    return false;
+}
+
+/* Visits the last instruction of the blocks from which the loop jumps to `block`; backwards in the code only, or all.
+ */
+static bool visit_jumps(const struct loop_context *c, uint32_t loop, uint32_t block, bool is_backward_only,
+                        void (*visit)(void *state, uint32_t insn), void *state)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    bool any = false;
+    for (uint32_t e = cfg->in_at[block]; e < cfg->in_at[block + 1]; e++) {
+        uint32_t from = cfg->edges.at[cfg->in[e]].from;
+        if (!cfg_loop_contains(c->loops, loop, from) || (is_backward_only && from < block))
+            continue;
+        visit(state, c->graph->blocks.at[from].first + c->graph->blocks.at[from].n - 1);
+        any = true;
+    }
+    return any;
+}
+
+/*
+ * Calls visit for the jumps that close the loop. Jumping into the middle of a loop saves a test, which compilers like:
+ * then the loop has several entries, and it is closed by the jumps backwards to any of them.
+ */
 static void each_latch(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
                        void *state)
 {
-    const struct cfg *cfg = &c->graph->cfg;
-    uint32_t head = c->loops->at[loop].head;
-    for (uint32_t e = cfg->in_at[head]; e < cfg->in_at[head + 1]; e++) {
-        uint32_t from = cfg->edges.at[cfg->in[e]].from;
-        if (!cfg_loop_contains(c->loops, loop, from))
-            continue;
-        const struct graph_block *block = &c->graph->blocks.at[from];
-        visit(state, block->first + block->n - 1);
-    }
+    const struct cfg_loop *l = &c->loops->at[loop];
+    bool any = visit_jumps(c, loop, l->head, true, visit, state);
+    for (uint32_t b = 0; l->is_irreducible && b < l->n_blocks; b++)
+        if (l->blocks[b] != l->head && is_entry(c, loop, l->blocks[b]))
+            any |= visit_jumps(c, loop, l->blocks[b], true, visit, state);
+    if (!any)
+        visit_jumps(c, loop, l->head, false, visit, state);
 }
 
 struct home_search {
@@ -198,6 +226,8 @@ static bool is_argument(const struct line_search *search, const struct insn_sour
     if (source->scope == search->scope || source->file != search->file || source->line <= call_line)
         return false;
     const struct scope *s = &search->c->unit->scopes.at[source->scope];
+    if (s->line == 0) /* GCC does not say where a lambda is declared */
+        return source->line <= call_line + FAR_LINES;
     return s->file == search->file && s->line >= call_line && s->line <= call_line + LAMBDA_LINES;
 }
 
