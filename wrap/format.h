@@ -213,14 +213,16 @@ struct ww_switch {
 };
 enum { WW_SW_OUT = 1, WW_SW_PREEMPTED = 2 /* with OUT: was runnable */ };
 
-/* Local CLOCK_MONOTONIC local_ns was reference_ns on the clock of rank 0, give or take error_ns. */
+/* Local CLOCK_MONOTONIC local_ns was reference_ns on the clock of rank 0, give or take error_ns. Written at the start and at the end by ranks
+ * whose clock is another one than rank 0's; without it the clocks are the same. */
 struct ww_clock {
     struct ww_head head;
     uint32_t error_ns;
     uint64_t local_ns, reference_ns;
 };
 
-/* Executions (or bytes) since the last such record of this thread, at the call that follows: 96-bit bins. */
+/* Executions (or bytes) since the last such record of this thread, taken at the entry of the call that follows: 96-bit
+ * bins. There is one before every call that may synchronise, polls excepted, also when nothing changed. */
 struct ww_bins {
     struct ww_head head;
     uint16_t what; /* enum ww_bin_kind */
@@ -231,11 +233,14 @@ struct ww_bins {
 };
 enum ww_bin_kind { WW_BIN_EXECUTIONS = 1, WW_BIN_BYTES = 2 };
 
+/* A module whose points section (wrap/plugin/points.h) was found. It is the module loaded with this bias when the record
+ * was written. In the file of the thread that found it; meant for all files of the process. */
 struct ww_counters {
     struct ww_head head;
-    uint32_t id;
-    uint32_t module; /* WW_MODULE id */
+    uint32_t id; /* from 1, never reused */
     uint32_t n_points;
+    uint32_t zero;
+    uint64_t bias;
 };
 
 struct ww_note {

@@ -5,9 +5,11 @@
  * Whatever fails on one rank, all ranks take part in the same collective calls on the private communicator: `started`
  * says that it exists, `recording` whether this rank still writes.
  */
+#include "wrap/record/counters_sync.h"
 #include "wrap/record/helper.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/rundir.h"
+#include "wrap/record/sampler.h"
 #include "wrap/record/say.h"
 #include "wrap/record/tool.h"
 #include "wrap/record/world.h"
@@ -69,6 +71,8 @@ static void read_options(struct recorder_options *options)
     snprintf(options->dir, sizeof options->dir, "%s", dir ? dir : "");
     options->limit_bytes = number_option("WHYWAIT_LIMIT", INT64_MAX);
     options->rate_hz = (unsigned)number_option("WHYWAIT_RATE", 0);
+    const char *sampler = getenv("WHYWAIT_SAMPLER");
+    snprintf(options->sampler, sizeof options->sampler, "%s", sampler ? sampler : "");
     options->convert = number_option("WHYWAIT_CONVERT", 1) != 0;
     options->quiet = number_option("WHYWAIT_QUIET", 0) != 0;
     recorder.budget.left_bytes = options->limit_bytes < INT64_MAX ? (int64_t)options->limit_bytes : INT64_MAX;
@@ -175,6 +179,7 @@ static bool begin_recording(void)
         return false;
     }
     stacks_learn_process();
+    recorder.header.sample_period_ns = sampler_choose();
     dl_iterate_phdr(find_own_code, NULL);
     atomic_store(&recorder.recording, true);
     struct recorder_thread *first = threads_enter();
@@ -183,11 +188,27 @@ static bool begin_recording(void)
         return false;
     }
     modules_scan(&first->events);
+    record_at_sync = counters_sync;
     if (!helper_start())
         record_note("no helper thread: %s; no samples were taken", strerror(errno));
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     on_exit(process_exits, NULL);
     return true;
+}
+
+/* Collective, on every rank that started. */
+static void compare_clocks(void)
+{
+    struct world_clock own;
+    if (!world_compare_clocks(recorder.n_ranks, &own) || !record_is_on())
+        return;
+    struct ww_clock *record = record_append(1);
+    if (!record)
+        return;
+    record->error_ns = own.error_ns;
+    record->local_ns = own.local_ns;
+    record->reference_ns = own.reference_ns;
+    record_commit(record, WW_CLOCK, 1);
 }
 
 void record_start(void)
@@ -202,6 +223,7 @@ void record_start(void)
         describe_process(&recorder.header);
         if (agree_on_directory())
             begin_recording();
+        compare_clocks();
     } else
         record_give_up("MPI refused a communicator");
     errno = saved;
@@ -225,7 +247,7 @@ static void count_up(uint64_t helper_cpu_ns)
         if (spool_is_open(&t->samples))
             sums[SUM_DROPPED] += t->samples.header->n_dropped;
     }
-    sums[SUM_OVERHEAD] += helper_cpu_ns;
+    sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns();
     sums[SUM_OFF] = recorder.has_given_up;
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
 }
@@ -262,6 +284,7 @@ void record_before_finalize(void)
         return;
     recorder.finished = true;
     bool has_files = recorder.n_files > 0;
+    compare_clocks();
     if (has_files)
         close_spools();
     if (recorder.run_dir[0])

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From bins to executions. A module built with the plugin carries a table of its counted functions
+ * (wrap/plugin/points.h): their flow graphs, which edges are counted, where calls return to, which source lines a block
+ * has. Given the counters that changed in an interval, and the frames that were waiting in a call at its beginning and
+ * at its end, the number of executions of every block follows exactly.
+ *
+ * Everything returned lives until counts_close. Not thread-safe. A damaged table gives fewer functions, never a crash.
+ */
+#pragma once
+#include "wrap/base/vec.h"
+#include "wrap/flow/cfg.h"
+#include "wrap/plugin/points.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct counts;
+
+struct counts_line {
+    const char *file;
+    uint32_t line;
+};
+
+struct counts_block {
+    uint64_t address; /* link-time, of its first instruction; 0 = no instruction is left of it */
+    uint32_t loop;    /* innermost, in loops of its function; CFG_NONE */
+    const struct counts_line *lines;
+    uint32_t n_lines;
+};
+
+struct counts_alloc {
+    uint32_t block;
+    struct counts_line at;
+};
+
+struct counts_function {
+    const char *name; /* as in the symbol table */
+    const char *file;
+    uint32_t line;
+    uint64_t address;         /* link-time */
+    uint32_t flags, checksum; /* POINTS_F_ */
+    uint32_t first_point, n_counters;
+    struct counts_block *blocks; /* block 0 is the root (its executions are the calls), block 1 EXIT */
+    struct counts_alloc *allocs;
+    uint32_t n_blocks, n_allocs;
+    struct cfg cfg;
+    struct cfg_loops loops;
+    const struct points_edge *edges; /* by edge of cfg */
+    const struct points_address *addresses;
+    uint32_t n_addresses;
+};
+
+/*
+ * Opens the table of an executable or shared library. Returns 0 with *counts set, or NULL there when the file has no
+ * table; -1 after error() when it cannot be read.
+ */
+int counts_open(const char *path, struct counts **counts);
+void counts_close(struct counts *counts);
+
+uint32_t counts_n_functions(const struct counts *counts);
+const struct counts_function *counts_function(const struct counts *counts, uint32_t function);
+/* Largest point number + 1. */
+uint32_t counts_n_points(const struct counts *counts);
+
+/* The function and block in which a call with this return address (link-time) is parked. False when none is known, or
+ * when the call's block has been counted as left (tail call, noreturn). */
+bool counts_parked_at(const struct counts *counts, uint64_t return_address, uint32_t *function, uint32_t *block);
+
+struct counts_bin {
+    uint32_t point;
+    uint64_t value;
+};
+/* A frame in flight: +1 at the end of the interval, -1 at its beginning. */
+struct counts_frame {
+    uint64_t return_address;
+    int32_t sign;
+};
+struct counts_row {
+    uint32_t function, block;
+    uint64_t executions; /* never 0 */
+};
+struct counts_bytes {
+    uint32_t function, alloc;
+    uint64_t bytes;
+};
+struct counts_fault {
+    uint32_t function;
+};
+struct counts_result {
+    VEC(struct counts_row) rows; /* by function, then block; EXIT is left out */
+    VEC(struct counts_bytes) bytes;
+    VEC(struct counts_fault) faults; /* functions whose counts contradict each other: they have no rows */
+};
+
+/* Replaces what is in *result. Unknown points are ignored. Linear in the sizes of the functions concerned. */
+void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n_bins,
+                  const struct counts_frame *frames, size_t n_frames, struct counts_result *result);
+void counts_result_release(struct counts_result *result);

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One interval: bins go to their functions, frames to their blocks, and each function concerned is solved by itself. A
+ * function without a bin can be concerned too: it moved from one call to the next over edges that carry no counter.
+ */
+#include "analyze/counts/table.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The last function that begins at or before the point. */
+static uint32_t function_of(const struct counts *counts, uint32_t point)
+{
+    uint32_t low = 0, high = counts->n_functions;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (counts->functions[middle].first_point <= point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || point - counts->functions[low - 1].first_point >= counts->functions[low - 1].n_counters)
+        return CFG_NONE;
+    return low - 1;
+}
+
+static uint32_t touch(struct counts *counts, uint32_t function, uint32_t n_touched)
+{
+    if (counts->is_touched[function])
+        return n_touched;
+    counts->is_touched[function] = true;
+    counts->touched[n_touched] = function;
+    return n_touched + 1;
+}
+
+bool counts_parked_at(const struct counts *counts, uint64_t return_address, uint32_t *function, uint32_t *block)
+{
+    size_t low = 0, high = counts->n_returns;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (counts->returns[middle].address < return_address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == counts->n_returns || counts->returns[low].address != return_address || counts->returns[low].is_gone)
+        return false;
+    *function = counts->returns[low].function;
+    *block = counts->returns[low].block;
+    return true;
+}
+
+static void build_tree(struct counts *counts, uint32_t f)
+{
+    struct counts_function *function = &counts->functions[f];
+    counts->is_counted[f] = arena_array(&counts->arena, unsigned char, function->cfg.edges.n);
+    for (size_t e = 0; e < function->cfg.edges.n; e++)
+        counts->is_counted[f][e] = function->edges[e].counter != POINTS_NONE;
+    counts->trees[f] = arena_new(&counts->arena, struct knuth_tree);
+    if (!knuth_build(&function->cfg, 1, counts->is_counted[f], counts->trees[f]))
+        counts->trees[f]->n = 0;
+}
+
+static uint64_t value_of(const struct counts *counts, const struct counts_function *function, uint32_t counter)
+{
+    return counts->values[function->first_point + counter];
+}
+
+static void add_row(struct counts_result *result, uint32_t f, uint32_t block, uint64_t executions)
+{
+    if (executions)
+        *vec_push(&result->rows) = (struct counts_row){f, block, executions};
+}
+
+/* A block is executed as often as it is entered; the root, as often as the function is called. */
+static void add_rows(const struct counts *counts, uint32_t f, int64_t calls, struct counts_result *result)
+{
+    const struct cfg *cfg = &counts->functions[f].cfg;
+    for (uint32_t b = 0; b < cfg->n_blocks; b++) {
+        int64_t executions = b == 0 ? calls : 0;
+        for (uint32_t i = cfg->in_at[b]; i < cfg->in_at[b + 1]; i++)
+            executions += counts->edge_counts[cfg->in[i]];
+        if (b != 1)
+            add_row(result, f, b, (uint64_t)executions);
+    }
+}
+
+static void solve_edges(struct counts *counts, uint32_t f, struct counts_result *result)
+{
+    struct counts_function *function = &counts->functions[f];
+    if (!counts->trees[f])
+        build_tree(counts, f);
+    for (size_t e = 0; e < function->cfg.edges.n; e++)
+        if (counts->is_counted[f][e])
+            counts->edge_counts[e] = (int64_t)value_of(counts, function, function->edges[e].counter);
+    int64_t calls;
+    uint32_t fault;
+    if (counts->trees[f]->n && knuth_solve(&function->cfg, counts->trees[f], counts->parked, counts->edge_counts,
+                                           &calls, counts->excess, &fault))
+        add_rows(counts, f, calls, result);
+    else
+        *vec_push(&result->faults) = (struct counts_fault){f};
+}
+
+static void solve_one(struct counts *counts, uint32_t f, struct counts_result *result)
+{
+    const struct counts_function *function = &counts->functions[f];
+    if (function->flags & POINTS_F_EVERY_BLOCK) {
+        for (uint32_t b = 2; b < function->n_blocks; b++)
+            add_row(result, f, b, value_of(counts, function, b - 2));
+    } else {
+        solve_edges(counts, f, result);
+    }
+    for (uint32_t i = 0; i < function->n_allocs; i++) {
+        uint64_t bytes = value_of(counts, function, function->n_counters - function->n_allocs + i);
+        if (bytes)
+            *vec_push(&result->bytes) = (struct counts_bytes){f, i, bytes};
+    }
+}
+
+static void make_scratch(struct counts *counts)
+{
+    size_t n_edges = 0, n_blocks = 0;
+    for (uint32_t f = 0; f < counts->n_functions; f++) {
+        const struct cfg *cfg = &counts->functions[f].cfg;
+        n_edges = cfg->edges.n > n_edges ? cfg->edges.n : n_edges;
+        n_blocks = cfg->n_blocks > n_blocks ? cfg->n_blocks : n_blocks;
+    }
+    counts->values = arena_array(&counts->arena, uint64_t, counts->n_points);
+    counts->is_touched = arena_array(&counts->arena, bool, counts->n_functions);
+    counts->touched = arena_array(&counts->arena, uint32_t, counts->n_functions);
+    counts->edge_counts = arena_array(&counts->arena, int64_t, n_edges);
+    counts->parked = arena_array(&counts->arena, int64_t, n_blocks);
+    counts->excess = arena_array(&counts->arena, int64_t, n_blocks);
+    counts->trees = arena_array(&counts->arena, struct knuth_tree *, counts->n_functions);
+    counts->is_counted = arena_array(&counts->arena, unsigned char *, counts->n_functions);
+}
+
+/* A frame with its block looked up. */
+struct parked {
+    uint32_t function, block;
+    int32_t sign;
+};
+
+static int compare_parked(const void *left, const void *right)
+{
+    const struct parked *a = left, *b = right;
+    return a->function < b->function ? -1 : a->function > b->function;
+}
+
+static int compare_u32(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static size_t look_up_frames(const struct counts *counts, const struct counts_frame *frames, size_t n_frames,
+                             struct parked *parked)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_frames; i++) {
+        parked[n].sign = frames[i].sign;
+        n += counts_parked_at(counts, frames[i].return_address, &parked[n].function, &parked[n].block);
+    }
+    qsort(parked, n, sizeof *parked, compare_parked);
+    return n;
+}
+
+static void add_parked(struct counts *counts, const struct parked *parked, size_t n, int32_t factor)
+{
+    for (size_t i = 0; i < n; i++)
+        counts->parked[parked[i].block] += factor * parked[i].sign;
+}
+
+static void clear_values(struct counts *counts, uint32_t f)
+{
+    const struct counts_function *function = &counts->functions[f];
+    memset(counts->values + function->first_point, 0, function->n_counters * sizeof *counts->values);
+    counts->is_touched[f] = false;
+}
+
+void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n_bins,
+                  const struct counts_frame *frames, size_t n_frames, struct counts_result *result)
+{
+    if (!counts->values)
+        make_scratch(counts);
+    result->rows.n = result->bytes.n = result->faults.n = 0;
+    VEC(struct parked) parked = {0};
+    vec_resize(&parked, n_frames);
+    size_t n_parked = look_up_frames(counts, frames, n_frames, parked.at), p = 0;
+    uint32_t n_touched = 0;
+    for (size_t i = 0; i < n_bins; i++) {
+        uint32_t f = function_of(counts, bins[i].point);
+        if (f == CFG_NONE)
+            continue;
+        counts->values[bins[i].point] += bins[i].value;
+        n_touched = touch(counts, f, n_touched);
+    }
+    for (size_t i = 0; i < n_parked; i++)
+        n_touched = touch(counts, parked.at[i].function, n_touched);
+    qsort(counts->touched, n_touched, sizeof *counts->touched, compare_u32);
+    for (uint32_t i = 0; i < n_touched; i++) {
+        uint32_t f = counts->touched[i];
+        size_t first = p;
+        while (p < n_parked && parked.at[p].function == f)
+            p++;
+        add_parked(counts, parked.at + first, p - first, 1);
+        solve_one(counts, f, result);
+        add_parked(counts, parked.at + first, p - first, -1);
+        clear_values(counts, f);
+    }
+    vec_release(&parked);
+}
+
+void counts_result_release(struct counts_result *result)
+{
+    vec_release(&result->rows);
+    vec_release(&result->bytes);
+    vec_release(&result->faults);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sections' bytes into structs. Every count and offset is checked against the record's size before it is used: the
+ * file may be damaged, or made by somebody else.
+ */
+#include "analyze/counts/table.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    struct counts *counts;
+    const char *strings;
+    size_t strings_bytes;
+};
+
+/* The parts of one record. */
+struct record {
+    struct points_function head;
+    const struct points_edge *edges;
+    const struct points_address *addresses;
+    const struct points_line *lines;
+    const struct points_alloc *allocs;
+};
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+static bool split_record(const unsigned char *at, struct record *record)
+{
+    const struct points_function *head = &record->head;
+    size_t edges = sizeof *head, addresses = round_up(edges + (size_t)head->n_edges * sizeof *record->edges);
+    size_t lines = addresses + (size_t)head->n_addresses * sizeof *record->addresses;
+    size_t allocs = lines + (size_t)head->n_lines * sizeof *record->lines;
+    if (allocs + (size_t)head->n_allocs * sizeof *record->allocs > head->size_bytes)
+        return false;
+    record->edges = (const void *)(at + edges);
+    record->addresses = (const void *)(at + addresses);
+    record->lines = (const void *)(at + lines);
+    record->allocs = (const void *)(at + allocs);
+    return true;
+}
+
+/* Edges within the graph, counters within the function, lines in the order of their blocks. */
+static bool is_sound(const struct record *record)
+{
+    const struct points_function *head = &record->head;
+    bool is_every_block = head->flags & POINTS_F_EVERY_BLOCK;
+    if (head->n_blocks < 2 || head->n_blocks > head->size_bytes ||
+        (is_every_block && head->n_counters + 2 < head->n_blocks))
+        return false;
+    for (uint32_t e = 0; e < head->n_edges; e++)
+        if (record->edges[e].from >= head->n_blocks || record->edges[e].to >= head->n_blocks ||
+            (record->edges[e].counter >= head->n_counters && record->edges[e].counter != POINTS_NONE))
+            return false;
+    for (uint32_t i = 0; i < head->n_addresses; i++)
+        if (record->addresses[i].block >= head->n_blocks)
+            return false;
+    for (uint32_t i = 0; i < head->n_lines; i++)
+        if (record->lines[i].block >= head->n_blocks || (i && record->lines[i].block < record->lines[i - 1].block))
+            return false;
+    for (uint32_t i = 0; i < head->n_allocs; i++)
+        if (record->allocs[i].block >= head->n_blocks || record->allocs[i].counter >= head->n_counters)
+            return false;
+    return true;
+}
+
+static const char *string_at(const struct reader *reader, uint32_t offset)
+{
+    if (offset >= reader->strings_bytes || !memchr(reader->strings + offset, 0, reader->strings_bytes - offset))
+        return "";
+    return reader->strings + offset;
+}
+
+static void read_graph(struct counts_function *function, const struct record *record)
+{
+    cfg_init(&function->cfg, record->head.n_blocks, 0);
+    for (uint32_t e = 0; e < record->head.n_edges; e++)
+        cfg_add_edge(&function->cfg, record->edges[e].from, record->edges[e].to);
+    cfg_finish(&function->cfg);
+    function->loops = cfg_find_loops(&function->cfg);
+    for (uint32_t b = 0; b < function->n_blocks; b++)
+        function->blocks[b].loop = function->loops.innermost[b];
+}
+
+static void read_lines(const struct reader *reader, struct counts_function *function, const struct record *record)
+{
+    struct counts_line *lines = arena_array(&reader->counts->arena, struct counts_line, record->head.n_lines);
+    for (uint32_t i = 0; i < record->head.n_lines; i++) {
+        struct counts_block *block = &function->blocks[record->lines[i].block];
+        lines[i] = (struct counts_line){string_at(reader, record->lines[i].file), record->lines[i].line};
+        if (!block->n_lines++)
+            block->lines = &lines[i];
+    }
+    for (uint32_t i = 0; i < record->head.n_allocs; i++)
+        function->allocs[i] = (struct counts_alloc){
+            record->allocs[i].block, {string_at(reader, record->allocs[i].file), record->allocs[i].line}};
+}
+
+/* The allocation points' counters are the function's last ones, in order. */
+static void read_function(const struct reader *reader, const struct record *record)
+{
+    struct counts *counts = reader->counts;
+    const struct points_function *head = &record->head;
+    counts->functions[counts->n_functions++] = (struct counts_function){
+        .name = string_at(reader, head->name),
+        .file = string_at(reader, head->file),
+        .line = head->line,
+        .address = head->address,
+        .flags = head->flags,
+        .checksum = head->checksum,
+        .first_point = (uint32_t)(head->tls_offset_bytes / 8),
+        .n_counters = head->n_counters,
+        .blocks = arena_array(&counts->arena, struct counts_block, head->n_blocks),
+        .n_blocks = head->n_blocks,
+        .allocs = arena_array(&counts->arena, struct counts_alloc, head->n_allocs),
+        .n_allocs = head->n_allocs,
+        .edges = record->edges,
+        .addresses = record->addresses,
+        .n_addresses = head->n_addresses,
+    };
+    struct counts_function *function = &counts->functions[counts->n_functions - 1];
+    read_graph(function, record);
+    read_lines(reader, function, record);
+    uint64_t end = (uint64_t)function->first_point + function->n_counters;
+    if (end > counts->n_points)
+        counts->n_points = (uint32_t)end;
+}
+
+/* Calls read(record) for every sound record. */
+static uint32_t each_record(const struct reader *reader, const unsigned char *points, size_t bytes,
+                            void read(const struct reader *reader, const struct record *record))
+{
+    uint32_t n = 0;
+    for (size_t at = 0; at + sizeof(struct points_function) <= bytes;) {
+        struct record record;
+        memcpy(&record.head, points + at, sizeof record.head);
+        if (record.head.magic == 0) {
+            at += 8;
+            continue;
+        }
+        if (record.head.magic != POINTS_MAGIC || record.head.version != POINTS_VERSION ||
+            record.head.size_bytes < sizeof record.head || record.head.size_bytes > bytes - at)
+            break;
+        if (split_record(points + at, &record) && is_sound(&record) && record.head.tls_offset_bytes % 8 == 0 &&
+            record.head.tls_offset_bytes / 8 + record.head.n_counters < 1u << 28) {
+            n++;
+            if (read)
+                read(reader, &record);
+        }
+        at += round_up(record.head.size_bytes);
+    }
+    return n;
+}
+
+static int compare_functions(const void *left, const void *right)
+{
+    const struct counts_function *a = left, *b = right;
+    if (a->first_point != b->first_point)
+        return a->first_point < b->first_point ? -1 : 1;
+    /* A function without counters shares its first point with its successor, and goes first. */
+    if (a->n_counters != b->n_counters)
+        return a->n_counters < b->n_counters ? -1 : 1;
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int compare_returns(const void *left, const void *right)
+{
+    const struct counts_return *a = left, *b = right;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return a->function < b->function ? -1 : a->function > b->function;
+}
+
+static void read_addresses(struct counts *counts, uint32_t f)
+{
+    struct counts_function *function = &counts->functions[f];
+    for (uint32_t i = 0; i < function->n_addresses; i++) {
+        const struct points_address *at = &function->addresses[i];
+        struct counts_block *block = &function->blocks[at->block];
+        if (at->what == POINTS_CODE && (!block->address || at->address < block->address))
+            block->address = at->address;
+        if (at->what == POINTS_RETURN || at->what == POINTS_GONE)
+            counts->returns[counts->n_returns++] =
+                (struct counts_return){at->address, f, at->block, at->what == POINTS_GONE};
+    }
+}
+
+void table_read(struct counts *counts, const unsigned char *points, size_t points_bytes, const char *strings,
+                size_t strings_bytes)
+{
+    struct reader reader = {counts, strings, strings_bytes};
+    uint32_t n = each_record(&reader, points, points_bytes, NULL);
+    counts->functions = arena_array(&counts->arena, struct counts_function, n);
+    each_record(&reader, points, points_bytes, read_function);
+    qsort(counts->functions, n, sizeof *counts->functions, compare_functions);
+    size_t n_addresses = 0;
+    for (uint32_t f = 0; f < n; f++)
+        n_addresses += counts->functions[f].n_addresses;
+    counts->returns = arena_array(&counts->arena, struct counts_return, n_addresses);
+    for (uint32_t f = 0; f < n; f++)
+        read_addresses(counts, f);
+    qsort(counts->returns, counts->n_returns, sizeof *counts->returns, compare_returns);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * GCC's headers in the order they need, and everything that differs between GCC versions. Written for GCC 12; the
+ * switches are for what is known to have changed up to GCC 14.
+ */
+#pragma once
+#include "gcc-plugin.h"
+#include "plugin-version.h"
+
+#include "context.h"
+#include "tree.h"
+#include "stringpool.h"
+#include "attribs.h"
+#include "basic-block.h"
+#include "function.h"
+#include "gimple.h"
+#include "gimple-iterator.h"
+#include "gimple-ssa.h"
+#include "gimple-expr.h"
+#include "tree-pass.h"
+#include "tree-cfg.h"
+#include "tree-eh.h"
+#include "ssa.h"
+#include "tree-into-ssa.h"
+#include "cfganal.h"
+#include "cfgcleanup.h"
+#include "cgraph.h"
+#include "calls.h"
+#include "diagnostic-core.h"
+#include "internal-fn.h"
+#include "memmodel.h"
+#include "rtl.h"
+#include "emit-rtl.h"
+#include "output.h"
+#include "target.h"
+#include "varasm.h"
+#include "except.h"
+
+#if GCCPLUGIN_VERSION_MAJOR < 10
+#error "the plugin needs GCC 10 or newer"
+#endif
+
+/* A location with a range and a lexical block of its own; GCC 14 added a discriminator. */
+static inline location_t gcc_adhoc_location(location_t locus, source_range range, void *block)
+{
+#if GCCPLUGIN_VERSION_MAJOR >= 14
+    return get_combined_adhoc_loc(line_table, locus, range, block, 0);
+#else
+    return get_combined_adhoc_loc(line_table, locus, range, block);
+#endif
+}

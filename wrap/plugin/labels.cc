@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * From blocks to addresses. Between the last GIMPLE pass and the assembler lie sixty passes that know nothing of our
+ * blocks, but all of them keep the locations of instructions, and a location may carry a range (for diagnostics). Every
+ * statement's location gets a range that begins nowhere and "ends" at the number of its block; what the debug
+ * information is made from does not change. When the instructions have their final order, labels are put where the
+ * block changes and behind calls.
+ */
+#include "routine.h"
+
+namespace
+{
+
+location_t tag_location(location_t where, tree scope, uint32_t block, bool is_gone)
+{
+    source_range range;
+    range.m_start = UNKNOWN_LOCATION;
+    range.m_finish = 2 * block + is_gone;
+    tree old_scope = LOCATION_BLOCK(where);
+    return gcc_adhoc_location(LOCATION_LOCUS(where), range, old_scope ? old_scope : scope);
+}
+
+/* Block * 2 + is_gone; 0 = not tagged (blocks of code are numbered from 2). */
+uint32_t tag_of(location_t where)
+{
+    if (!IS_ADHOC_LOC(where))
+        return 0;
+    source_range range = get_range_from_loc(line_table, where);
+    return range.m_start == UNKNOWN_LOCATION ? range.m_finish : 0;
+}
+
+void add_line(routine &r, uint32_t block, location_t where)
+{
+    expanded_location at = expand_location(where);
+    if (!at.file || at.line <= 0)
+        return;
+    for (size_t i = r.lines.size(); i-- > 0 && r.lines[i].block == block;)
+        if (r.lines[i].number == (uint32_t)at.line && !strcmp(r.lines[i].file, at.file))
+            return;
+    r.lines.push_back({block, at.file, (uint32_t)at.line});
+}
+
+void tag_block(routine &r, uint32_t block)
+{
+    for (auto at = gsi_start_bb(r.blocks[block]); !gsi_end_p(at); gsi_next(&at)) {
+        gimple *stmt = gsi_stmt(at);
+        if (is_gimple_debug(stmt))
+            continue;
+        location_t where = gimple_location(stmt);
+        gcall *call = dyn_cast<gcall *>(stmt);
+        if (where == UNKNOWN_LOCATION && !call)
+            continue; /* no line: a scope of its own would only split the debug information's ranges */
+        bool is_gone = call && (gimple_call_tail_p(call) || gimple_call_noreturn_p(call));
+        add_line(r, block, where);
+        gimple_set_location(stmt, tag_location(where, DECL_INITIAL(r.decl), block, is_gone));
+    }
+}
+
+uint32_t new_label()
+{
+    return (uint32_t)CODE_LABEL_NUMBER(gen_label_rtx());
+}
+
+/* Turns an empty note into one that prints as a local label and is nothing else. */
+void name_label(rtx_note *note, uint32_t number)
+{
+    NOTE_KIND(note) = NOTE_INSN_DELETED_LABEL;
+    NOTE_DELETED_LABEL_NAME(note) = "";
+    CODE_LABEL_NUMBER(note) = (int)number;
+}
+
+void label_instruction(routine &r, rtx_insn *insn, uint32_t *current)
+{
+    uint32_t tag = tag_of(INSN_LOCATION(insn));
+    if (!tag || tag / 2 >= r.blocks.size())
+        return;
+    if (tag / 2 != *current) {
+        *current = tag / 2;
+        r.labels.push_back({new_label(), *current, POINTS_CODE});
+        name_label(emit_note_before(NOTE_INSN_DELETED, insn), r.labels.back().number);
+    }
+    if (CALL_P(insn) && !SIBLING_CALL_P(insn)) {
+        r.labels.push_back({new_label(), tag / 2, tag & 1 ? POINTS_GONE : POINTS_RETURN});
+        name_label(emit_note_after(NOTE_INSN_DELETED, insn), r.labels.back().number);
+    }
+}
+
+} // namespace
+
+void routine_tag_statements(routine &r)
+{
+    for (uint32_t b = BLOCK_FIRST; b < r.blocks.size(); b++)
+        tag_block(r, b);
+}
+
+void routine_emit_labels(routine &r)
+{
+    uint32_t current = BLOCK_ROOT;
+    rtx_insn *next;
+    for (rtx_insn *insn = get_insns(); insn; insn = next) {
+        next = NEXT_INSN(insn);
+        if (NOTE_P(insn) && NOTE_KIND(insn) == NOTE_INSN_SWITCH_TEXT_SECTIONS)
+            current = BLOCK_ROOT;
+        if (NONDEBUG_INSN_P(insn) && !JUMP_TABLE_DATA_P(insn))
+            label_instruction(r, insn, &current);
+    }
+    r.entry_label = new_label();
+    name_label(emit_note_before(NOTE_INSN_DELETED, get_insns()), r.entry_label);
+    if (DECL_COMDAT_GROUP(r.decl))
+        r.group = IDENTIFIER_POINTER(DECL_COMDAT_GROUP(r.decl));
+}

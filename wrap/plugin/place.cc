@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Counters into the code. An edge is counted by adding one to a thread-local word; inside a loop nest in which the
+ * thread cannot reach a synchronisation, by adding one to a local variable instead, which is zeroed on the edges into
+ * the nest and added to the word on the edges out of it. The variable is an ordinary one: renaming it into SSA form and
+ * giving it a register is the compiler's business.
+ *
+ * An edge from a block with several ways out to one with several ways in can only be counted in a block of its own,
+ * which costs a jump: such edges weigh double. Where the edge is the only way back in a loop, its head is counted
+ * instead, and one is taken off for every entry into the loop.
+ */
+#include "routine.h"
+#include <map>
+
+namespace
+{
+
+tree counter_array(const routine &r)
+{
+    char name[64];
+    snprintf(name, sizeof name, "*.LWWc%u", r.id);
+    tree type = build_array_type_nelts(uint64_type_node, r.n_counters);
+    tree array = build_decl(UNKNOWN_LOCATION, VAR_DECL, get_identifier(name + 1), type);
+    SET_DECL_ASSEMBLER_NAME(array, get_identifier(name));
+    TREE_STATIC(array) = 1;
+    TREE_USED(array) = 1;
+    DECL_ARTIFICIAL(array) = 1;
+    DECL_IGNORED_P(array) = 1;
+    DECL_NONALIASED(array) = 1;
+    return array;
+}
+
+tls_model model_of_unit(const options &options)
+{
+    if (options.model != TLS_MODEL_REAL)
+        return options.model;
+    return flag_shlib ? TLS_MODEL_LOCAL_DYNAMIC : TLS_MODEL_LOCAL_EXEC;
+}
+
+tree counter_word(const routine &r, uint32_t counter)
+{
+    return build4(ARRAY_REF, uint64_type_node, r.counters, size_int(counter), NULL_TREE, NULL_TREE);
+}
+
+gimple_seq add_to_word(const routine &r, uint32_t counter, tree amount)
+{
+    tree old_value = make_ssa_name(uint64_type_node), new_value = make_ssa_name(uint64_type_node);
+    gimple_seq seq = nullptr;
+    gimple_seq_add_stmt(&seq, gimple_build_assign(old_value, counter_word(r, counter)));
+    gimple_seq_add_stmt(&seq, gimple_build_assign(new_value, PLUS_EXPR, old_value, amount));
+    gimple_seq_add_stmt(&seq, gimple_build_assign(counter_word(r, counter), new_value));
+    return seq;
+}
+
+tree one()
+{
+    return build_one_cst(uint64_type_node);
+}
+
+/* A loop nest whose counters live in variables. */
+struct nest {
+    const cfg_loop *loop;
+    struct variable {
+        uint32_t counter;
+        tree decl;
+        int start; /* its value on the edges into the nest */
+    };
+    std::vector<variable> variables;
+};
+
+bool block_is_quiet(basic_block block)
+{
+    for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+        if (is_gimple_call(gsi_stmt(at)) && !call_is_harmless(gsi_stmt(at)))
+            return false;
+    return true;
+}
+
+/* Nothing in the loop can synchronise, and every way in and out can carry code. */
+bool loop_is_quiet(const routine &r, const cfg_loop &loop)
+{
+    if (loop.is_irreducible || !loop.n_exits)
+        return false;
+    for (uint32_t i = 0; i < loop.n_blocks; i++)
+        if (!block_is_quiet(r.blocks[loop.blocks[i]]))
+            return false;
+    for (uint32_t i = 0; i < loop.n_exits; i++)
+        if (!r.places[loop.exits[i]].on)
+            return false;
+    for (uint32_t i = r.graph.in_at[loop.head]; i < r.graph.in_at[loop.head + 1]; i++)
+        if (!r.places[r.graph.in[i]].on)
+            return false;
+    return true;
+}
+
+/* The outermost quiet loop around an edge, or null. */
+const cfg_loop *nest_of(const routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet, uint32_t edge)
+{
+    const cfg_edge &ends = r.graph.edges.at[edge];
+    const cfg_loop *nest = nullptr;
+    for (uint32_t l = loops.innermost[ends.from]; l != CFG_NONE; l = loops.at[l].parent)
+        if (is_quiet[l] && cfg_loop_contains(&loops, l, ends.to))
+            nest = &loops.at[l];
+    return nest;
+}
+
+void insert_on(edge e, gimple_seq seq)
+{
+    gsi_insert_seq_on_edge(e, seq);
+}
+
+bool is_critical(const place &where)
+{
+    return where.on && !single_succ_p(where.on->src) && !single_pred_p(where.on->dest);
+}
+
+void add_to_variable(edge e, tree variable, int amount)
+{
+    tree value = build_int_cst(uint64_type_node, amount);
+    gsi_insert_on_edge(e, gimple_build_assign(variable, PLUS_EXPR, variable, value));
+}
+
+/* Calls act(edge) for the edges into a loop's head from outside. */
+template <typename F> void each_entry(const routine &r, const cfg_loops &loops, const cfg_loop &loop, F act)
+{
+    for (uint32_t i = r.graph.in_at[loop.head]; i < r.graph.in_at[loop.head + 1]; i++)
+        if (!cfg_loop_contains(&loops, (uint32_t)(&loop - loops.at), r.graph.edges.at[r.graph.in[i]].from))
+            act(r.places[r.graph.in[i]].on);
+}
+
+/* The loop whose only way back this edge is, when counting its head instead saves a jump; or null. */
+const cfg_loop *loop_to_count_at_head(const routine &r, const cfg_loops &loops, uint32_t edge)
+{
+    uint32_t head = r.graph.edges.at[edge].to, l = loops.innermost[head];
+    if (!is_critical(r.places[edge]) || !loops.order.is_retreating[edge] || l == CFG_NONE)
+        return nullptr;
+    const cfg_loop &loop = loops.at[l];
+    if (loop.head != head || loop.is_irreducible || loop.n_back_edges != 1)
+        return nullptr;
+    bool is_open = true;
+    each_entry(r, loops, loop, [&](struct edge_def *e) { is_open &= e != nullptr; });
+    return is_open ? &loop : nullptr;
+}
+
+void count_in_variable(const routine &r, const cfg_loops &loops, nest &nest, uint32_t edge)
+{
+    tree variable = create_tmp_reg(uint64_type_node, "whywait");
+    DECL_IGNORED_P(variable) = 1;
+    const cfg_loop *loop = loop_to_count_at_head(r, loops, edge);
+    nest.variables.push_back({r.counter[edge], variable, loop && loop == nest.loop ? -1 : 0});
+    if (!loop) {
+        add_to_variable(r.places[edge].on, variable, 1);
+        return;
+    }
+    gimple_stmt_iterator at = gsi_after_labels(r.blocks[loop->head]);
+    gsi_insert_before(&at, gimple_build_assign(variable, PLUS_EXPR, variable, one()), GSI_SAME_STMT);
+    if (loop != nest.loop)
+        each_entry(r, loops, *loop, [&](struct edge_def *e) { add_to_variable(e, variable, -1); });
+}
+
+void insert_ways_in_and_out(const routine &r, const cfg_loops &loops, const nest &nest)
+{
+    each_entry(r, loops, *nest.loop, [&](struct edge_def *e) {
+        for (const auto &each : nest.variables)
+            gsi_insert_on_edge(e, gimple_build_assign(each.decl, build_int_cst(uint64_type_node, each.start)));
+    });
+    for (uint32_t i = 0; i < nest.loop->n_exits; i++)
+        for (const auto &each : nest.variables)
+            insert_on(r.places[nest.loop->exits[i]].on, add_to_word(r, each.counter, each.decl));
+}
+
+void insert_before(gimple *stmt, gimple_seq seq)
+{
+    gimple_stmt_iterator at = gsi_for_stmt(stmt);
+    gsi_insert_seq_before(&at, seq, GSI_SAME_STMT);
+}
+
+void insert_edge_counters(const routine &r, const options &options, const cfg_loops &loops)
+{
+    std::vector<bool> is_quiet(loops.n);
+    for (uint32_t l = 0; l < loops.n; l++)
+        is_quiet[l] = options.promote && loop_is_quiet(r, loops.at[l]);
+    std::map<uint32_t, nest> nests; /* by loop number */
+    for (uint32_t e = 0; e < r.graph.edges.n; e++) {
+        if (r.counter[e] == POINTS_NONE)
+            continue;
+        const cfg_loop *loop = nest_of(r, loops, is_quiet, e);
+        if (loop) {
+            nest &nest = nests[(uint32_t)(loop - loops.at)];
+            nest.loop = loop;
+            count_in_variable(r, loops, nest, e);
+        } else if (r.places[e].on) {
+            insert_on(r.places[e].on, add_to_word(r, r.counter[e], one()));
+        } else {
+            insert_before(r.places[e].before, add_to_word(r, r.counter[e], one()));
+        }
+    }
+    for (const auto &[number, nest] : nests)
+        insert_ways_in_and_out(r, loops, nest);
+}
+
+/* One counter a block, at its beginning; after setjmp where the block begins with it. */
+void insert_block_counters(const routine &r)
+{
+    for (uint32_t b = BLOCK_FIRST; b < r.graph.n_blocks; b++) {
+        gimple_seq seq = add_to_word(r, b - BLOCK_FIRST, one());
+        gimple *receiver = block_receiver(r.blocks[b]);
+        if (receiver && receiver == last_stmt(r.blocks[b])) {
+            edge e = find_fallthru_edge(r.blocks[b]->succs);
+            if (e)
+                insert_on(e, seq);
+        } else if (receiver) {
+            gimple_stmt_iterator at = gsi_for_stmt(receiver);
+            gsi_insert_seq_after(&at, seq, GSI_SAME_STMT);
+        } else {
+            gimple_stmt_iterator at = gsi_after_labels(r.blocks[b]);
+            gsi_insert_seq_before(&at, seq, GSI_SAME_STMT);
+        }
+    }
+}
+
+/* The bytes that a call asks for, as an expression of its arguments; nothing when it allocates nothing. */
+std::vector<tree> allocated_bytes(gcall *call)
+{
+    tree callee = gimple_call_fndecl(call);
+    if (!callee)
+        return {};
+    if (DECL_IS_OPERATOR_NEW_P(callee) && gimple_call_num_args(call) >= 1)
+        return {gimple_call_arg(call, 0)};
+    if (!gimple_call_builtin_p(call, BUILT_IN_NORMAL))
+        return {};
+    switch (DECL_FUNCTION_CODE(callee)) {
+    case BUILT_IN_MALLOC:
+        return {gimple_call_arg(call, 0)};
+    case BUILT_IN_CALLOC:
+        return {gimple_call_arg(call, 0), gimple_call_arg(call, 1)};
+    case BUILT_IN_REALLOC:
+    case BUILT_IN_ALIGNED_ALLOC:
+        return {gimple_call_arg(call, 1)};
+    case BUILT_IN_POSIX_MEMALIGN:
+        return {gimple_call_arg(call, 2)};
+    default:
+        return {};
+    }
+}
+
+tree as_counter(gimple_seq *seq, tree value)
+{
+    if (useless_type_conversion_p(uint64_type_node, TREE_TYPE(value)))
+        return value;
+    if (TREE_CODE(value) == INTEGER_CST)
+        return fold_convert(uint64_type_node, value);
+    tree converted = make_ssa_name(uint64_type_node);
+    gimple_seq_add_stmt(seq, gimple_build_assign(converted, NOP_EXPR, value));
+    return converted;
+}
+
+void count_bytes(const routine &r, uint32_t counter, gcall *call, const std::vector<tree> &factors)
+{
+    gimple_seq seq = nullptr;
+    tree bytes = as_counter(&seq, factors[0]);
+    if (factors.size() > 1) {
+        tree other = as_counter(&seq, factors[1]), product = make_ssa_name(uint64_type_node);
+        gimple_seq_add_stmt(&seq, gimple_build_assign(product, MULT_EXPR, bytes, other));
+        bytes = product;
+    }
+    gimple_seq_add_seq(&seq, add_to_word(r, counter, bytes));
+    insert_before(call, seq);
+}
+
+/* Finds the allocation points and gives them the counters after those of the edges. */
+std::vector<gcall *> find_allocs(routine &r)
+{
+    std::vector<gcall *> calls;
+    for (uint32_t b = BLOCK_FIRST; b < r.graph.n_blocks; b++)
+        for (auto at = gsi_start_bb(r.blocks[b]); !gsi_end_p(at); gsi_next(&at)) {
+            gcall *call = dyn_cast<gcall *>(gsi_stmt(at));
+            if (!call || allocated_bytes(call).empty())
+                continue;
+            calls.push_back(call);
+            r.allocs.push_back({r.n_counters++, b, gimple_location(call)});
+        }
+    return calls;
+}
+
+bool choose_edges(routine &r, cfg_loops &loops, const char **why)
+{
+    std::vector<unsigned char> is_fixed;
+    for (const place &where : r.places)
+        is_fixed.push_back(where.is_fixed());
+    r.is_counted.resize(r.places.size());
+    double *weights = knuth_weights(&r.graph, &loops);
+    for (uint32_t e = 0; e < r.places.size(); e++)
+        weights[e] *= is_critical(r.places[e]) ? 2 : 1;
+    uint32_t n = knuth_place(&r.graph, BLOCK_EXIT, weights, is_fixed.data(), r.is_counted.data());
+    if (n == CFG_NONE) {
+        *why = "its jumps to computed places leave no spanning tree";
+        return false;
+    }
+    for (uint32_t e = 0; e < r.places.size(); e++)
+        r.counter.push_back(r.is_counted[e] ? r.n_counters++ : (uint32_t)POINTS_NONE);
+    return true;
+}
+
+/* A function that counts is neither pure nor const: the compiler must not keep a counter in a register across a call
+ * of it. */
+void forget_purity()
+{
+    TREE_READONLY(cfun->decl) = 0;
+    DECL_PURE_P(cfun->decl) = 0;
+    DECL_LOOPING_CONST_OR_PURE_P(cfun->decl) = 0;
+}
+
+} // namespace
+
+bool routine_place(routine &r, const options &options, const char **why)
+{
+    cfg_loops loops = cfg_find_loops(&r.graph);
+    if (options.every_block) {
+        r.flags |= POINTS_F_EVERY_BLOCK;
+        r.n_counters = r.graph.n_blocks - BLOCK_FIRST;
+        r.counter.assign(r.places.size(), POINTS_NONE);
+    } else if (!choose_edges(r, loops, why)) {
+        return false;
+    }
+    std::vector<gcall *> calls;
+    if (options.bytes)
+        calls = find_allocs(r);
+    r.counters = counter_array(r);
+    set_decl_tls_model(r.counters, model_of_unit(options));
+    if (options.every_block)
+        insert_block_counters(r);
+    else
+        insert_edge_counters(r, options, loops);
+    for (size_t i = 0; i < calls.size(); i++)
+        count_bytes(r, r.allocs[i].counter, calls[i], allocated_bytes(calls[i]));
+    gsi_commit_edge_inserts();
+    forget_purity();
+    free_dominance_info(CDI_DOMINATORS);
+    free_dominance_info(CDI_POST_DOMINATORS);
+    return true;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Exact execution counts at next to no cost: the GCC plugin. Two passes: one after the last GIMPLE pass chooses and
+ * inserts the counters (after Knuth and Stevenson), one before the assembler marks where blocks and calls ended up.
+ * When the unit ends, a table of everything goes into sections of the object file (points.h).
+ *
+ * Options (-fplugin-arg-whywait_plugin-NAME[=VALUE]):
+ *   tls=local-exec | initial-exec | local-dynamic   how counters are addressed (default: by -fPIC)
+ *   no-exceptions   do not account for frames removed by exceptions (fewer counters; wrong where one passes)
+ *   no-bytes        do not count bytes at allocation points
+ *   verbose         a note for every function that is not counted, with the reason
+ *   every-block, no-promote   for tests and measurements
+ */
+#include "routine.h"
+#include <memory>
+
+int plugin_is_GPL_compatible;
+
+namespace
+{
+
+struct unit {
+    struct options options;
+    std::vector<std::unique_ptr<routine>> routines; /* finished */
+    std::unique_ptr<routine> current;               /* between the two passes */
+    uint32_t n_routines = 0;
+};
+unit the_unit;
+
+void refuse(tree decl, const char *why)
+{
+    if (*why && the_unit.options.verbose)
+        inform(DECL_SOURCE_LOCATION(decl), "whywait: %qD is not counted: %s", decl, why);
+}
+
+unsigned count_function(function *fn)
+{
+    auto r = std::make_unique<routine>();
+    r->decl = fn->decl;
+    r->id = the_unit.n_routines;
+    const char *why = "";
+    the_unit.current.reset();
+    if (!routine_build_graph(*r, the_unit.options, &why)) {
+        refuse(fn->decl, why);
+        return 0;
+    }
+    routine_tag_statements(*r);
+    if (!routine_place(*r, the_unit.options, &why)) {
+        refuse(fn->decl, why);
+        return TODO_update_ssa;
+    }
+    the_unit.n_routines++;
+    the_unit.current = std::move(r);
+    return TODO_update_ssa;
+}
+
+unsigned label_function(function *fn)
+{
+    if (!the_unit.current || the_unit.current->decl != fn->decl)
+        return 0;
+    routine_emit_labels(*the_unit.current);
+    the_unit.routines.push_back(std::move(the_unit.current));
+    return 0;
+}
+
+const pass_data count_data = {GIMPLE_PASS, "whywait_count", OPTGROUP_NONE, TV_NONE, PROP_cfg | PROP_ssa, 0, 0, 0, 0};
+const pass_data label_data = {RTL_PASS, "whywait_label", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0};
+
+class count_pass : public gimple_opt_pass
+{
+  public:
+    count_pass() : gimple_opt_pass(count_data, g)
+    {
+    }
+    unsigned execute(function *fn) override
+    {
+        return count_function(fn);
+    }
+};
+
+class label_pass : public rtl_opt_pass
+{
+  public:
+    label_pass() : rtl_opt_pass(label_data, g)
+    {
+    }
+    unsigned execute(function *fn) override
+    {
+        return label_function(fn);
+    }
+};
+
+void finish_unit(void *, void *)
+{
+    if (!asm_out_file || flag_wpa || seen_error())
+        return;
+    for (const auto &each : the_unit.routines)
+        routine_emit(*each);
+    the_unit.routines.clear();
+}
+
+void register_pass_at(const char *plugin, opt_pass *pass, const char *reference, pass_positioning_ops where)
+{
+    register_pass_info info = {pass, reference, 1, where};
+    register_callback(plugin, PLUGIN_PASS_MANAGER_SETUP, nullptr, &info);
+}
+
+bool parse_tls(const char *value, options &options)
+{
+    static const struct {
+        const char *name;
+        tls_model model;
+    } models[] = {{"local-exec", TLS_MODEL_LOCAL_EXEC},
+                  {"initial-exec", TLS_MODEL_INITIAL_EXEC},
+                  {"local-dynamic", TLS_MODEL_LOCAL_DYNAMIC}};
+    for (const auto &each : models)
+        if (value && !strcmp(value, each.name)) {
+            options.model = each.model;
+            return true;
+        }
+    return false;
+}
+
+bool parse_option(const plugin_argument &argument, options &options)
+{
+    static const struct {
+        const char *name;
+        bool options::*field;
+        bool value;
+    } switches[] = {
+        {"every-block", &options::every_block, true},   {"no-promote", &options::promote, false},
+        {"no-exceptions", &options::exceptions, false}, {"no-bytes", &options::bytes, false},
+        {"verbose", &options::verbose, true},
+    };
+    if (!strcmp(argument.key, "tls"))
+        return parse_tls(argument.value, options);
+    for (const auto &each : switches)
+        if (!strcmp(argument.key, each.name)) {
+            options.*each.field = each.value;
+            return true;
+        }
+    return false;
+}
+
+} // namespace
+
+int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
+{
+    if (strcmp(version->basever, gcc_version.basever) != 0) {
+        error("%s was built for GCC %s, this is GCC %s; build whywait with this compiler", args->base_name,
+              gcc_version.basever, version->basever);
+        return 1;
+    }
+    for (int i = 0; i < args->argc; i++)
+        if (!parse_option(args->argv[i], the_unit.options)) {
+            error("%s has no option %qs with this value", args->base_name, args->argv[i].key);
+            return 1;
+        }
+    static plugin_info info = {WHYWAIT_VERSION, "exact execution counts for whywait"};
+    register_callback(args->base_name, PLUGIN_INFO, nullptr, &info);
+    register_pass_at(args->base_name, new count_pass, "optimized", PASS_POS_INSERT_AFTER);
+    register_pass_at(args->base_name, new label_pass, "shorten", PASS_POS_INSERT_BEFORE);
+    register_callback(args->base_name, PLUGIN_FINISH_UNIT, finish_unit, nullptr);
+    return 0;
+}

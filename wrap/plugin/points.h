@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the plugin leaves in a program: the contract between the plugin, the recorder and the count solver.
+ *
+ * Two arrays, walked in tandem. The counters (u64, zero at start) are thread-local and lie at constant offsets in the
+ * module's thread-local block (sections .tbss.whywait.*, merged into .tbss by the linker). What they count is told by a
+ * read-only table, section POINTS_SECTION, which is not loaded: recorder and solver read it from the file. A counter is
+ * named by its point number: its offset in the module's thread-local block in units of 8 bytes. Nothing in the program
+ * refers to either, so that it runs alone, and a discarded function takes its counters and its table entry along.
+ *
+ * The section is a sequence of records, one a function, each aligned to 8 bytes (zero words between records are
+ * padding). Integers are in the machine's byte order, addresses are link-time addresses, strings are offsets in
+ * POINTS_STRINGS.
+ *
+ *   struct points_function
+ *   struct points_edge    edges[n_edges]      flow edges: block -> block, with the counter that counts it, if any
+ *   struct points_address addresses[n_addresses]  at the next multiple of 8 bytes, in no order: ends of calls (return
+ *                                                 addresses) and starts of blocks
+ *   struct points_line    lines[n_lines]      source lines by block
+ *   struct points_alloc   allocs[n_allocs]    allocation points: a counter of bytes
+ */
+#pragma once
+#include <stdint.h>
+
+#define POINTS_SECTION ".whywait_points"
+#define POINTS_STRINGS ".whywait_strings"
+enum { POINTS_VERSION = 1, POINTS_NONE = UINT32_MAX };
+#define POINTS_MAGIC 0x57575031u /* "1PWW" */
+
+struct points_function {
+    uint32_t magic;
+    uint32_t size_bytes; /* of the whole record */
+    uint32_t version;
+    uint32_t flags;            /* POINTS_F_ */
+    uint64_t address;          /* entry */
+    uint64_t tls_offset_bytes; /* of the first counter, from the start of the module's thread-local block */
+    uint32_t n_counters;
+    uint32_t n_blocks; /* flow blocks; block 0 is the root, block 1 is EXIT */
+    uint32_t n_edges, n_addresses, n_lines, n_allocs;
+    uint32_t name; /* assembler name */
+    uint32_t file, line;
+    uint32_t checksum; /* of the edges: the same code built with other counters has the same */
+};
+enum {
+    POINTS_F_EVERY_BLOCK = 1, /* counter b - 2 counts the executions of block b; edges carry none */
+    POINTS_F_EXCEPTIONS = 2,  /* frames may vanish at calls, and the edges account for that */
+    POINTS_F_SETJMP = 4,      /* calls setjmp */
+};
+
+struct points_edge {
+    uint32_t from, to;
+    uint32_t counter; /* index in the function's counters; POINTS_NONE */
+};
+
+struct points_address {
+    uint64_t address;
+    uint32_t block;
+    uint32_t what; /* enum points_what */
+};
+enum points_what {
+    POINTS_CODE = 1, /* from here on, up to the next address: code of this block */
+    POINTS_RETURN,   /* return address of a call in this block */
+    POINTS_GONE,     /* the same, of a call whose block has been counted as left (tail call, noreturn) */
+};
+
+struct points_line {
+    uint32_t block, file, line;
+};
+
+struct points_alloc {
+    uint32_t counter, block, file, line;
+};

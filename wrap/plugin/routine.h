@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One function on its way through the compiler: its flow graph and counters (made in GIMPLE, after the last
+ * optimisation), the addresses of its blocks and calls (labels put into the finished RTL), and its record in the
+ * assembler file (written when the unit ends).
+ */
+#pragma once
+#include "gcc_version.h"
+extern "C" {
+#include "wrap/flow/cfg.h"
+#include "wrap/flow/knuth.h"
+}
+#include "wrap/plugin/points.h"
+#include <string>
+#include <vector>
+
+struct options {
+    bool every_block;       /* a counter in every block: what the tests compare with */
+    bool promote = true;    /* counters of call-free loops live in registers */
+    bool exceptions = true; /* account for frames that an exception removes */
+    bool bytes = true;      /* count bytes at allocation points */
+    bool verbose;
+    tls_model model = TLS_MODEL_REAL; /* TLS_MODEL_REAL: by how the unit is compiled */
+};
+
+enum { BLOCK_ROOT = 0, BLOCK_EXIT = 1, BLOCK_FIRST = 2 };
+
+/* Where the execution of a flow edge can be counted. */
+struct place {
+    edge on = nullptr;        /* on this edge of the CFG ... */
+    gimple *before = nullptr; /* ... or before this statement (a tail call); neither: nowhere */
+    bool is_fixed() const
+    {
+        return !on && !before;
+    }
+};
+
+struct line {
+    uint32_t block;
+    const char *file;
+    uint32_t number;
+};
+
+struct alloc {
+    uint32_t counter, block;
+    location_t where;
+};
+
+struct label {
+    uint32_t number; /* of .L */
+    uint32_t block;
+    points_what what;
+};
+
+struct routine {
+    tree decl = nullptr;
+    uint32_t id = 0;                       /* in the unit */
+    uint32_t flags = 0;                    /* POINTS_F_ */
+    cfg graph{};                           /* flow blocks: the root, EXIT, then the function's blocks in order */
+    std::vector<basic_block> blocks;       /* by flow block */
+    std::vector<place> places;             /* by flow edge */
+    std::vector<unsigned char> is_counted; /* by flow edge */
+    std::vector<uint32_t> counter;         /* by flow edge; POINTS_NONE */
+    uint32_t n_counters = 0;
+    tree counters = nullptr; /* the thread-local array */
+    std::vector<line> lines;
+    std::vector<alloc> allocs;
+    std::vector<label> labels;
+    uint32_t entry_label = 0;
+    std::string group; /* comdat group; empty = none */
+
+    ~routine()
+    {
+        cfg_release(&graph);
+    }
+};
+
+/* graph.cc: false, with the reason, when the function cannot be counted. Changes tail calls so that each has a return
+ * statement of its own. */
+bool routine_build_graph(routine &r, const options &options, const char **why);
+/* True for a call during which the thread cannot reach a synchronisation and which always comes back. */
+bool call_is_harmless(const gimple *call);
+/* A returns-twice call that is the block's first statement, or null. */
+gimple *block_receiver(basic_block block);
+
+/* place.cc: chooses the counters and inserts them. False, with the reason, when placement fails (nothing changed). */
+bool routine_place(routine &r, const options &options, const char **why);
+
+/* labels.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
+void routine_tag_statements(routine &r);
+/* After the last pass that moves instructions. */
+void routine_emit_labels(routine &r);
+
+/* emit.cc: all records of the unit, to asm_out_file. */
+void routine_emit(const routine &r);

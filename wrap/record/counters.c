@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finding the counters and taking those that changed. The search over the live words is the hot part: 10,000 counters
+ * of which 20 changed are two passes over 80 kB, in steps of 64 bytes that are compared as a whole (AVX2 where the
+ * processor has it).
+ */
+#include "wrap/record/counters.h"
+#include "wrap/plugin/points.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { WORD_BYTES = 8, STEP = 8 /* words compared at once */ };
+
+/* A file mapped for reading. */
+struct image {
+    const unsigned char *at;
+    size_t bytes;
+};
+
+static struct image image_open(const char *path)
+{
+    struct image image = {0};
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return image;
+    if (fstat(fd, &status) == 0 && status.st_size > 0) {
+        void *at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at != MAP_FAILED)
+            image = (struct image){at, (size_t)status.st_size};
+    }
+    close(fd);
+    return image;
+}
+
+static void image_close(struct image *image)
+{
+    if (image->at)
+        munmap((void *)(uintptr_t)image->at, image->bytes);
+}
+
+/* Bytes [offset, offset + size) of the file, or NULL when it has no such bytes. */
+static const void *image_part(const struct image *image, uint64_t offset, uint64_t size_bytes)
+{
+    if (offset > image->bytes || size_bytes > image->bytes - offset)
+        return NULL;
+    return image->at + offset;
+}
+
+static const ElfW(Shdr) * section_headers(const struct image *image, unsigned *n, const ElfW(Shdr) * *names)
+{
+    const ElfW(Ehdr) *file = image_part(image, 0, sizeof *file);
+    if (!file || memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 || file->e_shentsize != sizeof(ElfW(Shdr)) ||
+        file->e_shstrndx >= file->e_shnum)
+        return NULL;
+    const ElfW(Shdr) *headers = image_part(image, file->e_shoff, (uint64_t)file->e_shnum * sizeof *headers);
+    *n = file->e_shnum;
+    *names = headers ? headers + file->e_shstrndx : NULL;
+    return headers;
+}
+
+/* The contents of the points section. */
+static struct image find_points(const struct image *image)
+{
+    unsigned n = 0;
+    const ElfW(Shdr) *names = NULL, *headers = section_headers(image, &n, &names);
+    const char *text = headers ? image_part(image, names->sh_offset, names->sh_size) : NULL;
+    for (unsigned i = 0; text && i < n; i++) {
+        uint64_t left = names->sh_size > headers[i].sh_name ? names->sh_size - headers[i].sh_name : 0;
+        if (left < sizeof POINTS_SECTION ||
+            memcmp(text + headers[i].sh_name, POINTS_SECTION, sizeof POINTS_SECTION) != 0)
+            continue;
+        const void *points = image_part(image, headers[i].sh_offset, headers[i].sh_size);
+        if (points && headers[i].sh_type != SHT_NOBITS)
+            return (struct image){points, headers[i].sh_size};
+    }
+    return (struct image){0};
+}
+
+/* The record at *offset or after padding, which *offset is moved behind; NULL at the end or where the section is
+ * damaged. */
+static const struct points_function *next_function(const struct image *points, size_t *offset)
+{
+    while (*offset + sizeof(struct points_function) <= points->bytes) {
+        const struct points_function *function = (const void *)(points->at + *offset);
+        if (function->magic == 0) {
+            *offset += WORD_BYTES;
+            continue;
+        }
+        if (function->magic != POINTS_MAGIC || function->version != POINTS_VERSION ||
+            function->size_bytes < sizeof *function || function->size_bytes > points->bytes - *offset ||
+            function->tls_offset_bytes % WORD_BYTES || function->tls_offset_bytes / WORD_BYTES >= POINTS_NONE)
+            return NULL;
+        *offset += (function->size_bytes + WORD_BYTES - 1) & ~(size_t)(WORD_BYTES - 1);
+        return function;
+    }
+    return NULL;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct counters_range *a = left, *b = right;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Sorts and joins ranges that touch. */
+static uint32_t join_ranges(struct counters_range *ranges, uint32_t n)
+{
+    uint32_t n_joined = 0;
+    qsort(ranges, n, sizeof *ranges, compare_ranges);
+    for (uint32_t i = 0; i < n; i++) {
+        struct counters_range *last = n_joined ? &ranges[n_joined - 1] : NULL;
+        if (last && ranges[i].first <= last->first + last->n) {
+            uint32_t end = ranges[i].first + ranges[i].n;
+            if (end > last->first + last->n)
+                last->n = end - last->first;
+        } else {
+            ranges[n_joined++] = ranges[i];
+        }
+    }
+    return n_joined;
+}
+
+static void *own_pages(size_t size_bytes)
+{
+    void *at = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* Fills in ranges and sums; `tls_words` bounds what a damaged table may claim. */
+static bool read_ranges(const struct image *points, uint64_t tls_words, struct counters_module *module)
+{
+    uint32_t n = 0;
+    for (size_t offset = 0; next_function(points, &offset);)
+        n++;
+    struct counters_range *ranges = n ? own_pages(n * sizeof *ranges) : NULL;
+    if (!ranges)
+        return false;
+    uint32_t n_ranges = 0;
+    const struct points_function *function;
+    for (size_t offset = 0; (function = next_function(points, &offset));) {
+        uint64_t first = function->tls_offset_bytes / WORD_BYTES;
+        if (function->n_counters && first + function->n_counters <= tls_words)
+            ranges[n_ranges++] = (struct counters_range){(uint32_t)first, function->n_counters};
+    }
+    module->ranges = ranges;
+    module->n_ranges = join_ranges(ranges, n_ranges);
+    for (uint32_t i = 0; i < module->n_ranges; i++)
+        module->n_counters += ranges[i].n;
+    if (module->n_ranges)
+        module->n_points = ranges[module->n_ranges - 1].first + ranges[module->n_ranges - 1].n;
+    return module->n_counters > 0;
+}
+
+static uint64_t tls_bytes(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_TLS)
+            return info->dlpi_phdr[i].p_memsz;
+    return 0;
+}
+
+struct scan {
+    struct counters_process *process;
+    bool is_first, is_new;
+    bool is_there[COUNTERS_MODULES];
+};
+
+static struct counters_module *find_known(struct scan *scan, const struct dl_phdr_info *info)
+{
+    struct counters_process *process = scan->process;
+    for (uint32_t i = 0; i < process->n_modules; i++) {
+        struct counters_module *module = &process->modules[i];
+        if (module->bias != info->dlpi_addr || module->tls_module != info->dlpi_tls_modid)
+            continue;
+        scan->is_there[i] = true;
+        return module;
+    }
+    return NULL;
+}
+
+static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct scan *scan = context;
+    struct counters_process *process = scan->process;
+    const char *path = scan->is_first ? "/proc/self/exe" : info->dlpi_name;
+    (void)size;
+    scan->is_first = false;
+    process->n_adds = info->dlpi_adds;
+    process->n_subs = info->dlpi_subs;
+    if (!info->dlpi_tls_modid || !path || !*path || find_known(scan, info) || process->n_modules == COUNTERS_MODULES)
+        return 0;
+    struct image image = image_open(path);
+    struct image points = find_points(&image);
+    struct counters_module module = {.bias = info->dlpi_addr, .tls_module = info->dlpi_tls_modid};
+    if (points.at && read_ranges(&points, tls_bytes(info) / WORD_BYTES, &module)) {
+        module.id = process->n_modules + 1;
+        scan->is_there[process->n_modules] = scan->is_new = true;
+        process->modules[process->n_modules++] = module;
+    }
+    image_close(&image);
+    return 0;
+}
+
+static int look_at_loader(struct dl_phdr_info *info, size_t size, void *context)
+{
+    unsigned long long *counts = context;
+    (void)size;
+    counts[0] = info->dlpi_adds;
+    counts[1] = info->dlpi_subs;
+    return 1;
+}
+
+bool counters_scan(struct counters_process *process)
+{
+    unsigned long long counts[2] = {0, 0};
+    dl_iterate_phdr(look_at_loader, counts);
+    if (process->was_scanned && counts[0] == process->n_adds && counts[1] == process->n_subs)
+        return false;
+    int saved = errno;
+    struct scan scan = {.process = process, .is_first = true};
+    dl_iterate_phdr(scan_one, &scan);
+    for (uint32_t i = 0; i < process->n_modules; i++)
+        if (!scan.is_there[i])
+            process->modules[i].tls_module = 0;
+    process->was_scanned = true;
+    errno = saved;
+    return scan.is_new;
+}
+
+/* What the compiler passes to the loader for a thread-local variable; the block is made when it is not there yet. */
+struct tls_place {
+    unsigned long module, offset;
+};
+extern void *__tls_get_addr(struct tls_place *place);
+
+static void attach_one(const struct counters_module *module, struct counters_view *view)
+{
+    if (!view->copy)
+        view->copy = own_pages((size_t)module->n_counters * WORD_BYTES);
+    struct tls_place place = {module->tls_module, 0};
+    view->live = module->tls_module && view->copy ? __tls_get_addr(&place) : NULL;
+}
+
+void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread)
+{
+    if (thread->n_modules == n_modules && thread->n_subs == process->n_subs)
+        return;
+    int saved = errno;
+    for (uint32_t i = 0; i < n_modules; i++)
+        attach_one(&process->modules[i], &thread->views[i]);
+    thread->n_modules = n_modules;
+    thread->n_subs = process->n_subs;
+    errno = saved;
+}
+
+/* True when STEP words are the same. */
+static inline bool same_step(const uint64_t *live, const uint64_t *copy)
+{
+    uint64_t difference = 0;
+    for (int i = 0; i < STEP; i++)
+        difference |= live[i] ^ copy[i];
+    return difference == 0;
+}
+
+/* The first of words [word, n) that may differ, a multiple of STEP behind `word`. */
+static inline __attribute__((always_inline)) uint32_t skip_same(const uint64_t *live, const uint64_t *copy,
+                                                                uint32_t word, uint32_t n)
+{
+    while (word + STEP <= n && same_step(live + word, copy + word))
+        word += STEP;
+    return word;
+}
+
+#ifdef __x86_64__
+static __attribute__((target("avx2"), noinline)) uint32_t skip_same_avx2(const uint64_t *live, const uint64_t *copy,
+                                                                         uint32_t word, uint32_t n)
+{
+    typedef long long vector __attribute__((vector_size(32), aligned(8), may_alias));
+    while (word + 2 * STEP <= n) {
+        const vector *a = (const void *)(live + word), *b = (const void *)(copy + word);
+        vector difference = (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]);
+        if (!__builtin_ia32_ptestz256(difference, difference))
+            break;
+        word += 2 * STEP;
+    }
+    return skip_same(live, copy, word, n);
+}
+#endif
+
+static uint32_t skip_same_words(const uint64_t *live, const uint64_t *copy, uint32_t word, uint32_t n)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return skip_same_avx2(live, copy, word, n);
+#endif
+    return skip_same(live, copy, word, n);
+}
+
+uint32_t counters_take(const struct counters_module *module, struct counters_view *view, struct counters_cursor *cursor,
+                       struct counters_bin *bins, uint32_t n_bins)
+{
+    uint32_t n = 0;
+    for (; cursor->range < module->n_ranges; cursor->at += module->ranges[cursor->range++].n, cursor->word = 0) {
+        const struct counters_range *range = &module->ranges[cursor->range];
+        const uint64_t *live = view->live + range->first;
+        uint64_t *copy = view->copy + cursor->at;
+        for (;;) {
+            uint32_t word = skip_same_words(live, copy, cursor->word, range->n);
+            uint32_t end = word + STEP < range->n ? word + STEP : range->n;
+            for (cursor->word = word; cursor->word < end; cursor->word++) {
+                uint64_t now = live[cursor->word];
+                if (now == copy[cursor->word])
+                    continue;
+                if (n == n_bins)
+                    return n;
+                /* Less than before: the module was unloaded and loaded again, and began anew. */
+                uint64_t before = now < copy[cursor->word] ? 0 : copy[cursor->word];
+                bins[n++] = (struct counters_bin){range->first + cursor->word, now - before};
+                copy[cursor->word] = now;
+            }
+            if (cursor->word == range->n)
+                break;
+        }
+    }
+    return n;
+}

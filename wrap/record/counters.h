@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The exact counters of a program built with the plugin (wrap/plugin/points.h), seen from inside the process: which
+ * modules have some, and which of the calling thread's changed since they were last looked at.
+ *
+ * Finding them takes nothing from the program: the module's file says where in its thread-local block the counters lie,
+ * the loader says where the block of the calling thread is. Taking them compares the live words with a copy, a vector
+ * at a time. No function here knows of MPI or of the spool, allocates with malloc, or changes errno.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COUNTERS_MODULES = 256 };
+
+/* Counters first .. first + n - 1 of a module, as point numbers. */
+struct counters_range {
+    uint32_t first, n;
+};
+
+struct counters_module {
+    uint64_t bias, low;  /* of the loaded object */
+    size_t tls_module;   /* the loader's number for its thread-local block; 0 = it was unloaded */
+    uint32_t id;         /* from 1, never reused */
+    uint32_t n_points;   /* largest point number + 1 */
+    uint32_t n_counters; /* sum over ranges */
+    struct counters_range *ranges;
+    uint32_t n_ranges;
+};
+
+/* All modules of the process; one thread at a time may call counters_scan. */
+struct counters_process {
+    struct counters_module modules[COUNTERS_MODULES];
+    uint32_t n_modules;
+    unsigned long long n_adds, n_subs; /* the loader's counts at the last scan */
+    bool was_scanned;
+};
+
+/* What one thread knows of its own counters. */
+struct counters_thread {
+    struct counters_view {
+        const uint64_t *live; /* the module's thread-local block; NULL = not looked up yet */
+        uint64_t *copy;       /* of the ranges, one after the other */
+    } views[COUNTERS_MODULES];
+    uint32_t n_modules; /* looked up so far */
+    unsigned long long n_subs;
+};
+
+struct counters_bin {
+    uint32_t point;
+    uint64_t value;
+} __attribute__((packed));
+
+/* Looks for modules that were loaded or unloaded since the last scan. Cheap when nothing changed. New modules are at
+ * the end; true when there are any. */
+bool counters_scan(struct counters_process *process);
+
+/* Looks up the calling thread's blocks of the first n_modules after a scan found changes. A module for which there is
+ * no memory is left out: its view has no live words. Cheap when nothing changed. */
+void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread);
+
+/*
+ * Writes a bin for every counter of the attached module that changed since the last take (or since the thread began),
+ * up to n_bins of them, into bins, and remembers their values. Returns how many; when that is n_bins, there may be
+ * more: call again with the cursor as it was left (it begins as {0}).
+ */
+struct counters_cursor {
+    uint32_t range, word, at;
+};
+uint32_t counters_take(const struct counters_module *module, struct counters_view *view, struct counters_cursor *cursor,
+                       struct counters_bin *bins, uint32_t n_bins);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exact counts into the spool: before every MPI call that can synchronise, one or more WW_BINS with the calling
+ * thread's counters that changed since the last such record of this thread. One is written even when nothing changed,
+ * so that the analysis knows between which two calls the counts lie. The first record of a module is a WW_COUNTERS.
+ */
+#include "wrap/record/counters_sync.h"
+#include "wrap/record/counters.h"
+#include "wrap/record/record.h"
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    BINS_A_RECORD = 2000,
+    CALLS_BETWEEN_SCANS = 256, /* in programs that have no counters so far */
+};
+
+static struct {
+    struct counters_process process;
+    atomic_flag is_scanning;
+    _Atomic uint32_t n_modules; /* whose ranges are ready for all threads */
+    uint32_t n_announced;
+} counters = {.is_scanning = ATOMIC_FLAG_INIT};
+
+struct own {
+    struct counters_thread thread;
+    struct counters_bin bins[BINS_A_RECORD];
+};
+static __thread struct own *own;
+static __thread bool own_is_refused;
+static __thread uint32_t n_calls_to_scan;
+
+/* Which calls need no bins: those that neither communicate nor wait. */
+static const bool is_local[] = {
+    [WW_CALL_NONE] = true,
+#define WW_MPI(name, class, coll) [WW_ID_##name] = (class) == WW_LOCAL,
+#include "wrap/record/mpi_calls.def"
+#undef WW_MPI
+};
+
+static void announce(const struct counters_module *module)
+{
+    const uint16_t units = (sizeof(struct ww_counters) + WW_UNIT - 1) / WW_UNIT;
+    struct ww_counters *record = record_append(units);
+    if (!record)
+        return;
+    record->id = module->id;
+    record->n_points = module->n_points;
+    record->bias = module->bias;
+    record_commit(record, WW_COUNTERS, units);
+}
+
+/* One thread scans; another that comes at the same time goes on with what is known. */
+static void scan(void)
+{
+    if (n_calls_to_scan && !atomic_load_explicit(&counters.n_modules, memory_order_relaxed)) {
+        n_calls_to_scan--;
+        return;
+    }
+    n_calls_to_scan = CALLS_BETWEEN_SCANS;
+    if (atomic_flag_test_and_set_explicit(&counters.is_scanning, memory_order_acquire))
+        return;
+    if (counters_scan(&counters.process)) {
+        for (uint32_t i = counters.n_announced; i < counters.process.n_modules; i++)
+            announce(&counters.process.modules[i]);
+        counters.n_announced = counters.process.n_modules;
+        atomic_store_explicit(&counters.n_modules, counters.process.n_modules, memory_order_release);
+    }
+    atomic_flag_clear_explicit(&counters.is_scanning, memory_order_release);
+}
+
+static struct own *own_or_new(void)
+{
+    if (own || own_is_refused)
+        return own;
+    void *at = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    own_is_refused = at == MAP_FAILED;
+    return own = own_is_refused ? NULL : at;
+}
+
+static void write_bins(uint32_t module_id, const struct counters_bin *bins, uint32_t n)
+{
+    size_t bytes = sizeof(struct ww_bins) + n * sizeof *bins;
+    uint16_t units = (uint16_t)((bytes + WW_UNIT - 1) / WW_UNIT);
+    struct ww_bins *record = record_append(units);
+    if (!record)
+        return;
+    record->what = WW_BIN_EXECUTIONS;
+    record->module = module_id;
+    record->n = n;
+    memcpy(record->bins, bins, n * sizeof *bins);
+    record_commit(record, WW_BINS, units);
+}
+
+/* The first module's record is written even when it is empty. */
+static void take_module(uint32_t i)
+{
+    const struct counters_module *module = &counters.process.modules[i];
+    struct counters_view *view = &own->thread.views[i];
+    struct counters_cursor cursor = {0};
+    uint32_t n = BINS_A_RECORD;
+    bool is_due = i == 0;
+    while (view->live && n == BINS_A_RECORD) {
+        n = counters_take(module, view, &cursor, own->bins, BINS_A_RECORD);
+        if (n || is_due)
+            write_bins(module->id, own->bins, n);
+        is_due = false;
+    }
+    if (is_due)
+        write_bins(module->id, NULL, 0);
+}
+
+void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address)
+{
+    (void)return_address;
+    (void)frame_address;
+    if (call_id < sizeof is_local / sizeof *is_local && is_local[call_id])
+        return;
+    scan();
+    uint32_t n_modules = atomic_load_explicit(&counters.n_modules, memory_order_acquire);
+    if (!n_modules || !own_or_new())
+        return;
+    counters_attach(&counters.process, n_modules, &own->thread);
+    for (uint32_t i = 0; i < n_modules; i++)
+        take_module(i);
+}
