@@ -4,11 +4,16 @@
  */
 #include "wrap/record/world.h"
 #include "wrap/record/mpi/next.h"
+#include "wrap/record/recorder.h"
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { MAX_VALUES = 16 };
+enum { MAX_VALUES = 16, CLOCK_ROUNDS = 20 };
 
 static MPI_Comm private_world;
 static int my_rank;
@@ -98,4 +103,66 @@ void world_library(char *text, size_t size_bytes)
 #else
     snprintf(text, size_bytes, "mpich %.*s", (int)n, version);
 #endif
+}
+
+/* Two processes share a clock when they run on one boot of one kernel in one time namespace. */
+static uint64_t clock_domain(void)
+{
+    char id[128] = "";
+    struct stat namespace = {0};
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t n = read(fd, id, sizeof id - 1);
+        (void)n;
+        close(fd);
+    }
+    stat("/proc/self/ns/time", &namespace);
+    uint64_t hash = 1469598103934665603u ^ namespace.st_ino;
+    for (const char *c = id; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    return hash;
+}
+
+/* One round trip: what rank 0's clock showed between two readings of ours. False when MPI refuses. */
+static bool ask_time(struct world_clock *best)
+{
+    uint64_t theirs = 0, before = recorder_now_ns();
+    if (PMPI(Sendrecv)(&before, sizeof before, mpi_handles.byte, 0, 1, &theirs, sizeof theirs, mpi_handles.byte, 0, 2,
+                       private_world, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return false;
+    uint64_t after = recorder_now_ns();
+    if (best->error_ns == 0 || after - before < 2 * (uint64_t)best->error_ns)
+        *best = (struct world_clock){before + (after - before) / 2, theirs, (uint32_t)((after - before) / 2 + 1)};
+    return true;
+}
+
+static bool answer_time(int rank)
+{
+    for (int round = 0; round < CLOCK_ROUNDS; round++) {
+        uint64_t theirs;
+        if (PMPI(Recv)(&theirs, sizeof theirs, mpi_handles.byte, rank, 1, private_world, MPI_STATUS_IGNORE) !=
+            MPI_SUCCESS)
+            return false;
+        uint64_t mine = recorder_now_ns();
+        if (PMPI(Send)(&mine, sizeof mine, mpi_handles.byte, rank, 2, private_world) != MPI_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+bool world_compare_clocks(int32_t n_ranks, struct world_clock *own)
+{
+    uint64_t domain = clock_domain(), reference = domain;
+    char *all = my_rank == 0 ? calloc((size_t)n_ranks, 1) : NULL, can = all != NULL;
+    /* Without memory rank 0 cannot serve: everybody learns it. */
+    bool ok = world_broadcast(&reference, sizeof reference) && world_broadcast(&can, 1) && can;
+    char differs = domain != reference;
+    *own = (struct world_clock){0};
+    ok = ok && PMPI(Gather)(&differs, 1, mpi_handles.byte, all, 1, mpi_handles.byte, 0, private_world) == MPI_SUCCESS;
+    for (int r = 1; ok && my_rank == 0 && r < n_ranks; r++)
+        ok = !all[r] || answer_time(r);
+    for (int round = 0; ok && my_rank != 0 && differs && round < CLOCK_ROUNDS; round++)
+        ok = ask_time(own);
+    free(all);
+    return ok && own->error_ns != 0;
 }

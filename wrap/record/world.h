@@ -17,6 +17,14 @@ bool world_broadcast(void *data, size_t size_bytes);
 /* Adds up n values (at most 16) on rank 0; elsewhere they stay as they are. */
 bool world_sum(uint64_t *values, unsigned n);
 bool world_barrier(void);
+/* What the clock of rank 0 showed (reference_ns) when ours showed local_ns, give or take error_ns. */
+struct world_clock {
+    uint64_t local_ns, reference_ns;
+    uint32_t error_ns;
+};
+/* Measures it by round trips where a rank's clock is not that of rank 0 (another boot, another time namespace). True on
+ * the ranks that measured. */
+bool world_compare_clocks(int32_t n_ranks, struct world_clock *own);
 void world_close(void);
 /* "openmpi 4.1.4": which MPI this is. */
 void world_library(char *text, size_t size_bytes);
