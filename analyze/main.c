@@ -16,6 +16,9 @@ const struct command commands[] = {
 #ifdef WHYWAIT_HAS_report
     {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait"},
 #endif
+#ifdef WHYWAIT_HAS_annotate
+    {"annotate", cmd_annotate, "[OPTIONS] [RUN]", "print the source with blame in the margin"},
+#endif
 #ifdef WHYWAIT_HAS_check
     {"check", cmd_check, "[PROGRAM]", "what can be recorded here, and why the rest cannot"},
 #endif

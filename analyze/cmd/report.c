@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait report: which loops make the ranks wait. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/out/json.h"
 #include "analyze/out/report.h"
 #include "analyze/pipeline.h"
@@ -9,8 +10,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 struct options {
     const char *path; /* NULL = the newest run here */
@@ -50,16 +49,6 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},           {0},
 };
 
-static uint32_t parse_number(const char *option, const char *text, uint32_t least)
-{
-    char *end;
-    errno = 0;
-    unsigned long number = strtoul(text, &end, 10);
-    if (errno || end == text || *end || *text == '-' || number < least || number > UINT32_MAX)
-        die("--%s: \"%s\" is not a number from %u upwards", option, text, least);
-    return (uint32_t)number;
-}
-
 static bool parse_format(const char *text)
 {
     if (strcmp(text, "json") && strcmp(text, "text"))
@@ -67,30 +56,22 @@ static bool parse_format(const char *text)
     return !strcmp(text, "json");
 }
 
-static unsigned terminal_width(void)
-{
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
-        return size.ws_col;
-    return 110;
-}
-
 static void parse_option(struct options *options, int option, char **argv)
 {
     switch (option) {
     case OPT_TOP:
-        options->text.n_top = parse_number("top", optarg, 0);
+        options->text.n_top = option_number("top", optarg, 0);
         options->has_top = true;
         options->text.hide_small = false;
         break;
     case OPT_CAUSE:
-        options->cause = parse_number("cause", optarg, 1);
+        options->cause = option_number("cause", optarg, 1);
         break;
     case OPT_SITES:
         options->list_sites = true;
         break;
     case OPT_SITE:
-        options->site = parse_number("site", optarg, 1);
+        options->site = option_number("site", optarg, 1);
         break;
     case OPT_ALL_STEPS:
         options->text.all_steps = true;
@@ -102,7 +83,7 @@ static void parse_option(struct options *options, int option, char **argv)
         options->is_json = parse_format(optarg);
         break;
     case OPT_WIDTH:
-        options->text.width = parse_number("width", optarg, 20);
+        options->text.width = option_number("width", optarg, 20);
         break;
     case OPT_HELP:
         fputs(usage, stdout);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* whywait annotate: the source with blame in the margin. */
+#include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
+#include "analyze/out/source.h"
+#include "analyze/pipeline.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *path;
+    struct source_options source;
+};
+
+static const char usage[] = "Usage: whywait annotate [OPTIONS] [RUN]\n"
+                            "Prints the source of the loops that make ranks wait, and of the calls at which they wait, "
+                            "with times in the margin.\n"
+                            "\n"
+                            "  --file NAME     only files whose path ends in NAME\n"
+                            "  --source DIR    look in DIR for sources that are not where they were compiled\n"
+                            "  --context N     lines around what is marked (default 3)\n"
+                            "  --width N       columns (default: the terminal's, or 110)\n"
+                            "  --help          this text\n";
+
+static struct options parse(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"file", required_argument, NULL, 'f'},    {"source", required_argument, NULL, 's'},
+        {"context", required_argument, NULL, 'c'}, {"width", required_argument, NULL, 'w'},
+        {"help", no_argument, NULL, 'h'},          {0},
+    };
+    struct options options = {.source = {.n_context = 3, .width = terminal_width()}};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        if (option == 'f')
+            options.source.only_file = optarg;
+        else if (option == 's')
+            options.source.directory = optarg;
+        else if (option == 'c')
+            options.source.n_context = option_number("context", optarg, 0);
+        else if (option == 'w')
+            options.source.width = option_number("width", optarg, 40);
+        else if (option == 'h') {
+            fputs(usage, stdout);
+            exit(0);
+        } else
+            die("%s: unknown option or no value; `whywait help annotate` lists the options", argv[optind - 1]);
+    }
+    if (argc - optind > 1)
+        die("annotate takes one run, not %d", argc - optind);
+    options.path = argv[optind];
+    return options;
+}
+
+int cmd_annotate(int argc, char **argv)
+{
+    struct options options = parse(argc, argv);
+    struct pipeline pipeline;
+    int status = pipeline_run(&pipeline, options.path);
+    if (status == 0 && source_print(stdout, pipeline.analysis, &options.source) == 0)
+        status = error("no source to show: nothing waits for long%s",
+                       options.source.only_file ? " because of this file" : ", or there is no debug information");
+    if (fflush(stdout) && status == 0)
+        status = error("cannot write the source: %s", strerror(errno));
+    pipeline_release(&pipeline);
+    return status ? 1 : 0;
+}

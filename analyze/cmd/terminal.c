@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/cmd/terminal.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+unsigned terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+        return size.ws_col;
+    return 110;
+}
+
+uint32_t option_number(const char *option, const char *text, uint32_t least)
+{
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (errno || end == text || *end || *text == '-' || number < least || number > UINT32_MAX)
+        die("--%s: \"%s\" is not a number from %u upwards", option, text, least);
+    return (uint32_t)number;
+}

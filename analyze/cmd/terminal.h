@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What commands that print reports share. */
+#pragma once
+#include <stdint.h>
+
+/* Columns of the terminal behind stdout, or 110. */
+unsigned terminal_width(void);
+/* The value of --option, at least `least`; dies with one line when it is no such number. */
+uint32_t option_number(const char *option, const char *text, uint32_t least);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The source with blame in the margin. */
+#pragma once
+#include "analyze/pass/analysis.h"
+#include <stdio.h>
+
+struct source_options {
+    unsigned width;
+    unsigned n_context;    /* lines shown around what is marked */
+    const char *only_file; /* files whose path ends so; NULL = all */
+    const char *directory; /* where to look for files that are not where they were compiled; NULL = nowhere */
+};
+
+/* Every file with a cause or a waiting call of at least 1 % of all waiting, most blamed first; only the marked parts.
+ * A file that cannot be read is named with the reason. Returns the number of files printed. */
+uint32_t source_print(FILE *out, const struct analysis *analysis, const struct source_options *options);
