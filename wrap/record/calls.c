@@ -93,6 +93,13 @@ struct ww_call *record_enter(uint16_t call_id, const void *return_address, const
     return append_call(thread, call_id, now_ns, return_address, frame_address);
 }
 
+static inline void tell_interval(struct recorder_thread *thread, uint64_t enter_ns, uint64_t leave_ns)
+{
+    atomic_store_explicit(&thread->last_enter_ns, enter_ns, memory_order_relaxed);
+    atomic_store_explicit(&thread->last_leave_ns, leave_ns, memory_order_relaxed);
+    atomic_store_explicit(&thread->open_ns, 0, memory_order_release);
+}
+
 /* Calls long enough to be descheduled in are remembered for the helper. */
 static inline void call_ends(struct recorder_thread *thread, const struct ww_call *call)
 {
@@ -103,7 +110,7 @@ static inline void call_ends(struct recorder_thread *thread, const struct ww_cal
         atomic_store_explicit(&slot->leave_ns, call->leave_ns, memory_order_relaxed);
         atomic_store_explicit(&thread->n_long_calls, i + 1, memory_order_release);
     }
-    atomic_store_explicit(&thread->open_ns, 0, memory_order_relaxed);
+    tell_interval(thread, call->enter_ns, call->leave_ns);
 }
 
 void record_leave(struct ww_call *call, int mpi_error)
@@ -147,10 +154,10 @@ struct record_poll record_poll_begin(uint16_t call_id, const void *return_addres
     if (poll.call)
         poll.call->flags = WW_F_POLL;
     thread->poll_return_address = return_address;
+    thread->poll_enter_ns = now_ns;
     return poll;
 }
 
-/* The interval stays open: for the helper, the thread is still inside MPI. */
 void record_poll_failed(struct record_poll *poll)
 {
     struct recorder_thread *thread = recorder_self;
@@ -165,6 +172,7 @@ void record_poll_failed(struct record_poll *poll)
         call->n_polls++;
         thread->n_polls++;
         thread->poll = call;
+        tell_interval(thread, thread->poll_enter_ns, now_ns);
     }
     if (thread->depth > 0)
         thread->depth--;

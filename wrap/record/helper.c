@@ -4,6 +4,7 @@
  */
 #include "wrap/record/helper.h"
 #include "wrap/record/recorder.h"
+#include "wrap/record/sampler.h"
 #include "wrap/record/say.h"
 #include <limits.h>
 #include <pthread.h>
@@ -52,6 +53,8 @@ static void work(void)
             spool_prepare(&t->samples);
     }
     look_at_modules(first_thread());
+    sampler_follow_threads();
+    sampler_drain();
 }
 
 static struct timespec after_ns(uint64_t ns)
@@ -63,15 +66,18 @@ static struct timespec after_ns(uint64_t ns)
 static void *helper_main(void *unused)
 {
     (void)unused;
+    work();
     pthread_mutex_lock(&helper.lock);
     while (!helper.end) {
-        struct timespec until = after_ns(HELPER_PERIOD_NS);
+        uint64_t patience_ns = sampler_patience_ns();
+        struct timespec until = after_ns(patience_ns < HELPER_PERIOD_NS ? patience_ns : HELPER_PERIOD_NS);
         pthread_cond_timedwait(&helper.wake, &helper.lock, &until);
         pthread_mutex_unlock(&helper.lock);
         work();
         pthread_mutex_lock(&helper.lock);
     }
     pthread_mutex_unlock(&helper.lock);
+    sampler_stop();
     struct timespec cpu;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     helper.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;

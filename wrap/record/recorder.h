@@ -32,7 +32,7 @@ struct recorder_thread {
     uint64_t n_calls, n_polls;
     /* For the helper, which must know whether this thread is inside MPI: 0 = it is not. */
     _Atomic uint64_t open_ns;
-    _Atomic uint64_t last_leave_ns;
+    _Atomic uint64_t last_enter_ns, last_leave_ns; /* of the call or polling interval before */
     struct recorder_interval long_call[RECORDER_LONG_CALLS];
     _Atomic unsigned n_long_calls;
 
@@ -52,6 +52,7 @@ struct recorder_options {
     char dir[SPOOL_PATH_BYTES]; /* where run directories are made; empty = the working directory */
     uint64_t limit_bytes;
     unsigned rate_hz; /* 0 = calibrate */
+    char sampler[16]; /* perf, timer, off; empty = the best that works */
     bool convert, quiet;
 };
 

@@ -259,6 +259,7 @@ static enum unwind_result step_plain(struct unwind_frame *frame, const struct un
     *slot = cfa - WORD;
     frame->reg[UNWIND_PC] = value;
     frame->reg[UNWIND_SP] = cfa;
+    frame->interrupted = false;
     for (unsigned i = 0; i < N_SAVED; i++)
         if (rule->saved[i] != IS_SAME &&
             cfi_read_stack(stack, cfa + (uint64_t)((int64_t)rule->saved[i] * WORD), &value))
@@ -275,6 +276,7 @@ static enum unwind_result step_pointers(struct unwind_frame *frame, const struct
     *slot = bp + WORD;
     frame->reg[UNWIND_PC] = pc;
     frame->reg[UNWIND_SP] = bp + 2 * WORD;
+    frame->interrupted = false;
     frame->reg[UNWIND_BP] = caller_bp;
     frame->valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP;
     return UNWIND_FRAME;
@@ -373,14 +375,12 @@ enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_s
         return UNWIND_END;
     case RULE_PLAIN:
         result = step_plain(frame, stack, &rule, slot);
-        frame->interrupted = false;
         break;
     case RULE_FULL:
         result = step_full(frame, stack, pc, slot);
         break;
     default:
         result = step_pointers(frame, stack, slot);
-        frame->interrupted = false;
         break;
     }
     return result == UNWIND_FRAME && frame->reg[UNWIND_PC] == 0 ? UNWIND_END : result;

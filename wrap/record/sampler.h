@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the program spends its time, and when it is not on a CPU.
+ *
+ * Each thread has a task-clock event, whose samples carry registers and the top of the stack, and a second event that
+ * tells every switch to and from a CPU. The kernel fills their rings; the helper thread reads them, walks the copied
+ * stacks, drops what happened inside MPI calls (those are recorded exactly), and writes the rest to R-T.sm in order of
+ * time. A thread found asleep outside MPI is looked at as well: its stack says which loop made the system call.
+ */
+#pragma once
+#include "wrap/record/recorder.h"
+
+/* Chooses and calibrates: the period of samples in ns of CPU time, 0 when there will be none. Notes why when something
+ * is refused. */
+uint64_t sampler_choose(void);
+/* Begins sampling the threads of this process that are not sampled yet; forgets those that ended. Helper only, as all
+ * below. */
+void sampler_follow_threads(void);
+/* Takes what the kernel collected since the last time. */
+void sampler_drain(void);
+void sampler_stop(void);
+/* The longest that the helper may sleep without losing samples. */
+uint64_t sampler_patience_ns(void);
+/* Samples taken, and what one costs. */
+uint64_t sampler_overhead_ns(void);
+
+/* One sample, whoever took it. */
+struct sample {
+    uint64_t time_ns;
+    uint32_t flags; /* WW_S_ */
+    uint64_t weight_ns;
+    struct unwind_frame frame;
+    struct unwind_stack window;
+};
+/* Walks and writes it, unless it lies inside an MPI call. */
+void sample_write(struct recorder_thread *thread, const struct sample *sample);
+/* Writes a walked stack as a sample, unless it passes through this library. */
+void sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
+                 uint64_t weight_ns);
+/* Was the thread in a recorded MPI call at this time, as far as is known without its stack? */
+bool sample_is_in_call(struct recorder_thread *thread, uint64_t time_ns);
+
+/* blocked.c: looks where a sleeping thread sleeps; false when it no longer does. */
+bool blocked_look(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns);
