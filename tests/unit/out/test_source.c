@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "analyze/out/source.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fixture {
+    char path[64];
+    struct step step;
+    struct cause cause;
+    struct wait_site site;
+    struct analysis analysis;
+};
+
+static int fixture_make(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    strcpy(f->path, "/tmp/whywait-test-XXXXXX");
+    FILE *file = fdopen(mkstemp(f->path), "w");
+    for (int line = 1; line <= 30; line++)
+        fprintf(file, line == 11 ? "\tbody\033[2J();\n" : "line %d\n", line);
+    fclose(file);
+    f->step = (struct step){.file = f->path, .line_first = 10, .line_last = 12, .is_loop = true};
+    f->cause = (struct cause){.waiting_ns = 2e9};
+    f->site = (struct wait_site){.file = f->path, .line = 25, .waiting_ns = 2e9};
+    f->analysis = (struct analysis){.steps = &f->step,
+                                    .causes = &f->cause,
+                                    .sites = &f->site,
+                                    .n_steps = 1,
+                                    .n_causes = 1,
+                                    .n_sites = 1,
+                                    .waiting_ns = 2e9};
+    *state = f;
+    return 0;
+}
+
+static int fixture_free(void **state)
+{
+    struct fixture *f = *state;
+    unlink(f->path);
+    free(f);
+    return 0;
+}
+
+static char *printed(const struct fixture *f, const struct source_options *options, uint32_t n_files)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(source_print(out, &f->analysis, options), n_files);
+    fclose(out);
+    return text;
+}
+
+static void marked_lines_stand_with_their_context(void **state)
+{
+    struct fixture *f = *state;
+    char *text = printed(f, &(struct source_options){.width = 100, .n_context = 1}, 1), *rest = strchr(text, '\n') + 1;
+    assert_string_equal(rest, "     causes   waits here   line\n"
+                              "                              9  line 9\n"
+                              "     2.00 s |                10  line 10\n"
+                              "            |                11          body\\x1b[2J();\n"
+                              "            |                12  line 12\n"
+                              "                             13  line 13\n"
+                              "                            ...\n"
+                              "                             24  line 24\n"
+                              "                  2.00 s     25  line 25\n"
+                              "                             26  line 26\n");
+    free(text);
+}
+
+static void other_files_and_trifles_are_left_out(void **state)
+{
+    struct fixture *f = *state;
+    free(printed(f, &(struct source_options){.width = 100, .only_file = "other.c"}, 0));
+    f->site.waiting_ns = f->cause.waiting_ns = 1e6;
+    free(printed(f, &(struct source_options){.width = 100}, 0));
+}
+
+static void what_is_no_plain_file_is_not_opened(void **state)
+{
+    struct fixture *f = *state;
+    f->step.file = f->site.file = "/dev/zero";
+    char *text = printed(f, &(struct source_options){.width = 100}, 1);
+    assert_non_null(strstr(text, "/dev/zero   cannot be read"));
+    free(text);
+    f->step.file = f->site.file = "/nowhere/a.c";
+    text = printed(f, &(struct source_options){.width = 100, .directory = "/also/nowhere"}, 1);
+    assert_non_null(strstr(text, "/nowhere/a.c   cannot be read: No such file"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(marked_lines_stand_with_their_context, fixture_make, fixture_free),
+        cmocka_unit_test_setup_teardown(other_files_and_trifles_are_left_out, fixture_make, fixture_free),
+        cmocka_unit_test_setup_teardown(what_is_no_plain_file_is_not_opened, fixture_make, fixture_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
