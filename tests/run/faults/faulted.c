@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A deterministic program whose output and exit status (7) must not depend on what happens to its recorder. */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size;
+    double sum = 0, value, in;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < 60000; i++) {
+        value = rank + i;
+        MPI_Sendrecv(&value, 1, MPI_DOUBLE, (rank + 1) % size, 0, &in, 1, MPI_DOUBLE, (rank + size - 1) % size, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Allreduce(&in, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        sum += value;
+    }
+    if (rank == 0)
+        printf("sum %.0f\n", sum);
+    MPI_Finalize();
+    return 7;
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fails the recorder's system calls one by one: the program must end with its own output and status every time.
+
+    faults.py BUILD_DIR [--most N] [CALL ...]
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CALLS = ["mkdir", "mkdirat", "open", "openat", "ftruncate", "fallocate", "posix_fallocate", "write", "pwrite", "read", "mmap", "madvise",
+         "munmap", "close", "fstat", "clock_gettime", "pthread_create", "posix_spawn", "malloc", "calloc", "realloc"]
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+           OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none", WHYWAIT_QUIET="1")
+
+
+def run(build, call, nth):
+    """(status, output, number of faults injected, standard error) of one run."""
+    with tempfile.TemporaryDirectory() as cwd:
+        log = pathlib.Path(cwd) / "faults"
+        preload = f"{build}/lib/libwhywait.so {build}/lib/libfaults.so"
+        command = [shutil.which("mpirun.openmpi") or "mpirun", "-n", "2", "-x", f"LD_PRELOAD={preload}", "-x", f"FAULT_CALL={call}",
+                   "-x", f"FAULT_NTH={nth}", "-x", f"FAULT_LOG={log}", str(build / "bin" / "faulted")]
+        done = subprocess.run(command, cwd=cwd, env=ENV, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout, log.stat().st_size if log.exists() else 0, done.stderr
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("build", type=pathlib.Path)
+    options.add_argument("--most", type=int, default=6, help="faults a call, before the one that makes all later calls fail")
+    options.add_argument("calls", nargs="*", default=CALLS)
+    args = options.parse_args()
+    build, bad, injected = args.build.resolve(), 0, 0
+    good = run(build, "none", 0)[:2]
+    for call in args.calls or CALLS:
+        for nth in [*map(str, range(1, args.most + 1)), "1+", "4+"]:
+            status, output, n, stderr = run(build, call, nth)
+            injected += n > 0
+            if (status, output) != good or "internal error" in stderr:
+                bad += 1
+                print(f"{call} failing at {nth}: status {status}, output {output!r} instead of {good}\n{stderr[-500:]}")
+            if not n:
+                break
+    print(f"{injected} runs with faults, {bad} of them changed the program")
+    sys.exit(bad > 0 or injected < 20)
+
+
+main()
