@@ -39,6 +39,7 @@ struct counts_function {
     uint32_t line;
     uint64_t address;         /* link-time */
     uint32_t flags, checksum; /* POINTS_F_ */
+    uint32_t dispatcher;      /* a block without code; POINTS_NONE */
     uint32_t first_point, n_counters;
     struct counts_block *blocks; /* block 0 is the root (its executions are the calls), block 1 EXIT */
     struct counts_alloc *allocs;
@@ -87,7 +88,7 @@ struct counts_fault {
     uint32_t function;
 };
 struct counts_result {
-    VEC(struct counts_row) rows; /* by function, then block; EXIT is left out */
+    VEC(struct counts_row) rows; /* by function, then block; without EXIT and blocks without code */
     VEC(struct counts_bytes) bytes;
     VEC(struct counts_fault) faults; /* functions whose counts contradict each other: they have no rows */
 };

@@ -79,7 +79,7 @@ static void add_rows(const struct counts *counts, uint32_t f, int64_t calls, str
         int64_t executions = b == 0 ? calls : 0;
         for (uint32_t i = cfg->in_at[b]; i < cfg->in_at[b + 1]; i++)
             executions += counts->edge_counts[cfg->in[i]];
-        if (b != 1)
+        if (b != 1 && b != counts->functions[f].dispatcher)
             add_row(result, f, b, (uint64_t)executions);
     }
 }

@@ -110,6 +110,7 @@ static void read_function(const struct reader *reader, const struct record *reco
         .address = head->address,
         .flags = head->flags,
         .checksum = head->checksum,
+        .dispatcher = head->dispatcher,
         .first_point = (uint32_t)(head->tls_offset_bytes / 8),
         .n_counters = head->n_counters,
         .blocks = arena_array(&counts->arena, struct counts_block, head->n_blocks),

@@ -84,7 +84,7 @@ void emit_header(const routine &r, strings &strings)
     const char *symbol = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(r.decl));
     strings.refer(symbol + (*symbol == '*'));
     strings.refer(where.file);
-    fprintf(out, "\t.long %d, %u\n", where.line, checksum(r));
+    fprintf(out, "\t.long %d, %u, %u, 0\n", where.line, checksum(r), r.dispatcher);
 }
 
 } // namespace

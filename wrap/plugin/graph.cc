@@ -8,7 +8,9 @@
  *  - A call that may throw, without a handler here, has an edge to EXIT for the frames that an exception removes; so
  * has every call in a unit that uses longjmp. These edges are never counted but follow from the others.
  *  - Abnormal edges (computed goto, setjmp) cannot carry a counter either. GCC leads them all through one block a
- *    function, so that they form a star, which fits into a spanning tree.
+ *    function, so that they form a star, which fits into a spanning tree. For setjmp this dispatcher is a block without
+ *    code; frames that vanish in such a function flow through it to EXIT, because a call has one way out of the
+ * ordinary only whose frequency follows from the others.
  */
 #include "routine.h"
 #include <map>
@@ -169,7 +171,7 @@ bool may_vanish(basic_block block, const gimple *leaves_by, bool by_longjmp)
 {
     for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
         gimple *stmt = gsi_stmt(at);
-        if (stmt == leaves_by)
+        if (stmt == leaves_by || stmt == block_receiver(block))
             continue;
         if (stmt_can_throw_external(cfun, stmt))
             return true;
@@ -179,13 +181,18 @@ bool may_vanish(basic_block block, const gimple *leaves_by, bool by_longjmp)
     return false;
 }
 
-void add_block_edges(routine &r, basic_block block, const std::map<basic_block, uint32_t> &number, bool by_longjmp,
-                     bool with_exceptions)
+/* The block through which GCC leads control from calls to setjmp's second return. */
+bool is_dispatcher(basic_block block)
 {
-    uint32_t from = number.at(block);
-    gcall *tail = tail_call_of(block);
+    gimple_stmt_iterator at = gsi_start_nondebug_after_labels_bb(block);
+    return !gsi_end_p(at) && gimple_call_internal_p(gsi_stmt(at), IFN_ABNORMAL_DISPATCHER);
+}
+
+/* Adds the edges that GCC knows. True when one of them is abnormal. */
+bool add_known_edges(routine &r, basic_block block, const std::map<basic_block, uint32_t> &number, gcall *tail)
+{
     gimple *last = last_stmt(block);
-    bool is_receiver_end = last && last == block_receiver(block);
+    bool ends_with_receiver = last && last == block_receiver(block), is_abnormal = false;
     edge e;
     edge_iterator i;
     FOR_EACH_EDGE(e, i, block->succs)
@@ -195,15 +202,34 @@ void add_block_edges(routine &r, basic_block block, const std::map<basic_block, 
             where.before = tail;
         else if (!(e->flags & EDGE_ABNORMAL))
             where.on = e;
-        else if (is_receiver_end)
+        else if (ends_with_receiver)
             continue; /* setjmp itself does not jump */
-        add_edge(r, from, number.at(e->dest), where);
+        is_abnormal |= where.is_fixed();
+        add_edge(r, number.at(block), number.at(e->dest), where);
     }
+    return is_abnormal;
+}
+
+struct vanishing {
+    bool is_counted, by_longjmp;
+};
+
+void add_block_edges(routine &r, basic_block block, const std::map<basic_block, uint32_t> &number, vanishing vanishing)
+{
+    uint32_t from = number.at(block);
+    gcall *tail = tail_call_of(block);
+    bool is_abnormal = add_known_edges(r, block, number, tail);
     if (EDGE_COUNT(block->succs) == 0) {
         add_edge(r, from, BLOCK_EXIT, place{});
-    } else if (with_exceptions && may_vanish(block, tail, by_longjmp)) {
-        add_edge(r, from, BLOCK_EXIT, place{});
+    } else if (from == r.dispatcher) {
+        if (vanishing.is_counted)
+            add_edge(r, from, BLOCK_EXIT, place{});
+    } else if (vanishing.is_counted && may_vanish(block, tail, vanishing.by_longjmp)) {
         r.flags |= POINTS_F_EXCEPTIONS;
+        if (r.dispatcher == POINTS_NONE)
+            add_edge(r, from, BLOCK_EXIT, place{});
+        else if (!is_abnormal)
+            add_edge(r, from, r.dispatcher, place{});
     }
 }
 
@@ -223,15 +249,17 @@ bool routine_build_graph(routine &r, const options &options, const char **why)
     FOR_EACH_BB_FN(block, cfun)
     {
         number[block] = (uint32_t)r.blocks.size();
+        if (is_dispatcher(block))
+            r.dispatcher = number[block];
         r.blocks.push_back(block);
     }
     cfg_init(&r.graph, (uint32_t)r.blocks.size(), BLOCK_ROOT);
     if (cfun->calls_setjmp)
         r.flags |= POINTS_F_SETJMP;
-    bool by_longjmp = unit_uses_longjmp();
+    vanishing vanishing = {options.exceptions, unit_uses_longjmp()};
     for (basic_block each : r.blocks)
         if (each != r.blocks[BLOCK_EXIT])
-            add_block_edges(r, each, number, by_longjmp, options.exceptions && !cfun->calls_setjmp);
+            add_block_edges(r, each, number, vanishing);
     cfg_finish(&r.graph);
     return true;
 }

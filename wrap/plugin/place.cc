@@ -203,6 +203,8 @@ void insert_edge_counters(const routine &r, const options &options, const cfg_lo
 void insert_block_counters(const routine &r)
 {
     for (uint32_t b = BLOCK_FIRST; b < r.graph.n_blocks; b++) {
+        if (b == r.dispatcher)
+            continue;
         gimple_seq seq = add_to_word(r, b - BLOCK_FIRST, one());
         gimple *receiver = block_receiver(r.blocks[b]);
         if (receiver && receiver == last_stmt(r.blocks[b])) {

@@ -55,6 +55,7 @@ struct label {
 struct routine {
     tree decl = nullptr;
     uint32_t id = 0;                       /* in the unit */
+    uint32_t dispatcher = POINTS_NONE;     /* block of setjmp's abnormal edges: it has no code */
     uint32_t flags = 0;                    /* POINTS_F_ */
     cfg graph{};                           /* flow blocks: the root, EXIT, then the function's blocks in order */
     std::vector<basic_block> blocks;       /* by flow block */
