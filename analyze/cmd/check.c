@@ -51,9 +51,14 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
+static void line_with(const char *what, const char *answer, const char *text)
+{
+    printf("  %-18s %-4s %s\n", what, answer, text);
+}
+
 static void line(const char *what, bool works, const char *text)
 {
-    printf("  %-18s %-4s %s\n", what, works ? "yes" : "no", text);
+    line_with(what, works ? "yes" : "no", text);
 }
 
 /* A file of the installation, beside this tool; empty when it is not there. */
@@ -115,7 +120,8 @@ static bool check_calls(struct program *program, bool list_all)
     for (size_t i = 0; i < program->mpi_calls.n; i++)
         n_intercepted += program->mpi_calls.at[i].is_intercepted;
     snprintf(text, sizeof text, "%zu of the %zu entry points it refers to", n_intercepted, program->mpi_calls.n);
-    line("MPI calls", n_intercepted == program->mpi_calls.n, text);
+    bool is_part = n_intercepted && n_intercepted < program->mpi_calls.n;
+    line_with("MPI calls", is_part ? "part" : n_intercepted ? "yes" : "no", text);
     print_calls(program, list_all);
     return true;
 }
