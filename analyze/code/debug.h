@@ -12,8 +12,9 @@ enum { SCOPE_NONE = UINT32_MAX };
 /* A row holds from its address up to that of the next row. */
 struct line_row {
     uint64_t address;
-    uint32_t file; /* number in debug.files */
-    uint32_t line; /* 0 = made by the compiler, or behind the end of a sequence */
+    uint32_t file;     /* number in debug.files */
+    uint32_t line;     /* 0 = made by the compiler, or behind the end of a sequence */
+    bool is_statement; /* recommended for a breakpoint: a statement begins here */
 };
 
 /* A routine, or a copy of one that was inlined. A scope comes after the scopes around it. */

@@ -39,6 +39,18 @@ static uint32_t row_file(struct debug *debug, Dwarf_Line *line, struct file_cach
     return last->file;
 }
 
+/* Of several rows at one address the last holds; the end of a sequence must not hide the start of another. */
+static void add_row(struct unit *unit, struct line_row row, bool is_end)
+{
+    struct line_row *before = unit->n_rows > 0 ? &unit->rows[unit->n_rows - 1] : NULL;
+    if (before == NULL || before->address < row.address) {
+        unit->rows[unit->n_rows++] = row;
+    } else if (before->address == row.address && !is_end) {
+        row.is_statement |= before->is_statement && before->line == row.line;
+        *before = row;
+    }
+}
+
 void debug_read_lines(struct debug *debug, struct unit *unit)
 {
     Dwarf_Lines *lines = NULL;
@@ -57,16 +69,9 @@ void debug_read_lines(struct debug *debug, struct unit *unit)
             continue;
         dwarf_lineendsequence(line, &is_end);
         struct line_row row = {.address = address + debug->bias, .line = is_end || number < 0 ? 0 : (uint32_t)number};
+        dwarf_linebeginstatement(line, &row.is_statement);
         row.file = row_file(debug, line, &last, &seen);
-        struct line_row *before = unit->n_rows > 0 ? &unit->rows[unit->n_rows - 1] : NULL;
-        if (before != NULL && before->address > row.address)
-            continue;
-        /* The end of one sequence at the start of another must not hide it. */
-        if (before != NULL && before->address == row.address) {
-            if (!is_end)
-                *before = row;
-        } else
-            unit->rows[unit->n_rows++] = row;
+        add_row(unit, row, is_end);
     }
     map_release(&seen);
 }

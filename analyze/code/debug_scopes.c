@@ -128,18 +128,15 @@ static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *
     case DW_TAG_subprogram:
         note_noreturn(walk, die);
         *scope = add_scope(walk, die, SCOPE_NONE);
-        return *scope != SCOPE_NONE;
+        return !dwarf_hasattr(die, DW_AT_declaration); /* one without code may hold one that has some */
     case DW_TAG_inlined_subroutine:
-        if (around != SCOPE_NONE) {
+        if (around != SCOPE_NONE)
             *scope = add_scope(walk, die, around);
-            return *scope != SCOPE_NONE;
-        }
-        return false;
+        return around != SCOPE_NONE && *scope != SCOPE_NONE;
     case DW_TAG_lexical_block:
     case DW_TAG_try_block:
     case DW_TAG_catch_block:
     case DW_TAG_with_stmt:
-        return around != SCOPE_NONE;
     case DW_TAG_namespace:
     case DW_TAG_module:
         return true;

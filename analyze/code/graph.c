@@ -77,16 +77,9 @@ static bool is_noreturn_call(const struct builder *b, const struct insn *in)
     return b->noreturn->does_not_return(b->noreturn->context, name, in->target);
 }
 
-/* Does control go from this instruction to the next one? */
-static bool falls_through(const struct insn *in)
-{
-    return in->flow == FLOW_NEXT || in->flow == FLOW_NOP || in->flow == FLOW_BRANCH || in->flow == FLOW_CALL ||
-           in->flow == FLOW_INDIRECT_CALL;
-}
-
 static bool ends_block(const struct insn *in)
 {
-    return in->flow == FLOW_BRANCH || !falls_through(in);
+    return in->flow == FLOW_BRANCH || !insn_falls_through(in);
 }
 
 static void add_jump(struct builder *b, uint32_t from, uint64_t target)
@@ -184,7 +177,7 @@ static void add_edges(struct builder *b, unsigned char *has_entry)
     for (uint32_t i = 0; i + 1 < graph->blocks.n; i++) {
         const struct graph_block *block = &graph->blocks.at[i];
         const struct insn *last = &graph->insns.at[block->first + block->n - 1];
-        if (falls_through(last) && block->hi == graph->blocks.at[i + 1].lo) {
+        if (insn_falls_through(last) && block->hi == graph->blocks.at[i + 1].lo) {
             cfg_add_edge(&graph->cfg, i, i + 1);
             has_entry[i + 1] = 1;
         }

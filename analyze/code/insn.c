@@ -200,3 +200,9 @@ void decoder_read(struct decoder *decoder, const struct image *image, uint64_t l
         }
     }
 }
+
+bool insn_falls_through(const struct insn *in)
+{
+    return in->flow == FLOW_NEXT || in->flow == FLOW_NOP || in->flow == FLOW_BRANCH || in->flow == FLOW_CALL ||
+           in->flow == FLOW_INDIRECT_CALL;
+}

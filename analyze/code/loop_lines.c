@@ -23,20 +23,45 @@ enum {
     ABOVE_PERCENT = 20, /* of them, at least, lie above the closing jump when that does not come first */
     FAR_LINES = 40,     /* a gap beyond which a few instructions are strays */
     STRAY_PERCENT = 4,
-    LAMBDA_LINES = 12, /* a lambda this near to the call is its argument */
+    LAMBDA_LINES = 40, /* a lambda this near to the call is its argument */
 };
+
+/*
+ * Where control does not fall into a block from the code before it, the line of that code means nothing for the block,
+ * but stays in force until a statement begins: the instructions before that were made up by the compiler (a register
+ * saved around a call) and get no line.
+ */
+static bool has_stale_row(const struct unit *unit, const struct graph *graph, const struct graph_block *block,
+                          const struct line_row *row)
+{
+    if (block->first == 0 || insn_falls_through(&graph->insns.at[block->first - 1]))
+        return false;
+    if (row->address < block->lo)
+        return true;
+    return row->address == block->lo && !row->is_statement && row > unit->rows && row[-1].line == row->line;
+}
+
+static void set_source(struct insn_source *source, const struct unit *unit, const struct graph *graph,
+                       const struct graph_block *block, uint64_t address)
+{
+    const struct line_row *row = debug_row_at(unit, address);
+    *source = (struct insn_source){.file = INTERN_NONE, .scope = debug_scope_at(unit, address)};
+    if (row == NULL || has_stale_row(unit, graph, block, row))
+        return;
+    source->file = row->file;
+    source->line = row->line;
+    source->is_statement = row->is_statement && row->address == address;
+}
 
 struct insn_source *sources_of(const struct graph *graph, const struct unit *unit, struct arena *arena)
 {
     if (unit == NULL || (unit->n_rows == 0 && unit->n_pieces == 0))
         return NULL;
     struct insn_source *sources = arena_array(arena, struct insn_source, graph->insns.n);
-    for (size_t i = 0; i < graph->insns.n; i++) {
-        uint64_t address = graph->insns.at[i].address;
-        const struct line_row *row = debug_row_at(unit, address);
-        sources[i].file = row != NULL ? row->file : INTERN_NONE;
-        sources[i].line = row != NULL ? row->line : 0;
-        sources[i].scope = debug_scope_at(unit, address);
+    for (size_t b = 0; b < graph->blocks.n; b++) {
+        const struct graph_block *block = &graph->blocks.at[b];
+        for (uint32_t i = block->first; i < block->first + block->n; i++)
+            set_source(&sources[i], unit, graph, block, graph->insns.at[i].address);
     }
     return sources;
 }
@@ -130,6 +155,7 @@ struct home_search {
     const struct loop_context *c;
     uint32_t scope;
     size_t n, n_inside;
+    size_t n_statements; /* that begin outside */
 };
 
 static void meet(void *state, uint32_t insn)
@@ -148,9 +174,14 @@ static void meet(void *state, uint32_t insn)
 static void count_inside(void *state, uint32_t insn)
 {
     struct home_search *search = state;
-    uint32_t scope = search->c->sources[insn].scope;
-    search->n += scope != SCOPE_NONE;
-    search->n_inside += scope != SCOPE_NONE && is_within(search->c->unit, scope, search->scope);
+    const struct insn_source *source = &search->c->sources[insn];
+    if (source->scope == SCOPE_NONE)
+        return;
+    search->n++;
+    if (is_within(search->c->unit, source->scope, search->scope))
+        search->n_inside++;
+    else if (source->is_statement)
+        search->n_statements++;
 }
 
 static bool loop_has_address(const struct loop_context *c, uint32_t loop, uint64_t address)
@@ -176,11 +207,14 @@ static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t sco
     const struct scope *s = &c->unit->scopes.at[scope];
     struct home_search search = {.c = c, .scope = scope};
     each_insn(c, loop, count_inside, &search);
-    if (search.n_inside * 100 < search.n * HOME_PERCENT)
+    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT)
         return false;
-    if (s->entry != 0)
-        return !loop_has_address(c, loop, s->entry) || s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo;
-    return !loop_has_address(c, loop, s->lo) || !loop_has_address(c, loop, s->hi - 1);
+    if (s->entry == 0)
+        return !loop_has_address(c, loop, s->lo) || !loop_has_address(c, loop, s->hi - 1);
+    /* Entered where the loop begins: by the loop, if that has anything else to do. */
+    if (s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
+        return search.n_inside == search.n;
+    return !loop_has_address(c, loop, s->entry);
 }
 
 static bool is_system_scope(const struct loop_context *c, uint32_t scope)
@@ -220,15 +254,18 @@ static void head_line(void *state, uint32_t insn)
     }
 }
 
+static bool is_lambda(const struct loop_context *c, uint32_t scope)
+{
+    const char *name = debug_scope_name(c->debug, c->unit, scope);
+    size_t n = name != NULL ? strlen(name) : 0;
+    return n > 0 && (strcmp(name, "lambda") == 0 || (n >= 10 && strcmp(name + n - 10, "operator()") == 0));
+}
+
 /* The body of a lambda that is an argument of the call stands with the call, although it is a routine of its own. */
 static bool is_argument(const struct line_search *search, const struct insn_source *source, uint32_t call_line)
 {
-    if (source->scope == search->scope || source->file != search->file || source->line <= call_line)
-        return false;
-    const struct scope *s = &search->c->unit->scopes.at[source->scope];
-    if (s->line == 0) /* GCC does not say where a lambda is declared */
-        return source->line <= call_line + FAR_LINES;
-    return s->file == search->file && s->line >= call_line && s->line <= call_line + LAMBDA_LINES;
+    return source->scope != search->scope && source->file == search->file && source->line > call_line &&
+           source->line <= call_line + LAMBDA_LINES && is_lambda(search->c, source->scope);
 }
 
 static void collect_line(void *state, uint32_t insn)
@@ -281,10 +318,8 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
     if (c->sources == NULL)
         return source;
     struct line_search search = {.c = c, .scope = find_home(c, loop), .file = INTERN_NONE};
-    if (search.scope == SCOPE_NONE)
-        return source;
     source.scope = search.scope;
-    source.origin = c->unit->scopes.at[search.scope].origin;
+    source.origin = search.scope != SCOPE_NONE ? c->unit->scopes.at[search.scope].origin : 0;
     each_latch(c, loop, head_line, &search);
     if (search.head_line == 0)
         each_insn(c, loop, head_line, &search);

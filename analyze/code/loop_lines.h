@@ -7,7 +7,8 @@
 /* What the debug information says of one instruction. */
 struct insn_source {
     uint32_t file, line; /* line 0 = unknown */
-    uint32_t scope;      /* innermost */
+    uint32_t scope;      /* innermost; SCOPE_NONE */
+    bool is_statement;   /* a statement begins at this very instruction */
 };
 
 /* By instruction; NULL for a routine without debug information. In `arena`. */
@@ -23,15 +24,18 @@ struct loop_source {
 
 /* What loop_source_find works on: one routine. */
 struct loop_context {
-    const struct debug *debug;
-    const struct unit *unit;
+    struct debug *debug;
+    struct unit *unit;
     const struct graph *graph;
     const struct cfg_loops *loops;
     const struct insn_source *sources;
 };
 struct loop_source loop_source_find(const struct loop_context *context, uint32_t loop);
 
-/* The line in the source of `scope` from which this instruction came: its own, or that of the call that was inlined. */
+/*
+ * The line in the source of `scope` from which this instruction came: its own, or that of the call that was inlined.
+ * With SCOPE_NONE (line rows without scopes, as of an assembler) its own.
+ */
 bool source_in_scope(const struct unit *unit, uint32_t scope, const struct insn_source *source, uint32_t *file,
                      uint32_t *line);
 /* True for headers of the compiler and the system: a loop inlined from there belongs to the line that called it. */

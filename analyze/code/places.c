@@ -2,7 +2,7 @@
 /*
  * One source loop may be many loops of the machine code: vector body and remainder, peeled, unrolled, unswitched and
  * distributed copies, several inlined copies. They get one place, so that what is blamed on the loop adds up:
- *   - a loop with the same closing line as its outer loop, in the same source routine, is that loop;
+ *   - a loop with the same closing and first line as its outer loop, in the same source routine, is that loop;
  *   - so are loops side by side with the same closing line, or of which one's lines lie within the other's: two
  *     different loops of a source do not share lines unless one is inside the other;
  *   - and a loop beside one whose lines hold it, but which has an inner loop with the same closing line, is that inner
@@ -77,6 +77,20 @@ static bool lines_within(uint32_t first, uint32_t last, uint32_t outer_first, ui
     return outer_first <= first && last <= outer_last;
 }
 
+/*
+ * A source loop with two ways to go round may be two loops, one in the other. They close and begin on the same lines; a
+ * loop that only closes on the line of its inner one has lost its own line.
+ */
+static bool is_parent_again(const struct maker *m, uint32_t parent, const struct loop_source *s)
+{
+    const struct code_place *place = place_at(m, parent);
+    for (size_t i = m->kin.n; place->is_loop && i-- > 0;)
+        if (m->kin.at[i].place == parent)
+            return same_source(&m->kin.at[i], s) && m->kin.at[i].head_line == s->head_line &&
+                   place->line_first == s->line_first;
+    return false;
+}
+
 /* A loop directly inside `parent` whose lines hold these, or the other way round. */
 static uint32_t find_overlap(const struct maker *m, uint32_t parent, const struct loop_source *s)
 {
@@ -126,13 +140,10 @@ static uint32_t choose(struct maker *m, uint32_t loop, uint32_t parent, bool may
     const struct loop_source *s = &m->sources[loop];
     if (s->file == INTERN_NONE || s->line_first == 0)
         return new_loop(m, loop, parent);
-    uint32_t same = place_at(m, parent)->is_loop ? find_same_line(m, parent, s) : CODE_NONE;
-    if (same == CODE_NONE || (same != parent && place_at(m, same)->parent != parent))
-        same = CODE_NONE;
-    uint32_t beside = same != CODE_NONE ? same : find_overlap(m, parent, s);
+    uint32_t beside = is_parent_again(m, parent, s) ? parent : find_overlap(m, parent, s);
     if (beside == CODE_NONE)
         return new_loop(m, loop, parent);
-    uint32_t inner = find_same_line(m, beside, s);
+    uint32_t inner = beside == parent ? parent : find_same_line(m, beside, s);
     if (inner == CODE_NONE && may_wait)
         return CODE_NONE;
     struct code_place *place = place_at(m, inner != CODE_NONE ? inner : beside);
