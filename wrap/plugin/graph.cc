@@ -5,7 +5,7 @@
  *  - A block whose last call does not return flows to EXIT.
  *  - A tail call flows to EXIT: the code after it is deleted when it becomes a jump. Whether it does is decided later,
  * so each tail call gets a return statement of its own, which nobody else shares; and it is counted before the call.
- *  - A call that may throw, without a handler here, has an edge to EXIT for the frames that an exception removes; so
+ *  - A call that may throw past all handlers here has an edge to EXIT for the frames that an exception removes; so
  * has every call in a unit that uses longjmp. These edges are never counted but follow from the others.
  *  - Abnormal edges (computed goto, setjmp) cannot carry a counter either. GCC leads them all through one block a
  *    function, so that they form a star, which fits into a spanning tree. For setjmp this dispatcher is a block without
@@ -166,6 +166,31 @@ void add_edge(routine &r, uint32_t from, uint32_t to, place where)
     r.places.push_back(where);
 }
 
+bool catches_all(const eh_region_d *region)
+{
+    for (eh_catch_d *each = region->u.eh_try.first_catch; each; each = each->next_catch)
+        if (!each->type_list)
+            return true;
+    return false;
+}
+
+/* An exception from this statement may pass by this frame: it has no handler here, or handlers for some types only. */
+bool may_throw_past(gimple *stmt)
+{
+    if (stmt_can_throw_external(cfun, stmt))
+        return true;
+    if (!stmt_can_throw_internal(cfun, stmt))
+        return false;
+    for (const eh_region_d *region = get_eh_region_from_lp_number(lookup_stmt_eh_lp(stmt)); region;
+         region = region->outer) {
+        if (region->type == ERT_CLEANUP || region->type == ERT_MUST_NOT_THROW)
+            return false;
+        if (region->type == ERT_TRY && catches_all(region))
+            return false;
+    }
+    return true;
+}
+
 /* Some call of the block may end this frame without coming back (and the block does not end there anyway). */
 bool may_vanish(basic_block block, const gimple *leaves_by, bool by_longjmp)
 {
@@ -173,7 +198,7 @@ bool may_vanish(basic_block block, const gimple *leaves_by, bool by_longjmp)
         gimple *stmt = gsi_stmt(at);
         if (stmt == leaves_by || stmt == block_receiver(block))
             continue;
-        if (stmt_can_throw_external(cfun, stmt))
+        if (may_throw_past(stmt))
             return true;
         if (by_longjmp && is_gimple_call(stmt) && !call_is_harmless(stmt))
             return true;

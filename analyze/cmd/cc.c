@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * whywait cc: the compiler flags that make a program count, for `mpicc $(whywait cc) -O2 -g ...`, at compiling and at
+ * linking. A GCC plugin works with one version of GCC only, so the compiler is asked for its version first: a clear
+ * line here instead of a failing build.
+ */
+#include "analyze/cmd/cmd.h"
+#include "whywait_plugin_gcc.h"
+#include "wrap/base/err.h"
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PLUGIN "whywait_plugin"
+
+struct options {
+    const char *compiler; /* NULL = what mpicc uses, else gcc */
+    bool notes, no_exceptions, no_bytes, initial_exec;
+};
+
+static const char usage[] =
+    "Usage: mpicc $(whywait cc [OPTIONS]) -O2 -g ...\n"
+    "Prints the flags with which GCC counts how often each loop runs, for less than one percent of run time. Use them "
+    "at\n"
+    "compiling, and with -flto at linking too. C, C++ and Fortran. The program runs alone as well as recorded.\n"
+    "\n"
+    "  --compiler CC     ask CC for its version (mpicc, mpicxx, gfortran-12 ...; default: what mpicc runs, or gcc)\n"
+    "  --notes           have the compiler name each function that cannot be counted, and why\n"
+    "  --no-exceptions   spend fewer counters; counts are wrong where an exception passes through\n"
+    "  --no-bytes        do not count bytes where memory is allocated\n"
+    "  --initial-exec    faster counters in shared libraries that are never loaded with dlopen\n"
+    "  --help            this text\n";
+
+static struct options parse(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"compiler", required_argument, NULL, 'c'},
+        {"notes", no_argument, NULL, 'n'},
+        {"no-exceptions", no_argument, NULL, 'e'},
+        {"no-bytes", no_argument, NULL, 'b'},
+        {"initial-exec", no_argument, NULL, 'i'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    struct options options = {0};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            options.compiler = optarg;
+            break;
+        case 'n':
+            options.notes = true;
+            break;
+        case 'e':
+            options.no_exceptions = true;
+            break;
+        case 'b':
+            options.no_bytes = true;
+            break;
+        case 'i':
+            options.initial_exec = true;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            exit(0);
+        default:
+            die("%s: unknown option; `whywait help cc` lists the options", argv[optind - 1]);
+        }
+    }
+    if (optind < argc)
+        die("cc takes options only, not \"%s\": `mpicc $(whywait cc) ...`", argv[optind]);
+    return options;
+}
+
+/* The plugin beside this tool, as built or as installed. */
+static void find_plugin(char path[PATH_MAX])
+{
+    static const char *const folders[] = {"../lib", "../lib/whywait", "../lib64", "../lib/x86_64-linux-gnu"};
+    char tool[PATH_MAX], candidate[2 * PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", tool, sizeof tool - 1);
+    tool[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(tool, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(candidate, sizeof candidate, "%s/%s/" PLUGIN ".so", tool, folders[i]);
+        if (realpath(candidate, path))
+            return;
+    }
+    if (!*WHYWAIT_PLUGIN_GCC)
+        die("the compiler plugin was not built: install GCC's plugin headers (on Debian: apt-get install "
+            "gcc-12-plugin-dev) "
+            "and build whywait again; everything but exact counts works without it");
+    die("the compiler plugin " PLUGIN ".so is not beside this tool (%s/../lib)", tool);
+}
+
+/* First line of what `COMPILER -dumpfullversion` says; empty when it says nothing. */
+static void ask_version(const char *compiler, char *version, size_t size)
+{
+    char command[PATH_MAX];
+    *version = '\0';
+    snprintf(command, sizeof command, "%s -dumpfullversion 2>/dev/null", compiler);
+    FILE *answer = popen(command, "r");
+    if (!answer)
+        return;
+    if (!fgets(version, (int)size, answer))
+        *version = '\0';
+    version[strcspn(version, "\n")] = '\0';
+    pclose(answer);
+}
+
+static void check_compiler(const char *asked)
+{
+    const char *candidates[] = {asked, asked ? NULL : "mpicc", asked ? NULL : "gcc"};
+    char version[64] = "";
+    const char *compiler = NULL;
+    for (size_t i = 0; i < 3 && !*version; i++) {
+        if (!candidates[i])
+            continue;
+        compiler = candidates[i];
+        ask_version(compiler, version, sizeof version);
+    }
+    if (!*version)
+        die("%s is not GCC, or is not there; exact counts need GCC " WHYWAIT_PLUGIN_GCC " (name it with --compiler)",
+            compiler);
+    if (strcmp(version, WHYWAIT_PLUGIN_GCC) != 0)
+        die("%s is GCC %s, but the plugin was built for GCC " WHYWAIT_PLUGIN_GCC
+            "; build whywait with that compiler, or "
+            "use GCC " WHYWAIT_PLUGIN_GCC,
+            compiler, version);
+}
+
+int cmd_cc(int argc, char **argv)
+{
+    struct options options = parse(argc, argv);
+    char plugin[PATH_MAX];
+    find_plugin(plugin);
+    if (strpbrk(plugin, " \t\n*?["))
+        die("the shell would split the path of the plugin (%s): install whywait where paths have no blanks", plugin);
+    check_compiler(options.compiler);
+    printf("-fplugin=%s", plugin);
+    const struct {
+        bool is_on;
+        const char *flag;
+    } flags[] = {{options.notes, "verbose"},
+                 {options.no_exceptions, "no-exceptions"},
+                 {options.no_bytes, "no-bytes"},
+                 {options.initial_exec, "tls=initial-exec"}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (flags[i].is_on)
+            printf(" -fplugin-arg-" PLUGIN "-%s", flags[i].flag);
+    putchar('\n');
+    return 0;
+}
