@@ -164,24 +164,39 @@ static bool next_is_ready(struct spool *spool)
     return false;
 }
 
-static void release_held(struct spool *spool)
+static void release(struct spool_segment *segment)
 {
-    for (unsigned i = 0; i < spool->n_held; i++)
-        munmap(spool->held[i].at, spool->held[i].bytes);
-    spool->n_held = 0;
+    if (segment->at)
+        munmap(segment->at, segment->bytes);
+    segment->at = NULL;
 }
 
-static bool next_segment(struct spool *spool, bool is_call)
+static bool holds_last_call(const struct spool *spool, const struct spool_segment *segment)
 {
-    if (spool->n_held == SPOOL_HELD || !next_is_ready(spool))
+    return segment->at && spool->last_call && (size_t)(spool->last_call - segment->at) < segment->bytes;
+}
+
+static void leave_current(struct spool *spool)
+{
+    if (!holds_last_call(spool, &spool->held))
+        release(&spool->held);
+    if (!holds_last_call(spool, &spool->current))
+        release(&spool->current);
+    else {
+        release(&spool->held);
+        spool->held = spool->current;
+    }
+}
+
+static bool next_segment(struct spool *spool)
+{
+    if (!next_is_ready(spool))
         return false;
     char *rest = spool->next;
     size_t rest_bytes = (size_t)(spool->end - rest);
     if (rest_bytes > 0)
         spool_commit(rest, WW_PAD, (uint16_t)(rest_bytes / WW_UNIT));
-    spool->held[spool->n_held++] = spool->current;
-    if (is_call)
-        release_held(spool);
+    leave_current(spool);
     spool->current = spool->ready;
     spool->current_offset = spool->ready_offset;
     spool->next = spool->current.at;
@@ -195,10 +210,11 @@ void *spool_take_slow(struct spool *spool, unsigned units, bool is_call)
     if (!spool_is_open(spool))
         return NULL;
     int saved = errno;
-    void *at = NULL;
+    char *at = NULL;
     /* What comes after a hole would be misread: once full, always full. */
-    if (!spool->full && (size_t)units * WW_UNIT <= SPOOL_SMALLEST_SEGMENT && next_segment(spool, is_call)) {
+    if (!spool->full && (size_t)units * WW_UNIT <= SPOOL_SMALLEST_SEGMENT && next_segment(spool)) {
         at = spool->next;
+        spool->last_call = is_call ? at : spool->last_call;
         spool->next += (size_t)units * WW_UNIT;
     } else {
         spool->full = true;
@@ -298,8 +314,8 @@ void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t 
     stop_preparing(spool);
     int fd = spool_fd(spool);
     uint64_t used = spool_used_bytes(spool);
-    release_held(spool);
-    munmap(spool->current.at, spool->current.bytes);
+    release(&spool->held);
+    release(&spool->current);
     munmap(spool->header, WW_HEADER_BYTES);
     spool->header = NULL;
     spool->next = spool->end = NULL;

@@ -7,8 +7,8 @@
  * prepares the next segment while the writer fills the current one; a writer that overtakes it does the work itself. A
  * record never crosses the end of a segment: the rest is filled with a WW_PAD.
  *
- * A call record is completed in place after other records may have followed it: segments filled while it is open stay
- * mapped (`held`) until the next call record is taken.
+ * A call record is completed in place after other records may have followed it: the segment with the last call record
+ * stays mapped (`held`) when it is left.
  *
  * Re-entrance: one thread writes (spool_take, spool_commit, spool_close); one other thread may call spool_prepare.
  * Every function preserves errno.
@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { SPOOL_PATH_BYTES = 4096, SPOOL_HELD = 16, SPOOL_SMALLEST_SEGMENT = 64 << 10, SPOOL_LARGEST_SEGMENT = 4 << 20 };
+enum { SPOOL_PATH_BYTES = 4096, SPOOL_SMALLEST_SEGMENT = 64 << 10, SPOOL_LARGEST_SEGMENT = 4 << 20 };
 
 /* The room that all spools of this process share. */
 struct spool_budget {
@@ -36,9 +36,8 @@ struct spool_segment {
 struct spool {
     char *next, *end;         /* of the free part of the current segment */
     struct ww_header *header; /* NULL when the spool is not open */
-    struct spool_segment current;
-    struct spool_segment held[SPOOL_HELD];
-    unsigned n_held;
+    const char *last_call;
+    struct spool_segment current, held;
     uint64_t current_offset; /* of the current segment in the file */
     /* Between the writer and who prepares. */
     _Atomic int state; /* enum spool_state */
@@ -81,6 +80,8 @@ static inline void *spool_take(struct spool *spool, unsigned units, bool is_call
     if (__builtin_expect((size_t)(spool->end - at) < (size_t)units * WW_UNIT, 0))
         return spool_take_slow(spool, units, is_call);
     spool->next = at + (size_t)units * WW_UNIT;
+    if (is_call)
+        spool->last_call = at;
     return at;
 }
 /* Makes the record visible to readers. */
