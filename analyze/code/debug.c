@@ -105,6 +105,19 @@ const struct line_row *debug_row_at(const struct unit *unit, uint64_t address)
     return lo > 0 ? &unit->rows[lo - 1] : NULL;
 }
 
+size_t debug_row_from(const struct unit *unit, uint64_t address)
+{
+    size_t lo = 0, hi = unit->n_rows;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (unit->rows[mid].address < address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 uint32_t debug_scope_at(const struct unit *unit, uint64_t address)
 {
     size_t lo = 0, hi = unit->n_pieces;

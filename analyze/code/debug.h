@@ -9,7 +9,7 @@
 
 enum { SCOPE_NONE = UINT32_MAX };
 
-/* A row holds from its address up to that of the next row. */
+/* A row holds from its address up to that of the next row; of several at one address the last does. */
 struct line_row {
     uint64_t address;
     uint32_t file;     /* number in debug.files */
@@ -66,6 +66,8 @@ void debug_close(struct debug *debug);
 struct unit *debug_unit_at(struct debug *debug, uint64_t address);
 /* The row that holds for an address; NULL = none. */
 const struct line_row *debug_row_at(const struct unit *unit, uint64_t address);
+/* The first row at or behind an address, by number in unit->rows. */
+size_t debug_row_from(const struct unit *unit, uint64_t address);
 /* The innermost scope; SCOPE_NONE. */
 uint32_t debug_scope_at(const struct unit *unit, uint64_t address);
 /* Readable name of a scope's routine; NULL when it has none. */

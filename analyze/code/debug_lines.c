@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The line table of a unit as one array. libdw decodes it, and sorts it by address; of several rows at one address the
- * last holds, as in the line-number program itself.
+ * The line table of a unit as one array. libdw decodes it, and sorts it by address. Of several rows at one address the
+ * last holds; the others tell which statements begin there although nothing is left of them.
  */
 #include "analyze/code/debug_unit.h"
 
@@ -39,16 +39,12 @@ static uint32_t row_file(struct debug *debug, Dwarf_Line *line, struct file_cach
     return last->file;
 }
 
-/* Of several rows at one address the last holds; the end of a sequence must not hide the start of another. */
+/* The end of a sequence must not hide what starts at its address. */
 static void add_row(struct unit *unit, struct line_row row, bool is_end)
 {
     struct line_row *before = unit->n_rows > 0 ? &unit->rows[unit->n_rows - 1] : NULL;
-    if (before == NULL || before->address < row.address) {
+    if (before == NULL || before->address < row.address || (before->address == row.address && !is_end))
         unit->rows[unit->n_rows++] = row;
-    } else if (before->address == row.address && !is_end) {
-        row.is_statement |= before->is_statement && before->line == row.line;
-        *before = row;
-    }
 }
 
 void debug_read_lines(struct debug *debug, struct unit *unit)

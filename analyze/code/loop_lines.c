@@ -36,9 +36,13 @@ static bool has_stale_row(const struct unit *unit, const struct graph *graph, co
 {
     if (block->first == 0 || insn_falls_through(&graph->insns.at[block->first - 1]))
         return false;
+    const struct line_row *first = row;
+    bool is_statement = row->is_statement;
+    while (first > unit->rows && first[-1].address == row->address)
+        is_statement |= (--first)->is_statement;
     if (row->address < block->lo)
         return true;
-    return row->address == block->lo && !row->is_statement && row > unit->rows && row[-1].line == row->line;
+    return row->address == block->lo && !is_statement && first > unit->rows && first[-1].line == row->line;
 }
 
 static void set_source(struct insn_source *source, const struct unit *unit, const struct graph *graph,
@@ -50,7 +54,8 @@ static void set_source(struct insn_source *source, const struct unit *unit, cons
         return;
     source->file = row->file;
     source->line = row->line;
-    source->is_statement = row->is_statement && row->address == address;
+    for (const struct line_row *r = row; r >= unit->rows && r->address == address && !source->is_statement; r--)
+        source->is_statement = r->is_statement && r->line == row->line;
 }
 
 struct insn_source *sources_of(const struct graph *graph, const struct unit *unit, struct arena *arena)
@@ -201,13 +206,34 @@ static bool loop_has_address(const struct loop_context *c, uint32_t loop, uint64
     return false;
 }
 
+/*
+ * True when a statement row for the first line of a routine lies in the loop: then the loop calls it. Not asked at the
+ * head's own address, where the rows of what comes before the loop may stand too.
+ */
+static bool begins_in_loop(const struct loop_context *c, uint32_t loop, const struct scope *scope)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    uint64_t head = c->graph->blocks.at[l->head].lo;
+    for (uint32_t b = 0; b < l->n_blocks && scope->line != 0; b++) {
+        const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
+        for (size_t r = debug_row_from(c->unit, block->lo); r < c->unit->n_rows; r++) {
+            const struct line_row *row = &c->unit->rows[r];
+            if (row->address >= block->hi)
+                break;
+            if (row->is_statement && row->line == scope->line && row->file == scope->file && row->address != head)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* True when a copy was inlined with the loop in it, not into the loop. */
 static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t scope)
 {
     const struct scope *s = &c->unit->scopes.at[scope];
     struct home_search search = {.c = c, .scope = scope};
     each_insn(c, loop, count_inside, &search);
-    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT)
+    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, s))
         return false;
     if (s->entry == 0)
         return !loop_has_address(c, loop, s->lo) || !loop_has_address(c, loop, s->hi - 1);

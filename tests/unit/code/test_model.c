@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The code model beyond lines: states of modules, names, inlining, stripped files, what counts as run-time library. */
+#include "analyze/code/code.h"
+#include "analyze/code/names.h"
+#include "analyze/code/runtime.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void test_missing(void **state)
+{
+    (void)state;
+    size_t n_notes;
+    struct code *code = code_open();
+    uint32_t gone = code_add_module(code, "/nonexistent/app", NULL, 0);
+    uint32_t text = code_add_module(code, "/etc/passwd", NULL, 0);
+    uint32_t vdso = code_add_module(code, "[vdso]", NULL, 0);
+    uint32_t none = code_add_module(code, NULL, NULL, 0);
+    assert_int_equal(code_module_state(code, gone), CODE_MISSING);
+    assert_int_equal(code_module_state(code, text), CODE_MISSING);
+    assert_int_equal(code_module_state(code, vdso), CODE_MISSING);
+    assert_true(code_module_is_runtime(code, vdso) && code_module_is_runtime(code, none));
+    assert_int_equal(code_place_at(code, gone, 0x1000), CODE_NONE);
+    assert_int_equal(code_place_at(code, none, 0), CODE_NONE);
+    struct code_spot spot = code_spot_at(code, gone, 0x1000);
+    assert_true(spot.file == NULL && spot.routine == NULL && spot.block == 0);
+    const char *const *notes = code_notes(code, &n_notes);
+    assert_int_equal(n_notes, 2);
+    assert_non_null(strstr(notes[0], "/nonexistent/app"));
+    code_close(code);
+}
+
+static void test_build_id(void **state)
+{
+    (void)state;
+    static const uint8_t other[20] = {1, 2, 3};
+    size_t n_notes;
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/c-O2", other, sizeof other);
+    assert_int_equal(code_module_state(code, module), CODE_CHANGED);
+    assert_int_equal(code_place_at(code, module, 0x1200), CODE_NONE);
+    assert_non_null(strstr(code_notes(code, &n_notes)[0], "has been rebuilt since the run"));
+    assert_int_equal(n_notes, 1);
+    code_close(code);
+}
+
+static const struct code_place *find_loop(struct code *code, uint32_t module, const char *routine, uint32_t depth)
+{
+    for (uint32_t r = 0; r < code_n_routines(code, module); r++)
+        code_place_at(code, module, code_routine_address(code, module, r));
+    for (uint32_t p = 0; p < code_n_places(code); p++) {
+        const struct code_place *place = code_place(code, p);
+        if (place->is_loop && place->depth == depth && place->routine != NULL && strcmp(place->routine, routine) == 0)
+            return place;
+    }
+    return NULL;
+}
+
+static void test_inlining(void **state)
+{
+    (void)state;
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/c-O2", NULL, 0);
+    const struct code_place *loop = find_loop(code, module, "kernel", 1);
+    assert_non_null(loop);
+    assert_string_equal(loop->host_routine, "calls_twice");
+    const struct code_place *routine = code_place(code, loop->parent);
+    assert_string_equal(routine->routine, "calls_twice");
+    struct code_spot spot = code_spot_at(code, module, loop->address);
+    assert_string_equal(spot.routine, "kernel");
+    assert_string_equal(spot.host_routine, "calls_twice");
+    assert_true(spot.line >= loop->line_first && spot.line <= loop->line_last);
+    assert_true(spot.call_line > routine->line_first && spot.call_line <= routine->line_last);
+    assert_true(spot.block != 0);
+    /* Both copies are one place. */
+    unsigned n_copies = 0;
+    for (uint32_t p = 0; p < code_n_places(code); p++)
+        n_copies += code_place(code, p)->is_loop && strcmp(code_place(code, p)->routine, "kernel") == 0;
+    assert_int_equal(n_copies, 1);
+    code_close(code);
+}
+
+/* Without symbols and debug information the same loops are found, at the same addresses. */
+static void test_stripped(void **state)
+{
+    (void)state;
+    size_t n_notes;
+    struct code *code = code_open();
+    uint32_t full = code_add_module(code, SHAPES_BIN "/c-O2", NULL, 0);
+    uint32_t stripped = code_add_module(code, SHAPES_BIN "/c-stripped", NULL, 0);
+    assert_int_equal(code_module_state(code, full), CODE_FULL);
+    assert_int_equal(code_module_state(code, stripped), CODE_SYMBOLS);
+    assert_non_null(strstr(code_notes(code, &n_notes)[0], "no debug information"));
+    unsigned n_same = 0;
+    for (uint32_t r = 0; r < code_n_routines(code, full); r++) {
+        uint64_t lo = code_routine_address(code, full, r);
+        uint64_t hi = code_routine_address(code, full, r + 1);
+        for (uint64_t at = lo; at < hi && code_place_at(code, full, at) != CODE_NONE; at++) {
+            const struct code_place *place = code_place(code, code_place_at(code, full, at));
+            uint32_t other = code_place_at(code, stripped, at);
+            if (place->file == NULL || other == CODE_NONE)
+                continue;
+            assert_int_equal(place->is_loop, code_place(code, other)->is_loop);
+            n_same++;
+        }
+    }
+    assert_true(n_same > 1000);
+    code_close(code);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"relax", "relax"},
+        {"relax.constprop.0", "relax"},
+        {"relax.cold", "relax"},
+        {"main._omp_fn.0", "main"},
+        {"_ZN3sim5relaxIdEEvPT_i", "sim::relax<double>"},
+        {"_ZNK4grid5FieldIdE5totalEv", "grid::Field<double>::total"},
+        {"_ZplRK1AS1_", "operator+"},
+        {"_ZNK1AclEi", "A::operator()"},
+        {"_ZN12_GLOBAL__N_16sorterERSt6vectorIdSaIdEE", "(anonymous namespace)::sorter"},
+        {"_ZN1AcvbEv", "A::operator bool"},
+        {"_ZN1AIXadL_Z1fiEEE1gEv", "A<&(f(int))>::g"},
+        {"__mesh_MOD_relax", "mesh::relax"},
+        {"MAIN__", "MAIN__"},
+        {"_Zbroken", "_Zbroken"},
+        {".", "."},
+    };
+    struct arena arena = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(name_readable(&arena, cases[i][0]), cases[i][1]);
+    assert_null(name_readable(&arena, ""));
+    assert_null(name_readable(&arena, NULL));
+    assert_true(name_is_noreturn("exit") && name_is_noreturn("__cxa_throw") && name_is_noreturn("_Exit"));
+    assert_true(name_is_noreturn("_ZSt20__throw_length_errorPKc"));
+    assert_false(name_is_noreturn("MPI_Abort") || name_is_noreturn("printf") || name_is_noreturn(NULL));
+    arena_release(&arena);
+}
+
+static void test_runtime(void **state)
+{
+    (void)state;
+    static const char *const yes[] = {
+        "/lib/x86_64-linux-gnu/libc.so.6",
+        "/lib/x86_64-linux-gnu/libm.so.6",
+        "/lib64/ld-linux-x86-64.so.2",
+        "/usr/lib/libm-2.31.so",
+        "/usr/lib/libstdc++.so.6.0.30",
+        "/usr/lib/x86_64-linux-gnu/libmpi.so.40.30.4",
+        "/usr/lib/x86_64-linux-gnu/libopen-pal.so.40",
+        "/usr/lib/openmpi/mca_btl_vader.so",
+        "libopenblas.so.0",
+        "/opt/lib/libmkl_core.so.2",
+        "libfftw3.so.3",
+        "/x/libwhywait.so",
+        "[vdso]",
+        "",
+    };
+    static const char *const no[] = {
+        "/home/u/app", "/usr/bin/lmp", "/usr/lib/liblammps.so.0", "./a.out",
+        "libmesh.so",  "libcfd.so.1",  "/opt/libc/app",           "/home/u/ld",
+    };
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (!runtime_is_library(yes[i]))
+            fail_msg("%s", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        if (runtime_is_library(no[i]))
+            fail_msg("%s", no[i]);
+    assert_true(runtime_is_library(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_missing),  cmocka_unit_test(test_build_id), cmocka_unit_test(test_inlining),
+        cmocka_unit_test(test_stripped), cmocka_unit_test(test_names),    cmocka_unit_test(test_runtime),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
