@@ -81,13 +81,18 @@ static inline void send_begin(struct ww_call *call, MPI_Comm comm, int dest, int
     call_peer(call, dest, tag);
 }
 
+/* X_done writes what only a call that succeeded can tell; call is not NULL. */
+static inline void send_done(struct ww_call *call, MPI_Comm comm, MPI_Count count, MPI_Datatype type)
+{
+    call_comm_end(call, comm);
+    if (!(call->flags & WW_F_NULL))
+        call->bytes_out = type_bytes(count, type);
+}
+
 static inline void send_end(struct ww_call *call, int err, MPI_Comm comm, MPI_Count count, MPI_Datatype type)
 {
-    if (call && err == MPI_SUCCESS) {
-        call_comm_end(call, comm);
-        if (!(call->flags & WW_F_NULL))
-            call->bytes_out = type_bytes(count, type);
-    }
+    if (call && err == MPI_SUCCESS)
+        send_done(call, comm, count, type);
     record_leave(call, err);
 }
 
@@ -100,24 +105,38 @@ static inline void isend_end(struct ww_call *call, int err, MPI_Comm comm, MPI_C
 }
 
 /* The posted size: what really arrives is in the WW_DONE. */
+static inline void imrecv_done(struct ww_call *call, MPI_Count count, MPI_Datatype type, MPI_Request request)
+{
+    call->request = HANDLE(request);
+    if (!(call->flags & WW_F_NULL))
+        call->bytes_in = type_bytes(count, type);
+}
+
+static inline void irecv_done(struct ww_call *call, MPI_Comm comm, MPI_Count count, MPI_Datatype type,
+                              MPI_Request request)
+{
+    call_comm_end(call, comm);
+    imrecv_done(call, count, type, request);
+}
+
 static inline void irecv_end(struct ww_call *call, int err, MPI_Comm comm, MPI_Count count, MPI_Datatype type,
                              const MPI_Request *request)
 {
-    if (call && err == MPI_SUCCESS) {
-        call_comm_end(call, comm);
-        call->request = HANDLE(*request);
-        if (!(call->flags & WW_F_NULL))
-            call->bytes_in = type_bytes(count, type);
-    }
+    if (call && err == MPI_SUCCESS)
+        irecv_done(call, comm, count, type, *request);
     record_leave(call, err);
+}
+
+static inline void recv_done(struct ww_call *call, MPI_Comm comm, MPI_Status *status)
+{
+    call_comm_end(call, comm);
+    call_received(call, status);
 }
 
 static inline void recv_end(struct ww_call *call, int err, MPI_Comm comm, MPI_Status *status)
 {
-    if (call && err == MPI_SUCCESS) {
-        call_comm_end(call, comm);
-        call_received(call, status);
-    }
+    if (call && err == MPI_SUCCESS)
+        recv_done(call, comm, status);
     record_leave(call, err);
 }
 
@@ -144,17 +163,22 @@ static inline struct ww_done done_of(uint64_t request, MPI_Status *status)
 }
 
 /* The receive half follows as a WW_DONE. */
+static inline void sendrecv_done(struct ww_call *call, MPI_Comm comm, MPI_Count count, MPI_Datatype type,
+                                 MPI_Status *status)
+{
+    struct ww_done done = done_of(0, status);
+    call_comm_end(call, comm);
+    call->bytes_out = call->peer == WW_NO_PEER ? 0 : type_bytes(count, type);
+    call->bytes_in = done.bytes;
+    done.flags = done.peer == WW_NO_PEER ? WW_F_NULL : 0;
+    record_done(call, WW_DONE, done);
+}
+
 static inline void sendrecv_end(struct ww_call *call, int err, MPI_Comm comm, MPI_Count count, MPI_Datatype type,
                                 MPI_Status *status)
 {
-    if (call && err == MPI_SUCCESS) {
-        struct ww_done done = done_of(0, status);
-        call_comm_end(call, comm);
-        call->bytes_out = call->peer == WW_NO_PEER ? 0 : type_bytes(count, type);
-        call->bytes_in = done.bytes;
-        done.flags = done.peer == WW_NO_PEER ? WW_F_NULL : 0;
-        record_done(call, WW_DONE, done);
-    }
+    if (call && err == MPI_SUCCESS)
+        sendrecv_done(call, comm, count, type, status);
     record_leave(call, err);
 }
 
@@ -187,11 +211,8 @@ static inline void mrecv_end(struct ww_call *call, int err, MPI_Status *status)
 static inline void imrecv_end(struct ww_call *call, int err, MPI_Count count, MPI_Datatype type,
                               const MPI_Request *request)
 {
-    if (call && err == MPI_SUCCESS) {
-        call->request = HANDLE(*request);
-        if (!(call->flags & WW_F_NULL))
-            call->bytes_in = type_bytes(count, type);
-    }
+    if (call && err == MPI_SUCCESS)
+        imrecv_done(call, count, type, *request);
     record_leave(call, err);
 }
 

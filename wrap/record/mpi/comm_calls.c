@@ -6,28 +6,24 @@
 #include "wrap/record/mpi/coll.h"
 #include <string.h>
 
-/* The id of the parent, learned now if need be: it was valid, since the call succeeded. */
-static uint32_t parent_of(struct ww_call *call, MPI_Comm parent)
+/* The parent is learned now if need be: it was valid, since the call succeeded. */
+void comm_made(struct ww_call *call, MPI_Comm parent, MPI_Comm made, bool pending)
 {
-    if (call) {
-        call_comm_end(call, parent);
-        return call->comm;
-    }
-    const struct comm_info *info = comm_find(parent);
-    return info ? info->id : 0;
+    const struct comm_info *info = call ? call_comm_end(call, parent) : comm_find(parent);
+    comm_created(made, info ? info->id : 0, pending);
 }
 
 static void create_end(struct ww_call *call, int err, MPI_Comm parent, const MPI_Comm *made)
 {
-    if (err == MPI_SUCCESS)
-        comm_created(*made, parent_of(call, parent), false);
+    if (err == MPI_SUCCESS && !fortran_depth)
+        comm_made(call, parent, *made, false);
     record_leave(call, err);
 }
 
 static void idup_end(struct ww_call *call, int err, MPI_Comm parent, const MPI_Comm *made, const MPI_Request *request)
 {
-    if (err == MPI_SUCCESS)
-        comm_created(*made, parent_of(call, parent), true);
+    if (err == MPI_SUCCESS && !fortran_depth)
+        comm_made(call, parent, *made, true);
     if (call && err == MPI_SUCCESS)
         call->request = HANDLE(*request);
     record_leave(call, err);
@@ -90,14 +86,17 @@ SPAWN(Comm_accept, (const char *port, MPI_Info info, int root, MPI_Comm comm, MP
 SPAWN(Comm_connect, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
       (port, info, root, comm, made))
 
-/* Has no parent. */
+void comm_made_alone(struct ww_call *call, MPI_Comm made)
+{
+    comm_created(made, 0, false);
+    if (call)
+        call_comm_begin(call, made);
+}
+
 static void orphan_end(struct ww_call *call, int err, const MPI_Comm *made)
 {
-    if (err == MPI_SUCCESS) {
-        comm_created(*made, 0, false);
-        if (call)
-            call_comm_begin(call, *made);
-    }
+    if (err == MPI_SUCCESS && !fortran_depth)
+        comm_made_alone(call, *made);
     record_leave(call, err);
 }
 

@@ -262,6 +262,11 @@ void comm_drop(struct comm_info *info)
     pthread_mutex_unlock(&tables.lock);
 }
 
+bool comms_are_started(void)
+{
+    return tables.started;
+}
+
 void comms_start(void)
 {
     tables.started = true;

@@ -23,14 +23,21 @@ struct comm_info {
     struct comm_info *next_free;
 };
 
+/* More than 0: this thread is inside a Fortran binding, whose calls of C functions are not the program's. */
+extern __thread int fortran_depth;
+
 /* MPI is initialised: the predefined communicators get their ids. */
 void comms_start(void);
+bool comms_are_started(void);
 /* NULL: not seen yet, or not a communicator at all. */
 const struct comm_info *comm_find(MPI_Comm comm);
 /* As comm_find, but asks MPI and writes what is missing. `comm` must be valid. NULL when recording cannot go on. */
 const struct comm_info *comm_learn(MPI_Comm comm);
 /* A communicator was made from `parent` (id; 0 = unknown). Gives it an id now; pending: it cannot be asked yet. */
 void comm_created(MPI_Comm comm, uint32_t parent, bool pending);
+/* The same at the end of a call that succeeded; call may be NULL. The second is for a communicator without parent. */
+void comm_made(struct ww_call *call, MPI_Comm parent, MPI_Comm made, bool pending);
+void comm_made_alone(struct ww_call *call, MPI_Comm made);
 /* Around MPI_Comm_free: the handle may be given out again as soon as the real call has begun. */
 struct comm_info *comm_forget(MPI_Comm comm);
 void comm_restore(MPI_Comm comm, struct comm_info *info);

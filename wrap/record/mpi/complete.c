@@ -84,10 +84,16 @@ void complete_all(struct ww_call *call, int err, struct complete *list, int n, c
     }
 }
 
+void complete_at(struct ww_call *call, struct complete *list, int n, int index, int at)
+{
+    if (call && list->before && index >= 0 && index < n)
+        complete_request(call, list->before[index], &list->statuses[at], 0);
+}
+
 void complete_any(struct ww_call *call, int err, struct complete *list, int n, int index)
 {
-    if (call && list->before && err == MPI_SUCCESS && index >= 0 && index < n)
-        complete_request(call, list->before[index], &list->statuses[0], 0);
+    if (err == MPI_SUCCESS)
+        complete_at(call, list, n, index, 0);
 }
 
 void complete_some(struct ww_call *call, int err, struct complete *list, int n, int n_done, const int *index)
@@ -117,7 +123,7 @@ static void wait_begin(struct ww_call *call)
 
 MPI_ENTRY(Wait, (MPI_Request * request, MPI_Status *status))
 {
-    MPI_Status own;
+    MPI_Status own = {0};
     struct ww_call *call = record_enter(WW_ID_Wait, RECORD_HERE);
     MPI_Request before = call && request ? *request : mpi_handles.request_null;
     wait_begin(call);
@@ -166,7 +172,7 @@ MPI_ENTRY(Waitsome, (int n, MPI_Request requests[], int *n_done, int indices[], 
 
 MPI_ENTRY(Test, (MPI_Request * request, int *flag, MPI_Status *status))
 {
-    MPI_Status own;
+    MPI_Status own = {0};
     struct record_poll poll = record_poll_begin(WW_ID_Test, RECORD_HERE);
     MPI_Request before = poll.call && request ? *request : mpi_handles.request_null;
     status = STATUS_OR_OWN(poll.call, status, own);

@@ -45,6 +45,8 @@ static inline void complete_begin(struct complete *list, const struct ww_call *c
     memcpy(list->before, requests, (size_t)n * sizeof *requests);
     if (statuses != MPI_STATUSES_IGNORE)
         list->statuses = statuses;
+    else if (n <= COMPLETE_FEW)
+        memset(list->statuses, 0, (size_t)n * sizeof *statuses); /* MPICH leaves those of sends as they are */
 }
 
 /* The same for calls with a single status. */
@@ -78,6 +80,8 @@ static inline void complete_one(struct ww_call *call, int err, MPI_Request befor
 }
 
 void complete_all(struct ww_call *call, int err, struct complete *list, int n, const MPI_Request *after);
+/* The request at `index` is complete, and status number `at` is its. */
+void complete_at(struct ww_call *call, struct complete *list, int n, int index, int at);
 void complete_any(struct ww_call *call, int err, struct complete *list, int n, int index);
 void complete_some(struct ww_call *call, int err, struct complete *list, int n, int n_done, const int *index);
 /* Is there a request that is not null? */

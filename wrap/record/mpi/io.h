@@ -9,12 +9,16 @@ static inline void io_begin(struct ww_call *call, MPI_File file)
         call->comm = file_find(file);
 }
 
+static inline void file_made(struct ww_call *call, MPI_Comm comm, MPI_File file)
+{
+    const struct comm_info *info = call ? call_comm_end(call, comm) : comm_find(comm);
+    file_set(file, info ? info->id : 0);
+}
+
 static inline void file_opened(struct ww_call *call, int err, MPI_Comm comm, const MPI_File *file)
 {
-    if (err == MPI_SUCCESS) {
-        const struct comm_info *info = call ? call_comm_end(call, comm) : comm_find(comm);
-        file_set(*file, info ? info->id : 0);
-    }
+    if (err == MPI_SUCCESS)
+        file_made(call, comm, *file);
     record_leave(call, err);
 }
 

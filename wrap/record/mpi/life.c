@@ -34,8 +34,18 @@ void life_started(uint16_t id, const void *return_address, const void *frame_add
 
 void life_ends(uint16_t id, const void *return_address, const void *frame_address)
 {
+    static int ending;
+    if (__atomic_exchange_n(&ending, 1, __ATOMIC_ACQ_REL))
+        return;
     mark(id, return_address, frame_address);
     record_before_finalize();
+}
+
+void life_ended(void)
+{
+    static int ended;
+    if (!__atomic_exchange_n(&ended, 1, __ATOMIC_ACQ_REL))
+        record_after_finalize();
 }
 
 MPI_ENTRY(Init, (int *argc, char ***argv))
@@ -58,7 +68,7 @@ MPI_ENTRY(Finalize, (void))
 {
     life_ends(WW_ID_Finalize, RECORD_HERE);
     int err = NEXT(Finalize)();
-    record_after_finalize();
+    life_ended();
     return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end of recording, whichever language initialises MPI. Both may be called again, and do nothing then. */
+/* Start and end of recording, whichever language initialises MPI. All may be called again, and do nothing then. */
 #pragma once
 #include <stdint.h>
 
@@ -7,3 +7,5 @@
 void life_started(uint16_t id, const void *return_address, const void *frame_address);
 /* MPI_Finalize is about to be called. */
 void life_ends(uint16_t id, const void *return_address, const void *frame_address);
+/* It has returned. */
+void life_ended(void);

@@ -26,8 +26,6 @@ void *next_find(const char *name);
 void *next_find_pmpi(const char *name);
 /* Any other symbol of the MPI library or the program; NULL if there is none. */
 void *next_find_data(const char *name);
-/* The next definition of a Fortran entry point, under any of the spellings a compiler gives it; as next_find. */
-void *next_find_fortran(const char *name);
 
 #define NEXT_IN(variable, find, name)                                                                                  \
     ({                                                                                                                 \

@@ -34,11 +34,15 @@ static inline bool rma_end(struct ww_call *call, int err, MPI_Win win)
 /* As rma_end, for a call that names a group. */
 void rma_group(struct ww_call *call, int err, MPI_Win win, MPI_Group group);
 
+static inline void win_made(struct ww_call *call, MPI_Comm comm, MPI_Win win)
+{
+    const struct comm_info *info = call ? call_comm_end(call, comm) : comm_find(comm);
+    win_learn(win, info ? info->id : 0);
+}
+
 static inline void win_created(struct ww_call *call, int err, MPI_Comm comm, const MPI_Win *win)
 {
-    if (err == MPI_SUCCESS) {
-        const struct comm_info *info = call ? call_comm_end(call, comm) : comm_find(comm);
-        win_learn(*win, info ? info->id : 0);
-    }
+    if (err == MPI_SUCCESS && !fortran_depth)
+        win_made(call, comm, *win);
     record_leave(call, err);
 }
