@@ -95,6 +95,7 @@ bool blocked_look(struct recorder_thread *thread, uint64_t now_ns, uint64_t weig
     walk_blocked(&walk, &place, &stack);
     if (!read_place(thread->tid, &again) || again.sp != place.sp || again.pc != place.pc)
         return false;
-    sample_emit(thread, &walk, WW_S_BLOCKED, now_ns, weight_ns);
+    if (weight_ns > 0)
+        sample_emit(thread, &walk, WW_S_BLOCKED, now_ns, weight_ns);
     return true;
 }

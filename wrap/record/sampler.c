@@ -10,6 +10,7 @@
 #include "wrap/record/sampler.h"
 #include "wrap/record/calibrate.h"
 #include "wrap/record/ring.h"
+#include "wrap/record/timer.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -26,48 +27,70 @@ enum {
     LOOK_AT_THREADS_NS = 50000000,
     BLOCKED_AFTER_NS = 8000000,
     LONGEST_PATIENCE_NS = 20000000,
+    TIMER_COST_NS = 5000, /* a signal, a copy of the stack */
 };
 
 enum cpu_state { ON_CPU, OFF_HIDDEN, OFF_PREEMPTED, OFF_ASLEEP };
 
 struct sampler_thread {
     struct ring samples, switches;
+    struct timer_ring *timer; /* instead of the rings */
     enum cpu_state state;
     uint64_t looked_ns; /* until when time asleep is accounted for */
     bool seen;
 };
 
 static struct {
-    bool on, exclude_kernel;
+    bool on, by_timer, exclude_kernel;
     uint64_t period_ns, sample_cost_ns, n_samples, n_lost, looked_at_threads_ns;
     int32_t own_tid;
     char *scratch[2];
 } sampler;
 
-static bool is_off(void)
+static bool allocate_scratch(void)
 {
-    return strcmp(recorder.options.sampler, "off") == 0;
+    for (unsigned i = 0; i < 2; i++) {
+        void *at = mmap(NULL, RING_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED)
+            return false;
+        sampler.scratch[i] = at;
+    }
+    return true;
+}
+
+static bool choose_perf(void)
+{
+    int error = 0;
+    sampler.sample_cost_ns = calibrate_sample_ns(&error);
+    if (error != 0)
+        record_note("perf_event_open: %s", strerror(error));
+    if (error != 0 || !allocate_scratch())
+        return false;
+    sampler.period_ns = calibrate_period_ns(sampler.sample_cost_ns, recorder.options.rate_hz);
+    return true;
+}
+
+static bool choose_timer(void)
+{
+    if (!timer_choose()) {
+        record_note("no samples: no signal is free for the CPU timer");
+        return false;
+    }
+    sampler.by_timer = true;
+    sampler.sample_cost_ns = TIMER_COST_NS;
+    sampler.period_ns = calibrate_period_ns(TIMER_COST_NS, recorder.options.rate_hz);
+    if (sampler.period_ns < TIMER_SHORTEST_NS)
+        sampler.period_ns = TIMER_SHORTEST_NS;
+    record_note("samples come from CPU timers: time off the CPU while runnable cannot be told from computing");
+    return true;
 }
 
 uint64_t sampler_choose(void)
 {
-    int error = 0;
-    if (is_off())
-        return 0;
-    sampler.sample_cost_ns = calibrate_sample_ns(&error);
-    if (error != 0) {
-        record_note("no samples: perf_event_open: %s", strerror(error));
-        return 0;
-    }
-    sampler.period_ns = calibrate_period_ns(sampler.sample_cost_ns, recorder.options.rate_hz);
-    for (unsigned i = 0; i < 2; i++) {
-        void *at = mmap(NULL, RING_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (at == MAP_FAILED)
-            return 0;
-        sampler.scratch[i] = at;
-    }
-    sampler.on = true;
-    return sampler.period_ns;
+    const char *wish = recorder.options.sampler;
+    if (strcmp(wish, "off") != 0)
+        sampler.on = (strcmp(wish, "timer") != 0 && choose_perf()) || (strcmp(wish, "perf") != 0 && choose_timer());
+    return sampler.on ? sampler.period_ns : 0;
 }
 
 static int open_samples(struct sampler_thread *s, int32_t tid, size_t ring_bytes)
@@ -98,26 +121,39 @@ static int open_switches(struct sampler_thread *s, int32_t tid)
     return ring_open(&s->switches, &attributes, tid, SWITCH_RING_BYTES);
 }
 
+static int attach_perf(struct recorder_thread *thread, struct sampler_thread *s)
+{
+    int error = open_samples(s, thread->tid, thread->index == 0 ? FIRST_RING_BYTES : OTHER_RING_BYTES);
+    int switch_error = error == ESRCH ? 0 : open_switches(s, thread->tid);
+    if (switch_error != 0 && switch_error != ESRCH)
+        record_note("time off the CPU is not known: %s", strerror(switch_error));
+    return error;
+}
+
 static void attach(struct recorder_thread *thread)
 {
     struct sampler_thread *s = calloc(1, sizeof *s);
+    int error = 0;
     if (!s)
         return;
-    int error = open_samples(s, thread->tid, thread->index == 0 ? FIRST_RING_BYTES : OTHER_RING_BYTES);
-    if (error == ESRCH) {
+    if (sampler.by_timer)
+        error = (s->timer = timer_attach(thread->tid, sampler.period_ns)) ? 0 : errno;
+    else
+        error = attach_perf(thread, s);
+    if (error == ESRCH) { /* it ended meanwhile */
         free(s);
         return;
     }
     if (error != 0)
-        record_note("thread without samples: %s", strerror(error));
-    error = open_switches(s, thread->tid);
-    if (error != 0 && error != ESRCH)
-        record_note("time off the CPU is not known: %s", strerror(error));
+        record_note("a thread has no samples: %s", strerror(error));
+    s->looked_ns = recorder_now_ns();
     thread->sampler = s;
 }
 
 static void detach(struct recorder_thread *thread)
 {
+    if (thread->sampler->timer)
+        timer_detach(thread->sampler->timer);
     ring_close(&thread->sampler->samples);
     ring_close(&thread->sampler->switches);
     free(thread->sampler);
@@ -271,7 +307,16 @@ static uint64_t time_of(const struct perf_event_header *header)
     return header->type == PERF_RECORD_SWITCH ? ((const struct switch_fields *)(const void *)header)->time_ns : 0;
 }
 
-static void drain(struct recorder_thread *thread)
+static void drain_timer(struct recorder_thread *thread)
+{
+    struct sample sample;
+    for (; timer_peek(thread->sampler->timer, &sample); timer_pop(thread->sampler->timer)) {
+        sampler.n_samples++;
+        sample_write(thread, &sample);
+    }
+}
+
+static void drain_rings(struct recorder_thread *thread)
 {
     struct sampler_thread *s = thread->sampler;
     for (;;) {
@@ -295,13 +340,32 @@ static void drain(struct recorder_thread *thread)
     }
 }
 
+static void drain(struct recorder_thread *thread)
+{
+    if (thread->sampler->timer)
+        drain_timer(thread);
+    else
+        drain_rings(thread);
+}
+
 /* Asleep for a while, outside MPI: where? */
 static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (s->state != OFF_ASLEEP || now_ns < s->looked_ns + BLOCKED_AFTER_NS ||
-        !blocked_look(thread, now_ns, now_ns - s->looked_ns))
+    if (s->state == OFF_ASLEEP && now_ns >= s->looked_ns + BLOCKED_AFTER_NS &&
+        blocked_look(thread, now_ns, now_ns - s->looked_ns))
+        s->looked_ns = now_ns;
+}
+
+/* Without switches: whoever slept at two looks in a row slept in between. */
+static void look_without_switches(struct recorder_thread *thread, uint64_t now_ns)
+{
+    struct sampler_thread *s = thread->sampler;
+    if (now_ns < s->looked_ns + BLOCKED_AFTER_NS)
         return;
+    uint64_t weight_ns = s->state == OFF_ASLEEP ? now_ns - s->looked_ns : 0;
+    bool is_asleep = !sample_is_in_call(thread, now_ns) && blocked_look(thread, now_ns, weight_ns);
+    s->state = is_asleep ? OFF_ASLEEP : ON_CPU;
     s->looked_ns = now_ns;
 }
 
@@ -314,7 +378,10 @@ void sampler_drain(void)
         if (!t->sampler)
             continue;
         drain(t);
-        look_if_asleep(t, now_ns);
+        if (t->sampler->timer)
+            look_without_switches(t, now_ns);
+        else
+            look_if_asleep(t, now_ns);
     }
 }
 

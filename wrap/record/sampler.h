@@ -40,5 +40,6 @@ void sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, 
 /* Was the thread in a recorded MPI call at this time, as far as is known without its stack? */
 bool sample_is_in_call(struct recorder_thread *thread, uint64_t time_ns);
 
-/* blocked.c: looks where a sleeping thread sleeps; false when it no longer does. */
+/* blocked.c: looks where a sleeping thread sleeps, and writes that when the time to account for is not 0; false when it
+ * does not sleep. */
 bool blocked_look(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns);

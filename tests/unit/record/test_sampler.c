@@ -10,6 +10,7 @@
 #include "tests/unit/record/spool_reader.h"
 #include "wrap/record/helper.h"
 #include "wrap/record/sampler.h"
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,7 +125,7 @@ static void test_samples(void **state)
     assert_in_range(mine.computing_ns, 300000000, 450000000);
     assert_int_equal(mine.in_call_ns, 0);
     assert_in_range(mine.asleep_ns, 250000000, 400000000);
-    assert_true(mine.off_ns >= 300000000);
+    assert_true(strcmp(recorder.options.sampler, "timer") == 0 || mine.off_ns >= 300000000);
     assert_in_range(other.computing_ns, 180000000, 350000000);
 }
 
@@ -139,6 +140,8 @@ static int set_up(void **state)
     strcpy(recorder.run_dir, dir);
     recorder.pid = getpid();
     recorder.budget.left_bytes = INT64_MAX;
+    /* unit_record_sampler_timer is this program under another name. */
+    strcpy(recorder.options.sampler, strstr(program_invocation_short_name, "timer") ? "timer" : "perf");
     stacks_learn_process();
     if (!unwind_init())
         return -1;
