@@ -47,50 +47,54 @@ static int fixture_free(void **state)
     return 0;
 }
 
-static char *printed(const struct fixture *f, const struct source_options *options, uint32_t n_files)
+/* *text is to be freed. */
+static void print(const struct fixture *f, const struct source_options *options, uint32_t n_files, char **text)
 {
-    char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = open_memstream(text, &size);
     assert_int_equal(source_print(out, &f->analysis, options), n_files);
     fclose(out);
-    return text;
 }
 
 static void marked_lines_stand_with_their_context(void **state)
 {
     struct fixture *f = *state;
-    char *text = printed(f, &(struct source_options){.width = 100, .n_context = 1}, 1), *rest = strchr(text, '\n') + 1;
-    assert_string_equal(rest, "     causes   waits here   line\n"
-                              "                              9  line 9\n"
-                              "     2.00 s |                10  line 10\n"
-                              "            |                11          body\\x1b[2J();\n"
-                              "            |                12  line 12\n"
-                              "                             13  line 13\n"
-                              "                            ...\n"
-                              "                             24  line 24\n"
-                              "                  2.00 s     25  line 25\n"
-                              "                             26  line 26\n");
+    char *text;
+    print(f, &(struct source_options){.width = 100, .n_context = 1}, 1, &text);
+    assert_string_equal(strchr(text, '\n') + 1, "     causes   waits here   line\n"
+                                                "                              9  line 9\n"
+                                                "     2.00 s |                10  line 10\n"
+                                                "            |                11          body\\x1b[2J();\n"
+                                                "            |                12  line 12\n"
+                                                "                             13  line 13\n"
+                                                "                            ...\n"
+                                                "                             24  line 24\n"
+                                                "                  2.00 s     25  line 25\n"
+                                                "                             26  line 26\n");
     free(text);
 }
 
 static void other_files_and_trifles_are_left_out(void **state)
 {
     struct fixture *f = *state;
-    free(printed(f, &(struct source_options){.width = 100, .only_file = "other.c"}, 0));
+    char *text;
+    print(f, &(struct source_options){.width = 100, .only_file = "other.c"}, 0, &text);
+    free(text);
     f->site.waiting_ns = f->cause.waiting_ns = 1e6;
-    free(printed(f, &(struct source_options){.width = 100}, 0));
+    print(f, &(struct source_options){.width = 100}, 0, &text);
+    free(text);
 }
 
 static void what_is_no_plain_file_is_not_opened(void **state)
 {
     struct fixture *f = *state;
     f->step.file = f->site.file = "/dev/zero";
-    char *text = printed(f, &(struct source_options){.width = 100}, 1);
+    char *text;
+    print(f, &(struct source_options){.width = 100}, 1, &text);
     assert_non_null(strstr(text, "/dev/zero   cannot be read"));
     free(text);
     f->step.file = f->site.file = "/nowhere/a.c";
-    text = printed(f, &(struct source_options){.width = 100, .directory = "/also/nowhere"}, 1);
+    print(f, &(struct source_options){.width = 100, .directory = "/also/nowhere"}, 1, &text);
     assert_non_null(strstr(text, "/nowhere/a.c   cannot be read: No such file"));
     free(text);
 }
