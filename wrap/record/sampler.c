@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The helper's side of sampling: which threads there are, what their rings hold. Samples and switches come in two
- * rings, so that a storm of switches (a library that yields while it waits) cannot push out the samples; they are
- * merged by time.
- *
- * A switch from the CPU inside an MPI call is left out together with the switch back. `out` follows the state of the
- * thread.
+ * The helper's side of sampling: which source of samples works here, which threads there are, and which of them sleep.
  */
 #include "wrap/record/sampler.h"
 #include "wrap/record/calibrate.h"
-#include "wrap/record/ring.h"
 #include "wrap/record/timer.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,33 +23,11 @@ enum {
     TIMER_COST_NS = 5000, /* a signal, a copy of the stack */
 };
 
-enum cpu_state { ON_CPU, OFF_HIDDEN, OFF_PREEMPTED, OFF_ASLEEP };
-
-struct sampler_thread {
-    struct ring samples, switches;
-    struct timer_ring *timer; /* instead of the rings */
-    enum cpu_state state;
-    uint64_t looked_ns; /* until when time asleep is accounted for */
-    bool seen;
-};
-
 static struct {
     bool on, by_timer, exclude_kernel;
-    uint64_t period_ns, sample_cost_ns, n_samples, n_lost, looked_at_threads_ns;
+    uint64_t period_ns, sample_cost_ns, n_samples, looked_at_threads_ns;
     int32_t own_tid;
-    char *scratch[2];
 } sampler;
-
-static bool allocate_scratch(void)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        void *at = mmap(NULL, RING_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (at == MAP_FAILED)
-            return false;
-        sampler.scratch[i] = at;
-    }
-    return true;
-}
 
 static bool choose_perf(void)
 {
@@ -64,7 +35,7 @@ static bool choose_perf(void)
     sampler.sample_cost_ns = calibrate_sample_ns(&error);
     if (error != 0)
         record_note("perf_event_open: %s", strerror(error));
-    if (error != 0 || !allocate_scratch())
+    if (error != 0 || !perf_init())
         return false;
     sampler.period_ns = calibrate_period_ns(sampler.sample_cost_ns, recorder.options.rate_hz);
     return true;
@@ -211,102 +182,6 @@ void sampler_follow_threads(void)
             end_thread(t);
 }
 
-/* The fields of a sample record, in the order of perf_event_open(2). */
-struct sample_fields {
-    struct perf_event_header header;
-    uint64_t ip;
-    uint32_t pid, tid;
-    uint64_t time_ns;
-    uint64_t abi;
-    uint64_t bx, bp, sp, pc, r12, r13, r14, r15;
-    uint64_t stack_bytes;
-    unsigned char stack[];
-};
-
-struct switch_fields {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-    uint64_t time_ns;
-};
-
-static bool parse_sample(const struct perf_event_header *header, struct sample *sample)
-{
-    const struct sample_fields *f = (const void *)header;
-    if (header->size < sizeof *f + sizeof(uint64_t) || f->abi == PERF_SAMPLE_REGS_ABI_NONE ||
-        header->size < sizeof *f + f->stack_bytes + sizeof(uint64_t))
-        return false;
-    uint64_t copied_bytes;
-    memcpy(&copied_bytes, f->stack + f->stack_bytes, sizeof copied_bytes);
-    if (f->stack_bytes == 0 || copied_bytes > f->stack_bytes)
-        copied_bytes = 0;
-    *sample = (struct sample){.time_ns = f->time_ns, .weight_ns = sampler.period_ns};
-    sample->flags = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ? WW_S_KERNEL : 0;
-    sample->window = (struct unwind_stack){f->sp, f->sp + copied_bytes, f->stack};
-    struct unwind_frame *frame = &sample->frame;
-    frame->reg[UNWIND_BX] = f->bx;
-    frame->reg[UNWIND_BP] = f->bp;
-    frame->reg[UNWIND_SP] = f->sp;
-    frame->reg[UNWIND_PC] = f->pc;
-    memcpy(&frame->reg[UNWIND_R12], &f->r12, 4 * sizeof f->r12);
-    frame->valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP | 1u << UNWIND_BX | 0xfu << UNWIND_R12;
-    frame->interrupted = true;
-    return true;
-}
-
-static void write_switch(struct recorder_thread *thread, uint32_t flags, uint64_t time_ns)
-{
-    struct ww_switch *record = threads_open_samples(thread) ? spool_take(&thread->samples, 1, true) : NULL;
-    if (!record)
-        return;
-    record->flags = flags;
-    record->time_ns = time_ns;
-    spool_commit(record, WW_SWITCH, 1);
-}
-
-static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header)
-{
-    struct sampler_thread *s = thread->sampler;
-    const struct switch_fields *f = (const void *)header;
-    if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
-        bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-        s->looked_ns = f->time_ns;
-        s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
-        if (sample_is_in_call(thread, f->time_ns))
-            s->state = OFF_HIDDEN;
-        else
-            write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), f->time_ns);
-    } else {
-        if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
-            write_switch(thread, 0, f->time_ns);
-        s->state = ON_CPU;
-    }
-}
-
-static void take_sample(struct recorder_thread *thread, const struct perf_event_header *header)
-{
-    struct sample sample;
-    sampler.n_samples++;
-    if (parse_sample(header, &sample))
-        sample_write(thread, &sample);
-}
-
-/* Lost records tell how many there were, in their second word. */
-static void take_lost(const struct perf_event_header *header, const char *what)
-{
-    if (header->size >= sizeof *header + 2 * sizeof(uint64_t))
-        sampler.n_lost += ((const uint64_t *)(const void *)(header + 1))[1];
-    record_note("some %s were lost: the kernel's buffer was full", what);
-}
-
-static uint64_t time_of(const struct perf_event_header *header)
-{
-    if (!header)
-        return UINT64_MAX;
-    if (header->type == PERF_RECORD_SAMPLE)
-        return ((const struct sample_fields *)(const void *)header)->time_ns;
-    return header->type == PERF_RECORD_SWITCH ? ((const struct switch_fields *)(const void *)header)->time_ns : 0;
-}
-
 static void drain_timer(struct recorder_thread *thread)
 {
     struct sample sample;
@@ -316,36 +191,12 @@ static void drain_timer(struct recorder_thread *thread)
     }
 }
 
-static void drain_rings(struct recorder_thread *thread)
-{
-    struct sampler_thread *s = thread->sampler;
-    for (;;) {
-        const struct perf_event_header *sample = ring_peek(&s->samples, sampler.scratch[0]);
-        const struct perf_event_header *change = ring_peek(&s->switches, sampler.scratch[1]);
-        if (!sample && !change)
-            return;
-        if (time_of(sample) <= time_of(change)) {
-            if (sample->type == PERF_RECORD_SAMPLE)
-                take_sample(thread, sample);
-            else if (sample->type == PERF_RECORD_LOST)
-                take_lost(sample, "samples");
-            ring_pop(&s->samples, sample);
-        } else {
-            if (change->type == PERF_RECORD_SWITCH)
-                take_switch(thread, change);
-            else if (change->type == PERF_RECORD_LOST)
-                take_lost(change, "switches to and from the CPU");
-            ring_pop(&s->switches, change);
-        }
-    }
-}
-
 static void drain(struct recorder_thread *thread)
 {
     if (thread->sampler->timer)
         drain_timer(thread);
     else
-        drain_rings(thread);
+        sampler.n_samples += perf_drain(thread, sampler.period_ns);
 }
 
 /* Asleep for a while, outside MPI: where? */

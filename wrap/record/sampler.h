@@ -9,6 +9,7 @@
  */
 #pragma once
 #include "wrap/record/recorder.h"
+#include "wrap/record/ring.h"
 
 /* Chooses and calibrates: the period of samples in ns of CPU time, 0 when there will be none. Notes why when something
  * is refused. */
@@ -23,6 +24,16 @@ void sampler_stop(void);
 uint64_t sampler_patience_ns(void);
 /* Samples taken, and what one costs. */
 uint64_t sampler_overhead_ns(void);
+
+enum sampler_state { ON_CPU, OFF_HIDDEN /* inside an MPI call */, OFF_PREEMPTED, OFF_ASLEEP };
+struct sampler_thread {
+    struct ring samples, switches;
+    struct timer_ring *timer; /* instead of the rings */
+    enum sampler_state state;
+    uint64_t looked_ns;  /* until when time asleep is accounted for */
+    uint64_t written_ns; /* the time of the last record */
+    bool seen;
+};
 
 /* One sample, whoever took it. */
 struct sample {
@@ -43,3 +54,8 @@ bool sample_is_in_call(struct recorder_thread *thread, uint64_t time_ns);
 /* blocked.c: looks where a sleeping thread sleeps, and writes that when the time to account for is not 0; false when it
  * does not sleep. */
 bool blocked_look(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns);
+
+/* perf_rings.c: memory for records that wrap around; false when there is none. */
+bool perf_init(void);
+/* Takes what is in both rings of the thread, in order of time. The number of samples. */
+uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns);

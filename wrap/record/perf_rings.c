@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the kernel's two rings of a thread say: samples in one, switches to and from the CPU in the other, so that a
+ * storm of switches (a library that yields while it waits) cannot push out the samples. They are merged by time.
+ *
+ * A switch from the CPU inside an MPI call is left out together with the switch back.
+ */
+#include "wrap/record/sampler.h"
+#include <string.h>
+#include <sys/mman.h>
+
+static char *scratch[2];
+
+bool perf_init(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        void *at = mmap(NULL, RING_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED)
+            return false;
+        scratch[i] = at;
+    }
+    return true;
+}
+
+/* The fields of a sample record, in the order of perf_event_open(2). */
+struct sample_fields {
+    struct perf_event_header header;
+    uint64_t ip;
+    uint32_t pid, tid;
+    uint64_t time_ns;
+    uint64_t abi;
+    uint64_t bx, bp, sp, pc, r12, r13, r14, r15;
+    uint64_t stack_bytes;
+    unsigned char stack[];
+};
+
+struct switch_fields {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    uint64_t time_ns;
+};
+
+static bool parse_sample(const struct perf_event_header *header, struct sample *sample)
+{
+    const struct sample_fields *f = (const void *)header;
+    if (header->size < sizeof *f + sizeof(uint64_t) || f->abi == PERF_SAMPLE_REGS_ABI_NONE ||
+        header->size < sizeof *f + f->stack_bytes + sizeof(uint64_t))
+        return false;
+    uint64_t copied_bytes;
+    memcpy(&copied_bytes, f->stack + f->stack_bytes, sizeof copied_bytes);
+    if (f->stack_bytes == 0 || copied_bytes > f->stack_bytes)
+        copied_bytes = 0;
+    *sample = (struct sample){.time_ns = f->time_ns};
+    sample->flags = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ? WW_S_KERNEL : 0;
+    sample->window = (struct unwind_stack){f->sp, f->sp + copied_bytes, f->stack};
+    struct unwind_frame *frame = &sample->frame;
+    frame->reg[UNWIND_BX] = f->bx;
+    frame->reg[UNWIND_BP] = f->bp;
+    frame->reg[UNWIND_SP] = f->sp;
+    frame->reg[UNWIND_PC] = f->pc;
+    memcpy(&frame->reg[UNWIND_R12], &f->r12, 4 * sizeof f->r12);
+    frame->valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP | 1u << UNWIND_BX | 0xfu << UNWIND_R12;
+    frame->interrupted = true;
+    return true;
+}
+
+static void write_switch(struct recorder_thread *thread, uint32_t flags, uint64_t time_ns)
+{
+    struct ww_switch *record = threads_open_samples(thread) ? spool_take(&thread->samples, 1, true) : NULL;
+    if (!record)
+        return;
+    record->flags = flags;
+    record->time_ns = time_ns;
+    spool_commit(record, WW_SWITCH, 1);
+    thread->sampler->written_ns = time_ns;
+}
+
+static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header)
+{
+    struct sampler_thread *s = thread->sampler;
+    const struct switch_fields *f = (const void *)header;
+    if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
+        bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+        s->looked_ns = f->time_ns;
+        s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
+        if (sample_is_in_call(thread, f->time_ns))
+            s->state = OFF_HIDDEN;
+        else
+            write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), f->time_ns);
+    } else {
+        if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
+            write_switch(thread, 0, f->time_ns);
+        s->state = ON_CPU;
+    }
+}
+
+static bool take_sample(struct recorder_thread *thread, const struct perf_event_header *header, uint64_t period_ns)
+{
+    struct sample sample;
+    if (!parse_sample(header, &sample))
+        return false;
+    sample.weight_ns = period_ns;
+    thread->sampler->written_ns = sample.time_ns;
+    sample_write(thread, &sample);
+    return true;
+}
+
+struct lost_fields {
+    struct perf_event_header header;
+    uint64_t id, n_lost;
+    uint32_t pid, tid;
+    uint64_t time_ns;
+};
+
+/* What was lost inside an MPI call is no loss. A state that may have changed unseen is not carried on: time off the CPU
+ * is rather reported too short. */
+static void take_lost_switches(struct recorder_thread *thread, const struct perf_event_header *header)
+{
+    struct sampler_thread *s = thread->sampler;
+    const struct lost_fields *f = (const void *)header;
+    if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
+        write_switch(thread, 0, s->written_ns);
+    s->state = ON_CPU;
+    if (header->size >= sizeof *f && !sample_is_in_call(thread, f->time_ns))
+        record_note("some switches to and from the CPU were lost: the kernel's buffer was full");
+}
+
+static uint64_t time_of(const struct perf_event_header *header)
+{
+    if (!header)
+        return UINT64_MAX;
+    if (header->type == PERF_RECORD_SAMPLE)
+        return ((const struct sample_fields *)(const void *)header)->time_ns;
+    return header->type == PERF_RECORD_SWITCH ? ((const struct switch_fields *)(const void *)header)->time_ns : 0;
+}
+
+uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns)
+{
+    struct sampler_thread *s = thread->sampler;
+    uint64_t n_samples = 0;
+    for (;;) {
+        const struct perf_event_header *sample = ring_peek(&s->samples, scratch[0]);
+        const struct perf_event_header *change = ring_peek(&s->switches, scratch[1]);
+        if (!sample && !change)
+            return n_samples;
+        if (time_of(sample) <= time_of(change)) {
+            if (sample->type == PERF_RECORD_SAMPLE)
+                n_samples += take_sample(thread, sample, period_ns);
+            else if (sample->type == PERF_RECORD_LOST)
+                record_note("some samples were lost: the kernel's buffer was full");
+            ring_pop(&s->samples, sample);
+        } else {
+            if (change->type == PERF_RECORD_SWITCH)
+                take_switch(thread, change);
+            else if (change->type == PERF_RECORD_LOST)
+                take_lost_switches(thread, change);
+            ring_pop(&s->switches, change);
+        }
+    }
+}
