@@ -21,7 +21,8 @@ enum wait_kind {
     WAIT_ICOLL,
     WAIT_RMA,
     WAIT_CREATE,
-    WAIT_INIT,
+    WAIT_INIT, /* at MPI_Finalize */
+    WAIT_IO,   /* collective file access */
     WAIT_N_KINDS
 };
 const char *wait_kind_name(enum wait_kind kind); /* "wait at barrier", "late sender" ... */
@@ -45,9 +46,9 @@ struct class_step {
     uint32_t step;
     uint32_t rank;       /* whose path */
     double dur_ns;       /* signed: + on the late side, - on the waiting side, summed over the instances */
-    double blame_ns;     /* its part of the waiting; 0 for negative remainders and pruned steps */
+    double blame_ns;     /* its part of the waiting; 0 for negative remainders */
     bool is_long_term;   /* entered through an adopted chain */
-    bool is_redundant;   /* pruned: shown on request only */
+    bool is_redundant;   /* pruned: shown on request only; its blame, if any, counts all the same */
     uint64_t executions; /* 0 = not counted */
     uint64_t n_samples;
 };

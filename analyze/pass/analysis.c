@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The order of the passes: samples are pooled in a first reading of the trace; a second one matches, replays, explains
+ * and classifies wait by wait; then blame is shared out and named. Memory follows code size x processes and what is
+ * under way between them, not the length of the trace.
+ */
+#include "analyze/pass/analysis.h"
+#include "analyze/pass/reader.h"
+#include "analyze/pass/result.h"
+#include "wrap/base/err.h"
+#include <stdlib.h>
+
+struct passes {
+    struct trace *trace;
+    struct steps steps;
+    struct sites sites;
+    struct lanes lanes;
+    struct pools pools;
+    struct links links;
+    struct messages messages;
+    struct gatherings gatherings;
+    struct classes classes;
+    struct replay replay;
+    struct reader reader;
+};
+
+static void passes_begin(struct passes *passes, struct trace *trace, struct code *code)
+{
+    passes->trace = trace;
+    sites_begin(&passes->sites, trace, code, &passes->steps);
+    lanes_begin(&passes->lanes, &passes->sites);
+    pools_begin(&passes->pools, &passes->sites);
+    links_begin(&passes->links, trace->n_locations);
+    messages_begin(&passes->messages, trace, &passes->links);
+    gatherings_begin(&passes->gatherings, trace, &passes->links);
+    classes_begin(&passes->classes, &passes->pools, trace->n_ranks);
+    passes->replay = (struct replay){.trace = trace,
+                                     .links = &passes->links,
+                                     .messages = &passes->messages,
+                                     .gatherings = &passes->gatherings,
+                                     .classes = &passes->classes,
+                                     .steps = &passes->steps};
+    replay_begin(&passes->replay);
+    passes->reader =
+        (struct reader){.trace = trace, .lanes = &passes->lanes, .pools = &passes->pools, .replay = &passes->replay};
+    reader_begin(&passes->reader);
+}
+
+static void passes_release(struct passes *passes)
+{
+    reader_release(&passes->reader);
+    replay_release(&passes->replay);
+    classes_release(&passes->classes);
+    gatherings_release(&passes->gatherings);
+    messages_release(&passes->messages);
+    links_release(&passes->links);
+    pools_release(&passes->pools);
+    lanes_release(&passes->lanes);
+    sites_release(&passes->sites);
+    steps_release(&passes->steps);
+}
+
+/* What the first reading learns. */
+struct survey {
+    bool has_collective_records;
+    bool has_collectives;
+};
+
+static void survey_event(const struct trace *trace, const struct event *event, struct survey *survey)
+{
+    if (event->kind == EV_COLL_END)
+        survey->has_collective_records = true;
+    if (event->kind == EV_ENTER && event->region < trace->n_regions && trace->regions[event->region].is_mpi &&
+        trace->regions[event->region].class == WW_COLLECTIVE)
+        survey->has_collectives = true;
+}
+
+static void passes_survey(struct passes *passes)
+{
+    struct survey survey = {0};
+    const struct event *event;
+    while ((event = trace_next(passes->trace))) {
+        struct lane *lane = &passes->lanes.at[event->loc];
+        survey_event(passes->trace, event, &survey);
+        enum lane_news news = lanes_feed(&passes->lanes, event);
+        if (news == LANE_ENTERED || (news == LANE_ENDED && !lane->depth))
+            pools_add(&passes->pools, lane->rank, &lane->stretch);
+    }
+    passes->reader.collectives_by_name =
+        !passes->trace->is_ours && survey.has_collectives && !survey.has_collective_records;
+}
+
+static void passes_read(struct passes *passes)
+{
+    const struct event *event;
+    while ((event = trace_next(passes->trace)))
+        reader_feed(&passes->reader, event);
+    reader_finish(&passes->reader);
+}
+
+static void passes_write(struct passes *passes, struct analysis *analysis)
+{
+    result_write(&(struct result_input){.analysis = analysis,
+                                        .sites = &passes->sites,
+                                        .classes = &passes->classes,
+                                        .replay = &passes->replay,
+                                        .reader = &passes->reader});
+}
+
+struct analysis *analysis_run(struct trace *trace, struct code *code)
+{
+    struct passes passes = {0};
+    struct analysis *analysis = NULL;
+    passes_begin(&passes, trace, code);
+    if (trace_rewind(trace))
+        goto out;
+    passes_survey(&passes);
+    if (trace_rewind(trace))
+        goto out;
+    lanes_rewind(&passes.lanes);
+    passes_read(&passes);
+    if (!(analysis = calloc(1, sizeof *analysis)))
+        err_out_of_memory(sizeof *analysis);
+    analysis->trace = trace;
+    analysis->code = code;
+    passes_write(&passes, analysis);
+out:
+    passes_release(&passes);
+    return analysis;
+}
+
+void analysis_free(struct analysis *analysis)
+{
+    if (!analysis)
+        return;
+    struct arena arena = analysis->arena;
+    arena_release(&arena);
+    free(analysis);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/blame.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const double ACCOUNTED = 0.95;
+
+void blame_net(const struct path_class *class, struct sparse *net)
+{
+    for (size_t i = 0; i < class->terms.n; i++) {
+        const struct term *term = &class->terms.at[i];
+        sparse_add(net, class_key_step(term->key), term->key & CLASS_WAITING ? -term->ns : term->ns);
+    }
+    sparse_pack(net);
+}
+
+static void blame_late_totals(const struct path_class *class, struct sparse *late)
+{
+    for (size_t i = 0; i < class->terms.n; i++)
+        if (!(class->terms.at[i].key & CLASS_WAITING) && class->terms.at[i].ns > 0)
+            sparse_add(late, class_key_step(class->terms.at[i].key), class->terms.at[i].ns);
+    sparse_pack(late);
+}
+
+/* Only a clock error leaves nothing positive to blame. */
+static void blame_clock(const struct path_class *class, struct steps *steps, struct sparse *blame)
+{
+    uint32_t step = steps_put(steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
+    sparse_add(blame, class_key(0, step), class->waiting_ns);
+}
+
+void blame_share(const struct path_class *class, struct steps *steps, struct sparse *blame)
+{
+    struct sparse net = {0}, late = {0};
+    double positive_ns = 0;
+    blame_net(class, &net);
+    blame_late_totals(class, &late);
+    for (size_t i = 0; i < net.n; i++)
+        if (net.at[i].ns > 0 && sparse_get(&late, net.at[i].key) > 0)
+            positive_ns += net.at[i].ns;
+    for (size_t i = 0; i < class->terms.n && positive_ns > 0; i++) {
+        const struct term *term = &class->terms.at[i];
+        uint32_t step = class_key_step(term->key);
+        double remainder_ns = sparse_get(&net, step);
+        if (!(term->key & CLASS_WAITING) && term->ns > 0 && remainder_ns > 0)
+            sparse_add(blame, term->key,
+                       class->waiting_ns * (remainder_ns / positive_ns) * (term->ns / sparse_get(&late, step)));
+    }
+    if (!(positive_ns > 0))
+        blame_clock(class, steps, blame);
+    sparse_pack(blame);
+    sparse_release(&net);
+    sparse_release(&late);
+}
+
+static int remainder_compare(const void *a, const void *b)
+{
+    const struct term *left = a, *right = b;
+    double difference = fabs(left->ns) - fabs(right->ns);
+    if (difference != 0)
+        return difference < 0 ? -1 : 1;
+    return (left->key > right->key) - (left->key < right->key);
+}
+
+void blame_prune(const struct path_class *class, struct sparse *redundant)
+{
+    struct sparse net = {0};
+    blame_net(class, &net);
+    double left_ns = sparse_sum(&net);
+    if (net.n)
+        qsort(net.at, net.n, sizeof *net.at, remainder_compare);
+    for (size_t i = 0; i < net.n && left_ns - net.at[i].ns >= ACCOUNTED * class->waiting_ns; i++) {
+        left_ns -= net.at[i].ns;
+        sparse_add(redundant, net.at[i].key, 1);
+    }
+    sparse_pack(redundant);
+    sparse_release(&net);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/causes.h"
+#include "analyze/pass/explain.h"
+#include <stdlib.h>
+
+static const double CALLER_TIME = 0.05, CALLER_BLAME = 0.9;
+
+/* What is collected of a cause before it is written out. */
+struct culprit {
+    uint32_t step;
+    double kind_ns[KIND_N], direct_ns, waiting_ns;
+    struct sparse ranks;   /* blame by rank */
+    struct sparse classes; /* blame by (site in result order, class) */
+    struct sparse times;   /* time by rank */
+};
+
+struct causes {
+    const struct causes_input *input;
+    struct steps *steps;
+    struct sparse time;       /* by class_key(rank, step), over the run */
+    struct sparse blame;      /* by step */
+    VEC(uint32_t) cause_step; /* by step: the step its cause is named by */
+    struct map index;         /* naming step -> culprit */
+    VEC(struct culprit) found;
+};
+
+static enum cause_kind step_kind(const struct step_key *key)
+{
+    switch ((enum step_state)key->state) {
+    case STEP_DESCHEDULED:
+        return KIND_DESCHEDULED;
+    case STEP_BLOCKED:
+        return KIND_BLOCKED;
+    case STEP_TRANSFER:
+    case STEP_MPI:
+        return KIND_TRANSFER;
+    default:
+        return KIND_MORE_TIME;
+    }
+}
+
+/* Time of every rank in every step: atoms of the run, expanded. */
+static void causes_add_times(struct causes *causes)
+{
+    struct pools *pools = causes->input->classes->pools;
+    for (uint32_t rank = 0; rank < causes->input->classes->n_ranks; rank++) {
+        const struct sparse *atoms = &causes->input->ranks[rank].atoms;
+        for (size_t i = 0; i < atoms->n; i++) {
+            struct term single;
+            struct shares shares = pools_expand(pools, (uint32_t)atoms->at[i].key, &single);
+            for (size_t j = 0; j < shares.n; j++)
+                sparse_add(&causes->time, class_key(rank, (uint32_t)shares.at[j].key),
+                           atoms->at[i].ns * shares.at[j].ns);
+        }
+    }
+    sparse_pack(&causes->time);
+}
+
+static void causes_add_blame(struct causes *causes)
+{
+    const struct classes *classes = causes->input->classes;
+    for (size_t site = 0; site < classes->sites.n; site++)
+        for (size_t i = 0; i < classes->sites.at[site].classes.n; i++) {
+            const struct sparse *blame = &causes->input->blames[site][i];
+            for (size_t j = 0; j < blame->n; j++)
+                sparse_add(&causes->blame, class_key_step(blame->at[j].key), blame->at[j].ns);
+        }
+    sparse_pack(&causes->blame);
+}
+
+/* One caller of a place: its part of the place's time and blame. */
+struct caller {
+    uint32_t place_step, caller;
+    double time_ns, blame_ns;
+};
+
+static int caller_compare(const void *a, const void *b)
+{
+    const struct caller *left = a, *right = b;
+    if (left->place_step != right->place_step)
+        return left->place_step < right->place_step ? -1 : 1;
+    return (left->caller > right->caller) - (left->caller < right->caller);
+}
+
+static struct caller caller_of_step(struct causes *causes, uint32_t step, const struct sparse *step_time)
+{
+    return (struct caller){.place_step = steps_base(causes->steps, step),
+                           .caller = steps_key(causes->steps, step)->caller,
+                           .time_ns = sparse_get(step_time, step),
+                           .blame_ns = sparse_get(&causes->blame, step)};
+}
+
+/* Decides for one place: the caller to name, or TRACE_NONE. The callers are sorted by caller. */
+static uint32_t callers_choose(const struct caller *callers, size_t n)
+{
+    double time_ns = 0, blame_ns = 0, best_ns = 0;
+    uint32_t n_busy = 0, best = TRACE_NONE;
+    for (size_t i = 0; i < n; i++) {
+        time_ns += callers[i].time_ns;
+        blame_ns += callers[i].blame_ns;
+    }
+    for (size_t i = 0; i < n;) {
+        uint32_t caller = callers[i].caller;
+        double own_time_ns = 0, own_blame_ns = 0;
+        for (; i < n && callers[i].caller == caller; i++) {
+            own_time_ns += callers[i].time_ns;
+            own_blame_ns += callers[i].blame_ns;
+        }
+        n_busy += own_time_ns >= CALLER_TIME * time_ns;
+        if (own_blame_ns > best_ns) {
+            best_ns = own_blame_ns;
+            best = caller;
+        }
+    }
+    return n_busy >= 2 && best_ns >= CALLER_BLAME * blame_ns ? best : TRACE_NONE;
+}
+
+/* The step that names blame on `place_step` under the chosen caller. */
+static uint32_t caller_step(struct causes *causes, uint32_t place_step, uint32_t caller)
+{
+    struct step_key key = *steps_key(causes->steps, place_step);
+    if (code_place(causes->input->sites->code, caller)->is_loop)
+        return steps_put(causes->steps, STEP_COMPUTING, WHAT_PLACE, caller, TRACE_NONE);
+    return steps_put(causes->steps, STEP_COMPUTING, WHAT_PLACE, key.id, caller);
+}
+
+static void causes_name_steps(struct causes *causes)
+{
+    VEC(struct caller) callers = {0};
+    struct sparse step_time = {0};
+    for (size_t i = 0; i < causes->time.n; i++)
+        sparse_add(&step_time, class_key_step(causes->time.at[i].key), causes->time.at[i].ns);
+    sparse_pack(&step_time);
+    uint32_t n = steps_n(causes->steps);
+    vec_resize(&causes->cause_step, n);
+    for (uint32_t step = 0; step < n; step++) {
+        causes->cause_step.at[step] = steps_base(causes->steps, step);
+        if (steps_key(causes->steps, step)->caller != TRACE_NONE)
+            *vec_push(&callers) = caller_of_step(causes, step, &step_time);
+    }
+    if (callers.n)
+        qsort(callers.at, callers.n, sizeof *callers.at, caller_compare);
+    struct map chosen = {0}; /* place step -> caller + 1 */
+    for (size_t i = 0, end; i < callers.n; i = end) {
+        for (end = i; end < callers.n && callers.at[end].place_step == callers.at[i].place_step;)
+            end++;
+        *map_put(&chosen, callers.at[i].place_step, NULL) = (uint64_t)callers_choose(&callers.at[i], end - i) + 1;
+    }
+    for (uint32_t step = 0; step < n; step++) {
+        uint32_t caller = steps_key(causes->steps, step)->caller;
+        const uint64_t *choice = map_get(&chosen, causes->cause_step.at[step]);
+        if (choice && caller != TRACE_NONE && *choice == (uint64_t)caller + 1)
+            causes->cause_step.at[step] = caller_step(causes, causes->cause_step.at[step], caller);
+    }
+    map_release(&chosen);
+    vec_release(&callers);
+    sparse_release(&step_time);
+}
+
+static struct culprit *culprit_of_step(struct causes *causes, uint32_t step)
+{
+    bool is_new;
+    uint32_t naming = causes->cause_step.at[step];
+    uint64_t *slot = map_put(&causes->index, naming, &is_new);
+    if (is_new) {
+        *slot = causes->found.n;
+        vec_push(&causes->found)->step = naming;
+    }
+    return &causes->found.at[*slot];
+}
+
+static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t class, const struct sparse *blame)
+{
+    for (size_t i = 0; i < blame->n; i++) {
+        uint64_t key = blame->at[i].key;
+        double ns = blame->at[i].ns;
+        uint32_t step = class_key_step(key);
+        struct culprit *culprit = culprit_of_step(causes, step);
+        culprit->kind_ns[step_kind(steps_key(causes->steps, step))] += ns;
+        culprit->waiting_ns += ns;
+        culprit->direct_ns += key & CLASS_LONG_TERM ? 0 : ns;
+        sparse_add(&culprit->ranks, class_key_rank(key), ns);
+        sparse_add(&culprit->classes, (uint64_t)site << 32 | class, ns);
+    }
+}
+
+static void causes_collect(struct causes *causes)
+{
+    const struct classes *classes = causes->input->classes;
+    for (uint32_t site = 0; site < causes->input->analysis->n_sites; site++) {
+        uint32_t at = causes->input->site_order[site];
+        for (uint32_t i = 0; i < classes->sites.at[at].classes.n; i++)
+            causes_collect_class(causes, site, i, &causes->input->blames[at][i]);
+    }
+    for (size_t i = 0; i < causes->time.n; i++) {
+        uint32_t step = class_key_step(causes->time.at[i].key);
+        if (step >= causes->cause_step.n)
+            continue;
+        const uint64_t *slot = map_get(&causes->index, causes->cause_step.at[step]);
+        if (slot)
+            sparse_add(&causes->found.at[*slot].times, class_key_rank(causes->time.at[i].key), causes->time.at[i].ns);
+    }
+}
+
+static int cause_rank_compare(const void *a, const void *b)
+{
+    const struct cause_rank *left = a, *right = b;
+    if (left->blame_ns != right->blame_ns)
+        return left->blame_ns > right->blame_ns ? -1 : 1;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+static int cause_site_compare(const void *a, const void *b)
+{
+    const struct cause_site *left = a, *right = b;
+    if (left->waiting_ns != right->waiting_ns)
+        return left->waiting_ns > right->waiting_ns ? -1 : 1;
+    return (left->site > right->site) - (left->site < right->site);
+}
+
+static int cause_compare(const void *a, const void *b)
+{
+    const struct cause *left = a, *right = b;
+    if (left->waiting_ns != right->waiting_ns)
+        return left->waiting_ns > right->waiting_ns ? -1 : 1;
+    return (left->step > right->step) - (left->step < right->step);
+}
+
+static void cause_add_ranks(struct arena *arena, struct culprit *culprit, struct cause *cause)
+{
+    sparse_pack(&culprit->ranks);
+    sparse_pack(&culprit->times);
+    cause->ranks = arena_array(arena, struct cause_rank, culprit->ranks.n + 1);
+    for (size_t i = 0; i < culprit->ranks.n; i++)
+        cause->ranks[cause->n_ranks++] =
+            (struct cause_rank){.rank = (uint32_t)culprit->ranks.at[i].key,
+                                .blame_ns = culprit->ranks.at[i].ns,
+                                .time_ns = sparse_get(&culprit->times, culprit->ranks.at[i].key)};
+    qsort(cause->ranks, cause->n_ranks, sizeof *cause->ranks, cause_rank_compare);
+}
+
+/* Ranks that wait at the cause's sites and are not to blame themselves. */
+static void cause_add_others(struct analysis *analysis, struct culprit *culprit, struct cause *cause)
+{
+    cause->others = arena_array(&analysis->arena, struct cause_rank, analysis->trace->n_ranks + 1);
+    for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
+        double waiting_ns = 0;
+        for (uint32_t i = 0; i < cause->n_sites; i++)
+            waiting_ns += analysis->sites[cause->sites[i].site].rank_waiting_ns[rank];
+        if (waiting_ns > 0 && sparse_get(&culprit->ranks, rank) <= 0)
+            cause->others[cause->n_others++] =
+                (struct cause_rank){.rank = rank, .time_ns = sparse_get(&culprit->times, rank)};
+    }
+}
+
+static void cause_add_sites(struct analysis *analysis, struct culprit *culprit, struct cause *cause)
+{
+    sparse_pack(&culprit->classes);
+    size_t n = culprit->classes.n;
+    cause->sites = arena_array(&analysis->arena, struct cause_site, n + 1);
+    uint32_t *numbers = arena_array(&analysis->arena, uint32_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t site = (uint32_t)(culprit->classes.at[i].key >> 32), class = (uint32_t)culprit->classes.at[i].key;
+        struct cause_site *out = cause->n_sites ? &cause->sites[cause->n_sites - 1] : NULL;
+        if (!out || out->site != site) {
+            out = &cause->sites[cause->n_sites++];
+            *out = (struct cause_site){.site = site, .classes = &numbers[i]};
+        }
+        out->waiting_ns += culprit->classes.at[i].ns;
+        out->n_instances += analysis->sites[site].classes[class].n_instances;
+        numbers[i] = analysis->sites[site].classes[class].number;
+        out->n_classes++;
+    }
+    qsort(cause->sites, cause->n_sites, sizeof *cause->sites, cause_site_compare);
+}
+
+static void cause_write(struct causes *causes, struct culprit *culprit, struct cause *cause)
+{
+    struct analysis *analysis = causes->input->analysis;
+    *cause = (struct cause){.step = culprit->step, .waiting_ns = culprit->waiting_ns, .direct_ns = culprit->direct_ns};
+    cause->share = analysis->waiting_ns > 0 ? culprit->waiting_ns / analysis->waiting_ns : 0;
+    cause->if_balanced_ns = culprit->waiting_ns / analysis->trace->n_ranks;
+    cause->kind = KIND_MORE_TIME;
+    for (int kind = 0; kind < KIND_N; kind++) {
+        cause->kind_ns[kind] = culprit->kind_ns[kind];
+        if (culprit->kind_ns[kind] > cause->kind_ns[cause->kind])
+            cause->kind = (enum cause_kind)kind;
+    }
+    cause_add_ranks(&analysis->arena, culprit, cause);
+    cause_add_sites(analysis, culprit, cause);
+    cause_add_others(analysis, culprit, cause);
+    explain_cause(&analysis->arena, cause);
+}
+
+static void causes_release(struct causes *causes)
+{
+    for (size_t i = 0; i < causes->found.n; i++) {
+        sparse_release(&causes->found.at[i].ranks);
+        sparse_release(&causes->found.at[i].classes);
+        sparse_release(&causes->found.at[i].times);
+    }
+    vec_release(&causes->found);
+    vec_release(&causes->cause_step);
+    map_release(&causes->index);
+    sparse_release(&causes->time);
+    sparse_release(&causes->blame);
+}
+
+void causes_find(const struct causes_input *input)
+{
+    struct causes causes = {.input = input, .steps = input->sites->steps};
+    struct analysis *analysis = input->analysis;
+    causes_add_times(&causes);
+    causes_add_blame(&causes);
+    causes_name_steps(&causes);
+    causes_collect(&causes);
+    analysis->causes = arena_array(&analysis->arena, struct cause, causes.found.n + 1);
+    for (size_t i = 0; i < causes.found.n; i++)
+        cause_write(&causes, &causes.found.at[i], &analysis->causes[i]);
+    analysis->n_causes = (uint32_t)causes.found.n;
+    qsort(analysis->causes, analysis->n_causes, sizeof *analysis->causes, cause_compare);
+    causes_release(&causes);
+}

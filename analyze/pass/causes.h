@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From blame by class to causes: places in the code, whatever state, caller and call site the blame came with.
+ *
+ * Whom a helper's loop is charged to. One loop (say, in a vector routine) may run on behalf of several callers. When at
+ * least two of them spend 5 % of its time each and 90 % of its blame falls under one, that caller's loop is the cause:
+ * elsewhere the inner loop runs innocently. Otherwise the inner loop is, and callers are merged.
+ *
+ * If balanced. Were a cause's excess spread evenly over all ranks, they would all arrive at the mean of their present
+ * arrivals; the last of them earlier by (sum of waiting) / (number of ranks). That estimate is exact for one cause at
+ * barriers.
+ */
+#pragma once
+#include "analyze/pass/blame.h"
+#include "analyze/pass/replay.h"
+
+struct causes_input {
+    struct analysis *analysis; /* sites are filled in; causes are added */
+    struct classes *classes;
+    struct sites *sites;
+    const struct rank_time *ranks;
+    const uint32_t *site_order; /* analysis->sites[i] is classes->sites.at[site_order[i]] */
+    struct sparse **blames;     /* by index in classes->sites, then class */
+};
+
+void causes_find(const struct causes_input *input);

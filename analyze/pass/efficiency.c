@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/efficiency.h"
+#include <math.h>
+
+/* The chain that ends last is the critical path. Ties: the lowest location. */
+static const struct queue_of_calls *critical_lane(const struct replay *replay)
+{
+    const struct queue_of_calls *critical = NULL;
+    for (uint32_t i = 0; i < replay->trace->n_locations; i++)
+        if (!critical || replay->lanes[i].now_ns > critical->now_ns)
+            critical = &replay->lanes[i];
+    return critical;
+}
+
+static double terms_outside_mpi(const struct replay *replay, const struct sparse *terms)
+{
+    double outside_ns = 0;
+    for (size_t i = 0; i < terms->n; i++) {
+        struct term single;
+        struct shares shares = pools_expand(replay->classes->pools, (uint32_t)terms->at[i].key, &single);
+        bool is_mpi = shares.n && steps_key(replay->steps, (uint32_t)shares.at[0].key)->what == WHAT_SITE;
+        outside_ns += is_mpi ? 0 : terms->at[i].ns;
+    }
+    return outside_ns;
+}
+
+static double critical_outside_mpi(const struct replay *replay)
+{
+    const struct queue_of_calls *lane = critical_lane(replay);
+    double outside_ns = lane ? terms_outside_mpi(replay, &lane->open) : 0;
+    for (const struct chain_node *node = lane ? lane->tip : NULL; node; node = node->parent)
+        outside_ns += terms_outside_mpi(replay, &node->terms);
+    return outside_ns;
+}
+
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+void efficiency_write(struct analysis *analysis, const struct replay *replay)
+{
+    struct efficiency *efficiency = &analysis->efficiency;
+    uint32_t n_ranks = analysis->trace->n_ranks;
+    double useful_sum_ns = 0, useful_max_ns = 0;
+    efficiency->wall_ns = (double)(analysis->trace->end_ns - analysis->trace->start_ns);
+    for (uint32_t rank = 0; rank < n_ranks; rank++) {
+        const struct rank_time *time = &replay->ranks[rank];
+        double useful_ns = time->outside_ns;
+        efficiency->compute_ns += time->compute_ns;
+        efficiency->descheduled_ns += time->descheduled_ns;
+        efficiency->blocked_ns += time->blocked_ns;
+        efficiency->mpi_ns += time->mpi_ns;
+        efficiency->transfer_ns += time->transfer_ns > 0 ? time->transfer_ns : 0;
+        efficiency->waiting_ns += time->waiting_ns;
+        useful_sum_ns += useful_ns;
+        if (useful_ns > useful_max_ns)
+            useful_max_ns = useful_ns;
+    }
+    double ideal_ns = fmax(critical_outside_mpi(replay), useful_max_ns);
+    efficiency->parallel = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), efficiency->wall_ns);
+    efficiency->load_balance = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), useful_max_ns);
+    efficiency->serialisation = ratio(useful_max_ns, ideal_ns);
+    efficiency->transfer = ratio(ideal_ns, efficiency->wall_ns);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the time of all ranks went, and POP's efficiencies (the multiplicative ones):
+ *     parallel = load balance x serialisation x transfer,
+ *     load balance = mean(U) / max(U), serialisation = max(U) / T_ideal, transfer = T_ideal / T,
+ * with U a rank's time outside MPI, T the run time, and T_ideal the critical path without what it spent inside MPI:
+ * the run on a network that takes no time, as long as the same processes stay critical (an upper bound of T_ideal).
+ */
+#pragma once
+#include "analyze/pass/replay.h"
+
+void efficiency_write(struct analysis *analysis, const struct replay *replay);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/lanes.h"
+#include "wrap/base/vec.h"
+
+static void stretch_begin(struct lane *lane, uint64_t now_ns)
+{
+    struct stretch *stretch = &lane->stretch;
+    stretch->begin_ns = lane->mark_ns = now_ns;
+    stretch->from = lane->site;
+    stretch->off_ns[OFF_PREEMPTED] = stretch->off_ns[OFF_BLOCKED] = 0;
+    stretch->n_on = stretch->n_blocked = stretch->n_worker = 0;
+    sparse_clear(&stretch->on);
+    sparse_clear(&stretch->blocked);
+    sparse_clear(&stretch->worker);
+    sparse_clear(&stretch->paths);
+}
+
+static void lane_begin(struct lanes *lanes, uint32_t location)
+{
+    struct lane *lane = &lanes->at[location];
+    struct stretch kept = lane->stretch;
+    *lane = (struct lane){.rank = lanes->trace->locations[location].rank,
+                          .is_worker = lane->is_worker,
+                          .context = TRACE_NONE,
+                          .site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE),
+                          .stretch = kept};
+    stretch_begin(lane, lanes->trace->start_ns);
+}
+
+void lanes_begin(struct lanes *lanes, struct sites *sites)
+{
+    const struct trace *trace = sites->trace;
+    *lanes = (struct lanes){.sites = sites, .trace = trace};
+    size_t cap = 0, rank_cap = 0;
+    vec_grow((void **)&lanes->at, &cap, trace->n_locations + 1, sizeof *lanes->at);
+    vec_grow((void **)&lanes->rank_lane, &rank_cap, trace->n_ranks + 1, sizeof *lanes->rank_lane);
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
+        lanes->rank_lane[rank] = TRACE_NONE;
+    for (uint32_t i = trace->n_locations; i-- > 0;) {
+        const struct trace_location *location = &trace->locations[i];
+        lanes->at[i] = (struct lane){.is_worker = location->thread != 0};
+        lane_begin(lanes, i);
+        if (location->thread == 0 && location->rank < trace->n_ranks)
+            lanes->rank_lane[location->rank] = i;
+    }
+}
+
+void lanes_rewind(struct lanes *lanes)
+{
+    for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
+        lane_begin(lanes, i);
+}
+
+void lanes_release(struct lanes *lanes)
+{
+    for (uint32_t i = 0; lanes->at && i < lanes->trace->n_locations; i++) {
+        sparse_release(&lanes->at[i].stretch.on);
+        sparse_release(&lanes->at[i].stretch.blocked);
+        sparse_release(&lanes->at[i].stretch.worker);
+        sparse_release(&lanes->at[i].stretch.paths);
+    }
+    vec_free(lanes->at);
+    vec_free(lanes->rank_lane);
+}
+
+/* Charges the time since the last mark to the user region the location is in. Outside all regions nothing is known. */
+static void lane_mark_path(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
+{
+    if (lane->context != TRACE_NONE && now_ns > lane->mark_ns) {
+        uint32_t step = steps_put(lanes->sites->steps, STEP_COMPUTING, WHAT_PATH, lane->context, TRACE_NONE);
+        sparse_add(&lane->stretch.paths, step, (double)(now_ns - lane->mark_ns));
+    }
+    lane->mark_ns = now_ns;
+}
+
+static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    uint32_t context = sites_context(lanes->sites, event->frame);
+    lane_mark_path(lanes, lane, event->time_ns);
+    lane->site = sites_put(lanes->sites, context == TRACE_NONE ? lane->context : context, event->region);
+    lane->stretch.end_ns = event->time_ns;
+    lane->stretch.to = lane->site;
+    lane->region = event->region;
+    lane->enter_ns = event->time_ns;
+    lane->depth = 1;
+    lane->idle_from_ns = lane->idle_to_ns = 0;
+    lane->is_worker = false;
+    return LANE_ENTERED;
+}
+
+static enum lane_news lane_enter(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    if (lane->depth) {
+        lane->depth++;
+        return LANE_NOTHING;
+    }
+    if (event->region < lanes->trace->n_regions && lanes->trace->regions[event->region].is_mpi)
+        return lane_enter_mpi(lanes, lane, event);
+    lane_mark_path(lanes, lane, event->time_ns);
+    lane->context = sites_enter(lanes->sites, lane->context, event->region);
+    return LANE_NOTHING;
+}
+
+static enum lane_news lane_leave(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    if (lane->depth) {
+        if (--lane->depth)
+            return LANE_NOTHING;
+        stretch_begin(lane, event->time_ns);
+        return LANE_LEFT;
+    }
+    lane_mark_path(lanes, lane, event->time_ns);
+    if (lane->context != TRACE_NONE)
+        lane->context = sites_context_at(lanes->sites, lane->context)->parent;
+    return LANE_NOTHING;
+}
+
+/* The lane whose stretch a sample belongs to, or NULL. */
+static struct lane *lane_of_sample(struct lanes *lanes, struct lane *lane)
+{
+    if (lane->is_worker) {
+        uint32_t main_lane = lane->rank < lanes->trace->n_ranks ? lanes->rank_lane[lane->rank] : TRACE_NONE;
+        lane = main_lane == TRACE_NONE ? NULL : &lanes->at[main_lane];
+    }
+    return lane && !lane->depth ? lane : NULL;
+}
+
+static void lane_sample(struct lanes *lanes, struct lane *from, const struct event *event)
+{
+    struct lane *lane = lane_of_sample(lanes, from);
+    uint32_t step = lane ? sites_sample_step(lanes->sites, event->frame) : TRACE_NONE;
+    if (step == TRACE_NONE || !event->weight_ns)
+        return;
+    struct stretch *stretch = &lane->stretch;
+    double weight = (double)event->weight_ns;
+    if (from->is_worker && !(event->flags & WW_S_BLOCKED)) {
+        sparse_add(&stretch->worker, step, weight);
+        stretch->n_worker++;
+    } else if (from->is_worker) {
+        return;
+    } else if (event->flags & WW_S_BLOCKED) {
+        sparse_add(&stretch->blocked, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
+        stretch->n_blocked++;
+    } else {
+        bool in_kernel = event->flags & WW_S_KERNEL;
+        sparse_add(&stretch->on, in_kernel ? steps_in_state(lanes->sites->steps, step, STEP_BLOCKED) : step, weight);
+        stretch->n_on++;
+    }
+}
+
+static void lane_on(struct lane *lane, uint64_t now_ns)
+{
+    if (!lane->off_since_ns)
+        return;
+    uint64_t begin_ns = lane->depth ? lane->enter_ns : lane->stretch.begin_ns;
+    uint64_t since_ns = lane->off_since_ns > begin_ns ? lane->off_since_ns : begin_ns;
+    lane->off_since_ns = 0;
+    if (now_ns <= since_ns)
+        return;
+    if (!lane->depth) {
+        lane->stretch.off_ns[lane->off_kind] += now_ns - since_ns;
+    } else if (lane->off_kind == OFF_PREEMPTED) {
+        lane->idle_from_ns = since_ns;
+        lane->idle_to_ns = now_ns;
+    }
+}
+
+static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    if (lane->is_ended)
+        return LANE_NOTHING;
+    lane->is_ended = true;
+    if (!lane->depth) {
+        lane_mark_path(lanes, lane, event->time_ns);
+        lane->stretch.end_ns = event->time_ns;
+        lane->stretch.to = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE);
+    }
+    return LANE_ENDED;
+}
+
+enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
+{
+    struct lane *lane = &lanes->at[event->loc];
+    switch (event->kind) {
+    case EV_ENTER:
+        return lane_enter(lanes, lane, event);
+    case EV_LEAVE:
+        return lane_leave(lanes, lane, event);
+    case EV_SAMPLE:
+        lane_sample(lanes, lane, event);
+        break;
+    case EV_OFF:
+        lane->off_since_ns = event->time_ns;
+        lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
+        break;
+    case EV_ON:
+        lane_on(lane, event->time_ns);
+        break;
+    case EV_END:
+        return lane_end(lanes, lane, event);
+    default:
+        break;
+    }
+    return LANE_NOTHING;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From events to calls: for every location, whether it is inside MPI, and what happened since it last was (a stretch).
+ *
+ * Both passes over the trace use it. A thread that never calls MPI is a worker: its samples belong to the stretch of
+ * its process's main thread, so that the loop inside a parallel region is found.
+ */
+#pragma once
+#include "analyze/pass/sites.h"
+#include "analyze/pass/sparse.h"
+
+enum off_kind { OFF_PREEMPTED, OFF_BLOCKED, OFF_N };
+
+/* What a location did between two MPI calls. */
+struct stretch {
+    uint64_t begin_ns, end_ns;
+    uint32_t from, to; /* sites */
+    uint64_t off_ns[OFF_N];
+    struct sparse on, blocked, worker; /* sampled weights by step */
+    uint32_t n_on, n_blocked, n_worker;
+    struct sparse paths; /* exact durations by step (regions of foreign archives) */
+};
+
+struct lane {
+    uint32_t rank;
+    bool is_worker;
+    uint32_t depth;   /* of regions entered since MPI was, MPI's included; 0 = outside MPI */
+    uint32_t context; /* of user regions entered */
+    uint32_t region, site;
+    uint64_t enter_ns;
+    uint64_t off_since_ns; /* 0 = on a CPU */
+    enum off_kind off_kind;
+    uint64_t mark_ns;                  /* up to here the stretch's paths are accounted for */
+    uint64_t idle_from_ns, idle_to_ns; /* last time it was preempted inside the present MPI call */
+    bool is_begun, is_ended;
+    struct stretch stretch;
+};
+
+struct lanes {
+    struct sites *sites;
+    const struct trace *trace;
+    struct lane *at;     /* by location */
+    uint32_t *rank_lane; /* main thread's location of each rank */
+};
+
+enum lane_news {
+    LANE_NOTHING,
+    LANE_ENTERED, /* an MPI call began: the stretch is complete */
+    LANE_LEFT,    /* it ended; a new stretch begins */
+    LANE_ENDED,   /* the location's last event: the stretch is complete when it is outside MPI */
+};
+
+void lanes_begin(struct lanes *lanes, struct sites *sites);
+/* The first event again; what was learned about workers is kept. */
+void lanes_rewind(struct lanes *lanes);
+void lanes_release(struct lanes *lanes);
+enum lane_news lanes_feed(struct lanes *lanes, const struct event *event);

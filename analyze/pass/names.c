@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/names.h"
+#include "wrap/base/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+const char *wait_kind_name(enum wait_kind kind)
+{
+    static const char *const names[WAIT_N_KINDS] = {
+        [WAIT_BARRIER] = "wait at barrier",
+        [WAIT_NXN] = "wait at N x N",
+        [WAIT_LATE_SENDER] = "late sender",
+        [WAIT_LATE_RECEIVER] = "late receiver",
+        [WAIT_LATE_BROADCAST] = "late broadcast",
+        [WAIT_EARLY_REDUCE] = "early reduce",
+        [WAIT_EARLY_SCAN] = "early scan",
+        [WAIT_NEIGHBOR] = "wait at neighborhood collective",
+        [WAIT_ICOLL] = "completion of non-blocking collective",
+        [WAIT_RMA] = "wait at RMA synchronisation",
+        [WAIT_CREATE] = "creation or freeing",
+        [WAIT_INIT] = "wait at MPI_Finalize",
+        [WAIT_IO] = "wait at collective I/O",
+    };
+    return kind < WAIT_N_KINDS ? names[kind] : "unknown";
+}
+
+const char *cause_kind_name(enum cause_kind kind)
+{
+    static const char *const names[KIND_N] = {"more-work", "slower", "descheduled", "blocked", "transfer", "more-time"};
+    return kind < KIND_N ? names[kind] : "unknown";
+}
+
+static const struct trace_frame *context_frame(const struct context *context, struct trace_frame *frame)
+{
+    *frame =
+        (struct trace_frame){.module = context->module, .address = context->address - (context->is_return ? 1 : 0)};
+    return frame;
+}
+
+/* The innermost frame of user code at or outside a context; TRACE_NONE. Fortran bindings are skipped that way. */
+static uint32_t context_user(const struct sites *sites, uint32_t context)
+{
+    for (; context != TRACE_NONE; context = sites_context_at(sites, context)->parent) {
+        const struct context *at = sites_context_at(sites, context);
+        if (at->module == TRACE_NONE)
+            return context;
+        if (sites->code && !code_module_is_runtime(sites->code, at->module))
+            return context;
+    }
+    return TRACE_NONE;
+}
+
+static struct code_spot context_spot(const struct sites *sites, uint32_t context)
+{
+    const struct context *at = sites_context_at(sites, context);
+    struct trace_frame frame;
+    if (at->module == TRACE_NONE) {
+        const struct trace *trace = sites->trace;
+        const char *name = at->region < trace->n_regions ? trace->regions[at->region].name : NULL;
+        return (struct code_spot){.host_routine = name, .routine = name};
+    }
+    context_frame(at, &frame);
+    return code_spot_at(sites->code, frame.module, frame.address);
+}
+
+/* "solve() <- main()", at most a few frames. */
+static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context)
+{
+    enum { FRAMES_MAX = 12 };
+    const char *path = "";
+    for (int n = 0; n < FRAMES_MAX; n++) {
+        context = context_user(sites, context);
+        if (context == TRACE_NONE)
+            break;
+        const char *routine = context_spot(sites, context).host_routine;
+        if (routine)
+            path =
+                arena_printf(arena, "%s%s%s%s", path, *path ? " <- " : "", routine, strchr(routine, '(') ? "" : "()");
+        if (routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__")))
+            break;
+        context = sites_context_at(sites, context)->parent;
+    }
+    return path;
+}
+
+void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out)
+{
+    const struct trace *trace = sites->trace;
+    const struct site *at = sites_at(sites, site);
+    out->call = at->region < trace->n_regions ? trace->regions[at->region].name : "MPI";
+    out->frame = TRACE_NONE;
+    out->path = "";
+    uint32_t context = context_user(sites, at->context);
+    if (context == TRACE_NONE)
+        return;
+    struct code_spot spot = context_spot(sites, context);
+    bool has_call = spot.call_file != NULL;
+    out->file = has_call ? spot.call_file : spot.file;
+    out->line = has_call ? spot.call_line : spot.line;
+    out->routine = spot.host_routine ? spot.host_routine : spot.routine;
+    out->path = context_path(sites, arena, context);
+}
+
+static const char *site_text(struct sites *sites, struct arena *arena, uint32_t site)
+{
+    struct wait_site named = {0};
+    if (sites_at(sites, site)->region == TRACE_NONE)
+        return sites_at(sites, site)->context == TRACE_NONE ? "the end" : "start";
+    names_site(sites, arena, site, &named);
+    if (!named.file)
+        return named.routine ? arena_printf(arena, "%s in %s", named.call, named.routine) : named.call;
+    const char *slash = strrchr(named.file, '/');
+    return arena_printf(arena, "%s %s:%u", named.call, slash ? slash + 1 : named.file, named.line);
+}
+
+static void names_place(const struct sites *sites, uint32_t id, struct step *step)
+{
+    const struct code_place *place = code_place(sites->code, id);
+    step->place = id;
+    step->is_loop = place->is_loop;
+    step->file = place->file;
+    step->line_first = place->line_first;
+    step->line_last = place->line_last;
+    step->routine = place->routine;
+    if (!place->file && !place->routine)
+        step->label = "code without symbols";
+}
+
+static void names_path(struct sites *sites, uint32_t id, struct step *step)
+{
+    const struct context *context = sites_context_at(sites, id);
+    if (context->region >= sites->trace->n_regions) {
+        step->label = "unknown region";
+        return;
+    }
+    const struct trace_region *region = &sites->trace->regions[context->region];
+    step->routine = region->name;
+    step->file = region->file;
+    step->line_first = region->line_first;
+    step->line_last = region->line_last;
+    if (context->parent != TRACE_NONE)
+        step->caller = steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, context->parent, TRACE_NONE);
+}
+
+static void names_call(struct sites *sites, struct arena *arena, uint32_t id, struct step *step)
+{
+    struct wait_site named = {0};
+    names_site(sites, arena, id, &named);
+    step->routine = named.call;
+    step->file = named.file;
+    step->line_first = step->line_last = named.line;
+    step->label = site_text(sites, arena, id);
+}
+
+static const char *names_gap(struct sites *sites, struct arena *arena, uint32_t pair)
+{
+    uint32_t from = sites_pair_at(sites, pair)[0], to = sites_pair_at(sites, pair)[1];
+    const char *before = site_text(sites, arena, from);
+    if (sites_at(sites, to)->region == TRACE_NONE)
+        return arena_printf(arena, "code after %s", before);
+    return arena_printf(arena, "code between %s and %s", before, site_text(sites, arena, to));
+}
+
+struct step names_step(struct sites *sites, struct arena *arena, uint32_t id)
+{
+    struct step_key key = *steps_key(sites->steps, id);
+    struct step step = {.state = (enum step_state)key.state, .place = CODE_NONE, .caller = TRACE_NONE};
+    switch ((enum step_what)key.what) {
+    case WHAT_PLACE:
+        names_place(sites, key.id, &step);
+        if (key.caller != TRACE_NONE)
+            step.caller = steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, key.caller, TRACE_NONE);
+        break;
+    case WHAT_PATH:
+        names_path(sites, key.id, &step);
+        break;
+    case WHAT_SITE:
+        names_call(sites, arena, key.id, &step);
+        break;
+    case WHAT_GAP:
+        step.label = names_gap(sites, arena, key.id);
+        break;
+    case WHAT_START:
+        step.label = "the start of the process";
+        break;
+    case WHAT_CLOCK:
+        step.label = "clock error";
+        break;
+    }
+    return step;
+}
+
+static int rank_compare(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+const char *names_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
+{
+    uint32_t *sorted = arena_copy(arena, ranks, n * sizeof *ranks);
+    qsort(sorted, n, sizeof *sorted, rank_compare);
+    const char *text = n == 1 ? "rank " : "ranks ";
+    for (uint32_t i = 0, n_runs = 0; i < n; n_runs++) {
+        uint32_t last = i;
+        while (last + 1 < n && sorted[last + 1] == sorted[last] + 1)
+            last++;
+        if (last == i + 1)
+            last = i; /* two in a row are no range */
+        if (n_runs == 8)
+            return arena_printf(arena, "%s ...", text);
+        text = arena_printf(arena, "%s%s%u", text, n_runs ? "," : "", sorted[i]);
+        if (last > i)
+            text = arena_printf(arena, "%s-%u", text, sorted[last]);
+        i = last + 1;
+    }
+    return text;
+}
+
+const char *names_duration(struct arena *arena, double ns)
+{
+    static const struct unit {
+        double ns;
+        const char *name;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    const struct unit *unit = units;
+    while (unit->ns > 1 && ns < 0.9995 * unit->ns)
+        unit++;
+    double value = ns / unit->ns;
+    return arena_printf(arena, value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s", value, unit->name);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/open_waits.h"
+#include "analyze/pass/names.h"
+#include <stdlib.h>
+
+static bool class_is_collective(enum ww_class class)
+{
+    return class == WW_COLLECTIVE || class == WW_COMM_CREATE || class == WW_COMM_FREE || class == WW_WIN_CREATE ||
+           class == WW_WIN_FREE || class == WW_RMA_FENCE || class == WW_IO_COLLECTIVE;
+}
+
+static bool rank_is_inside(const struct reader *reader, uint32_t rank, uint32_t comm)
+{
+    for (size_t i = 0; i < reader->open_calls.n; i++) {
+        const struct open_call *call = &reader->open_calls.at[i];
+        if (call->rank == rank && class_is_collective(call->class) && call->comm == comm)
+            return true;
+    }
+    return false;
+}
+
+/* The first member that is not inside a collective of this communicator. */
+static uint32_t missing_member(const struct reader *reader, const struct open_call *call)
+{
+    for (uint32_t i = 0; i < gather_comm_size(reader->trace, call->comm); i++) {
+        uint32_t rank = gather_comm_rank(reader->trace, call->comm, i);
+        if (rank < reader->trace->n_ranks && !rank_is_inside(reader, rank, call->comm))
+            return rank;
+    }
+    return TRACE_NONE;
+}
+
+static uint32_t awaited(const struct reader *reader, const struct open_call *call)
+{
+    if (class_is_collective(call->class))
+        return call->comm < reader->trace->n_comms ? missing_member(reader, call) : TRACE_NONE;
+    return call->peer;
+}
+
+static bool class_may_wait(enum ww_class class)
+{
+    return class != WW_LOCAL && class != WW_ABORT && class != WW_FINALIZE && class != WW_INIT;
+}
+
+static int open_wait_compare(const void *a, const void *b)
+{
+    const struct open_wait *left = a, *right = b;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    return (left->since_ns > right->since_ns) - (left->since_ns < right->since_ns);
+}
+
+void open_waits_write(struct analysis *analysis, struct sites *sites, const struct reader *reader)
+{
+    analysis->open_waits = arena_array(&analysis->arena, struct open_wait, reader->open_calls.n + 1);
+    for (size_t i = 0; i < reader->open_calls.n; i++) {
+        const struct open_call *call = &reader->open_calls.at[i];
+        struct wait_site named = {0};
+        if (!class_may_wait(call->class))
+            continue;
+        names_site(sites, &analysis->arena, call->site, &named);
+        analysis->open_waits[analysis->n_open_waits++] = (struct open_wait){.rank = call->rank,
+                                                                            .for_rank = awaited(reader, call),
+                                                                            .call = named.call,
+                                                                            .file = named.file,
+                                                                            .line = named.line,
+                                                                            .since_ns = call->enter_ns};
+    }
+    qsort(analysis->open_waits, analysis->n_open_waits, sizeof *analysis->open_waits, open_wait_compare);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/pools.h"
+#include "wrap/base/vec.h"
+#include <math.h>
+
+enum { ON_CPU = OFF_N, N_AMOUNTS = OFF_N + 1, BUCKET_ALL = UINT32_MAX };
+#define ATOM_IS_POOL 0x80000000u
+
+void pools_begin(struct pools *pools, struct sites *sites)
+{
+    *pools = (struct pools){.sites = sites};
+}
+
+void pools_release(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->n; i++) {
+        sparse_release(&pools->at[i].on);
+        sparse_release(&pools->at[i].blocked);
+        sparse_release(&pools->at[i].worker);
+    }
+    vec_free(pools->at);
+    intern_release(&pools->keys);
+    arena_release(&pools->arena);
+}
+
+struct pool_key {
+    uint32_t rank, from, to, bucket;
+};
+
+static uint64_t stretch_length(const struct stretch *stretch)
+{
+    return stretch->end_ns > stretch->begin_ns ? stretch->end_ns - stretch->begin_ns : 0;
+}
+
+/* Splits the length exactly: what the clock of the scheduler and ours disagree about is taken from the off times. */
+static void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
+{
+    uint64_t left_ns = stretch_length(stretch);
+    for (int kind = 0; kind < OFF_N; kind++) {
+        uint64_t off_ns = stretch->off_ns[kind] < left_ns ? stretch->off_ns[kind] : left_ns;
+        amounts[kind] = (double)off_ns;
+        left_ns -= off_ns;
+    }
+    amounts[ON_CPU] = (double)left_ns;
+}
+
+/* Half octaves of the time that was not taken away by the scheduler. */
+static uint32_t stretch_bucket(const struct stretch *stretch)
+{
+    double amounts[N_AMOUNTS];
+    stretch_split(stretch, amounts);
+    return (uint32_t)(2 * log2(amounts[ON_CPU] + amounts[OFF_BLOCKED] + 1));
+}
+
+static uint32_t stretch_n_samples(const struct stretch *stretch)
+{
+    return stretch->n_on + stretch->n_blocked + stretch->n_worker;
+}
+
+static void pool_add(struct pools *pools, struct pool_key key, const struct stretch *stretch)
+{
+    uint32_t id = intern_put(&pools->keys, &key, sizeof key);
+    if (id == pools->n)
+        vec_push(pools);
+    struct pool *pool = &pools->at[id];
+    sparse_add_all(&pool->on, &stretch->on, 1);
+    sparse_add_all(&pool->blocked, &stretch->blocked, 1);
+    sparse_add_all(&pool->worker, &stretch->worker, 1);
+    pool->n_on += stretch->n_on;
+    pool->n_blocked += stretch->n_blocked;
+    pool->n_worker += stretch->n_worker;
+}
+
+void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch)
+{
+    if (!stretch_n_samples(stretch))
+        return;
+    struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
+    pool_add(pools, key, stretch);
+    key.bucket = BUCKET_ALL;
+    pool_add(pools, key, stretch);
+}
+
+static uint32_t pool_with_samples(struct pools *pools, struct pool_key key, uint32_t n_min)
+{
+    uint32_t id = intern_find(&pools->keys, &key, sizeof key);
+    if (id == INTERN_NONE)
+        return INTERN_NONE;
+    const struct pool *pool = &pools->at[id];
+    return pool->n_on + pool->n_blocked + pool->n_worker >= n_min ? id : INTERN_NONE;
+}
+
+static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+{
+    struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
+    uint32_t id = pool_with_samples(pools, key, POOL_SAMPLES_OWN);
+    if (id != INTERN_NONE)
+        return id;
+    key.bucket = BUCKET_ALL;
+    return pool_with_samples(pools, key, POOL_SAMPLES_MIN);
+}
+
+/*
+ * Which samples tell about an amount of time, and the state they mean. While a main thread sleeps its workers may be
+ * busy, and then they are what the process does.
+ */
+static void shares_gather(struct steps *steps, const struct pool *pool, int amount, struct sparse *out)
+{
+    static const enum step_state off_state[OFF_N] = {STEP_DESCHEDULED, STEP_BLOCKED};
+    bool is_parallel = amount == OFF_BLOCKED && pool->n_worker;
+    if (!is_parallel && amount == OFF_BLOCKED && pool->n_blocked) {
+        sparse_add_all(out, &pool->blocked, 1);
+        return;
+    }
+    struct sparse from = {0};
+    if (!is_parallel)
+        sparse_add_all(&from, &pool->on, 1);
+    sparse_add_all(&from, &pool->worker, 1);
+    if (!from.n)
+        sparse_add_all(&from, &pool->blocked, 1);
+    for (size_t i = 0; i < from.n; i++) {
+        uint32_t step = (uint32_t)from.at[i].key;
+        if (amount != ON_CPU && !is_parallel)
+            step = steps_in_state(steps, step, off_state[amount]);
+        sparse_add(out, step, from.at[i].ns);
+    }
+    sparse_release(&from);
+}
+
+static struct shares shares_make(struct pools *pools, const struct pool *pool, int amount)
+{
+    struct sparse weights = {0};
+    shares_gather(pools->sites->steps, pool, amount, &weights);
+    sparse_pack(&weights);
+    double sum = sparse_sum(&weights);
+    struct shares shares = {.at = arena_copy(&pools->arena, weights.at, weights.n * sizeof *weights.at),
+                            .n = weights.n};
+    for (size_t i = 0; i < shares.n; i++)
+        shares.at[i].ns /= sum;
+    sparse_release(&weights);
+    return shares;
+}
+
+struct shares pools_expand(struct pools *pools, uint32_t atom, struct term *single)
+{
+    *single = (struct term){.key = atom, .ns = 1};
+    if (!(atom & ATOM_IS_POOL))
+        return (struct shares){.at = single, .n = 1};
+    uint32_t number = atom & ~ATOM_IS_POOL;
+    struct pool *pool = &pools->at[number / N_AMOUNTS];
+    struct shares *shares = &pool->shares[number % N_AMOUNTS];
+    if (!shares->n)
+        *shares = shares_make(pools, pool, (int)(number % N_AMOUNTS));
+    return *shares;
+}
+
+/* Whole nanoseconds in proportion to the weights, exactly `amount` in all. */
+static void spread_by_weight(struct sparse *out, uint32_t rank, const struct sparse *weights, double amount)
+{
+    double sum = sparse_sum(weights), seen = 0, given = 0;
+    for (size_t i = 0; i < weights->n; i++) {
+        seen += weights->at[i].ns;
+        double until = i + 1 == weights->n ? amount : floor(amount * (seen / sum));
+        sparse_add(out, atom_key(rank, (uint32_t)weights->at[i].key), until - given);
+        given = until;
+    }
+}
+
+/* With its own samples: the stretch is a pool of one. */
+static void spread_own(struct pools *pools, uint32_t rank, struct stretch *stretch, const double *amounts,
+                       struct sparse *out)
+{
+    struct pool pool = {.on = stretch->on,
+                        .blocked = stretch->blocked,
+                        .worker = stretch->worker,
+                        .n_on = stretch->n_on,
+                        .n_blocked = stretch->n_blocked,
+                        .n_worker = stretch->n_worker};
+    for (int amount = 0; amount < N_AMOUNTS; amount++) {
+        if (!amounts[amount])
+            continue;
+        struct sparse weights = {0};
+        shares_gather(pools->sites->steps, &pool, amount, &weights);
+        sparse_pack(&weights);
+        spread_by_weight(out, rank, &weights, amounts[amount]);
+        sparse_release(&weights);
+    }
+}
+
+static void spread_pooled(uint32_t rank, uint32_t pool, const double *amounts, struct sparse *out)
+{
+    for (int amount = 0; amount < N_AMOUNTS; amount++)
+        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (pool * N_AMOUNTS + (uint32_t)amount)), amounts[amount]);
+}
+
+/* Nothing is known of the steps but the calls around them. */
+static void spread_unknown(struct pools *pools, uint32_t rank, const struct stretch *stretch, const double *amounts,
+                           struct sparse *out)
+{
+    static const enum step_state states[N_AMOUNTS] = {STEP_DESCHEDULED, STEP_BLOCKED, STEP_COMPUTING};
+    struct steps *steps = pools->sites->steps;
+    bool is_start = sites_at(pools->sites, stretch->from)->region == TRACE_NONE;
+    uint32_t pair = is_start ? 0 : sites_pair(pools->sites, stretch->from, stretch->to);
+    for (int amount = 0; amount < N_AMOUNTS; amount++) {
+        if (!amounts[amount])
+            continue;
+        uint32_t step = is_start ? steps_put(steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE)
+                                 : steps_put(steps, states[amount], WHAT_GAP, pair, TRACE_NONE);
+        sparse_add(out, atom_key(rank, step), amounts[amount]);
+    }
+}
+
+/* Regions were entered and left: exact, and what lies outside them all is unknown. */
+static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *stretch, double amounts[N_AMOUNTS],
+                         struct sparse *out)
+{
+    sparse_pack(&stretch->paths);
+    for (size_t i = 0; i < stretch->paths.n; i++)
+        sparse_add(out, atom_key(rank, (uint32_t)stretch->paths.at[i].key), stretch->paths.at[i].ns);
+    double rest[N_AMOUNTS] = {[ON_CPU] = (double)stretch_length(stretch) - sparse_sum(&stretch->paths)};
+    spread_unknown(pools, rank, stretch, rest, out);
+    amounts[ON_CPU] += amounts[OFF_PREEMPTED] + amounts[OFF_BLOCKED];
+    amounts[OFF_PREEMPTED] = amounts[OFF_BLOCKED] = 0;
+}
+
+struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
+{
+    double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0;
+    stretch_split(stretch, amounts);
+    if (stretch->paths.n) {
+        spread_paths(pools, rank, stretch, amounts, out);
+    } else if (stretch_n_samples(stretch) >= POOL_SAMPLES_OWN) {
+        spread_own(pools, rank, stretch, amounts, out);
+        n_samples = stretch_n_samples(stretch);
+    } else {
+        uint32_t id = pool_of_stretch(pools, rank, stretch);
+        if (id == INTERN_NONE) {
+            spread_unknown(pools, rank, stretch, amounts, out);
+        } else {
+            spread_pooled(rank, id, amounts, out);
+            n_samples = pools->at[id].n_on + pools->at[id].n_blocked + pools->at[id].n_worker;
+        }
+    }
+    return (struct spent){.on_ns = amounts[ON_CPU],
+                          .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},
+                          .noise_ns2 = n_samples ? length_ns * length_ns / n_samples : 0};
+}

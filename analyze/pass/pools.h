@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long each step of a stretch took.
+ *
+ * The length of a stretch and its time off the CPU are measured; samples only share out what is left, so that steps
+ * always sum to the measured length. A stretch with few samples has no shares of its own: stretches of one process
+ * between the same two call sites, of like length (half an octave), are pooled, and each gets the shares of its pool. A
+ * pool that is poor itself gives way to that of all lengths, and that one to "the code between X and Y". Pools are
+ * filled in a first pass over the trace.
+ *
+ * A stretch that takes its shares from a pool is kept as atoms (pool, what), whose steps are looked up when a wait is
+ * explained: a stretch costs one look-up however many loops it ran through.
+ */
+#pragma once
+#include "analyze/pass/lanes.h"
+
+enum {
+    POOL_SAMPLES_OWN = 20, /* a stretch with so many has shares of its own */
+    POOL_SAMPLES_MIN = 3,  /* below, nothing is said of the steps */
+};
+
+struct pool {
+    struct sparse on, blocked, worker;
+    uint32_t n_on, n_blocked, n_worker;
+    struct shares {
+        struct term *at; /* step, share; sums to 1 */
+        size_t n;
+    } shares[OFF_N + 1]; /* of being preempted, blocked, on the CPU; made when first asked for */
+};
+
+struct pools {
+    struct sites *sites;
+    struct intern keys;
+    struct pool *at;
+    size_t n, cap;
+    struct arena arena;
+};
+
+/* What a stretch came to. */
+struct spent {
+    double on_ns, off_ns[OFF_N];
+    double noise_ns2;
+};
+
+void pools_begin(struct pools *pools, struct sites *sites);
+void pools_release(struct pools *pools);
+/* First pass: a stretch of `rank` is complete. */
+void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch);
+/* Second pass: adds the stretch's atoms to `out`, keys made by atom_key; they sum to its length. */
+struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out);
+
+/* Keys of chain terms: who, and which atom. */
+static inline uint64_t atom_key(uint32_t rank, uint32_t atom)
+{
+    return (uint64_t)rank << 32 | atom;
+}
+/* The steps and shares that an atom stands for; valid until the next call. Any step is an atom of itself. */
+struct shares pools_expand(struct pools *pools, uint32_t atom, struct term *single);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/replay.h"
+#include "analyze/pass/waits.h"
+#include "wrap/base/err.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Calls queued in all before the oldest is run with what is known: bounds memory when records are missing. */
+enum { QUEUED_MAX = 1 << 18 };
+
+void replay_begin(struct replay *replay)
+{
+    const struct trace *trace = replay->trace;
+    size_t cap = 0, rank_cap = 0;
+    vec_grow((void **)&replay->lanes, &cap, trace->n_locations + 1, sizeof *replay->lanes);
+    vec_grow((void **)&replay->ranks, &rank_cap, trace->n_ranks + 1, sizeof *replay->ranks);
+    memset(replay->ranks, 0, (trace->n_ranks + 1) * sizeof *replay->ranks);
+    replay->origin = chain_begin(&replay->links->chain, trace->start_ns);
+    for (uint32_t lane = 0; lane < trace->n_locations; lane++)
+        replay->lanes[lane] = (struct queue_of_calls){
+            .rank = trace->locations[lane].rank, .tip = chain_hold(replay->origin), .now_ns = trace->start_ns};
+}
+
+static void call_release_room(struct call *call)
+{
+    sparse_release(&call->before);
+    vec_release(&call->points);
+    vec_release(&call->needs);
+    free(call);
+}
+
+void replay_release(struct replay *replay)
+{
+    for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++)
+        sparse_release(&replay->lanes[lane].open);
+    for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++)
+        sparse_release(&replay->ranks[rank].atoms);
+    while (replay->spare) {
+        struct call *call = replay->spare;
+        replay->spare = call->next;
+        call_release_room(call);
+    }
+    vec_free(replay->lanes);
+    vec_free(replay->ranks);
+}
+
+struct call *replay_call(struct replay *replay)
+{
+    struct call *call = replay->spare;
+    if (!call) {
+        if (!(call = calloc(1, sizeof *call)))
+            err_out_of_memory(sizeof *call);
+        return call;
+    }
+    replay->spare = call->next;
+    struct call empty = {.before = call->before, .points = {0}};
+    empty.points.at = call->points.at, empty.points.cap = call->points.cap;
+    empty.needs.at = call->needs.at, empty.needs.cap = call->needs.cap;
+    sparse_clear(&empty.before);
+    *call = empty;
+    return call;
+}
+
+static void need_drop(struct replay *replay, const struct need *need)
+{
+    message_drop(replay->messages, need->message);
+    if (need->gathering)
+        gathering_drop(replay->gatherings, need->gathering);
+}
+
+static void call_spare(struct replay *replay, struct call *call)
+{
+    for (size_t i = 0; i < call->points.n; i++)
+        point_drop(replay->links, call->points.at[i]);
+    for (size_t i = 0; i < call->needs.n; i++)
+        need_drop(replay, &call->needs.at[i]);
+    chain_drop(&replay->links->chain, call->node);
+    call->next = replay->spare;
+    replay->spare = call;
+}
+
+void replay_queue(struct replay *replay, uint32_t at, struct call *call)
+{
+    struct queue_of_calls *lane = &replay->lanes[at];
+    call->next = NULL;
+    if (lane->last)
+        lane->last->next = call;
+    else
+        lane->first = call;
+    lane->last = call;
+    replay->n_queued++;
+    replay->n_calls++;
+    if (!lane->asleep_on)
+        *vec_push(&replay->links->awake) = at;
+}
+
+/* Closes the open segment: its node, with a hold for the caller. */
+static struct chain_node *lane_node(struct replay *replay, struct queue_of_calls *lane)
+{
+    if (lane->open.n || lane->tip->time_ns != lane->now_ns) {
+        struct chain *chain = &replay->links->chain;
+        struct chain_node *node = chain_extend(chain, lane->tip, lane->now_ns, &lane->open, lane->open_noise_ns2);
+        chain_drop(chain, lane->tip);
+        lane->tip = node;
+        lane->open_noise_ns2 = 0;
+    }
+    return chain_hold(lane->tip);
+}
+
+static void rank_add_stretch(struct rank_time *rank, const struct call *call)
+{
+    rank->compute_ns += call->spent.on_ns;
+    rank->outside_ns += call->spent.on_ns + call->spent.off_ns[OFF_PREEMPTED] + call->spent.off_ns[OFF_BLOCKED];
+    rank->descheduled_ns += call->spent.off_ns[OFF_PREEMPTED];
+    rank->blocked_ns += call->spent.off_ns[OFF_BLOCKED];
+    sparse_add_all(&rank->atoms, &call->before, 1);
+}
+
+static bool call_needs_node(const struct queue_of_calls *lane, const struct call *call)
+{
+    return call->points.n || call->needs.n || (call->is_polling && !lane->poll_node);
+}
+
+static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane)
+{
+    chain_drop(&replay->links->chain, lane->poll_node);
+    lane->poll_node = NULL;
+}
+
+/* A poll goes on as long as little happens between its calls. */
+static void lane_check_polling(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
+{
+    if (!lane->poll_node)
+        return;
+    uint64_t polled_ns = lane->poll_until_ns - lane->poll_since_ns;
+    if (!waits_may_follow_polls(call->class) || call->enter_ns - lane->poll_until_ns > polled_ns)
+        lane_stop_polling(replay, lane);
+}
+
+static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struct call *call)
+{
+    lane_check_polling(replay, lane, call);
+    rank_add_stretch(&replay->ranks[lane->rank], call);
+    sparse_absorb(&lane->open, &call->before);
+    lane->open_noise_ns2 += call->spent.noise_ns2;
+    lane->now_ns = call->enter_ns;
+    if (call_needs_node(lane, call))
+        call->node = lane_node(replay, lane);
+    for (size_t i = 0; i < call->points.n; i++)
+        point_set(replay->links, call->points.at[i], call->node);
+    if (call->is_polling && !lane->poll_node) {
+        lane->poll_node = chain_hold(call->node);
+        lane->poll_since_ns = call->enter_ns;
+        lane->poll_site = call->site;
+        lane->polled_ns = 0;
+    }
+    call->is_entered = true;
+}
+
+static void lane_spend(struct replay *replay, struct queue_of_calls *lane, uint32_t step, double ns)
+{
+    uint64_t key = atom_key(lane->rank, step);
+    sparse_add(&lane->open, key, ns);
+    sparse_add(&replay->ranks[lane->rank].atoms, key, ns);
+}
+
+/* Time inside a call that nobody else is to blame for: not on a CPU, or communication. */
+static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                               uint64_t from_ns)
+{
+    struct rank_time *rank = &replay->ranks[lane->rank];
+    uint64_t idle_from_ns = call->idle_from_ns > from_ns ? call->idle_from_ns : from_ns;
+    uint64_t idle_to_ns = call->idle_to_ns < call->leave_ns ? call->idle_to_ns : call->leave_ns;
+    double idle_ns = idle_to_ns > idle_from_ns ? (double)(idle_to_ns - idle_from_ns) : 0;
+    double busy_ns = (double)(call->leave_ns - from_ns) - idle_ns;
+    enum step_state state = waits_state(call->class);
+    uint32_t step = steps_put(replay->steps, state, WHAT_SITE, call->site, TRACE_NONE);
+    lane_spend(replay, lane, step, busy_ns);
+    lane_spend(replay, lane, steps_in_state(replay->steps, step, STEP_DESCHEDULED), idle_ns);
+    rank->descheduled_ns += idle_ns;
+    *(state == STEP_TRANSFER  ? &rank->transfer_ns
+      : state == STEP_BLOCKED ? &rank->blocked_ns
+                              : &rank->mpi_ns) += busy_ns;
+    lane->now_ns = call->leave_ns;
+}
+
+/* The waiting process goes on from where it was released: the chain of the one it waited for. */
+static void lane_adopt(struct replay *replay, struct queue_of_calls *lane, const struct point *point)
+{
+    struct chain *chain = &replay->links->chain;
+    struct chain_node *node = chain_hold(point->node);
+    sparse_clear(&lane->open);
+    lane->open_noise_ns2 = 0;
+    chain_drop(chain, lane->tip);
+    lane->tip = node;
+    lane->now_ns = point->time_ns;
+}
+
+/* The release was seen after the call had ended: the clocks disagree by so much. */
+static void lane_repair_clock(struct replay *replay, struct queue_of_calls *lane, uint64_t leave_ns)
+{
+    double late_ns = (double)(lane->now_ns - leave_ns);
+    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
+    sparse_add(&lane->open, atom_key(lane->rank, step), -late_ns);
+    replay->unexplained_ns += late_ns;
+    lane->now_ns = leave_ns;
+}
+
+static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                      const struct release *release)
+{
+    const struct point *point = release->point;
+    bool polled = lane->poll_node;
+    uint64_t begin_ns = polled ? lane->poll_since_ns : call->enter_ns;
+    uint64_t end_ns = point->time_ns < call->leave_ns ? point->time_ns : call->leave_ns;
+    struct wait wait = {.rank = lane->rank,
+                        .site = polled ? lane->poll_site : call->site,
+                        .kind = release->kind,
+                        .begin_ns = begin_ns,
+                        .dur_ns = end_ns - begin_ns,
+                        .begin = polled ? lane->poll_node : call->node,
+                        .released_by = point};
+    classes_add(replay->classes, release->gathering ? &release->gathering->felt : NULL, &wait);
+    /* The polls had been taken for communication. */
+    replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
+    replay->ranks[lane->rank].transfer_ns -= polled ? lane->polled_ns : 0;
+    lane_adopt(replay, lane, point);
+    if (lane->now_ns > call->leave_ns)
+        lane_repair_clock(replay, lane, call->leave_ns);
+}
+
+static void lane_leave(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                       const struct release *release)
+{
+    uint64_t from_ns = call->enter_ns;
+    if (release->point) {
+        lane_wait(replay, lane, call, release);
+        from_ns = lane->now_ns;
+    }
+    lane_spend_in_call(replay, lane, call, from_ns);
+    if (call->is_polling) {
+        lane->poll_until_ns = call->leave_ns;
+        lane->polled_ns += (double)(call->leave_ns - call->enter_ns);
+    } else {
+        lane_stop_polling(replay, lane);
+    }
+}
+
+/* Runs calls of one location until it must sleep. */
+static void lane_run(struct replay *replay, uint32_t at)
+{
+    struct queue_of_calls *lane = &replay->lanes[at];
+    while (lane->first) {
+        struct call *call = lane->first;
+        struct release release;
+        if (!call->is_entered)
+            lane_enter(replay, lane, call);
+        uint64_t from_ns = lane->poll_node ? lane->poll_since_ns : call->enter_ns;
+        lane->asleep_on = waits_find_release(call, at, from_ns, &release);
+        if (lane->asleep_on) {
+            links_sleep(replay->links, lane->asleep_on, at);
+            return;
+        }
+        lane_leave(replay, lane, call, &release);
+        lane->first = call->next;
+        if (!lane->first)
+            lane->last = NULL;
+        replay->n_queued--;
+        call_spare(replay, call);
+    }
+}
+
+/* Nobody is left who could add a wait to these occurrences. */
+static void replay_close_finished(struct replay *replay)
+{
+    struct gatherings *gatherings = replay->gatherings;
+    while (gatherings->finished.n) {
+        struct gathering *gathering = gatherings->finished.at[--gatherings->finished.n];
+        classes_close(replay->classes, &gathering->felt);
+        gathering_free(gatherings, gathering);
+    }
+}
+
+static void replay_run_awake(struct replay *replay)
+{
+    struct links *links = replay->links;
+    while (links->awake.n) {
+        lane_run(replay, links->awake.at[--links->awake.n]);
+        replay_close_finished(replay);
+    }
+}
+
+/* Of the sleeping calls the one that ended first: what it waits for is missing from the trace. */
+static void replay_force(struct replay *replay)
+{
+    uint32_t oldest = TRACE_NONE;
+    for (uint32_t at = 0; at < replay->trace->n_locations; at++) {
+        const struct call *call = replay->lanes[at].first;
+        if (call && (oldest == TRACE_NONE || call->leave_ns < replay->lanes[oldest].first->leave_ns))
+            oldest = at;
+    }
+    if (oldest == TRACE_NONE)
+        bug("calls are queued but no location has one");
+    struct queue_of_calls *lane = &replay->lanes[oldest];
+    links_unsleep(replay->links, lane->asleep_on, oldest);
+    lane->first->is_forced = true;
+    replay->n_forced++;
+    *vec_push(&replay->links->awake) = oldest;
+}
+
+void replay_run(struct replay *replay)
+{
+    replay_run_awake(replay);
+    while (replay->n_queued > QUEUED_MAX) {
+        replay_force(replay);
+        replay_run_awake(replay);
+    }
+}
+
+void replay_finish(struct replay *replay)
+{
+    gatherings_end_all(replay->gatherings);
+    replay_run_awake(replay);
+    while (replay->n_queued) {
+        replay_force(replay);
+        replay_run_awake(replay);
+    }
+    replay_close_finished(replay);
+}

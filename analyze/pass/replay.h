@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls in the order of their dependences. Which send or which collective a call waited for is often known only when
+ * the call ends, or when another process's does; meanwhile calls queue up, for each location in order. The first of a
+ * queue is entered (its points get their chain), then, when what it depends on has been entered too, resolved: it
+ * waited for the latest of what released it, or for nothing. Queues are as long as processes are apart.
+ */
+#pragma once
+#include "analyze/pass/classes.h"
+#include "analyze/pass/gatherings.h"
+#include "analyze/pass/messages.h"
+
+enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_GATHERING };
+
+/* What a call cannot end before. Holds its object. */
+struct need {
+    enum need_kind kind;
+    uint32_t index; /* of this member in the gathering */
+    struct message *message;
+    struct gathering *gathering;
+};
+
+struct call {
+    struct call *next;
+    uint64_t enter_ns, leave_ns;
+    uint32_t site;
+    enum ww_class class;
+    bool is_polling; /* nothing but failing polls, or a probe: what follows ends the wait */
+    bool is_entered, is_forced;
+    bool is_open; /* never left: the trace ends inside */
+    uint64_t idle_from_ns, idle_to_ns;
+    struct sparse before; /* atoms since the call before */
+    uint64_t before_ns;
+    struct spent spent;
+    VEC(struct point *) points; /* held: to be set at entry */
+    VEC(struct need) needs;
+    struct chain_node *node; /* held: the chain at entry */
+};
+
+/* Sums of one rank over the run. */
+struct rank_time {
+    double compute_ns, descheduled_ns, blocked_ns, mpi_ns, transfer_ns, waiting_ns;
+    double outside_ns;   /* outside MPI */
+    struct sparse atoms; /* time by atom_key, waiting left out */
+};
+
+struct queue_of_calls {
+    uint32_t rank;
+    struct call *first, *last;
+    struct chain_node *tip; /* held */
+    struct sparse open;     /* since tip */
+    double open_noise_ns2;
+    uint64_t now_ns;
+    struct sleepers *asleep_on;
+    /* Polls since poll_since_ns found nothing yet. */
+    struct chain_node *poll_node; /* held; NULL = not polling */
+    uint64_t poll_since_ns, poll_until_ns;
+    uint32_t poll_site;
+    double polled_ns; /* inside the polls */
+};
+
+struct replay {
+    const struct trace *trace;
+    struct links *links;
+    struct messages *messages;
+    struct gatherings *gatherings;
+    struct classes *classes;
+    struct steps *steps;
+    struct queue_of_calls *lanes; /* by location */
+    struct rank_time *ranks;
+    struct call *spare;
+    size_t n_queued;
+    uint64_t n_forced, n_calls;
+    double unexplained_ns;
+    struct chain_node *origin;
+};
+
+void replay_begin(struct replay *replay); /* the borrowed fields are set */
+void replay_release(struct replay *replay);
+/* An empty call, to be filled in and queued. */
+struct call *replay_call(struct replay *replay);
+void replay_queue(struct replay *replay, uint32_t lane, struct call *call);
+/* Runs what can be run. With too many calls queued, gives up what the oldest depends on. */
+void replay_run(struct replay *replay);
+/* The end of the trace: everything queued is run, known or not. */
+void replay_finish(struct replay *replay);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/result.h"
+#include "analyze/pass/blame.h"
+#include "analyze/pass/causes.h"
+#include "analyze/pass/efficiency.h"
+#include "analyze/pass/names.h"
+#include "analyze/pass/open_waits.h"
+#include "wrap/base/err.h"
+#include <math.h>
+#include <stdlib.h>
+
+static int class_step_compare(const void *a, const void *b)
+{
+    const struct class_step *left = a, *right = b;
+    double difference = fabs(left->dur_ns) - fabs(right->dur_ns);
+    if (difference != 0)
+        return difference > 0 ? -1 : 1;
+    if (left->step != right->step)
+        return left->step < right->step ? -1 : 1;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    return (left->is_long_term > right->is_long_term) - (left->is_long_term < right->is_long_term);
+}
+
+static void class_write(const struct result_input *input, struct path_class *class, const struct sparse *blame,
+                        struct wait_class *out)
+{
+    struct sparse redundant = {0};
+    sparse_pack(&class->terms);
+    blame_prune(class, &redundant);
+    out->n_instances = class->n_instances;
+    out->waiting_ns = class->waiting_ns;
+    out->first_ns = class->first_ns;
+    out->steps = arena_array(&input->analysis->arena, struct class_step, class->terms.n + 1);
+    for (size_t i = 0; i < class->terms.n; i++) {
+        const struct term *term = &class->terms.at[i];
+        bool is_waiting = term->key & CLASS_WAITING;
+        out->steps[out->n_steps++] =
+            (struct class_step){.step = class_key_step(term->key),
+                                .rank = class_key_rank(term->key),
+                                .dur_ns = is_waiting ? -term->ns : term->ns,
+                                .blame_ns = is_waiting ? 0 : sparse_get(blame, term->key),
+                                .is_long_term = term->key & CLASS_LONG_TERM,
+                                .is_redundant = sparse_get(&redundant, class_key_step(term->key)) > 0};
+    }
+    qsort(out->steps, out->n_steps, sizeof *out->steps, class_step_compare);
+    sparse_release(&redundant);
+}
+
+static void site_write(const struct result_input *input, uint32_t index, uint32_t at, struct sparse *blames)
+{
+    struct felt_site *site = &input->classes->sites.at[at];
+    struct analysis *analysis = input->analysis;
+    struct wait_site *out = &analysis->sites[index];
+    names_site(input->sites, &analysis->arena, site->site, out);
+    out->kind = site->kind;
+    out->waiting_ns = site->waiting_ns;
+    out->n_instances = site->n_instances;
+    out->rank_waiting_ns =
+        arena_copy(&analysis->arena, site->rank_waiting_ns, analysis->trace->n_ranks * sizeof(double));
+    out->n_classes = (uint32_t)site->classes.n;
+    out->classes = arena_array(&analysis->arena, struct wait_class, site->classes.n + 1);
+    for (uint32_t i = 0; i < site->classes.n; i++) {
+        out->classes[i].site = index;
+        out->classes[i].number = i + 1;
+        class_write(input, &site->classes.at[i], &blames[i], &out->classes[i]);
+    }
+    for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++)
+        analysis->rank_waiting_ns[rank] += site->rank_waiting_ns[rank];
+}
+
+struct site_order {
+    double waiting_ns;
+    uint32_t at;
+};
+
+static int site_order_compare(const void *a, const void *b)
+{
+    const struct site_order *left = a, *right = b;
+    if (left->waiting_ns != right->waiting_ns)
+        return left->waiting_ns > right->waiting_ns ? -1 : 1;
+    return (left->at > right->at) - (left->at < right->at);
+}
+
+static uint32_t *sites_by_waiting(const struct classes *classes, struct arena *arena)
+{
+    struct site_order *order = arena_array(arena, struct site_order, classes->sites.n + 1);
+    uint32_t *sorted = arena_array(arena, uint32_t, classes->sites.n + 1);
+    for (uint32_t i = 0; i < classes->sites.n; i++)
+        order[i] = (struct site_order){.waiting_ns = classes->sites.at[i].waiting_ns, .at = i};
+    qsort(order, classes->sites.n, sizeof *order, site_order_compare);
+    for (uint32_t i = 0; i < classes->sites.n; i++)
+        sorted[i] = order[i].at;
+    return sorted;
+}
+
+static struct sparse **blames_make(const struct result_input *input, struct arena *arena)
+{
+    struct classes *classes = input->classes;
+    struct sparse **blames = arena_array(arena, struct sparse *, classes->sites.n + 1);
+    for (size_t site = 0; site < classes->sites.n; site++) {
+        struct felt_site *at = &classes->sites.at[site];
+        blames[site] = arena_array(arena, struct sparse, at->classes.n + 1);
+        for (size_t i = 0; i < at->classes.n; i++) {
+            sparse_pack(&at->classes.at[i].terms);
+            blame_share(&at->classes.at[i], input->sites->steps, &blames[site][i]);
+        }
+    }
+    return blames;
+}
+
+static void blames_release(const struct classes *classes, struct sparse **blames)
+{
+    for (size_t site = 0; site < classes->sites.n; site++)
+        for (size_t i = 0; i < classes->sites.at[site].classes.n; i++)
+            sparse_release(&blames[site][i]);
+}
+
+/* Naming a step may make its caller's step, so the end moves. */
+static void steps_write(const struct result_input *input)
+{
+    struct analysis *analysis = input->analysis;
+    struct steps *steps = input->sites->steps;
+    VEC(struct step) named = {0};
+    while (named.n < steps_n(steps)) {
+        struct step step = names_step(input->sites, &analysis->arena, (uint32_t)named.n);
+        *vec_push(&named) = step;
+    }
+    analysis->n_steps = (uint32_t)named.n;
+    analysis->steps = arena_copy(&analysis->arena, named.at, named.n * sizeof *named.at);
+    vec_release(&named);
+}
+
+static void notes_write(const struct result_input *input)
+{
+    struct analysis *analysis = input->analysis;
+    size_t n_code = 0;
+    const char *const *code_sentences = analysis->code ? code_notes(analysis->code, &n_code) : NULL;
+    const struct trace *trace = analysis->trace;
+    analysis->notes = arena_array(&analysis->arena, const char *, trace->n_notes + n_code + 4);
+    for (uint32_t i = 0; i < trace->n_notes; i++)
+        analysis->notes[analysis->n_notes++] = trace->notes[i];
+    for (size_t i = 0; i < n_code; i++)
+        analysis->notes[analysis->n_notes++] = code_sentences[i];
+    if (input->replay->n_forced)
+        analysis->notes[analysis->n_notes++] = arena_printf(
+            &analysis->arena, "%llu calls wait for something that is not in the trace; they count as communication.",
+            (unsigned long long)input->replay->n_forced);
+    if (input->reader->collectives_by_name)
+        analysis->notes[analysis->n_notes++] = "The archive has no records of collective operations; they were told by "
+                                               "the names of their regions and taken to be over all processes.";
+}
+
+/* Conservation: what is blamed is what was waited. */
+static void result_check(const struct analysis *analysis)
+{
+    double blamed_ns = 0, felt_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        blamed_ns += analysis->causes[i].waiting_ns;
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        felt_ns += analysis->sites[i].waiting_ns;
+    double tolerance_ns = 1e-6 * analysis->waiting_ns + 1;
+    if (fabs(blamed_ns - analysis->waiting_ns) > tolerance_ns || fabs(felt_ns - analysis->waiting_ns) > tolerance_ns)
+        bug("waiting %.0f ns, felt %.0f ns, blamed %.0f ns: they must be equal", analysis->waiting_ns, felt_ns,
+            blamed_ns);
+}
+
+void result_write(const struct result_input *input)
+{
+    struct analysis *analysis = input->analysis;
+    struct arena scratch = {0};
+    uint32_t *order = sites_by_waiting(input->classes, &scratch);
+    struct sparse **blames = blames_make(input, &scratch);
+    analysis->waiting_ns = input->classes->waiting_ns;
+    analysis->unexplained_ns = input->replay->unexplained_ns;
+    analysis->rank_waiting_ns = arena_array(&analysis->arena, double, analysis->trace->n_ranks + 1);
+    analysis->n_sites = (uint32_t)input->classes->sites.n;
+    analysis->sites = arena_array(&analysis->arena, struct wait_site, analysis->n_sites + 1);
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        site_write(input, i, order[i], blames[order[i]]);
+    causes_find(&(struct causes_input){.analysis = analysis,
+                                       .classes = input->classes,
+                                       .sites = input->sites,
+                                       .ranks = input->replay->ranks,
+                                       .site_order = order,
+                                       .blames = blames});
+    efficiency_write(analysis, input->replay);
+    open_waits_write(analysis, input->sites, input->reader);
+    analysis->n_mpi_calls = input->reader->n_calls;
+    analysis->n_polls = input->reader->n_polls;
+    analysis->n_events = input->reader->n_events;
+    steps_write(input);
+    notes_write(input);
+    result_check(analysis);
+    blames_release(input->classes, blames);
+    arena_release(&scratch);
+}

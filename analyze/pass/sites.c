@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/sites.h"
+#include "wrap/base/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP_NOWHERE = UINT32_MAX - 1 }; /* asked, nothing known */
+
+static uint32_t *numbers_unknown(uint32_t n)
+{
+    uint32_t *numbers = NULL;
+    size_t cap = 0;
+    vec_grow((void **)&numbers, &cap, n + 1, sizeof *numbers);
+    memset(numbers, 0xff, (n + 1) * sizeof *numbers);
+    return numbers;
+}
+
+void sites_begin(struct sites *sites, const struct trace *trace, struct code *code, struct steps *steps)
+{
+    *sites = (struct sites){.trace = trace, .code = code, .steps = steps};
+    sites->frame_context = numbers_unknown(trace->n_frames);
+    sites->frame_step = numbers_unknown(trace->n_frames);
+}
+
+void sites_release(struct sites *sites)
+{
+    vec_free(sites->frame_context);
+    vec_free(sites->frame_step);
+    intern_release(&sites->contexts);
+    intern_release(&sites->sites);
+    intern_release(&sites->pairs);
+}
+
+uint32_t sites_enter(struct sites *sites, uint32_t parent, uint32_t region)
+{
+    struct context context = {.parent = parent, .module = TRACE_NONE, .region = region};
+    return intern_put(&sites->contexts, &context, sizeof context);
+}
+
+static uint32_t context_of_frame(struct sites *sites, const struct trace_frame *frame)
+{
+    struct context context = {.parent = frame->parent == TRACE_NONE ? TRACE_NONE : sites->frame_context[frame->parent],
+                              .module = frame->module,
+                              .address = frame->address,
+                              .region = frame->module == TRACE_NONE ? frame->region : TRACE_NONE,
+                              .is_return = frame->is_return};
+    return intern_put(&sites->contexts, &context, sizeof context);
+}
+
+uint32_t sites_context(struct sites *sites, uint32_t frame)
+{
+    const struct trace *trace = sites->trace;
+    if (frame >= trace->n_frames)
+        return TRACE_NONE;
+    VEC(uint32_t) open = {0};
+    for (uint32_t at = frame; at < trace->n_frames && sites->frame_context[at] == TRACE_NONE;
+         at = trace->frames[at].parent) {
+        if (open.n > trace->n_frames)
+            break; /* a damaged archive may say that a frame calls itself */
+        *vec_push(&open) = at;
+    }
+    while (open.n) {
+        uint32_t at = open.at[--open.n];
+        sites->frame_context[at] = context_of_frame(sites, &trace->frames[at]);
+    }
+    vec_release(&open);
+    return sites->frame_context[frame];
+}
+
+uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region)
+{
+    struct site site = {.context = context, .region = region};
+    return intern_put(&sites->sites, &site, sizeof site);
+}
+
+const struct context *sites_context_at(const struct sites *sites, uint32_t context)
+{
+    return sites->contexts.items[context].bytes;
+}
+
+const struct site *sites_at(const struct sites *sites, uint32_t site)
+{
+    return sites->sites.items[site].bytes;
+}
+
+uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to)
+{
+    uint32_t pair[2] = {from, to};
+    return intern_put(&sites->pairs, pair, sizeof pair);
+}
+
+const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair)
+{
+    return sites->pairs.items[pair].bytes;
+}
+
+/* The place of a frame of user code, or CODE_NONE. The call of a return address is the instruction before it. */
+static uint32_t frame_place(struct sites *sites, const struct trace_frame *frame)
+{
+    if (!sites->code || frame->module == TRACE_NONE || code_module_is_runtime(sites->code, frame->module))
+        return CODE_NONE;
+    return code_place_at(sites->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+}
+
+struct found_place {
+    uint32_t place, frame; /* where the search may go on outwards */
+};
+
+/* From `frame` outwards: the first loop, else the first routine of user code. */
+static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
+{
+    struct found_place routine = {.place = CODE_NONE, .frame = TRACE_NONE};
+    const struct trace *trace = sites->trace;
+    uint32_t n_seen = 0;
+    for (uint32_t at = frame; at < trace->n_frames && n_seen++ < trace->n_frames; at = trace->frames[at].parent) {
+        uint32_t place = frame_place(sites, &trace->frames[at]);
+        if (place == CODE_NONE)
+            continue;
+        if (code_place(sites->code, place)->is_loop)
+            return (struct found_place){.place = place, .frame = at};
+        if (routine.place == CODE_NONE)
+            routine = (struct found_place){.place = place, .frame = at};
+    }
+    return routine;
+}
+
+static uint32_t sample_step_by_region(struct sites *sites, uint32_t frame)
+{
+    if (sites->trace->frames[frame].module != TRACE_NONE)
+        return STEP_NOWHERE;
+    return steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, sites_context(sites, frame), TRACE_NONE);
+}
+
+static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
+{
+    struct found_place inner = frames_find_loop(sites, frame);
+    if (inner.place == CODE_NONE)
+        return sample_step_by_region(sites, frame);
+    struct found_place caller = frames_find_loop(sites, sites->trace->frames[inner.frame].parent);
+    return steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, inner.place, caller.place);
+}
+
+uint32_t sites_sample_step(struct sites *sites, uint32_t frame)
+{
+    if (frame >= sites->trace->n_frames)
+        return TRACE_NONE;
+    uint32_t *step = &sites->frame_step[frame];
+    if (*step == TRACE_NONE)
+        *step = sample_step_find(sites, frame);
+    return *step == STEP_NOWHERE ? TRACE_NONE : *step;
+}

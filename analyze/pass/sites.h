@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where things happen: call paths, MPI call sites, and the step that a sample belongs to.
+ *
+ * A context is a call stack (recorded frames) or, where an archive has none, a call path of entered regions. A site is
+ * an MPI function called from a context. Equal stacks of different processes are one context.
+ */
+#pragma once
+#include "analyze/pass/steps.h"
+
+struct sites {
+    const struct trace *trace;
+    struct code *code;
+    struct steps *steps;
+    uint32_t *frame_context; /* context of each recorded frame; TRACE_NONE = not asked yet */
+    uint32_t *frame_step;    /* step of a sample with this frame; TRACE_NONE = not asked yet */
+    struct intern contexts, sites, pairs;
+};
+
+struct context {
+    uint32_t parent; /* context; TRACE_NONE */
+    uint32_t module; /* TRACE_NONE: a region */
+    uint64_t address;
+    uint32_t region;
+    uint32_t is_return;
+};
+
+struct site {
+    uint32_t context; /* TRACE_NONE = unknown */
+    uint32_t region;  /* the MPI function; TRACE_NONE: before the first or after the last call */
+};
+
+void sites_begin(struct sites *sites, const struct trace *trace, struct code *code, struct steps *steps);
+void sites_release(struct sites *sites);
+/* The context that entering a region in `parent` makes (foreign archives). */
+uint32_t sites_enter(struct sites *sites, uint32_t parent, uint32_t region);
+uint32_t sites_context(struct sites *sites, uint32_t frame);
+uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region);
+const struct context *sites_context_at(const struct sites *sites, uint32_t context);
+const struct site *sites_at(const struct sites *sites, uint32_t site);
+/* Two sites in succession, as one number. */
+uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to);
+const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
+/*
+ * The step (computing) of a sample: the innermost frame of user code that lies in a natural loop, so that straight-line
+ * helpers and the run-time library are charged to the loop that calls them; without one, the innermost user routine.
+ * TRACE_NONE when nothing is known.
+ */
+uint32_t sites_sample_step(struct sites *sites, uint32_t frame);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/sparse.h"
+#include "wrap/base/vec.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Packing is put off until the unsorted tail is as long as the sorted part: each term is then sorted O(log n) times. */
+enum { TAIL_MIN = 32 };
+
+static int term_compare(const void *a, const void *b)
+{
+    const struct term *left = a, *right = b;
+    return (left->key > right->key) - (left->key < right->key);
+}
+
+static bool terms_are_sorted(const struct term *terms, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (terms[i - 1].key > terms[i].key)
+            return false;
+    return true;
+}
+
+static size_t terms_combine(struct term *terms, size_t n)
+{
+    size_t n_kept = 0;
+    for (size_t i = 0; i < n;) {
+        struct term sum = terms[i++];
+        while (i < n && terms[i].key == sum.key)
+            sum.ns += terms[i++].ns;
+        if (sum.ns != 0)
+            terms[n_kept++] = sum;
+    }
+    return n_kept;
+}
+
+void sparse_pack(struct sparse *vector)
+{
+    if (vector->n == vector->n_packed)
+        return;
+    if (!terms_are_sorted(vector->at, vector->n))
+        qsort(vector->at, vector->n, sizeof *vector->at, term_compare);
+    vector->n = vector->n_packed = terms_combine(vector->at, vector->n);
+}
+
+static void sparse_settle(struct sparse *vector)
+{
+    if (vector->n - vector->n_packed > TAIL_MIN && vector->n > 2 * vector->n_packed)
+        sparse_pack(vector);
+}
+
+void sparse_add(struct sparse *vector, uint64_t key, double ns)
+{
+    if (ns == 0)
+        return;
+    if (vector->n > vector->n_packed && vector->at[vector->n - 1].key == key) {
+        vector->at[vector->n - 1].ns += ns;
+        return;
+    }
+    *vec_push(vector) = (struct term){.key = key, .ns = ns};
+    sparse_settle(vector);
+}
+
+void sparse_add_all(struct sparse *vector, const struct sparse *other, double factor)
+{
+    for (size_t i = 0; i < other->n; i++)
+        sparse_add(vector, other->at[i].key, factor * other->at[i].ns);
+}
+
+void sparse_absorb(struct sparse *vector, struct sparse *other)
+{
+    if (other->n > vector->n) {
+        struct sparse larger = *other;
+        *other = *vector;
+        *vector = larger;
+    }
+    sparse_add_all(vector, other, 1);
+    sparse_clear(other);
+}
+
+double sparse_get(const struct sparse *vector, uint64_t key)
+{
+    size_t low = 0, high = vector->n_packed;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (vector->at[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < vector->n_packed && vector->at[low].key == key ? vector->at[low].ns : 0;
+}
+
+double sparse_sum(const struct sparse *vector)
+{
+    double sum = 0;
+    for (size_t i = 0; i < vector->n; i++)
+        sum += vector->at[i].ns;
+    return sum;
+}
+
+void sparse_clear(struct sparse *vector)
+{
+    vector->n = vector->n_packed = 0;
+}
+
+void sparse_release(struct sparse *vector)
+{
+    vec_release(vector);
+    vector->n_packed = 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A sparse vector: durations by key. Terms are appended and summed up later, so that adding is O(1), joining two
+ * vectors costs the smaller one (amortised, O(log n) a term), and nothing depends on the order of additions.
+ *
+ * Durations are doubles because sampled time is shared out; whole nanoseconds below 2^53 (104 days) add up exactly.
+ */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+struct term {
+    uint64_t key;
+    double ns;
+};
+
+/* Zero-initialised is empty. Terms before n_packed are sorted by key, each key once. */
+struct sparse {
+    struct term *at;
+    size_t n, cap, n_packed;
+};
+
+void sparse_add(struct sparse *vector, uint64_t key, double ns);
+void sparse_add_all(struct sparse *vector, const struct sparse *other, double factor);
+/* Adds `other`, which is left empty. */
+void sparse_absorb(struct sparse *vector, struct sparse *other);
+/* Sorts by key and leaves each key once; terms that have become 0 go. */
+void sparse_pack(struct sparse *vector);
+/* The duration of a key in a packed vector; 0 when it is not there. */
+double sparse_get(const struct sparse *vector, uint64_t key);
+double sparse_sum(const struct sparse *vector);
+void sparse_clear(struct sparse *vector);
+void sparse_release(struct sparse *vector);

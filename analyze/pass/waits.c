@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/waits.h"
+
+enum pattern { PATTERN_NONE, PATTERN_ALL, PATTERN_FROM_ROOT, PATTERN_TO_ROOT, PATTERN_PREFIX };
+
+static enum pattern coll_pattern(enum ww_coll coll)
+{
+    switch (coll) {
+    case WW_COLL_BCAST:
+    case WW_COLL_SCATTER:
+    case WW_COLL_SCATTERV:
+        return PATTERN_FROM_ROOT;
+    case WW_COLL_REDUCE:
+    case WW_COLL_GATHER:
+    case WW_COLL_GATHERV:
+        return PATTERN_TO_ROOT;
+    case WW_COLL_SCAN:
+    case WW_COLL_EXSCAN:
+        return PATTERN_PREFIX;
+    case WW_COLL_NONE:
+    case WW_COLL_NEIGHBOR:
+        return PATTERN_NONE;
+    default:
+        return PATTERN_ALL;
+    }
+}
+
+/* Nothing can be said before all members have come. */
+static bool pattern_is_whole(enum pattern pattern)
+{
+    return pattern == PATTERN_ALL || pattern == PATTERN_TO_ROOT;
+}
+
+static enum wait_kind coll_kind(enum ww_coll coll)
+{
+    switch (coll_pattern(coll)) {
+    case PATTERN_FROM_ROOT:
+        return WAIT_LATE_BROADCAST;
+    case PATTERN_TO_ROOT:
+        return WAIT_EARLY_REDUCE;
+    case PATTERN_PREFIX:
+        return WAIT_EARLY_SCAN;
+    default:
+        return coll == WW_COLL_BARRIER ? WAIT_BARRIER : WAIT_NXN;
+    }
+}
+
+static enum wait_kind gathering_kind(const struct gathering *gathering)
+{
+    switch (gathering->class) {
+    case WW_ICOLLECTIVE:
+        return WAIT_ICOLL;
+    case WW_COMM_CREATE:
+    case WW_COMM_FREE:
+    case WW_WIN_CREATE:
+    case WW_WIN_FREE:
+        return WAIT_CREATE;
+    case WW_RMA_FENCE:
+        return WAIT_RMA;
+    case WW_FINALIZE:
+        return WAIT_INIT;
+    case WW_IO_COLLECTIVE:
+        return WAIT_IO;
+    default:
+        return coll_kind(gathering->coll);
+    }
+}
+
+/* The last entry among the members before this one; false while one of them is still to come. */
+static bool prefix_last(const struct gathering *gathering, uint32_t index, struct point **last)
+{
+    *last = NULL;
+    for (uint32_t i = 0; i < index; i++) {
+        struct point *point = gathering->points[i];
+        if (!point && !gathering->is_complete)
+            return false;
+        if (point && (!*last || point->time_ns >= (*last)->time_ns))
+            *last = point;
+    }
+    return true;
+}
+
+/* Returns false while it is not known. */
+static bool gathering_release(const struct gathering *gathering, uint32_t index, struct point **point)
+{
+    *point = NULL;
+    bool is_root = gathering->root == index;
+    switch (coll_pattern(gathering->coll)) {
+    case PATTERN_NONE:
+        return true;
+    case PATTERN_FROM_ROOT:
+        if (is_root || gathering->root == TRACE_NONE)
+            return true;
+        *point = gathering->points[gathering->root];
+        return *point || gathering->is_complete;
+    case PATTERN_PREFIX:
+        return prefix_last(gathering, index, point);
+    case PATTERN_TO_ROOT:
+        if (!is_root)
+            return true;
+        break;
+    case PATTERN_ALL:
+        break;
+    }
+    *point = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];
+    return gathering->is_complete;
+}
+
+static struct sleepers *need_release(const struct need *need, struct release *release)
+{
+    struct message *message = need->message;
+    *release = (struct release){0};
+    switch (need->kind) {
+    case NEED_SEND:
+        *release = (struct release){.point = message->is_lost ? NULL : message->send, .kind = WAIT_LATE_SENDER};
+        return release->point || message->is_lost ? NULL : &message->sleepers;
+    case NEED_RECEIVE:
+        *release = (struct release){.point = message->receive, .kind = WAIT_LATE_RECEIVER};
+        return release->point ? NULL : &message->sleepers;
+    case NEED_GATHERING:
+        release->kind = gathering_kind(need->gathering);
+        release->gathering = need->gathering;
+        if (gathering_release(need->gathering, need->index, &release->point))
+            return NULL;
+        return pattern_is_whole(coll_pattern(need->gathering->coll)) ? &need->gathering->sleepers
+                                                                     : &need->gathering->arrivals;
+    }
+    return NULL;
+}
+
+/* A receive posted after the send had returned released nobody: the message was buffered. */
+static bool release_counts(const struct call *call, uint32_t lane, uint64_t from_ns, const struct release *release)
+{
+    const struct point *point = release->point;
+    if (!point || point->lane == lane || point->time_ns <= from_ns)
+        return false;
+    return release->kind != WAIT_LATE_RECEIVER || point->time_ns <= call->leave_ns;
+}
+
+struct sleepers *waits_find_release(const struct call *call, uint32_t lane, uint64_t from_ns, struct release *release)
+{
+    *release = (struct release){0};
+    for (size_t i = 0; i < call->needs.n && !call->is_forced; i++) {
+        struct release candidate;
+        struct sleepers *unknown = need_release(&call->needs.at[i], &candidate);
+        if (unknown)
+            return unknown;
+        if (release_counts(call, lane, from_ns, &candidate) &&
+            (!release->point || candidate.point->time_ns > release->point->time_ns))
+            *release = candidate;
+    }
+    return release->point && !release->point->is_set ? &release->point->sleepers : NULL;
+}
+
+enum step_state waits_state(enum ww_class class)
+{
+    switch (class) {
+    case WW_LOCAL:
+    case WW_INIT:
+    case WW_FINALIZE:
+    case WW_SEND_INIT:
+    case WW_RECV_INIT:
+    case WW_COLL_INIT:
+    case WW_CANCEL:
+    case WW_REQUEST_FREE:
+    case WW_COMM_CREATE:
+    case WW_COMM_FREE:
+    case WW_WIN_CREATE:
+    case WW_WIN_FREE:
+    case WW_SPAWN:
+    case WW_ABORT:
+        return STEP_MPI;
+    case WW_IO:
+    case WW_IO_COLLECTIVE:
+        return STEP_BLOCKED;
+    default:
+        return STEP_TRANSFER;
+    }
+}
+
+bool waits_may_follow_polls(enum ww_class class)
+{
+    return class == WW_TEST || class == WW_IPROBE || class == WW_PROBE || class == WW_RECV || class == WW_IRECV ||
+           class == WW_WAIT;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What released a waiting call. A process waits from its entry until the releasing event of another:
+ *   barrier, N to N, creation and freeing    the last member's entry
+ *   1 to N                                   the root's entry
+ *   N to 1                                   for the root: the last member's entry
+ *   prefix (scan)                            the last entry among the members before it, itself included for no one
+ *   receive, completion of a receive         the entry of the send
+ *   blocking send that lasts as long         the posting of the receive (rendezvous)
+ *   completion of a non-blocking collective  the last start
+ * Neighbourhood collectives have no wait state: the topology is not recorded, and any guess would blame the innocent.
+ */
+#pragma once
+#include "analyze/pass/replay.h"
+
+struct release {
+    struct point *point; /* NULL = nothing was waited for */
+    enum wait_kind kind;
+    struct gathering *gathering;
+};
+
+/*
+ * Finds what a call, waiting since from_ns, was released by. Returns NULL when that is settled; else what the lane must
+ * sleep on before it asks again.
+ */
+struct sleepers *waits_find_release(const struct call *call, uint32_t lane, uint64_t from_ns, struct release *release);
+/* How time inside a call that is not waiting is shown. */
+enum step_state waits_state(enum ww_class class);
+/* True when the call may complete a wait that began with polls or a probe. */
+bool waits_may_follow_polls(enum ww_class class);

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each kind of wait: how long, who, and whose code is to blame. */
+#include "tests/unit/pass/scene.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#define assert_us(value, expected) assert_true(fabs((value) - (expected)) < 1e-3)
+
+static void barrier_waits_for_the_last(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    static const uint64_t arrive_us[] = {100, 400, 250};
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        scene_work(scene, rank, "work", arrive_us[rank]);
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 410);
+    }
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 0), 300);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 1), 0);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 2), 150);
+    assert_us(scene_blame(scene, "work", 1), 450);
+    assert_int_equal(analysis->n_causes, 1);
+    assert_int_equal(analysis->sites[0].n_instances, 1);
+    assert_us(analysis->causes[0].direct_ns / 1000, 450);
+    scene_free(scene);
+}
+
+static void allreduce_is_all_to_all(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "work", 500);
+    scene_work(scene, 1, "work", 100);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        scene_collective(scene, rank, WW_ID_Allreduce, TRACE_NONE, 510);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_NXN, 1), 400);
+    assert_us(scene_blame(scene, "work", 0), 400);
+    scene_free(scene);
+}
+
+static void broadcast_waits_for_the_root(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    scene_work(scene, 0, "early", 100);
+    scene_work(scene, 1, "root", 300);
+    scene_work(scene, 2, "late", 500);
+    scene_collective(scene, 0, WW_ID_Bcast, 1, 310);
+    scene_collective(scene, 1, WW_ID_Bcast, 1, 305);
+    scene_collective(scene, 2, WW_ID_Bcast, 1, 510);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_BROADCAST, 0), 200);
+    assert_us(scene->analysis->waiting_ns / 1000, 200);
+    assert_us(scene_blame(scene, "root", 1), 200);
+    scene_free(scene);
+}
+
+static void reduce_root_waits_for_the_last(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    scene_work(scene, 0, "root", 100);
+    scene_work(scene, 1, "middle", 300);
+    scene_work(scene, 2, "late", 500);
+    scene_collective(scene, 0, WW_ID_Reduce, 0, 510);
+    scene_collective(scene, 1, WW_ID_Reduce, 0, 301);
+    scene_collective(scene, 2, WW_ID_Reduce, 0, 505);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_EARLY_REDUCE, 0), 400);
+    assert_us(scene->analysis->waiting_ns / 1000, 400);
+    assert_us(scene_blame(scene, "late", 2), 400);
+    scene_free(scene);
+}
+
+static void scan_waits_for_those_before(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    scene_work(scene, 0, "first", 100);
+    scene_work(scene, 1, "second", 50);
+    scene_work(scene, 2, "third", 400);
+    scene_collective(scene, 0, WW_ID_Scan, TRACE_NONE, 102);
+    scene_collective(scene, 1, WW_ID_Scan, TRACE_NONE, 104);
+    scene_collective(scene, 2, WW_ID_Scan, TRACE_NONE, 402);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_EARLY_SCAN, 1), 50);
+    assert_us(scene->analysis->waiting_ns / 1000, 50);
+    scene_free(scene);
+}
+
+static void receive_waits_for_a_late_send(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "slow", 500);
+    scene_send(scene, 0, 1, 7, 501);
+    scene_work(scene, 1, "quick", 100);
+    scene_receive(scene, 1, 0, 7, 510);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 400);
+    assert_us(scene_blame(scene, "slow", 0), 400);
+    scene_free(scene);
+}
+
+static void messages_keep_their_order(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "a", 100);
+    scene_send(scene, 0, 1, 7, 101);
+    scene_work(scene, 0, "b", 300);
+    scene_send(scene, 0, 1, 7, 301);
+    scene_work(scene, 1, "quick", 50);
+    scene_receive(scene, 1, 0, 7, 110);
+    scene_receive(scene, 1, 0, 7, 310);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 50 + 190);
+    scene_free(scene);
+}
+
+static void early_message_joins_nothing(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "quick", 100);
+    scene_send(scene, 0, 1, 7, 101);
+    scene_work(scene, 1, "slow", 500);
+    scene_receive(scene, 1, 0, 7, 501);
+    scene_analyse(scene);
+    assert_us(scene->analysis->waiting_ns, 0);
+    assert_int_equal(scene->analysis->n_causes, 0);
+    scene_free(scene);
+}
+
+static void waitall_waits_for_the_latest(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    scene_work(scene, 0, "slow", 500);
+    scene_send(scene, 0, 2, 1, 501);
+    scene_work(scene, 1, "slower", 700);
+    scene_send(scene, 1, 2, 1, 701);
+    uint64_t from_0 = scene_irecv(scene, 2, 2), from_1 = scene_irecv(scene, 2, 4);
+    scene_work(scene, 2, "quick", 100);
+    scene_enter(scene, 2, WW_ID_Waitall, 100);
+    scene_event(scene, (struct event){
+                           .kind = EV_IRECV_DONE, .loc = 2, .time_ns = 705000, .peer = 0, .tag = 1, .request = from_0});
+    scene_event(scene, (struct event){
+                           .kind = EV_IRECV_DONE, .loc = 2, .time_ns = 705000, .peer = 1, .tag = 1, .request = from_1});
+    scene_leave(scene, 2, WW_ID_Waitall, 705);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 2), 600);
+    assert_us(scene_blame(scene, "slower", 1), 600);
+    scene_free(scene);
+}
+
+static void polling_waits_from_the_first_poll(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "slow", 500);
+    scene_send(scene, 0, 1, 1, 501);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 1, "quick", 100);
+    scene_enter(scene, 1, WW_ID_Test, 100);
+    scene_event(scene, (struct event){.kind = EV_POLLS, .loc = 1, .time_ns = 100000, .bytes = 1000});
+    scene_leave(scene, 1, WW_ID_Test, 503);
+    scene_enter(scene, 1, WW_ID_Test, 504);
+    scene_event(
+        scene,
+        (struct event){.kind = EV_IRECV_DONE, .loc = 1, .time_ns = 505000, .peer = 0, .tag = 1, .request = request});
+    scene_leave(scene, 1, WW_ID_Test, 505);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 400);
+    assert_us(scene_blame(scene, "slow", 0), 400);
+    assert_int_equal(scene->analysis->n_polls, 1000);
+    scene_free(scene);
+}
+
+static void probe_waits_for_the_message_it_finds(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "slow", 500);
+    scene_send(scene, 0, 1, 1, 501);
+    scene_work(scene, 1, "quick", 100);
+    scene_enter(scene, 1, WW_ID_Probe, 100);
+    scene_leave(scene, 1, WW_ID_Probe, 503);
+    scene_receive(scene, 1, 0, 1, 505);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 400);
+    assert_string_equal(scene_site(scene, WAIT_LATE_SENDER)->call, "MPI_Probe");
+    scene_free(scene);
+}
+
+static void rendezvous_waits_for_a_late_receiver(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "quick", 100);
+    scene_send(scene, 0, 1, 1, 420);
+    scene_work(scene, 1, "slow", 400);
+    scene_receive(scene, 1, 0, 1, 430);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_RECEIVER, 0), 300);
+    assert_us(scene_blame(scene, "slow", 1), 300);
+    scene_free(scene);
+}
+
+static void buffered_send_waits_for_nobody(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "quick", 100);
+    scene_send(scene, 0, 1, 1, 150);
+    scene_work(scene, 1, "slow", 400);
+    scene_receive(scene, 1, 0, 1, 410);
+    scene_analyse(scene);
+    assert_us(scene->analysis->waiting_ns, 0);
+    scene_free(scene);
+}
+
+static void waiting_for_a_send_waits_for_its_receiver(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_isend(scene, 0, 1, 1, 2);
+    scene_work(scene, 0, "quick", 100);
+    scene_enter(scene, 0, WW_ID_Wait, 100);
+    scene_event(scene, (struct event){.kind = EV_ISEND_DONE, .loc = 0, .time_ns = 420000, .request = request});
+    scene_leave(scene, 0, WW_ID_Wait, 420);
+    scene_work(scene, 1, "slow", 400);
+    scene_receive(scene, 1, 0, 1, 430);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_RECEIVER, 0), 300);
+    scene_free(scene);
+}
+
+static void nonblocking_barrier_waits_for_the_last_start(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    static const uint64_t start_us[] = {100, 600}, wait_us[] = {200, 605};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        scene_work(scene, rank, "before", start_us[rank]);
+        uint64_t request = scene_icollective(scene, rank, WW_ID_Ibarrier, start_us[rank] + 2);
+        scene_work(scene, rank, "between", wait_us[rank]);
+        scene_enter(scene, rank, WW_ID_Wait, wait_us[rank]);
+        scene_event(scene, (struct event){.kind = EV_ICOLL_DONE,
+                                          .loc = rank,
+                                          .time_ns = 610000,
+                                          .coll = WW_COLL_BARRIER,
+                                          .peer = TRACE_NONE,
+                                          .request = request});
+        scene_leave(scene, rank, WW_ID_Wait, 610);
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_ICOLL, 0), 400);
+    assert_us(scene_waiting(scene, WAIT_ICOLL, 1), 0);
+    scene_free(scene);
+}
+
+static void creation_and_finalize_are_collective(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    static const uint64_t arrive_us[] = {100, 400}, finish_us[] = {800, 500};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        scene_work(scene, rank, "work", arrive_us[rank]);
+        scene_enter(scene, rank, WW_ID_Comm_dup, arrive_us[rank]);
+        scene_event(
+            scene,
+            (struct event){
+                .kind = EV_COLL_END, .loc = rank, .time_ns = 410000, .coll = WW_COLL_CREATE, .peer = TRACE_NONE});
+        scene_leave(scene, rank, WW_ID_Comm_dup, 410);
+        scene_work(scene, rank, "more", finish_us[rank]);
+        scene_enter(scene, rank, WW_ID_Finalize, finish_us[rank]);
+        scene_leave(scene, rank, WW_ID_Finalize, 820);
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_CREATE, 0), 300);
+    assert_us(scene_waiting(scene, WAIT_INIT, 1), 300);
+    scene_free(scene);
+}
+
+static void sub_communicators_are_apart(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(4);
+    static const uint32_t low[] = {2, 0}, high[] = {1, 3};
+    uint32_t low_comm = trace_memory_comm(scene->trace, low, 2), high_comm = trace_memory_comm(scene->trace, high, 2);
+    static const uint64_t arrive_us[] = {100, 200, 300, 900}, leave_us[] = {310, 910, 310, 910};
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        scene->comm = rank % 2 ? high_comm : low_comm;
+        scene_work(scene, rank, "work", arrive_us[rank]);
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, leave_us[rank]);
+    }
+    /* Ranks within the communicator: 0 there is rank 2 of the world. */
+    scene->comm = low_comm;
+    scene_work(scene, 2, "after", 500);
+    scene_send(scene, 2, 1, 1, 502);
+    scene_receive(scene, 0, 0, 1, 510);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 0), 200);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 1), 700);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 0), 190);
+    assert_us(scene_blame(scene, "after", 2), 190);
+    scene_free(scene);
+}
+
+static void root_is_a_rank_of_its_communicator(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    static const uint32_t ranks[] = {2, 1};
+    scene->comm = trace_memory_comm(scene->trace, ranks, 2);
+    scene_work(scene, 2, "root", 400);
+    scene_collective(scene, 2, WW_ID_Bcast, 0, 402);
+    scene_work(scene, 1, "quick", 100);
+    scene_collective(scene, 1, WW_ID_Bcast, 0, 410);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_BROADCAST, 1), 300);
+    assert_us(scene_blame(scene, "root", 2), 300);
+    scene_free(scene);
+}
+
+static void intercommunicator_peers_are_remote(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(4);
+    static const uint32_t ranks[] = {0, 1, 2, 3};
+    scene->comm = trace_memory_comm(scene->trace, ranks, 4);
+    scene->trace->comms[scene->comm].n = scene->trace->comms[scene->comm].n_remote = 2;
+    scene_work(scene, 3, "far", 400);
+    scene_send(scene, 3, 0, 1, 402); /* remote rank 0 of the second group: rank 0 */
+    scene_work(scene, 0, "near", 100);
+    scene_receive(scene, 0, 1, 1, 410); /* remote rank 1 of the first group: rank 3 */
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 0), 300);
+    assert_us(scene_blame(scene, "far", 3), 300);
+    scene_free(scene);
+}
+
+static void peer_may_be_nobody_or_oneself(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(1);
+    scene_work(scene, 0, "work", 100);
+    scene_send(scene, 0, TRACE_NONE, 1, 101);
+    scene_send(scene, 0, 0, 1, 102);
+    scene_receive(scene, 0, 0, 1, 103);
+    scene_receive(scene, 0, TRACE_NONE, 1, 104);
+    scene_collective(scene, 0, WW_ID_Barrier, TRACE_NONE, 105);
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_us(analysis->waiting_ns, 0);
+    assert_int_equal(analysis->n_mpi_calls, 5);
+    scene_free(scene);
+}
+
+static void a_killed_rank_is_waited_for(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    static const uint64_t arrive_us[] = {100, 300};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        scene_work(scene, rank, "work", arrive_us[rank]);
+        scene_enter(scene, rank, WW_ID_Barrier, arrive_us[rank]);
+        scene_event(scene, (struct event){.kind = EV_COLL_BEGIN,
+                                          .loc = rank,
+                                          .time_ns = arrive_us[rank] * 1000,
+                                          .coll = WW_COLL_BARRIER,
+                                          .peer = TRACE_NONE});
+    }
+    scene_work(scene, 2, "crash", 200);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_event(scene, (struct event){.kind = EV_END, .loc = rank, .time_ns = 500000, .flags = WW_END_SIGNAL});
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_int_equal(analysis->n_open_waits, 2);
+    assert_int_equal(analysis->open_waits[0].for_rank, 2);
+    assert_string_equal(analysis->open_waits[1].call, "MPI_Barrier");
+    assert_us(analysis->waiting_ns, 0);
+    scene_free(scene);
+}
+
+static void a_lost_send_holds_nothing_up(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 1, "quick", 100);
+    scene_receive(scene, 1, 0, 7, 300);
+    scene_work(scene, 1, "next", 350);
+    scene_collective(scene, 1, WW_ID_Barrier, TRACE_NONE, 5010);
+    scene_work(scene, 0, "slow", 5000);
+    scene_collective(scene, 0, WW_ID_Barrier, TRACE_NONE, 5010);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 1), 4650);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 0);
+    scene_free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(barrier_waits_for_the_last),
+        cmocka_unit_test(allreduce_is_all_to_all),
+        cmocka_unit_test(broadcast_waits_for_the_root),
+        cmocka_unit_test(reduce_root_waits_for_the_last),
+        cmocka_unit_test(scan_waits_for_those_before),
+        cmocka_unit_test(receive_waits_for_a_late_send),
+        cmocka_unit_test(messages_keep_their_order),
+        cmocka_unit_test(early_message_joins_nothing),
+        cmocka_unit_test(waitall_waits_for_the_latest),
+        cmocka_unit_test(polling_waits_from_the_first_poll),
+        cmocka_unit_test(probe_waits_for_the_message_it_finds),
+        cmocka_unit_test(rendezvous_waits_for_a_late_receiver),
+        cmocka_unit_test(buffered_send_waits_for_nobody),
+        cmocka_unit_test(waiting_for_a_send_waits_for_its_receiver),
+        cmocka_unit_test(nonblocking_barrier_waits_for_the_last_start),
+        cmocka_unit_test(creation_and_finalize_are_collective),
+        cmocka_unit_test(sub_communicators_are_apart),
+        cmocka_unit_test(root_is_a_rank_of_its_communicator),
+        cmocka_unit_test(intercommunicator_peers_are_remote),
+        cmocka_unit_test(peer_may_be_nobody_or_oneself),
+        cmocka_unit_test(a_killed_rank_is_waited_for),
+        cmocka_unit_test(a_lost_send_holds_nothing_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
