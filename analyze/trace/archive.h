@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What our OTF2 archives contain beyond the standard's records, shared by writer and reader. docs/format.md tells users
+ * and authors of other tools the same.
+ *
+ * Ids in event files are local to the location; mapping tables, written when the parts are joined, make them global:
+ *   region           call id (enum ww_call_id)
+ *   communicator     id of the process - 1, so that MPI_COMM_WORLD takes one byte
+ *   window           id of the process
+ *   calling context  2 x stack id, + 1 when the stack stands in the file of samples
+ *   attribute        the enum below (the same everywhere), counters from ARCHIVE_ATTR_COUNTERS upwards
+ */
+#pragma once
+#include <otf2/otf2.h>
+#include <stdint.h>
+
+enum archive_attribute {
+    ARCHIVE_ATTR_STACK,      /* on Enter: calling context of the call; absent = the one that followed last time */
+    ARCHIVE_ATTR_POLLS,      /* on Leave: failing polls that this region stands for */
+    ARCHIVE_ATTR_WEIGHT,     /* on CallingContextSample: ns that it stands for, where not the period */
+    ARCHIVE_ATTR_UNFINISHED, /* on Leave: the call never returned; the archive closes it */
+    ARCHIVE_ATTR_ERROR,      /* on Leave: the call returned an error */
+    ARCHIVE_ATTR_PEER,       /* on Leave of an unfinished call: for whom it waited ... */
+    ARCHIVE_ATTR_COMM,       /* ... in this communicator ... */
+    ARCHIVE_ATTR_TAG,        /* ... and with this tag */
+    ARCHIVE_N_ATTR,
+    ARCHIVE_ATTR_COUNTERS = 16,
+};
+
+/* Interrupt generators of samples: in which state the thread was. */
+enum archive_generator { ARCHIVE_GEN_USER, ARCHIVE_GEN_KERNEL, ARCHIVE_GEN_BLOCKED, ARCHIVE_N_GEN };
+
+/* The metric of the scheduler: 1 on a CPU, 0 off it and blocked, 2 off it although runnable. */
+enum { ARCHIVE_METRIC_SCHED, ARCHIVE_SCHED_OFF = 0, ARCHIVE_SCHED_ON = 1, ARCHIVE_SCHED_PREEMPTED = 2 };
+/* The parameter that carries exact counts in its attributes. */
+enum { ARCHIVE_PARAM_COUNTS };
+
+/* Properties: of the system tree's root, of location groups and locations, and of calling contexts. */
+#define ARCHIVE_PROP_MODULE "WHYWAIT::MODULE"       /* root, one a module, "NUMBER BUILD-ID-OR-- PATH" */
+#define ARCHIVE_PROP_COMMAND "WHYWAIT::COMMAND"     /* root */
+#define ARCHIVE_PROP_PROGRAM "WHYWAIT::PROGRAM"     /* root */
+#define ARCHIVE_PROP_NOTE "WHYWAIT::NOTE"           /* root or location group, any number */
+#define ARCHIVE_PROP_NEIGHBORS "WHYWAIT::NEIGHBORS" /* location group: "COMM N-IN RANK..." */
+#define ARCHIVE_PROP_END_HOW "WHYWAIT::END_HOW"     /* location group: enum ww_end */
+#define ARCHIVE_PROP_END_DETAIL "WHYWAIT::END_DETAIL"
+#define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED" /* location: records that found no room */
+#define ARCHIVE_PROP_PERIOD "WHYWAIT::SAMPLE_PERIOD_NS"
+#define ARCHIVE_PROP_ADDRESS "WHYWAIT::ADDRESS" /* calling context: link-time address */
+#define ARCHIVE_PROP_IN_MODULE "WHYWAIT::IN_MODULE"
+#define ARCHIVE_PROP_FRAME "WHYWAIT::FRAME" /* ARCHIVE_FRAME_ flags */
+enum { ARCHIVE_FRAME_RETURN = 1, ARCHIVE_FRAME_CUT = 2 };
+
+enum { ARCHIVE_CHUNK_EVENTS = 256 << 10, ARCHIVE_CHUNK_DEFS = 1 << 20 };
+#define ARCHIVE_NAME "traces"
+
+static inline uint64_t archive_location(uint32_t rank, uint32_t thread)
+{
+    return (uint64_t)thread << 32 | rank;
+}
+
+/* A new archive NAME in directory `dir`, ready for any writer, or NULL. Memory stays bounded: a full buffer goes to the
+ * file at once. OTF2's own messages are silenced. */
+OTF2_Archive *archive_create(const char *dir);
+/* Makes OTF2 print nothing; errors come back as codes. */
+void archive_silence(void);
+OTF2_CollectiveOp archive_collective_op(uint32_t call_id);

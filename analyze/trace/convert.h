@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the spool of a run to its OTF2 archive, in two steps: every rank converts its own files (at the same time as the
+ * others), then one process joins the parts. Each step can be interrupted and repeated at any moment: what it makes
+ * appears under its final name only when it is complete, and the spool is removed last.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Names a frame: fills what is known and returns true, or false. Texts must live until convert_join returns. */
+struct convert_place {
+    const char *routine, *file; /* NULL = unknown */
+    uint32_t line;
+};
+struct convert_options {
+    bool keep_spool;
+    bool (*resolve)(void *user, const char *module, const uint8_t *build_id, uint32_t build_id_bytes, uint64_t address,
+                    bool is_return, struct convert_place *place); /* NULL = nobody */
+    void *user;
+};
+
+/* Spool of one rank -> RUNDIR/parts/RANK. Returns 0 (also when it is there already), or -1 after error(). */
+int convert_rank(const char *run_dir, uint32_t rank);
+/* Parts of all ranks -> RUNDIR/traces.otf2. Ranks without a part are in the archive without events, and a note says so.
+ * Returns 0, or -1 after error(). */
+int convert_join(const char *run_dir, const struct convert_options *options);
+/* Converts every rank that has a spool but no part, then joins. A rank that cannot be converted is left out with a
+ * warning and its spool kept. Returns 0 (also when the archive is there already), or -1 after error(). */
+int convert_salvage(const char *run_dir, const struct convert_options *options);

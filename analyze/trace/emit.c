@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which OTF2 records a call becomes follows from its class (mpi_calls.def):
+ *
+ *   at entry    Enter, and what the call starts: MpiSend, MpiIsend, MpiIrecvRequest, collective begin, RMA operation
+ *   at return   what it completed: MpiRecv, MpiIsendComplete, MpiIrecv, collective end ..., and Leave
+ *
+ * The calling context of a call is an attribute of its Enter, left out when it is the one that followed the previous
+ * call's context the last time: a loop over the same calls costs nothing after its first turn.
+ */
+#include "analyze/trace/emit.h"
+#include "analyze/trace/calls.h"
+#include <string.h>
+
+#define WRITE(location, record, ...)                                                                                   \
+    ((location)->failed |= OTF2_EvtWriter_##record((location)->writer, __VA_ARGS__) != OTF2_SUCCESS)
+
+static uint64_t time_of(struct emit_location *location, uint64_t time_ns)
+{
+    if (time_ns < location->last_ns)
+        return location->last_ns;
+    if (!location->first_ns)
+        location->first_ns = time_ns;
+    return location->last_ns = time_ns;
+}
+
+static void mark_used(struct emit_ids *ids, uint32_t id)
+{
+    bool is_new;
+    map_put(&ids->seen, id, &is_new);
+    if (is_new)
+        *vec_push(&ids->list) = id;
+}
+
+static uint32_t comm_ref(struct emitter *emitter, uint32_t id)
+{
+    if (!id)
+        return OTF2_UNDEFINED_COMM;
+    mark_used(&emitter->comms_used, id);
+    return id - 1;
+}
+
+static uint32_t win_ref(struct emitter *emitter, uint32_t id)
+{
+    if (!id)
+        return OTF2_UNDEFINED_RMA_WIN;
+    mark_used(&emitter->wins_used, id);
+    return id;
+}
+
+static uint32_t root_ref(int32_t peer, uint16_t flags)
+{
+    if (peer == WW_PEER_ROOT)
+        return OTF2_COLLECTIVE_ROOT_SELF;
+    if (flags & WW_F_NULL)
+        return OTF2_COLLECTIVE_ROOT_THIS_GROUP;
+    return peer < 0 ? OTF2_COLLECTIVE_ROOT_NONE : (uint32_t)peer;
+}
+
+static uint32_t rank_ref(int32_t peer)
+{
+    return peer < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)peer;
+}
+
+int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, uint64_t id)
+{
+    *location = (struct emit_location){.writer = OTF2_Archive_GetEvtWriter(archive, id),
+                                       .attributes = OTF2_AttributeList_New()};
+    return location->writer && location->attributes ? 0 : -1;
+}
+
+void emit_location_end(struct emit_location *location)
+{
+    if (location->writer)
+        OTF2_EvtWriter_GetNumberOfEvents(location->writer, &location->n_events);
+    if (location->attributes)
+        OTF2_AttributeList_Delete(location->attributes);
+    location->attributes = NULL;
+    location->writer = NULL;
+    map_release(&location->following);
+}
+
+void emitter_release(struct emitter *emitter)
+{
+    requests_release(&emitter->requests);
+    map_release(&emitter->win_comm);
+    map_release(&emitter->access_group);
+    map_release(&emitter->exposure_group);
+    map_release(&emitter->comms_used.seen);
+    map_release(&emitter->wins_used.seen);
+    vec_release(&emitter->comms_used.list);
+    vec_release(&emitter->wins_used.list);
+    intern_release(&emitter->groups);
+    intern_release(&emitter->counters);
+}
+
+/* RMA. */
+
+static void rma_operation(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                          uint64_t id, uint64_t t)
+{
+    uint32_t win = win_ref(emitter, call->comm), remote = rank_ref(call->peer);
+    const char *name = call_info(call->call)->name + strlen("MPI_");
+    if (*name == 'R')
+        name++;
+    if (!strncasecmp(name, "put", 3))
+        WRITE(location, RmaPut, NULL, t, win, remote, call->bytes_out, id);
+    else if (!strncasecmp(name, "get_acc", 7) || !strncmp(name, "Fetch", 5))
+        WRITE(location, RmaAtomic, NULL, t, win, remote, OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE, call->bytes_out,
+              call->bytes_in, id);
+    else if (!strncasecmp(name, "get", 3))
+        WRITE(location, RmaGet, NULL, t, win, remote, call->bytes_in, id);
+    else
+        WRITE(location, RmaAtomic, NULL, t, win, remote,
+              *name == 'C' ? OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP : OTF2_RMA_ATOMIC_TYPE_ACCUMULATE, call->bytes_out,
+              call->bytes_in, id);
+}
+
+/* The group that MPI_Win_start or MPI_Win_post names, as 1 + local id. */
+static uint64_t group_of(struct emitter *emitter, const struct emit_call *call)
+{
+    VEC(int32_t) key = {0};
+    *vec_push(&key) = (int32_t)call->call.comm;
+    for (size_t i = 0; i < call->ranks.n; i++)
+        *vec_push(&key) = call->ranks.at[i];
+    uint64_t group = intern_put(&emitter->groups, key.at, key.n * sizeof *key.at) + 1u;
+    vec_release(&key);
+    return group;
+}
+
+static void rma_group_sync(struct emitter *emitter, struct emit_location *location, const struct emit_call *call,
+                           uint64_t t)
+{
+    enum ww_class class = call_info(call->call.call)->class;
+    bool is_access = class == WW_RMA_START || class == WW_RMA_COMPLETE;
+    struct map *epochs = is_access ? &emitter->access_group : &emitter->exposure_group;
+    uint64_t *group = map_put(epochs, call->call.comm, NULL);
+    if (class == WW_RMA_START || class == WW_RMA_POST)
+        *group = group_of(emitter, call);
+    if (*group)
+        WRITE(location, RmaGroupSync, NULL, t, OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY,
+              win_ref(emitter, call->call.comm), (uint32_t)(*group - 1));
+}
+
+static void rma_leave(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit, uint64_t t)
+{
+    const struct ww_call *call = &emit->call;
+    uint32_t win = win_ref(emitter, call->comm), remote = rank_ref(call->peer);
+    switch (call_info(call->call)->class) {
+    case WW_RMA_FENCE:
+        WRITE(location, RmaCollectiveEnd, NULL, t, OTF2_COLLECTIVE_OP_BARRIER,
+              OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY, win, OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+        break;
+    case WW_RMA_LOCK:
+        WRITE(location, RmaAcquireLock, NULL, t, win, remote, 0,
+              call->tag == WW_LOCK_EXCLUSIVE ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED);
+        break;
+    case WW_RMA_UNLOCK:
+        WRITE(location, RmaReleaseLock, NULL, t, win, remote, 0);
+        break;
+    case WW_RMA_FLUSH:
+        WRITE(location, RmaSync, NULL, t, win, remote, OTF2_RMA_SYNC_TYPE_MEMORY);
+        break;
+    case WW_RMA_START:
+    case WW_RMA_POST:
+    case WW_RMA_COMPLETE:
+    case WW_RMA_WAIT:
+        rma_group_sync(emitter, location, emit, t);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Starting and completing requests. */
+
+static enum request_kind kind_of(const struct call_info *info)
+{
+    switch (info->class) {
+    case WW_ISEND:
+    case WW_SEND_INIT:
+        return REQUEST_SEND;
+    case WW_IRECV:
+    case WW_RECV_INIT:
+        return REQUEST_RECV;
+    case WW_ISENDRECV:
+        return REQUEST_SENDRECV;
+    case WW_ICOLLECTIVE:
+    case WW_COLL_INIT:
+        return REQUEST_COLL;
+    case WW_RMA_REQUEST:
+        return REQUEST_RMA;
+    case WW_PARTITIONED:
+        return !strcmp(info->name, "MPI_Psend_init")   ? REQUEST_SEND
+               : !strcmp(info->name, "MPI_Precv_init") ? REQUEST_RECV
+                                                       : REQUEST_NOTHING;
+    default:
+        return REQUEST_NOTHING;
+    }
+}
+
+static bool is_template(const struct call_info *info)
+{
+    return info->class == WW_SEND_INIT || info->class == WW_RECV_INIT || info->class == WW_COLL_INIT ||
+           info->class == WW_PARTITIONED;
+}
+
+static struct request request_of(const struct ww_call *call)
+{
+    bool communicates = !(call->flags & WW_F_NULL) || call_info(call->call)->coll != WW_COLL_NONE;
+    bool is_sendrecv = call_info(call->call)->class == WW_ISENDRECV;
+    return (struct request){.kind = communicates || is_sendrecv ? kind_of(call_info(call->call)) : REQUEST_NOTHING,
+                            .call = call->call,
+                            .comm = call->comm,
+                            .peer = call->flags & WW_F_NULL && !is_sendrecv ? WW_NO_PEER : call->peer,
+                            .tag = call->tag,
+                            .bytes_out = call->bytes_out,
+                            .bytes_in = call->bytes_in};
+}
+
+/* Writes the record that a request begins with and gives it its id. */
+static void request_begin(struct emitter *emitter, struct emit_location *location, struct request *request, uint64_t t)
+{
+    request->id = requests_new_id(&emitter->requests);
+    uint32_t comm = comm_ref(emitter, request->kind == REQUEST_RMA ? 0 : request->comm);
+    bool sends = request->kind == REQUEST_SEND || (request->kind == REQUEST_SENDRECV && request->peer >= 0);
+    if (sends)
+        WRITE(location, MpiIsend, NULL, t, rank_ref(request->peer), comm, (uint32_t)request->tag, request->bytes_out,
+              request->id);
+    if (request->kind == REQUEST_SENDRECV)
+        requests_new_id(&emitter->requests);
+    if (request->kind == REQUEST_RECV || request->kind == REQUEST_SENDRECV)
+        WRITE(location, MpiIrecvRequest, NULL, t, request->id + (request->kind == REQUEST_SENDRECV));
+    if (request->kind == REQUEST_COLL)
+        WRITE(location, NonBlockingCollectiveRequest, NULL, t, request->id);
+}
+
+static void receive_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
+                             const struct ww_done *done, uint64_t id, uint64_t t)
+{
+    if (done->flags & WW_F_NULL || done->peer < 0)
+        WRITE(location, MpiRequestCancelled, NULL, t, id);
+    else
+        WRITE(location, MpiIrecv, NULL, t, rank_ref(done->peer), comm_ref(emitter, request->comm), (uint32_t)done->tag,
+              done->bytes, id);
+}
+
+static void request_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
+                             const struct ww_done *done, uint64_t t)
+{
+    bool cancelled = done->flags & WW_F_NULL;
+    switch (request->kind) {
+    case REQUEST_SEND:
+        if (cancelled)
+            WRITE(location, MpiRequestCancelled, NULL, t, request->id);
+        else
+            WRITE(location, MpiIsendComplete, NULL, t, request->id);
+        break;
+    case REQUEST_RECV:
+        receive_complete(emitter, location, request, done, request->id, t);
+        break;
+    case REQUEST_SENDRECV:
+        if (request->peer >= 0)
+            WRITE(location, MpiIsendComplete, NULL, t, request->id);
+        receive_complete(emitter, location, request, done, request->id + 1, t);
+        break;
+    case REQUEST_COLL:
+        WRITE(location, NonBlockingCollectiveComplete, NULL, t, archive_collective_op(request->call),
+              comm_ref(emitter, request->comm), root_ref(request->peer, 0), request->bytes_out, request->bytes_in,
+              request->id);
+        break;
+    case REQUEST_RMA:
+        WRITE(location, RmaOpCompleteBlocking, NULL, t, win_ref(emitter, request->comm), request->id);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Entry. */
+
+static void enter_region(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                         uint32_t context, uint64_t t)
+{
+    uint64_t *followed = map_put(&location->following, location->previous_context, NULL);
+    OTF2_AttributeList *attributes = NULL;
+    if (context && *followed != context) {
+        OTF2_AttributeList_AddCallingContextRef(location->attributes, ARCHIVE_ATTR_STACK, context - 1);
+        attributes = location->attributes;
+    } else if (!context && *followed) {
+        OTF2_AttributeList_AddCallingContextRef(location->attributes, ARCHIVE_ATTR_STACK,
+                                                OTF2_UNDEFINED_CALLING_CONTEXT);
+        attributes = location->attributes;
+    }
+    *followed = context;
+    location->previous_context = context;
+    emitter->region_used[call->call] = 1;
+    WRITE(location, Enter, attributes, t, call->call);
+}
+
+static void start_persistent(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
+                             uint64_t t)
+{
+    for (size_t i = 0; i < emit->attached.n; i++) {
+        const struct emit_attached *attached = &emit->attached.at[i];
+        struct request request;
+        if (attached->type != WW_STARTED || !requests_kept(&emitter->requests, attached->done.request, &request))
+            continue;
+        request_begin(emitter, location, &request, t);
+        request.start_ns = emit->call.leave_ns;
+        requests_start(&emitter->requests, attached->done.request, &request);
+    }
+}
+
+static bool is_blocking_collective(enum ww_class class)
+{
+    return class == WW_COLLECTIVE || class == WW_COMM_CREATE || class == WW_COMM_FREE || class == WW_WIN_CREATE ||
+           class == WW_WIN_FREE || class == WW_IO_COLLECTIVE;
+}
+
+/* The communicator of a blocking collective; 0 when it is none or its communicator is not known. */
+static uint32_t collective_comm(const struct emitter *emitter, const struct ww_call *call)
+{
+    const struct call_info *info = call_info(call->call);
+    if (info->coll == WW_COLL_NONE || !is_blocking_collective(info->class))
+        return 0;
+    if (info->class != WW_WIN_FREE)
+        return call->comm;
+    const uint64_t *of_window = map_get(&emitter->win_comm, call->comm);
+    return of_window ? (uint32_t)*of_window : 0;
+}
+
+void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint32_t context)
+{
+    const struct ww_call *call = &emit->call;
+    const struct call_info *info = call_info(call->call);
+    uint64_t t = time_of(location, call->enter_ns);
+    bool communicates = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR));
+    location->n_calls++;
+    enter_region(emitter, location, call, context, t);
+    if ((info->class == WW_SEND || info->class == WW_SENDRECV) && communicates && call->peer >= 0)
+        WRITE(location, MpiSend, NULL, t, rank_ref(call->peer), comm_ref(emitter, call->comm), (uint32_t)call->tag,
+              call->bytes_out);
+    if (collective_comm(emitter, call))
+        WRITE(location, MpiCollectiveBegin, NULL, t);
+    if (info->class == WW_RMA_FENCE && call->comm)
+        WRITE(location, RmaCollectiveBegin, NULL, t);
+    bool starts = call->request && call->comm && !(call->flags & WW_F_POLL) && kind_of(info) != REQUEST_NOTHING;
+    uint64_t id = emitter->requests.n_ids;
+    if (starts && !is_template(info)) {
+        struct request request = request_of(call);
+        request_begin(emitter, location, &request, t);
+        request.start_ns = call->leave_ns;
+        requests_start(&emitter->requests, call->request, &request);
+    }
+    if ((info->class == WW_RMA_PUT || info->class == WW_RMA_GET || info->class == WW_RMA_ATOMIC ||
+         info->class == WW_RMA_REQUEST) &&
+        communicates)
+        rma_operation(emitter, location, call, starts ? id : requests_new_id(&emitter->requests), t);
+    start_persistent(emitter, location, emit, t);
+}
+
+/* Return. */
+
+static void complete_requests(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
+                              uint64_t t)
+{
+    const struct ww_call *call = &emit->call;
+    for (size_t i = 0; i < emit->attached.n; i++) {
+        const struct emit_attached *attached = &emit->attached.at[i];
+        const struct ww_done *done = &attached->done;
+        struct request request;
+        if (attached->type != WW_DONE)
+            continue;
+        if (done->request) {
+            if (requests_finish(&emitter->requests, done->request, call->enter_ns, &request))
+                request_complete(emitter, location, &request, done, t);
+        } else if (!(done->flags & (WW_F_NULL | WW_F_ERROR)) && done->peer >= 0 && call->comm)
+            WRITE(location, MpiRecv, NULL, t, rank_ref(done->peer), comm_ref(emitter, call->comm), (uint32_t)done->tag,
+                  done->bytes);
+    }
+}
+
+static void collective_end(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                           uint64_t t)
+{
+    uint32_t comm = collective_comm(emitter, call);
+    if (comm)
+        WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), comm_ref(emitter, comm),
+              root_ref(call->peer, call->flags), call->bytes_out, call->bytes_in);
+}
+
+static void leave_finished(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
+{
+    const struct ww_call *call = &emit->call;
+    const struct call_info *info = call_info(call->call);
+    bool received = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0;
+    if (info->class == WW_RECV && received)
+        WRITE(location, MpiRecv, NULL, t, rank_ref(call->peer), comm_ref(emitter, call->comm), (uint32_t)call->tag,
+              call->bytes_in);
+    complete_requests(emitter, location, emit, t);
+    if (is_template(info) && call->request) {
+        struct request request = request_of(call);
+        requests_keep(&emitter->requests, call->request, &request);
+    }
+    if (info->class == WW_REQUEST_FREE && call->request)
+        requests_forget(&emitter->requests, call->request);
+    collective_end(emitter, location, call, t);
+    if (info->class == WW_WIN_CREATE && emit->new_win)
+        WRITE(location, RmaWinCreate, NULL, t, win_ref(emitter, emit->new_win));
+    if (info->class == WW_WIN_FREE && call->comm)
+        WRITE(location, RmaWinDestroy, NULL, t, win_ref(emitter, call->comm));
+    if (call->comm)
+        rma_leave(emitter, location, emit, t);
+}
+
+/* For whom does a call wait that never returned? Completion calls do not say; then it is the oldest receive. */
+static void leave_unfinished(struct emitter *emitter, struct emit_location *location, const struct ww_call *call)
+{
+    struct request pending = {.peer = call->peer, .comm = call->comm, .tag = call->tag};
+    enum ww_class class = call_info(call->call)->class;
+    if (class == WW_WAIT || class == WW_TEST)
+        requests_oldest_receive(&emitter->requests, &pending);
+    OTF2_AttributeList *attributes = location->attributes;
+    OTF2_AttributeList_AddUint8(attributes, ARCHIVE_ATTR_UNFINISHED, 1);
+    if (pending.peer >= 0)
+        OTF2_AttributeList_AddUint32(attributes, ARCHIVE_ATTR_PEER, (uint32_t)pending.peer);
+    if (pending.comm)
+        OTF2_AttributeList_AddCommRef(attributes, ARCHIVE_ATTR_COMM, comm_ref(emitter, pending.comm));
+    OTF2_AttributeList_AddInt32(attributes, ARCHIVE_ATTR_TAG, pending.tag);
+}
+
+void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)
+{
+    const struct ww_call *call = &emit->call;
+    uint64_t t = time_of(location, call->leave_ns);
+    if (emit->is_unfinished)
+        leave_unfinished(emitter, location, call);
+    else
+        leave_finished(emitter, location, emit, t);
+    if (call->flags & WW_F_POLL && call->n_polls)
+        OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_POLLS, call->n_polls);
+    if (call->flags & WW_F_ERROR)
+        OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_ERROR, 1);
+    WRITE(location, Leave, location->attributes, t, call->call);
+}
+
+/* Samples and the rest. */
+
+void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context)
+{
+    if (!context)
+        return;
+    OTF2_AttributeList *attributes = NULL;
+    uint32_t generator = sample->flags & WW_S_BLOCKED  ? ARCHIVE_GEN_BLOCKED
+                         : sample->flags & WW_S_KERNEL ? ARCHIVE_GEN_KERNEL
+                                                       : ARCHIVE_GEN_USER;
+    if (sample->weight_ns != location->sample_period_ns) {
+        attributes = location->attributes;
+        OTF2_AttributeList_AddUint64(attributes, ARCHIVE_ATTR_WEIGHT, sample->weight_ns);
+    }
+    WRITE(location, CallingContextSample, attributes, time_of(location, sample->time_ns), context - 1,
+          OTF2_UNDEFINED_UINT32, generator);
+}
+
+void emit_switch(struct emit_location *location, const struct ww_switch *record)
+{
+    OTF2_Type type = OTF2_TYPE_UINT64;
+    OTF2_MetricValue value = {.unsigned_int = !(record->flags & WW_SW_OUT)      ? ARCHIVE_SCHED_ON
+                                              : record->flags & WW_SW_PREEMPTED ? ARCHIVE_SCHED_PREEMPTED
+                                                                                : ARCHIVE_SCHED_OFF};
+    WRITE(location, Metric, NULL, time_of(location, record->time_ns), ARCHIVE_METRIC_SCHED, 1, &type, &value);
+}
+
+void emit_control(struct emit_location *location, const struct ww_control *record)
+{
+    WRITE(location, MeasurementOnOff, NULL, time_of(location, record->time_ns),
+          record->level ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
+}
+
+/* OTF2's attribute lists are linear: a record carries few attributes and says how many are still to come. */
+void emit_bins(struct emitter *emitter, struct emit_location *location, const struct ww_bins *bins, uint64_t time_ns)
+{
+    enum { BINS_A_RECORD = 32 };
+    uint64_t t = time_of(location, time_ns);
+    if (!bins->n)
+        WRITE(location, ParameterUnsignedInt, NULL, t, ARCHIVE_PARAM_COUNTS, 0);
+    for (uint32_t i = 0; i < bins->n; i++) {
+        struct emit_counter counter = {.counters = bins->module, .what = bins->what};
+        uint64_t value;
+        const uint8_t *bin = bins->bins + (size_t)i * (sizeof counter.point + sizeof value);
+        memcpy(&counter.point, bin, sizeof counter.point);
+        memcpy(&value, bin + sizeof counter.point, sizeof value);
+        uint32_t id = intern_put(&emitter->counters, &counter, sizeof counter);
+        OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_COUNTERS + id, value);
+        if ((i + 1) % BINS_A_RECORD == 0 || i + 1 == bins->n)
+            WRITE(location, ParameterUnsignedInt, location->attributes, t, ARCHIVE_PARAM_COUNTS, bins->n - 1 - i);
+    }
+}

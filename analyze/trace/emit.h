@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From spool records to OTF2 event records. One emitter a process, one location a thread; the caller feeds calls in
+ * order of time, entries and returns separately, so that requests are matched across threads.
+ */
+#pragma once
+#include "analyze/trace/archive.h"
+#include "analyze/trace/requests.h"
+#include "wrap/format.h"
+
+/* What the recorder appended after a call and what belongs to it. */
+struct emit_attached {
+    uint16_t type; /* WW_DONE or WW_STARTED */
+    struct ww_done done;
+};
+struct emit_call {
+    struct ww_call call; /* leave_ns set, also for a call that never returned */
+    bool is_unfinished;
+    VEC(struct emit_attached) attached;
+    VEC(int32_t) ranks; /* WW_RANKS */
+    uint32_t new_win;   /* WW_WIN; 0 = none */
+};
+
+struct emit_location {
+    OTF2_EvtWriter *writer;
+    OTF2_AttributeList *attributes;
+    uint64_t first_ns, last_ns; /* of what was written; times never run backwards */
+    uint64_t n_events, n_calls;
+    uint64_t sample_period_ns;
+    uint64_t ids;         /* next request id */
+    struct map following; /* calling context -> the one of the call that followed it last time */
+    uint32_t previous_context;
+    bool failed; /* OTF2 could not write */
+};
+
+struct emitter {
+    struct requests requests;
+    struct map win_comm;                     /* window -> communicator id */
+    struct intern groups;                    /* of PSCW: u32 window, then i32 ranks */
+    struct map access_group, exposure_group; /* window -> 1 + group */
+    struct intern counters;                  /* of exact counts: struct emit_counter */
+    uint32_t region_used[WW_N_CALLS];
+    struct emit_ids {
+        struct map seen;
+        VEC(uint32_t) list;
+    } comms_used, wins_used;
+};
+
+struct emit_counter {
+    uint32_t counters, point; /* WW_COUNTERS id */
+    uint16_t what;            /* enum ww_bin_kind */
+    uint16_t zero;
+};
+
+void emitter_release(struct emitter *emitter);
+int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, uint64_t id);
+void emit_location_end(struct emit_location *location);
+
+/* `context`: 0 = not known, else 1 + local calling context. */
+void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *call, uint32_t context);
+void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *call);
+void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context);
+void emit_switch(struct emit_location *location, const struct ww_switch *record);
+void emit_control(struct emit_location *location, const struct ww_control *record);
+void emit_bins(struct emitter *emitter, struct emit_location *location, const struct ww_bins *bins, uint64_t time_ns);

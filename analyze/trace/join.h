@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tables of a join: what the parts of all ranks define, made one. Every table is an intern: equal definitions of
+ * different processes get one global id, in the order of ranks, so that the same parts always give the same archive.
+ */
+#pragma once
+#include "analyze/trace/archive.h"
+#include "analyze/trace/convert.h"
+#include "analyze/trace/part.h"
+#include "wrap/base/map.h"
+#include "wrap/base/vec.h"
+
+enum { JOIN_NONE = UINT32_MAX };
+
+/* Keys of the interns. */
+struct join_frame {
+    uint32_t parent; /* JOIN_NONE at the outermost */
+    uint32_t module; /* JOIN_NONE: the address is in no known module */
+    uint64_t address;
+    uint32_t flags; /* ARCHIVE_FRAME_ */
+    uint32_t zero;
+};
+struct join_comm {
+    uint32_t groups, nth; /* the nth communicator with these groups */
+};
+struct join_win {
+    uint32_t comm, nth;
+};
+struct join_counter {
+    uint32_t module, point;
+    uint32_t what, zero;
+};
+
+/* What belongs to the id of an intern, in a vector of the same length. */
+struct join_comm_info {
+    uint32_t parent;
+    char *name; /* NULL = none given; arena */
+    bool is_self;
+};
+struct join_win_info {
+    char *name;
+};
+struct join_module_info {
+    const char *path;
+    uint8_t build_id[32];
+    uint32_t build_id_bytes;
+};
+
+struct join_clock {
+    uint64_t local_ns;
+    int64_t offset_ns;
+    uint64_t error_ns;
+};
+
+struct join_location {
+    uint32_t rank, thread;
+    uint64_t n_events, n_dropped, sample_period_ns;
+};
+
+struct join_rank {
+    bool is_there;
+    char host[256];
+    uint32_t end_how;
+    int32_t end_detail;
+    VEC(const char *) properties; /* name, value, name, value ... as texts */
+};
+
+struct join {
+    struct arena arena;
+    const char *run_dir;
+    char *parts_dir, *whole_dir;
+    const struct convert_options *options;
+    OTF2_Archive *archive;
+    bool failed; /* OTF2 could not write */
+    uint32_t n_ranks;
+    struct join_rank *ranks;
+    char program[1024], command[1024];
+    uint64_t realtime_ns, start_ns;
+    bool has_times, has_counts;
+    uint64_t first_ns, last_ns; /* of all events, on the clock of rank 0 */
+    uint64_t sample_period_ns;
+    VEC(struct join_location) locations;
+    struct intern modules, frames, groups, comms, wins, sync_groups, counters;
+    VEC(struct join_comm_info) comm_infos;
+    VEC(struct join_win_info) win_infos;
+    VEC(struct join_module_info) module_infos;
+    uint32_t region[WW_N_CALLS]; /* call id -> 1 + global region */
+    uint32_t n_call_regions;
+    VEC(const char *) notes;
+};
+
+/* join_rank.c: reads the part of one rank, fills the tables and writes the local definitions of its locations. 0, or -1
+ * after error(). */
+int join_read_rank(struct join *join, uint32_t rank);
+/* join_defs.c: writes the global definitions. */
+void join_write_definitions(struct join *join);
+
+/* Group key: n local, n remote, then world ranks; for intercommunicators the smaller list first. */
+static inline const int32_t *join_group(const struct join *join, uint32_t groups)
+{
+    return join->groups.items[groups].bytes;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The part of an archive that one rank's conversion leaves for the join, in RUNDIR/parts/R (complete once it has that
+ * name; R.tmp before):
+ *
+ *   traces/LOCATION.evt    events, with local ids (archive.h)
+ *   R-T.ev, R-T.sm         a spool header and the records that define things, then the records below
+ *
+ * The definition files are spool files in form, so that one reader reads both.
+ */
+#pragma once
+#include "wrap/format.h"
+
+enum part_type {
+    PART_LOCATION = 0x7001, /* struct part_location: the last record of a file */
+    PART_GROUP,             /* struct part_group: a PSCW group */
+    PART_COUNTER,           /* struct part_counter */
+    PART_USED,              /* struct part_used: a call, communicator or window that events refer to */
+};
+
+struct part_location {
+    struct ww_head head;
+    uint32_t is_unfinished; /* ended inside a call */
+    uint64_t n_events;      /* 0 in a file of samples: its events are counted with the thread */
+    uint64_t first_ns, last_ns;
+    uint64_t n_bad;
+    uint32_t is_damaged;
+};
+
+struct part_group {
+    struct ww_head head;
+    uint32_t id, win, n;
+    int32_t rank[]; /* of the window's communicator */
+};
+
+struct part_counter {
+    struct ww_head head;
+    uint32_t id, counters, point, what;
+};
+
+enum part_used_kind { PART_USED_CALL = 1, PART_USED_COMM, PART_USED_WIN };
+struct part_used {
+    struct ww_head head;
+    uint32_t kind, id;
+};

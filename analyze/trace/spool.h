@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads spool files record by record, and lists those of a run. Nothing in a file is trusted: lengths and counts are
+ * checked before a record is handed out, so that users may read what its fields promise.
+ */
+#pragma once
+#include "wrap/base/vec.h"
+#include "wrap/format.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct spool_reader {
+    char *path;
+    struct ww_header header; /* checked; strings end in zero */
+    int fd;
+    uint8_t *buffer;
+    size_t at, filled, cap;
+    uint64_t n_bad;  /* records skipped because their contents contradict their length */
+    bool is_damaged; /* the record at the end makes no sense: what follows is lost */
+};
+
+/* Opens a file and checks its header. Returns 0, or -1 after error(). Close in both cases. */
+int spool_reader_open(struct spool_reader *reader, const char *path);
+/* The next record, or NULL at the end. Valid until the next call. Record types of later versions are handed out too. */
+const struct ww_head *spool_reader_next(struct spool_reader *reader);
+void spool_reader_close(struct spool_reader *reader);
+
+/* A number in a record's text may exceed it: the text up to its zero, at most `bytes`. */
+size_t spool_text_length(const char *text, uint32_t bytes);
+
+struct spool_file {
+    uint32_t rank, thread;
+    enum ww_kind kind;
+    uint64_t size_bytes;
+};
+struct spool_list {
+    VEC(struct spool_file) files; /* by rank, thread, kind */
+};
+enum { SPOOL_MAX_RANKS = 1 << 24, SPOOL_MAX_THREADS = 1 << 20 };
+
+/* The files R-T.ev and R-T.sm of directory `dir`. Returns 0, or -1 after error(); no directory = no files, no error.
+ * Release in both cases. */
+int spool_list_read(struct spool_list *list, const char *dir);
+void spool_list_release(struct spool_list *list);
+/* Its path, to be freed. */
+char *spool_file_path(const char *dir, const struct spool_file *file);
