@@ -42,8 +42,11 @@ static struct recorder_thread *first_thread(void)
 static void work(void)
 {
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
-        if (atomic_load(&t->has_exited))
+        if (atomic_load(&t->has_exited)) {
+            if (spool_is_open(&t->events))
+                threads_close_exited(t);
             continue;
+        }
         if (spool_is_open(&t->events)) {
             spool_prepare(&t->events);
             t->events.header->n_calls = t->n_calls;

@@ -38,8 +38,9 @@ struct recorder_thread {
 
     struct stack_table stacks;
     struct stack_bounds bounds;
-    int32_t tid, index; /* index -1: no file yet */
-    _Atomic bool has_exited;
+    int32_t tid, index;      /* index -1: no file yet */
+    _Atomic bool has_exited; /* writes no more: the helper closes its files */
+    uint64_t exit_ns;
     struct recorder_thread *next;
     /* The helper's. */
     struct spool samples;
@@ -90,6 +91,8 @@ struct recorder_thread *threads_find(int32_t tid, bool create);
 bool threads_open_samples(struct recorder_thread *thread);
 /* Ends all event files. `cut` only in threads that are certainly not inside a call. */
 void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns);
+/* The events file of a thread that has exited. Helper only. */
+void threads_close_exited(struct recorder_thread *thread);
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns);
 void threads_mark_end(enum ww_end how, int32_t detail, uint64_t end_ns);
 

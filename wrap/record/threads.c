@@ -30,10 +30,7 @@ static void thread_exits(void *value)
     recorder_self = NULL;
     if (recorder.pid != getpid())
         return;
-    thread->depth = 1; /* destructors that run later and call MPI are not recorded */
-    if (atomic_load(&recorder.recording))
-        spool_close(&thread->events, WW_END_FINALIZE, 0, recorder_now_ns(), true);
-    stacks_release(&thread->stacks);
+    thread->exit_ns = recorder_now_ns();
     atomic_store(&thread->has_exited, true);
 }
 
@@ -178,6 +175,13 @@ void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns)
         else
             spool_mark_end(&t->events, how, detail, end_ns);
     }
+}
+
+void threads_close_exited(struct recorder_thread *thread)
+{
+    count_calls(thread);
+    spool_close(&thread->events, WW_END_FINALIZE, 0, thread->exit_ns ? thread->exit_ns : recorder_now_ns(), true);
+    stacks_release(&thread->stacks);
 }
 
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns)
