@@ -1,271 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the instructions of a natural loop to the lines a programmer calls the loop.
+ * From the instructions of a natural loop to the lines a programmer calls the loop. Every instruction is seen from the
+ * loop's home (loop_home.c): by its own line, or by the line of the call it was inlined through. Instructions that come
+ * from elsewhere were moved there by the compiler, and are not asked.
  *
- * 1. The home of the loop: the innermost routine or inlined copy that holds the jumps closing it, and that was not
- * itself inlined *into* the loop. A copy that was inlined into the loop is entered in it, or holds few of its
- * instructions (the comparison of two iterators closes many loops of C++ and is home to none).
- * 2. A home in a system header is left for the line that called it: users look for std::transform where they wrote it.
- * 3. Every instruction is seen from the home: by its own line, or by the line of the call it was inlined through.
- *    Instructions that come from elsewhere were moved there by the compiler, and are not asked.
- * 4. The line of the closing jump is the `for` or `while`, and the first line, unless a good part of the instructions
- *    lies above it: then it closes a do-while, or a break leaves from the middle, and the first line is theirs. A few
- *    instructions above are constants that the compiler set again inside the loop. The last line is the largest one,
- *    a stray one far away apart.
+ * A line belongs to the loop when a statement begins on it inside, when it calls or jumps, or when many instructions
+ * have it; constants set again and arguments loaded ahead carry lines from before and behind the loop, but none of
+ * these. The line of the closing jump is that of `for` or `while`, and belongs in any case. The range goes from the
+ * first line to the last, but for a few instructions far away.
  */
-#include "analyze/code/loop_lines.h"
+#include "analyze/code/loop_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    HOME_PERCENT = 75,  /* of the loop's instructions, at least, are in its home */
-    ABOVE_PERCENT = 20, /* of them, at least, lie above the closing jump when that does not come first */
-    FAR_LINES = 40,     /* a gap beyond which a few instructions are strays */
+    FIRM_PERCENT = 20, /* of the instructions on one line make it a line of the loop */
+    FAR_LINES = 40,    /* a gap beyond which a few instructions are strays */
     STRAY_PERCENT = 4,
     LAMBDA_LINES = 40, /* a lambda this near to the call is its argument */
 };
 
-/*
- * Where control does not fall into a block from the code before it, the line of that code means nothing for the block,
- * but stays in force until a statement begins: the instructions before that were made up by the compiler (a register
- * saved around a call) and get no line.
- */
-static bool has_stale_row(const struct unit *unit, const struct graph *graph, const struct graph_block *block,
-                          const struct line_row *row)
-{
-    if (block->first == 0 || insn_falls_through(&graph->insns.at[block->first - 1]))
-        return false;
-    const struct line_row *first = row;
-    bool is_statement = row->is_statement;
-    while (first > unit->rows && first[-1].address == row->address)
-        is_statement |= (--first)->is_statement;
-    if (row->address < block->lo)
-        return true;
-    return row->address == block->lo && !is_statement && first > unit->rows && first[-1].line == row->line;
-}
-
-static void set_source(struct insn_source *source, const struct unit *unit, const struct graph *graph,
-                       const struct graph_block *block, uint64_t address)
-{
-    const struct line_row *row = debug_row_at(unit, address);
-    *source = (struct insn_source){.file = INTERN_NONE, .scope = debug_scope_at(unit, address)};
-    if (row == NULL || has_stale_row(unit, graph, block, row))
-        return;
-    source->file = row->file;
-    source->line = row->line;
-    for (const struct line_row *r = row; r >= unit->rows && r->address == address && !source->is_statement; r--)
-        source->is_statement = r->is_statement && r->line == row->line;
-}
-
-struct insn_source *sources_of(const struct graph *graph, const struct unit *unit, struct arena *arena)
-{
-    if (unit == NULL || (unit->n_rows == 0 && unit->n_pieces == 0))
-        return NULL;
-    struct insn_source *sources = arena_array(arena, struct insn_source, graph->insns.n);
-    for (size_t b = 0; b < graph->blocks.n; b++) {
-        const struct graph_block *block = &graph->blocks.at[b];
-        for (uint32_t i = block->first; i < block->first + block->n; i++)
-            set_source(&sources[i], unit, graph, block, graph->insns.at[i].address);
-    }
-    return sources;
-}
-
-bool source_is_system(const char *path)
-{
-    static const char *const prefixes[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return strstr(path, "/include/c++/") != NULL;
-}
-
-static bool is_within(const struct unit *unit, uint32_t inner, uint32_t outer)
-{
-    while (inner != SCOPE_NONE && inner > outer)
-        inner = unit->scopes.at[inner].parent;
-    return inner == outer;
-}
-
-bool source_in_scope(const struct unit *unit, uint32_t scope, const struct insn_source *source, uint32_t *file,
-                     uint32_t *line)
-{
-    uint32_t at = source->scope;
-    *file = source->file;
-    *line = source->line;
-    while (at != SCOPE_NONE && at > scope) {
-        *file = unit->scopes.at[at].call_file;
-        *line = unit->scopes.at[at].call_line;
-        at = unit->scopes.at[at].parent;
-    }
-    return at == scope && *line != 0 && *file != INTERN_NONE;
-}
-
-/* Calls visit(state, instruction) for every instruction of the loop. */
-static void each_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
-                      void *state)
-{
-    const struct cfg_loop *l = &c->loops->at[loop];
-    for (uint32_t b = 0; b < l->n_blocks; b++) {
-        const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
-        for (uint32_t i = 0; i < block->n; i++)
-            visit(state, block->first + i);
-    }
-}
-
-/* True for a block of the loop that can be entered from outside: the head, and more in irreducible loops. */
-static bool is_entry(const struct loop_context *c, uint32_t loop, uint32_t block)
-{
-    const struct cfg *cfg = &c->graph->cfg;
-    for (uint32_t e = cfg->in_at[block]; e < cfg->in_at[block + 1]; e++)
-        if (!cfg_loop_contains(c->loops, loop, cfg->edges.at[cfg->in[e]].from))
-            return true;
-    return false;
-}
-
-/* Visits the last instruction of the blocks from which the loop jumps to `block`; backwards in the code only, or all.
- */
-static bool visit_jumps(const struct loop_context *c, uint32_t loop, uint32_t block, bool is_backward_only,
-                        void (*visit)(void *state, uint32_t insn), void *state)
-{
-    const struct cfg *cfg = &c->graph->cfg;
-    bool any = false;
-    for (uint32_t e = cfg->in_at[block]; e < cfg->in_at[block + 1]; e++) {
-        uint32_t from = cfg->edges.at[cfg->in[e]].from;
-        if (!cfg_loop_contains(c->loops, loop, from) || (is_backward_only && from < block))
-            continue;
-        visit(state, c->graph->blocks.at[from].first + c->graph->blocks.at[from].n - 1);
-        any = true;
-    }
-    return any;
-}
-
-/*
- * Calls visit for the jumps that close the loop. Jumping into the middle of a loop saves a test, which compilers like:
- * then the loop has several entries, and it is closed by the jumps backwards to any of them.
- */
-static void each_latch(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
-                       void *state)
-{
-    const struct cfg_loop *l = &c->loops->at[loop];
-    bool any = visit_jumps(c, loop, l->head, true, visit, state);
-    for (uint32_t b = 0; l->is_irreducible && b < l->n_blocks; b++)
-        if (l->blocks[b] != l->head && is_entry(c, loop, l->blocks[b]))
-            any |= visit_jumps(c, loop, l->blocks[b], true, visit, state);
-    if (!any)
-        visit_jumps(c, loop, l->head, false, visit, state);
-}
-
-struct home_search {
-    const struct loop_context *c;
-    uint32_t scope;
-    size_t n, n_inside;
-    size_t n_statements; /* that begin outside */
+/* A line of the home, and what is known of it. */
+struct line_use {
+    uint32_t line, n_insns;
+    bool is_firm;
 };
-
-static void meet(void *state, uint32_t insn)
-{
-    struct home_search *search = state;
-    const struct unit *unit = search->c->unit;
-    uint32_t scope = search->c->sources[insn].scope;
-    if (scope == SCOPE_NONE)
-        return;
-    if (search->scope == SCOPE_NONE)
-        search->scope = scope;
-    while (search->scope != SCOPE_NONE && !is_within(unit, scope, search->scope))
-        search->scope = unit->scopes.at[search->scope].parent;
-}
-
-static void count_inside(void *state, uint32_t insn)
-{
-    struct home_search *search = state;
-    const struct insn_source *source = &search->c->sources[insn];
-    if (source->scope == SCOPE_NONE)
-        return;
-    search->n++;
-    if (is_within(search->c->unit, source->scope, search->scope))
-        search->n_inside++;
-    else if (source->is_statement)
-        search->n_statements++;
-}
-
-static bool loop_has_address(const struct loop_context *c, uint32_t loop, uint64_t address)
-{
-    const struct cfg_loop *l = &c->loops->at[loop];
-    uint32_t lo = 0, hi = l->n_blocks; /* block numbers rise with addresses */
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        const struct graph_block *block = &c->graph->blocks.at[l->blocks[mid]];
-        if (address >= block->lo && address < block->hi)
-            return true;
-        if (address < block->lo)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return false;
-}
-
-/*
- * True when a statement row for the first line of a routine lies in the loop: then the loop calls it. Not asked at the
- * head's own address, where the rows of what comes before the loop may stand too.
- */
-static bool begins_in_loop(const struct loop_context *c, uint32_t loop, const struct scope *scope)
-{
-    const struct cfg_loop *l = &c->loops->at[loop];
-    uint64_t head = c->graph->blocks.at[l->head].lo;
-    for (uint32_t b = 0; b < l->n_blocks && scope->line != 0; b++) {
-        const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
-        for (size_t r = debug_row_from(c->unit, block->lo); r < c->unit->n_rows; r++) {
-            const struct line_row *row = &c->unit->rows[r];
-            if (row->address >= block->hi)
-                break;
-            if (row->is_statement && row->line == scope->line && row->file == scope->file && row->address != head)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* True when a copy was inlined with the loop in it, not into the loop. */
-static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t scope)
-{
-    const struct scope *s = &c->unit->scopes.at[scope];
-    struct home_search search = {.c = c, .scope = scope};
-    each_insn(c, loop, count_inside, &search);
-    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, s))
-        return false;
-    if (s->entry == 0)
-        return !loop_has_address(c, loop, s->lo) || !loop_has_address(c, loop, s->hi - 1);
-    /* Entered where the loop begins: by the loop, if that has anything else to do. */
-    if (s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
-        return search.n_inside == search.n;
-    return !loop_has_address(c, loop, s->entry);
-}
-
-static bool is_system_scope(const struct loop_context *c, uint32_t scope)
-{
-    uint32_t file = c->unit->scopes.at[scope].file;
-    return file != INTERN_NONE && source_is_system(intern_get(&c->debug->files, file));
-}
-
-static uint32_t find_home(const struct loop_context *c, uint32_t loop)
-{
-    struct home_search search = {.c = c, .scope = SCOPE_NONE};
-    each_latch(c, loop, meet, &search);
-    if (search.scope == SCOPE_NONE)
-        each_insn(c, loop, meet, &search);
-    uint32_t home = search.scope;
-    while (home != SCOPE_NONE && c->unit->scopes.at[home].parent != SCOPE_NONE &&
-           (!holds_loop(c, loop, home) || is_system_scope(c, home)))
-        home = c->unit->scopes.at[home].parent;
-    return home;
-}
 
 struct line_search {
     const struct loop_context *c;
     uint32_t scope, file, head_line;
-    VEC(uint32_t) lines; /* one an instruction */
+    size_t n_insns;
+    VEC(struct line_use) lines; /* first one an instruction, then by rising line */
 };
 
 static void head_line(void *state, uint32_t insn)
@@ -301,25 +67,90 @@ static void collect_line(void *state, uint32_t insn)
     uint32_t file, line;
     if (!source_in_scope(search->c->unit, search->scope, source, &file, &line) || file != search->file)
         return;
-    *vec_push(&search->lines) = is_argument(search, source, line) ? source->line : line;
+    struct line_use *use = vec_push(&search->lines);
+    use->line = is_argument(search, source, line) ? source->line : line;
+    use->n_insns = 1;
+    use->is_firm = source->is_statement || search->c->graph->insns.at[insn].flow != FLOW_NEXT;
 }
 
 static int line_order(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    const struct line_use *x = a, *y = b;
+    return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Where the lines begin (step -1) or end (+1), walking from `at` and stopping before a few strays far away. */
-static size_t walk_lines(const uint32_t *lines, size_t n, size_t at, int step)
+/* Sums up the uses of each line. */
+static void sum_lines(struct line_search *search)
 {
-    size_t few = n * STRAY_PERCENT / 100 > 2 ? n * STRAY_PERCENT / 100 : 2;
-    while (step > 0 ? at + 1 < n : at > 0) {
-        size_t next = step > 0 ? at + 1 : at - 1;
-        uint32_t gap = step > 0 ? lines[next] - lines[at] : lines[at] - lines[next];
-        size_t n_left = step > 0 ? n - next : next + 1;
+    size_t kept = 0;
+    search->n_insns = search->lines.n;
+    if (search->lines.n > 0)
+        qsort(search->lines.at, search->lines.n, sizeof *search->lines.at, line_order);
+    for (size_t i = 0; i < search->lines.n; i++) {
+        struct line_use *last = kept > 0 ? &search->lines.at[kept - 1] : NULL;
+        if (last != NULL && last->line == search->lines.at[i].line) {
+            last->n_insns++;
+            last->is_firm |= search->lines.at[i].is_firm;
+        } else
+            search->lines.at[kept++] = search->lines.at[i];
+    }
+    search->lines.n = kept;
+}
+
+static void mark_firm(struct line_search *search, uint32_t line)
+{
+    struct line_use key = {.line = line};
+    struct line_use *use = NULL;
+    if (search->lines.n > 0)
+        use = bsearch(&key, search->lines.at, search->lines.n, sizeof key, line_order);
+    if (use != NULL)
+        use->is_firm = true;
+}
+
+/* Statements that begin in the loop, though perhaps at an instruction that another line has by now. */
+static void mark_statements(struct line_search *search, uint32_t loop)
+{
+    const struct loop_context *c = search->c;
+    const struct cfg_loop *l = &c->loops->at[loop];
+    uint64_t head = c->graph->blocks.at[l->head].lo;
+    for (uint32_t b = 0; b < l->n_blocks; b++) {
+        const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
+        for (size_t r = debug_row_from(c->unit, block->lo); r < c->unit->n_rows; r++) {
+            const struct line_row *row = &c->unit->rows[r];
+            if (row->address >= block->hi)
+                break;
+            /* At the head's own address there may be statements from before the loop. */
+            if (row->is_statement && row->file == search->file && row->address != head)
+                mark_firm(search, row->line);
+        }
+    }
+}
+
+/* Drops the lines that do not belong to the loop, the closing one excepted. */
+static void drop_strays(struct line_search *search)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < search->lines.n; i++) {
+        const struct line_use *use = &search->lines.at[i];
+        if (use->is_firm || use->line == search->head_line || use->n_insns * 100 >= search->n_insns * FIRM_PERCENT)
+            search->lines.at[kept++] = *use;
+    }
+    search->lines.n = kept;
+}
+
+/* The number of the line where the range begins (step -1) or ends (+1), walking from number `at`. */
+static size_t walk_lines(const struct line_search *search, size_t at, int step)
+{
+    const struct line_use *lines = search->lines.at;
+    size_t few = search->n_insns * STRAY_PERCENT / 100 > 2 ? search->n_insns * STRAY_PERCENT / 100 : 2;
+    size_t n_left = 0;
+    for (size_t i = at + (size_t)step; i < search->lines.n; i += (size_t)step)
+        n_left += lines[i].n_insns;
+    for (size_t next = at + (size_t)step; next < search->lines.n; next += (size_t)step) {
+        uint32_t gap = step > 0 ? lines[next].line - lines[at].line : lines[at].line - lines[next].line;
         if (gap > FAR_LINES && n_left <= few)
             break;
+        n_left -= lines[next].n_insns;
         at = next;
     }
     return at;
@@ -327,15 +158,15 @@ static size_t walk_lines(const uint32_t *lines, size_t n, size_t at, int step)
 
 static void set_range(const struct line_search *search, struct loop_source *source)
 {
-    const uint32_t *lines = search->lines.at;
-    size_t n = search->lines.n, n_above = 0;
+    const struct line_use *lines = search->lines.at;
+    size_t head = 0;
     source->line_first = source->line_last = search->head_line;
-    while (n_above < n && lines[n_above] < search->head_line)
-        n_above++;
-    if (n_above < n)
-        source->line_last = lines[walk_lines(lines, n, n_above, 1)];
-    if (n_above > 0 && n_above * 100 >= n * ABOVE_PERCENT)
-        source->line_first = lines[walk_lines(lines, n, n_above - 1, -1)];
+    while (head < search->lines.n && lines[head].line < search->head_line)
+        head++;
+    if (head == search->lines.n)
+        return;
+    source->line_first = lines[walk_lines(search, head, -1)].line;
+    source->line_last = lines[walk_lines(search, head, 1)].line;
 }
 
 struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
@@ -343,17 +174,18 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
     struct loop_source source = {.scope = SCOPE_NONE, .file = INTERN_NONE};
     if (c->sources == NULL)
         return source;
-    struct line_search search = {.c = c, .scope = find_home(c, loop), .file = INTERN_NONE};
+    struct line_search search = {.c = c, .scope = loop_find_home(c, loop), .file = INTERN_NONE};
     source.scope = search.scope;
     source.origin = search.scope != SCOPE_NONE ? c->unit->scopes.at[search.scope].origin : 0;
-    each_latch(c, loop, head_line, &search);
+    loop_each_latch(c, loop, head_line, &search);
     if (search.head_line == 0)
-        each_insn(c, loop, head_line, &search);
+        loop_each_insn(c, loop, head_line, &search);
     if (search.head_line == 0)
         return source;
-    each_insn(c, loop, collect_line, &search);
-    if (search.lines.n > 0)
-        qsort(search.lines.at, search.lines.n, sizeof *search.lines.at, line_order);
+    loop_each_insn(c, loop, collect_line, &search);
+    sum_lines(&search);
+    mark_statements(&search, loop);
+    drop_strays(&search);
     source.file = search.file;
     source.head_line = search.head_line;
     set_range(&search, &source);

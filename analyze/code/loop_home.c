@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The home of a loop: the innermost routine or inlined copy that holds the jumps closing it, and that was not itself
+ * inlined *into* the loop. A copy that was inlined into the loop is entered in it, or leaves statements of it to the
+ * routine around (the comparison of two iterators closes many loops of C++ and is home to none).
+ *
+ * A home in a system header is left for the routine that called it: users look for std::transform where they wrote it.
+ */
+#include "analyze/code/loop_parts.h"
+
+#include <string.h>
+
+enum { HOME_PERCENT = 75 }; /* of the loop's instructions, at least, are in its home */
+
+bool source_is_system(const char *path)
+{
+    static const char *const prefixes[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return strstr(path, "/include/c++/") != NULL;
+}
+
+struct home_search {
+    const struct loop_context *c;
+    uint32_t scope;
+    size_t n, n_inside;
+    size_t n_statements; /* that begin outside */
+};
+
+static void meet(void *state, uint32_t insn)
+{
+    struct home_search *search = state;
+    const struct unit *unit = search->c->unit;
+    uint32_t scope = search->c->sources[insn].scope;
+    if (scope == SCOPE_NONE)
+        return;
+    if (search->scope == SCOPE_NONE)
+        search->scope = scope;
+    while (search->scope != SCOPE_NONE && !scope_is_within(unit, scope, search->scope))
+        search->scope = unit->scopes.at[search->scope].parent;
+}
+
+static void count_inside(void *state, uint32_t insn)
+{
+    struct home_search *search = state;
+    const struct insn_source *source = &search->c->sources[insn];
+    if (source->scope == SCOPE_NONE)
+        return;
+    search->n++;
+    if (scope_is_within(search->c->unit, source->scope, search->scope))
+        search->n_inside++;
+    else if (source->is_statement)
+        search->n_statements++;
+}
+
+/*
+ * True when a statement row for the first line of a routine lies in the loop: then the loop calls it. Not asked at the
+ * head's own address, where the rows of what comes before the loop may stand too.
+ */
+static bool begins_in_loop(const struct loop_context *c, uint32_t loop, const struct scope *scope)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    uint64_t head = c->graph->blocks.at[l->head].lo;
+    for (uint32_t b = 0; b < l->n_blocks && scope->line != 0; b++) {
+        const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
+        for (size_t r = debug_row_from(c->unit, block->lo); r < c->unit->n_rows; r++) {
+            const struct line_row *row = &c->unit->rows[r];
+            if (row->address >= block->hi)
+                break;
+            if (row->is_statement && row->line == scope->line && row->file == scope->file && row->address != head)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* True when a copy was inlined with the loop in it, not into the loop. */
+static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t scope)
+{
+    const struct scope *s = &c->unit->scopes.at[scope];
+    struct home_search search = {.c = c, .scope = scope};
+    loop_each_insn(c, loop, count_inside, &search);
+    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, s))
+        return false;
+    if (s->entry == 0)
+        return !loop_has_address(c, loop, s->lo) || !loop_has_address(c, loop, s->hi - 1);
+    /* Entered where the loop begins: by the loop, if that has anything else to do. */
+    if (s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
+        return search.n_inside == search.n;
+    return !loop_has_address(c, loop, s->entry);
+}
+
+static bool is_system_scope(const struct loop_context *c, uint32_t scope)
+{
+    uint32_t file = c->unit->scopes.at[scope].file;
+    return file != INTERN_NONE && source_is_system(intern_get(&c->debug->files, file));
+}
+
+uint32_t loop_find_home(const struct loop_context *c, uint32_t loop)
+{
+    struct home_search search = {.c = c, .scope = SCOPE_NONE};
+    loop_each_latch(c, loop, meet, &search);
+    if (search.scope == SCOPE_NONE)
+        loop_each_insn(c, loop, meet, &search);
+    uint32_t home = search.scope;
+    while (home != SCOPE_NONE && c->unit->scopes.at[home].parent != SCOPE_NONE &&
+           (!holds_loop(c, loop, home) || is_system_scope(c, home)))
+        home = c->unit->scopes.at[home].parent;
+    return home;
+}

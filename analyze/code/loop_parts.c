@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks over the instructions of a loop, and what they are in the source. */
+#include "analyze/code/loop_parts.h"
+
+#include <string.h>
+
+/*
+ * Where control does not fall into a block from the code before it, the line of that code means nothing for the block,
+ * but stays in force until a statement begins: the instructions before that were made up by the compiler (a register
+ * saved around a call) and get no line.
+ */
+static bool has_stale_row(const struct unit *unit, const struct graph *graph, const struct graph_block *block,
+                          const struct line_row *row)
+{
+    if (block->first == 0 || insn_falls_through(&graph->insns.at[block->first - 1]))
+        return false;
+    const struct line_row *first = row;
+    bool is_statement = row->is_statement;
+    while (first > unit->rows && first[-1].address == row->address)
+        is_statement |= (--first)->is_statement;
+    if (row->address < block->lo)
+        return true;
+    return row->address == block->lo && !is_statement && first > unit->rows && first[-1].line == row->line;
+}
+
+static void set_source(struct insn_source *source, const struct unit *unit, const struct graph *graph,
+                       const struct graph_block *block, uint64_t address)
+{
+    const struct line_row *row = debug_row_at(unit, address);
+    *source = (struct insn_source){.file = INTERN_NONE, .scope = debug_scope_at(unit, address)};
+    if (row == NULL || has_stale_row(unit, graph, block, row))
+        return;
+    const struct scope *scope = source->scope != SCOPE_NONE ? &unit->scopes.at[source->scope] : NULL;
+    if (scope != NULL && scope->file == row->file && row->line < scope->line)
+        return; /* the line of another routine, left in force */
+    source->file = row->file;
+    source->line = row->line;
+    for (const struct line_row *r = row; r >= unit->rows && r->address == address && !source->is_statement; r--)
+        source->is_statement = r->is_statement && r->line == row->line;
+}
+
+struct insn_source *sources_of(const struct graph *graph, const struct unit *unit, struct arena *arena)
+{
+    if (unit == NULL || (unit->n_rows == 0 && unit->n_pieces == 0))
+        return NULL;
+    struct insn_source *sources = arena_array(arena, struct insn_source, graph->insns.n);
+    for (size_t b = 0; b < graph->blocks.n; b++) {
+        const struct graph_block *block = &graph->blocks.at[b];
+        for (uint32_t i = block->first; i < block->first + block->n; i++)
+            set_source(&sources[i], unit, graph, block, graph->insns.at[i].address);
+    }
+    return sources;
+}
+
+bool scope_is_within(const struct unit *unit, uint32_t inner, uint32_t outer)
+{
+    while (inner != SCOPE_NONE && inner > outer)
+        inner = unit->scopes.at[inner].parent;
+    return inner == outer;
+}
+
+bool source_in_scope(const struct unit *unit, uint32_t scope, const struct insn_source *source, uint32_t *file,
+                     uint32_t *line)
+{
+    uint32_t at = source->scope;
+    *file = source->file;
+    *line = source->line;
+    while (at != SCOPE_NONE && at > scope) {
+        *file = unit->scopes.at[at].call_file;
+        *line = unit->scopes.at[at].call_line;
+        at = unit->scopes.at[at].parent;
+    }
+    return at == scope && *line != 0 && *file != INTERN_NONE;
+}
+
+/* Calls visit(state, instruction) for every instruction of the loop. */
+void loop_each_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn), void *state)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    for (uint32_t b = 0; b < l->n_blocks; b++) {
+        const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
+        for (uint32_t i = 0; i < block->n; i++)
+            visit(state, block->first + i);
+    }
+}
+
+/* True for a block of the loop that can be entered from outside: the head, and more in irreducible loops. */
+static bool is_entry(const struct loop_context *c, uint32_t loop, uint32_t block)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    for (uint32_t e = cfg->in_at[block]; e < cfg->in_at[block + 1]; e++)
+        if (!cfg_loop_contains(c->loops, loop, cfg->edges.at[cfg->in[e]].from))
+            return true;
+    return false;
+}
+
+/* Visits the last instruction of the blocks from which the loop jumps to `block`; backwards in the code only, or all.
+ */
+static bool visit_jumps(const struct loop_context *c, uint32_t loop, uint32_t block, bool is_backward_only,
+                        void (*visit)(void *state, uint32_t insn), void *state)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    bool any = false;
+    for (uint32_t e = cfg->in_at[block]; e < cfg->in_at[block + 1]; e++) {
+        uint32_t from = cfg->edges.at[cfg->in[e]].from;
+        if (!cfg_loop_contains(c->loops, loop, from) || (is_backward_only && from < block))
+            continue;
+        visit(state, c->graph->blocks.at[from].first + c->graph->blocks.at[from].n - 1);
+        any = true;
+    }
+    return any;
+}
+
+/*
+ * Calls visit for the jumps that close the loop. Jumping into the middle of a loop saves a test, which compilers like:
+ * then the loop has several entries, and it is closed by the jumps backwards to any of them.
+ */
+void loop_each_latch(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
+                     void *state)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    bool any = visit_jumps(c, loop, l->head, true, visit, state);
+    for (uint32_t b = 0; l->is_irreducible && b < l->n_blocks; b++)
+        if (l->blocks[b] != l->head && is_entry(c, loop, l->blocks[b]))
+            any |= visit_jumps(c, loop, l->blocks[b], true, visit, state);
+    if (!any)
+        visit_jumps(c, loop, l->head, false, visit, state);
+}
+
+bool loop_has_address(const struct loop_context *c, uint32_t loop, uint64_t address)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    uint32_t lo = 0, hi = l->n_blocks; /* block numbers rise with addresses */
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        const struct graph_block *block = &c->graph->blocks.at[l->blocks[mid]];
+        if (address >= block->lo && address < block->hi)
+            return true;
+        if (address < block->lo)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return false;
+}
