@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/run.h"
+#include "analyze/trace/convert.h"
 #include "wrap/base/err.h"
 #include <dirent.h>
 #include <errno.h>
@@ -104,12 +105,14 @@ static char *only_anchor(const char *directory)
 static char *archive_in(const char *directory)
 {
     char *anchor = path_join(directory, "traces.otf2"), *spool = path_join(directory, "spool");
-    if (!is_file(anchor)) {
-        free(anchor);
-        anchor = is_directory(spool) ? NULL : only_anchor(directory);
-    }
+    bool has_archive = is_file(anchor), has_spool = is_directory(spool);
     free(spool);
-    return anchor;
+    /* A run that never came to make its archive: it is made now. */
+    struct convert_options options = {.keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL};
+    if (has_archive || (has_spool && convert_salvage(directory, &options) == 0))
+        return anchor;
+    free(anchor);
+    return has_spool ? NULL : only_anchor(directory);
 }
 
 static char *archive_at(const char *path)
