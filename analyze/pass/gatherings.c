@@ -120,7 +120,8 @@ static void space_advance(struct gatherings *gatherings, struct gather_space_sta
         gathering_drop(gatherings, space->pending.at[space->first++]);
         space->base++;
     }
-    if (space->first * 2 <= space->pending.n && space->first < space->pending.n)
+    /* Moving what is left when it is the smaller part keeps this O(1) an operation. */
+    if (!space->first || (space->first * 2 <= space->pending.n && space->first < space->pending.n))
         return;
     size_t n_left = space->pending.n - space->first;
     memmove(space->pending.at, space->pending.at + space->first, n_left * sizeof *space->pending.at);
