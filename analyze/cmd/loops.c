@@ -33,12 +33,12 @@ static void print_place(const struct code_place *place)
 static void print_all(struct code *code, uint32_t module, bool with_routines)
 {
     uint32_t n_routines = code_n_routines(code, module);
-    for (uint32_t r = 0; r < n_routines; r++) {
-        uint32_t n_before = code_n_places(code);
+    for (uint32_t r = 0; r < n_routines; r++)
         code_place_at(code, module, code_routine_address(code, module, r));
-        for (uint32_t p = n_before; p < code_n_places(code); p++)
-            if (with_routines || code_place(code, p)->is_loop)
-                print_place(code_place(code, p));
+    for (uint32_t p = 0; p < code_n_places(code); p++) {
+        const struct code_place *place = code_place(code, p);
+        if (place->source == p && (with_routines || place->is_loop))
+            print_place(place);
     }
 }
 

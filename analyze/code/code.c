@@ -21,6 +21,8 @@ struct code *code_open(void)
 static void module_close(struct module *module)
 {
     debug_close(&module->debug);
+    intern_release(&module->sources);
+    vec_release(&module->source_places);
     decoder_close(module->decoder);
     if (module->has_image)
         image_close(&module->image);
@@ -122,7 +124,7 @@ const char *const *code_notes(struct code *code, size_t *n_notes)
 struct code_place *place_new(struct code *code)
 {
     struct code_place *place = arena_new(&code->arena, struct code_place);
-    place->id = (uint32_t)code->places.n;
+    place->id = place->source = (uint32_t)code->places.n;
     *vec_push(&code->places) = place;
     return place;
 }

@@ -35,10 +35,15 @@ bool code_module_is_runtime(struct code *code, uint32_t module);
 /* Sentences for the report about modules that were used but are degraded; n_notes is set. */
 const char *const *code_notes(struct code *code, size_t *n_notes);
 
-/* A place in the source: a natural loop, or what of a routine lies in no loop. Ids are dense from 0 within one struct
- * code. */
+/*
+ * A place in the source: a natural loop, or what of a routine lies in no loop. Ids are dense from 0 within one struct
+ * code. All copies of it within a module are one place: of a loop that was unrolled or vectorised, of a routine that
+ * was inlined into several others, of a template with several instances. host_routine, parent and the addresses are
+ * then those of the copy that was met first.
+ */
 struct code_place {
     uint32_t id;
+    uint32_t source; /* id, or that of the copy met first: only those are returned by code_place_at */
     uint32_t module;
     bool is_loop;
     uint32_t

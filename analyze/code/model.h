@@ -30,8 +30,10 @@ struct module {
     struct image image;
     struct debug debug; /* without units when there is no debug information */
     struct routines routines;
-    struct decoder *decoder; /* NULL: not a machine we know */
-    struct model **models;   /* by routine; NULL = not analysed yet */
+    struct decoder *decoder;     /* NULL: not a machine we know */
+    struct model **models;       /* by routine; NULL = not analysed yet */
+    struct intern sources;       /* places of the source: see places.c */
+    VEC(uint32_t) source_places; /* by number in sources: the place met first */
 };
 
 struct code {

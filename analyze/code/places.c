@@ -7,6 +7,9 @@
  *     different loops of a source do not share lines unless one is inside the other;
  *   - and a loop beside one whose lines hold it, but which has an inner loop with the same closing line, is that inner
  *     loop: the outer one was peeled.
+ * Copies of a place in several routines (inlined, or instances of a template) are then joined by where they stand in
+ * the source.
+ *
  * Outer loops are placed before inner ones, longer ranges before shorter. Quadratic in the loops of one routine at
  * worst, of which programs have dozens; beyond MAX_SIDE the search for a loop's kin looks at its latest neighbours
  * only.
@@ -15,6 +18,7 @@
 #include "analyze/code/names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_SIDE = 2000 };
 
@@ -23,6 +27,7 @@ struct kin {
     uint32_t place;
     uint32_t file, head_line;
     uint64_t origin;
+    uint32_t routine_line; /* where the routine in whose source the loop stands is declared */
 };
 
 struct maker {
@@ -129,7 +134,8 @@ static uint32_t new_loop(struct maker *m, uint32_t loop, uint32_t parent)
         place->routine = place->host_routine;
     place->routine_address = routine->routine_address;
     place->address = m->c->graph->blocks.at[m->c->loops->at[loop].head].lo;
-    *vec_push(&m->kin) = (struct kin){place->id, s->file, s->head_line, s->origin};
+    uint32_t routine_line = s->scope != SCOPE_NONE ? m->unit->scopes.at[s->scope].line : 0;
+    *vec_push(&m->kin) = (struct kin){place->id, s->file, s->head_line, s->origin, routine_line};
     return place->id;
 }
 
@@ -210,16 +216,13 @@ static void set_routine_lines(struct maker *m, struct code_place *place, uint32_
     }
 }
 
-static void make_routine(struct maker *m, uint32_t routine)
+static void make_routine(struct maker *m, uint32_t routine, uint32_t scope)
 {
     const struct routine *r = &m->module->routines.at[routine];
     struct code_place *place = place_new(m->code);
     place->module = m->module_id;
     place->parent = CODE_NONE;
     place->routine_address = place->address = r->lo;
-    uint32_t scope = m->unit != NULL ? debug_scope_at(m->unit, r->lo) : SCOPE_NONE;
-    while (scope != SCOPE_NONE && m->unit->scopes.at[scope].parent != SCOPE_NONE)
-        scope = m->unit->scopes.at[scope].parent;
     if (scope != SCOPE_NONE) {
         place->host_routine = debug_scope_name(m->debug, m->unit, scope);
         set_routine_lines(m, place, scope);
@@ -230,6 +233,81 @@ static void make_routine(struct maker *m, uint32_t routine)
     m->routine_place = place->id;
 }
 
+/* What copies of one place in several routines have in common. */
+struct source_key {
+    uint32_t file, line, routine_line, is_loop;
+};
+
+/* "Field<double>::total" and "Field<float>::total" together are "Field::total". */
+static const char *without_arguments(struct arena *arena, const char *name)
+{
+    char *text = arena_strdup(arena, name), *end = text;
+    unsigned depth = 0;
+    for (const char *at = text; *at != 0; at++) {
+        if (*at == '<')
+            depth++;
+        if (depth == 0)
+            *end++ = *at;
+        if (*at == '>' && depth > 0)
+            depth--;
+    }
+    *end = 0;
+    return text;
+}
+
+static void join(struct maker *m, struct code_place *first, const struct code_place *copy)
+{
+    if (copy->line_first < first->line_first)
+        first->line_first = copy->line_first;
+    if (copy->line_last > first->line_last)
+        first->line_last = copy->line_last;
+    if (first->routine != NULL && copy->routine != NULL && strcmp(first->routine, copy->routine) != 0 &&
+        strchr(first->routine, '<') != NULL)
+        first->routine = without_arguments(&m->code->arena, first->routine);
+}
+
+/* Makes the place a copy of the one that has this key already. */
+static void settle(struct maker *m, struct code_place *place, struct source_key key)
+{
+    if (place->parent != CODE_NONE) {
+        place->parent = place_at(m, place->parent)->source;
+        place->depth = place_at(m, place->parent)->depth + 1;
+    }
+    if (key.file == INTERN_NONE || key.line == 0)
+        return;
+    uint32_t number = intern_put(&m->module->sources, &key, sizeof key);
+    if (number == m->module->source_places.n) {
+        *vec_push(&m->module->source_places) = place->id;
+        return;
+    }
+    place->source = m->module->source_places.at[number];
+    join(m, place_at(m, place->source), place);
+}
+
+static void settle_all(struct maker *m, uint32_t routine_scope)
+{
+    struct source_key key = {.file = INTERN_NONE};
+    if (routine_scope != SCOPE_NONE) {
+        const struct scope *s = &m->unit->scopes.at[routine_scope];
+        key = (struct source_key){.file = s->file, .line = s->line};
+    }
+    settle(m, place_at(m, m->routine_place), key);
+    for (size_t i = 0; i < m->kin.n; i++) {
+        const struct kin *kin = &m->kin.at[i];
+        key = (struct source_key){kin->file, kin->head_line, kin->routine_line, true};
+        settle(m, place_at(m, kin->place), key);
+    }
+}
+
+/* The routine itself, not what was inlined at its entry. */
+static uint32_t find_routine_scope(const struct maker *m, uint64_t entry)
+{
+    uint32_t scope = m->unit != NULL ? debug_scope_at(m->unit, entry) : SCOPE_NONE;
+    while (scope != SCOPE_NONE && m->unit->scopes.at[scope].parent != SCOPE_NONE)
+        scope = m->unit->scopes.at[scope].parent;
+    return scope;
+}
+
 uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, struct unit *unit,
                       const struct loop_context *context, struct arena *scratch, uint32_t *routine_place)
 {
@@ -238,7 +316,8 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
     m.module_id = module;
     if (context->sources == NULL)
         m.unit = NULL;
-    make_routine(&m, routine);
+    uint32_t scope = find_routine_scope(&m, owner->routines.at[routine].lo);
+    make_routine(&m, routine, scope);
     m.sources = arena_array(scratch, struct loop_source, context->loops->n + 1);
     m.place_of = arena_array(scratch, uint32_t, context->loops->n + 1);
     for (uint32_t l = 0; l < context->loops->n; l++) {
@@ -246,7 +325,10 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
         m.place_of[l] = CODE_NONE;
     }
     place_loops(&m, scratch);
+    settle_all(&m, scope);
     vec_release(&m.kin);
-    *routine_place = m.routine_place;
+    for (uint32_t l = 0; l < context->loops->n; l++)
+        m.place_of[l] = place_at(&m, m.place_of[l])->source;
+    *routine_place = place_at(&m, m.routine_place)->source;
     return m.place_of;
 }

@@ -54,7 +54,8 @@ static const struct code_place *find_loop(struct code *code, uint32_t module, co
         code_place_at(code, module, code_routine_address(code, module, r));
     for (uint32_t p = 0; p < code_n_places(code); p++) {
         const struct code_place *place = code_place(code, p);
-        if (place->is_loop && place->depth == depth && place->routine != NULL && strcmp(place->routine, routine) == 0)
+        if (place->source == p && place->is_loop && place->depth == depth && place->routine != NULL &&
+            strcmp(place->routine, routine) == 0)
             return place;
     }
     return NULL;
@@ -81,6 +82,28 @@ static void test_inlining(void **state)
     for (uint32_t p = 0; p < code_n_places(code); p++)
         n_copies += code_place(code, p)->is_loop && strcmp(code_place(code, p)->routine, "kernel") == 0;
     assert_int_equal(n_copies, 1);
+    code_close(code);
+}
+
+/* Instances of a template are one place of the source. */
+static void test_template(void **state)
+{
+    (void)state;
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/cpp-O2", NULL, 0);
+    assert_null(find_loop(code, module, "grid::Field<double>::total", 1)); /* reads all routines */
+    unsigned n = 0, n_sources = 0;
+    for (uint32_t p = 0; p < code_n_places(code); p++) {
+        const struct code_place *place = code_place(code, p);
+        if (!place->is_loop || place->routine == NULL || strstr(place->routine, "total") == NULL)
+            continue;
+        n++;
+        n_sources += place->source == p;
+        assert_string_equal(code_place(code, place->source)->routine, "grid::Field::total");
+        assert_int_equal(code_place_at(code, module, place->address), place->source);
+    }
+    assert_int_equal(n, 2);
+    assert_int_equal(n_sources, 1);
     code_close(code);
 }
 
@@ -179,7 +202,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing),  cmocka_unit_test(test_build_id), cmocka_unit_test(test_inlining),
-        cmocka_unit_test(test_stripped), cmocka_unit_test(test_names),    cmocka_unit_test(test_runtime),
+        cmocka_unit_test(test_template), cmocka_unit_test(test_stripped), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
