@@ -109,6 +109,12 @@ void insert_on(edge e, gimple_seq seq)
     gsi_insert_seq_on_edge(e, seq);
 }
 
+void insert_before(gimple *stmt, gimple_seq seq)
+{
+    gimple_stmt_iterator at = gsi_for_stmt(stmt);
+    gsi_insert_seq_before(&at, seq, GSI_SAME_STMT);
+}
+
 bool is_critical(const place &where)
 {
     return where.on && !single_succ_p(where.on->src) && !single_pred_p(where.on->dest);
@@ -142,12 +148,56 @@ const cfg_loop *loop_to_count_at_head(const routine &r, const cfg_loops &loops, 
     return is_open ? &loop : nullptr;
 }
 
-void count_in_variable(const routine &r, const cfg_loops &loops, nest &nest, uint32_t edge)
+tree new_variable(const routine &r, nest &nest, uint32_t edge, int start)
 {
     tree variable = create_tmp_reg(uint64_type_node, "whywait");
     DECL_IGNORED_P(variable) = 1;
+    nest.variables.push_back({r.counter[edge], variable, start});
+    return variable;
+}
+
+/* The quiet loop that tells its iterations, when the edge is its way back; or CFG_NONE. */
+uint32_t telling_loop(const routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet,
+                      const std::vector<trips> &trips, uint32_t edge)
+{
+    uint32_t head = r.graph.edges.at[edge].to, l = loops.innermost[head];
+    if (l == CFG_NONE || loops.at[l].head != head || !loops.order.is_retreating[edge] || !is_quiet[l] ||
+        trips[l].kind == trips::UNKNOWN)
+        return CFG_NONE;
+    return l;
+}
+
+/* Adds what the loop tells, to the word itself when it is the whole nest. */
+void add_trips(const routine &r, const cfg_loops &loops, uint32_t l, const trips &trips, nest &nest, uint32_t edge)
+{
+    const cfg_loop &loop = loops.at[l];
+    tree variable = &loop == nest.loop ? nullptr : new_variable(r, nest, edge, 0);
+    auto add = [&](struct edge_def *e, gimple_seq seq, tree amount) {
+        if (variable)
+            gimple_seq_add_stmt(&seq, gimple_build_assign(variable, PLUS_EXPR, variable, amount));
+        else
+            gimple_seq_add_seq(&seq, add_to_word(r, r.counter[edge], amount));
+        insert_on(e, seq);
+    };
+    if (trips.kind == trips::ON_ENTRY) {
+        each_entry(r, loops, loop, [&](struct edge_def *e) {
+            gimple_seq seq = nullptr;
+            tree amount = trips_on_entry(trips, &seq);
+            add(e, seq, amount);
+        });
+        return;
+    }
+    for (uint32_t i = 0; i < loop.n_exits; i++) {
+        gimple_seq seq = nullptr;
+        tree amount = trips_at_exit(trips, r.places[loop.exits[i]].on, &seq);
+        add(r.places[loop.exits[i]].on, seq, amount);
+    }
+}
+
+void count_in_variable(const routine &r, const cfg_loops &loops, nest &nest, uint32_t edge)
+{
     const cfg_loop *loop = loop_to_count_at_head(r, loops, edge);
-    nest.variables.push_back({r.counter[edge], variable, loop && loop == nest.loop ? -1 : 0});
+    tree variable = new_variable(r, nest, edge, loop && loop == nest.loop ? -1 : 0);
     if (!loop) {
         add_to_variable(r.places[edge].on, variable, 1);
         return;
@@ -169,17 +219,10 @@ void insert_ways_in_and_out(const routine &r, const cfg_loops &loops, const nest
             insert_on(r.places[nest.loop->exits[i]].on, add_to_word(r, each.counter, each.decl));
 }
 
-void insert_before(gimple *stmt, gimple_seq seq)
+void insert_edge_counters(const routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet,
+                          const std::vector<trips> &trips)
 {
-    gimple_stmt_iterator at = gsi_for_stmt(stmt);
-    gsi_insert_seq_before(&at, seq, GSI_SAME_STMT);
-}
-
-void insert_edge_counters(const routine &r, const options &options, const cfg_loops &loops)
-{
-    std::vector<bool> is_quiet(loops.n);
-    for (uint32_t l = 0; l < loops.n; l++)
-        is_quiet[l] = options.promote && loop_is_quiet(r, loops.at[l]);
+    calculate_dominance_info(CDI_DOMINATORS);
     std::map<uint32_t, nest> nests; /* by loop number */
     for (uint32_t e = 0; e < r.graph.edges.n; e++) {
         if (r.counter[e] == POINTS_NONE)
@@ -188,7 +231,11 @@ void insert_edge_counters(const routine &r, const options &options, const cfg_lo
         if (loop) {
             nest &nest = nests[(uint32_t)(loop - loops.at)];
             nest.loop = loop;
-            count_in_variable(r, loops, nest, e);
+            uint32_t telling = telling_loop(r, loops, is_quiet, trips, e);
+            if (telling == CFG_NONE)
+                count_in_variable(r, loops, nest, e);
+            else
+                add_trips(r, loops, telling, trips[telling], nest, e);
         } else if (r.places[e].on) {
             insert_on(r.places[e].on, add_to_word(r, r.counter[e], one()));
         } else {
@@ -285,16 +332,33 @@ std::vector<gcall *> find_allocs(routine &r)
     return calls;
 }
 
-bool choose_edges(routine &r, cfg_loops &loops, const char **why)
+/* What a counter on each edge costs: how often it is executed, and how dear that is. */
+double *counter_costs(routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet,
+                      const std::vector<trips> &trips)
+{
+    double *costs = knuth_weights(&r.graph, &loops);
+    std::vector<double> entries(loops.n);
+    for (uint32_t l = 0; l < loops.n; l++)
+        for (uint32_t i = r.graph.in_at[loops.at[l].head]; i < r.graph.in_at[loops.at[l].head + 1]; i++)
+            if (!cfg_loop_contains(&loops, l, r.graph.edges.at[r.graph.in[i]].from))
+                entries[l] += costs[r.graph.in[i]];
+    for (uint32_t e = 0; e < r.places.size(); e++) {
+        uint32_t telling = telling_loop(r, loops, is_quiet, trips, e);
+        if (telling != CFG_NONE)
+            costs[e] = entries[telling];
+        else if (is_critical(r.places[e]) && !loop_to_count_at_head(r, loops, e))
+            costs[e] *= 2;
+    }
+    return costs;
+}
+
+bool choose_edges(routine &r, const double *costs, const char **why)
 {
     std::vector<unsigned char> is_fixed;
     for (const place &where : r.places)
         is_fixed.push_back(where.is_fixed());
     r.is_counted.resize(r.places.size());
-    double *weights = knuth_weights(&r.graph, &loops);
-    for (uint32_t e = 0; e < r.places.size(); e++)
-        weights[e] *= is_critical(r.places[e]) ? 2 : 1;
-    uint32_t n = knuth_place(&r.graph, BLOCK_EXIT, weights, is_fixed.data(), r.is_counted.data());
+    uint32_t n = knuth_place(&r.graph, BLOCK_EXIT, costs, is_fixed.data(), r.is_counted.data());
     if (n == CFG_NONE) {
         *why = "its jumps to computed places leave no spanning tree";
         return false;
@@ -318,12 +382,19 @@ void forget_purity()
 bool routine_place(routine &r, const options &options, const char **why)
 {
     cfg_loops loops = cfg_find_loops(&r.graph);
+    std::vector<bool> is_quiet(loops.n);
+    std::vector<trips> trips(loops.n);
     if (options.every_block) {
         r.flags |= POINTS_F_EVERY_BLOCK;
         r.n_counters = r.graph.n_blocks - BLOCK_FIRST;
         r.counter.assign(r.places.size(), POINTS_NONE);
-    } else if (!choose_edges(r, loops, why)) {
-        return false;
+    } else {
+        for (uint32_t l = 0; l < loops.n; l++)
+            is_quiet[l] = options.promote && loop_is_quiet(r, loops.at[l]);
+        if (options.promote && options.trips)
+            trips = routine_find_trips(r, loops);
+        if (!choose_edges(r, counter_costs(r, loops, is_quiet, trips), why))
+            return false;
     }
     std::vector<gcall *> calls;
     if (options.bytes)
@@ -333,7 +404,7 @@ bool routine_place(routine &r, const options &options, const char **why)
     if (options.every_block)
         insert_block_counters(r);
     else
-        insert_edge_counters(r, options, loops);
+        insert_edge_counters(r, loops, is_quiet, trips);
     for (size_t i = 0; i < calls.size(); i++)
         count_bytes(r, r.allocs[i].counter, calls[i], allocated_bytes(calls[i]));
     gsi_commit_edge_inserts();

@@ -9,7 +9,7 @@
  *   no-exceptions   do not account for frames removed by exceptions (fewer counters; wrong where one passes)
  *   no-bytes        do not count bytes at allocation points
  *   verbose         a note for every function that is not counted, with the reason
- *   every-block, no-promote   for tests and measurements
+ *   every-block, no-promote, no-trips   for tests and measurements
  */
 #include "routine.h"
 #include <memory>
@@ -33,6 +33,14 @@ void refuse(tree decl, const char *why)
         inform(DECL_SOURCE_LOCATION(decl), "whywait: %qD is not counted: %s", decl, why);
 }
 
+bool place_counters(routine &r, const char **why)
+{
+    if (!routine_build_graph(r, the_unit.options, why))
+        return false;
+    routine_tag_statements(r);
+    return routine_place(r, the_unit.options, why);
+}
+
 unsigned count_function(function *fn)
 {
     auto r = std::make_unique<routine>();
@@ -40,17 +48,15 @@ unsigned count_function(function *fn)
     r->id = the_unit.n_routines;
     const char *why = "";
     the_unit.current.reset();
-    if (!routine_build_graph(*r, the_unit.options, &why)) {
+    routine_prepare_loops();
+    bool is_counted = place_counters(*r, &why);
+    routine_forget_loops();
+    if (is_counted) {
+        the_unit.n_routines++;
+        the_unit.current = std::move(r);
+    } else {
         refuse(fn->decl, why);
-        return 0;
     }
-    routine_tag_statements(*r);
-    if (!routine_place(*r, the_unit.options, &why)) {
-        refuse(fn->decl, why);
-        return TODO_update_ssa;
-    }
-    the_unit.n_routines++;
-    the_unit.current = std::move(r);
     return TODO_update_ssa;
 }
 
@@ -128,9 +134,9 @@ bool parse_option(const plugin_argument &argument, options &options)
         bool options::*field;
         bool value;
     } switches[] = {
-        {"every-block", &options::every_block, true},   {"no-promote", &options::promote, false},
-        {"no-exceptions", &options::exceptions, false}, {"no-bytes", &options::bytes, false},
-        {"verbose", &options::verbose, true},
+        {"every-block", &options::every_block, true}, {"no-promote", &options::promote, false},
+        {"no-trips", &options::trips, false},         {"no-exceptions", &options::exceptions, false},
+        {"no-bytes", &options::bytes, false},         {"verbose", &options::verbose, true},
     };
     if (!strcmp(argument.key, "tls"))
         return parse_tls(argument.value, options);

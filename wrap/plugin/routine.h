@@ -19,6 +19,7 @@ struct options {
     bool promote = true;    /* counters of call-free loops live in registers */
     bool exceptions = true; /* account for frames that an exception removes */
     bool bytes = true;      /* count bytes at allocation points */
+    bool trips = true;      /* iterations that the loop counts itself are not counted again */
     bool verbose;
     tls_model model = TLS_MODEL_REAL; /* TLS_MODEL_REAL: by how the unit is compiled */
 };
@@ -86,6 +87,23 @@ gimple *block_receiver(basic_block block);
 
 /* place.cc: chooses the counters and inserts them. False, with the reason, when placement fails (nothing changed). */
 bool routine_place(routine &r, const options &options, const char **why);
+
+/* trips.cc: how often a loop went back to its head since it was entered, without counting. */
+struct trips {
+    enum { UNKNOWN, ON_ENTRY, AT_EXIT } kind = UNKNOWN;
+    tree niter = nullptr;                               /* ON_ENTRY */
+    tree phi = nullptr, next = nullptr, base = nullptr; /* AT_EXIT: a variable, its next and its first value */
+    HOST_WIDE_INT step = 0;
+};
+/* GCC's own view of loops, which needs a block before each loop: prepared before the graph is built, and given up when
+ * the counters are placed. */
+void routine_prepare_loops();
+void routine_forget_loops();
+/* By loop. */
+std::vector<trips> routine_find_trips(const routine &r, const cfg_loops &loops);
+/* The number, computed in seq, which belongs on an edge into the loop or (with dominators known) out of it. */
+tree trips_on_entry(const trips &trips, gimple_seq *seq);
+tree trips_at_exit(const trips &trips, edge exit, gimple_seq *seq);
 
 /* labels.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
 void routine_tag_statements(routine &r);
