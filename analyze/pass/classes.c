@@ -26,6 +26,15 @@ void classes_release(struct classes *classes)
 {
     for (size_t i = 0; i < classes->sites.n; i++)
         felt_site_release(&classes->sites.at[i]);
+    while (classes->spare) {
+        struct felt *felt = classes->spare;
+        classes->spare = felt->next;
+        sparse_release(&felt->late);
+        sparse_release(&felt->instance.terms);
+        free(felt);
+    }
+    tally_release(&classes->tally);
+    sparse_release(&classes->shape);
     vec_release(&classes->sites);
     intern_release(&classes->keys);
 }
@@ -46,21 +55,17 @@ static uint32_t classes_site(struct classes *classes, uint32_t site, enum wait_k
     return id;
 }
 
-/* The path from `common` to `node`, as steps. The process waited for is `direct`; TRACE_NONE on the waiting side. */
-static double path_expand(struct pools *pools, const struct chain_node *node, const struct chain_node *common,
-                          uint32_t direct, struct sparse *out)
+/* The path from `common` to `node`. The process waited for is `direct`; TRACE_NONE on the waiting side. */
+static double path_add(const struct chain_node *node, const struct chain_node *common, uint32_t direct,
+                       struct sparse *out)
 {
     double noise_ns2 = 0;
     for (; node != common; node = node->parent) {
         noise_ns2 += node->noise_ns2;
         for (size_t i = 0; i < node->terms.n; i++) {
-            uint32_t rank = (uint32_t)(node->terms.at[i].key >> 32);
-            uint64_t mark = direct == TRACE_NONE ? CLASS_WAITING : rank != direct ? CLASS_LONG_TERM : 0;
-            struct term single;
-            struct shares shares = pools_expand(pools, (uint32_t)node->terms.at[i].key, &single);
-            for (size_t j = 0; j < shares.n; j++)
-                sparse_add(out, mark | class_key(rank, (uint32_t)shares.at[j].key),
-                           node->terms.at[i].ns * shares.at[j].ns);
+            uint64_t key = node->terms.at[i].key;
+            uint64_t mark = direct == TRACE_NONE ? CLASS_WAITING : class_key_rank(key) != direct ? CLASS_LONG_TERM : 0;
+            sparse_add(out, mark | key, node->terms.at[i].ns);
         }
     }
     return noise_ns2;
@@ -74,7 +79,7 @@ static void felt_settle_late(struct felt *felt)
     sparse_clear(&felt->late);
 }
 
-static void felt_add(struct classes *classes, struct felt *felt, const struct wait *wait)
+static void felt_add(struct felt *felt, const struct wait *wait)
 {
     struct chain_node *late = wait->released_by->node;
     struct chain_node *common = chain_common(late, wait->begin);
@@ -83,27 +88,35 @@ static void felt_add(struct classes *classes, struct felt *felt, const struct wa
     if (!felt->n_late) {
         felt->late_order = late->order;
         felt->common_order = common->order;
-        felt->late_noise_ns2 = path_expand(classes->pools, late, common, wait->released_by->rank, &felt->late);
-        sparse_pack(&felt->late);
+        felt->late_noise_ns2 = path_add(late, common, wait->released_by->rank, &felt->late);
     }
     felt->n_late++;
     struct instance *instance = &felt->instance;
-    instance->noise_ns2 += path_expand(classes->pools, wait->begin, common, TRACE_NONE, &instance->terms);
+    instance->noise_ns2 += path_add(wait->begin, common, TRACE_NONE, &instance->terms);
     instance->waiting_ns += (double)wait->dur_ns;
     if (wait->begin_ns < instance->first_ns)
         instance->first_ns = wait->begin_ns;
 }
 
-static struct felt *felt_find(struct felt **list, uint32_t felt_at)
+static struct felt *felt_make(struct classes *classes, uint32_t felt_at)
+{
+    struct felt *felt = classes->spare;
+    if (felt)
+        classes->spare = felt->next;
+    else if (!(felt = calloc(1, sizeof *felt)))
+        err_out_of_memory(sizeof *felt);
+    struct sparse terms = felt->instance.terms;
+    sparse_clear(&terms);
+    *felt = (struct felt){.late = felt->late, .instance = {.felt_at = felt_at, .first_ns = UINT64_MAX, .terms = terms}};
+    return felt;
+}
+
+static struct felt *felt_find(struct classes *classes, struct felt **list, uint32_t felt_at)
 {
     for (; *list; list = &(*list)->next)
         if ((*list)->instance.felt_at == felt_at)
             return *list;
-    *list = calloc(1, sizeof **list);
-    if (!*list)
-        err_out_of_memory(sizeof **list);
-    (*list)->instance = (struct instance){.felt_at = felt_at, .first_ns = UINT64_MAX};
-    return *list;
+    return *list = felt_make(classes, felt_at);
 }
 
 void classes_add(struct classes *classes, struct felt **list, const struct wait *wait)
@@ -114,24 +127,35 @@ void classes_add(struct classes *classes, struct felt **list, const struct wait 
     site->waiting_ns += (double)wait->dur_ns;
     site->rank_waiting_ns[wait->rank] += (double)wait->dur_ns;
     classes->waiting_ns += (double)wait->dur_ns;
-    felt_add(classes, felt_find(list ? list : &alone, at), wait);
+    felt_add(felt_find(classes, list ? list : &alone, at), wait);
     classes_close(classes, &alone);
 }
 
-/* Shares by (side, step) of the time that the program's code took; empty when it took none. */
-static void instance_shape(struct classes *classes, const struct instance *instance, struct sparse *shape)
+static void term_expand(struct classes *classes, const struct term *term)
 {
     const struct steps *steps = classes->pools->sites->steps;
-    for (size_t i = 0; i < instance->terms.n; i++) {
-        const struct term *term = &instance->terms.at[i];
-        uint32_t step = class_key_step(term->key);
-        if (step_state_is_code(steps_key(steps, step)->state))
-            sparse_add(shape, (term->key & CLASS_WAITING) | step, term->ns);
+    uint32_t side = term->key & CLASS_WAITING ? 1 : 0;
+    struct term single;
+    struct shares shares = pools_expand(classes->pools, class_key_step(term->key), &single);
+    for (size_t i = 0; i < shares.n; i++) {
+        uint32_t step = (uint32_t)shares.at[i].key;
+        if (step_state_is_code((enum step_state)steps_key(steps, step)->state))
+            tally_add(&classes->tally, 2 * step + side, term->ns * shares.at[i].ns);
     }
-    sparse_pack(shape);
+}
+
+/* Shares by (side, step) of the time that the program's code took; empty when it took none. */
+static struct sparse *instance_shape(struct classes *classes, const struct instance *instance)
+{
+    struct sparse *shape = &classes->shape;
+    sparse_clear(shape);
+    for (size_t i = 0; i < instance->terms.n; i++)
+        term_expand(classes, &instance->terms.at[i]);
+    tally_take(&classes->tally, shape);
     double sum = sparse_sum(shape);
     for (size_t i = 0; i < shape->n; i++)
         shape->at[i].ns /= sum;
+    return shape;
 }
 
 /* How many samples the path is worth; 0 = exact. */
@@ -181,23 +205,20 @@ static long class_find(const struct felt_site *site, const struct sparse *shape,
 static void instance_classify(struct classes *classes, struct instance *instance)
 {
     struct felt_site *site = &classes->sites.at[instance->felt_at];
-    struct sparse shape = {0};
-    sparse_pack(&instance->terms);
-    instance_shape(classes, instance, &shape);
+    struct sparse *shape = instance_shape(classes, instance);
     double n_samples = instance_samples(instance);
     bool is_tiny = instance->waiting_ns < TINY_NS || instance->waiting_ns < TINY_SHARE * site->largest_ns;
-    long found = class_find(site, &shape, n_samples, is_tiny || site->classes.n >= CLASSES_MAX);
+    long found = class_find(site, shape, n_samples, is_tiny || site->classes.n >= CLASSES_MAX);
     if (found < 0) {
         found = (long)site->classes.n;
         *vec_push(&site->classes) =
-            (struct path_class){.first_ns = instance->first_ns, .shape = shape, .shape_samples = n_samples};
-    } else {
-        sparse_release(&shape);
+            (struct path_class){.first_ns = instance->first_ns, .shape = *shape, .shape_samples = n_samples};
+        *shape = (struct sparse){0};
     }
     struct path_class *class = &site->classes.at[found];
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
-    sparse_absorb(&class->terms, &instance->terms);
+    sparse_add_all(&class->terms, &instance->terms, 1);
     site->n_instances++;
     if (instance->waiting_ns > site->largest_ns)
         site->largest_ns = instance->waiting_ns;
@@ -210,8 +231,29 @@ void classes_close(struct classes *classes, struct felt **list)
         *list = felt->next;
         felt_settle_late(felt);
         instance_classify(classes, &felt->instance);
-        sparse_release(&felt->late);
-        sparse_release(&felt->instance.terms);
-        free(felt);
+        felt->next = classes->spare;
+        classes->spare = felt;
     }
+}
+
+static void class_expand(struct classes *classes, struct path_class *class)
+{
+    struct sparse steps = {0};
+    for (size_t i = 0; i < class->terms.n; i++) {
+        const struct term *term = &class->terms.at[i];
+        struct term single;
+        struct shares shares = pools_expand(classes->pools, class_key_step(term->key), &single);
+        for (size_t j = 0; j < shares.n; j++)
+            sparse_add(&steps, (term->key & ~(uint64_t)UINT32_MAX) | shares.at[j].key, term->ns * shares.at[j].ns);
+    }
+    sparse_pack(&steps);
+    sparse_release(&class->terms);
+    class->terms = steps;
+}
+
+void classes_expand(struct classes *classes)
+{
+    for (size_t site = 0; site < classes->sites.n; site++)
+        for (size_t i = 0; i < classes->sites.at[site].classes.n; i++)
+            class_expand(classes, &classes->sites.at[site].classes.at[i]);
 }

@@ -26,8 +26,9 @@
 #pragma once
 #include "analyze/pass/links.h"
 #include "analyze/pass/pools.h"
+#include "analyze/pass/tally.h"
 
-/* Keys of characterisations: which side, direct or adopted, which process, which step. */
+/* Keys of characterisations: which side, direct or adopted, which process, which atom (after classes_expand: step). */
 #define CLASS_WAITING (1ull << 62)   /* the waiting side; else the late one */
 #define CLASS_LONG_TERM (1ull << 61) /* not executed by the process that was waited for */
 static inline uint64_t class_key(uint32_t rank, uint32_t step)
@@ -93,6 +94,9 @@ struct classes {
     struct intern keys; /* (site, kind) -> index into sites */
     VEC(struct felt_site) sites;
     double waiting_ns;
+    struct felt *spare;
+    struct tally tally;  /* scratch: the shape of the instance at hand */
+    struct sparse shape; /* likewise */
 };
 
 void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks);
@@ -101,6 +105,9 @@ void classes_release(struct classes *classes);
 void classes_add(struct classes *classes, struct felt **list, const struct wait *wait);
 /* The occurrence is complete: its instances are classified, the list becomes empty. */
 void classes_close(struct classes *classes, struct felt **list);
-/* Exposed for tests. */
+/* The end: characterisations in steps. */
+void classes_expand(struct classes *classes);
+/* How far two shapes are apart. Both are packed; keys are 2 * step + 1 on the waiting side, 2 * step on the late one.
+ */
 double classes_distance(const struct sparse *shape, double n_samples, const struct sparse *other, double n_other,
                         double *allowance);

@@ -228,6 +228,10 @@ static void read_in_call(struct reader *reader, const struct event *event)
     case EV_ICOLL_DONE:
         read_completion(reader, lane, event, REQUEST_COLLECTIVE);
         break;
+    case EV_UNFINISHED:
+        reading->open_comm = event->comm;
+        reading->open_peer = event->peer;
+        break;
     case EV_POLLS:
         reading->has_polls = true;
         reader->n_polls += event->bytes;

@@ -26,7 +26,6 @@ static void class_write(const struct result_input *input, struct path_class *cla
                         struct wait_class *out)
 {
     struct sparse redundant = {0};
-    sparse_pack(&class->terms);
     blame_prune(class, &redundant);
     out->n_instances = class->n_instances;
     out->waiting_ns = class->waiting_ns;
@@ -102,7 +101,6 @@ static struct sparse **blames_make(const struct result_input *input, struct aren
         struct felt_site *at = &classes->sites.at[site];
         blames[site] = arena_array(arena, struct sparse, at->classes.n + 1);
         for (size_t i = 0; i < at->classes.n; i++) {
-            sparse_pack(&at->classes.at[i].terms);
             blame_share(&at->classes.at[i], input->sites->steps, &blames[site][i]);
         }
     }
@@ -169,6 +167,7 @@ void result_write(const struct result_input *input)
 {
     struct analysis *analysis = input->analysis;
     struct arena scratch = {0};
+    classes_expand(input->classes);
     uint32_t *order = sites_by_waiting(input->classes, &scratch);
     struct sparse **blames = blames_make(input, &scratch);
     analysis->waiting_ns = input->classes->waiting_ns;

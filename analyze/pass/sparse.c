@@ -14,12 +14,20 @@ static int term_compare(const void *a, const void *b)
     return (left->key > right->key) - (left->key < right->key);
 }
 
-static bool terms_are_sorted(const struct term *terms, size_t n)
+static void terms_sort(struct term *terms, size_t n)
 {
-    for (size_t i = 1; i < n; i++)
-        if (terms[i - 1].key > terms[i].key)
-            return false;
-    return true;
+    enum { FEW = 24 };
+    if (n > FEW) {
+        qsort(terms, n, sizeof *terms, term_compare);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        struct term moved = terms[i];
+        size_t at = i;
+        for (; at > 0 && terms[at - 1].key > moved.key; at--)
+            terms[at] = terms[at - 1];
+        terms[at] = moved;
+    }
 }
 
 static size_t terms_combine(struct term *terms, size_t n)
@@ -35,13 +43,43 @@ static size_t terms_combine(struct term *terms, size_t n)
     return n_kept;
 }
 
+/* Adds terms whose keys are there already in place; returns how many are left, moved to the front of the tail. */
+static size_t tail_fold(struct sparse *vector, size_t n_tail)
+{
+    struct term *tail = vector->at + vector->n_packed;
+    size_t n_left = 0;
+    for (size_t i = 0, at = 0; i < n_tail; i++) {
+        while (at < vector->n_packed && vector->at[at].key < tail[i].key)
+            at++;
+        if (at < vector->n_packed && vector->at[at].key == tail[i].key)
+            vector->at[at].ns += tail[i].ns;
+        else
+            tail[n_left++] = tail[i];
+    }
+    return n_left;
+}
+
+static bool terms_have_zero(const struct term *terms, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (terms[i].ns == 0)
+            return true;
+    return false;
+}
+
 void sparse_pack(struct sparse *vector)
 {
     if (vector->n == vector->n_packed)
         return;
-    if (!terms_are_sorted(vector->at, vector->n))
+    struct term *tail = vector->at + vector->n_packed;
+    terms_sort(tail, vector->n - vector->n_packed);
+    size_t n_new = tail_fold(vector, terms_combine(tail, vector->n - vector->n_packed));
+    vector->n = vector->n_packed + n_new;
+    if (n_new && vector->n_packed)
         qsort(vector->at, vector->n, sizeof *vector->at, term_compare);
-    vector->n = vector->n_packed = terms_combine(vector->at, vector->n);
+    if (terms_have_zero(vector->at, vector->n))
+        vector->n = terms_combine(vector->at, vector->n);
+    vector->n_packed = vector->n;
 }
 
 static void sparse_settle(struct sparse *vector)
