@@ -19,6 +19,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool running, end;
+    _Atomic bool has_work;
     uint64_t cpu_ns;
 } helper = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -39,8 +40,16 @@ static struct recorder_thread *first_thread(void)
     return NULL;
 }
 
+/* From the writer's side. A signal lost between two looks costs nothing but the writer's own preparation. */
+static void helper_wake(void)
+{
+    atomic_store(&helper.has_work, true);
+    pthread_cond_signal(&helper.wake);
+}
+
 static void work(void)
 {
+    atomic_store(&helper.has_work, false);
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         if (atomic_load(&t->has_exited)) {
             if (spool_is_open(&t->events))
@@ -74,7 +83,8 @@ static void *helper_main(void *unused)
     while (!helper.end) {
         uint64_t patience_ns = sampler_patience_ns();
         struct timespec until = after_ns(patience_ns < HELPER_PERIOD_NS ? patience_ns : HELPER_PERIOD_NS);
-        pthread_cond_timedwait(&helper.wake, &helper.lock, &until);
+        if (!atomic_load(&helper.has_work))
+            pthread_cond_timedwait(&helper.wake, &helper.lock, &until);
         pthread_mutex_unlock(&helper.lock);
         work();
         pthread_mutex_lock(&helper.lock);
@@ -114,8 +124,10 @@ bool helper_start(void)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     helper.running = create();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (helper.running)
+    if (helper.running) {
+        recorder.budget.segment_was_left = helper_wake;
         pthread_setname_np(helper.thread, "whywait");
+    }
     return helper.running;
 }
 
@@ -123,6 +135,7 @@ uint64_t helper_stop(void)
 {
     if (!helper.running)
         return 0;
+    recorder.budget.segment_was_left = NULL;
     pthread_mutex_lock(&helper.lock);
     helper.end = true;
     pthread_cond_signal(&helper.wake);

@@ -76,7 +76,7 @@ extern struct recorder_process recorder;
 
 static inline uint64_t recorder_now_ns(void)
 {
-    struct timespec t;
+    struct timespec t = {0, 0};
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

@@ -144,7 +144,9 @@ void spool_prepare(struct spool *spool)
     int idle = SPOOL_IDLE;
     /* The writer's position is read without order: a stale value only delays the preparation by one look. */
     size_t left = (size_t)(spool->end - *(char *volatile *)&spool->next);
-    if (spool_is_open(spool) && left < spool->current.bytes / 4 * 3 &&
+    bool is_first = spool->current_offset == WW_HEADER_BYTES;
+    /* Most threads never leave their first segment. */
+    if (spool_is_open(spool) && (!is_first || left < spool->current.bytes / 4 * 3) &&
         atomic_compare_exchange_strong(&spool->state, &idle, SPOOL_PREPARING))
         prepare_now(spool);
     errno = saved;
@@ -202,6 +204,8 @@ static bool next_segment(struct spool *spool)
     spool->next = spool->current.at;
     spool->end = spool->current.at + spool->current.bytes;
     atomic_store_explicit(&spool->state, SPOOL_IDLE, memory_order_release);
+    if (spool->budget->segment_was_left)
+        spool->budget->segment_was_left();
     return true;
 }
 

@@ -73,7 +73,7 @@ static void check_calls(const struct spool_file *file, uint64_t n)
 static void test_reads_back_across_segments(void **state)
 {
     (void)state;
-    struct spool_budget budget;
+    struct spool_budget budget = {0};
     struct spool *spool = open_spool(&budget, INT64_MAX);
     for (uint64_t i = 0; i < 50000; i++) {
         assert_true(append_call(spool, i));
@@ -97,7 +97,7 @@ static void test_reads_back_across_segments(void **state)
 static void test_an_open_call_stays_writable(void **state)
 {
     (void)state;
-    struct spool_budget budget;
+    struct spool_budget budget = {0};
     struct spool *spool = open_spool(&budget, INT64_MAX);
     struct ww_call *call = spool_take(spool, 2, true);
     spool_commit(call, WW_CALL, 2);
@@ -117,7 +117,7 @@ static void test_killed_writer_loses_nothing(void **state)
     (void)state;
     pid_t pid = fork();
     if (pid == 0) {
-        struct spool_budget budget;
+        struct spool_budget budget = {0};
         struct spool *spool = open_spool(&budget, INT64_MAX);
         for (uint64_t i = 0; i < 12345; i++)
             append_call(spool, i);
@@ -136,7 +136,7 @@ static void test_killed_writer_loses_nothing(void **state)
 static void test_the_bound_is_kept_and_counted(void **state)
 {
     (void)state;
-    struct spool_budget budget;
+    struct spool_budget budget = {0};
     struct spool *spool = open_spool(&budget, 300 << 10);
     uint64_t kept = 0, n = 10000;
     for (uint64_t i = 0; i < n; i++)
@@ -159,7 +159,7 @@ static void test_file_size_limit(void **state)
     (void)state;
     pid_t pid = fork();
     if (pid == 0) {
-        struct spool_budget budget;
+        struct spool_budget budget = {0};
         struct rlimit limit = {200 << 10, 200 << 10};
         setrlimit(RLIMIT_FSIZE, &limit);
         struct spool *spool = open_spool(&budget, INT64_MAX);
@@ -176,7 +176,7 @@ static void test_file_size_limit(void **state)
 static void test_survives_closed_descriptors(void **state)
 {
     (void)state;
-    struct spool_budget budget;
+    struct spool_budget budget = {0};
     struct spool *spool = open_spool(&budget, INT64_MAX);
     /* What a program does that closes everything and opens files of its own. */
     int fd = spool->fd;
@@ -203,7 +203,7 @@ static void test_survives_closed_descriptors(void **state)
 static void test_takes_over_no_file(void **state)
 {
     (void)state;
-    struct spool_budget budget = {INT64_MAX};
+    struct spool_budget budget = {.left_bytes = INT64_MAX};
     struct ww_header header = {.version = 1};
     struct spool *spool = calloc(1, sizeof *spool);
     assert_int_equal(symlink("/tmp/whywait-test-elsewhere", path), 0);

@@ -13,7 +13,7 @@
 
 static struct stack_table table;
 static struct spool *spool;
-static struct spool_budget budget = {INT64_MAX};
+static struct spool_budget budget = {.left_bytes = INT64_MAX};
 static struct stack_bounds bounds;
 static char path[64];
 static volatile int sink;
