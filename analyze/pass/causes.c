@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/causes.h"
+#include "analyze/pass/callers.h"
 #include "analyze/pass/explain.h"
 #include <stdlib.h>
-
-static const double CALLER_TIME = 0.05, CALLER_BLAME = 0.9;
 
 /* What is collected of a cause before it is written out. */
 struct culprit {
@@ -68,51 +67,12 @@ static void causes_add_blame(struct causes *causes)
     sparse_pack(&causes->blame);
 }
 
-/* One caller of a place: its part of the place's time and blame. */
-struct caller {
-    uint32_t place_step, caller;
-    double time_ns, blame_ns;
-};
-
-static int caller_compare(const void *a, const void *b)
-{
-    const struct caller *left = a, *right = b;
-    if (left->place_step != right->place_step)
-        return left->place_step < right->place_step ? -1 : 1;
-    return (left->caller > right->caller) - (left->caller < right->caller);
-}
-
 static struct caller caller_of_step(struct causes *causes, uint32_t step, const struct sparse *step_time)
 {
     return (struct caller){.place_step = steps_base(causes->steps, step),
                            .caller = steps_key(causes->steps, step)->caller,
                            .time_ns = sparse_get(step_time, step),
                            .blame_ns = sparse_get(&causes->blame, step)};
-}
-
-/* Decides for one place: the caller to name, or TRACE_NONE. The callers are sorted by caller. */
-static uint32_t callers_choose(const struct caller *callers, size_t n)
-{
-    double time_ns = 0, blame_ns = 0, best_ns = 0;
-    uint32_t n_busy = 0, best = TRACE_NONE;
-    for (size_t i = 0; i < n; i++) {
-        time_ns += callers[i].time_ns;
-        blame_ns += callers[i].blame_ns;
-    }
-    for (size_t i = 0; i < n;) {
-        uint32_t caller = callers[i].caller;
-        double own_time_ns = 0, own_blame_ns = 0;
-        for (; i < n && callers[i].caller == caller; i++) {
-            own_time_ns += callers[i].time_ns;
-            own_blame_ns += callers[i].blame_ns;
-        }
-        n_busy += own_time_ns >= CALLER_TIME * time_ns;
-        if (own_blame_ns > best_ns) {
-            best_ns = own_blame_ns;
-            best = caller;
-        }
-    }
-    return n_busy >= 2 && best_ns >= CALLER_BLAME * blame_ns ? best : TRACE_NONE;
 }
 
 /* The step that names blame on `place_step` under the chosen caller. */

@@ -2,10 +2,6 @@
 /*
  * From blame by class to causes: places in the code, whatever state, caller and call site the blame came with.
  *
- * Whom a helper's loop is charged to. One loop (say, in a vector routine) may run on behalf of several callers. When at
- * least two of them spend 5 % of its time each and 90 % of its blame falls under one, that caller's loop is the cause:
- * elsewhere the inner loop runs innocently. Otherwise the inner loop is, and callers are merged.
- *
  * If balanced. Were a cause's excess spread evenly over all ranks, they would all arrive at the mean of their present
  * arrivals; the last of them earlier by (sum of waiting) / (number of ranks). That estimate is exact for one cause at
  * barriers.

@@ -8,10 +8,11 @@ static void stretch_begin(struct lane *lane, uint64_t now_ns)
     stretch->begin_ns = lane->mark_ns = now_ns;
     stretch->from = lane->site;
     stretch->off_ns[OFF_PREEMPTED] = stretch->off_ns[OFF_BLOCKED] = 0;
-    stretch->n_on = stretch->n_blocked = stretch->n_worker = 0;
+    stretch->n_on = stretch->n_blocked = stretch->n_worker = stretch->n_idle = 0;
     sparse_clear(&stretch->on);
     sparse_clear(&stretch->blocked);
     sparse_clear(&stretch->worker);
+    sparse_clear(&stretch->idle);
     sparse_clear(&stretch->paths);
 }
 
@@ -57,6 +58,7 @@ void lanes_release(struct lanes *lanes)
         sparse_release(&lanes->at[i].stretch.on);
         sparse_release(&lanes->at[i].stretch.blocked);
         sparse_release(&lanes->at[i].stretch.worker);
+        sparse_release(&lanes->at[i].stretch.idle);
         sparse_release(&lanes->at[i].stretch.paths);
     }
     vec_free(lanes->at);
@@ -133,12 +135,16 @@ static void lane_sample(struct lanes *lanes, struct lane *from, const struct eve
         return;
     struct stretch *stretch = &lane->stretch;
     double weight = (double)event->weight_ns;
-    if (from->is_worker && !(event->flags & WW_S_BLOCKED)) {
+    bool is_asleep = event->flags & WW_S_BLOCKED;
+    if (!is_asleep && sites_sample_is_idle(lanes->sites, event->frame)) {
+        sparse_add(&stretch->idle, step, weight);
+        stretch->n_idle++;
+    } else if (from->is_worker && !is_asleep) {
         sparse_add(&stretch->worker, step, weight);
         stretch->n_worker++;
     } else if (from->is_worker) {
         return;
-    } else if (event->flags & WW_S_BLOCKED) {
+    } else if (is_asleep) {
         sparse_add(&stretch->blocked, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
         stretch->n_blocked++;
     } else {

@@ -17,7 +17,8 @@ struct stretch {
     uint32_t from, to; /* sites */
     uint64_t off_ns[OFF_N];
     struct sparse on, blocked, worker; /* sampled weights by step */
-    uint32_t n_on, n_blocked, n_worker;
+    struct sparse idle;                /* likewise, inside a threading run-time: spinning, if anybody else is busy */
+    uint32_t n_on, n_blocked, n_worker, n_idle;
     struct sparse paths; /* exact durations by step (regions of foreign archives) */
 };
 

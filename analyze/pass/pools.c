@@ -17,6 +17,7 @@ void pools_release(struct pools *pools)
         sparse_release(&pools->at[i].on);
         sparse_release(&pools->at[i].blocked);
         sparse_release(&pools->at[i].worker);
+        sparse_release(&pools->at[i].idle);
     }
     vec_free(pools->at);
     intern_release(&pools->keys);
@@ -54,7 +55,7 @@ static uint32_t stretch_bucket(const struct stretch *stretch)
 
 static uint32_t stretch_n_samples(const struct stretch *stretch)
 {
-    return stretch->n_on + stretch->n_blocked + stretch->n_worker;
+    return stretch->n_on + stretch->n_blocked + stretch->n_worker + stretch->n_idle;
 }
 
 static void pool_add(struct pools *pools, struct pool_key key, const struct stretch *stretch)
@@ -66,7 +67,8 @@ static void pool_add(struct pools *pools, struct pool_key key, const struct stre
     sparse_add_all(&pool->on, &stretch->on, 1);
     sparse_add_all(&pool->blocked, &stretch->blocked, 1);
     sparse_add_all(&pool->worker, &stretch->worker, 1);
-    pool->n_on += stretch->n_on;
+    sparse_add_all(&pool->idle, &stretch->idle, 1);
+    pool->n_samples += stretch_n_samples(stretch);
     pool->n_blocked += stretch->n_blocked;
     pool->n_worker += stretch->n_worker;
 }
@@ -87,7 +89,7 @@ static uint32_t pool_with_samples(struct pools *pools, struct pool_key key, uint
     if (id == INTERN_NONE)
         return INTERN_NONE;
     const struct pool *pool = &pools->at[id];
-    return pool->n_on + pool->n_blocked + pool->n_worker >= n_min ? id : INTERN_NONE;
+    return pool->n_samples >= n_min ? id : INTERN_NONE;
 }
 
 static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)
@@ -116,6 +118,8 @@ static void shares_gather(struct steps *steps, const struct pool *pool, int amou
     if (!is_parallel)
         sparse_add_all(&from, &pool->on, 1);
     sparse_add_all(&from, &pool->worker, 1);
+    if (!from.n)
+        sparse_add_all(&from, &pool->idle, 1);
     if (!from.n)
         sparse_add_all(&from, &pool->blocked, 1);
     for (size_t i = 0; i < from.n; i++) {
@@ -173,7 +177,7 @@ static void spread_own(struct pools *pools, uint32_t rank, struct stretch *stret
     struct pool pool = {.on = stretch->on,
                         .blocked = stretch->blocked,
                         .worker = stretch->worker,
-                        .n_on = stretch->n_on,
+                        .idle = stretch->idle,
                         .n_blocked = stretch->n_blocked,
                         .n_worker = stretch->n_worker};
     for (int amount = 0; amount < N_AMOUNTS; amount++) {
@@ -238,7 +242,7 @@ struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *st
             spread_unknown(pools, rank, stretch, amounts, out);
         } else {
             spread_pooled(rank, id, amounts, out);
-            n_samples = pools->at[id].n_on + pools->at[id].n_blocked + pools->at[id].n_worker;
+            n_samples = pools->at[id].n_samples;
         }
     }
     return (struct spent){.on_ns = amounts[ON_CPU],

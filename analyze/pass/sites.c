@@ -15,17 +15,38 @@ static uint32_t *numbers_unknown(uint32_t n)
     return numbers;
 }
 
+static bool path_is_threading(const char *path)
+{
+    static const char *const runtimes[] = {"libgomp", "libomp", "libiomp"};
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+    for (size_t i = 0; name && i < sizeof runtimes / sizeof *runtimes; i++)
+        if (!strncmp(name, runtimes[i], strlen(runtimes[i])))
+            return true;
+    return false;
+}
+
 void sites_begin(struct sites *sites, const struct trace *trace, struct code *code, struct steps *steps)
 {
     *sites = (struct sites){.trace = trace, .code = code, .steps = steps};
     sites->frame_context = numbers_unknown(trace->n_frames);
     sites->frame_step = numbers_unknown(trace->n_frames);
+    size_t cap = 0;
+    vec_grow((void **)&sites->module_is_threading, &cap, trace->n_modules + 1, sizeof *sites->module_is_threading);
+    for (uint32_t i = 0; i < trace->n_modules; i++)
+        sites->module_is_threading[i] = path_is_threading(trace->modules[i].path);
+}
+
+bool sites_sample_is_idle(const struct sites *sites, uint32_t frame)
+{
+    uint32_t module = frame < sites->trace->n_frames ? sites->trace->frames[frame].module : TRACE_NONE;
+    return module < sites->trace->n_modules && sites->module_is_threading[module];
 }
 
 void sites_release(struct sites *sites)
 {
     vec_free(sites->frame_context);
     vec_free(sites->frame_step);
+    vec_free(sites->module_is_threading);
     intern_release(&sites->contexts);
     intern_release(&sites->sites);
     intern_release(&sites->pairs);

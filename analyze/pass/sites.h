@@ -14,6 +14,7 @@ struct sites {
     struct steps *steps;
     uint32_t *frame_context; /* context of each recorded frame; TRACE_NONE = not asked yet */
     uint32_t *frame_step;    /* step of a sample with this frame; TRACE_NONE = not asked yet */
+    bool *module_is_threading;
     struct intern contexts, sites, pairs;
 };
 
@@ -47,3 +48,5 @@ const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
  * TRACE_NONE when nothing is known.
  */
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame);
+/* True in a threading run-time, where a thread waits for its fellows. */
+bool sites_sample_is_idle(const struct sites *sites, uint32_t frame);

@@ -59,6 +59,20 @@ static size_t tail_fold(struct sparse *vector, size_t n_tail)
     return n_left;
 }
 
+/* The packed part and the sorted tail become one, from the back, so that only the tail must be moved out of the way. */
+static void tail_merge(struct sparse *vector, size_t n_tail)
+{
+    struct term *tail = NULL;
+    size_t cap = 0, left = vector->n_packed, at = vector->n_packed + n_tail;
+    vec_grow((void **)&tail, &cap, n_tail, sizeof *tail);
+    memcpy(tail, vector->at + vector->n_packed, n_tail * sizeof *tail);
+    while (n_tail) {
+        bool is_tail = !left || tail[n_tail - 1].key > vector->at[left - 1].key;
+        vector->at[--at] = is_tail ? tail[--n_tail] : vector->at[--left];
+    }
+    vec_free(tail);
+}
+
 static bool terms_have_zero(const struct term *terms, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -76,7 +90,7 @@ void sparse_pack(struct sparse *vector)
     size_t n_new = tail_fold(vector, terms_combine(tail, vector->n - vector->n_packed));
     vector->n = vector->n_packed + n_new;
     if (n_new && vector->n_packed)
-        qsort(vector->at, vector->n, sizeof *vector->at, term_compare);
+        tail_merge(vector, n_new);
     if (terms_have_zero(vector->at, vector->n))
         vector->n = terms_combine(vector->at, vector->n);
     vector->n_packed = vector->n;
