@@ -47,6 +47,16 @@ static void helper_wake(void)
     pthread_cond_signal(&helper.wake);
 }
 
+static void tell_when_full(struct recorder_thread *thread)
+{
+    if (!thread->events.full || thread->told_full)
+        return;
+    thread->told_full = true;
+    say("rank %d, thread %d: no more room in %s: its MPI calls are only counted from now on", recorder.rank,
+        thread->index, recorder.run_dir);
+    record_note("thread %d ran out of room and was not recorded to its end", thread->index);
+}
+
 static void work(void)
 {
     atomic_store(&helper.has_work, false);
@@ -58,6 +68,7 @@ static void work(void)
         }
         if (spool_is_open(&t->events)) {
             spool_prepare(&t->events);
+            tell_when_full(t);
             t->events.header->n_calls = t->n_calls;
             t->events.header->n_polls = t->n_polls;
         }

@@ -184,7 +184,7 @@ static bool begin_recording(void)
     atomic_store(&recorder.recording, true);
     struct recorder_thread *first = threads_enter();
     if (!first || !spool_is_open(&first->events)) {
-        record_give_up("cannot write %s/spool: %s", recorder.run_dir, strerror(errno));
+        record_give_up("cannot write %s/spool: %s", recorder.run_dir, strerror(recorder.open_error));
         return false;
     }
     modules_scan(&first->events);

@@ -46,6 +46,7 @@ struct recorder_thread {
     struct spool samples;
     struct stack_table sample_stacks;
     struct sampler_thread *sampler;
+    bool told_full;
     bool samples_refused;
 };
 
@@ -62,6 +63,7 @@ struct recorder_process {
     bool started;           /* record_start got as far as the private communicator: finalisation is collective */
     bool finished;
     _Atomic bool has_given_up;
+    int open_error; /* errno of the last file that could not be made */
     int32_t pid, rank, n_ranks;
     uint64_t start_ns, realtime_ns, end_ns;
     char run_dir[SPOOL_PATH_BYTES];

@@ -105,6 +105,7 @@ static bool open_file(struct recorder_thread *thread, struct spool *spool, enum 
     header.tid = thread->tid;
     if (spool_open(spool, path, &header, SPOOL_SMALLEST_SEGMENT, largest_bytes, &recorder.budget))
         return true;
+    recorder.open_error = errno;
     record_note("thread %d is not recorded: %s: %s", thread->index, path, strerror(errno));
     return false;
 }
