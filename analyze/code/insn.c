@@ -180,6 +180,37 @@ static void x86_reduce(const cs_insn *in, struct insn *out)
     }
 }
 
+/* Bytes of a ModRM operand: the byte itself, SIB and displacement. */
+static size_t modrm_length(const uint8_t *at, size_t n)
+{
+    if (n == 0)
+        return 0;
+    unsigned mod = at[0] >> 6, rm = at[0] & 7;
+    bool has_sib = mod != 3 && rm == 4;
+    bool is_absolute = mod == 0 && (rm == 5 || (has_sib && n > 1 && (at[1] & 7) == 5));
+    return 1 + has_sib + (mod == 1 ? 1 : mod == 2 || is_absolute ? 4 : 0);
+}
+
+/*
+ * Length of a vector instruction that Capstone does not know: new ones appear with every generation of processors, but
+ * their form is fixed (VEX and EVEX prefixes), and none of them jumps. 0 = not one.
+ */
+static size_t vector_length(const uint8_t *at, size_t n)
+{
+    size_t prefix = n < 6 ? 0 : at[0] == 0x62 ? 4 : at[0] == 0xc4 ? 3 : at[0] == 0xc5 ? 2 : 0;
+    if (prefix == 0)
+        return 0;
+    unsigned map = prefix == 2 ? 1 : at[1] & (prefix == 4 ? 7 : 31);
+    uint8_t opcode = at[prefix];
+    if (map == 1 && opcode == 0x77) /* vzeroupper: no operand */
+        return prefix + 1;
+    bool has_immediate =
+        map == 3 ||
+        (map == 1 && ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6)));
+    size_t length = prefix + 1 + modrm_length(at + prefix + 1, n - prefix - 1) + has_immediate;
+    return length <= n ? length : 0;
+}
+
 void decoder_read(struct decoder *decoder, const struct image *image, uint64_t lo, uint64_t hi, insns *list)
 {
     if (hi <= lo || hi - lo > MAX_ROUTINE_BYTES)
@@ -194,9 +225,11 @@ void decoder_read(struct decoder *decoder, const struct image *image, uint64_t l
             out->size = decoder->scratch->size;
             x86_reduce(decoder->scratch, out);
         } else {
-            out->size = 1;
-            out->flow = FLOW_END;
-            at++, left--, address++;
+            size_t length = vector_length(at, left);
+            out->size = (uint16_t)(length > 0 ? length : 1);
+            at += out->size;
+            left -= out->size;
+            address += out->size;
         }
     }
 }

@@ -4,8 +4,8 @@
  *     jmp *table(,%index,8)                          or the same through a load: 8-byte addresses
  *     lea table(%rip), %base; movslq (%base,%index,4), %r; add %base, %r; jmp *%r
  *                                                    4-byte offsets from the table
- * The comparison (or mask) before it bounds the table; every entry must lead to an instruction of the routine, so
- * that a wrong guess ends the table and nothing else.
+ * The comparison (or mask) before it bounds the table; every entry must lead to an instruction of the routine or, when
+ * the bound is known, of its out-of-line part, so that a wrong guess ends the table and nothing else.
  */
 #include "analyze/code/graph.h"
 
@@ -81,7 +81,7 @@ static bool find_table(const struct graph *graph, uint32_t jump, struct table *t
     return false;
 }
 
-/* Number of entries that the nearest comparison with a constant, or mask, allows. */
+/* Number of entries that the nearest comparison with a constant, or mask, allows; 0 = none found. */
 static uint32_t find_bound(const struct graph *graph, uint32_t before)
 {
     for (uint32_t i = before; i-- > window_start(before);) {
@@ -91,7 +91,16 @@ static uint32_t find_bound(const struct graph *graph, uint32_t before)
         if (in->data == DATA_MASK && in->value > 0 && in->value < MAX_ENTRIES && (in->value & (in->value + 1)) == 0)
             return (uint32_t)in->value + 1;
     }
-    return MAX_UNBOUNDED;
+    return 0;
+}
+
+/* An entry of a table of known length may lead to an out-of-line part; the others end where they leave the routine. */
+static bool is_target(const struct image *image, const struct graph *graph, uint64_t target, bool is_bounded)
+{
+    if (graph_insn_at(graph, target) != CFG_NONE)
+        return true;
+    const struct image_section *section = image_section_at(image, target);
+    return is_bounded && section != NULL && section->is_code;
 }
 
 static bool read_entry(const struct image *image, const struct table *table, uint32_t n, uint64_t *target)
@@ -113,10 +122,11 @@ void jump_table_read(const struct image *image, const struct graph *graph, uint3
     struct table table = {0};
     if (!find_table(graph, jump, &table))
         return;
-    uint32_t n = find_bound(graph, table.user);
+    uint32_t bound = find_bound(graph, table.user);
+    uint32_t n = bound > 0 ? bound : MAX_UNBOUNDED;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t target;
-        if (!read_entry(image, &table, i, &target) || graph_insn_at(graph, target) == CFG_NONE)
+        if (!read_entry(image, &table, i, &target) || !is_target(image, graph, target, bound > 0))
             return;
         *vec_push(targets) = target;
     }

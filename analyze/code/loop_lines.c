@@ -126,12 +126,15 @@ static void mark_statements(struct line_search *search, uint32_t loop)
     }
 }
 
-/* Drops the lines that do not belong to the loop, the closing one excepted. */
+/* Drops the lines that do not belong to the loop, the closing one excepted. Where a routine begins, no loop does. */
 static void drop_strays(struct line_search *search)
 {
     size_t kept = 0;
+    uint32_t routine_line = search->scope != SCOPE_NONE ? search->c->unit->scopes.at[search->scope].line : 0;
     for (size_t i = 0; i < search->lines.n; i++) {
         const struct line_use *use = &search->lines.at[i];
+        if (use->line != search->head_line && use->line == routine_line)
+            continue;
         if (use->is_firm || use->line == search->head_line || use->n_insns * 100 >= search->n_insns * FIRM_PERCENT)
             search->lines.at[kept++] = *use;
     }
