@@ -81,7 +81,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     const struct switch_fields *f = (const void *)header;
     if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-        s->looked_ns = f->time_ns;
+        s->asleep_since_ns = f->time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
         if (sample_is_in_call(thread, f->time_ns))
             s->state = OFF_HIDDEN;
@@ -90,6 +90,8 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     } else {
         if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
             write_switch(thread, 0, f->time_ns);
+        if (s->state == OFF_ASLEEP && f->time_ns > s->asleep_since_ns)
+            s->asleep_ns += f->time_ns - s->asleep_since_ns;
         s->state = ON_CPU;
     }
 }

@@ -199,13 +199,17 @@ static void drain(struct recorder_thread *thread)
         sampler.n_samples += perf_drain(thread, sampler.period_ns);
 }
 
-/* Asleep for a while, outside MPI: where? */
+/* Asleep outside MPI: where? A look that finds the thread asleep stands for all that it slept since the last one, so
+ * that many short sleeps are seen as well as a long one. */
 static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (s->state == OFF_ASLEEP && now_ns >= s->looked_ns + BLOCKED_AFTER_NS &&
-        blocked_look(thread, now_ns, now_ns - s->looked_ns))
-        s->looked_ns = now_ns;
+    if (s->state != OFF_ASLEEP || now_ns < s->looked_ns + BLOCKED_AFTER_NS || now_ns <= s->asleep_since_ns)
+        return;
+    if (!blocked_look(thread, now_ns, s->asleep_ns + (now_ns - s->asleep_since_ns)))
+        return;
+    s->asleep_ns = 0;
+    s->asleep_since_ns = s->looked_ns = now_ns;
 }
 
 /* Without switches: whoever slept at two looks in a row slept in between. */

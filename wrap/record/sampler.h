@@ -30,8 +30,10 @@ struct sampler_thread {
     struct ring samples, switches;
     struct timer_ring *timer; /* instead of the rings */
     enum sampler_state state;
-    uint64_t looked_ns;  /* until when time asleep is accounted for */
-    uint64_t written_ns; /* the time of the last record */
+    uint64_t looked_ns;       /* when it was last looked at */
+    uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */
+    uint64_t asleep_since_ns; /* of the present sleep, what is not accounted for */
+    uint64_t written_ns;      /* the time of the last record */
     bool seen;
 };
 
