@@ -60,34 +60,15 @@ static void passes_release(struct passes *passes)
     steps_release(&passes->steps);
 }
 
-/* What the first reading learns. */
-struct survey {
-    bool has_collective_records;
-    bool has_collectives;
-};
-
-static void survey_event(const struct trace *trace, const struct event *event, struct survey *survey)
-{
-    if (event->kind == EV_COLL_END)
-        survey->has_collective_records = true;
-    if (event->kind == EV_ENTER && event->region < trace->n_regions && trace->regions[event->region].is_mpi &&
-        trace->regions[event->region].class == WW_COLLECTIVE)
-        survey->has_collectives = true;
-}
-
 static void passes_survey(struct passes *passes)
 {
-    struct survey survey = {0};
     const struct event *event;
     while ((event = trace_next(passes->trace))) {
         struct lane *lane = &passes->lanes.at[event->loc];
-        survey_event(passes->trace, event, &survey);
         enum lane_news news = lanes_feed(&passes->lanes, event);
         if (news == LANE_ENTERED || (news == LANE_ENDED && !lane->depth))
             pools_add(&passes->pools, lane->rank, &lane->stretch);
     }
-    passes->reader.collectives_by_name =
-        !passes->trace->is_ours && survey.has_collectives && !survey.has_collective_records;
 }
 
 static void passes_read(struct passes *passes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which collective calls of the members of a communicator belong together: the n-th of each. Blocking and non-blocking
- * operations are counted apart, since they never match each other.
+ * operations, and fences, are counted apart, since they never match each other.
  *
  * A gathering lives until all members that will come have come and their calls have been replayed. A member whose
  * process ended without coming is absent; nobody waits for it any more.
@@ -36,7 +36,7 @@ struct gatherings {
     VEC(struct gathering *) finished; /* no holds left; the owner must release them */
 };
 
-enum gather_space { GATHER_BLOCKING, GATHER_NONBLOCKING, GATHER_N_SPACES };
+enum gather_space { GATHER_BLOCKING, GATHER_NONBLOCKING, GATHER_FENCE, GATHER_N_SPACES };
 
 /* What a member says of the operation it takes part in. */
 struct gather_call {

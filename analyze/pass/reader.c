@@ -28,9 +28,10 @@ struct reading {
     struct point *point; /* borrowed from call->points; NULL until something is posted */
     VEC(struct completion) completions;
     VEC(struct message *) sent; /* held: blocking send, or sends completed here */
-    bool has_collective, has_progress, has_polls;
-    uint32_t open_comm, open_peer;
-    struct map requests; /* handle -> struct request * */
+    bool has_progress, has_polls;
+    uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
+    VEC(struct message *) posts;   /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
+    struct map requests;           /* handle -> struct request * */
 };
 
 void reader_begin(struct reader *reader)
@@ -48,6 +49,7 @@ void reader_release(struct reader *reader)
     for (uint32_t i = 0; reader->readings && i < reader->trace->n_locations; i++) {
         vec_release(&reader->readings[i].completions);
         vec_release(&reader->readings[i].sent);
+        vec_release(&reader->readings[i].posts);
         map_release(&reader->readings[i].requests);
     }
     vec_free(reader->readings);
@@ -175,7 +177,6 @@ static void reading_join(struct reader *reader, uint32_t lane, struct gather_cal
 {
     struct need need = {.kind = NEED_GATHERING};
     need.gathering = gatherings_join(reader->replay->gatherings, &operation, point, &need.index);
-    reader->readings[lane].has_collective = true;
     if (need.gathering)
         reading_need(&reader->readings[lane], need);
 }
@@ -189,6 +190,72 @@ static struct gather_call coll_of_event(const struct reader *reader, const struc
                                 .class = class,
                                 .coll = (enum ww_coll)event->coll,
                                 .root = is_inter ? TRACE_NONE : event->peer};
+}
+
+/* A fence ends for nobody before the last has come. */
+static void read_fence(struct reader *reader, uint32_t lane, const struct event *event)
+{
+    struct gather_call fence = {
+        .comm = event->comm, .space = GATHER_FENCE, .class = WW_RMA_FENCE, .coll = WW_COLL_BARRIER, .root = TRACE_NONE};
+    if (event->comm < reader->trace->n_comms)
+        reading_join(reader, lane, fence, reading_point(reader, lane));
+}
+
+/*
+ * Post-start-complete-wait is an exchange of messages without data: each MPI_Win_post lets the origins go on, each
+ * MPI_Win_complete the targets. MPI_Win_start may return before it was let, and then MPI_Win_complete waits.
+ */
+enum { TAG_POST = -1000, TAG_COMPLETE = -1001 };
+
+static void read_epoch_send(struct reader *reader, uint32_t lane, struct event event, int32_t tag)
+{
+    event.tag = tag;
+    message_drop(reader->replay->messages,
+                 messages_send(reader->replay->messages, &event, reading_point(reader, lane)));
+}
+
+static void read_epoch_start(struct reader *reader, uint32_t lane, struct event event)
+{
+    event.tag = TAG_POST;
+    struct message *message = messages_receive(reader->replay->messages, &event, reading_point(reader, lane));
+    if (message && message->send)
+        reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
+    else if (message)
+        *vec_push(&reader->readings[lane].posts) = message;
+}
+
+static void read_epoch_complete(struct reader *reader, uint32_t lane)
+{
+    struct reading *reading = &reader->readings[lane];
+    for (size_t i = 0; i < reading->posts.n; i++)
+        reading_need(reading, (struct need){.kind = NEED_SEND, .message = reading->posts.at[i]});
+    reading->posts.n = 0;
+}
+
+static void read_rma_sync(struct reader *reader, uint32_t lane, const struct event *event)
+{
+    struct event received = *event;
+    switch (reader->readings[lane].call->class) {
+    case WW_RMA_FENCE:
+        read_fence(reader, lane, event);
+        break;
+    case WW_RMA_POST:
+        read_epoch_send(reader, lane, *event, TAG_POST);
+        break;
+    case WW_RMA_START:
+        read_epoch_start(reader, lane, *event);
+        break;
+    case WW_RMA_COMPLETE:
+        read_epoch_send(reader, lane, *event, TAG_COMPLETE);
+        read_epoch_complete(reader, lane);
+        break;
+    case WW_RMA_WAIT:
+        received.tag = TAG_COMPLETE;
+        *vec_push(&reader->readings[lane].completions) = (struct completion){.event = received, .number = UINT64_MAX};
+        break;
+    default:
+        break;
+    }
 }
 
 static void read_in_call(struct reader *reader, const struct event *event)
@@ -215,9 +282,6 @@ static void read_in_call(struct reader *reader, const struct event *event)
     case EV_CANCELLED:
         read_cancelled(reader, lane, event);
         break;
-    case EV_COLL_BEGIN:
-        reading->open_comm = event->coll != WW_COLL_NONE ? event->comm : TRACE_NONE;
-        break;
     case EV_COLL_END:
         reading_join(reader, lane, coll_of_event(reader, event, reading->call->class, GATHER_BLOCKING),
                      reading_point(reader, lane));
@@ -231,6 +295,9 @@ static void read_in_call(struct reader *reader, const struct event *event)
     case EV_UNFINISHED:
         reading->open_comm = event->comm;
         reading->open_peer = event->peer;
+        break;
+    case EV_RMA_SYNC:
+        read_rma_sync(reader, lane, event);
         break;
     case EV_POLLS:
         reading->has_polls = true;
@@ -289,20 +356,13 @@ static void reading_check_sends(struct reader *reader, struct reading *reading)
     reading->sent.n = 0;
 }
 
-/* Collectives that left no record of their own. */
-static void reading_check_collective(struct reader *reader, uint32_t lane)
+/* MPI_Finalize leaves no record of its own. */
+static void reading_check_finalize(struct reader *reader, uint32_t lane)
 {
-    struct reading *reading = &reader->readings[lane];
-    const struct trace_region *region = &reader->trace->regions[reader->lanes->at[lane].region];
-    struct gather_call operation = {
-        .comm = reader->trace->n_comms, .class = region->class, .coll = region->coll, .root = TRACE_NONE};
-    if (reading->has_collective)
-        return;
-    if (region->class == WW_FINALIZE)
-        operation.coll = WW_COLL_BARRIER;
-    else if (!reader->collectives_by_name || region->class != WW_COLLECTIVE || reading->call->is_open)
-        return;
-    reading_join(reader, lane, operation, reading_point(reader, lane));
+    struct gather_call all = {
+        .comm = reader->trace->n_comms, .class = WW_FINALIZE, .coll = WW_COLL_BARRIER, .root = TRACE_NONE};
+    if (reader->readings[lane].call->class == WW_FINALIZE)
+        reading_join(reader, lane, all, reading_point(reader, lane));
 }
 
 static bool class_polls(enum ww_class class)
@@ -320,7 +380,7 @@ static void reading_begin(struct reader *reader, uint32_t at)
     call->class = reader->trace->regions[lane->region].class;
     call->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before);
     reading->point = NULL;
-    reading->has_collective = reading->has_progress = reading->has_polls = false;
+    reading->has_progress = reading->has_polls = false;
     reading->open_comm = reading->open_peer = TRACE_NONE;
     messages_give_up(reader->replay->messages, lane->rank, lane->enter_ns);
     if (call->class == WW_RECV || call->class == WW_SENDRECV || call->class == WW_PROBE)
@@ -336,7 +396,7 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     call->idle_from_ns = lane->idle_from_ns;
     call->idle_to_ns = lane->idle_to_ns;
     reading_complete(reader, at);
-    reading_check_collective(reader, at);
+    reading_check_finalize(reader, at);
     call->is_polling = !call->needs.n && !reading->has_progress && (reading->has_polls || class_polls(call->class));
     reading_check_sends(reader, reading);
     reading->call = NULL;
@@ -345,25 +405,28 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
 }
 
 /* The trace ends inside a call: what it had posted counts, what it waited for never came. */
-static void reading_break_off(struct reader *reader, uint32_t at, uint64_t end_ns)
+static void reading_break_off(struct reader *reader, const struct event *end)
 {
+    uint32_t at = end->loc;
     struct lane *lane = &reader->lanes->at[at];
     struct reading *reading = &reader->readings[at];
+    bool is_told = reading->open_comm != TRACE_NONE; /* by a record of its own; else by the end itself */
+    uint32_t comm = is_told ? reading->open_comm : end->comm, peer = is_told ? reading->open_peer : end->peer;
     reading->call->is_open = true;
     *vec_push(&reader->open_calls) = (struct open_call){.rank = lane->rank,
                                                         .site = lane->site,
                                                         .enter_ns = lane->enter_ns,
                                                         .class = reading->call->class,
-                                                        .comm = reading->open_comm,
-                                                        .peer = reading->open_peer};
-    reading_end(reader, at, end_ns);
+                                                        .comm = comm,
+                                                        .peer = messages_peer(reader->trace, comm, lane->rank, peer)};
+    reading_end(reader, at, end->time_ns);
 }
 
 static void reader_end_location(struct reader *reader, const struct event *event)
 {
     struct lane *lane = &reader->lanes->at[event->loc];
     if (reader->readings[event->loc].call) {
-        reading_break_off(reader, event->loc, event->time_ns);
+        reading_break_off(reader, event);
     } else if (!lane->is_worker) {
         /* The stretch after the last call: an empty call at its end keeps the books. */
         struct call *call = replay_call(reader->replay);
@@ -396,7 +459,11 @@ void reader_feed(struct reader *reader, const struct event *event)
 void reader_finish(struct reader *reader)
 {
     for (uint32_t lane = 0; lane < reader->trace->n_locations; lane++) {
-        struct event end = {.kind = EV_END, .loc = lane, .time_ns = reader->trace->locations[lane].end_ns};
+        struct event end = {.kind = EV_END,
+                            .loc = lane,
+                            .time_ns = reader->trace->locations[lane].end_ns,
+                            .comm = TRACE_NONE,
+                            .peer = TRACE_NONE};
         if (!reader->lanes->at[lane].is_ended && end.time_ns)
             if (lanes_feed(reader->lanes, &end) == LANE_ENDED)
                 reader_end_location(reader, &end);

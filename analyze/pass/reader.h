@@ -25,7 +25,6 @@ struct reader {
     struct slab requests;
     uint64_t n_requests; /* ever: their order */
     uint64_t n_calls, n_polls, n_events;
-    bool collectives_by_name; /* an archive without collective records: only whole-world ones can be told */
     VEC(struct open_call) open_calls;
 };
 

@@ -144,9 +144,6 @@ static void notes_write(const struct result_input *input)
         analysis->notes[analysis->n_notes++] = arena_printf(
             &analysis->arena, "%llu calls wait for something that is not in the trace; they count as communication.",
             (unsigned long long)input->replay->n_forced);
-    if (input->reader->collectives_by_name)
-        analysis->notes[analysis->n_notes++] = "The archive has no records of collective operations; they were told by "
-                                               "the names of their regions and taken to be over all processes.";
 }
 
 /* Conservation: what is blamed is what was waited. */

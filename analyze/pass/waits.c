@@ -106,13 +106,19 @@ static bool gathering_release(const struct gathering *gathering, uint32_t index,
     return gathering->is_complete;
 }
 
-static struct sleepers *need_release(const struct need *need, struct release *release)
+static bool class_is_epoch(enum ww_class class)
+{
+    return class == WW_RMA_START || class == WW_RMA_COMPLETE || class == WW_RMA_WAIT;
+}
+
+static struct sleepers *need_release(const struct need *need, enum ww_class class, struct release *release)
 {
     struct message *message = need->message;
     *release = (struct release){0};
     switch (need->kind) {
     case NEED_SEND:
-        *release = (struct release){.point = message->is_lost ? NULL : message->send, .kind = WAIT_LATE_SENDER};
+        *release = (struct release){.point = message->is_lost ? NULL : message->send,
+                                    .kind = class_is_epoch(class) ? WAIT_RMA : WAIT_LATE_SENDER};
         return release->point || message->is_lost ? NULL : &message->sleepers;
     case NEED_RECEIVE:
         *release = (struct release){.point = message->receive, .kind = WAIT_LATE_RECEIVER};
@@ -142,7 +148,7 @@ struct sleepers *waits_find_release(const struct call *call, uint32_t lane, uint
     *release = (struct release){0};
     for (size_t i = 0; i < call->needs.n && !call->is_forced; i++) {
         struct release candidate;
-        struct sleepers *unknown = need_release(&call->needs.at[i], &candidate);
+        struct sleepers *unknown = need_release(&call->needs.at[i], call->class, &candidate);
         if (unknown)
             return unknown;
         if (release_counts(call, lane, from_ns, &candidate) &&

@@ -8,6 +8,8 @@
  *   receive, completion of a receive         the entry of the send
  *   blocking send that lasts as long         the posting of the receive (rendezvous)
  *   completion of a non-blocking collective  the last start
+ *   fence                                    the last member's entry
+ *   access epoch; end of an exposure epoch   the entry of MPI_Win_post; of MPI_Win_complete
  * Neighbourhood collectives have no wait state: the topology is not recorded, and any guess would blame the innocent.
  */
 #pragma once

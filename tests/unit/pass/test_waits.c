@@ -369,11 +369,6 @@ static void a_killed_rank_is_waited_for(void **state)
     for (uint32_t rank = 0; rank < 2; rank++) {
         scene_work(scene, rank, "work", arrive_us[rank]);
         scene_enter(scene, rank, WW_ID_Barrier, arrive_us[rank]);
-        scene_event(scene, (struct event){.kind = EV_COLL_BEGIN,
-                                          .loc = rank,
-                                          .time_ns = arrive_us[rank] * 1000,
-                                          .coll = WW_COLL_BARRIER,
-                                          .peer = TRACE_NONE});
     }
     scene_work(scene, 2, "crash", 200);
     for (uint32_t rank = 0; rank < 3; rank++)
@@ -383,6 +378,52 @@ static void a_killed_rank_is_waited_for(void **state)
     assert_int_equal(analysis->open_waits[0].for_rank, 2);
     assert_string_equal(analysis->open_waits[1].call, "MPI_Barrier");
     assert_us(analysis->waiting_ns, 0);
+    scene_free(scene);
+}
+
+static void fence_is_a_barrier(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    static const uint64_t arrive_us[] = {100, 400};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        scene_work(scene, rank, "work", arrive_us[rank]);
+        scene_enter(scene, rank, WW_ID_Win_fence, arrive_us[rank]);
+        scene_event(scene, (struct event){.kind = EV_RMA_SYNC, .loc = rank, .time_ns = 410000, .peer = TRACE_NONE});
+        scene_leave(scene, rank, WW_ID_Win_fence, 410);
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_RMA, 0), 300);
+    assert_us(scene_blame(scene, "work", 1), 300);
+    scene_free(scene);
+}
+
+static void epoch_call(struct scene *scene, uint32_t rank, enum ww_call_id call, uint32_t peer, uint64_t leave_us)
+{
+    scene_enter(scene, rank, call, scene->now_us[rank]);
+    scene_event(scene, (struct event){.kind = EV_RMA_SYNC, .loc = rank, .time_ns = leave_us * 1000, .peer = peer});
+    scene_leave(scene, rank, call, leave_us);
+}
+
+/* Rank 1 exposes late: MPI_Win_start lets rank 0 go on, its MPI_Win_complete waits; then rank 1 waits for rank 0. */
+static void epochs_wait_for_each_other(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    epoch_call(scene, 0, WW_ID_Win_start, 1, 2);
+    scene_work(scene, 0, "quick", 100);
+    epoch_call(scene, 0, WW_ID_Win_complete, 1, 410);
+    scene_work(scene, 1, "slow", 400);
+    epoch_call(scene, 1, WW_ID_Win_post, 0, 402);
+    epoch_call(scene, 1, WW_ID_Win_wait, 0, 412);
+    scene_work(scene, 0, "more", 900);
+    epoch_call(scene, 0, WW_ID_Win_start, 1, 902);
+    epoch_call(scene, 0, WW_ID_Win_complete, 1, 904);
+    epoch_call(scene, 1, WW_ID_Win_post, 0, 414);
+    epoch_call(scene, 1, WW_ID_Win_wait, 0, 910);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_RMA, 0), 300);
+    assert_us(scene_waiting(scene, WAIT_RMA, 1), 902 - 414);
     scene_free(scene);
 }
 
@@ -426,6 +467,8 @@ int main(void)
         cmocka_unit_test(intercommunicator_peers_are_remote),
         cmocka_unit_test(peer_may_be_nobody_or_oneself),
         cmocka_unit_test(a_killed_rank_is_waited_for),
+        cmocka_unit_test(fence_is_a_barrier),
+        cmocka_unit_test(epochs_wait_for_each_other),
         cmocka_unit_test(a_lost_send_holds_nothing_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
