@@ -64,6 +64,12 @@ static inline struct recorder_thread *begin(const void *frame_address)
     return thread;
 }
 
+/* Only this thread adds; the helper reads. */
+static inline void count_one(_Atomic uint64_t *counter)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
 static inline struct ww_call *append_call(struct recorder_thread *thread, uint16_t call_id, uint64_t now_ns,
                                           const void *return_address, const void *frame_address)
 {
@@ -76,7 +82,7 @@ static inline struct ww_call *append_call(struct recorder_thread *thread, uint16
     call->stack = stack;
     call->peer = WW_NO_PEER;
     spool_commit(call, WW_CALL, CALL_UNITS);
-    thread->n_calls++;
+    count_one(&thread->n_calls);
     return call;
 }
 
@@ -170,7 +176,7 @@ void record_poll_failed(struct record_poll *poll)
             thread->poll_is_sparse = now_ns - call->leave_ns > POLL_SPARSE_NS;
         call->leave_ns = now_ns;
         call->n_polls++;
-        thread->n_polls++;
+        count_one(&thread->n_polls);
         thread->poll = call;
         tell_interval(thread, thread->poll_enter_ns, now_ns);
     }

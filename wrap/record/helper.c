@@ -49,7 +49,7 @@ static void helper_wake(void)
 
 static void tell_when_full(struct recorder_thread *thread)
 {
-    if (!thread->events.full || thread->told_full)
+    if (!spool_is_full(&thread->events) || thread->told_full)
         return;
     thread->told_full = true;
     say("rank %d, thread %d: no more room in %s: its MPI calls are only counted from now on", recorder.rank,
@@ -69,8 +69,8 @@ static void work(void)
         if (spool_is_open(&t->events)) {
             spool_prepare(&t->events);
             tell_when_full(t);
-            t->events.header->n_calls = t->n_calls;
-            t->events.header->n_polls = t->n_polls;
+            t->events.header->n_calls = atomic_load_explicit(&t->n_calls, memory_order_relaxed);
+            t->events.header->n_polls = atomic_load_explicit(&t->n_polls, memory_order_relaxed);
         }
         if (spool_is_open(&t->samples))
             spool_prepare(&t->samples);

@@ -29,7 +29,7 @@ struct recorder_thread {
     const void *poll_return_address;
     uint64_t poll_enter_ns;
     bool poll_is_sparse;
-    uint64_t n_calls, n_polls;
+    _Atomic uint64_t n_calls, n_polls;
     /* For the helper, which must know whether this thread is inside MPI: 0 = it is not. */
     _Atomic uint64_t open_ns;
     _Atomic uint64_t last_enter_ns, last_leave_ns; /* of the call or polling interval before */

@@ -138,15 +138,19 @@ static void prepare_now(struct spool *spool)
     atomic_store_explicit(&spool->state, ok ? SPOOL_READY : SPOOL_NO_ROOM, memory_order_release);
 }
 
+/* Most threads never leave their first segment. The writer's position may be out of date, which only delays the
+ * preparation. */
+static bool wants_segment(struct spool *spool)
+{
+    return __atomic_load_n(&spool->current_offset, __ATOMIC_RELAXED) != WW_HEADER_BYTES ||
+           __atomic_load_n(&spool->next, __ATOMIC_RELAXED) >= spool->prepare_at;
+}
+
 void spool_prepare(struct spool *spool)
 {
     int saved = errno;
     int idle = SPOOL_IDLE;
-    /* The writer's position is read without order: a stale value only delays the preparation by one look. */
-    size_t left = (size_t)(spool->end - *(char *volatile *)&spool->next);
-    bool is_first = spool->current_offset == WW_HEADER_BYTES;
-    /* Most threads never leave their first segment. */
-    if (spool_is_open(spool) && (!is_first || left < spool->current.bytes / 4 * 3) &&
+    if (spool_is_open(spool) && wants_segment(spool) &&
         atomic_compare_exchange_strong(&spool->state, &idle, SPOOL_PREPARING))
         prepare_now(spool);
     errno = saved;
@@ -200,8 +204,8 @@ static bool next_segment(struct spool *spool)
         spool_commit(rest, WW_PAD, (uint16_t)(rest_bytes / WW_UNIT));
     leave_current(spool);
     spool->current = spool->ready;
-    spool->current_offset = spool->ready_offset;
-    spool->next = spool->current.at;
+    __atomic_store_n(&spool->current_offset, spool->ready_offset, __ATOMIC_RELAXED);
+    __atomic_store_n(&spool->next, spool->current.at, __ATOMIC_RELAXED);
     spool->end = spool->current.at + spool->current.bytes;
     atomic_store_explicit(&spool->state, SPOOL_IDLE, memory_order_release);
     if (spool->budget->segment_was_left)
@@ -219,9 +223,9 @@ void *spool_take_slow(struct spool *spool, unsigned units, bool is_call)
     if (!spool->full && (size_t)units * WW_UNIT <= SPOOL_SMALLEST_SEGMENT && next_segment(spool)) {
         at = spool->next;
         spool->last_call = is_call ? at : spool->last_call;
-        spool->next += (size_t)units * WW_UNIT;
+        __atomic_store_n(&spool->next, at + (size_t)units * WW_UNIT, __ATOMIC_RELAXED);
     } else {
-        spool->full = true;
+        __atomic_store_n(&spool->full, true, __ATOMIC_RELAXED);
         spool->end = spool->next;
         spool->header->n_dropped++;
     }
@@ -229,28 +233,27 @@ void *spool_take_slow(struct spool *spool, unsigned units, bool is_call)
     return at;
 }
 
-static bool open_and_map(struct spool *spool, const struct ww_header *header, size_t first_bytes)
+static struct ww_header *open_and_map(struct spool *spool, const struct ww_header *header, size_t first_bytes)
 {
     struct stat st;
     spool->fd = open(spool->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (spool->fd < 0)
-        return false;
+        return NULL;
     if (fstat(spool->fd, &st) < 0 || !allocate_blocks(spool->fd, 0, WW_HEADER_BYTES))
-        return false;
+        return NULL;
     spool->dev = st.st_dev;
     spool->ino = st.st_ino;
     spool->fd = move_up(spool->fd);
     spool->file_bytes = WW_HEADER_BYTES;
     char *at = map_file(spool->fd, 0, WW_HEADER_BYTES);
     if (!at)
-        return false;
+        return NULL;
     memcpy(at, header, sizeof *header);
     if (!add_segment(spool, &spool->current, &spool->current_offset, first_bytes)) {
         munmap(at, WW_HEADER_BYTES);
-        return false;
+        return NULL;
     }
-    spool->header = (struct ww_header *)at;
-    return true;
+    return (struct ww_header *)at;
 }
 
 bool spool_open(struct spool *spool, const char *path, const struct ww_header *header, size_t first_bytes,
@@ -265,7 +268,8 @@ bool spool_open(struct spool *spool, const char *path, const struct ww_header *h
         return false;
     }
     strcpy(spool->path, path);
-    if (!open_and_map(spool, header, first_bytes)) {
+    struct ww_header *mapped = open_and_map(spool, header, first_bytes);
+    if (!mapped) {
         int why = errno;
         if (spool->fd >= 0) {
             close(spool->fd);
@@ -276,7 +280,9 @@ bool spool_open(struct spool *spool, const char *path, const struct ww_header *h
     }
     spool->next = spool->current.at;
     spool->end = spool->current.at + spool->current.bytes;
+    spool->prepare_at = spool->next + spool->current.bytes / 4;
     spool->segment_bytes = 2 * first_bytes < largest_bytes ? 2 * first_bytes : largest_bytes;
+    __atomic_store_n(&spool->header, mapped, __ATOMIC_RELEASE);
     return true;
 }
 

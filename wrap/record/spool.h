@@ -38,6 +38,7 @@ struct spool {
     char *next, *end;         /* of the free part of the current segment */
     struct ww_header *header; /* NULL when the spool is not open */
     const char *last_call;
+    const char *prepare_at; /* from here on in the first segment, the second one is prepared */
     struct spool_segment current, held;
     uint64_t current_offset; /* of the current segment in the file */
     /* Between the writer and who prepares. */
@@ -61,7 +62,12 @@ bool spool_open(struct spool *spool, const char *path, const struct ww_header *h
                 size_t largest_bytes, struct spool_budget *budget);
 static inline bool spool_is_open(const struct spool *spool)
 {
-    return spool->header != NULL;
+    return __atomic_load_n(&spool->header, __ATOMIC_ACQUIRE) != NULL;
+}
+/* True when records were dropped. Any thread, as spool_is_open. */
+static inline bool spool_is_full(const struct spool *spool)
+{
+    return __atomic_load_n(&spool->full, __ATOMIC_RELAXED);
 }
 /* Prepares the next segment when the current one is well used. */
 void spool_prepare(struct spool *spool);
@@ -80,7 +86,7 @@ static inline void *spool_take(struct spool *spool, unsigned units, bool is_call
     char *at = spool->next;
     if (__builtin_expect((size_t)(spool->end - at) < (size_t)units * WW_UNIT, 0))
         return spool_take_slow(spool, units, is_call);
-    spool->next = at + (size_t)units * WW_UNIT;
+    __atomic_store_n(&spool->next, at + (size_t)units * WW_UNIT, __ATOMIC_RELAXED); /* the helper looks at it */
     if (is_call)
         spool->last_call = at;
     return at;

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static volatile double sink;
+static __thread volatile double sink;
 static uint64_t period_ns;
 
 static uint64_t cpu_ns(void)
