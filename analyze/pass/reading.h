@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside the reader: the MPI call that a location is in, put together record by record. */
+#pragma once
+#include "analyze/pass/reader.h"
+
+/* Completed in the present call: matched at its end, in the order of posting, as MPI does. */
+struct completion {
+    struct event event;
+    struct point *point; /* held; NULL: posted unseen */
+    uint64_t number;
+};
+
+/* The MPI call that a location is in. */
+struct reading {
+    struct call *call;
+    struct point *point; /* borrowed from call->points; NULL until something is posted */
+    VEC(struct completion) completions;
+    VEC(struct message *) sent; /* held: blocking send, or sends completed here */
+    bool has_progress, has_polls;
+    uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
+    VEC(struct message *) posts;   /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
+    struct map requests;           /* handle -> struct request * */
+};
+
+/* The present call as a point of its process: one for all that it posts. Borrowed. */
+struct point *reading_point(struct reader *reader, uint32_t lane);
+/* The call cannot end before `need`, whose holds it takes over. */
+void reading_need(struct reading *reading, struct need need);
+void reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point);
+/* A record inside the present call. */
+void reading_record(struct reader *reader, const struct event *event);
+void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *event);
+/* At the end of the call, in this order: what it completed is matched, what it sent may have held it up. */
+void reading_complete(struct reader *reader, uint32_t lane);
+void reading_check_finalize(struct reader *reader, uint32_t lane);
+void reading_check_sends(struct reader *reader, struct reading *reading);
