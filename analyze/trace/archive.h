@@ -44,6 +44,7 @@ enum { ARCHIVE_PARAM_COUNTS };
 #define ARCHIVE_PROP_END_HOW "WHYWAIT::END_HOW"     /* location group: enum ww_end */
 #define ARCHIVE_PROP_END_DETAIL "WHYWAIT::END_DETAIL"
 #define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED" /* location: records that found no room */
+#define ARCHIVE_PROP_END_NS "WHYWAIT::END_NS"   /* location: time of its last event, as recorded */
 #define ARCHIVE_PROP_PERIOD "WHYWAIT::SAMPLE_PERIOD_NS"
 #define ARCHIVE_PROP_ADDRESS "WHYWAIT::ADDRESS" /* calling context: link-time address */
 #define ARCHIVE_PROP_IN_MODULE "WHYWAIT::IN_MODULE"

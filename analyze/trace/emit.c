@@ -145,8 +145,11 @@ static void rma_group_sync(struct emitter *emitter, struct emit_location *locati
 static void rma_leave(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
+    enum ww_class class = call_info(call->call)->class;
+    if (class < WW_RMA_FENCE || class > WW_RMA_FLUSH || !call->comm)
+        return;
     uint32_t win = win_ref(emitter, call->comm), remote = rank_ref(call->peer);
-    switch (call_info(call->call)->class) {
+    switch (class) {
     case WW_RMA_FENCE:
         WRITE(location, RmaCollectiveEnd, NULL, t, OTF2_COLLECTIVE_OP_BARRIER,
               OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY, win, OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
@@ -410,8 +413,7 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
         WRITE(location, RmaWinCreate, NULL, t, win_ref(emitter, emit->new_win));
     if (info->class == WW_WIN_FREE && call->comm)
         WRITE(location, RmaWinDestroy, NULL, t, win_ref(emitter, call->comm));
-    if (call->comm)
-        rma_leave(emitter, location, emit, t);
+    rma_leave(emitter, location, emit, t);
 }
 
 /* For whom does a call wait that never returned? Completion calls do not say; then it is the oldest receive. */

@@ -54,7 +54,7 @@ struct join_clock {
 
 struct join_location {
     uint32_t rank, thread;
-    uint64_t n_events, n_dropped, sample_period_ns;
+    uint64_t n_events, n_dropped, sample_period_ns, last_ns;
 };
 
 struct join_rank {

@@ -166,6 +166,9 @@ static void define_location(struct def_writer *defs, const struct join_location 
     if (location->thread)
         snprintf(name, sizeof name, "Thread %u", location->thread);
     DEFINE(defs, Location, id, string(defs, name), OTF2_LOCATION_TYPE_CPU_THREAD, location->n_events, location->rank);
+    if (location->last_ns)
+        DEFINE(defs, LocationProperty, id, string(defs, ARCHIVE_PROP_END_NS), OTF2_TYPE_UINT64,
+               (OTF2_AttributeValue){.uint64 = location->last_ns});
     if (location->n_dropped)
         DEFINE(defs, LocationProperty, id, string(defs, ARCHIVE_PROP_DROPPED), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->n_dropped});

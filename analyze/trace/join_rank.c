@@ -478,6 +478,8 @@ static int join_location(struct rank_tables *tables, const char *dir, const stru
         result = read_stacks(tables, path, &file, &location, &end);
         free(path);
         location.n_events += end.n_events;
+        if (end.last_ns > location.last_ns)
+            location.last_ns = end.last_ns;
         take_times(tables, &end);
     }
     if (!result) {

@@ -9,5 +9,5 @@ struct trace_source {
     void (*close)(struct trace *trace);               /* releases the source itself */
 };
 
-/* Adds a whole sentence to trace->notes. */
+/* Adds a whole sentence to trace->notes, once. */
 void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));

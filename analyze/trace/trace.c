@@ -34,6 +34,9 @@ void trace_note(struct trace *trace, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    for (uint32_t i = 0; i < trace->n_notes; i++)
+        if (!strcmp(trace->notes[i], text))
+            return;
     const char **notes = arena_array(&trace->arena, const char *, trace->n_notes + 1);
     if (trace->n_notes)
         memcpy(notes, trace->notes, trace->n_notes * sizeof *notes);

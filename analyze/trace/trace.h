@@ -38,7 +38,8 @@ struct trace_region {
 struct trace_comm {
     const char *name;
     uint32_t parent;       /* TRACE_NONE */
-    uint32_t n, n_remote;  /* n_remote > 0: an intercommunicator */
+    uint32_t n, n_remote;  /* n_remote > 0: an intercommunicator; for a process of the second group, that is the local
+                              one and the first the remote one */
     const uint32_t *ranks; /* world ranks, local group then remote group; TRACE_NONE = outside */
 };
 
@@ -79,11 +80,28 @@ enum event_kind {
     EV_BINS,       /* exact counts since the last EV_BINS of this location: bins, n_bins */
     EV_CONTROL,    /* recording off (flags 0) or on */
     EV_RMA,        /* RMA operation: peer, comm = window's communicator, bytes */
+    EV_UNFINISHED, /* region: the call never returned (no EV_LEAVE follows, but EV_END); comm, peer and tag where known
+                    */
+    EV_RMA_SYNC,   /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator; for a
+                      PSCW epoch one for each process of its group. The region tells which */
     EV_END,        /* last event of a location; flags = enum ww_end */
 };
 
+/* An instrumentation point of a module that was built with exact counts. */
+struct trace_point {
+    uint32_t module, number; /* number within the module */
+    bool is_bytes;           /* bytes allocated there; otherwise executions */
+};
+
+/* The neighbours of a process in a communicator with a topology. */
+struct trace_neighbors {
+    uint32_t comm, rank; /* rank in MPI_COMM_WORLD */
+    uint32_t n_in, n_out;
+    const uint32_t *peers; /* n_in sources, then n_out destinations, as ranks of comm; TRACE_NONE = none there */
+};
+
 struct trace_bin {
-    uint32_t point; /* global number: trace_point_first of the counters + point */
+    uint32_t point; /* index into points */
     uint64_t value;
 };
 
@@ -130,8 +148,10 @@ struct trace {
     struct trace_comm *comms;
     struct trace_module *modules;
     struct trace_frame *frames;
+    struct trace_point *points;
+    struct trace_neighbors *neighbors;
     const char **notes; /* what was degraded or lost, in whole sentences */
-    uint32_t n_locations, n_regions, n_comms, n_modules, n_frames, n_notes;
+    uint32_t n_locations, n_regions, n_comms, n_modules, n_frames, n_points, n_neighbors, n_notes;
     struct trace_clocks clocks;
     struct trace_source *source; /* where events come from */
 };

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cause before effect, checked over a whole archive: a message is received after it was sent, a collective is left
+ * after those entered it on whom it depends. Locations are replayed each at its own pace, so that causes are always
+ * known before their effects, whatever the clocks say.
+ */
+#pragma once
+#include "analyze/trace/otf2_reader.h"
+
+struct causality {
+    uint64_t n_violations, largest_violation_ns; /* with the present correction */
+    uint64_t n_floors;                           /* repaired by them */
+    int64_t *bounds;                             /* see clocks_align; n_ranks x n_ranks, or NULL when not asked for */
+    int64_t first_ns, last_ns;                   /* of all events, relative to the origin */
+};
+
+/* Replays the archive. Fills in the floors of archive->clocks; to be rewound afterwards. */
+void causality_check(struct archive_reader *archive, struct causality *result);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/trace/clock.h"
+#include "wrap/base/err.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Clocks do not drift apart faster: a steeper line between two measurements is their error. */
+enum { LARGEST_DRIFT_PER_MILLION = 1000 };
+
+void clocks_init(struct clocks *clocks, size_t n_locations)
+{
+    *clocks = (struct clocks){.n_locations = n_locations};
+    clocks->locations = calloc(n_locations + 1, sizeof *clocks->locations);
+    if (!clocks->locations)
+        err_out_of_memory(n_locations * sizeof *clocks->locations);
+}
+
+void clocks_release(struct clocks *clocks)
+{
+    for (size_t i = 0; i < clocks->n_locations; i++) {
+        vec_release(&clocks->locations[i].points);
+        vec_release(&clocks->locations[i].floors);
+    }
+    free(clocks->locations);
+    *clocks = (struct clocks){0};
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct clock_point *a = left, *b = right;
+    return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+void clocks_sort(struct clocks *clocks, size_t location)
+{
+    struct clock_location *at = &clocks->locations[location];
+    if (at->points.n)
+        qsort(at->points.at, at->points.n, sizeof *at->points.at, by_time);
+}
+
+/* On the line through two points, also beyond them. */
+static int64_t offset_between(const struct clock_point *a, const struct clock_point *b, uint64_t time_ns)
+{
+    __int128 length = (__int128)b->time_ns - a->time_ns, drift = (__int128)b->offset_ns - a->offset_ns;
+    __int128 distance = (__int128)time_ns - a->time_ns, size = drift < 0 ? -drift : drift;
+    if (length <= 0 || size * 1000000 > length * LARGEST_DRIFT_PER_MILLION)
+        return 2 * distance < length ? a->offset_ns : b->offset_ns;
+    return a->offset_ns + (int64_t)(drift * distance / length);
+}
+
+static int64_t offset_at(const struct clock_location *location, struct clock_cursor *cursor, uint64_t time_ns)
+{
+    size_t n = location->points.n;
+    const struct clock_point *points = location->points.at;
+    if (n == 1)
+        return points[0].offset_ns;
+    while (cursor->point + 2 < n && time_ns >= points[cursor->point + 1].time_ns)
+        cursor->point++;
+    return offset_between(&points[cursor->point], &points[cursor->point + 1], time_ns);
+}
+
+uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clock_cursor *cursor, uint64_t time_ns,
+                        uint64_t event)
+{
+    const struct clock_location *at = &clocks->locations[location];
+    int64_t corrected_ns = (int64_t)time_ns - clocks->origin_ns;
+    if (at->points.n)
+        corrected_ns += offset_at(at, cursor, time_ns);
+    while (cursor->floor < at->floors.n && at->floors.at[cursor->floor].event <= event)
+        cursor->floor_ns = at->floors.at[cursor->floor++].time_ns;
+    uint64_t result_ns = corrected_ns < 0 ? 0 : (uint64_t)corrected_ns;
+    if (result_ns < cursor->floor_ns)
+        result_ns = cursor->floor_ns;
+    cursor->floor_ns = result_ns;
+    return result_ns;
+}
+
+/* How far the clocks of a and b may be apart still; INT64_MAX when only one direction is known, or none. */
+static int64_t width(const int64_t *bounds, uint32_t n, uint32_t a, uint32_t b)
+{
+    int64_t there = bounds[(size_t)a * n + b], back = bounds[(size_t)b * n + a];
+    if (there == INT64_MAX || back == INT64_MAX)
+        return INT64_MAX - (there != INT64_MAX || back != INT64_MAX);
+    return there + back < 0 ? 0 : there + back;
+}
+
+/* What to add to b's clock when a's is right. */
+static int64_t difference(const int64_t *bounds, uint32_t n, uint32_t a, uint32_t b)
+{
+    int64_t there = bounds[(size_t)a * n + b], back = bounds[(size_t)b * n + a];
+    if (there != INT64_MAX && back != INT64_MAX)
+        return (back - there) / 2;
+    if (there != INT64_MAX)
+        return there < 0 ? -there : 0;
+    return back < 0 ? back : 0;
+}
+
+/* Prim's algorithm. */
+uint32_t clocks_align(const int64_t *bounds, uint32_t n, int64_t *offset)
+{
+    VEC(int64_t) best = {0}; /* width of the best edge from the tree to each process; -1 = in the tree */
+    VEC(uint32_t) from = {0};
+    vec_resize(&best, n);
+    vec_resize(&from, n);
+    for (uint32_t p = 0; p < n; p++)
+        best.at[p] = INT64_MAX;
+    memset(offset, 0, n * sizeof *offset);
+    uint32_t n_reached = 0, added = 0;
+    while (n) {
+        best.at[added] = -1;
+        n_reached++;
+        for (uint32_t p = 0; p < n; p++) {
+            int64_t w = width(bounds, n, added, p);
+            if (best.at[p] >= 0 && w < best.at[p]) {
+                best.at[p] = w;
+                from.at[p] = added;
+            }
+        }
+        uint32_t next = n;
+        for (uint32_t p = 0; p < n; p++)
+            if (best.at[p] >= 0 && best.at[p] < INT64_MAX && (next == n || best.at[p] < best.at[next]))
+                next = p;
+        if (next == n)
+            break;
+        offset[next] = offset[from.at[next]] + difference(bounds, n, from.at[next], next);
+        added = next;
+    }
+    vec_release(&best);
+    vec_release(&from);
+    return n_reached;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes the clocks of all locations one, before any event is handed out.
+ *
+ *   offsets   of each location, from measurements in the archive or, without them, from the archive's own messages and
+ *             collectives; linear between two points
+ *   floors    where an effect would still precede its cause: from this event on, nothing is earlier than this
+ *
+ * A correction never lets time run backwards within a location.
+ */
+#pragma once
+#include "wrap/base/vec.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct clock_point {
+    uint64_t time_ns; /* as recorded */
+    int64_t offset_ns;
+};
+struct clock_floor {
+    uint64_t event; /* number of the event within its location, from 0 */
+    uint64_t time_ns;
+};
+struct clock_location {
+    VEC(struct clock_point) points; /* by rising time */
+    VEC(struct clock_floor) floors; /* by rising event */
+};
+struct clocks {
+    struct clock_location *locations;
+    size_t n_locations;
+    int64_t origin_ns; /* time 0 of the trace, after correction */
+};
+/* Where a location is in its points and floors. */
+struct clock_cursor {
+    size_t point, floor;
+    uint64_t floor_ns;
+};
+
+void clocks_init(struct clocks *clocks, size_t n_locations);
+void clocks_release(struct clocks *clocks);
+/* Brings measured points of a location into order. */
+void clocks_sort(struct clocks *clocks, size_t location);
+/* The corrected time of an event; events of a location must be asked for in their order. */
+uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clock_cursor *cursor, uint64_t time_ns,
+                        uint64_t event);
+
+/*
+ * Offsets from bounds. bounds.at[a * n + b] is the smallest time from a cause in process a to its effect in process b
+ * as the clocks show it (INT64_MAX = none known); the true one is not negative. offset[p] makes all processes agree
+ * with process 0 as well as the bounds allow: half-way between the two bounds of a pair, over the pairs with the
+ * narrowest bounds (a spanning tree). Processes without any bound keep 0. Returns the number of processes that were
+ * reached from process 0, itself included.
+ */
+uint32_t clocks_align(const int64_t *bounds, uint32_t n, int64_t *offset);

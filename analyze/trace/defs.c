@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/trace/defs.h"
+#include "wrap/base/err.h"
+#include <string.h>
+
+#define OK OTF2_CALLBACK_SUCCESS
+
+void ids_put(struct ids *ids, uint64_t id, uint32_t index)
+{
+    if (id >= IDS_SMALL) {
+        *map_put(&ids->large, id, NULL) = index;
+        return;
+    }
+    if (id >= ids->small.n)
+        vec_resize(&ids->small, id + 1);
+    ids->small.at[id] = index + 1;
+}
+
+void ids_release(struct ids *ids)
+{
+    vec_release(&ids->small);
+    map_release(&ids->large);
+}
+
+const char *defs_string(const struct defs *defs, uint32_t id)
+{
+    uint32_t index = ids_get(&defs->string_ids, id);
+    return index == TRACE_NONE ? "" : defs->strings.at[index];
+}
+
+/* The entry of an id in a vector: a new one, or that of the earlier definition of this id, which is replaced. */
+#define ENTRY(defs, vec, table, id)                                                                                    \
+    (ids_get(&(defs)->table, (id)) == TRACE_NONE                                                                       \
+         ? (ids_put(&(defs)->table, (id), (uint32_t)(defs)->vec.n), vec_push(&(defs)->vec))                            \
+         : ((defs)->n_duplicates++, &(defs)->vec.at[ids_get(&(defs)->table, (id))]))
+
+static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length, uint64_t realtime)
+{
+    struct defs *defs = user;
+    (void)realtime;
+    defs->resolution = resolution;
+    defs->offset = offset;
+    defs->length = length;
+    return OK;
+}
+
+static OTF2_CallbackCode on_string(void *user, OTF2_StringRef self, const char *text)
+{
+    struct defs *defs = user;
+    *ENTRY(defs, strings, string_ids, self) = arena_strdup(&defs->arena, text);
+    return OK;
+}
+
+static OTF2_CallbackCode on_attribute(void *user, OTF2_AttributeRef self, OTF2_StringRef name,
+                                      OTF2_StringRef description, OTF2_Type type)
+{
+    struct defs *defs = user;
+    (void)description, (void)type;
+    *ENTRY(defs, attribute_names, attribute_ids, self) = name;
+    return OK;
+}
+
+static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
+                                 OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
+{
+    struct defs *defs = user;
+    (void)class_name, (void)parent;
+    *ENTRY(defs, node_names, node_ids, self) = name;
+    return OK;
+}
+
+static OTF2_CallbackCode on_node_property(void *user, OTF2_SystemTreeNodeRef node, OTF2_StringRef name, OTF2_Type type,
+                                          OTF2_AttributeValue value)
+{
+    struct defs *defs = user;
+    (void)node;
+    if (type == OTF2_TYPE_STRING)
+        *vec_push(&defs->root_properties) = (struct def_property){name, value.stringRef, 0};
+    return OK;
+}
+
+static OTF2_CallbackCode on_location_group(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name,
+                                           OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef node,
+                                           OTF2_LocationGroupRef creator)
+{
+    struct defs *defs = user;
+    (void)creator;
+    *ENTRY(defs, location_groups, location_group_ids, self) =
+        (struct def_location_group){.id = self,
+                                    .name = name,
+                                    .node = node,
+                                    .is_process = type == OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                                    .rank = TRACE_NONE,
+                                    .end_how = WW_END_FINALIZE};
+    return OK;
+}
+
+static OTF2_CallbackCode on_location_group_property(void *user, OTF2_LocationGroupRef group, OTF2_StringRef name,
+                                                    OTF2_Type type, OTF2_AttributeValue value)
+{
+    struct defs *defs = user;
+    uint32_t index = ids_get(&defs->location_group_ids, group);
+    const char *text = defs_string(defs, name);
+    if (index == TRACE_NONE)
+        return OK;
+    if (type == OTF2_TYPE_UINT32 && !strcmp(text, ARCHIVE_PROP_END_HOW))
+        defs->location_groups.at[index].end_how = value.uint32 <= WW_END_GAVE_UP ? value.uint32 : WW_END_NONE;
+    if (type == OTF2_TYPE_INT32 && !strcmp(text, ARCHIVE_PROP_END_DETAIL))
+        defs->location_groups.at[index].end_detail = value.int32;
+    if (type == OTF2_TYPE_STRING)
+        *vec_push(&defs->process_properties) = (struct def_property){name, value.stringRef, index};
+    return OK;
+}
+
+static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
+                                     uint64_t n_events, OTF2_LocationGroupRef group)
+{
+    struct defs *defs = user;
+    *ENTRY(defs, locations, location_ids, self) =
+        (struct def_location){.id = self,
+                              .name = name,
+                              .group = group,
+                              .is_thread = type == OTF2_LOCATION_TYPE_CPU_THREAD,
+                              .n_events = n_events};
+    return OK;
+}
+
+static OTF2_CallbackCode on_location_property(void *user, OTF2_LocationRef location, OTF2_StringRef name,
+                                              OTF2_Type type, OTF2_AttributeValue value)
+{
+    struct defs *defs = user;
+    uint32_t index = ids_get(&defs->location_ids, location);
+    const char *text = defs_string(defs, name);
+    if (index == TRACE_NONE || type != OTF2_TYPE_UINT64)
+        return OK;
+    if (!strcmp(text, ARCHIVE_PROP_DROPPED))
+        defs->locations.at[index].n_dropped = value.uint64;
+    if (!strcmp(text, ARCHIVE_PROP_PERIOD))
+        defs->locations.at[index].sample_period_ns = value.uint64;
+    if (!strcmp(text, ARCHIVE_PROP_END_NS))
+        defs->locations.at[index].end_ns = value.uint64;
+    return OK;
+}
+
+static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef canonical,
+                                   OTF2_StringRef description, OTF2_RegionRole role, OTF2_Paradigm paradigm,
+                                   OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t first, uint32_t last)
+{
+    struct defs *defs = user;
+    (void)canonical, (void)description, (void)role, (void)flags;
+    *ENTRY(defs, regions, region_ids, self) = (struct def_region){
+        .name = name, .file = file, .line_first = first, .line_last = last, .is_mpi = paradigm == OTF2_PARADIGM_MPI};
+    return OK;
+}
+
+/* Some tools give the group of locations and the group of MPI_COMM_WORLD the same id. */
+static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType type,
+                                  OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t n, const uint64_t *members)
+{
+    struct defs *defs = user;
+    (void)name;
+    struct def_group group = {.type = type, .is_global = flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS, .n = n};
+    if (type != OTF2_GROUP_TYPE_COMM_LOCATIONS && type != OTF2_GROUP_TYPE_COMM_GROUP &&
+        type != OTF2_GROUP_TYPE_COMM_SELF)
+        return OK;
+    group.members = n ? arena_copy(&defs->arena, members, n * sizeof *members) : NULL;
+    if (type != OTF2_GROUP_TYPE_COMM_LOCATIONS)
+        *ENTRY(defs, groups, group_ids, self) = group;
+    else if (paradigm == OTF2_PARADIGM_MPI)
+        defs->comm_locations = group;
+    return OK;
+}
+
+static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
+                                 OTF2_CommRef parent, OTF2_CommFlag flags)
+{
+    struct defs *defs = user;
+    (void)flags;
+    *ENTRY(defs, comms, comm_ids, self) = (struct def_comm){name, parent, group, TRACE_NONE};
+    return OK;
+}
+
+static OTF2_CallbackCode on_intercomm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef local,
+                                      OTF2_GroupRef remote, OTF2_CommRef parent, OTF2_CommFlag flags)
+{
+    struct defs *defs = user;
+    (void)flags;
+    *ENTRY(defs, comms, comm_ids, self) = (struct def_comm){name, parent, local, remote};
+    return OK;
+}
+
+static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm,
+                                   OTF2_RmaWinFlag flags)
+{
+    struct defs *defs = user;
+    (void)name, (void)flags;
+    *ENTRY(defs, win_comms, win_ids, self) = comm;
+    return OK;
+}
+
+static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef self, OTF2_RegionRef region,
+                                    OTF2_SourceCodeLocationRef line, OTF2_CallingContextRef parent)
+{
+    struct defs *defs = user;
+    (void)line;
+    *ENTRY(defs, contexts, context_ids, self) =
+        (struct def_context){.region = region, .parent = parent, .module = TRACE_NONE};
+    return OK;
+}
+
+static OTF2_CallbackCode on_context_property(void *user, OTF2_CallingContextRef context, OTF2_StringRef name,
+                                             OTF2_Type type, OTF2_AttributeValue value)
+{
+    struct defs *defs = user;
+    uint32_t index = ids_get(&defs->context_ids, context);
+    const char *text = defs_string(defs, name);
+    if (index == TRACE_NONE)
+        return OK;
+    if (type == OTF2_TYPE_UINT64 && !strcmp(text, ARCHIVE_PROP_ADDRESS))
+        defs->contexts.at[index].address = value.uint64;
+    if (type == OTF2_TYPE_UINT32 && !strcmp(text, ARCHIVE_PROP_IN_MODULE))
+        defs->contexts.at[index].module = value.uint32;
+    if (type == OTF2_TYPE_UINT32 && !strcmp(text, ARCHIVE_PROP_FRAME))
+        defs->contexts.at[index].flags = value.uint32;
+    return OK;
+}
+
+#define SET(name, function) OTF2_GlobalDefReaderCallbacks_Set##name##Callback(callbacks, function)
+
+static OTF2_GlobalDefReaderCallbacks *make_callbacks(void)
+{
+    OTF2_GlobalDefReaderCallbacks *callbacks = OTF2_GlobalDefReaderCallbacks_New();
+    if (!callbacks)
+        err_out_of_memory(0);
+    SET(ClockProperties, on_clock);
+    SET(String, on_string);
+    SET(Attribute, on_attribute);
+    SET(SystemTreeNode, on_node);
+    SET(SystemTreeNodeProperty, on_node_property);
+    SET(LocationGroup, on_location_group);
+    SET(LocationGroupProperty, on_location_group_property);
+    SET(Location, on_location);
+    SET(LocationProperty, on_location_property);
+    SET(Region, on_region);
+    SET(Group, on_group);
+    SET(Comm, on_comm);
+    SET(InterComm, on_intercomm);
+    SET(RmaWin, on_window);
+    SET(CallingContext, on_context);
+    SET(CallingContextProperty, on_context_property);
+    return callbacks;
+}
+
+int defs_read(struct defs *defs, OTF2_Reader *reader)
+{
+    OTF2_GlobalDefReader *global = OTF2_Reader_GetGlobalDefReader(reader);
+    if (!global)
+        return -1;
+    OTF2_GlobalDefReaderCallbacks *callbacks = make_callbacks();
+    uint64_t n_read;
+    bool failed = OTF2_Reader_RegisterGlobalDefCallbacks(reader, global, callbacks, defs) ||
+                  OTF2_Reader_ReadAllGlobalDefinitions(reader, global, &n_read);
+    OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
+    return failed ? -1 : 0;
+}
+
+void defs_release(struct defs *defs)
+{
+    vec_release(&defs->strings);
+    vec_release(&defs->node_names);
+    vec_release(&defs->location_groups);
+    vec_release(&defs->locations);
+    vec_release(&defs->regions);
+    vec_release(&defs->groups);
+    vec_release(&defs->comms);
+    vec_release(&defs->contexts);
+    vec_release(&defs->win_comms);
+    vec_release(&defs->root_properties);
+    vec_release(&defs->process_properties);
+    vec_release(&defs->attribute_names);
+    struct ids *tables[] = {&defs->string_ids, &defs->node_ids,     &defs->location_group_ids, &defs->location_ids,
+                            &defs->region_ids, &defs->group_ids,    &defs->comm_ids,           &defs->context_ids,
+                            &defs->win_ids,    &defs->attribute_ids};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        ids_release(tables[i]);
+    arena_release(&defs->arena);
+}

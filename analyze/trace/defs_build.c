@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the definitions of an archive to those of a trace. What is inconsistent is mended where a sensible reading
+ * exists, since the archives of other tools often are: locations without a rank get one, regions defined once for each
+ * process become one, a parent that is defined later is dropped.
+ */
+#include "analyze/trace/calls.h"
+#include "analyze/trace/defs.h"
+#include "analyze/trace/source.h"
+#include "wrap/base/err.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct build {
+    struct defs *defs;
+    struct trace *trace;
+    struct defs_tables *tables;
+    struct ids rank_of_location; /* OTF2 location -> rank, as MPI's group of locations has it */
+};
+
+static struct def_location_group *group_of(struct defs *defs, const struct def_location *location)
+{
+    uint32_t index = ids_get(&defs->location_group_ids, location->group);
+    return index == TRACE_NONE ? NULL : &defs->location_groups.at[index];
+}
+
+/* Ranks. */
+
+static void ranks_from_mpi(struct build *build)
+{
+    struct defs *defs = build->defs;
+    const struct def_group *members = &defs->comm_locations;
+    for (uint32_t rank = 0; rank < members->n; rank++) {
+        uint32_t index = ids_get(&defs->location_ids, members->members[rank]);
+        struct def_location_group *group = index == TRACE_NONE ? NULL : group_of(defs, &defs->locations.at[index]);
+        ids_put(&build->rank_of_location, members->members[rank], rank);
+        if (group && group->rank == TRACE_NONE)
+            group->rank = rank;
+    }
+    build->trace->n_ranks = members->n;
+}
+
+/* No group of MPI locations: processes count in the order of their definition. */
+static void ranks_from_processes(struct build *build)
+{
+    struct defs *defs = build->defs;
+    for (size_t i = 0; i < defs->location_groups.n; i++)
+        if (defs->location_groups.at[i].is_process)
+            defs->location_groups.at[i].rank = build->trace->n_ranks++;
+    for (size_t i = 0; i < defs->locations.n; i++) {
+        struct def_location_group *group = group_of(defs, &defs->locations.at[i]);
+        if (group && group->rank != TRACE_NONE && !group->n_threads++)
+            ids_put(&build->rank_of_location, defs->locations.at[i].id, group->rank);
+    }
+    for (size_t i = 0; i < defs->location_groups.n; i++)
+        defs->location_groups.at[i].n_threads = 0;
+}
+
+/* Locations. */
+
+struct location_order {
+    uint32_t rank;
+    bool is_main;
+    uint64_t id;
+    uint32_t index; /* in defs */
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct location_order *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->is_main != b->is_main)
+        return a->is_main ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static const char *host_of(const struct defs *defs, const struct def_location_group *group)
+{
+    uint32_t node = ids_get(&defs->node_ids, group->node);
+    return node == TRACE_NONE ? "" : defs_string(defs, defs->node_names.at[node]);
+}
+
+static void build_location(struct build *build, const struct location_order *order)
+{
+    struct trace *trace = build->trace;
+    const struct def_location *location = &build->defs->locations.at[order->index];
+    struct def_location_group *group = group_of(build->defs, location);
+    *vec_push(&build->tables->location_ids) = location->id;
+    trace->locations[trace->n_locations++] =
+        (struct trace_location){.name = arena_strdup(&trace->arena, defs_string(build->defs, location->name)),
+                                .rank = order->rank,
+                                .thread = group->n_threads++,
+                                .host = arena_strdup(&trace->arena, host_of(build->defs, group)),
+                                .sample_period_ns = location->sample_period_ns,
+                                .end_ns = location->end_ns,
+                                .end_how = (enum ww_end)group->end_how,
+                                .end_detail = group->end_detail,
+                                .n_dropped = location->n_dropped};
+}
+
+static void build_locations(struct build *build)
+{
+    struct defs *defs = build->defs;
+    VEC(struct location_order) order = {0};
+    if (defs->comm_locations.n)
+        ranks_from_mpi(build);
+    else
+        ranks_from_processes(build);
+    for (size_t i = 0; i < defs->locations.n; i++) {
+        const struct def_location *location = &defs->locations.at[i];
+        struct def_location_group *group = group_of(defs, location);
+        if (!location->is_thread || !group || group->rank == TRACE_NONE)
+            continue;
+        bool is_main = ids_get(&build->rank_of_location, location->id) == group->rank;
+        *vec_push(&order) = (struct location_order){group->rank, is_main, location->id, (uint32_t)i};
+    }
+    if (order.n)
+        qsort(order.at, order.n, sizeof *order.at, by_rank);
+    build->trace->locations = arena_array(&build->trace->arena, struct trace_location, order.n + 1);
+    for (size_t i = 0; i < order.n; i++)
+        build_location(build, &order.at[i]);
+    vec_release(&order);
+}
+
+/* Regions: equal ones are one, in the order of their first definition. */
+
+static struct trace_region region_of(struct build *build, const struct call_names *names, const struct def_region *def)
+{
+    struct arena *arena = &build->trace->arena;
+    const char *name = defs_string(build->defs, def->name), *file = defs_string(build->defs, def->file);
+    uint32_t call = call_names_find(names, name);
+    struct trace_region region = {.is_mpi = call != WW_CALL_NONE};
+    if (region.is_mpi) {
+        region.name = call_info(call)->name;
+        region.class = call_info(call)->class;
+        region.coll = call_info(call)->coll;
+        return region;
+    }
+    region.name = arena_strdup(arena, name);
+    region.file = file[0] ? arena_strdup(arena, file) : NULL;
+    region.line_first = def->line_first;
+    region.line_last = def->line_last;
+    return region;
+}
+
+static void build_regions(struct build *build)
+{
+    struct defs *defs = build->defs;
+    struct trace *trace = build->trace;
+    struct call_names names;
+    struct intern known = {0};
+    call_names_init(&names);
+    trace->regions = arena_array(&trace->arena, struct trace_region, defs->regions.n + 1);
+    for (size_t i = 0; i < defs->regions.n; i++) {
+        struct trace_region region = region_of(build, &names, &defs->regions.at[i]);
+        char *key;
+        if (asprintf(&key, "%s\n%s\n%u", region.name, region.file ? region.file : "", region.line_first) < 0)
+            err_out_of_memory(0);
+        uint32_t index = intern_text(&known, key);
+        free(key);
+        if (index == trace->n_regions)
+            trace->regions[trace->n_regions++] = region;
+        defs->regions.at[i].name = index; /* from here on */
+    }
+    intern_release(&known);
+    call_names_release(&names);
+}
+
+/* Communicators. */
+
+static uint32_t member_rank(const struct build *build, const struct def_group *group, uint32_t i)
+{
+    uint64_t member = group->members[i];
+    if (group->is_global)
+        return ids_get(&build->rank_of_location, member);
+    return member < build->trace->n_ranks ? (uint32_t)member : TRACE_NONE;
+}
+
+static const struct def_group *group_by_id(const struct defs *defs, uint32_t id)
+{
+    static const struct def_group nobody;
+    uint32_t index = ids_get(&defs->group_ids, id);
+    return id == TRACE_NONE || index == TRACE_NONE ? &nobody : &defs->groups.at[index];
+}
+
+static void build_comm(struct build *build, const struct def_comm *def)
+{
+    struct trace *trace = build->trace;
+    const struct def_group *local = group_by_id(build->defs, def->group);
+    const struct def_group *remote = group_by_id(build->defs, def->remote_group);
+    uint32_t *ranks = arena_array(&trace->arena, uint32_t, (size_t)local->n + remote->n + 1);
+    for (uint32_t i = 0; i < local->n; i++)
+        ranks[i] = member_rank(build, local, i);
+    for (uint32_t i = 0; i < remote->n; i++)
+        ranks[local->n + i] = member_rank(build, remote, i);
+    uint32_t parent = ids_get(&build->defs->comm_ids, def->parent);
+    trace->comms[trace->n_comms] = (struct trace_comm){
+        .name = arena_strdup(&trace->arena, defs_string(build->defs, def->name)),
+        .parent = def->parent == OTF2_UNDEFINED_COMM || parent >= trace->n_comms ? TRACE_NONE : parent,
+        .n = local->n,
+        .n_remote = remote->n,
+        .ranks = ranks};
+    if (local->type == OTF2_GROUP_TYPE_COMM_SELF && build->tables->self_comm == TRACE_NONE)
+        build->tables->self_comm = trace->n_comms;
+    trace->n_comms++;
+}
+
+/* One definition stands for the MPI_COMM_SELF of every process: the trace has one for each. */
+static void build_self_comms(struct build *build)
+{
+    struct trace *trace = build->trace;
+    build->tables->self_first = trace->n_comms;
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
+        uint32_t *ranks = arena_array(&trace->arena, uint32_t, 1);
+        *ranks = rank;
+        trace->comms[trace->n_comms++] =
+            (struct trace_comm){.name = "MPI_COMM_SELF", .parent = TRACE_NONE, .n = 1, .ranks = ranks};
+    }
+}
+
+static void build_comms(struct build *build)
+{
+    struct defs *defs = build->defs;
+    struct trace *trace = build->trace;
+    trace->comms = arena_array(&trace->arena, struct trace_comm, defs->comms.n + trace->n_ranks + 1);
+    for (size_t i = 0; i < defs->comms.n; i++)
+        build_comm(build, &defs->comms.at[i]);
+    build_self_comms(build);
+}
+
+/* Frames, modules. */
+
+static uint32_t region_index(const struct build *build, uint32_t id)
+{
+    uint32_t index = ids_get(&build->defs->region_ids, id);
+    return index == TRACE_NONE ? TRACE_NONE : build->defs->regions.at[index].name;
+}
+
+static void build_frames(struct build *build)
+{
+    struct defs *defs = build->defs;
+    struct trace *trace = build->trace;
+    trace->frames = arena_array(&trace->arena, struct trace_frame, defs->contexts.n + 1);
+    for (size_t i = 0; i < defs->contexts.n; i++) {
+        const struct def_context *context = &defs->contexts.at[i];
+        uint32_t parent = context->parent == OTF2_UNDEFINED_CALLING_CONTEXT
+                              ? TRACE_NONE
+                              : ids_get(&defs->context_ids, context->parent);
+        trace->frames[trace->n_frames++] =
+            (struct trace_frame){.parent = parent < i ? parent : TRACE_NONE,
+                                 .module = context->module < trace->n_modules ? context->module : TRACE_NONE,
+                                 .address = context->address,
+                                 .is_return = context->flags & ARCHIVE_FRAME_RETURN,
+                                 .is_cut = context->flags & ARCHIVE_FRAME_CUT,
+                                 .region = region_index(build, context->region)};
+    }
+}
+
+static uint32_t hex_bytes(const char *text, uint8_t *bytes, uint32_t size)
+{
+    uint32_t n = 0;
+    unsigned byte;
+    for (; n < size && sscanf(text + 2 * (size_t)n, "%2x", &byte) == 1; n++)
+        bytes[n] = (uint8_t)byte;
+    return n;
+}
+
+/* "BUILD-ID PATH" or "- PATH". */
+static struct trace_module module_of(struct trace *trace, const char *text)
+{
+    struct trace_module module = {.path = ""};
+    const char *blank = strchr(text, ' ');
+    char id[2 * sizeof module.build_id + 1];
+    if (!blank)
+        return module;
+    module.path = arena_strdup(&trace->arena, blank + 1);
+    snprintf(id, sizeof id, "%.*s", (int)(blank - text), text);
+    module.build_id_bytes = hex_bytes(id, module.build_id, sizeof module.build_id);
+    return module;
+}
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+static void build_root(struct build *build)
+{
+    struct defs *defs = build->defs;
+    struct trace *trace = build->trace;
+    trace->modules = arena_array(&trace->arena, struct trace_module, defs->root_properties.n + 1);
+    for (size_t i = 0; i < defs->root_properties.n; i++) {
+        const char *name = defs_string(defs, defs->root_properties.at[i].name);
+        const char *value = defs_string(defs, defs->root_properties.at[i].value);
+        const char *slash = strrchr(value, '/');
+        if (has_prefix(name, ARCHIVE_PROP_MODULE "::"))
+            trace->modules[trace->n_modules++] = module_of(trace, value);
+        else if (has_prefix(name, ARCHIVE_PROP_NOTE))
+            trace_note(trace, "%s", value);
+        else if (!strcmp(name, ARCHIVE_PROP_PROGRAM))
+            trace->program = arena_strdup(&trace->arena, slash ? slash + 1 : value);
+        else if (!strcmp(name, ARCHIVE_PROP_COMMAND))
+            trace->command = arena_strdup(&trace->arena, value);
+    }
+}
+
+/* Counters and neighbours. */
+
+static void build_points(struct build *build)
+{
+    struct defs *defs = build->defs;
+    struct trace *trace = build->trace;
+    trace->points = arena_array(&trace->arena, struct trace_point, defs->attribute_names.n + 1);
+    for (uint32_t i = 0; i < defs->attribute_names.n; i++) {
+        uint32_t id = ids_get(&defs->attribute_ids, ARCHIVE_ATTR_COUNTERS + i);
+        struct trace_point point = {.module = TRACE_NONE};
+        char kind[16];
+        int module;
+        if (id == TRACE_NONE)
+            break;
+        const char *name = defs_string(defs, defs->attribute_names.at[id]);
+        if (sscanf(name, "WHYWAIT::%15s %u of module %d", kind, &point.number, &module) == 3) {
+            point.is_bytes = !strcmp(kind, "BYTES");
+            point.module = module >= 0 && (uint32_t)module < trace->n_modules ? (uint32_t)module : TRACE_NONE;
+        }
+        trace->points[trace->n_points++] = point;
+    }
+}
+
+/* "COMM N-IN RANK...", -1 where a grid ends. */
+static void build_neighbors_of(struct build *build, uint32_t rank, const char *text)
+{
+    struct trace *trace = build->trace;
+    char *at;
+    VEC(uint32_t) peers = {0};
+    uint32_t comm = ids_get(&build->defs->comm_ids, strtoul(text, &at, 10));
+    unsigned long n_in = strtoul(at, &at, 10);
+    for (char *end; *at; at = end) {
+        long peer = strtol(at, &end, 10);
+        if (end == at)
+            break;
+        *vec_push(&peers) = peer < 0 || peer >= TRACE_NONE ? TRACE_NONE : (uint32_t)peer;
+    }
+    if (comm != TRACE_NONE && n_in <= peers.n)
+        trace->neighbors[trace->n_neighbors++] =
+            (struct trace_neighbors){.comm = comm,
+                                     .rank = rank,
+                                     .n_in = (uint32_t)n_in,
+                                     .n_out = (uint32_t)(peers.n - n_in),
+                                     .peers = arena_copy(&trace->arena, peers.at, peers.n * sizeof *peers.at)};
+    vec_release(&peers);
+}
+
+static void build_process_properties(struct build *build)
+{
+    struct defs *defs = build->defs;
+    struct trace *trace = build->trace;
+    trace->neighbors = arena_array(&trace->arena, struct trace_neighbors, defs->process_properties.n + 1);
+    for (size_t i = 0; i < defs->process_properties.n; i++) {
+        const struct def_property *property = &defs->process_properties.at[i];
+        const char *name = defs_string(defs, property->name), *value = defs_string(defs, property->value);
+        uint32_t rank = defs->location_groups.at[property->of].rank;
+        if (has_prefix(name, ARCHIVE_PROP_NOTE))
+            trace_note(trace, "%s", value);
+        else if (has_prefix(name, ARCHIVE_PROP_NEIGHBORS) && rank != TRACE_NONE)
+            build_neighbors_of(build, rank, value);
+    }
+}
+
+static struct def_group world_group(const struct build *build, const struct def_group *def)
+{
+    struct def_group group = *def;
+    group.members = arena_array(&build->trace->arena, uint64_t, def->n + 1);
+    for (uint32_t i = 0; i < def->n; i++)
+        group.members[i] = member_rank(build, def, i);
+    return group;
+}
+
+/* Definitions and indices of communicators and contexts agree, so that their tables of ids serve as they are. */
+static void take_tables(struct build *build)
+{
+    struct defs *defs = build->defs;
+    struct defs_tables *tables = build->tables;
+    for (size_t i = 0; i < defs->regions.n; i++)
+        *vec_push(&tables->region_of) = defs->regions.at[i].name;
+    for (size_t i = 0; i < defs->win_comms.n; i++)
+        *vec_push(&tables->comm_of_win) = ids_get(&defs->comm_ids, defs->win_comms.at[i]);
+    for (size_t i = 0; i < defs->groups.n; i++)
+        *vec_push(&tables->group_members) = world_group(build, &defs->groups.at[i]);
+    tables->groups = defs->group_ids;
+    defs->group_ids = (struct ids){0};
+    tables->regions = defs->region_ids;
+    tables->comms = defs->comm_ids;
+    tables->frames = defs->context_ids;
+    tables->wins = defs->win_ids;
+    defs->region_ids = defs->comm_ids = defs->context_ids = defs->win_ids = (struct ids){0};
+}
+
+void defs_build(struct defs *defs, struct trace *trace, struct defs_tables *tables)
+{
+    struct build build = {.defs = defs, .trace = trace, .tables = tables};
+    tables->self_comm = TRACE_NONE;
+    build_locations(&build);
+    build_regions(&build);
+    build_comms(&build);
+    build_root(&build);
+    build_process_properties(&build);
+    build_frames(&build);
+    build_points(&build);
+    take_tables(&build);
+    ids_release(&build.rank_of_location);
+}
+
+void defs_tables_release(struct defs_tables *tables)
+{
+    ids_release(&tables->regions);
+    ids_release(&tables->comms);
+    ids_release(&tables->frames);
+    ids_release(&tables->wins);
+    vec_release(&tables->region_of);
+    vec_release(&tables->comm_of_win);
+    ids_release(&tables->groups);
+    vec_release(&tables->group_members);
+    vec_release(&tables->location_ids);
+}

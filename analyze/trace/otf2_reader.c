@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace_open: any OTF2 archive as a struct trace. Its locations are merged with a heap; the present location goes on as
+ * long as its next event is still the first.
+ */
+#include "analyze/trace/otf2_reader.h"
+#include "analyze/trace/causality.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { BATCH_TOTAL = 1 << 20, BATCH_SMALLEST = 64, BATCH_LARGEST = 4096 };
+
+static struct archive_reader *archive_of(struct trace *trace)
+{
+    return (struct archive_reader *)trace->source;
+}
+
+/* Each location needs a file. */
+static void allow_files(uint32_t n_locations)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= 2 * (rlim_t)n_locations + 64)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Events in time order. */
+
+static void push_first(struct archive_reader *archive)
+{
+    archive->heap.n = 0;
+    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
+        const struct batch_event *event = location_next(&archive->locations[i]);
+        archive->locations[i].ahead = event;
+        if (event)
+            heap_push(&archive->heap, event->event.time_ns, i);
+    }
+}
+
+static int archive_rewind(struct trace *trace)
+{
+    struct archive_reader *archive = archive_of(trace);
+    if (archive->has_started)
+        locations_close(archive);
+    archive->has_started = true;
+    int result = locations_open(archive);
+    archive->handed = NULL;
+    if (!result)
+        push_first(archive);
+    return result;
+}
+
+/* The event handed out before lives in its location's batch until now. */
+static void move_on(struct archive_reader *archive)
+{
+    struct location_reader *location = archive->handed;
+    if (!location)
+        return;
+    location->ahead = location_next(location);
+    if (location->ahead)
+        heap_replace(&archive->heap, location->ahead->event.time_ns);
+    else
+        heap_pop(&archive->heap);
+    archive->handed = NULL;
+}
+
+static const struct event *archive_next(struct trace *trace)
+{
+    struct archive_reader *archive = archive_of(trace);
+    if (!archive->has_started && archive_rewind(trace))
+        return NULL;
+    move_on(archive);
+    if (!archive->heap.n)
+        return NULL;
+    archive->handed = &archive->locations[archive->heap.items[0].stream];
+    return &archive->handed->ahead->event;
+}
+
+static void archive_close(struct trace *trace)
+{
+    struct archive_reader *archive = archive_of(trace);
+    if (archive->has_started)
+        locations_close(archive);
+    if (archive->callbacks)
+        OTF2_EvtReaderCallbacks_Delete(archive->callbacks);
+    if (archive->reader)
+        OTF2_Reader_Close(archive->reader);
+    defs_tables_release(&archive->tables);
+    heap_release(&archive->heap);
+    clocks_release(&archive->clocks);
+    free(archive->locations);
+    free(archive);
+}
+
+/* Local definitions: mapping tables, which OTF2 applies by itself, and clocks. */
+
+struct offset_target {
+    struct archive_reader *archive;
+    uint32_t loc;
+};
+
+static OTF2_CallbackCode on_clock_offset(void *user, OTF2_TimeStamp time, int64_t offset, double deviation)
+{
+    struct offset_target *target = user;
+    struct archive_reader *archive = target->archive;
+    (void)deviation;
+    int64_t sign = offset < 0 ? -1 : 1;
+    uint64_t size = events_time_ns(archive, offset < 0 ? 0 - (uint64_t)offset : (uint64_t)offset);
+    struct clock_location *clock = &archive->clocks.locations[target->loc];
+    *vec_push(&clock->points) = (struct clock_point){events_time_ns(archive, time), sign * (int64_t)size};
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static void read_local_definitions(struct archive_reader *archive, OTF2_DefReaderCallbacks *callbacks, uint32_t loc)
+{
+    OTF2_DefReader *defs = OTF2_Reader_GetDefReader(archive->reader, archive->tables.location_ids.at[loc]);
+    struct offset_target target = {archive, loc};
+    uint64_t n_read;
+    if (!defs)
+        return; /* not every tool writes them */
+    if (OTF2_Reader_RegisterDefCallbacks(archive->reader, defs, callbacks, &target) ||
+        OTF2_Reader_ReadAllLocalDefinitions(archive->reader, defs, &n_read))
+        trace_note(archive->trace, "The definitions of rank %u are damaged.", archive->trace->locations[loc].rank);
+    OTF2_Reader_CloseDefReader(archive->reader, defs);
+    clocks_sort(&archive->clocks, loc);
+}
+
+static void read_all_local_definitions(struct archive_reader *archive)
+{
+    OTF2_DefReaderCallbacks *callbacks = OTF2_DefReaderCallbacks_New();
+    if (!callbacks)
+        err_out_of_memory(0);
+    OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks, on_clock_offset);
+    if (OTF2_Reader_OpenDefFiles(archive->reader) == OTF2_SUCCESS) {
+        for (uint32_t i = 0; i < archive->trace->n_locations; i++)
+            read_local_definitions(archive, callbacks, i);
+        OTF2_Reader_CloseDefFiles(archive->reader);
+    }
+    OTF2_DefReaderCallbacks_Delete(callbacks);
+}
+
+/* Opening. */
+
+static int read_anchor(struct archive_reader *archive, const char *anchor)
+{
+    struct trace *trace = archive->trace;
+    char *creator = NULL;
+    if (access(anchor, R_OK))
+        return error("cannot read %s: %s", anchor, strerror(errno));
+    archive_silence();
+    archive->reader = OTF2_Reader_Open(anchor);
+    if (!archive->reader)
+        return error("%s is no OTF2 archive, or its anchor file is damaged", anchor);
+    if (OTF2_Reader_SetSerialCollectiveCallbacks(archive->reader))
+        return error("%s cannot be read by OTF2", anchor);
+    if (OTF2_Reader_GetCreator(archive->reader, &creator) == OTF2_SUCCESS && creator)
+        trace->recorder = arena_strdup(&trace->arena, creator);
+    free(creator);
+    trace->is_ours = !strncmp(trace->recorder, "whywait ", strlen("whywait "));
+    return 0;
+}
+
+static int read_definitions(struct archive_reader *archive)
+{
+    struct trace *trace = archive->trace;
+    struct defs defs = {0};
+    int result = defs_read(&defs, archive->reader);
+    if (result)
+        error("%s: its definitions are damaged or missing", trace->path);
+    else if (!defs.resolution)
+        result = error("%s: it does not tell the unit of its times", trace->path);
+    if (!result) {
+        archive->resolution = defs.resolution;
+        archive->offset = defs.offset;
+        trace->end_ns = events_time_ns(archive, defs.length);
+        defs_build(&defs, trace, &archive->tables);
+        if (!trace->n_locations)
+            result = error("%s: it has no location with events of MPI processes", trace->path);
+    }
+    if (!result && defs.n_duplicates)
+        trace_note(trace, "%u definitions of the archive stand there more than once; the last ones count.",
+                   defs.n_duplicates);
+    defs_release(&defs);
+    return result;
+}
+
+static void name_program(struct trace *trace)
+{
+    char *path = strdup(trace->path);
+    if (!path)
+        err_out_of_memory(0);
+    char *slash = strrchr(path, '/');
+    if (slash)
+        *slash = 0;
+    const char *dir = slash ? path : ".";
+    if (trace->is_ours)
+        trace->run_dir = arena_strdup(&trace->arena, slash == path ? "/" : dir);
+    const char *name = strrchr(dir, '/') ? strrchr(dir, '/') + 1 : dir;
+    if (!trace->program)
+        trace->program = arena_strdup(&trace->arena, name);
+    if (!trace->command)
+        trace->command = trace->program;
+    free(path);
+}
+
+static void choose_batches(struct archive_reader *archive)
+{
+    size_t n = BATCH_TOTAL / (archive->trace->n_locations + 1);
+    archive->batch_events = n < BATCH_SMALLEST ? BATCH_SMALLEST : n > BATCH_LARGEST ? BATCH_LARGEST : n;
+}
+
+static int archive_open(struct archive_reader *archive, const char *anchor)
+{
+    struct trace *trace = archive->trace;
+    if (read_anchor(archive, anchor) || read_definitions(archive))
+        return -1;
+    name_program(trace);
+    allow_files(trace->n_locations);
+    choose_batches(archive);
+    archive->callbacks = events_callbacks();
+    archive->locations = calloc(trace->n_locations, sizeof *archive->locations);
+    if (!archive->locations)
+        err_out_of_memory(trace->n_locations * sizeof *archive->locations);
+    clocks_init(&archive->clocks, trace->n_locations);
+    archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);
+    read_all_local_definitions(archive);
+    return clocks_prepare(archive);
+}
+
+struct trace *trace_open(const char *anchor)
+{
+    struct trace *trace = calloc(1, sizeof *trace);
+    struct archive_reader *archive = calloc(1, sizeof *archive);
+    if (!trace || !archive)
+        err_out_of_memory(sizeof *archive);
+    archive->source = (struct trace_source){archive_rewind, archive_next, archive_close};
+    archive->trace = trace;
+    trace->source = &archive->source;
+    trace->path = arena_strdup(&trace->arena, anchor);
+    trace->recorder = "";
+    if (!archive_open(archive, anchor))
+        return trace;
+    trace_close(trace);
+    return NULL;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading an archive: one OTF2 reader a location, each ahead by a batch of events, merged by corrected time. Shared by
+ * the files that make up the reader; users see trace.h.
+ */
+#pragma once
+#include "analyze/trace/clock.h"
+#include "analyze/trace/defs.h"
+#include "analyze/trace/heap.h"
+#include "analyze/trace/source.h"
+
+struct batch_event {
+    struct event event;
+    uint64_t raw_ns;  /* as recorded */
+    size_t first_bin; /* index into the location's bins */
+};
+
+struct location_reader {
+    struct archive_reader *archive;
+    OTF2_EvtReader *reader;
+    uint32_t loc;
+    VEC(struct batch_event) batch;
+    VEC(struct trace_bin) bins;
+    size_t next; /* in batch */
+    const struct batch_event *ahead;
+    uint64_t n_handed; /* events handed out so far, to number them for clock repair */
+    uint64_t last_raw_ns;
+    struct clock_cursor clock;
+    struct map following; /* frame of a call -> 1 + frame of the call that followed it last time */
+    uint64_t previous_frame;
+    uint32_t region;    /* MPI region being inside, TRACE_NONE = none */
+    uint32_t depth;     /* of regions entered */
+    bool counts_follow; /* the next record of counts belongs to the last one */
+    bool is_at_end;     /* of its file */
+    bool is_broken_off; /* inside a call that never returned */
+    bool has_ended;     /* its EV_END is in the batch */
+};
+
+struct archive_reader {
+    struct trace_source source;
+    struct trace *trace;
+    OTF2_Reader *reader;
+    OTF2_EvtReaderCallbacks *callbacks;
+    struct defs_tables tables;
+    struct location_reader *locations;
+    struct heap heap;
+    struct clocks clocks;
+    uint64_t resolution, offset; /* ticks a second; our times begin at the offset */
+    size_t batch_events;
+    bool synthesise; /* collectives have no records: take the regions */
+    bool has_started;
+    struct location_reader *handed; /* whose event was handed out last */
+};
+
+/* otf2_events.c: the callbacks that append to a location's batch. */
+OTF2_EvtReaderCallbacks *events_callbacks(void);
+uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks);
+/* otf2_locations.c: opens all locations for reading from the first event; 0 or -1 after error(). */
+int locations_open(struct archive_reader *archive);
+void locations_close(struct archive_reader *archive);
+/* clock_prepare.c: decides what to do about the clocks and does it. 0, or -1 after error(). */
+int clocks_prepare(struct archive_reader *archive);
+/* The next event of a location in its own order, its time corrected, or NULL at its end. */
+struct batch_event *location_next(struct location_reader *location);
