@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_RANGES = 1 << 24 }; /* units of a damaged file may share one endless list */
+
 static int range_order(const void *a, const void *b)
 {
     const struct unit_range *x = a, *y = b;
@@ -21,7 +23,7 @@ static void add_unit(struct debug *debug, Dwarf_Die *die)
     uint32_t unit = (uint32_t)debug->units.n;
     Dwarf_Addr base = 0, lo = 0, hi = 0;
     size_t n_before = debug->ranges.n;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0;)
+    for (ptrdiff_t at = 0; debug->ranges.n < MAX_RANGES && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0;)
         if (lo < hi && lo != 0)
             *vec_push(&debug->ranges) =
                 (struct unit_range){.lo = lo + debug->bias, .hi = hi + debug->bias, .unit = unit};

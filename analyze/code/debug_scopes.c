@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_RANGES_OF_SCOPE = 65536, MAX_NESTING = 4096 };
+/* What no compiler exceeds: many scopes of a damaged file may share one endless list of ranges. */
+enum { MAX_RANGES_OF_SCOPE = 65536, MAX_RANGES_OF_UNIT = 1 << 22, MAX_NESTING = 4096 };
 
 struct scope_range {
     uint64_t lo, hi;
@@ -87,7 +88,8 @@ static uint32_t add_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
     struct scope scope = {.parent = parent, .die = *die, .lo = UINT64_MAX, .call_file = INTERN_NONE};
     Dwarf_Addr base = 0, lo = 0, hi = 0;
     int n = 0;
-    for (ptrdiff_t at = 0; n < MAX_RANGES_OF_SCOPE && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0;) {
+    for (ptrdiff_t at = 0; n < MAX_RANGES_OF_SCOPE && walk->ranges.n < MAX_RANGES_OF_UNIT &&
+                           (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0;) {
         if (lo >= hi || lo == 0)
             continue;
         n++;

@@ -49,7 +49,8 @@ struct jump {
     uint32_t from, to; /* instructions */
 };
 
-enum { MAX_ADOPTERS = 16 };
+/* Bounds that damaged code reaches and real code does not. */
+enum { MAX_ADOPTERS = 16, MAX_TABLES = 4096, MAX_PAD_STEPS = 1 << 24 };
 
 /* Everything needed while a graph is built. */
 struct builder {
@@ -62,6 +63,7 @@ struct builder {
     uint32_t *block_of;       /* by instruction: block */
     VEC(struct jump) edges;
     VEC(uint32_t) unresolved; /* instructions */
+    uint32_t n_tables, n_pad_steps;
 };
 
 static bool is_noreturn_call(const struct builder *b, const struct insn *in)
@@ -96,7 +98,8 @@ static void add_jump(struct builder *b, uint32_t from, uint64_t target)
 static void add_table(struct builder *b, uint32_t from)
 {
     jump_targets targets = {0};
-    jump_table_read(b->image, b->graph, from, &targets);
+    if (b->n_tables++ < MAX_TABLES)
+        jump_table_read(b->image, b->graph, from, &targets);
     if (targets.n == 0)
         *vec_push(&b->unresolved) = from;
     for (size_t i = 0; i < targets.n; i++)
@@ -135,7 +138,7 @@ static void add_pads(struct builder *b, const struct routine *part)
         b->is_leader[to] = 1;
         for (uint32_t i = graph_insn_at(b->graph, pads.at[p].lo); i < b->graph->insns.n; i++) {
             const struct insn *in = &b->graph->insns.at[i];
-            if (in->address >= pads.at[p].hi || in->address < pads.at[p].lo)
+            if (in->address >= pads.at[p].hi || in->address < pads.at[p].lo || b->n_pad_steps++ > MAX_PAD_STEPS)
                 break;
             if (in->flow == FLOW_CALL || in->flow == FLOW_INDIRECT_CALL || in->flow == FLOW_END)
                 *vec_push(&b->edges) = (struct jump){i, to};

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { SEARCH_BACK = 48, MAX_ENTRIES = 4096, MAX_UNBOUNDED = 512 };
+enum { SEARCH_BACK = 48, SEARCH_ADDRESS = 20000, MAX_ENTRIES = 4096, MAX_UNBOUNDED = 512 };
 
 struct table {
     uint64_t address;
@@ -28,14 +28,14 @@ static uint32_t window_start(uint32_t from)
 /* The constant that `reg` holds at `before`: the nearest setting, or (when the compiler moved it away) any one. */
 static bool find_address(const struct graph *graph, uint32_t before, uint8_t reg, uint64_t *address)
 {
-    for (uint32_t i = before; i-- > 0;) {
+    for (uint32_t i = before; i-- > 0 && before - i < SEARCH_ADDRESS;) {
         const struct insn *in = &graph->insns.at[i];
         if (in->data == DATA_ADDRESS && in->reg == reg) {
             *address = (uint64_t)in->value;
             return true;
         }
     }
-    for (uint32_t i = before; i < graph->insns.n; i++) {
+    for (uint32_t i = before; i < graph->insns.n && i - before < SEARCH_ADDRESS; i++) {
         const struct insn *in = &graph->insns.at[i];
         if (in->data == DATA_ADDRESS && in->reg == reg) {
             *address = (uint64_t)in->value;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MAX_PART_BYTES = 1 << 16, MAX_PART_TESTS = 64 };
+enum { MAX_PART_BYTES = 1 << 16, MAX_PART_TESTS = 64, MAX_LOOP_BLOCKS = 100000000 };
 
 static bool does_not_return(void *context, const char *name, uint64_t target)
 {
@@ -102,7 +102,7 @@ static void fill_blocks(struct code *code, struct model *model, const struct gra
     model->n_blocks = (uint32_t)graph->blocks.n;
     model->blocks = arena_array(&code->arena, struct model_block, model->n_blocks);
     for (uint32_t b = 0; b < model->n_blocks; b++) {
-        uint32_t loop = loops->innermost[b];
+        uint32_t loop = loops->innermost != NULL ? loops->innermost[b] : CFG_NONE;
         model->blocks[b] = (struct model_block){.lo = graph->blocks.at[b].lo, .hi = graph->blocks.at[b].hi};
         model->blocks[b].place = loop != CFG_NONE ? place_of[loop] : model->place;
     }
@@ -121,6 +121,18 @@ static void build_graph(struct module *module, struct unit *unit, uint32_t *part
     graph_build(graph, module->decoder, &module->image, &module->routines, parts, *n_parts, &test);
 }
 
+/*
+ * False for code that nobody compiled: loops within loops without end, whose lists of blocks would fill the memory. The
+ * number of blocks times that of jumps backwards bounds these lists.
+ */
+static bool is_reasonable(const struct graph *graph)
+{
+    uint64_t n_backward = 0;
+    for (size_t e = 0; e < graph->cfg.edges.n; e++)
+        n_backward += graph->cfg.edges.at[e].to <= graph->cfg.edges.at[e].from;
+    return n_backward * graph->blocks.n <= MAX_LOOP_BLOCKS;
+}
+
 static struct model *build(struct code *code, uint32_t module_id, uint32_t routine)
 {
     struct module *module = code->modules.at[module_id];
@@ -132,7 +144,7 @@ static struct model *build(struct code *code, uint32_t module_id, uint32_t routi
     size_t n_parts = 1;
     if (module->decoder != NULL)
         build_graph(module, unit, parts, &n_parts, &graph);
-    if (graph.insns.n > 0)
+    if (graph.insns.n > 0 && is_reasonable(&graph))
         loops = cfg_find_loops(&graph.cfg);
     struct loop_context context = {&module->debug, unit, &graph, &loops, sources_of(&graph, unit, &scratch)};
     struct model *model = arena_new(&code->arena, struct model);

@@ -59,7 +59,11 @@ static const char *const runtime_names[] = {
     "libnvomp",
     "libamath*",
     /* MPI and what it stands on */
-    "libmpi*",
+    "libmpi",
+    "libmpi_*",
+    "libmpifort",
+    "libmpicxx",
+    "libmpijava",
     "libmpich*",
     "libpmpi*",
     "libopen-pal",

@@ -181,13 +181,16 @@ static void test_runtime(void **state)
         "libopenblas.so.0",
         "/opt/lib/libmkl_core.so.2",
         "libfftw3.so.3",
+        "libmpi_usempif08.so.40",
+        "libmpich.so.12",
+        "libmpifort.so",
         "/x/libwhywait.so",
         "[vdso]",
         "",
     };
     static const char *const no[] = {
-        "/home/u/app", "/usr/bin/lmp", "/usr/lib/liblammps.so.0", "./a.out",
-        "libmesh.so",  "libcfd.so.1",  "/opt/libc/app",           "/home/u/ld",
+        "/home/u/app", "/usr/bin/lmp",  "/usr/lib/liblammps.so.0", "./a.out",    "libmesh.so",
+        "libcfd.so.1", "libmpimesh.so", "/opt/libc/app",           "/home/u/ld",
     };
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
         if (!runtime_is_library(yes[i]))
