@@ -10,6 +10,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int section_order(const void *a, const void *b)
 {
@@ -116,6 +117,9 @@ static bool begin(struct image *image, const char *path)
         .find_elf = dwfl_build_id_find_elf,
         .find_debuginfo = dwfl_standard_find_debuginfo,
     };
+    struct stat status; /* a path from a record may name a pipe, on which opening would wait */
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
     image->dwfl = dwfl_begin(&callbacks);
     if (image->dwfl == NULL)
         return false;

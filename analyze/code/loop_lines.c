@@ -6,7 +6,8 @@
  *
  * A line belongs to the loop when a statement begins on it inside, when it calls or jumps, or when many instructions
  * have it; constants set again and arguments loaded ahead carry lines from before and behind the loop, but none of
- * these. The line of the closing jump is that of `for` or `while`, and belongs in any case. The range goes from the
+ * these. (Some debug information marks no statements at all: then every line below the closing one counts.) The line
+ * of the closing jump is that of `for` or `while`, and belongs in any case. The range goes from the
  * first line to the last, but for a few instructions far away.
  */
 #include "analyze/code/loop_parts.h"
@@ -30,7 +31,7 @@ struct line_use {
 struct line_search {
     const struct loop_context *c;
     uint32_t scope, file, head_line;
-    size_t n_insns;
+    size_t n_insns, n_statements;
     VEC(struct line_use) lines; /* first one an instruction, then by rising line */
 };
 
@@ -120,8 +121,10 @@ static void mark_statements(struct line_search *search, uint32_t loop)
             if (row->address >= block->hi)
                 break;
             /* At the head's own address there may be statements from before the loop. */
-            if (row->is_statement && row->file == search->file && row->address != head)
-                mark_firm(search, row->line);
+            if (!row->is_statement || row->file != search->file || row->address == head)
+                continue;
+            search->n_statements++;
+            mark_firm(search, row->line);
         }
     }
 }
@@ -135,7 +138,9 @@ static void drop_strays(struct line_search *search)
         const struct line_use *use = &search->lines.at[i];
         if (use->line != search->head_line && use->line == routine_line)
             continue;
-        if (use->is_firm || use->line == search->head_line || use->n_insns * 100 >= search->n_insns * FIRM_PERCENT)
+        bool is_unmarked = search->n_statements == 0 && use->line > search->head_line;
+        if (use->is_firm || is_unmarked || use->line == search->head_line ||
+            use->n_insns * 100 >= search->n_insns * FIRM_PERCENT)
             search->lines.at[kept++] = *use;
     }
     search->lines.n = kept;

@@ -171,7 +171,7 @@ static void test_cpp(void **state)
 {
     (void)state;
     unsigned n_bad = 0;
-    static const char *const programs[] = {"cpp-O0", "cpp-O1", "cpp-O2", "cpp-O3", "cpp-sections"};
+    static const char *const programs[] = {"cpp-O0", "cpp-O1", "cpp-O2", "cpp-O3", "cpp-sections", "cpp-lto"};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         n_bad += check_program(programs[i], "shapes.cpp");
     assert_int_equal(n_bad, 0);
@@ -192,7 +192,7 @@ static void test_fortran(void **state)
     (void)state;
 #ifdef HAVE_FORTRAN
     unsigned n_bad = 0;
-    static const char *const programs[] = {"f90-O0", "f90-O1", "f90-O2", "f90-O3"};
+    static const char *const programs[] = {"f90-O0", "f90-O1", "f90-O2", "f90-O3", "f90-lto"};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         n_bad += check_program(programs[i], "shapes.f90");
     assert_int_equal(n_bad, 0);
