@@ -6,29 +6,30 @@
 
 enum { NOBODY = UINT32_MAX };
 
+struct sent {
+    uint64_t time_ns, raw_ns;
+    uint32_t rank;
+};
+
 /* Messages of one (communicator, sender, receiver, tag), in order. */
 struct channel {
-    VEC(struct sent {
-        uint64_t time_ns, raw_ns;
-        uint32_t rank;
-    })
-    sent;
+    VEC(struct sent) sent;
     size_t n_received;
     uint32_t waiter; /* location */
 };
 
+struct entered {
+    uint32_t rank;
+    uint64_t raw_ns;
+};
+
 /* One collective operation. */
 struct gathering {
-    uint64_t last_enter_ns, root_enter_ns;
-    uint64_t last_raw_ns;
-    uint32_t last_rank, n_entered, root_rank;
+    uint64_t last_enter_ns, root_enter_ns; /* 0 = the root has not entered */
+    uint32_t n_entered;
     bool is_complete;
     VEC(uint32_t) waiters;
-    VEC(struct entered {
-        uint32_t rank;
-        uint64_t raw_ns;
-    })
-    entered;
+    VEC(struct entered) entered;
 };
 
 struct player {
@@ -48,5 +49,343 @@ struct replay {
     VEC(struct gathering) gatherings;
     struct map turns; /* communicator and rank -> collectives so far */
     VEC(uint32_t) runnable;
-    struct map clock_of_request; /* unused requests need no table: completion carries all */
 };
+
+struct channel_key {
+    uint32_t comm, from, to; /* processes */
+    int32_t tag;
+};
+struct gathering_key {
+    uint32_t comm, turn;
+};
+
+static uint32_t rank_of(const struct replay *replay, uint32_t loc)
+{
+    return replay->archive->trace->locations[loc].rank;
+}
+
+/* World rank of a peer; for an intercommunicator a rank of the group that the process itself is not in. */
+static uint32_t world_rank(const struct trace *trace, uint32_t comm, uint32_t self, uint32_t peer)
+{
+    if (comm >= trace->n_comms)
+        return NOBODY;
+    const struct trace_comm *of = &trace->comms[comm];
+    const uint32_t *group = of->ranks;
+    uint32_t n = of->n;
+    if (of->n_remote) {
+        bool in_first = false;
+        for (uint32_t i = 0; i < of->n; i++)
+            in_first |= of->ranks[i] == self;
+        group += in_first ? of->n : 0;
+        n = in_first ? of->n_remote : of->n;
+    }
+    return peer < n ? group[peer] : NOBODY;
+}
+
+static void take_bound(struct replay *replay, uint32_t from, uint32_t to, uint64_t cause_ns, uint64_t effect_ns)
+{
+    int64_t *bounds = replay->result->bounds;
+    if (!bounds || from == to)
+        return;
+    int64_t *bound = &bounds[(size_t)from * replay->archive->trace->n_ranks + to];
+    int64_t distance = (int64_t)(effect_ns - cause_ns);
+    if (distance < *bound)
+        *bound = distance;
+}
+
+/* The location's present event is not before its cause. */
+static void effect_after(struct replay *replay, uint32_t loc, uint64_t cause_ns)
+{
+    struct player *player = &replay->players[loc];
+    if (player->now_ns >= cause_ns)
+        return;
+    struct causality *result = replay->result;
+    struct location_reader *location = &replay->archive->locations[loc];
+    uint64_t size_ns = cause_ns - player->now_ns;
+    result->n_violations++;
+    if (size_ns > result->largest_violation_ns)
+        result->largest_violation_ns = size_ns;
+    *vec_push(&replay->archive->clocks.locations[loc].floors) = (struct clock_floor){location->n_handed - 1, cause_ns};
+    result->n_floors++;
+    player->now_ns = location->clock.floor_ns = cause_ns;
+}
+
+/* Messages. */
+
+static struct channel *channel_of(struct replay *replay, const struct event *event, bool is_send)
+{
+    uint32_t self = rank_of(replay, event->loc);
+    uint32_t peer = world_rank(replay->archive->trace, event->comm, self, event->peer);
+    if (peer >= replay->archive->trace->n_ranks)
+        return NULL;
+    struct channel_key key = {event->comm, is_send ? self : peer, is_send ? peer : self, event->tag};
+    uint32_t index = intern_put(&replay->channel_keys, &key, sizeof key);
+    if (index == replay->channels.n)
+        vec_push(&replay->channels)->waiter = NOBODY;
+    return &replay->channels.at[index];
+}
+
+static void play_send(struct replay *replay, const struct batch_event *at)
+{
+    struct channel *channel = channel_of(replay, &at->event, true);
+    if (!channel)
+        return;
+    if (channel->n_received == channel->sent.n)
+        channel->n_received = channel->sent.n = 0;
+    *vec_push(&channel->sent) =
+        (struct sent){replay->players[at->event.loc].now_ns, at->raw_ns, rank_of(replay, at->event.loc)};
+    if (channel->waiter == NOBODY)
+        return;
+    *vec_push(&replay->runnable) = channel->waiter;
+    channel->waiter = NOBODY;
+}
+
+/* False when the message has not been sent yet. */
+static bool play_receive(struct replay *replay, const struct batch_event *at)
+{
+    uint32_t loc = at->event.loc;
+    struct channel *channel = channel_of(replay, &at->event, false);
+    if (!channel)
+        return true;
+    if (channel->n_received == channel->sent.n) {
+        channel->waiter = loc;
+        return false;
+    }
+    const struct sent *sent = &channel->sent.at[channel->n_received++];
+    take_bound(replay, sent->rank, rank_of(replay, loc), sent->raw_ns, at->raw_ns);
+    effect_after(replay, loc, sent->time_ns);
+    return true;
+}
+
+/* Collectives. */
+
+static uint32_t gathering_of(struct replay *replay, const struct event *event)
+{
+    uint64_t *turn = map_put(&replay->turns, (uint64_t)event->comm << 32 | rank_of(replay, event->loc), NULL);
+    struct gathering_key key = {event->comm, (uint32_t)(*turn)++};
+    uint32_t index = intern_put(&replay->gathering_keys, &key, sizeof key);
+    if (index == replay->gatherings.n)
+        (void)vec_push(&replay->gatherings);
+    return index;
+}
+
+static bool depends_on_root(uint16_t coll)
+{
+    return coll == WW_COLL_BCAST || coll == WW_COLL_SCATTER || coll == WW_COLL_SCATTERV;
+}
+
+static bool only_root_depends(uint16_t coll)
+{
+    return coll == WW_COLL_REDUCE || coll == WW_COLL_GATHER || coll == WW_COLL_GATHERV;
+}
+
+static bool all_depend(uint16_t coll)
+{
+    return coll == WW_COLL_BARRIER || coll == WW_COLL_ALLREDUCE || coll == WW_COLL_ALLGATHER ||
+           coll == WW_COLL_ALLTOALL;
+}
+
+/* Only operations whose dependences are certain, on intracommunicators of more than one process. */
+static bool is_checked(const struct trace *trace, const struct event *event)
+{
+    if (event->comm >= trace->n_comms || trace->comms[event->comm].n < 2 || trace->comms[event->comm].n_remote)
+        return false;
+    bool has_root = event->peer < trace->comms[event->comm].n;
+    return all_depend(event->coll) || (has_root && (depends_on_root(event->coll) || only_root_depends(event->coll)));
+}
+
+static void enter_gathering(struct replay *replay, struct gathering *gathering, const struct event *event)
+{
+    const struct trace_comm *comm = &replay->archive->trace->comms[event->comm];
+    struct player *player = &replay->players[event->loc];
+    uint32_t rank = rank_of(replay, event->loc);
+    *vec_push(&gathering->entered) = (struct entered){rank, player->enter_raw_ns};
+    gathering->n_entered++;
+    if (player->enter_ns > gathering->last_enter_ns)
+        gathering->last_enter_ns = player->enter_ns;
+    if (event->peer < comm->n && comm->ranks[event->peer] == rank)
+        gathering->root_enter_ns = player->enter_ns;
+    gathering->is_complete = gathering->n_entered >= comm->n;
+}
+
+static bool may_leave(const struct gathering *gathering, bool is_root, uint16_t coll)
+{
+    if (depends_on_root(coll))
+        return is_root || gathering->is_complete || gathering->root_enter_ns;
+    return (only_root_depends(coll) && !is_root) || gathering->is_complete;
+}
+
+static void leave_bounds(struct replay *replay, const struct gathering *gathering, const struct batch_event *at,
+                         uint32_t root)
+{
+    uint32_t self = rank_of(replay, at->event.loc);
+    for (size_t i = 0; replay->result->bounds && i < gathering->entered.n; i++) {
+        const struct entered *entered = &gathering->entered.at[i];
+        if (!depends_on_root(at->event.coll) || entered->rank == root)
+            take_bound(replay, entered->rank, self, entered->raw_ns, at->raw_ns);
+    }
+}
+
+/* The last one out takes the lists with it. */
+static void leave_gathering(struct gathering *gathering)
+{
+    if (!gathering->is_complete || --gathering->n_entered)
+        return;
+    vec_release(&gathering->entered);
+    vec_release(&gathering->waiters);
+}
+
+static void wake_gathering(struct replay *replay, struct gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->waiters.n; i++)
+        *vec_push(&replay->runnable) = gathering->waiters.at[i];
+    gathering->waiters.n = 0;
+}
+
+/* False when processes on which this one depends have not entered yet. */
+static bool play_collective(struct replay *replay, const struct batch_event *at)
+{
+    const struct event *event = &at->event;
+    const struct trace *trace = replay->archive->trace;
+    struct player *player = &replay->players[event->loc];
+    if (!is_checked(trace, event))
+        return true;
+    bool is_new = !player->gathering;
+    if (is_new)
+        player->gathering = 1 + (uint64_t)gathering_of(replay, event);
+    struct gathering *gathering = &replay->gatherings.at[player->gathering - 1];
+    if (is_new) {
+        enter_gathering(replay, gathering, event);
+        wake_gathering(replay, gathering);
+    }
+    uint32_t root = event->peer < trace->comms[event->comm].n ? trace->comms[event->comm].ranks[event->peer] : NOBODY;
+    bool is_root = root == rank_of(replay, event->loc);
+    if (!may_leave(gathering, is_root, event->coll)) {
+        *vec_push(&gathering->waiters) = event->loc;
+        return false;
+    }
+    player->gathering = 0;
+    if (all_depend(event->coll) || (only_root_depends(event->coll) && is_root)) {
+        leave_bounds(replay, gathering, at, root);
+        effect_after(replay, event->loc, gathering->last_enter_ns);
+    } else if (depends_on_root(event->coll) && !is_root) {
+        leave_bounds(replay, gathering, at, root);
+        effect_after(replay, event->loc, gathering->root_enter_ns);
+    }
+    leave_gathering(gathering);
+    return true;
+}
+
+/* The replay. */
+
+static bool play(struct replay *replay, const struct batch_event *at)
+{
+    struct player *player = &replay->players[at->event.loc];
+    const struct trace *trace = replay->archive->trace;
+    player->now_ns = at->event.time_ns;
+    switch (at->event.kind) {
+    case EV_SEND:
+    case EV_ISEND:
+        play_send(replay, at);
+        return true;
+    case EV_RECV:
+    case EV_IRECV_DONE:
+        return play_receive(replay, at);
+    case EV_COLL_BEGIN:
+        player->enter_ns = player->now_ns;
+        player->enter_raw_ns = at->raw_ns;
+        return true;
+    case EV_LEAVE:
+        if (at->event.region < trace->n_regions && trace->regions[at->event.region].class == WW_COLLECTIVE)
+            replay->result->n_regions++;
+        return true;
+    case EV_COLL_END:
+        replay->result->n_records++;
+        return play_collective(replay, at);
+    default:
+        return true;
+    }
+}
+
+static void take_times(struct replay *replay, const struct batch_event *at)
+{
+    struct causality *result = replay->result;
+    if (at->event.kind == EV_END)
+        return;
+    if (at->event.time_ns < result->first_ns)
+        result->first_ns = at->event.time_ns;
+    if (replay->players[at->event.loc].now_ns > result->last_ns)
+        result->last_ns = replay->players[at->event.loc].now_ns;
+}
+
+/* A location goes on until it depends on another one. */
+static void play_location(struct replay *replay, uint32_t loc)
+{
+    struct player *player = &replay->players[loc];
+    for (;;) {
+        if (!player->held)
+            player->held = location_next(&replay->archive->locations[loc]);
+        if (!player->held) {
+            player->is_at_end = true;
+            return;
+        }
+        if (!play(replay, player->held) && !player->is_forced)
+            return;
+        if (player->is_forced)
+            player->gathering = 0;
+        player->is_forced = false;
+        take_times(replay, player->held);
+        player->held = NULL;
+    }
+}
+
+/* All wait for causes that are not in the archive: the one that waits longest goes on without. */
+static bool force_one(struct replay *replay)
+{
+    uint32_t first = NOBODY;
+    for (uint32_t loc = 0; loc < replay->archive->trace->n_locations; loc++) {
+        const struct player *player = &replay->players[loc];
+        if (!player->is_at_end && (first == NOBODY || player->now_ns < replay->players[first].now_ns))
+            first = loc;
+    }
+    if (first == NOBODY)
+        return false;
+    replay->players[first].is_forced = true;
+    *vec_push(&replay->runnable) = first;
+    return true;
+}
+
+static void replay_release(struct replay *replay)
+{
+    for (size_t i = 0; i < replay->channels.n; i++)
+        vec_release(&replay->channels.at[i].sent);
+    for (size_t i = 0; i < replay->gatherings.n; i++) {
+        vec_release(&replay->gatherings.at[i].waiters);
+        vec_release(&replay->gatherings.at[i].entered);
+    }
+    vec_release(&replay->channels);
+    vec_release(&replay->gatherings);
+    vec_release(&replay->runnable);
+    intern_release(&replay->channel_keys);
+    intern_release(&replay->gathering_keys);
+    map_release(&replay->turns);
+    free(replay->players);
+}
+
+void causality_check(struct archive_reader *archive, struct causality *result)
+{
+    uint32_t n = archive->trace->n_locations;
+    struct replay replay = {.archive = archive, .result = result, .players = calloc(n + 1, sizeof *replay.players)};
+    if (!replay.players)
+        err_out_of_memory(n * sizeof *replay.players);
+    for (uint32_t loc = n; loc-- > 0;)
+        *vec_push(&replay.runnable) = loc;
+    do {
+        while (replay.runnable.n) {
+            uint32_t loc = replay.runnable.at[--replay.runnable.n];
+            if (!replay.players[loc].is_at_end)
+                play_location(&replay, loc);
+        }
+    } while (force_one(&replay));
+    replay_release(&replay);
+}

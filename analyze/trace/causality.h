@@ -9,9 +9,10 @@
 
 struct causality {
     uint64_t n_violations, largest_violation_ns; /* with the present correction */
-    uint64_t n_floors;                           /* repaired by them */
-    int64_t *bounds;                             /* see clocks_align; n_ranks x n_ranks, or NULL when not asked for */
-    int64_t first_ns, last_ns;                   /* of all events, relative to the origin */
+    uint64_t n_records, n_regions; /* collective operations as records, and as regions that are named like one */
+    uint64_t n_floors;             /* repaired by them */
+    int64_t *bounds;               /* see clocks_align; n_ranks x n_ranks, or NULL when not asked for */
+    uint64_t first_ns, last_ns;    /* of all events, relative to the origin */
 };
 
 /* Replays the archive. Fills in the floors of archive->clocks; to be rewound afterwards. */

@@ -51,4 +51,5 @@ uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clo
  * narrowest bounds (a spanning tree). Processes without any bound keep 0. Returns the number of processes that were
  * reached from process 0, itself included.
  */
+enum { CLOCKS_ALIGN_MOST = 4096 }; /* processes: bounds take n x n */
 uint32_t clocks_align(const int64_t *bounds, uint32_t n, int64_t *offset);

@@ -123,19 +123,22 @@ static void enter(struct location_reader *location, OTF2_TimeStamp time, uint32_
     event->region = region;
     event->frame = frame;
     location->depth++;
-    if (location->archive->trace->regions[region].is_mpi) {
-        location->region = region;
-        if (is_synthetic(location))
-            append_collective(location, time, EV_COLL_BEGIN);
-    }
+    if (location->region != TRACE_NONE || !location->archive->trace->regions[region].is_mpi)
+        return;
+    location->region = region;
+    location->region_depth = location->depth;
+    if (is_synthetic(location))
+        append_collective(location, time, EV_COLL_BEGIN);
 }
 
 static void leave(struct location_reader *location, OTF2_TimeStamp time, uint32_t region)
 {
-    if (location->region == region && is_synthetic(location))
+    bool is_outermost = location->region != TRACE_NONE && location->depth <= location->region_depth;
+    if (is_outermost && is_synthetic(location))
         append_collective(location, time, EV_COLL_END);
     append(location, time, EV_LEAVE)->region = region;
-    location->region = TRACE_NONE;
+    if (is_outermost)
+        location->region = TRACE_NONE;
     if (location->depth)
         location->depth--;
 }

@@ -28,12 +28,12 @@ struct location_reader {
     struct clock_cursor clock;
     struct map following; /* frame of a call -> 1 + frame of the call that followed it last time */
     uint64_t previous_frame;
-    uint32_t region;    /* MPI region being inside, TRACE_NONE = none */
-    uint32_t depth;     /* of regions entered */
-    bool counts_follow; /* the next record of counts belongs to the last one */
-    bool is_at_end;     /* of its file */
-    bool is_broken_off; /* inside a call that never returned */
-    bool has_ended;     /* its EV_END is in the batch */
+    uint32_t region;              /* outermost MPI region it is in, TRACE_NONE = none */
+    uint32_t depth, region_depth; /* of regions entered; with that one */
+    bool counts_follow;           /* the next record of counts belongs to the last one */
+    bool is_at_end;               /* of its file */
+    bool is_broken_off;           /* inside a call that never returned */
+    bool has_ended;               /* its EV_END is in the batch */
 };
 
 struct archive_reader {
