@@ -30,11 +30,13 @@ void classes_release(struct classes *classes)
         struct felt *felt = classes->spare;
         classes->spare = felt->next;
         sparse_release(&felt->late);
+        sparse_release(&felt->heaviest);
         sparse_release(&felt->instance.terms);
         free(felt);
     }
     tally_release(&classes->tally);
     sparse_release(&classes->shape);
+    sparse_release(&classes->path);
     vec_release(&classes->sites);
     intern_release(&classes->keys);
 }
@@ -71,28 +73,63 @@ static double path_add(const struct chain_node *node, const struct chain_node *c
     return noise_ns2;
 }
 
-static void felt_settle_late(struct felt *felt)
+static double terms_in_code(const struct pools *pools, const struct sparse *terms)
 {
+    double code_ns = 0;
+    for (size_t i = 0; i < terms->n; i++)
+        if (pools_atom_is_code(pools, class_key_step(terms->at[i].key)))
+            code_ns += terms->at[i].ns;
+    return code_ns;
+}
+
+static void felt_settle_late(const struct pools *pools, struct felt *felt)
+{
+    felt->late_code_ns += felt->n_late * terms_in_code(pools, &felt->late);
     sparse_add_all(&felt->instance.terms, &felt->late, felt->n_late);
     felt->instance.noise_ns2 += felt->late_noise_ns2 * felt->n_late * felt->n_late;
     felt->n_late = 0;
     sparse_clear(&felt->late);
 }
 
-static void felt_add(struct felt *felt, const struct wait *wait)
+static void felt_add_late(const struct pools *pools, struct felt *felt, const struct wait *wait,
+                          const struct chain_node *common)
 {
-    struct chain_node *late = wait->released_by->node;
-    struct chain_node *common = chain_common(late, wait->begin);
+    const struct chain_node *late = wait->released_by->node;
     if (felt->n_late && (felt->late_order != late->order || felt->common_order != common->order))
-        felt_settle_late(felt);
+        felt_settle_late(pools, felt);
     if (!felt->n_late) {
         felt->late_order = late->order;
         felt->common_order = common->order;
         felt->late_noise_ns2 = path_add(late, common, wait->released_by->rank, &felt->late);
     }
     felt->n_late++;
+}
+
+static void felt_add_waiting(struct classes *classes, struct felt *felt, const struct wait *wait,
+                             const struct chain_node *common)
+{
+    struct sparse *path = &classes->path;
+    sparse_clear(path);
+    felt->instance.noise_ns2 += path_add(wait->begin, common, TRACE_NONE, path);
+    double code_ns = terms_in_code(classes->pools, path);
+    if (felt->n_waits && code_ns <= felt->heaviest_code_ns) {
+        sparse_add_all(&felt->instance.terms, path, 1);
+        return;
+    }
+    sparse_add_all(&felt->instance.terms, &felt->heaviest, 1);
+    struct sparse lighter = felt->heaviest;
+    felt->heaviest = *path;
+    *path = lighter;
+    felt->heaviest_code_ns = code_ns;
+}
+
+static void felt_add(struct classes *classes, struct felt *felt, const struct wait *wait)
+{
+    const struct chain_node *common = chain_common(wait->released_by->node, wait->begin);
     struct instance *instance = &felt->instance;
-    instance->noise_ns2 += path_add(wait->begin, common, TRACE_NONE, &instance->terms);
+    felt_add_late(classes->pools, felt, wait, common);
+    felt_add_waiting(classes, felt, wait, common);
+    felt->n_waits++;
     instance->waiting_ns += (double)wait->dur_ns;
     if (wait->begin_ns < instance->first_ns)
         instance->first_ns = wait->begin_ns;
@@ -105,9 +142,12 @@ static struct felt *felt_make(struct classes *classes, uint32_t felt_at)
         classes->spare = felt->next;
     else if (!(felt = calloc(1, sizeof *felt)))
         err_out_of_memory(sizeof *felt);
-    struct sparse terms = felt->instance.terms;
+    struct sparse terms = felt->instance.terms, heaviest = felt->heaviest;
     sparse_clear(&terms);
-    *felt = (struct felt){.late = felt->late, .instance = {.felt_at = felt_at, .first_ns = UINT64_MAX, .terms = terms}};
+    sparse_clear(&heaviest);
+    *felt = (struct felt){.late = felt->late,
+                          .heaviest = heaviest,
+                          .instance = {.felt_at = felt_at, .first_ns = UINT64_MAX, .terms = terms}};
     return felt;
 }
 
@@ -127,30 +167,39 @@ void classes_add(struct classes *classes, struct felt **list, const struct wait 
     site->waiting_ns += (double)wait->dur_ns;
     site->rank_waiting_ns[wait->rank] += (double)wait->dur_ns;
     classes->waiting_ns += (double)wait->dur_ns;
-    felt_add(felt_find(classes, list ? list : &alone, at), wait);
+    felt_add(classes, felt_find(classes, list ? list : &alone, at), wait);
     classes_close(classes, &alone);
 }
 
-static void term_expand(struct classes *classes, const struct term *term)
+static void shape_add(struct classes *classes, const struct term *term, uint32_t side, double weight)
 {
     const struct steps *steps = classes->pools->sites->steps;
-    uint32_t side = term->key & CLASS_WAITING ? 1 : 0;
     struct term single;
     struct shares shares = pools_expand(classes->pools, class_key_step(term->key), &single);
     for (size_t i = 0; i < shares.n; i++) {
         uint32_t step = (uint32_t)shares.at[i].key;
         if (step_state_is_code((enum step_state)steps_key(steps, step)->state))
-            tally_add(&classes->tally, 2 * step + side, term->ns * shares.at[i].ns);
+            tally_add(&classes->tally, 2 * step + side, weight * term->ns * shares.at[i].ns);
     }
 }
 
 /* Shares by (side, step) of the time that the program's code took; empty when it took none. */
-static struct sparse *instance_shape(struct classes *classes, const struct instance *instance)
+static struct sparse *felt_shape(struct classes *classes, const struct felt *felt)
 {
+    enum { LONGER, OTHERS };
     struct sparse *shape = &classes->shape;
+    double n = felt->n_waits; /* also how often the late path was counted */
+    bool late_is_longer = felt->late_code_ns / n >= felt->heaviest_code_ns;
+    for (size_t i = 0; i < felt->instance.terms.n; i++) {
+        const struct term *term = &felt->instance.terms.at[i];
+        if (term->key & CLASS_WAITING)
+            shape_add(classes, term, OTHERS, 1 / n);
+        else
+            shape_add(classes, term, late_is_longer ? LONGER : OTHERS, late_is_longer ? 1 / n : 1 / n / n);
+    }
+    for (size_t i = 0; i < felt->heaviest.n; i++)
+        shape_add(classes, &felt->heaviest.at[i], late_is_longer ? OTHERS : LONGER, late_is_longer ? 1 / n : 1);
     sparse_clear(shape);
-    for (size_t i = 0; i < instance->terms.n; i++)
-        term_expand(classes, &instance->terms.at[i]);
     tally_take(&classes->tally, shape);
     double sum = sparse_sum(shape);
     for (size_t i = 0; i < shape->n; i++)
@@ -202,10 +251,13 @@ static long class_find(const struct felt_site *site, const struct sparse *shape,
     return best;
 }
 
-static void instance_classify(struct classes *classes, struct instance *instance)
+static void felt_classify(struct classes *classes, struct felt *felt)
 {
+    struct instance *instance = &felt->instance;
     struct felt_site *site = &classes->sites.at[instance->felt_at];
-    struct sparse *shape = instance_shape(classes, instance);
+    felt_settle_late(classes->pools, felt);
+    struct sparse *shape = felt_shape(classes, felt);
+    sparse_add_all(&instance->terms, &felt->heaviest, 1);
     double n_samples = instance_samples(instance);
     bool is_tiny = instance->waiting_ns < TINY_NS || instance->waiting_ns < TINY_SHARE * site->largest_ns;
     long found = class_find(site, shape, n_samples, is_tiny || site->classes.n >= CLASSES_MAX);
@@ -229,8 +281,7 @@ void classes_close(struct classes *classes, struct felt **list)
     while (*list) {
         struct felt *felt = *list;
         *list = felt->next;
-        felt_settle_late(felt);
-        instance_classify(classes, &felt->instance);
+        felt_classify(classes, felt);
         felt->next = classes->spare;
         classes->spare = felt;
     }

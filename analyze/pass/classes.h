@@ -7,11 +7,14 @@
  * side's, from their common ancestor on. A class keeps the sum over its instances, and the first of them as its
  * representative R, which never changes.
  *
- * Distance of an instance P from R: over all pairs (side, step), the sum of |share in P - share in R|, a missing step
- * having share 0; it lies in [0, 2]. Shares are of the time in computing and blocked steps of both sides together:
- *  - ranks are left out, so that "63 ranks wait for rank 1" is one behaviour, and so is the same delay on another rank;
+ * Distance of an instance P from R. Of the processes of an instance (the late one and those that waited), the one whose
+ * code took longest stands on one side, the mean of the others on the other. The distance is the sum over all (side,
+ * step) of |share in P - share in R|, a missing step having share 0; it lies in [0, 2]. Shares are of the time in
+ * computing and blocked steps of both sides together. So
+ *  - ranks are left out: "63 ranks wait for rank 1" is one behaviour, and so is the same delay on another rank;
  *  - time off the CPU and in the network is left out: it is what the machine did, not which path the program took, and
- *    it varies from one repetition to the next.
+ *    it varies from one repetition to the next;
+ *  - an instance in which the machine held up a process with less to do is still the same behaviour of the program.
  *
  * P joins the nearest class when its distance is at most
  *     THRESHOLD + E + 2 sqrt(V),   E = sqrt(2/pi) sum s_i,   V = (1 - 2/pi) sum s_i^2,   s_i^2 = p_i (1 - p_i) (1/n +
@@ -69,6 +72,10 @@ struct felt {
     uint32_t n_late;
     double late_noise_ns2;
     struct sparse late;
+    uint32_t n_waits;
+    double late_code_ns;     /* summed over the waits */
+    double heaviest_code_ns; /* of the waiting process whose code took longest; its path is kept apart */
+    struct sparse heaviest;
 };
 
 struct path_class {
@@ -97,6 +104,7 @@ struct classes {
     struct felt *spare;
     struct tally tally;  /* scratch: the shape of the instance at hand */
     struct sparse shape; /* likewise */
+    struct sparse path;  /* of the wait at hand */
 };
 
 void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks);

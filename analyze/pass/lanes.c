@@ -85,7 +85,7 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
     lane->region = event->region;
     lane->enter_ns = event->time_ns;
     lane->depth = 1;
-    lane->idle_from_ns = lane->idle_to_ns = 0;
+    lane->idle.n = 0;
     lane->is_worker = false;
     return LANE_ENTERED;
 }
@@ -166,9 +166,20 @@ static void lane_on(struct lane *lane, uint64_t now_ns)
     if (!lane->depth) {
         lane->stretch.off_ns[lane->off_kind] += now_ns - since_ns;
     } else if (lane->off_kind == OFF_PREEMPTED) {
-        lane->idle_from_ns = since_ns;
-        lane->idle_to_ns = now_ns;
+        lane->idle.times[lane->idle.n++ % IDLE_KEPT] = (struct idle_time){.from_ns = since_ns, .to_ns = now_ns};
     }
+}
+
+uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t sum_ns = 0;
+    for (uint32_t i = 0; i < idle->n && i < IDLE_KEPT; i++) {
+        struct idle_time time = idle->times[i];
+        uint64_t begin_ns = time.from_ns > from_ns ? time.from_ns : from_ns;
+        uint64_t end_ns = time.to_ns < to_ns ? time.to_ns : to_ns;
+        sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
+    }
+    return sum_ns;
 }
 
 static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const struct event *event)

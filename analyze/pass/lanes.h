@@ -22,6 +22,16 @@ struct stretch {
     struct sparse paths; /* exact durations by step (regions of foreign archives) */
 };
 
+enum { IDLE_KEPT = 16 };
+
+/* When a location was last preempted; the oldest times are forgotten first. */
+struct idle {
+    uint32_t n; /* ever */
+    struct idle_time {
+        uint64_t from_ns, to_ns;
+    } times[IDLE_KEPT];
+};
+
 struct lane {
     uint32_t rank;
     bool is_worker;
@@ -31,8 +41,8 @@ struct lane {
     uint64_t enter_ns;
     uint64_t off_since_ns; /* 0 = on a CPU */
     enum off_kind off_kind;
-    uint64_t mark_ns;                  /* up to here the stretch's paths are accounted for */
-    uint64_t idle_from_ns, idle_to_ns; /* last time it was preempted inside the present MPI call */
+    uint64_t mark_ns; /* up to here the stretch's paths are accounted for */
+    struct idle idle; /* inside the present MPI call */
     bool is_begun, is_ended;
     struct stretch stretch;
 };
@@ -56,3 +66,5 @@ void lanes_begin(struct lanes *lanes, struct sites *sites);
 void lanes_rewind(struct lanes *lanes);
 void lanes_release(struct lanes *lanes);
 enum lane_news lanes_feed(struct lanes *lanes, const struct event *event);
+/* How long it was preempted between two times. */
+uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

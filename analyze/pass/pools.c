@@ -158,6 +158,13 @@ struct shares pools_expand(struct pools *pools, uint32_t atom, struct term *sing
     return *shares;
 }
 
+bool pools_atom_is_code(const struct pools *pools, uint32_t atom)
+{
+    if (atom & ATOM_IS_POOL)
+        return (atom & ~ATOM_IS_POOL) % N_AMOUNTS != OFF_PREEMPTED;
+    return step_state_is_code((enum step_state)steps_key(pools->sites->steps, atom)->state);
+}
+
 /* Whole nanoseconds in proportion to the weights, exactly `amount` in all. */
 static void spread_by_weight(struct sparse *out, uint32_t rank, const struct sparse *weights, double amount)
 {

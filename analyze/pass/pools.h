@@ -54,5 +54,7 @@ static inline uint64_t atom_key(uint32_t rank, uint32_t atom)
 {
     return (uint64_t)rank << 32 | atom;
 }
+/* True when an atom's steps are what the program's code did (step_state_is_code). */
+bool pools_atom_is_code(const struct pools *pools, uint32_t atom);
 /* The steps and shares that an atom stands for; valid until the next call. Any step is an atom of itself. */
 struct shares pools_expand(struct pools *pools, uint32_t atom, struct term *single);

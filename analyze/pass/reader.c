@@ -54,8 +54,8 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     struct reading *reading = &reader->readings[at];
     struct call *call = reading->call;
     call->leave_ns = leave_ns;
-    call->idle_from_ns = lane->idle_from_ns;
-    call->idle_to_ns = lane->idle_to_ns;
+    if (lane->idle.n)
+        call->idle = lane->idle;
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
     call->is_polling = !call->needs.n && !reading->has_progress && (reading->has_polls || class_polls(call->class));

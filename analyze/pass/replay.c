@@ -169,9 +169,7 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
                                uint64_t from_ns)
 {
     struct rank_time *rank = &replay->ranks[lane->rank];
-    uint64_t idle_from_ns = call->idle_from_ns > from_ns ? call->idle_from_ns : from_ns;
-    uint64_t idle_to_ns = call->idle_to_ns < call->leave_ns ? call->idle_to_ns : call->leave_ns;
-    double idle_ns = idle_to_ns > idle_from_ns ? (double)(idle_to_ns - idle_from_ns) : 0;
+    double idle_ns = (double)idle_between(&call->idle, from_ns, call->leave_ns);
     double busy_ns = (double)(call->leave_ns - from_ns) - idle_ns;
     enum step_state state = waits_state(call->class);
     uint32_t step = steps_put(replay->steps, state, WHAT_SITE, call->site, TRACE_NONE);

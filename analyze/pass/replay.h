@@ -28,7 +28,7 @@ struct call {
     bool is_polling; /* nothing but failing polls, or a probe: what follows ends the wait */
     bool is_entered, is_forced;
     bool is_open; /* never left: the trace ends inside */
-    uint64_t idle_from_ns, idle_to_ns;
+    struct idle idle;
     struct sparse before; /* atoms since the call before */
     uint64_t before_ns;
     struct spent spent;
