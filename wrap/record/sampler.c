@@ -250,12 +250,23 @@ void sampler_stop(void)
     sampler.on = false;
 }
 
+static bool somebody_sleeps(void)
+{
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
+        if (t->sampler && t->sampler->asleep_ns > 0)
+            return true;
+    return false;
+}
+
 uint64_t sampler_patience_ns(void)
 {
     if (!sampler.on)
         return LONGEST_PATIENCE_NS;
     uint64_t room_ns = OTHER_RING_BYTES / SAMPLE_BYTES * sampler.period_ns / 2;
-    return room_ns < LONGEST_PATIENCE_NS ? room_ns : LONGEST_PATIENCE_NS;
+    uint64_t patience_ns = somebody_sleeps() ? LONGEST_PATIENCE_NS / 2 : LONGEST_PATIENCE_NS;
+    /* Never in step with the program. */
+    patience_ns -= recorder_now_ns() / 64 % (patience_ns / 4);
+    return room_ns < patience_ns ? room_ns : patience_ns;
 }
 
 uint64_t sampler_overhead_ns(void)

@@ -16,6 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* So that an address belongs to one function only. */
+enum { APART_BYTES = 512 };
+#define APART __attribute__((noinline, aligned(512)))
+
 static __thread volatile double sink;
 static uint64_t period_ns;
 
@@ -26,27 +30,34 @@ static uint64_t cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static __attribute__((noinline)) void compute(uint64_t ns)
+static APART void compute(uint64_t ns)
 {
     for (uint64_t end = cpu_ns() + ns; cpu_ns() < end;)
         for (int i = 0; i < 10000; i++)
             sink += i;
 }
 
-static __attribute__((noinline)) void compute_in_call(uint64_t ns)
+static APART void compute_in_call(uint64_t ns)
 {
     for (uint64_t end = cpu_ns() + ns; cpu_ns() < end;)
         for (int i = 0; i < 10000; i++)
             sink += 2 * i;
 }
 
-static __attribute__((noinline)) void rest(unsigned ms)
+static APART void rest(unsigned ms)
 {
     usleep(ms * 1000);
     sink++;
 }
 
-static void *worker(void *unused)
+/* Far shorter than the time between two looks. */
+static APART void rest_briefly(void)
+{
+    usleep(1000);
+    sink++;
+}
+
+static APART void *worker(void *unused)
 {
     (void)unused;
     compute(300000000);
@@ -54,12 +65,12 @@ static void *worker(void *unused)
 }
 
 struct found {
-    uint64_t computing_ns, in_call_ns, asleep_ns, off_ns;
+    uint64_t computing_ns, in_call_ns, asleep_ns, briefly_asleep_ns, off_ns;
 };
 
 static bool lies_in(uint64_t address, const void *function)
 {
-    return address - (uint64_t)(uintptr_t)function < 200;
+    return address - (uint64_t)(uintptr_t)function < APART_BYTES;
 }
 
 static bool stack_has(const struct ww_stack *stack, const void *function)
@@ -99,13 +110,14 @@ static struct found read_file(int thread)
         last_ns = s->time_ns;
         found.computing_ns += stack_has(stack, compute) ? s->weight_ns : 0;
         found.in_call_ns += stack_has(stack, compute_in_call) ? s->weight_ns : 0;
+        found.briefly_asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest_briefly) ? s->weight_ns : 0;
         found.asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest) ? s->weight_ns : 0;
     }
     free(file.bytes);
     return found;
 }
 
-static void test_samples(void **state)
+static APART void test_samples(void **state)
 {
     (void)state;
     pthread_t thread;
@@ -117,6 +129,8 @@ static void test_samples(void **state)
     compute_in_call(200000000);
     record_leave(call, 0);
     rest(300);
+    for (int i = 0; i < 150; i++)
+        rest_briefly();
     pthread_join(thread, NULL);
     helper_stop();
     threads_close_samples(WW_END_FINALIZE, 0, recorder_now_ns());
@@ -124,7 +138,8 @@ static void test_samples(void **state)
     struct found mine = read_file(0), other = read_file(1);
     assert_in_range(mine.computing_ns, 300000000, 450000000);
     assert_int_equal(mine.in_call_ns, 0);
-    assert_in_range(mine.asleep_ns, 250000000, 400000000);
+    assert_in_range(mine.asleep_ns, 250000000, 600000000);
+    assert_in_range(mine.briefly_asleep_ns, 60000000, 3000000000);
     assert_true(strcmp(recorder.options.sampler, "timer") == 0 || mine.off_ns >= 300000000);
     assert_in_range(other.computing_ns, 180000000, 350000000);
 }
