@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 1000, ROWS = 40, STEPS = 500, SLOW_RANK = 2 };
+enum { WIDTH = 2000, ROWS = 200, STEPS = 40, SLOW_RANK = 2 };
 
 struct plate {
     int rank, n_ranks;
