@@ -65,10 +65,23 @@ void lanes_release(struct lanes *lanes)
     vec_free(lanes->rank_lane);
 }
 
-/* Charges the time since the last mark to the user region the location is in. Outside all regions nothing is known. */
+/* Recorders that see nothing but MPI put one or two regions of their own around everything; those say nothing. */
+static bool context_is_told(const struct lanes *lanes, uint32_t at)
+{
+    if (at == TRACE_NONE)
+        return false;
+    const struct trace *trace = lanes->trace;
+    const struct context *context = sites_context_at(lanes->sites, at);
+    const struct trace_region *region = context->region < trace->n_regions ? &trace->regions[context->region] : NULL;
+    if (region && region->file && region->line_first)
+        return true;
+    return context->parent != TRACE_NONE && sites_context_at(lanes->sites, context->parent)->parent != TRACE_NONE;
+}
+
+/* Charges the time since the last mark to the user region the location is in. Otherwise nothing is known. */
 static void lane_mark_path(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
-    if (lane->context != TRACE_NONE && now_ns > lane->mark_ns) {
+    if (now_ns > lane->mark_ns && context_is_told(lanes, lane->context)) {
         uint32_t step = steps_put(lanes->sites->steps, STEP_COMPUTING, WHAT_PATH, lane->context, TRACE_NONE);
         sparse_add(&lane->stretch.paths, step, (double)(now_ns - lane->mark_ns));
     }
@@ -195,9 +208,20 @@ static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const str
     return LANE_ENDED;
 }
 
+/* Only a location on a CPU enters, leaves or is sampled: then its return to the CPU was lost, and since when is
+ * unknown.
+ */
+static bool event_is_on_cpu(const struct event *event)
+{
+    return event->kind == EV_ENTER || event->kind == EV_LEAVE ||
+           (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED));
+}
+
 enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
 {
     struct lane *lane = &lanes->at[event->loc];
+    if (lane->off_since_ns && event_is_on_cpu(event))
+        lane->off_since_ns = 0;
     switch (event->kind) {
     case EV_ENTER:
         return lane_enter(lanes, lane, event);

@@ -48,6 +48,9 @@ static uint32_t scene_region(struct scene *scene, const char *name)
             return scene->regions[i];
     scene->names[scene->n_names] = name;
     scene->regions[scene->n_names] = trace_memory_region(scene->trace, name, false, WW_LOCAL, WW_COLL_NONE);
+    struct trace_region *region = &scene->trace->regions[scene->regions[scene->n_names]];
+    region->file = "scene.c";
+    region->line_first = region->line_last = 1 + scene->n_names;
     return scene->regions[scene->n_names++];
 }
 
