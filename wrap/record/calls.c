@@ -6,7 +6,7 @@
  * MPI and not as time of the program's loops.
  *
  * Depth counts nested calls, of which only the outermost is recorded. A call left by longjmp or by an exception never
- * reaches record_leave; it is recognised by a later call from a frame further out on the same stack.
+ * reaches record_leave; it is recognised by a later call from no further in on the same stack.
  *
  * Polling: a failing poll whose predecessor failed at the same place only moves the end of the open interval. That
  * takes one reading of the clock, which cannot tell time in the poll from time between two polls. Where polls turn out
@@ -24,13 +24,24 @@ static bool never(const struct recorder_thread *thread)
     return !spool_is_open(&thread->events);
 }
 
+/* When it was left is not known: its time ends with its beginning, and it failed. */
+static void close_left_call(struct ww_call *call)
+{
+    if (!call || call->leave_ns != 0)
+        return;
+    call->leave_ns = call->enter_ns;
+    call->flags |= WW_F_ERROR;
+}
+
 /* Is `thread` really inside another call? */
 static bool is_nested(struct recorder_thread *thread, const void *frame_address)
 {
-    bool left_without_leave = frame_address > thread->outer_frame &&
+    /* A nested call's wrapper lies further in than the wrapper that it is nested in. */
+    bool left_without_leave = frame_address >= thread->outer_frame &&
                               (uintptr_t)frame_address - thread->bounds.low < thread->bounds.high - thread->bounds.low;
     if (never(thread) || !left_without_leave)
         return true;
+    close_left_call((struct ww_call *)(void *)thread->events.last_call);
     thread->depth = 1;
     return false;
 }

@@ -37,7 +37,7 @@ struct spool_segment {
 struct spool {
     char *next, *end;         /* of the free part of the current segment */
     struct ww_header *header; /* NULL when the spool is not open */
-    const char *last_call;
+    char *last_call;
     const char *prepare_at; /* from here on in the first segment, the second one is prepared */
     struct spool_segment current, held;
     uint64_t current_offset; /* of the current segment in the file */
