@@ -67,6 +67,21 @@ static void causes_add_blame(struct causes *causes)
     sparse_pack(&causes->blame);
 }
 
+/* The step that names the code of a step, whatever its state, its caller, and for MPI calls the path that led there. */
+static uint32_t cause_base(struct causes *causes, uint32_t step)
+{
+    struct sites *sites = causes->input->sites;
+    struct step_key key = *steps_key(causes->steps, steps_base(causes->steps, step));
+    if (key.what == WHAT_SITE)
+        key.id = sites_innermost(sites, key.id);
+    if (key.what == WHAT_GAP) {
+        const uint32_t *pair = sites_pair_at(sites, key.id);
+        uint32_t from = pair[0], to = pair[1];
+        key.id = sites_pair(sites, sites_innermost(sites, from), sites_innermost(sites, to));
+    }
+    return steps_put(causes->steps, (enum step_state)key.state, (enum step_what)key.what, key.id, TRACE_NONE);
+}
+
 static struct caller caller_of_step(struct causes *causes, uint32_t step, const struct sparse *step_time)
 {
     return (struct caller){.place_step = steps_base(causes->steps, step),
@@ -94,7 +109,7 @@ static void causes_name_steps(struct causes *causes)
     uint32_t n = steps_n(causes->steps);
     vec_resize(&causes->cause_step, n);
     for (uint32_t step = 0; step < n; step++) {
-        causes->cause_step.at[step] = steps_base(causes->steps, step);
+        causes->cause_step.at[step] = cause_base(causes, step);
         if (steps_key(causes->steps, step)->caller != TRACE_NONE)
             *vec_push(&callers) = caller_of_step(causes, step, &step_time);
     }

@@ -112,6 +112,7 @@ void message_drop(struct messages *messages, struct message *message)
         return;
     point_drop(messages->links, message->send);
     point_drop(messages->links, message->receive);
+    point_drop(messages->links, message->finish);
     slab_give(&messages->slab, message);
 }
 
@@ -150,17 +151,19 @@ struct message *messages_send(struct messages *messages, const struct event *eve
     return message_meet(messages, message);
 }
 
-struct message *messages_receive(struct messages *messages, const struct event *event, struct point *point)
+struct message *messages_receive(struct messages *messages, const struct event *event, struct point *post,
+                                 struct point *finish)
 {
-    uint32_t from = messages_peer(messages->trace, event->comm, point->rank, event->peer);
+    uint32_t from = messages_peer(messages->trace, event->comm, post->rank, event->peer);
     if (from == TRACE_NONE)
         return NULL;
-    uint64_t key = queue_key(messages, event, from, point->rank);
+    uint64_t key = queue_key(messages, event, from, post->rank);
     struct message *message = queue_first(messages, key);
     bool is_sent = message && message->send;
     if (!is_sent)
-        message = message_make(messages, from, point->rank);
-    message->receive = point_hold(point);
+        message = message_make(messages, from, post->rank);
+    message->receive = point_hold(post);
+    message->finish = point_hold(finish);
     message->done_ns = event->time_ns;
     if (is_sent)
         return message_meet(messages, message);

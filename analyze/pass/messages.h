@@ -11,7 +11,8 @@
 #include "wrap/base/map.h"
 
 struct message {
-    struct point *send, *receive; /* NULL = not seen yet */
+    struct point *send, *receive; /* entry of the send, posting of the receive; NULL = not seen yet */
+    struct point *finish;         /* entry of the call that completed the receive */
     uint32_t holds;
     bool is_lost;                 /* its receive has been given up waiting for the send */
     uint64_t key;                 /* of its queue */
@@ -38,9 +39,10 @@ void messages_begin(struct messages *messages, const struct trace *trace, struct
 void messages_release(struct messages *messages);
 /* The world rank of an event's peer, seen by `rank`; TRACE_NONE when there is none (MPI_PROC_NULL, outside). */
 uint32_t messages_peer(const struct trace *trace, uint32_t comm, uint32_t rank, uint32_t peer);
-/* Both return the message with a hold, or NULL when the peer is none. The point gets a hold. */
+/* Both return the message with a hold, or NULL when the peer is none. The points get a hold. */
 struct message *messages_send(struct messages *messages, const struct event *event, struct point *point);
-struct message *messages_receive(struct messages *messages, const struct event *event, struct point *point);
+struct message *messages_receive(struct messages *messages, const struct event *event, struct point *post,
+                                 struct point *finish);
 /* The send was cancelled: nobody receives it. */
 void messages_cancel(struct messages *messages, struct message *message);
 /* A process goes on at now_ns: what was received from it long before must have been sent in calls that are missing. */

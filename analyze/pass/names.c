@@ -146,7 +146,7 @@ static void names_call(struct sites *sites, struct arena *arena, uint32_t id, st
 {
     struct wait_site named = {0};
     names_site(sites, arena, id, &named);
-    step->routine = named.call;
+    step->routine = named.file ? named.call : NULL; /* without a line, the label says more */
     step->file = named.file;
     step->line_first = step->line_last = named.line;
     step->label = site_text(sites, arena, id);

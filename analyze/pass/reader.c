@@ -44,7 +44,7 @@ static void reading_begin(struct reader *reader, uint32_t at)
     reading->has_progress = reading->has_polls = false;
     reading->open_comm = reading->open_peer = TRACE_NONE;
     messages_give_up(reader->replay->messages, lane->rank, lane->enter_ns);
-    if (call->class == WW_RECV || call->class == WW_SENDRECV || call->class == WW_PROBE)
+    if (call->class == WW_RECV || call->class == WW_SENDRECV || call->class == WW_PROBE || call->class == WW_WAIT)
         reader->last_post_ns[lane->rank] = lane->enter_ns;
 }
 

@@ -21,7 +21,7 @@ struct reader {
     struct pools *pools;
     struct replay *replay;
     struct reading *readings; /* by location */
-    uint64_t *last_post_ns;   /* by rank: when it last began to receive something */
+    uint64_t *last_post_ns;   /* by rank: when it last posted a receive or came to complete one */
     struct slab requests;
     uint64_t n_requests; /* ever: their order */
     uint64_t n_calls, n_polls, n_events;

@@ -123,7 +123,7 @@ static void read_cancelled(struct reader *reader, uint32_t lane, const struct ev
 
 static void reading_received(struct reader *reader, uint32_t lane, const struct event *event, struct point *point)
 {
-    struct message *message = messages_receive(reader->replay->messages, event, point);
+    struct message *message = messages_receive(reader->replay->messages, event, point, reading_point(reader, lane));
     if (message)
         reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
 }
@@ -221,13 +221,18 @@ void reading_complete(struct reader *reader, uint32_t lane)
     reading->completions.n = 0;
 }
 
-/* Could the receive have been posted while this send was held up? */
+static bool call_spans(const struct call *call, const struct point *point)
+{
+    return point->time_ns > call->enter_ns && point->time_ns <= call->leave_ns;
+}
+
+/* Could the receive have been posted, or its receiver have come back to MPI, while this send was held up? */
 static bool send_may_have_waited(const struct reader *reader, const struct call *call, const struct message *message)
 {
     if (call->leave_ns - call->enter_ns < RENDEZVOUS_MIN_NS)
         return false;
     if (message->receive)
-        return message->receive->time_ns > call->enter_ns && message->receive->time_ns <= call->leave_ns;
+        return call_spans(call, message->receive) || call_spans(call, message->finish);
     return reader->last_post_ns[message->destination] > call->enter_ns;
 }
 

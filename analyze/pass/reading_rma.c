@@ -27,7 +27,8 @@ static void read_epoch_send(struct reader *reader, uint32_t lane, struct event e
 static void read_epoch_start(struct reader *reader, uint32_t lane, struct event event)
 {
     event.tag = TAG_POST;
-    struct message *message = messages_receive(reader->replay->messages, &event, reading_point(reader, lane));
+    struct message *message =
+        messages_receive(reader->replay->messages, &event, reading_point(reader, lane), reading_point(reader, lane));
     if (message && message->send)
         reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
     else if (message)

@@ -104,6 +104,16 @@ const struct site *sites_at(const struct sites *sites, uint32_t site)
     return sites->sites.items[site].bytes;
 }
 
+uint32_t sites_innermost(struct sites *sites, uint32_t site)
+{
+    struct site at = *sites_at(sites, site);
+    if (at.context == TRACE_NONE)
+        return site;
+    struct context context = *sites_context_at(sites, at.context);
+    context.parent = TRACE_NONE;
+    return sites_put(sites, intern_put(&sites->contexts, &context, sizeof context), at.region);
+}
+
 uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to)
 {
     uint32_t pair[2] = {from, to};

@@ -39,6 +39,8 @@ uint32_t sites_context(struct sites *sites, uint32_t frame);
 uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region);
 const struct context *sites_context_at(const struct sites *sites, uint32_t context);
 const struct site *sites_at(const struct sites *sites, uint32_t site);
+/* The same call whoever led to it: only the innermost frame is kept. */
+uint32_t sites_innermost(struct sites *sites, uint32_t site);
 /* Two sites in succession, as one number. */
 uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to);
 const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);

@@ -111,17 +111,24 @@ static bool class_is_epoch(enum ww_class class)
     return class == WW_RMA_START || class == WW_RMA_COMPLETE || class == WW_RMA_WAIT;
 }
 
-static struct sleepers *need_release(const struct need *need, enum ww_class class, struct release *release)
+/* A message that is too large to be buffered moves when its receive has been posted and the receiver is inside MPI. */
+static struct point *rendezvous(const struct message *message, const struct call *call)
+{
+    bool was_posted = message->receive && message->receive->time_ns <= call->enter_ns;
+    return was_posted ? message->finish : message->receive;
+}
+
+static struct sleepers *need_release(const struct need *need, const struct call *call, struct release *release)
 {
     struct message *message = need->message;
     *release = (struct release){0};
     switch (need->kind) {
     case NEED_SEND:
         *release = (struct release){.point = message->is_lost ? NULL : message->send,
-                                    .kind = class_is_epoch(class) ? WAIT_RMA : WAIT_LATE_SENDER};
+                                    .kind = class_is_epoch(call->class) ? WAIT_RMA : WAIT_LATE_SENDER};
         return release->point || message->is_lost ? NULL : &message->sleepers;
     case NEED_RECEIVE:
-        *release = (struct release){.point = message->receive, .kind = WAIT_LATE_RECEIVER};
+        *release = (struct release){.point = rendezvous(message, call), .kind = WAIT_LATE_RECEIVER};
         return release->point ? NULL : &message->sleepers;
     case NEED_GATHERING:
         release->kind = gathering_kind(need->gathering);
@@ -148,7 +155,7 @@ struct sleepers *waits_find_release(const struct call *call, uint32_t lane, uint
     *release = (struct release){0};
     for (size_t i = 0; i < call->needs.n && !call->is_forced; i++) {
         struct release candidate;
-        struct sleepers *unknown = need_release(&call->needs.at[i], call->class, &candidate);
+        struct sleepers *unknown = need_release(&call->needs.at[i], call, &candidate);
         if (unknown)
             return unknown;
         if (release_counts(call, lane, from_ns, &candidate) &&

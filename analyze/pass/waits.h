@@ -6,7 +6,7 @@
  *   N to 1                                   for the root: the last member's entry
  *   prefix (scan)                            the last entry among the members before it, itself included for no one
  *   receive, completion of a receive         the entry of the send
- *   blocking send that lasts as long         the posting of the receive (rendezvous)
+ *   send that lasts as long (rendezvous)     the posting of the receive, or the receiver's return to MPI to complete it
  *   completion of a non-blocking collective  the last start
  *   fence                                    the last member's entry
  *   access epoch; end of an exposure epoch   the entry of MPI_Win_post; of MPI_Win_complete

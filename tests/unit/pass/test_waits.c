@@ -211,6 +211,26 @@ static void rendezvous_waits_for_a_late_receiver(void **state)
     scene_free(scene);
 }
 
+/* The receive was posted early, but a rendezvous needs the receiver inside MPI: it computes first. */
+static void rendezvous_waits_for_the_receiver_to_come_back(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "quick", 100);
+    scene_send(scene, 0, 1, 1, 420);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 1, "slow", 400);
+    scene_enter(scene, 1, WW_ID_Wait, 400);
+    scene_event(
+        scene,
+        (struct event){.kind = EV_IRECV_DONE, .loc = 1, .time_ns = 425000, .peer = 0, .tag = 1, .request = request});
+    scene_leave(scene, 1, WW_ID_Wait, 425);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_RECEIVER, 0), 300);
+    assert_us(scene_blame(scene, "slow", 1), 300 * 398. / 400); /* posting took the other 2 */
+    scene_free(scene);
+}
+
 static void buffered_send_waits_for_nobody(void **state)
 {
     (void)state;
@@ -458,6 +478,7 @@ int main(void)
         cmocka_unit_test(polling_waits_from_the_first_poll),
         cmocka_unit_test(probe_waits_for_the_message_it_finds),
         cmocka_unit_test(rendezvous_waits_for_a_late_receiver),
+        cmocka_unit_test(rendezvous_waits_for_the_receiver_to_come_back),
         cmocka_unit_test(buffered_send_waits_for_nobody),
         cmocka_unit_test(waiting_for_a_send_waits_for_its_receiver),
         cmocka_unit_test(nonblocking_barrier_waits_for_the_last_start),
