@@ -540,12 +540,13 @@ subroutine case_counted
     call MPI_Wait(r, MPI_STATUS_IGNORE ERR
     call MPI_Barrier(MPI_COMM_WORLD ERR
   end do
+  call MPI_Pcontrol(2)
   call fold(in)
   call get_environment_variable('CASE_CALLS', dir)
   if (dir == ' ') return
   write(text, '(i0)') me
   open(unit=33, file=trim(dir) // '/' // trim(text), action='write')
-  write(33, '(a)') 'Irecv 15', 'Send 15', 'Wait 15', 'Barrier 15', 'WW_DONE 15', 'Init 1', 'Finalize 1'
+  write(33, '(a)') 'Irecv 15', 'Send 15', 'Wait 15', 'Barrier 15', 'WW_DONE 15', 'WW_CONTROL 1', 'Init 1', 'Finalize 1'
   close(33)
 end subroutine case_counted
 

@@ -4,7 +4,7 @@
  * write mpi_x_ (the one that is defined, and looked up behind us), mpi_x, mpi_x__ or MPI_X.
  */
 #include "wrap/record/mpi/fortran.h"
-#include "wrap/record/mpi/next.h"
+#include "wrap/record/mpi/comms.h"
 
 /* N parameters, and a function that calls another with N arguments. */
 #define P_1 void *a0
@@ -135,7 +135,9 @@ DEFINE(cptr_alloc_mem, "mpi_alloc_mem_cptr_", Alloc_mem, 4, 0, LOCAL, 0, 0)
     {                                                                                                                  \
         static void *next;                                                                                             \
         struct ww_call *call = record_enter(WW_ID_Pcontrol, RECORD_HERE);                                              \
+        fortran_depth++;                                                                                               \
         ((void (*)(void *))NEXT_IN(next, next_find, symbol))(level);                                                   \
+        fortran_depth--;                                                                                               \
         record_leave(call, 0);                                                                                         \
         record_pcontrol(*(const int *)level);                                                                          \
     }

@@ -88,7 +88,8 @@ MPI_ENTRY(Pcontrol, (const int level, ...))
     struct ww_call *call = record_enter(WW_ID_Pcontrol, RECORD_HERE);
     int err = NEXT(Pcontrol)(level);
     record_leave(call, err);
-    record_pcontrol(level);
+    if (!fortran_depth)
+        record_pcontrol(level);
     return err;
 }
 
