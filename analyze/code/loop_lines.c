@@ -71,7 +71,8 @@ static void collect_line(void *state, uint32_t insn)
     struct line_use *use = vec_push(&search->lines);
     use->line = is_argument(search, source, line) ? source->line : line;
     use->n_insns = 1;
-    use->is_firm = source->is_statement || search->c->graph->insns.at[insn].flow != FLOW_NEXT;
+    uint8_t flow = search->c->graph->insns.at[insn].flow;
+    use->is_firm = source->is_statement || (flow != FLOW_NEXT && flow != FLOW_NOP);
 }
 
 static int line_order(const void *a, const void *b)
@@ -113,15 +114,13 @@ static void mark_statements(struct line_search *search, uint32_t loop)
 {
     const struct loop_context *c = search->c;
     const struct cfg_loop *l = &c->loops->at[loop];
-    uint64_t head = c->graph->blocks.at[l->head].lo;
     for (uint32_t b = 0; b < l->n_blocks; b++) {
         const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
         for (size_t r = debug_row_from(c->unit, block->lo); r < c->unit->n_rows; r++) {
             const struct line_row *row = &c->unit->rows[r];
             if (row->address >= block->hi)
                 break;
-            /* At the head's own address there may be statements from before the loop. */
-            if (!row->is_statement || row->file != search->file || row->address == head)
+            if (!row->is_statement || row->file != search->file)
                 continue;
             search->n_statements++;
             mark_firm(search, row->line);
@@ -164,7 +163,28 @@ static size_t walk_lines(const struct line_search *search, size_t at, int step)
     return at;
 }
 
-static void set_range(const struct line_search *search, struct loop_source *source)
+static bool head_has_statement(const struct line_search *search, uint64_t head, uint32_t line)
+{
+    const struct unit *unit = search->c->unit;
+    for (size_t r = debug_row_from(unit, head); r < unit->n_rows && unit->rows[r].address == head; r++)
+        if (unit->rows[r].is_statement && unit->rows[r].line == line && unit->rows[r].file == search->file)
+            return true;
+    return false;
+}
+
+/*
+ * The `do` itself, and a statement behind it whose instruction was moved away (`i++`), leave nothing but statement rows
+ * at the head. Statements before the loop may leave rows there as well: so two lines at most, next to each other.
+ */
+static uint32_t first_of_do(const struct line_search *search, uint32_t loop, uint32_t line)
+{
+    uint64_t head = search->c->graph->blocks.at[search->c->loops->at[loop].head].lo;
+    for (int n = 0; n < 2 && head_has_statement(search, head, line - 1); n++)
+        line--;
+    return line;
+}
+
+static void set_range(const struct line_search *search, uint32_t loop, struct loop_source *source)
 {
     const struct line_use *lines = search->lines.at;
     size_t head = 0;
@@ -175,6 +195,8 @@ static void set_range(const struct line_search *search, struct loop_source *sour
         return;
     source->line_first = lines[walk_lines(search, head, -1)].line;
     source->line_last = lines[walk_lines(search, head, 1)].line;
+    if (source->line_first < source->head_line)
+        source->line_first = first_of_do(search, loop, source->line_first);
 }
 
 struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
@@ -196,7 +218,7 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
     drop_strays(&search);
     source.file = search.file;
     source.head_line = search.head_line;
-    set_range(&search, &source);
+    set_range(&search, loop, &source);
     vec_release(&search.lines);
     return source;
 }
