@@ -18,7 +18,7 @@ struct join_frame {
     uint32_t module; /* JOIN_NONE: the address is in no known module */
     uint64_t address;
     uint32_t flags; /* ARCHIVE_FRAME_ */
-    uint32_t zero;
+    uint32_t copy;  /* 0 but for a stack that one location has under several ids */
 };
 struct join_comm {
     uint32_t groups, nth; /* the nth communicator with these groups */

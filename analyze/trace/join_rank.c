@@ -40,6 +40,7 @@ struct rank_tables {
 
 struct file_tables {
     VEC(struct id_pair) contexts;
+    struct map used; /* global context -> local ids of this location that it stands for */
 };
 
 /* Modules. */
@@ -373,6 +374,24 @@ static uint32_t take_stack(struct rank_tables *tables, const struct ww_stack *st
     return context;
 }
 
+/* Readers recognise a call's stack by its context (ARCHIVE_ATTR_STACK), so two ids of one location never share one: a
+ * stack that was recorded twice gets a second context. */
+static uint32_t take_own_stack(struct rank_tables *tables, struct file_tables *file, const struct ww_stack *stack,
+                               bool is_sample)
+{
+    struct join *join = tables->join;
+    uint32_t context = take_stack(tables, stack, is_sample);
+    if (context == JOIN_NONE)
+        return context;
+    uint64_t n_before = (*map_put(&file->used, context, NULL))++;
+    if (!n_before)
+        return context;
+    struct join_frame copy;
+    memcpy(&copy, join->frames.items[context].bytes, sizeof copy);
+    copy.copy = (uint32_t)n_before;
+    return intern_put(&join->frames, &copy, sizeof copy);
+}
+
 static int read_stacks(struct rank_tables *tables, const char *path, struct file_tables *file,
                        struct join_location *location, struct part_location *end)
 {
@@ -383,7 +402,7 @@ static int read_stacks(struct rank_tables *tables, const char *path, struct file
         const void *record = head;
         if (head->type == WW_STACK) {
             const struct ww_stack *stack = record;
-            uint32_t context = take_stack(tables, stack, is_sample);
+            uint32_t context = take_own_stack(tables, file, stack, is_sample);
             if (context != JOIN_NONE)
                 *vec_push(&file->contexts) = (struct id_pair){2 * stack->id + is_sample, context};
         }
@@ -487,6 +506,7 @@ static int join_location(struct rank_tables *tables, const char *dir, const stru
         *vec_push(&join->locations) = location;
     }
     vec_release(&file.contexts);
+    map_release(&file.used);
     return result ? -1 : taken;
 }
 

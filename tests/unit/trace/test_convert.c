@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From spool files through OTF2 back to events: what was recorded is what the passes see. */
+#include "analyze/trace/convert.h"
+#include "analyze/trace/files.h"
+#include "analyze/trace/trace.h"
+#include "tests/unit/trace/spool_image.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { START_NS = 1000 };
+
+/* One line an event: "LOC KIND DETAILS", times relative to the start. */
+static void print_event(char *line, size_t size, const struct trace *trace, const struct event *event)
+{
+    int used = snprintf(line, size, "%u ", event->loc);
+    const char *region = event->region == TRACE_NONE ? "" : trace->regions[event->region].name;
+    int peer = event->peer == TRACE_NONE ? -1 : (int)event->peer,
+        comm = event->comm == TRACE_NONE ? -1 : (int)event->comm;
+    unsigned long long bytes = event->bytes, request = event->request;
+    char *at = line + used;
+    size_t left = size - (size_t)used;
+    switch (event->kind) {
+    case EV_ENTER:
+        snprintf(at, left, "enter %s frame %d", region, (int)event->frame);
+        break;
+    case EV_LEAVE:
+        snprintf(at, left, "leave %s", region);
+        break;
+    case EV_SEND:
+        snprintf(at, left, "send to %d comm %d tag %d bytes %llu", peer, comm, event->tag, bytes);
+        break;
+    case EV_RECV:
+        snprintf(at, left, "recv from %d comm %d tag %d bytes %llu", peer, comm, event->tag, bytes);
+        break;
+    case EV_ISEND:
+        snprintf(at, left, "isend to %d comm %d tag %d bytes %llu request %llu", peer, comm, event->tag, bytes,
+                 request);
+        break;
+    case EV_ISEND_DONE:
+        snprintf(at, left, "isend done %llu", request);
+        break;
+    case EV_IRECV:
+        snprintf(at, left, "irecv request %llu", request);
+        break;
+    case EV_IRECV_DONE:
+        snprintf(at, left, "irecv done from %d comm %d tag %d bytes %llu request %llu", peer, comm, event->tag, bytes,
+                 request);
+        break;
+    case EV_CANCELLED:
+        snprintf(at, left, "cancelled %llu", request);
+        break;
+    case EV_COLL_BEGIN:
+        snprintf(at, left, "coll begin");
+        break;
+    case EV_COLL_END:
+        snprintf(at, left, "coll end %d comm %d root %d bytes %llu in %llu", event->coll, comm, peer, bytes,
+                 (unsigned long long)event->bytes_in);
+        break;
+    case EV_ICOLL:
+        snprintf(at, left, "icoll request %llu", request);
+        break;
+    case EV_ICOLL_DONE:
+        snprintf(at, left, "icoll done %d comm %d request %llu", event->coll, comm, request);
+        break;
+    case EV_POLLS:
+        snprintf(at, left, "polls %llu", bytes);
+        break;
+    case EV_SAMPLE:
+        snprintf(at, left, "sample frame %d weight %llu flags %d", (int)event->frame,
+                 (unsigned long long)event->weight_ns, event->flags);
+        break;
+    case EV_OFF:
+        snprintf(at, left, "off %d", event->flags);
+        break;
+    case EV_ON:
+        snprintf(at, left, "on");
+        break;
+    case EV_CONTROL:
+        snprintf(at, left, "control %d", event->flags);
+        break;
+    case EV_RMA:
+        snprintf(at, left, "rma %d comm %d bytes %llu in %llu", peer, comm, bytes, (unsigned long long)event->bytes_in);
+        break;
+    case EV_RMA_SYNC:
+        snprintf(at, left, "rma sync %d comm %d", peer, comm);
+        break;
+    case EV_BINS:
+        used = snprintf(at, left, "bins");
+        for (uint32_t i = 0; i < event->n_bins; i++)
+            used += snprintf(at + used, left - (size_t)used, " %u:%u=%llu", trace->points[event->bins[i].point].module,
+                             trace->points[event->bins[i].point].number, (unsigned long long)event->bins[i].value);
+        break;
+    case EV_UNFINISHED:
+        snprintf(at, left, "unfinished %s comm %d peer %d tag %d", region, comm, peer, event->tag);
+        break;
+    default:
+        snprintf(at, left, "end %d", event->flags);
+        break;
+    }
+}
+
+static void expect_events(struct trace *trace, const char *const *expected)
+{
+    uint64_t last_ns = 0;
+    size_t i = 0;
+    for (const struct event *event; (event = trace_next(trace)); i++) {
+        char line[512];
+        print_event(line, sizeof line, trace, event);
+        assert_non_null(expected[i]);
+        assert_string_equal(line, expected[i]);
+        assert_true(event->time_ns >= last_ns);
+        last_ns = event->time_ns;
+    }
+    assert_null(expected[i]);
+}
+
+static struct trace *make_trace(const char *dir)
+{
+    assert_int_equal(convert_salvage(dir, NULL), 0);
+    char *anchor = path_format("%s/traces.otf2", dir);
+    struct trace *trace = trace_open(anchor);
+    assert_non_null(trace);
+    free(anchor);
+    return trace;
+}
+
+static uint64_t at(uint64_t ns)
+{
+    return START_NS + ns;
+}
+
+#define CALL(name, enter, leave, ...)                                                                                  \
+    (struct ww_call)                                                                                                   \
+    {                                                                                                                  \
+        .call = WW_ID_##name, .enter_ns = at(enter), .leave_ns = at(leave), .peer = WW_NO_PEER, .comm = 1, __VA_ARGS__ \
+    }
+
+static void save(struct spool_image *image, const char *dir)
+{
+    image_save(image, dir, image->bytes.n);
+    image_release(image);
+}
+
+static void test_messages(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    struct spool_image a = image_events(0, 2, 0), b = image_events(1, 2, 0);
+    image_world(&a);
+    image_world(&b);
+    image_call(&a, CALL(Send, 0, 10, .peer = 1, .tag = 5, .bytes_out = 100));
+    image_call(&b, CALL(Recv, 1, 11, .peer = 0, .tag = 5, .bytes_in = 100));
+    image_call(&a, CALL(Isend, 20, 22, .peer = 1, .tag = 6, .bytes_out = 8, .request = 0xffff0001));
+    image_call(&a, CALL(Irecv, 24, 26, .peer = 1, .tag = 7, .request = 0xffff0002));
+    image_call(&a, CALL(Waitall, 28, 40, .comm = 0));
+    image_done(&a, WW_DONE, (struct ww_done){.request = 0xffff0001});
+    image_done(&a, WW_DONE, (struct ww_done){.request = 0xffff0002, .peer = 1, .tag = 7, .bytes = 16});
+    image_call(&b, CALL(Sendrecv, 30, 42, .peer = 0, .tag = 7, .bytes_out = 16));
+    image_done(&b, WW_DONE, (struct ww_done){.peer = 0, .tag = 6, .bytes = 8});
+    image_call(&b, CALL(Send, 50, 51, .flags = WW_F_NULL));
+    save(&a, dir);
+    save(&b, dir);
+    struct trace *trace = make_trace(dir);
+    static const char *const expected[] = {"0 enter MPI_Send frame -1",
+                                           "0 send to 1 comm 0 tag 5 bytes 100",
+                                           "1 enter MPI_Recv frame -1",
+                                           "0 leave MPI_Send",
+                                           "1 recv from 0 comm 0 tag 5 bytes 100",
+                                           "1 leave MPI_Recv",
+                                           "0 enter MPI_Isend frame -1",
+                                           "0 isend to 1 comm 0 tag 6 bytes 8 request 0",
+                                           "0 leave MPI_Isend",
+                                           "0 enter MPI_Irecv frame -1",
+                                           "0 irecv request 1",
+                                           "0 leave MPI_Irecv",
+                                           "0 enter MPI_Waitall frame -1",
+                                           "1 enter MPI_Sendrecv frame -1",
+                                           "1 send to 0 comm 0 tag 7 bytes 16",
+                                           "0 isend done 0",
+                                           "0 irecv done from 1 comm 0 tag 7 bytes 16 request 1",
+                                           "0 leave MPI_Waitall",
+                                           "0 end 0",
+                                           "1 recv from 0 comm 0 tag 6 bytes 8",
+                                           "1 leave MPI_Sendrecv",
+                                           "1 enter MPI_Send frame -1",
+                                           "1 leave MPI_Send",
+                                           "1 end 0",
+                                           NULL};
+    expect_events(trace, expected);
+    assert_int_equal(trace_rewind(trace), 0);
+    expect_events(trace, expected);
+    assert_string_equal(trace->program, "app");
+    assert_string_equal(trace->command, "./app 1 2");
+    assert_string_equal(trace->run_dir, dir);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* A handle is used again at once; a persistent request is started twice; one is cancelled. */
+static void test_requests(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    struct spool_image a = image_events(0, 1, 0);
+    enum { H = 0x100, P = 0x200 };
+    image_world(&a);
+    for (uint64_t i = 0; i < 2; i++) {
+        image_call(&a, CALL(Irecv, 10 * i, 10 * i + 1, .peer = 0, .request = H));
+        image_call(&a, CALL(Wait, 10 * i + 2, 10 * i + 3, .comm = 0));
+        image_done(&a, WW_DONE, (struct ww_done){.request = H, .peer = 0, .tag = (int)i, .bytes = i});
+    }
+    image_call(&a, CALL(Send_init, 20, 21, .peer = 0, .tag = 9, .bytes_out = 4, .request = P));
+    for (uint64_t i = 0; i < 2; i++) {
+        image_call(&a, CALL(Start, 30 + 10 * i, 31 + 10 * i, .comm = 0));
+        image_done(&a, WW_STARTED, (struct ww_done){.request = P});
+        image_call(&a, CALL(Wait, 32 + 10 * i, 33 + 10 * i, .comm = 0));
+        image_done(&a, WW_DONE, (struct ww_done){.request = P, .flags = i ? WW_F_NULL : 0});
+    }
+    image_call(&a, CALL(Ibarrier, 50, 51, .request = H));
+    image_call(&a, CALL(Test, 52, 60, .comm = 0, .flags = WW_F_POLL, .n_polls = 1234));
+    image_done(&a, WW_DONE, (struct ww_done){.request = H});
+    save(&a, dir);
+    struct trace *trace = make_trace(dir);
+    static const char *const expected[] = {"0 enter MPI_Irecv frame -1",
+                                           "0 irecv request 0",
+                                           "0 leave MPI_Irecv",
+                                           "0 enter MPI_Wait frame -1",
+                                           "0 irecv done from 0 comm 0 tag 0 bytes 0 request 0",
+                                           "0 leave MPI_Wait",
+                                           "0 enter MPI_Irecv frame -1",
+                                           "0 irecv request 1",
+                                           "0 leave MPI_Irecv",
+                                           "0 enter MPI_Wait frame -1",
+                                           "0 irecv done from 0 comm 0 tag 1 bytes 1 request 1",
+                                           "0 leave MPI_Wait",
+                                           "0 enter MPI_Send_init frame -1",
+                                           "0 leave MPI_Send_init",
+                                           "0 enter MPI_Start frame -1",
+                                           "0 isend to 0 comm 0 tag 9 bytes 4 request 2",
+                                           "0 leave MPI_Start",
+                                           "0 enter MPI_Wait frame -1",
+                                           "0 isend done 2",
+                                           "0 leave MPI_Wait",
+                                           "0 enter MPI_Start frame -1",
+                                           "0 isend to 0 comm 0 tag 9 bytes 4 request 3",
+                                           "0 leave MPI_Start",
+                                           "0 enter MPI_Wait frame -1",
+                                           "0 cancelled 3",
+                                           "0 leave MPI_Wait",
+                                           "0 enter MPI_Ibarrier frame -1",
+                                           "0 icoll request 4",
+                                           "0 leave MPI_Ibarrier",
+                                           "0 enter MPI_Test frame -1",
+                                           "0 icoll done 1 comm 0 request 4",
+                                           "0 polls 1234",
+                                           "0 leave MPI_Test",
+                                           "0 end 0",
+                                           NULL};
+    expect_events(trace, expected);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* Both ranks make two communicators of the same group; ids differ, the turn tells which is which. */
+static void test_communicators(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    static const int32_t both[] = {1, 0}, one[] = {0};
+    struct spool_image a = image_events(0, 2, 0), b = image_events(1, 2, 0);
+    image_world(&a);
+    image_comm(&a, 3, 1, one, 1, 0);
+    image_comm(&a, 4, 1, both, 2, 0);
+    image_comm(&a, 5, 1, both, 2, 0);
+    image_comm(&a, 6, 1, both, 1, 1); /* intercommunicator: 1 | 0 */
+    image_world(&b);
+    image_comm(&b, 3, 1, both, 2, 0);
+    image_comm(&b, 4, 1, both, 2, 0);
+    static const int32_t other[] = {0, 1};
+    image_comm(&b, 5, 1, other, 1, 1);
+    image_call(&a, CALL(Bcast, 0, 1, .comm = 5, .peer = 1, .bytes_out = 3, .bytes_in = 2));
+    image_call(&b, CALL(Bcast, 2, 3, .comm = 4, .peer = 1, .bytes_in = 3));
+    image_call(&a, CALL(Barrier, 4, 5, .comm = 2));
+    image_call(&b, CALL(Barrier, 6, 7, .comm = 2));
+    image_call(&a, CALL(Send, 8, 9, .comm = 6, .peer = 0));
+    image_call(&b, CALL(Recv, 10, 11, .comm = 5, .peer = 0));
+    save(&a, dir);
+    save(&b, dir);
+    struct trace *trace = make_trace(dir);
+    assert_int_equal(trace->comms[0].n, 2);
+    assert_string_equal(trace->comms[0].name, "MPI_COMM_WORLD");
+    uint32_t bcast_comm[2] = {0}, self_comm[2] = {0}, inter_comm[2] = {0};
+    for (const struct event *event; (event = trace_next(trace));) {
+        if (event->kind == EV_COLL_END && event->coll == WW_COLL_BCAST)
+            bcast_comm[event->loc] = event->comm;
+        if (event->kind == EV_COLL_END && event->coll == WW_COLL_BARRIER)
+            self_comm[event->loc] = event->comm;
+        if (event->kind == EV_SEND || event->kind == EV_RECV)
+            inter_comm[event->loc] = event->comm;
+    }
+    assert_int_equal(bcast_comm[0], bcast_comm[1]);
+    assert_int_equal(trace->comms[bcast_comm[0]].ranks[0], 1);
+    assert_int_not_equal(self_comm[0], self_comm[1]);
+    assert_int_equal(trace->comms[self_comm[1]].ranks[0], 1);
+    assert_int_equal(inter_comm[0], inter_comm[1]);
+    assert_int_equal(trace->comms[inter_comm[0]].n_remote, 1);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* Stacks of two processes at different load addresses are the same frames; samples stand among the events. */
+static void test_stacks(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    for (int rank = 0; rank < 2; rank++) {
+        uint64_t bias = rank ? 0x550000 : 0x770000;
+        const uint64_t call_stack[] = {bias + 0x100, bias + 0x200}, sample_stack[] = {bias + 0x180, bias + 0x200};
+        struct spool_image events = image_events(rank, 2, 0), samples = image_samples(rank, 2, 0);
+        image_world(&events);
+        image_module(&events, 1, bias, bias + 0x1000, bias, "/home/user/app");
+        image_stack(&events, 1, call_stack, 2);
+        for (uint64_t i = 0; i < 3; i++)
+            image_call(&events, CALL(Barrier, 100 * i, 100 * i + 10, .stack = 1));
+        image_call(&events, CALL(Barrier, 400, 410, .stack = 99));
+        image_stack(&samples, 1, sample_stack, 2);
+        image_sample(&samples, (struct ww_sample){.time_ns = at(50), .weight_ns = 1000000, .stack = 1});
+        image_switch(&samples, (struct ww_switch){.time_ns = at(60), .flags = WW_SW_OUT | WW_SW_PREEMPTED});
+        image_switch(&samples, (struct ww_switch){.time_ns = at(70)});
+        image_sample(&samples,
+                     (struct ww_sample){.time_ns = at(80), .weight_ns = 7, .stack = 1, .flags = WW_S_BLOCKED});
+        save(&events, dir);
+        save(&samples, dir);
+    }
+    struct trace *trace = make_trace(dir);
+    assert_int_equal(trace->n_frames, 3);
+    assert_int_equal(trace->n_modules, 1);
+    assert_string_equal(trace->modules[0].path, "/home/user/app");
+    assert_int_equal(trace->modules[0].build_id_bytes, 2);
+    assert_int_equal(trace->modules[0].build_id[1], 0xcd);
+    assert_int_equal(trace->frames[1].parent, 0);
+    assert_int_equal(trace->frames[1].address, 0x100);
+    assert_true(trace->frames[1].is_return);
+    assert_int_equal(trace->frames[2].address, 0x180);
+    assert_false(trace->frames[2].is_return);
+    assert_int_equal(trace->locations[1].sample_period_ns, 1000000);
+    static const char *const of_rank_1[] = {"1 enter MPI_Barrier frame 1",
+                                            "1 coll begin",
+                                            "1 coll end 1 comm 0 root -1 bytes 0 in 0",
+                                            "1 leave MPI_Barrier",
+                                            "1 sample frame 2 weight 1000000 flags 0",
+                                            "1 off 2",
+                                            "1 on",
+                                            "1 sample frame 2 weight 7 flags 2",
+                                            "1 enter MPI_Barrier frame 1"};
+    size_t i = 0;
+    unsigned n_unknown = 0;
+    for (const struct event *event; (event = trace_next(trace));) {
+        char line[512];
+        print_event(line, sizeof line, trace, event);
+        if (event->loc == 1 && i < sizeof of_rank_1 / sizeof *of_rank_1)
+            assert_string_equal(line, of_rank_1[i++]);
+        n_unknown += event->kind == EV_ENTER && event->frame == TRACE_NONE;
+    }
+    assert_int_equal(n_unknown, 2);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* Every order of call stacks comes back, whatever the prediction of the format makes of it. */
+static void test_stack_prediction(void **state)
+{
+    (void)state;
+    enum { N_STACKS = 5, N_CALLS = 400 };
+    char *dir = run_dir_new();
+    struct spool_image events = image_events(0, 1, 0);
+    uint32_t order[N_CALLS], seed = 1;
+    image_world(&events);
+    image_module(&events, 1, 0x1000, 0x9000, 0, "/a");
+    for (uint32_t id = 1; id <= N_STACKS; id++) {
+        /* The last two are the same addresses under two ids. */
+        uint64_t address = 0x1000 + 16 * (id == N_STACKS ? N_STACKS - 1 : id);
+        image_stack(&events, id, &address, 1);
+    }
+    for (uint32_t i = 0; i < N_CALLS; i++) {
+        seed = seed * 1103515245 + 12345;
+        order[i] = (seed >> 16) % (N_STACKS + 1);
+        image_call(&events, CALL(Comm_rank, i * 10, i * 10 + 1, .stack = order[i]));
+    }
+    save(&events, dir);
+    struct trace *trace = make_trace(dir);
+    uint32_t n = 0;
+    for (const struct event *event; (event = trace_next(trace));) {
+        if (event->kind != EV_ENTER)
+            continue;
+        uint32_t id = order[n++] == N_STACKS ? N_STACKS - 1 : order[n - 1];
+        uint64_t address = event->frame == TRACE_NONE ? 0x1000 : trace->frames[event->frame].address;
+        assert_int_equal(address, 0x1000 + 16 * id);
+    }
+    assert_int_equal(n, N_CALLS);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* Killed in a receive: the call is open, the archive still regular. */
+static void test_unfinished(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    struct spool_image a = image_events(0, 2, 0), b = image_events(1, 2, 0);
+    image_world(&a);
+    image_world(&b);
+    image_call(&a, CALL(Barrier, 0, 5));
+    image_call(&a, (struct ww_call){.call = WW_ID_Recv, .enter_ns = at(10), .comm = 1, .peer = 1, .tag = 3});
+    image_call(&b, CALL(Irecv, 0, 5, .peer = 0, .tag = 4, .request = 0x10));
+    image_call(&b, (struct ww_call){.call = WW_ID_Wait, .enter_ns = at(20), .peer = WW_NO_PEER});
+    image_header(&b)->end_ns = at(1000);
+    image_header(&b)->end_how = WW_END_SIGNAL;
+    image_header(&b)->end_detail = 15;
+    save(&a, dir);
+    save(&b, dir);
+    struct trace *trace = make_trace(dir);
+    static const char *const expected[] = {"0 enter MPI_Barrier frame -1",
+                                           "0 coll begin",
+                                           "1 enter MPI_Irecv frame -1",
+                                           "1 irecv request 0",
+                                           "0 coll end 1 comm 0 root -1 bytes 0 in 0",
+                                           "0 leave MPI_Barrier",
+                                           "1 leave MPI_Irecv",
+                                           "0 enter MPI_Recv frame -1",
+                                           "0 unfinished MPI_Recv comm 0 peer 1 tag 3",
+                                           "0 end 0",
+                                           "1 enter MPI_Wait frame -1",
+                                           "1 unfinished MPI_Wait comm 0 peer 0 tag 4",
+                                           "1 end 4",
+                                           NULL};
+    expect_events(trace, expected);
+    assert_int_equal(trace->locations[1].end_how, WW_END_SIGNAL);
+    assert_int_equal(trace->locations[1].end_detail, 15);
+    assert_int_equal(trace->locations[1].end_ns - trace->locations[0].end_ns, 990);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* A request started in one thread completes in another; a thread that only has samples is a location, too. */
+static void test_threads(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    static const uint64_t stack[] = {0x1100};
+    struct spool_image a = image_events(0, 1, 0), b = image_events(0, 1, 1), c = image_samples(0, 1, 2);
+    image_world(&a);
+    image_call(&a, CALL(Irecv, 0, 10, .peer = 0, .request = 0x10));
+    image_call(&b, CALL(Wait, 5, 30, .comm = 0));
+    image_done(&b, WW_DONE, (struct ww_done){.request = 0x10, .peer = 0, .tag = 1, .bytes = 2});
+    image_call(&a, CALL(Irecv, 15, 25, .peer = 0, .request = 0x20));
+    image_call(&a, CALL(Wait, 35, 40, .comm = 0));
+    image_done(&a, WW_DONE, (struct ww_done){.request = 0x20, .peer = 0, .tag = 3, .bytes = 4});
+    image_stack(&c, 1, stack, 1);
+    image_sample(&c, (struct ww_sample){.time_ns = at(22), .weight_ns = 1, .stack = 1});
+    save(&a, dir);
+    save(&b, dir);
+    save(&c, dir);
+    struct trace *trace = make_trace(dir);
+    assert_int_equal(trace->n_locations, 3);
+    assert_int_equal(trace->locations[2].thread, 2);
+    static const char *const expected[] = {"0 enter MPI_Irecv frame -1",
+                                           "0 irecv request 0",
+                                           "1 enter MPI_Wait frame -1",
+                                           "0 leave MPI_Irecv",
+                                           "0 enter MPI_Irecv frame -1",
+                                           "0 irecv request 1",
+                                           "2 sample frame 0 weight 1 flags 0",
+                                           "2 end 0",
+                                           "0 leave MPI_Irecv",
+                                           "1 irecv done from 0 comm 0 tag 1 bytes 2 request 0",
+                                           "1 leave MPI_Wait",
+                                           "1 end 0",
+                                           "0 enter MPI_Wait frame -1",
+                                           "0 irecv done from 0 comm 0 tag 3 bytes 4 request 1",
+                                           "0 leave MPI_Wait",
+                                           "0 end 0",
+                                           NULL};
+    expect_events(trace, expected);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    struct spool_image a = image_events(0, 2, 0), b = image_events(1, 2, 0);
+    const struct ww_win win = {.id = 1, .comm = 1};
+    const struct ww_ranks ranks = {.n = 1};
+    const int32_t one = 1;
+    image_world(&a);
+    image_world(&b);
+    image_call(&a, CALL(Win_create, 0, 1));
+    image_record(&a, WW_WIN, &win, sizeof win, NULL, 0);
+    image_call(&a, CALL(Win_fence, 2, 3));
+    image_call(&a, CALL(Put, 4, 5, .peer = 1, .bytes_out = 8));
+    image_call(&a, CALL(Win_start, 6, 7));
+    image_record(&a, WW_RANKS, &ranks, offsetof(struct ww_ranks, rank), &one, sizeof one);
+    image_call(&a, CALL(Win_complete, 8, 9));
+    image_call(&a, CALL(Win_lock, 10, 11, .peer = 1, .tag = WW_LOCK_EXCLUSIVE));
+    image_call(&a, CALL(Rget, 12, 13, .peer = 1, .bytes_in = 4, .request = 5));
+    image_call(&a, CALL(Win_unlock, 14, 15, .peer = 1));
+    image_call(&a, CALL(Win_free, 16, 17));
+    save(&a, dir);
+    save(&b, dir);
+    struct trace *trace = make_trace(dir);
+    static const char *const expected[] = {"0 enter MPI_Win_create frame -1",
+                                           "0 coll begin",
+                                           "1 end 0",
+                                           "0 coll end 19 comm 0 root -1 bytes 0 in 0",
+                                           "0 leave MPI_Win_create",
+                                           "0 enter MPI_Win_fence frame -1",
+                                           "0 rma sync -1 comm 0",
+                                           "0 leave MPI_Win_fence",
+                                           "0 enter MPI_Put frame -1",
+                                           "0 rma 1 comm 0 bytes 8 in 0",
+                                           "0 leave MPI_Put",
+                                           "0 enter MPI_Win_start frame -1",
+                                           "0 rma sync 1 comm 0",
+                                           "0 leave MPI_Win_start",
+                                           "0 enter MPI_Win_complete frame -1",
+                                           "0 rma sync 1 comm 0",
+                                           "0 leave MPI_Win_complete",
+                                           "0 enter MPI_Win_lock frame -1",
+                                           "0 rma sync 1 comm 0",
+                                           "0 leave MPI_Win_lock",
+                                           "0 enter MPI_Rget frame -1",
+                                           "0 rma 1 comm 0 bytes 0 in 4",
+                                           "0 leave MPI_Rget",
+                                           "0 enter MPI_Win_unlock frame -1",
+                                           "0 rma sync 1 comm 0",
+                                           "0 leave MPI_Win_unlock",
+                                           "0 enter MPI_Win_free frame -1",
+                                           "0 coll begin",
+                                           "0 coll end 19 comm 0 root -1 bytes 0 in 0",
+                                           "0 leave MPI_Win_free",
+                                           "0 end 0",
+                                           NULL};
+    expect_events(trace, expected);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+static void add_bins(struct spool_image *image, uint32_t n)
+{
+    struct ww_bins bins = {.what = WW_BIN_EXECUTIONS, .module = 1, .n = n};
+    VEC(uint8_t) tail = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t value = 1000 + i;
+        vec_resize(&tail, tail.n + 12);
+        memcpy(tail.at + tail.n - 12, &i, 4);
+        memcpy(tail.at + tail.n - 8, &value, 8);
+    }
+    image_record(image, WW_BINS, &bins, offsetof(struct ww_bins, bins), tail.at, tail.n);
+    vec_release(&tail);
+}
+
+/* Counts come back whole, however many records they take. */
+static void test_counts(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {3, 0, 32, 33, 1000};
+    enum { N_SIZES = sizeof sizes / sizeof *sizes };
+    char *dir = run_dir_new();
+    struct spool_image a = image_events(0, 1, 0);
+    const struct ww_counters counters = {.id = 1, .bias = 0x1000, .n_points = 1000};
+    image_world(&a);
+    image_module(&a, 1, 0x1000, 0x9000, 0x1000, "/home/user/app");
+    image_record(&a, WW_COUNTERS, &counters, sizeof counters, NULL, 0);
+    for (uint64_t i = 0; i < N_SIZES; i++) {
+        add_bins(&a, sizes[i]);
+        image_call(&a, CALL(Barrier, 10 * i, 10 * i + 1));
+    }
+    save(&a, dir);
+    struct trace *trace = make_trace(dir);
+    size_t n = 0;
+    for (const struct event *event; (event = trace_next(trace));) {
+        if (event->kind != EV_BINS)
+            continue;
+        assert_int_equal(event->n_bins, sizes[n++]);
+        for (uint32_t i = 0; i < event->n_bins; i++) {
+            const struct trace_point *point = &trace->points[event->bins[i].point];
+            assert_int_equal(point->number, i);
+            assert_int_equal(point->module, 0);
+            assert_int_equal(event->bins[i].value, 1000 + i);
+        }
+    }
+    assert_int_equal(n, N_SIZES);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* Cut at every unit, the archive has every call that was begun before the cut. */
+static void test_torn(void **state)
+{
+    (void)state;
+    static const uint64_t stack[] = {0x1100, 0x1200, 0x1300};
+    struct spool_image a = image_events(0, 1, 0);
+    image_world(&a);
+    for (uint64_t i = 0; i < 4; i++) {
+        image_stack(&a, (uint32_t)i + 1, stack, 3);
+        image_call(&a, CALL(Irecv, 10 * i, 10 * i + 1, .peer = 0, .request = i + 1, .stack = (uint32_t)i + 1));
+        image_call(&a, CALL(Wait, 10 * i + 2, 10 * i + 3, .comm = 0));
+        image_done(&a, WW_DONE, (struct ww_done){.request = i + 1, .peer = 0, .bytes = 2});
+    }
+    for (size_t n = WW_HEADER_BYTES; n <= a.bytes.n; n += WW_UNIT / 2) {
+        char *dir = run_dir_new();
+        unsigned n_calls = 0, n_enters = 0;
+        for (size_t from = WW_HEADER_BYTES; from < n;) {
+            struct ww_head head;
+            memcpy(&head, a.bytes.at + from, sizeof head);
+            from += (size_t)head.units * WW_UNIT;
+            n_calls += head.type == WW_CALL && from <= n;
+        }
+        image_save(&a, dir, n);
+        struct trace *trace = make_trace(dir);
+        for (const struct event *event; (event = trace_next(trace));)
+            n_enters += event->kind == EV_ENTER;
+        assert_int_equal(n_enters, n_calls);
+        trace_close(trace);
+        run_dir_remove(dir);
+    }
+    image_release(&a);
+}
+
+static void save_simple(const char *dir, int rank, int n_ranks)
+{
+    struct spool_image image = image_events(rank, n_ranks, 0);
+    image_world(&image);
+    image_call(&image, CALL(Barrier, 0, 5));
+    save(&image, dir);
+}
+
+static bool is_there(const char *dir, const char *name)
+{
+    char *path = path_format("%s/%s", dir, name);
+    bool exists = path_exists(path);
+    free(path);
+    return exists;
+}
+
+static void test_missing_rank(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    save_simple(dir, 0, 4);
+    save_simple(dir, 2, 4);
+    struct trace *trace = make_trace(dir);
+    assert_int_equal(trace->n_ranks, 4);
+    assert_int_equal(trace->n_locations, 4);
+    assert_int_equal(trace->n_notes, 1);
+    assert_non_null(strstr(trace->notes[0], "2 of 4 ranks"));
+    unsigned n = 0;
+    while (trace_next(trace))
+        n++;
+    assert_int_equal(n, 2 * 4 + 4);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* Whatever was left undone, doing it again gives the archive; the spool goes last. */
+static void test_interrupted(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new(), *events, *leftover;
+    save_simple(dir, 0, 2);
+    save_simple(dir, 1, 2);
+    assert_int_equal(convert_rank(dir, 0), 0);
+    assert_int_equal(convert_rank(dir, 0), 0);
+    assert_true(is_there(dir, "parts/0"));
+    leftover = path_format("%s/parts/1.tmp", dir);
+    assert_int_equal(dir_make(leftover), 0); /* killed while it converted */
+    events = path_format("%s/parts/0/traces/0.evt", dir);
+    assert_int_equal(unlink(events), 0); /* killed while it joined, without links */
+    struct trace *trace = make_trace(dir);
+    unsigned n = 0;
+    while (trace_next(trace))
+        n++;
+    assert_int_equal(n, 2 * 5);
+    trace_close(trace);
+    assert_false(is_there(dir, "spool"));
+    assert_false(is_there(dir, "parts"));
+    assert_int_equal(convert_salvage(dir, NULL), 0); /* nothing left to do */
+    free(events);
+    free(leftover);
+    run_dir_remove(dir);
+}
+
+static void test_keep_spool(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    struct convert_options options = {.keep_spool = true};
+    save_simple(dir, 0, 1);
+    assert_int_equal(convert_salvage(dir, &options), 0);
+    assert_true(is_there(dir, "spool/0-0.ev"));
+    assert_false(is_there(dir, "parts"));
+    run_dir_remove(dir);
+}
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    assert_int_equal(convert_salvage(dir, NULL), -1);
+    assert_int_equal(convert_rank(dir, 0), -1);
+    run_dir_remove(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_messages),      cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_communicators), cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_unfinished),    cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_windows),       cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_torn),          cmocka_unit_test(test_stack_prediction),
+        cmocka_unit_test(test_missing_rank),  cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_keep_spool),    cmocka_unit_test(test_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
