@@ -47,7 +47,7 @@ const char *ending_name(const struct trace *trace, const struct trace_location *
     return trace->is_ours ? "killed" : "unknown";
 }
 
-static const char *ending_verb(const struct label_book *book, const struct trace_location *location)
+static const char *ending_verb(const struct label_book *book, const struct trace_location *location, bool many)
 {
     switch (location->end_how) {
     case WW_END_EXIT:
@@ -60,7 +60,7 @@ static const char *ending_verb(const struct label_book *book, const struct trace
     case WW_END_GAVE_UP:
         return "stopped being recorded";
     case WW_END_NONE:
-        return "was killed";
+        return many ? "were killed" : "was killed";
     case WW_END_FINALIZE:
         break;
     }
@@ -72,15 +72,20 @@ static bool ends_alike(const struct trace_location *a, const struct trace_locati
     return a->end_how == b->end_how && a->end_detail == b->end_detail;
 }
 
+static bool ended_in_order(const struct trace *trace, const struct trace_location *location)
+{
+    return !location || location->end_how == WW_END_FINALIZE || (location->end_how == WW_END_NONE && !trace->is_ours);
+}
+
 /* One sentence for all ranks that ended as the first of them did. */
 static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
 {
     const struct trace *trace = ending->book->analysis->trace;
     const struct trace_location *first = ending_main_thread(trace, rank);
-    const char *verb = first ? ending_verb(ending->book, first) : NULL;
-    if (!verb || (first->end_how == WW_END_NONE && !trace->is_ours))
+    struct arena *arena = ending->book->arena;
+    if (ended_in_order(trace, first))
         return;
-    uint32_t *ranks = arena_array(ending->book->arena, uint32_t, trace->n_ranks), n = 0;
+    uint32_t *ranks = arena_array(arena, uint32_t, trace->n_ranks), n = 0;
     uint64_t last_ns = 0;
     for (uint32_t other = rank; other < trace->n_ranks; other++) {
         const struct trace_location *location = ending_main_thread(trace, other);
@@ -92,8 +97,8 @@ static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
     }
     double silent_ns = last_ns > trace->start_ns ? (double)(last_ns - trace->start_ns) : 0;
     ending_say(ending,
-               arena_printf(ending->book->arena, "%s %s; the last event is %s after the start.",
-                            amount_ranks(ending->book->arena, ranks, n), verb, amount_duration(silent_ns).text));
+               arena_printf(arena, "%s %s; the last event is %s after the start.", amount_ranks(arena, ranks, n),
+                            ending_verb(ending->book, first, n > 1), amount_duration(silent_ns).text));
 }
 
 static void ending_say_ends(struct ending *ending)
