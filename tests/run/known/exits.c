@@ -4,7 +4,7 @@
  *
  * ranks: 2
  * exit: any
- * expect: loop=extra rank=1 share=0.9 call=MPI_Barrier waiters=0 ends=exit,exit
+ * expect: loop=unfinished rank=1 share=0.9 call=MPI_Barrier waiters=0 ends=exit,exit
  */
 #include "known.h"
 
@@ -15,10 +15,10 @@ int main(int argc, char **argv)
         common_work(400000);
         if (rank == 1) {
             double x = known_sink;
-            /* begin extra */
+            /* begin unfinished */
             for (long i = 0; i < 6000000; i++)
                 x = LINK(x);
-            /* end extra */
+            /* end unfinished */
             known_sink = x;
         }
         MPI_Barrier(MPI_COMM_WORLD);
