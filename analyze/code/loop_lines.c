@@ -4,7 +4,7 @@
  * loop's home (loop_home.c): by its own line, or by the line of the call it was inlined through. Instructions that come
  * from elsewhere were moved there by the compiler, and are not asked.
  *
- * A line belongs to the loop when a statement begins on it inside, when it calls or jumps, or when many instructions
+ * A line belongs to the loop when a statement begins on it inside, when it calls or branches, or when many instructions
  * have it; constants set again and arguments loaded ahead carry lines from before and behind the loop, but none of
  * these. (Some debug information marks no statements at all: then every line below the closing one counts.) The line
  * of the closing jump is that of `for` or `while`, and belongs in any case. The range goes from the
@@ -72,7 +72,7 @@ static void collect_line(void *state, uint32_t insn)
     use->line = is_argument(search, source, line) ? source->line : line;
     use->n_insns = 1;
     uint8_t flow = search->c->graph->insns.at[insn].flow;
-    use->is_firm = source->is_statement || (flow != FLOW_NEXT && flow != FLOW_NOP);
+    use->is_firm = source->is_statement || flow == FLOW_BRANCH || flow == FLOW_CALL || flow == FLOW_INDIRECT_CALL;
 }
 
 static int line_order(const void *a, const void *b)
@@ -163,10 +163,10 @@ static size_t walk_lines(const struct line_search *search, size_t at, int step)
     return at;
 }
 
-static bool head_has_statement(const struct line_search *search, uint64_t head, uint32_t line)
+static bool head_has_statement(const struct line_search *search, const struct graph_block *head, uint32_t line)
 {
     const struct unit *unit = search->c->unit;
-    for (size_t r = debug_row_from(unit, head); r < unit->n_rows && unit->rows[r].address == head; r++)
+    for (size_t r = debug_row_from(unit, head->lo); r < unit->n_rows && unit->rows[r].address < head->hi; r++)
         if (unit->rows[r].is_statement && unit->rows[r].line == line && unit->rows[r].file == search->file)
             return true;
     return false;
@@ -174,11 +174,11 @@ static bool head_has_statement(const struct line_search *search, uint64_t head, 
 
 /*
  * The `do` itself, and a statement behind it whose instruction was moved away (`i++`), leave nothing but statement rows
- * at the head. Statements before the loop may leave rows there as well: so two lines at most, next to each other.
+ * in the head. Statements before the loop may leave rows there as well: so two lines at most, next to each other.
  */
 static uint32_t first_of_do(const struct line_search *search, uint32_t loop, uint32_t line)
 {
-    uint64_t head = search->c->graph->blocks.at[search->c->loops->at[loop].head].lo;
+    const struct graph_block *head = &search->c->graph->blocks.at[search->c->loops->at[loop].head];
     for (int n = 0; n < 2 && head_has_statement(search, head, line - 1); n++)
         line--;
     return line;
