@@ -146,6 +146,13 @@ static bool program_is_unusable(const struct pipeline *pipeline)
     return false;
 }
 
+static bool archive_is_cut(const struct trace *trace)
+{
+    if (trace->is_damaged)
+        warn("%s: the archive is damaged or cut off; the notes below the report say what is missing", trace->path);
+    return trace->is_damaged;
+}
+
 int cmd_report(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
@@ -155,7 +162,7 @@ int cmd_report(int argc, char **argv)
         status = print(&options, pipeline.analysis);
     if (fflush(stdout) && status == 0)
         status = error("cannot write the report: %s", strerror(errno));
-    if (status == 0 && program_is_unusable(&pipeline))
+    if (status == 0 && (archive_is_cut(pipeline.trace) || program_is_unusable(&pipeline)))
         status = STATUS_DEGRADED;
     pipeline_release(&pipeline);
     return status < 0 ? 1 : status;

@@ -8,6 +8,7 @@
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
+#include "analyze/out/text.h"
 #include <math.h>
 
 enum { INDENT = 2, HANG = 4, SITES_SHOWN = 3 };
@@ -117,17 +118,30 @@ static const char *report_classes(struct report *report, const struct cause_site
     return arena_printf(&report->arena, "%s of %u", text, site->n_classes);
 }
 
+/* "215 ms, 77 of 90 instances, class 1 of 6"; the time only where there are several sites to compare. */
+static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
+{
+    const struct wait_site *site = &report->analysis->sites[at->site];
+    const char *time = "";
+    if (cause->n_sites > 1)
+        time = arena_printf(&report->arena, "%s, ", amount_duration(at->waiting_ns).text);
+    return arena_printf(&report->arena, "%s%s of %s %s%s", time, amount_count(at->n_instances).text,
+                        amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances",
+                        report_classes(report, at, site));
+}
+
+/* On one line, the callers cut short if need be; on two lines where that would leave too little of them. */
 static void report_felt_at(struct report *report, const struct cause *cause, const struct cause_site *at, bool is_first)
 {
-    enum { HANG_SITE = HANG + 9 };
-    const struct wait_site *site = &report->analysis->sites[at->site];
+    enum { HANG_SITE = HANG + 9, LEAST_LABEL = 48, GAP = 3 };
+    const char *figures = report_figures(report, cause, at);
+    size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
+    size_t beside = text_columns(figures) + GAP;
+    const char *label = text_escape(&report->arena, label_site(&report->book, at->site));
+    label = text_cut(&report->arena, label, width >= beside + LEAST_LABEL ? width - beside : width);
     page_tab(&report->page, HANG);
-    page_put(&report->page, is_first ? "felt at  %s" : "         %s", label_site(&report->book, at->site));
-    if (cause->n_sites > 1)
-        page_piece(&report->page, HANG_SITE, "%s", amount_duration(at->waiting_ns).text);
-    page_piece(&report->page, HANG_SITE, "%s of %s %s%s", amount_count(at->n_instances).text,
-               amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances",
-               report_classes(report, at, site));
+    page_put(&report->page, is_first ? "felt at  %s" : "         %s", label);
+    page_piece(&report->page, HANG_SITE, "%s", figures);
     page_end(&report->page);
 }
 

@@ -9,6 +9,7 @@ static void note_damage(struct location_reader *location)
 {
     struct trace *trace = location->archive->trace;
     const struct trace_location *at = &trace->locations[location->loc];
+    trace->is_damaged = true;
     if (location->last_raw_ns)
         trace_note(trace, "The records of rank %u, thread %u are damaged: what follows the first part is missing.",
                    at->rank, at->thread);

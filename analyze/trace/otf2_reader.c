@@ -125,8 +125,10 @@ static void read_local_definitions(struct archive_reader *archive, OTF2_DefReade
     if (!defs)
         return; /* not every tool writes them */
     if (OTF2_Reader_RegisterDefCallbacks(archive->reader, defs, callbacks, &target) ||
-        OTF2_Reader_ReadAllLocalDefinitions(archive->reader, defs, &n_read))
+        OTF2_Reader_ReadAllLocalDefinitions(archive->reader, defs, &n_read)) {
+        archive->trace->is_damaged = true;
         trace_note(archive->trace, "The definitions of rank %u are damaged.", archive->trace->locations[loc].rank);
+    }
     OTF2_Reader_CloseDefReader(archive->reader, defs);
     clocks_sort(&archive->clocks, loc);
 }

@@ -141,6 +141,7 @@ struct trace {
     const char *command;
     const char *recorder; /* "whywait 0.1.0", "Score-P ..." */
     bool is_ours;
+    bool is_damaged; /* a part of the archive could not be read; notes say which */
     uint32_t n_ranks;
     uint64_t start_ns, end_ns; /* first and last event of the run */
     struct trace_location *locations;
