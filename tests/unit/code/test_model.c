@@ -135,6 +135,19 @@ static void test_stripped(void **state)
     code_close(code);
 }
 
+/* What would take memory without end is left alone; the routine beside it is not. */
+static void test_nested(void **state)
+{
+    (void)state;
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/nested", NULL, 0);
+    assert_true(find_loop(code, module, "nested", 1) == NULL);
+    const struct code_place *loop = find_loop(code, module, "plain", 1);
+    assert_non_null(loop);
+    assert_int_equal(loop->address, loop->routine_address + 1);
+    code_close(code);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -205,8 +218,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing),  cmocka_unit_test(test_build_id), cmocka_unit_test(test_inlining),
-        cmocka_unit_test(test_template), cmocka_unit_test(test_stripped), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_runtime),
+        cmocka_unit_test(test_template), cmocka_unit_test(test_stripped), cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
