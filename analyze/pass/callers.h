@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whom a helper's loop is charged to. One loop (say, in a vector routine) may run on behalf of several callers. When at
- * least two of them spend 5 % of its time each and 90 % of its blame falls under one, the cause is that caller:
- * elsewhere the loop runs innocently. Otherwise the loop itself is, and its callers are merged.
+ * least two of them spend 5 % of its time each and 90 % of its blame falls under one, the cause is that caller (a loop
+ * between two waits): elsewhere the loop runs innocently. Otherwise the loop itself is, and its callers are merged.
  */
 #pragma once
 #include <stddef.h>

@@ -90,15 +90,6 @@ static struct caller caller_of_step(struct causes *causes, uint32_t step, const 
                            .blame_ns = sparse_get(&causes->blame, step)};
 }
 
-/* The step that names blame on `place_step` under the chosen caller. */
-static uint32_t caller_step(struct causes *causes, uint32_t place_step, uint32_t caller)
-{
-    struct step_key key = *steps_key(causes->steps, place_step);
-    if (code_place(causes->input->sites->code, caller)->is_loop)
-        return steps_put(causes->steps, STEP_COMPUTING, WHAT_PLACE, caller, TRACE_NONE);
-    return steps_put(causes->steps, STEP_COMPUTING, WHAT_PLACE, key.id, caller);
-}
-
 static void causes_name_steps(struct causes *causes)
 {
     VEC(struct caller) callers = {0};
@@ -110,7 +101,7 @@ static void causes_name_steps(struct causes *causes)
     vec_resize(&causes->cause_step, n);
     for (uint32_t step = 0; step < n; step++) {
         causes->cause_step.at[step] = cause_base(causes, step);
-        if (steps_key(causes->steps, step)->caller != TRACE_NONE)
+        if (steps_key(causes->steps, step)->what == WHAT_PLACE)
             *vec_push(&callers) = caller_of_step(causes, step, &step_time);
     }
     if (callers.n)
@@ -125,7 +116,7 @@ static void causes_name_steps(struct causes *causes)
         uint32_t caller = steps_key(causes->steps, step)->caller;
         const uint64_t *choice = map_get(&chosen, causes->cause_step.at[step]);
         if (choice && caller != TRACE_NONE && *choice == (uint64_t)caller + 1)
-            causes->cause_step.at[step] = caller_step(causes, causes->cause_step.at[step], caller);
+            causes->cause_step.at[step] = steps_put(causes->steps, STEP_COMPUTING, WHAT_PLACE, caller, TRACE_NONE);
     }
     map_release(&chosen);
     vec_release(&callers);

@@ -25,6 +25,51 @@ static bool path_is_threading(const char *path)
     return false;
 }
 
+/* The place of a frame of user code, or CODE_NONE. The call of a return address is the instruction before it. */
+static uint32_t frame_place(struct sites *sites, const struct trace_frame *frame)
+{
+    if (!sites->code || frame->module == TRACE_NONE || code_module_is_runtime(sites->code, frame->module))
+        return CODE_NONE;
+    return code_place_at(sites->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+}
+
+/* A loop that calls MPI goes on across the waits: it cannot be what differs between two of them. */
+static bool place_spans_waits(const struct sites *sites, uint32_t place)
+{
+    return place < sites->calls_mpi.n && sites->calls_mpi.at[place];
+}
+
+static void mark_place(struct sites *sites, uint32_t place)
+{
+    for (; place != CODE_NONE && !place_spans_waits(sites, place); place = code_place(sites->code, place)->parent) {
+        if (place >= sites->calls_mpi.n)
+            vec_resize(&sites->calls_mpi, place + 1);
+        sites->calls_mpi.at[place] = true;
+    }
+}
+
+/* Everything that leads to an MPI call. The stack of a call ends in a return address that nothing was called from; a
+ * sample's ends in the instruction itself. */
+static void mark_places_that_call_mpi(struct sites *sites)
+{
+    enum { IS_CALLER = 1, IS_MARKED = 2 };
+    const struct trace *trace = sites->trace;
+    VEC(uint8_t) state = {0};
+    vec_resize(&state, trace->n_frames);
+    for (uint32_t frame = 0; frame < trace->n_frames; frame++)
+        if (trace->frames[frame].parent < trace->n_frames)
+            state.at[trace->frames[frame].parent] = IS_CALLER;
+    for (uint32_t frame = 0; frame < trace->n_frames; frame++) {
+        if (state.at[frame] & IS_CALLER || !trace->frames[frame].is_return)
+            continue;
+        for (uint32_t at = frame; at < trace->n_frames && !(state.at[at] & IS_MARKED); at = trace->frames[at].parent) {
+            state.at[at] |= IS_MARKED;
+            mark_place(sites, frame_place(sites, &trace->frames[at]));
+        }
+    }
+    vec_release(&state);
+}
+
 void sites_begin(struct sites *sites, const struct trace *trace, struct code *code, struct steps *steps)
 {
     *sites = (struct sites){.trace = trace, .code = code, .steps = steps};
@@ -34,6 +79,8 @@ void sites_begin(struct sites *sites, const struct trace *trace, struct code *co
     vec_grow((void **)&sites->module_is_threading, &cap, trace->n_modules + 1, sizeof *sites->module_is_threading);
     for (uint32_t i = 0; i < trace->n_modules; i++)
         sites->module_is_threading[i] = path_is_threading(trace->modules[i].path);
+    if (code)
+        mark_places_that_call_mpi(sites);
 }
 
 bool sites_sample_is_idle(const struct sites *sites, uint32_t frame)
@@ -47,6 +94,7 @@ void sites_release(struct sites *sites)
     vec_free(sites->frame_context);
     vec_free(sites->frame_step);
     vec_free(sites->module_is_threading);
+    vec_release(&sites->calls_mpi);
     intern_release(&sites->contexts);
     intern_release(&sites->sites);
     intern_release(&sites->pairs);
@@ -125,34 +173,27 @@ const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair)
     return sites->pairs.items[pair].bytes;
 }
 
-/* The place of a frame of user code, or CODE_NONE. The call of a return address is the instruction before it. */
-static uint32_t frame_place(struct sites *sites, const struct trace_frame *frame)
-{
-    if (!sites->code || frame->module == TRACE_NONE || code_module_is_runtime(sites->code, frame->module))
-        return CODE_NONE;
-    return code_place_at(sites->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
-}
-
 struct found_place {
     uint32_t place, frame; /* where the search may go on outwards */
+    bool is_loop;          /* and between two waits */
 };
 
-/* From `frame` outwards: the first loop, else the first routine of user code. */
+/* From `frame` outwards: the first loop that lies between two waits, else the first place of user code. */
 static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
 {
-    struct found_place routine = {.place = CODE_NONE, .frame = TRACE_NONE};
+    struct found_place first = {.place = CODE_NONE, .frame = TRACE_NONE};
     const struct trace *trace = sites->trace;
     uint32_t n_seen = 0;
     for (uint32_t at = frame; at < trace->n_frames && n_seen++ < trace->n_frames; at = trace->frames[at].parent) {
         uint32_t place = frame_place(sites, &trace->frames[at]);
         if (place == CODE_NONE)
             continue;
-        if (code_place(sites->code, place)->is_loop)
-            return (struct found_place){.place = place, .frame = at};
-        if (routine.place == CODE_NONE)
-            routine = (struct found_place){.place = place, .frame = at};
+        if (code_place(sites->code, place)->is_loop && !place_spans_waits(sites, place))
+            return (struct found_place){.place = place, .frame = at, .is_loop = true};
+        if (first.place == CODE_NONE)
+            first = (struct found_place){.place = place, .frame = at};
     }
-    return routine;
+    return first;
 }
 
 static uint32_t sample_step_by_region(struct sites *sites, uint32_t frame)
@@ -168,7 +209,7 @@ static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
     if (inner.place == CODE_NONE)
         return sample_step_by_region(sites, frame);
     struct found_place caller = frames_find_loop(sites, sites->trace->frames[inner.frame].parent);
-    return steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, inner.place, caller.place);
+    return steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, inner.place, caller.is_loop ? caller.place : TRACE_NONE);
 }
 
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame)

@@ -7,6 +7,7 @@
  */
 #pragma once
 #include "analyze/pass/steps.h"
+#include "wrap/base/vec.h"
 
 struct sites {
     const struct trace *trace;
@@ -15,6 +16,7 @@ struct sites {
     uint32_t *frame_context; /* context of each recorded frame; TRACE_NONE = not asked yet */
     uint32_t *frame_step;    /* step of a sample with this frame; TRACE_NONE = not asked yet */
     bool *module_is_threading;
+    VEC(bool) calls_mpi; /* by code place: an MPI call is made in it, directly or not */
     struct intern contexts, sites, pairs;
 };
 
@@ -46,8 +48,9 @@ uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to);
 const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
 /*
  * The step (computing) of a sample: the innermost frame of user code that lies in a natural loop, so that straight-line
- * helpers and the run-time library are charged to the loop that calls them; without one, the innermost user routine.
- * TRACE_NONE when nothing is known.
+ * helpers and the run-time library are charged to the loop that calls them. Loops that call MPI do not count (they go
+ * on across the waits and explain none); where there is no other, it is the innermost place of user code. TRACE_NONE
+ * when nothing is known.
  */
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame);
 /* True in a threading run-time, where a thread waits for its fellows. */

@@ -21,7 +21,7 @@ enum step_what {
 
 struct step_key {
     uint32_t state, what, id;
-    uint32_t caller; /* code place of the calling loop or routine; TRACE_NONE when there is none */
+    uint32_t caller; /* code place of the calling loop; TRACE_NONE when there is none between two waits */
 };
 
 struct steps {
