@@ -62,7 +62,7 @@ static void work(void)
     atomic_store(&helper.has_work, false);
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         if (atomic_load(&t->has_exited)) {
-            if (spool_is_open(&t->events))
+            if (!atomic_load(&t->is_unused))
                 threads_close_exited(t);
             continue;
         }

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool record_is_on(void)
@@ -247,6 +248,10 @@ static void count_up(uint64_t helper_cpu_ns)
         if (spool_is_open(&t->samples))
             sums[SUM_DROPPED] += t->samples.header->n_dropped;
     }
+    sums[SUM_CALLS] += recorder.past_calls + recorder.past_polls;
+    sums[SUM_POLLS] += recorder.past_polls;
+    sums[SUM_DROPPED] += recorder.past_dropped;
+    sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
     sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns();
     sums[SUM_OFF] = recorder.has_given_up;
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
@@ -277,6 +282,16 @@ static void convert(void)
         sums[SUM_UNCONVERTED] = 1;
 }
 
+/* The converter's standard error, when it had nothing to say. */
+static void remove_empty_log(void)
+{
+    char path[SPOOL_PATH_BYTES + 16];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/convert.log", recorder.run_dir);
+    if (recorder.run_dir[0] && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        unlink(path);
+}
+
 void record_before_finalize(void)
 {
     int saved = errno;
@@ -294,6 +309,8 @@ void record_before_finalize(void)
         tool_run(recorder.run_dir, "join", NULL) != 0)
         sums[SUM_UNCONVERTED] = 1;
     world_close();
+    if (recorder.rank == 0)
+        remove_empty_log();
     errno = saved;
 }
 

@@ -83,7 +83,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
         bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
         s->asleep_since_ns = f->time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
-        if (sample_is_in_call(thread, f->time_ns))
+        if (!sampler_is_of_interest(thread) || sample_is_in_call(thread, f->time_ns))
             s->state = OFF_HIDDEN;
         else
             write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), f->time_ns);

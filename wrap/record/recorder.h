@@ -21,6 +21,10 @@ struct recorder_interval {
 };
 
 struct recorder_thread {
+    struct recorder_thread *next;
+    _Atomic bool has_exited; /* writes no more: the helper closes its files */
+    _Atomic bool is_unused;  /* and they are closed: may become another thread */
+    /* What follows is zero in a new thread. */
     struct spool events;
     /* Hot: the call being recorded. */
     unsigned depth;
@@ -38,10 +42,9 @@ struct recorder_thread {
 
     struct stack_table stacks;
     struct stack_bounds bounds;
-    int32_t tid, index;      /* index -1: no file yet */
-    _Atomic bool has_exited; /* writes no more: the helper closes its files */
+    int32_t tid;
+    _Atomic int32_t index; /* -1: no file yet */
     uint64_t exit_ns;
-    struct recorder_thread *next;
     /* The helper's. */
     struct spool samples;
     struct stack_table sample_stacks;
@@ -71,6 +74,8 @@ struct recorder_process {
     struct recorder_options options;
     struct spool_budget budget;
     _Atomic(struct recorder_thread *) threads;
+    /* Of threads that have exited. */
+    _Atomic uint64_t past_calls, past_polls, past_dropped;
     _Atomic int32_t n_files;            /* thread numbers given out */
     uint64_t library_low, library_high; /* this library's own code */
 };
@@ -93,7 +98,8 @@ struct recorder_thread *threads_find(int32_t tid, bool create);
 bool threads_open_samples(struct recorder_thread *thread);
 /* Ends all event files. `cut` only in threads that are certainly not inside a call. */
 void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns);
-/* The events file of a thread that has exited. Helper only. */
+/* Closes the events file of a thread that has exited; when its samples are closed too, the struct is free. Helper only.
+ */
 void threads_close_exited(struct recorder_thread *thread);
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns);
 void threads_mark_end(enum ww_end how, int32_t detail, uint64_t end_ns);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@ enum {
     OTHER_RING_BYTES = 64 << 10,
     SWITCH_RING_BYTES = 32 << 10,
     SAMPLE_BYTES = 4300,
-    LOOK_AT_THREADS_NS = 20000000,
+    LOOK_AT_THREADS_NS = 100000000,
     BLOCKED_AFTER_NS = 8000000,
     LONGEST_PATIENCE_NS = 20000000,
     TIMER_COST_NS = 5000, /* a signal, a copy of the stack */
@@ -25,7 +26,7 @@ enum {
 
 static struct {
     bool on, by_timer, exclude_kernel;
-    uint64_t period_ns, sample_cost_ns, n_samples, looked_at_threads_ns;
+    uint64_t period_ns, sample_cost_ns, n_samples, looked_at_threads_ns, n_task_links;
     int32_t own_tid;
 } sampler;
 
@@ -149,6 +150,8 @@ static void end_thread(struct recorder_thread *thread)
 {
     drain(thread);
     detach(thread);
+    if (spool_is_open(&thread->samples))
+        recorder.past_dropped += thread->samples.header->n_dropped;
     spool_close(&thread->samples, WW_END_FINALIZE, 0, recorder_now_ns(), true);
     stacks_release(&thread->sample_stacks);
     atomic_store(&thread->has_exited, true);
@@ -162,12 +165,23 @@ static void read_thread_list(DIR *list)
             follow((int32_t)strtol(entry->d_name, NULL, 10));
 }
 
+/* The link count of the folder tells how many threads there are, far cheaper than reading it. */
+static bool threads_may_have_changed(void)
+{
+    struct stat st;
+    uint64_t now_ns = recorder_now_ns();
+    uint64_t n_links = stat("/proc/self/task", &st) == 0 ? st.st_nlink : 0;
+    if (n_links == sampler.n_task_links && now_ns - sampler.looked_at_threads_ns < LOOK_AT_THREADS_NS)
+        return false;
+    sampler.n_task_links = n_links;
+    sampler.looked_at_threads_ns = now_ns;
+    return true;
+}
+
 void sampler_follow_threads(void)
 {
-    uint64_t now_ns = recorder_now_ns();
-    if (!sampler.on || now_ns - sampler.looked_at_threads_ns < LOOK_AT_THREADS_NS)
+    if (!sampler.on || !threads_may_have_changed())
         return;
-    sampler.looked_at_threads_ns = now_ns;
     sampler.own_tid = (int32_t)syscall(SYS_gettid);
     DIR *list = opendir("/proc/self/task");
     if (!list)
@@ -233,6 +247,8 @@ void sampler_drain(void)
         if (!t->sampler)
             continue;
         drain(t);
+        if (!sampler_is_of_interest(t))
+            continue;
         if (t->sampler->timer)
             look_without_switches(t, now_ns);
         else

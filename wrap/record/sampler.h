@@ -25,7 +25,7 @@ uint64_t sampler_patience_ns(void);
 /* Samples taken, and what one costs. */
 uint64_t sampler_overhead_ns(void);
 
-enum sampler_state { ON_CPU, OFF_HIDDEN /* inside an MPI call */, OFF_PREEMPTED, OFF_ASLEEP };
+enum sampler_state { ON_CPU, OFF_HIDDEN /* inside an MPI call, or of no interest */, OFF_PREEMPTED, OFF_ASLEEP };
 struct sampler_thread {
     struct ring samples, switches;
     struct timer_ring *timer; /* instead of the rings */
@@ -47,6 +47,11 @@ struct sample {
 };
 /* Walks and writes it, unless it lies inside an MPI call. */
 void sample_write(struct recorder_thread *thread, const struct sample *sample);
+/* Threads that neither called MPI nor were ever seen computing (most libraries have some) leave no file. */
+static inline bool sampler_is_of_interest(const struct recorder_thread *thread)
+{
+    return spool_is_open(&thread->samples) || spool_is_open(&thread->events);
+}
 /* Writes a walked stack as a sample, unless it passes through this library. */
 void sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
                  uint64_t weight_ns);

@@ -15,14 +15,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { STACK_MEMORY_BYTES = 768 << 10, SAMPLE_STACK_MEMORY_BYTES = 512 << 10, MAX_THREADS = 4096 };
+enum { STACK_MEMORY_BYTES = 768 << 10, SAMPLE_STACK_MEMORY_BYTES = 512 << 10, MAX_FILES = 4096 };
 
 struct recorder_process recorder;
 __thread struct recorder_thread *recorder_self;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
-static unsigned n_threads;
 
 static void thread_exits(void *value)
 {
@@ -47,19 +46,40 @@ static struct recorder_thread *find_locked(int32_t tid)
     return NULL;
 }
 
+/* A struct whose thread is gone and whose files are closed. */
+static struct recorder_thread *find_unused_locked(void)
+{
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
+        if (atomic_load(&t->is_unused))
+            return t;
+    return NULL;
+}
+
+static void reuse(struct recorder_thread *thread, int32_t tid)
+{
+    const size_t fresh = offsetof(struct recorder_thread, events);
+    memset((char *)thread + fresh, 0, sizeof *thread - fresh);
+    thread->tid = tid;
+    thread->index = -1;
+    atomic_store(&thread->is_unused, false);
+    atomic_store(&thread->has_exited, false); /* from here on the helper looks at it */
+}
+
 static struct recorder_thread *create_locked(int32_t tid)
 {
-    if (n_threads == MAX_THREADS)
-        return NULL;
-    void *at = mmap(NULL, sizeof(struct recorder_thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct recorder_thread *thread = find_unused_locked();
+    if (thread) {
+        reuse(thread, tid);
+        return thread;
+    }
+    void *at = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return NULL;
-    struct recorder_thread *thread = at;
+    thread = at;
     thread->tid = tid;
     thread->index = -1;
     thread->next = atomic_load(&recorder.threads);
     atomic_store(&recorder.threads, thread);
-    n_threads++;
     return thread;
 }
 
@@ -85,19 +105,21 @@ static struct stack_bounds own_stack(void)
     return (struct stack_bounds){(uint64_t)(uintptr_t)low, (uint64_t)(uintptr_t)low + bytes};
 }
 
-static void take_number(struct recorder_thread *thread)
+static bool take_number(struct recorder_thread *thread)
 {
-    if (thread->index < 0)
+    pthread_mutex_lock(&threads_lock);
+    if (thread->index < 0 && atomic_load(&recorder.n_files) < MAX_FILES)
         thread->index = atomic_fetch_add(&recorder.n_files, 1);
+    pthread_mutex_unlock(&threads_lock);
+    if (thread->index < 0)
+        record_note("only the first %d threads are recorded", MAX_FILES);
+    return thread->index >= 0;
 }
 
 static bool open_file(struct recorder_thread *thread, struct spool *spool, enum ww_kind kind, const char *suffix,
                       size_t largest_bytes)
 {
     char path[SPOOL_PATH_BYTES + 64];
-    pthread_mutex_lock(&threads_lock);
-    take_number(thread);
-    pthread_mutex_unlock(&threads_lock);
     snprintf(path, sizeof path, "%s/spool/%d-%d.%s", recorder.run_dir, recorder.rank, thread->index, suffix);
     struct ww_header header = recorder.header;
     header.kind = kind;
@@ -113,7 +135,7 @@ static bool open_file(struct recorder_thread *thread, struct spool *spool, enum 
 static bool prepare_to_record(struct recorder_thread *thread)
 {
     thread->bounds = own_stack();
-    if (!stacks_init(&thread->stacks, STACK_MEMORY_BYTES))
+    if (!take_number(thread) || !stacks_init(&thread->stacks, STACK_MEMORY_BYTES))
         return false;
     /* Threads other than the first rarely write much: their segments stay small. */
     size_t largest_bytes = thread->index == 0 ? SPOOL_LARGEST_SEGMENT : SPOOL_LARGEST_SEGMENT / 4;
@@ -180,9 +202,17 @@ void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns)
 
 void threads_close_exited(struct recorder_thread *thread)
 {
-    count_calls(thread);
-    spool_close(&thread->events, WW_END_FINALIZE, 0, thread->exit_ns ? thread->exit_ns : recorder_now_ns(), true);
-    stacks_release(&thread->stacks);
+    if (spool_is_open(&thread->events)) {
+        count_calls(thread);
+        recorder.past_calls += thread->n_calls;
+        recorder.past_polls += thread->n_polls;
+        recorder.past_dropped += thread->events.header->n_dropped;
+        spool_close(&thread->events, WW_END_FINALIZE, 0, thread->exit_ns ? thread->exit_ns : recorder_now_ns(), true);
+        stacks_release(&thread->stacks);
+        thread->n_calls = thread->n_polls = 0;
+    }
+    if (!spool_is_open(&thread->samples) && !thread->sampler)
+        atomic_store(&thread->is_unused, true);
 }
 
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns)
