@@ -175,7 +175,7 @@ bool threads_open_samples(struct recorder_thread *thread)
         return true;
     if (thread->samples_refused)
         return false;
-    thread->samples_refused = !stacks_init(&thread->sample_stacks, SAMPLE_STACK_MEMORY_BYTES) ||
+    thread->samples_refused = !take_number(thread) || !stacks_init(&thread->sample_stacks, SAMPLE_STACK_MEMORY_BYTES) ||
                               !open_file(thread, &thread->samples, WW_KIND_SAMPLES, "sm", SPOOL_LARGEST_SEGMENT / 4);
     return !thread->samples_refused;
 }
