@@ -97,12 +97,12 @@ struct cause {
     enum cause_kind kind;   /* the largest part */
     double kind_ns[KIND_N]; /* sums to waiting_ns */
     double waiting_ns;
-    double direct_ns;         /* short-term part */
-    double share;             /* of all waiting */
-    double if_balanced_ns;    /* estimated gain of wall time; >= 0 */
-    const char *explanation;  /* one line: "rank 1 spends 4.0 x as long in it as ranks 0,2,3" */
-    struct cause_rank *ranks; /* late ones, most blamed first */
-    uint32_t n_ranks;
+    double direct_ns;          /* short-term part */
+    double share;              /* of all waiting */
+    double if_balanced_ns;     /* estimated gain of wall time; >= 0 */
+    const char *explanation;   /* one line: "rank 1 spends 4.0 x as long in it as ranks 0,2,3" */
+    struct cause_rank *ranks;  /* late ones, most blamed first */
+    uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
     uint32_t n_others;
     struct cause_site *sites; /* by falling waiting_ns */

@@ -4,6 +4,9 @@
 #include "analyze/pass/explain.h"
 #include <stdlib.h>
 
+/* Of a cause's blame: ranks that carry less are not worth naming. */
+static const double RANK_SHARE = 0.05;
+
 /* What is collected of a cause before it is written out. */
 struct culprit {
     uint32_t step;
@@ -240,19 +243,53 @@ static void cause_add_sites(struct analysis *analysis, struct culprit *culprit, 
     qsort(cause->sites, cause->n_sites, sizeof *cause->sites, cause_site_compare);
 }
 
+/* How long ranks are off the CPU for every second they compute, without the one that is most to blame. */
+static double usual_preemption(const struct causes *causes, uint32_t late_rank)
+{
+    double descheduled_ns = 0, compute_ns = 0;
+    for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
+        const struct rank_time *time = &causes->input->ranks[rank];
+        descheduled_ns += rank == late_rank ? 0 : time->descheduled_ns;
+        compute_ns += rank == late_rank ? 0 : time->compute_ns;
+    }
+    return compute_ns > 0 ? descheduled_ns / compute_ns : 0;
+}
+
+/* On a busy machine everybody is preempted, and who computes longer is preempted longer: as much as is usual comes with
+ * the longer computing, only what goes beyond it is a cause of its own. */
+static void cause_set_kinds(const struct causes *causes, const struct culprit *culprit, struct cause *cause)
+{
+    for (int kind = 0; kind < KIND_N; kind++)
+        cause->kind_ns[kind] = culprit->kind_ns[kind];
+    double usual_ns =
+        cause->n_ranks ? usual_preemption(causes, cause->ranks[0].rank) * cause->kind_ns[KIND_MORE_TIME] : 0;
+    if (usual_ns > cause->kind_ns[KIND_DESCHEDULED])
+        usual_ns = cause->kind_ns[KIND_DESCHEDULED];
+    cause->kind_ns[KIND_DESCHEDULED] -= usual_ns;
+    cause->kind_ns[KIND_MORE_TIME] += usual_ns;
+    cause->kind = KIND_MORE_TIME;
+    for (int kind = 0; kind < KIND_N; kind++)
+        if (cause->kind_ns[kind] > cause->kind_ns[cause->kind])
+            cause->kind = (enum cause_kind)kind;
+}
+
+/* Ranks whose part is not worth naming stand at the end. */
+static void cause_count_late(struct cause *cause)
+{
+    for (cause->n_late = cause->n_ranks ? 1 : 0; cause->n_late < cause->n_ranks; cause->n_late++)
+        if (cause->ranks[cause->n_late].blame_ns < RANK_SHARE * cause->waiting_ns)
+            break;
+}
+
 static void cause_write(struct causes *causes, struct culprit *culprit, struct cause *cause)
 {
     struct analysis *analysis = causes->input->analysis;
     *cause = (struct cause){.step = culprit->step, .waiting_ns = culprit->waiting_ns, .direct_ns = culprit->direct_ns};
     cause->share = analysis->waiting_ns > 0 ? culprit->waiting_ns / analysis->waiting_ns : 0;
     cause->if_balanced_ns = culprit->waiting_ns / analysis->trace->n_ranks;
-    cause->kind = KIND_MORE_TIME;
-    for (int kind = 0; kind < KIND_N; kind++) {
-        cause->kind_ns[kind] = culprit->kind_ns[kind];
-        if (culprit->kind_ns[kind] > cause->kind_ns[cause->kind])
-            cause->kind = (enum cause_kind)kind;
-    }
     cause_add_ranks(&analysis->arena, culprit, cause);
+    cause_count_late(cause);
+    cause_set_kinds(causes, culprit, cause);
     cause_add_sites(analysis, culprit, cause);
     cause_add_others(analysis, culprit, cause);
     explain_cause(&analysis->arena, cause);

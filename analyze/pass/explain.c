@@ -2,20 +2,15 @@
 #include "analyze/pass/explain.h"
 #include "analyze/pass/names.h"
 
-/* Ranks that carry less of the blame than this are not worth naming. */
-static const double RANK_SHARE = 0.1;
-
 struct crowd {
     uint32_t *ranks, n;
     double mean_ns;
 };
 
-static struct crowd crowd_make(struct arena *arena, const struct cause_rank *ranks, uint32_t n, double blame_min_ns)
+static struct crowd crowd_make(struct arena *arena, const struct cause_rank *ranks, uint32_t n)
 {
     struct crowd crowd = {.ranks = arena_array(arena, uint32_t, n + 1)};
     for (uint32_t i = 0; i < n; i++) {
-        if (ranks[i].blame_ns < blame_min_ns)
-            continue;
         crowd.ranks[crowd.n++] = ranks[i].rank;
         crowd.mean_ns += ranks[i].time_ns;
     }
@@ -49,10 +44,8 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
 
 void explain_cause(struct arena *arena, struct cause *cause)
 {
-    struct crowd late = crowd_make(arena, cause->ranks, cause->n_ranks, RANK_SHARE * cause->waiting_ns);
-    struct crowd others = crowd_make(arena, cause->others, cause->n_others, 0);
-    if (!late.n)
-        late = crowd_make(arena, cause->ranks, cause->n_ranks, 0);
+    struct crowd late = crowd_make(arena, cause->ranks, cause->n_late);
+    struct crowd others = crowd_make(arena, cause->others, cause->n_others);
     const char *who = names_ranks(arena, late.ranks, late.n);
     const char *time = explain_time(arena, &late, &others);
     switch (cause->kind) {

@@ -98,6 +98,8 @@ void sites_release(struct sites *sites)
     intern_release(&sites->contexts);
     intern_release(&sites->sites);
     intern_release(&sites->pairs);
+    intern_release(&sites->lines);
+    vec_release(&sites->line_address);
 }
 
 uint32_t sites_enter(struct sites *sites, uint32_t parent, uint32_t region)
@@ -106,11 +108,30 @@ uint32_t sites_enter(struct sites *sites, uint32_t parent, uint32_t region)
     return intern_put(&sites->contexts, &context, sizeof context);
 }
 
+/* The address that stands for all copies of this call's source line. */
+static uint64_t call_address(struct sites *sites, const struct trace_frame *frame)
+{
+    if (!sites->code || frame->module == TRACE_NONE)
+        return frame->address;
+    struct code_spot spot = code_spot_at(sites->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+    if (!spot.file || !spot.line)
+        return frame->address;
+    struct arena scratch = {0};
+    const char *line =
+        arena_printf(&scratch, "%u %s:%u %s:%u %s", frame->module, spot.file, spot.line,
+                     spot.call_file ? spot.call_file : "", spot.call_line, spot.host_routine ? spot.host_routine : "");
+    uint32_t id = intern_text(&sites->lines, line);
+    arena_release(&scratch);
+    if (id == sites->line_address.n)
+        *vec_push(&sites->line_address) = frame->address;
+    return sites->line_address.at[id];
+}
+
 static uint32_t context_of_frame(struct sites *sites, const struct trace_frame *frame)
 {
     struct context context = {.parent = frame->parent == TRACE_NONE ? TRACE_NONE : sites->frame_context[frame->parent],
                               .module = frame->module,
-                              .address = frame->address,
+                              .address = call_address(sites, frame),
                               .region = frame->module == TRACE_NONE ? frame->region : TRACE_NONE,
                               .is_return = frame->is_return};
     return intern_put(&sites->contexts, &context, sizeof context);

@@ -3,10 +3,13 @@
  * Where things happen: call paths, MPI call sites, and the step that a sample belongs to.
  *
  * A context is a call stack (recorded frames) or, where an archive has none, a call path of entered regions. A site is
- * an MPI function called from a context. Equal stacks of different processes are one context.
+ * an MPI function called from a context. Equal stacks of different processes are one context, and so are stacks that
+ * differ only in which copy of a source line they pass through: compilers duplicate calls when they unroll loops or
+ * specialise paths, and nobody wants to read of two barriers where the source has one.
  */
 #pragma once
 #include "analyze/pass/steps.h"
+#include "wrap/base/vec.h"
 #include "wrap/base/vec.h"
 
 struct sites {
@@ -18,6 +21,8 @@ struct sites {
     bool *module_is_threading;
     VEC(bool) calls_mpi; /* by code place: an MPI call is made in it, directly or not */
     struct intern contexts, sites, pairs;
+    struct intern lines;        /* source lines of calls */
+    VEC(uint64_t) line_address; /* by line: the address that stands for it */
 };
 
 struct context {

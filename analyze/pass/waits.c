@@ -141,13 +141,17 @@ static struct sleepers *need_release(const struct need *need, const struct call 
     return NULL;
 }
 
-/* A receive posted after the send had returned released nobody: the message was buffered. */
+/*
+ * A receive posted after the send had returned released nobody: the message was buffered. And recorders may end
+ * MPI_Finalize early, before the others have come to it.
+ */
 static bool release_counts(const struct call *call, uint32_t lane, uint64_t from_ns, const struct release *release)
 {
     const struct point *point = release->point;
     if (!point || point->lane == lane || point->time_ns <= from_ns)
         return false;
-    return release->kind != WAIT_LATE_RECEIVER || point->time_ns <= call->leave_ns;
+    bool may_be_later = release->kind != WAIT_LATE_RECEIVER && release->kind != WAIT_INIT;
+    return may_be_later || point->time_ns <= call->leave_ns;
 }
 
 struct sleepers *waits_find_release(const struct call *call, uint32_t lane, uint64_t from_ns, struct release *release)
