@@ -133,7 +133,7 @@ static json_t *json_kinds(const struct cause *cause)
 static json_t *json_rank_numbers(const struct cause *cause)
 {
     json_t *ranks = json_array();
-    for (uint32_t i = 0; i < cause->n_ranks; i++)
+    for (uint32_t i = 0; i < cause->n_late; i++)
         json_array_append_new(ranks, json_integer(cause->ranks[i].rank));
     return ranks;
 }

@@ -95,6 +95,7 @@ static void fixture_causes(struct fixture *f)
                                   .explanation = "rank 1 spends 4.0 x as long in it as rank 0",
                                   .ranks = &f->late,
                                   .n_ranks = 1,
+                                  .n_late = 1,
                                   .others = &f->other,
                                   .n_others = 1,
                                   .sites = &f->felt[0],
@@ -107,6 +108,7 @@ static void fixture_causes(struct fixture *f)
                                   .share = 1e6 / 6.001e9,
                                   .ranks = &f->transfer,
                                   .n_ranks = 1,
+                                  .n_late = 1,
                                   .sites = &f->felt[1],
                                   .n_sites = 1};
 }
