@@ -31,17 +31,20 @@ def options():
     parser.add_argument('--rounds', type=int, default=7)
     parser.add_argument('--only', default='', help='kernels, separated by commas')
     parser.add_argument('--optimise', default='-O2,-O3', help='levels, separated by commas')
+    parser.add_argument('--own', action='store_true', help='leave out the other instrumentations')
     parser.add_argument('--extra', default='', help='further flags for our variant')
     return parser.parse_args()
 
 
-def variants(source, flags):
+def variants(source, flags, own):
     """name -> (command prefix, name of the variant it is compared with)"""
     gcc, clang = COMPILERS[source.suffix]
     table = {'plain': ([gcc], None),
              'ours': ([gcc, *flags], 'plain'),
              'profile-arcs': ([gcc, '-fprofile-arcs'], 'plain')}
-    if clang and shutil.which(clang):
+    if own:
+        del table['profile-arcs']
+    elif clang and shutil.which(clang):
         table['clang'] = ([clang], None)
         table['clang-generate'] = ([clang, '-fprofile-generate'], 'clang')
     return table
@@ -63,16 +66,16 @@ def run(program):
         return usage.ru_utime + usage.ru_stime, output.read()
 
 
-def measure(source, level, flags, rounds, folder):
+def measure(source, level, flags, args, folder):
     """variant -> ratio to what it is compared with"""
-    table = variants(source, flags)
+    table = variants(source, flags, args.own)
     programs = {}
     for name, (prefix, _) in table.items():
         programs[name] = folder / f'{source.stem}{level}-{name}'
         build(source, prefix, level, programs[name])
     times = {name: [] for name in table}
     outputs = {}
-    for turn in range(rounds):
+    for turn in range(args.rounds):
         order = list(table) if turn % 2 == 0 else list(table)[::-1]
         for name in order:
             seconds, outputs[name] = run(programs[name])
@@ -118,7 +121,7 @@ def main():
     faults = []
     with tempfile.TemporaryDirectory(prefix='whywait-counts-') as folder:
         for level in args.optimise.split(','):
-            results = {p.stem: measure(p, level, flags, args.rounds, pathlib.Path(folder)) for p in sources}
+            results = {p.stem: measure(p, level, flags, args, pathlib.Path(folder)) for p in sources}
             names = list(dict.fromkeys(name for ratios in results.values() for name in ratios))
             faults += judge(level, report(level, results, names))
     for fault in faults:

@@ -198,6 +198,14 @@ void count_in_variable(const routine &r, const cfg_loops &loops, nest &nest, uin
 {
     const cfg_loop *loop = loop_to_count_at_head(r, loops, edge);
     tree variable = new_variable(r, nest, edge, loop && loop == nest.loop ? -1 : 0);
+    arm arm = routine_find_arm(r.places[edge].on);
+    if (!loop && arm.condition && optimize) {
+        gimple_seq seq = nullptr;
+        tree outcome = arm_outcome(arm, &seq);
+        gimple_seq_add_stmt(&seq, gimple_build_assign(variable, PLUS_EXPR, variable, outcome));
+        insert_before(arm.condition, seq);
+        return;
+    }
     if (!loop) {
         add_to_variable(r.places[edge].on, variable, 1);
         return;
@@ -332,20 +340,43 @@ std::vector<gcall *> find_allocs(routine &r)
     return calls;
 }
 
+/* How often a block is executed, as far as the weights of its ways out tell. */
+double block_weight(const routine &r, const double *weights, uint32_t block)
+{
+    double sum = 0;
+    for (uint32_t i = r.graph.out_at[block]; i < r.graph.out_at[block + 1]; i++)
+        sum += weights[r.graph.out[i]];
+    return sum;
+}
+
+/* The flow block that ends with the condition, looked for from the edge backwards. */
+uint32_t block_of_condition(const routine &r, uint32_t edge, const gcond *condition)
+{
+    uint32_t block = r.graph.edges.at[edge].from;
+    if (r.blocks[block] != gimple_bb(condition))
+        block = r.graph.edges.at[r.graph.in[r.graph.in_at[block]]].from;
+    return block;
+}
+
 /* What a counter on each edge costs: how often it is executed, and how dear that is. */
 double *counter_costs(routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet,
                       const std::vector<trips> &trips)
 {
-    double *costs = knuth_weights(&r.graph, &loops);
+    const double *weights = knuth_weights(&r.graph, &loops);
+    double *costs = arena_array(&r.graph.arena, double, r.places.size());
     std::vector<double> entries(loops.n);
     for (uint32_t l = 0; l < loops.n; l++)
         for (uint32_t i = r.graph.in_at[loops.at[l].head]; i < r.graph.in_at[loops.at[l].head + 1]; i++)
             if (!cfg_loop_contains(&loops, l, r.graph.edges.at[r.graph.in[i]].from))
-                entries[l] += costs[r.graph.in[i]];
+                entries[l] += weights[r.graph.in[i]];
     for (uint32_t e = 0; e < r.places.size(); e++) {
         uint32_t telling = telling_loop(r, loops, is_quiet, trips, e);
+        arm arm = optimize && nest_of(r, loops, is_quiet, e) ? routine_find_arm(r.places[e].on) : ::arm{};
+        costs[e] = weights[e];
         if (telling != CFG_NONE)
             costs[e] = entries[telling];
+        else if (arm.condition)
+            costs[e] = block_weight(r, weights, block_of_condition(r, e, arm.condition));
         else if (is_critical(r.places[e]) && !loop_to_count_at_head(r, loops, e))
             costs[e] *= 2;
     }

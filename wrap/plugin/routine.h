@@ -105,6 +105,15 @@ std::vector<trips> routine_find_trips(const routine &r, const cfg_loops &loops);
 tree trips_on_entry(const trips &trips, gimple_seq *seq);
 tree trips_at_exit(const trips &trips, edge exit, gimple_seq *seq);
 
+/* arms.cc: the condition whose outcome tells whether this edge is taken, when it merely chooses a value; else null. */
+struct arm {
+    gcond *condition = nullptr;
+    bool is_true = false;
+};
+arm routine_find_arm(edge e);
+/* 1 when the edge will be taken, 0 when not, computed in seq, which belongs before the condition. */
+tree arm_outcome(const arm &arm, gimple_seq *seq);
+
 /* labels.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
 void routine_tag_statements(routine &r);
 /* After the last pass that moves instructions. */
