@@ -17,8 +17,10 @@ struct complete {
     MPI_Request *before;  /* copy of the handles; NULL = not recorded */
     MPI_Status *statuses; /* to pass to MPI */
     MPI_Request few_requests[COMPLETE_FEW];
-    MPI_Status few_statuses[COMPLETE_FEW];
 };
+
+/* Not on the stack, so that what MPICH leaves as it was (the statuses of sends) at least has a value. */
+extern __thread MPI_Status complete_own_statuses[COMPLETE_FEW];
 
 /* Points before and statuses to room for n; false without memory. */
 bool complete_many(struct complete *list, int n);
@@ -36,7 +38,7 @@ static inline void complete_begin(struct complete *list, const struct ww_call *c
     if (!call || n <= 0 || !requests)
         return;
     list->before = list->few_requests;
-    list->statuses = list->few_statuses;
+    list->statuses = complete_own_statuses;
     if (n > COMPLETE_FEW && !complete_many(list, n)) {
         list->before = NULL;
         list->statuses = statuses;
@@ -45,8 +47,6 @@ static inline void complete_begin(struct complete *list, const struct ww_call *c
     memcpy(list->before, requests, (size_t)n * sizeof *requests);
     if (statuses != MPI_STATUSES_IGNORE)
         list->statuses = statuses;
-    else if (n <= COMPLETE_FEW)
-        memset(list->statuses, 0, (size_t)n * sizeof *statuses); /* MPICH leaves those of sends as they are */
 }
 
 /* The same for calls with a single status. */

@@ -94,7 +94,7 @@ static void take_list(struct fortran *f, int n, int requests, int s)
     const int *handle = f->a[requests];
     MPI_Status *given = given_statuses(f->a[s]);
     f->list.before = f->list.few_requests;
-    f->list.statuses = f->list.few_statuses;
+    f->list.statuses = complete_own_statuses;
     if (n <= 0 || (n > COMPLETE_FEW && !complete_many(&f->list, n))) {
         f->list.before = NULL;
         return;
@@ -106,8 +106,6 @@ static void take_list(struct fortran *f, int n, int requests, int s)
         return;
     }
     f->a[s] = f->list.statuses;
-    if (n <= COMPLETE_FEW)
-        memset(f->list.statuses, 0, (size_t)n * sizeof *given);
 }
 
 static bool is_poll(const struct shape *shape)
