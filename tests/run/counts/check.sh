@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# check.sh PLUGIN COMPARE OBJECTS SOURCES PROGRAM "LEVEL,..."
+# Builds a program twice, with Knuth's counters and with a counter in every block, runs both, and compares the executions
+# of every block in every interval. OBJECTS: the objects of sync.c and counters.c, separated by commas. Further flags
+# stand in the program's second or third line: "flags: ...".
+set -eu
+plugin=$1 compare=$2 objects=${3//,/ } root=$4 program=$5 levels=${6//,/ }
+folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-counts.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+case $program in
+*.cpp) compiler=g++ ;;
+*.f90) compiler=gfortran ;;
+*) compiler=gcc ;;
+esac
+flags=$(sed -n 's/.*flags: \(.*\)/\1/p' "$program" | sed 's/ \*\///')
+
+build() { # TARGET LEVEL FLAGS...
+    local target=$1 level=$2
+    shift 2
+    # shellcheck disable=SC2086
+    $compiler ${level//+/ } $flags "-fplugin=$plugin" "$@" "-I$root" "$program" $objects -o "$target" -rdynamic -lpthread -lm 2>"$folder/log" ||
+        { cat "$folder/log"; exit 1; }
+}
+
+for level in $levels; do
+    build "$folder/knuth" "$level"
+    build "$folder/every" "$level" -fplugin-arg-whywait_plugin-every-block
+    for kind in knuth every; do
+        COUNTS_OUT=$folder/$kind.txt "$folder/$kind" >"$folder/$kind.out"
+    done
+    cmp "$folder/knuth.out" "$folder/every.out"
+    printf '%s %s: ' "$(basename "$program")" "$level"
+    "$compare" "$folder/knuth" "$folder/knuth.txt" "$folder/every" "$folder/every.txt"
+done
