@@ -38,6 +38,7 @@ struct scope_piece {
 struct unit {
     Dwarf_Die die;
     bool is_read;
+    bool marks_statements; /* some rows begin a statement, and some do not; else the mark says nothing */
     struct line_row *rows;
     VEC(struct scope) scopes;
     struct scope_piece *pieces;

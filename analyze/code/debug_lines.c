@@ -42,6 +42,7 @@ static uint32_t row_file(struct debug *debug, Dwarf_Line *line, struct file_cach
 /* The end of a sequence must not hide what starts at its address. */
 static void add_row(struct unit *unit, struct line_row row, bool is_end)
 {
+    unit->marks_statements |= !row.is_statement && !is_end;
     struct line_row *before = unit->n_rows > 0 ? &unit->rows[unit->n_rows - 1] : NULL;
     if (before == NULL || before->address < row.address || (before->address == row.address && !is_end))
         unit->rows[unit->n_rows++] = row;

@@ -6,7 +6,7 @@
  *
  * A line belongs to the loop when a statement begins on it inside, when it calls or branches, or when many instructions
  * have it; constants set again and arguments loaded ahead carry lines from before and behind the loop, but none of
- * these. (Some debug information marks no statements at all: then every line below the closing one counts.) The line
+ * these. (Some debug information, as gfortran's, marks no statements: then see counts_unmarked.) The line
  * of the closing jump is that of `for` or `while`, and belongs in any case. The range goes from the
  * first line to the last, but for a few instructions far away.
  */
@@ -17,7 +17,8 @@
 
 enum {
     FIRM_PERCENT = 20, /* of the instructions on one line make it a line of the loop */
-    FAR_LINES = 40,    /* a gap beyond which a few instructions are strays */
+    FAR_BELOW = 40,    /* gaps beyond which a few instructions are strays */
+    FAR_ABOVE = 3,
     STRAY_PERCENT = 4,
     LAMBDA_LINES = 40, /* a lambda this near to the call is its argument */
 };
@@ -114,7 +115,7 @@ static void mark_statements(struct line_search *search, uint32_t loop)
 {
     const struct loop_context *c = search->c;
     const struct cfg_loop *l = &c->loops->at[loop];
-    for (uint32_t b = 0; b < l->n_blocks; b++) {
+    for (uint32_t b = 0; b < l->n_blocks && c->unit->marks_statements; b++) {
         const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
         for (size_t r = debug_row_from(c->unit, block->lo); r < c->unit->n_rows; r++) {
             const struct line_row *row = &c->unit->rows[r];
@@ -128,17 +129,25 @@ static void mark_statements(struct line_search *search, uint32_t loop)
     }
 }
 
+/* Where statements are not marked: all lines below the closing one, and those above it when they are many. */
+static bool counts_unmarked(const struct line_search *search, const struct line_use *use, size_t n_above)
+{
+    return search->n_statements == 0 &&
+           (use->line > search->head_line || n_above * 100 >= search->n_insns * FIRM_PERCENT);
+}
+
 /* Drops the lines that do not belong to the loop, the closing one excepted. Where a routine begins, no loop does. */
 static void drop_strays(struct line_search *search)
 {
-    size_t kept = 0;
+    size_t kept = 0, n_above = 0;
     uint32_t routine_line = search->scope != SCOPE_NONE ? search->c->unit->scopes.at[search->scope].line : 0;
+    for (size_t i = 0; i < search->lines.n && search->lines.at[i].line < search->head_line; i++)
+        n_above += search->lines.at[i].n_insns;
     for (size_t i = 0; i < search->lines.n; i++) {
         const struct line_use *use = &search->lines.at[i];
         if (use->line != search->head_line && use->line == routine_line)
             continue;
-        bool is_unmarked = search->n_statements == 0 && use->line > search->head_line;
-        if (use->is_firm || is_unmarked || use->line == search->head_line ||
+        if (use->is_firm || use->line == search->head_line || counts_unmarked(search, use, n_above) ||
             use->n_insns * 100 >= search->n_insns * FIRM_PERCENT)
             search->lines.at[kept++] = *use;
     }
@@ -155,7 +164,7 @@ static size_t walk_lines(const struct line_search *search, size_t at, int step)
         n_left += lines[i].n_insns;
     for (size_t next = at + (size_t)step; next < search->lines.n; next += (size_t)step) {
         uint32_t gap = step > 0 ? lines[next].line - lines[at].line : lines[at].line - lines[next].line;
-        if (gap > FAR_LINES && n_left <= few)
+        if (gap > (step > 0 ? FAR_BELOW : FAR_ABOVE) && n_left <= few)
             break;
         n_left -= lines[next].n_insns;
         at = next;
@@ -166,6 +175,8 @@ static size_t walk_lines(const struct line_search *search, size_t at, int step)
 static bool head_has_statement(const struct line_search *search, const struct graph_block *head, uint32_t line)
 {
     const struct unit *unit = search->c->unit;
+    if (!unit->marks_statements)
+        return false;
     for (size_t r = debug_row_from(unit, head->lo); r < unit->n_rows && unit->rows[r].address < head->hi; r++)
         if (unit->rows[r].is_statement && unit->rows[r].line == line && unit->rows[r].file == search->file)
             return true;

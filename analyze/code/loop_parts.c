@@ -35,7 +35,8 @@ static void set_source(struct insn_source *source, const struct unit *unit, cons
         return; /* the line of another routine, left in force */
     source->file = row->file;
     source->line = row->line;
-    for (const struct line_row *r = row; r >= unit->rows && r->address == address && !source->is_statement; r--)
+    const struct line_row *r = row;
+    for (; unit->marks_statements && r >= unit->rows && r->address == address && !source->is_statement; r--)
         source->is_statement = r->is_statement && r->line == row->line;
 }
 
