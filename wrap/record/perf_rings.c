@@ -6,13 +6,32 @@
  * A switch from the CPU inside an MPI call is left out together with the switch back.
  */
 #include "wrap/record/sampler.h"
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static char *scratch[2];
+/* perf events know nothing of time namespaces; clock_gettime follows them. */
+static uint64_t namespace_offset_ns;
+
+static uint64_t read_namespace_offset_ns(void)
+{
+    char text[256];
+    long long s, ns;
+    int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *line = strstr(text, "monotonic");
+    return line && sscanf(line, "monotonic %lld %lld", &s, &ns) == 2 ? (uint64_t)(s * 1000000000 + ns) : 0;
+}
 
 bool perf_init(void)
 {
+    namespace_offset_ns = read_namespace_offset_ns();
     for (unsigned i = 0; i < 2; i++) {
         void *at = mmap(NULL, RING_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (at == MAP_FAILED)
@@ -20,6 +39,11 @@ bool perf_init(void)
         scratch[i] = at;
     }
     return true;
+}
+
+static uint64_t own_time(uint64_t perf_ns)
+{
+    return perf_ns + namespace_offset_ns;
 }
 
 /* The fields of a sample record, in the order of perf_event_open(2). */
@@ -50,7 +74,7 @@ static bool parse_sample(const struct perf_event_header *header, struct sample *
     memcpy(&copied_bytes, f->stack + f->stack_bytes, sizeof copied_bytes);
     if (f->stack_bytes == 0 || copied_bytes > f->stack_bytes)
         copied_bytes = 0;
-    *sample = (struct sample){.time_ns = f->time_ns};
+    *sample = (struct sample){.time_ns = own_time(f->time_ns)};
     sample->flags = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ? WW_S_KERNEL : 0;
     sample->window = (struct unwind_stack){f->sp, f->sp + copied_bytes, f->stack};
     struct unwind_frame *frame = &sample->frame;
@@ -78,20 +102,20 @@ static void write_switch(struct recorder_thread *thread, uint32_t flags, uint64_
 static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;
-    const struct switch_fields *f = (const void *)header;
+    uint64_t time_ns = own_time(((const struct switch_fields *)(const void *)header)->time_ns);
     if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-        s->asleep_since_ns = f->time_ns;
+        s->asleep_since_ns = time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
-        if (!sampler_is_of_interest(thread) || sample_is_in_call(thread, f->time_ns))
+        if (!sampler_is_of_interest(thread) || sample_is_in_call(thread, time_ns))
             s->state = OFF_HIDDEN;
         else
-            write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), f->time_ns);
+            write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), time_ns);
     } else {
         if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
-            write_switch(thread, 0, f->time_ns);
-        if (s->state == OFF_ASLEEP && f->time_ns > s->asleep_since_ns)
-            s->asleep_ns += f->time_ns - s->asleep_since_ns;
+            write_switch(thread, 0, time_ns);
+        if (s->state == OFF_ASLEEP && time_ns > s->asleep_since_ns)
+            s->asleep_ns += time_ns - s->asleep_since_ns;
         s->state = ON_CPU;
     }
 }
@@ -123,7 +147,7 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
     if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
         write_switch(thread, 0, s->written_ns);
     s->state = ON_CPU;
-    if (header->size >= sizeof *f && !sample_is_in_call(thread, f->time_ns))
+    if (header->size >= sizeof *f && !sample_is_in_call(thread, own_time(f->time_ns)))
         record_note("some switches to and from the CPU were lost: the kernel's buffer was full");
 }
 
