@@ -14,6 +14,12 @@ struct culprit {
     struct sparse ranks;   /* blame by rank */
     struct sparse classes; /* blame by (site in result order, class) */
     struct sparse times;   /* time by rank */
+    struct sparse ran;     /* executions by rank */
+};
+
+/* Of one class and step: whose work, and how long. */
+struct comparison {
+    double late_ns, others_ns, late, others; /* time and executions of the two sides */
 };
 
 struct causes {
@@ -138,14 +144,51 @@ static struct culprit *culprit_of_step(struct causes *causes, uint32_t step)
     return &causes->found.at[*slot];
 }
 
-static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t class, const struct sparse *blame)
+/* Executions of a place by side, and the time its computing steps took there. */
+static struct comparison class_compare(const struct causes *causes, const struct path_class *class,
+                                       const struct sparse *counted, uint32_t place)
 {
+    struct comparison comparison = {0};
+    for (size_t i = 0; i < counted->n; i++)
+        if ((uint32_t)counted->at[i].key == place)
+            *(counted->at[i].key & CLASS_WAITING ? &comparison.others : &comparison.late) += counted->at[i].ns;
+    for (size_t i = 0; i < class->terms.n; i++) {
+        const struct step_key *key = steps_key(causes->steps, class_key_step(class->terms.at[i].key));
+        if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && key->id == place)
+            *(class->terms.at[i].key & CLASS_WAITING ? &comparison.others_ns : &comparison.late_ns) +=
+                class->terms.at[i].ns;
+    }
+    return comparison;
+}
+
+/* Blame by kind. Computing is more work or slower as far as executions tell. */
+static void culprit_add_kind(const struct causes *causes, struct culprit *culprit, const struct path_class *class,
+                             const struct sparse *counted, uint32_t step, double ns)
+{
+    const struct step_key *key = steps_key(causes->steps, step);
+    double share = -1;
+    if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && counted->n) {
+        struct comparison at = class_compare(causes, class, counted, key->id);
+        share = executions_share_of_work(at.late_ns, at.late, at.others_ns, at.others);
+    }
+    if (share < 0) {
+        culprit->kind_ns[step_kind(key)] += ns;
+        return;
+    }
+    culprit->kind_ns[KIND_MORE_WORK] += share * ns;
+    culprit->kind_ns[KIND_SLOWER] += (1 - share) * ns;
+}
+
+static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t at, uint32_t class)
+{
+    const struct sparse *blame = &causes->input->blames[at][class], *counted = &causes->input->counted[at][class];
+    const struct path_class *from = &causes->input->classes->sites.at[at].classes.at[class];
     for (size_t i = 0; i < blame->n; i++) {
         uint64_t key = blame->at[i].key;
         double ns = blame->at[i].ns;
         uint32_t step = class_key_step(key);
         struct culprit *culprit = culprit_of_step(causes, step);
-        culprit->kind_ns[step_kind(steps_key(causes->steps, step))] += ns;
+        culprit_add_kind(causes, culprit, from, counted, step, ns);
         culprit->waiting_ns += ns;
         culprit->direct_ns += key & CLASS_LONG_TERM ? 0 : ns;
         sparse_add(&culprit->ranks, class_key_rank(key), ns);
@@ -159,7 +202,7 @@ static void causes_collect(struct causes *causes)
     for (uint32_t site = 0; site < causes->input->analysis->n_sites; site++) {
         uint32_t at = causes->input->site_order[site];
         for (uint32_t i = 0; i < classes->sites.at[at].classes.n; i++)
-            causes_collect_class(causes, site, i, &causes->input->blames[at][i]);
+            causes_collect_class(causes, site, at, i);
     }
     for (size_t i = 0; i < causes->time.n; i++) {
         uint32_t step = class_key_step(causes->time.at[i].key);
@@ -168,6 +211,20 @@ static void causes_collect(struct causes *causes)
         const uint64_t *slot = map_get(&causes->index, causes->cause_step.at[step]);
         if (slot)
             sparse_add(&causes->found.at[*slot].times, class_key_rank(causes->time.at[i].key), causes->time.at[i].ns);
+    }
+}
+
+/* Executions of the place that names a cause. */
+static void causes_collect_executions(struct causes *causes)
+{
+    const struct sparse *ran = causes->input->ran;
+    for (size_t i = 0; i < causes->found.n; i++) {
+        struct culprit *culprit = &causes->found.at[i];
+        const struct step_key *key = steps_key(causes->steps, culprit->step);
+        for (size_t j = 0; j < ran->n && key->what == WHAT_PLACE; j++)
+            if ((uint32_t)ran->at[j].key == key->id)
+                sparse_add(&culprit->ran, class_key_rank(ran->at[j].key), ran->at[j].ns);
+        sparse_pack(&culprit->ran);
     }
 }
 
@@ -204,7 +261,8 @@ static void cause_add_ranks(struct arena *arena, struct culprit *culprit, struct
         cause->ranks[cause->n_ranks++] =
             (struct cause_rank){.rank = (uint32_t)culprit->ranks.at[i].key,
                                 .blame_ns = culprit->ranks.at[i].ns,
-                                .time_ns = sparse_get(&culprit->times, culprit->ranks.at[i].key)};
+                                .time_ns = sparse_get(&culprit->times, culprit->ranks.at[i].key),
+                                .executions = (uint64_t)sparse_get(&culprit->ran, culprit->ranks.at[i].key)};
     qsort(cause->ranks, cause->n_ranks, sizeof *cause->ranks, cause_rank_compare);
 }
 
@@ -218,7 +276,9 @@ static void cause_add_others(struct analysis *analysis, struct culprit *culprit,
             waiting_ns += analysis->sites[cause->sites[i].site].rank_waiting_ns[rank];
         if (waiting_ns > 0 && sparse_get(&culprit->ranks, rank) <= 0)
             cause->others[cause->n_others++] =
-                (struct cause_rank){.rank = rank, .time_ns = sparse_get(&culprit->times, rank)};
+                (struct cause_rank){.rank = rank,
+                                    .time_ns = sparse_get(&culprit->times, rank),
+                                    .executions = (uint64_t)sparse_get(&culprit->ran, rank)};
     }
 }
 
@@ -301,6 +361,7 @@ static void causes_release(struct causes *causes)
         sparse_release(&causes->found.at[i].ranks);
         sparse_release(&causes->found.at[i].classes);
         sparse_release(&causes->found.at[i].times);
+        sparse_release(&causes->found.at[i].ran);
     }
     vec_release(&causes->found);
     vec_release(&causes->cause_step);
@@ -317,6 +378,7 @@ void causes_find(const struct causes_input *input)
     causes_add_blame(&causes);
     causes_name_steps(&causes);
     causes_collect(&causes);
+    causes_collect_executions(&causes);
     analysis->causes = arena_array(&analysis->arena, struct cause, causes.found.n + 1);
     for (size_t i = 0; i < causes.found.n; i++)
         cause_write(&causes, &causes.found.at[i], &analysis->causes[i]);

@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "analyze/pass/blame.h"
+#include "analyze/pass/executions.h"
 #include "analyze/pass/replay.h"
 
 struct causes_input {
@@ -17,6 +18,8 @@ struct causes_input {
     const struct rank_time *ranks;
     const uint32_t *site_order; /* analysis->sites[i] is classes->sites.at[site_order[i]] */
     struct sparse **blames;     /* by index in classes->sites, then class */
+    struct sparse **counted;    /* likewise: executions by (side, directness, rank; place) */
+    const struct sparse *ran;   /* executions over the run by (rank; place) */
 };
 
 void causes_find(const struct causes_input *input);

@@ -21,8 +21,11 @@ static struct chain_node *node_make(struct chain *chain)
     else
         node = node_allocate(chain);
     /* A spare node keeps the room of its vector. */
-    *node = (struct chain_node){
-        .holds = 1, .order = ++chain->n_made, .terms = node->terms, .made_before = node->made_before};
+    *node = (struct chain_node){.holds = 1,
+                                .order = ++chain->n_made,
+                                .terms = node->terms,
+                                .counts = node->counts,
+                                .made_before = node->made_before};
     chain->n_live++;
     return node;
 }
@@ -31,8 +34,11 @@ static void node_spare(struct chain *chain, struct chain_node *node)
 {
     enum { ROOM_KEPT = 64 };
     sparse_clear(&node->terms);
+    sparse_clear(&node->counts);
     if (node->terms.cap > ROOM_KEPT)
         sparse_release(&node->terms);
+    if (node->counts.cap > ROOM_KEPT)
+        sparse_release(&node->counts);
     node->parent = chain->spare;
     chain->spare = node;
     chain->n_live--;
@@ -89,6 +95,7 @@ static void node_merge(struct chain *chain, struct chain_node *node)
 {
     struct chain_node *child = node->child;
     sparse_absorb(&child->terms, &node->terms);
+    sparse_absorb(&child->counts, &node->counts);
     child->noise_ns2 += node->noise_ns2;
     node_unlink(node);
     node_link(child, node->parent);
@@ -126,6 +133,7 @@ void chain_release(struct chain *chain)
     for (struct chain_node *node = chain->made; node;) {
         struct chain_node *before = node->made_before;
         sparse_release(&node->terms);
+        sparse_release(&node->counts);
         free(node);
         node = before;
     }

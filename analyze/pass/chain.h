@@ -21,6 +21,7 @@ struct chain_node {
     uint64_t time_ns;
     double noise_ns2; /* variance of the sampled durations: sum of length^2 / samples */
     struct sparse terms;
+    struct sparse counts;           /* bins of programs built to count (executions.h) */
     struct chain_node *made_before; /* of all nodes ever allocated */
 };
 

@@ -17,6 +17,7 @@ static void felt_site_release(struct felt_site *site)
     for (size_t i = 0; i < site->classes.n; i++) {
         sparse_release(&site->classes.at[i].shape);
         sparse_release(&site->classes.at[i].terms);
+        sparse_release(&site->classes.at[i].counts);
     }
     vec_release(&site->classes);
     vec_free(site->rank_waiting_ns);
@@ -31,6 +32,8 @@ void classes_release(struct classes *classes)
         classes->spare = felt->next;
         sparse_release(&felt->late);
         sparse_release(&felt->heaviest);
+        sparse_release(&felt->late_counts);
+        sparse_release(&felt->instance.counts);
         sparse_release(&felt->instance.terms);
         free(felt);
     }
@@ -57,18 +60,25 @@ static uint32_t classes_site(struct classes *classes, uint32_t site, enum wait_k
     return id;
 }
 
-/* The path from `common` to `node`. The process waited for is `direct`; TRACE_NONE on the waiting side. */
+/* The process waited for is `direct`; TRACE_NONE on the waiting side. */
+static void terms_add(const struct sparse *terms, uint32_t direct, struct sparse *out)
+{
+    for (size_t i = 0; i < terms->n; i++) {
+        uint64_t key = terms->at[i].key;
+        uint64_t mark = direct == TRACE_NONE ? CLASS_WAITING : class_key_rank(key) != direct ? CLASS_LONG_TERM : 0;
+        sparse_add(out, mark | key, terms->at[i].ns);
+    }
+}
+
+/* The path from `common` to `node`. */
 static double path_add(const struct chain_node *node, const struct chain_node *common, uint32_t direct,
-                       struct sparse *out)
+                       struct sparse *terms, struct sparse *counts)
 {
     double noise_ns2 = 0;
     for (; node != common; node = node->parent) {
         noise_ns2 += node->noise_ns2;
-        for (size_t i = 0; i < node->terms.n; i++) {
-            uint64_t key = node->terms.at[i].key;
-            uint64_t mark = direct == TRACE_NONE ? CLASS_WAITING : class_key_rank(key) != direct ? CLASS_LONG_TERM : 0;
-            sparse_add(out, mark | key, node->terms.at[i].ns);
-        }
+        terms_add(&node->terms, direct, terms);
+        terms_add(&node->counts, direct, counts);
     }
     return noise_ns2;
 }
@@ -86,9 +96,11 @@ static void felt_settle_late(const struct pools *pools, struct felt *felt)
 {
     felt->late_code_ns += felt->n_late * terms_in_code(pools, &felt->late);
     sparse_add_all(&felt->instance.terms, &felt->late, felt->n_late);
+    sparse_add_all(&felt->instance.counts, &felt->late_counts, felt->n_late);
     felt->instance.noise_ns2 += felt->late_noise_ns2 * felt->n_late * felt->n_late;
     felt->n_late = 0;
     sparse_clear(&felt->late);
+    sparse_clear(&felt->late_counts);
 }
 
 static void felt_add_late(const struct pools *pools, struct felt *felt, const struct wait *wait,
@@ -100,7 +112,7 @@ static void felt_add_late(const struct pools *pools, struct felt *felt, const st
     if (!felt->n_late) {
         felt->late_order = late->order;
         felt->common_order = common->order;
-        felt->late_noise_ns2 = path_add(late, common, wait->released_by->rank, &felt->late);
+        felt->late_noise_ns2 = path_add(late, common, wait->released_by->rank, &felt->late, &felt->late_counts);
     }
     felt->n_late++;
 }
@@ -110,7 +122,7 @@ static void felt_add_waiting(struct classes *classes, struct felt *felt, const s
 {
     struct sparse *path = &classes->path;
     sparse_clear(path);
-    felt->instance.noise_ns2 += path_add(wait->begin, common, TRACE_NONE, path);
+    felt->instance.noise_ns2 += path_add(wait->begin, common, TRACE_NONE, path, &felt->instance.counts);
     double code_ns = terms_in_code(classes->pools, path);
     if (felt->n_waits && code_ns <= felt->heaviest_code_ns) {
         sparse_add_all(&felt->instance.terms, path, 1);
@@ -142,12 +154,14 @@ static struct felt *felt_make(struct classes *classes, uint32_t felt_at)
         classes->spare = felt->next;
     else if (!(felt = calloc(1, sizeof *felt)))
         err_out_of_memory(sizeof *felt);
-    struct sparse terms = felt->instance.terms, heaviest = felt->heaviest;
+    struct sparse terms = felt->instance.terms, heaviest = felt->heaviest, counts = felt->instance.counts;
+    sparse_clear(&counts);
     sparse_clear(&terms);
     sparse_clear(&heaviest);
     *felt = (struct felt){.late = felt->late,
+                          .late_counts = felt->late_counts,
                           .heaviest = heaviest,
-                          .instance = {.felt_at = felt_at, .first_ns = UINT64_MAX, .terms = terms}};
+                          .instance = {.felt_at = felt_at, .first_ns = UINT64_MAX, .terms = terms, .counts = counts}};
     return felt;
 }
 
@@ -271,6 +285,7 @@ static void felt_classify(struct classes *classes, struct felt *felt)
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     sparse_add_all(&class->terms, &instance->terms, 1);
+    sparse_add_all(&class->counts, &instance->counts, 1);
     site->n_instances++;
     if (instance->waiting_ns > site->largest_ns)
         site->largest_ns = instance->waiting_ns;

@@ -60,7 +60,7 @@ struct instance {
     uint32_t felt_at; /* index into sites */
     uint64_t first_ns;
     double waiting_ns, noise_ns2;
-    struct sparse terms;
+    struct sparse terms, counts;
 };
 
 /* The waits of one occurrence of a collective, collected until the last member's is known. */
@@ -71,7 +71,7 @@ struct felt {
     uint64_t late_order, common_order;
     uint32_t n_late;
     double late_noise_ns2;
-    struct sparse late;
+    struct sparse late, late_counts;
     uint32_t n_waits;
     double late_code_ns;     /* summed over the waits */
     double heaviest_code_ns; /* of the waiting process whose code took longest; its path is kept apart */
@@ -84,6 +84,7 @@ struct path_class {
     struct sparse shape;  /* of R: shares by (side, step) */
     double shape_samples; /* 0 = exact */
     struct sparse terms;  /* cumulative characterisation */
+    struct sparse counts; /* likewise, bins (executions.h) */
 };
 
 struct felt_site {

@@ -4,7 +4,7 @@
 
 struct crowd {
     uint32_t *ranks, n;
-    double mean_ns;
+    double mean_ns, mean_executions;
 };
 
 static struct crowd crowd_make(struct arena *arena, const struct cause_rank *ranks, uint32_t n)
@@ -13,8 +13,10 @@ static struct crowd crowd_make(struct arena *arena, const struct cause_rank *ran
     for (uint32_t i = 0; i < n; i++) {
         crowd.ranks[crowd.n++] = ranks[i].rank;
         crowd.mean_ns += ranks[i].time_ns;
+        crowd.mean_executions += (double)ranks[i].executions;
     }
     crowd.mean_ns /= crowd.n ? crowd.n : 1;
+    crowd.mean_executions /= crowd.n ? crowd.n : 1;
     return crowd;
 }
 
@@ -42,6 +44,29 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
                         ratio < 10 ? 1 : 0, ratio, whom);
 }
 
+static const char *factor(struct arena *arena, double ratio)
+{
+    return arena_printf(arena, "%.*f x", ratio < 9.95 ? 1 : 0, ratio);
+}
+
+/* From executions: how many more, and what each costs. NULL when the two sides cannot be compared. */
+static const char *explain_work(struct arena *arena, const struct crowd *late, const struct crowd *others)
+{
+    if (!(late->mean_executions > 0) || !others->n)
+        return NULL;
+    const char *who = names_ranks(arena, late->ranks, late->n), *whom = names_ranks(arena, others->ranks, others->n);
+    if (others->mean_executions < 0.001 * late->mean_executions)
+        return arena_printf(arena, "only %s %s it, %.0f times", who, verb(late, "runs", "run"), late->mean_executions);
+    double more = late->mean_executions / others->mean_executions;
+    double cost = late->mean_ns / late->mean_executions / (others->mean_ns / others->mean_executions);
+    bool is_same_cost = !(others->mean_ns > 0) || (cost > 0.87 && cost < 1.15),
+         is_same_work = more > 0.98 && more < 1.02;
+    const char *times = is_same_work ? "as often as" : arena_printf(arena, "%s as often as", factor(arena, more));
+    const char *each = is_same_cost ? "at the same cost each time"
+                                    : arena_printf(arena, "each time at %s the cost", factor(arena, cost));
+    return arena_printf(arena, "%s %s it %s %s, %s", who, verb(late, "runs", "run"), times, whom, each);
+}
+
 void explain_cause(struct arena *arena, struct cause *cause)
 {
     struct crowd late = crowd_make(arena, cause->ranks, cause->n_late);
@@ -49,6 +74,11 @@ void explain_cause(struct arena *arena, struct cause *cause)
     const char *who = names_ranks(arena, late.ranks, late.n);
     const char *time = explain_time(arena, &late, &others);
     switch (cause->kind) {
+    case KIND_MORE_WORK:
+    case KIND_SLOWER:
+        if (explain_work(arena, &late, &others))
+            time = explain_work(arena, &late, &others);
+        break;
     case KIND_DESCHEDULED:
         time = arena_printf(arena, "%s %s off the CPU there, although runnable", who, verb(&late, "was", "were"));
         break;

@@ -23,6 +23,7 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
     *lane = (struct lane){.rank = lanes->trace->locations[location].rank,
                           .is_worker = lane->is_worker,
                           .context = TRACE_NONE,
+                          .frame = TRACE_NONE,
                           .site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE),
                           .stretch = kept};
     stretch_begin(lane, lanes->trace->start_ns);
@@ -96,6 +97,7 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
     lane->stretch.end_ns = event->time_ns;
     lane->stretch.to = lane->site;
     lane->region = event->region;
+    lane->frame = event->frame;
     lane->enter_ns = event->time_ns;
     lane->depth = 1;
     lane->idle.n = 0;

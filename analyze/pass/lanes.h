@@ -35,9 +35,9 @@ struct idle {
 struct lane {
     uint32_t rank;
     bool is_worker;
-    uint32_t depth;   /* of regions entered since MPI was, MPI's included; 0 = outside MPI */
-    uint32_t context; /* of user regions entered */
-    uint32_t region, site;
+    uint32_t depth;               /* of regions entered since MPI was, MPI's included; 0 = outside MPI */
+    uint32_t context;             /* of user regions entered */
+    uint32_t region, site, frame; /* of the present or last MPI call */
     uint64_t enter_ns;
     uint64_t off_since_ns; /* 0 = on a CPU */
     enum off_kind off_kind;

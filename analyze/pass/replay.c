@@ -24,6 +24,7 @@ void replay_begin(struct replay *replay)
 static void call_release_room(struct call *call)
 {
     sparse_release(&call->before);
+    sparse_release(&call->counts);
     vec_release(&call->points);
     vec_release(&call->needs);
     free(call);
@@ -31,10 +32,14 @@ static void call_release_room(struct call *call)
 
 void replay_release(struct replay *replay)
 {
-    for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++)
+    for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++) {
         sparse_release(&replay->lanes[lane].open);
-    for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++)
+        sparse_release(&replay->lanes[lane].open_counts);
+    }
+    for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++) {
         sparse_release(&replay->ranks[rank].atoms);
+        sparse_release(&replay->ranks[rank].counts);
+    }
     while (replay->spare) {
         struct call *call = replay->spare;
         replay->spare = call->next;
@@ -53,10 +58,11 @@ struct call *replay_call(struct replay *replay)
         return call;
     }
     replay->spare = call->next;
-    struct call empty = {.before = call->before, .points = {0}};
+    struct call empty = {.before = call->before, .counts = call->counts};
     empty.points.at = call->points.at, empty.points.cap = call->points.cap;
     empty.needs.at = call->needs.at, empty.needs.cap = call->needs.cap;
     sparse_clear(&empty.before);
+    sparse_clear(&empty.counts);
     *call = empty;
     return call;
 }
@@ -97,10 +103,11 @@ void replay_queue(struct replay *replay, uint32_t at, struct call *call)
 /* Closes the open segment: its node, with a hold for the caller. */
 static struct chain_node *lane_node(struct replay *replay, struct queue_of_calls *lane)
 {
-    if (lane->open.n || lane->tip->time_ns != lane->now_ns) {
+    if (lane->open.n || lane->open_counts.n || lane->tip->time_ns != lane->now_ns) {
         struct chain *chain = &replay->links->chain;
         struct chain_node *node = chain_extend(chain, lane->tip, lane->now_ns, &lane->open, lane->open_noise_ns2);
         chain_drop(chain, lane->tip);
+        sparse_absorb(&node->counts, &lane->open_counts);
         lane->tip = node;
         lane->open_noise_ns2 = 0;
     }
@@ -142,6 +149,8 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     lane_check_polling(replay, lane, call);
     rank_add_stretch(&replay->ranks[lane->rank], call);
     sparse_absorb(&lane->open, &call->before);
+    sparse_add_all(&replay->ranks[lane->rank].counts, &call->counts, 1);
+    sparse_absorb(&lane->open_counts, &call->counts);
     lane->open_noise_ns2 += call->spent.noise_ns2;
     lane->now_ns = call->enter_ns;
     if (call_needs_node(lane, call))
@@ -188,6 +197,7 @@ static void lane_adopt(struct replay *replay, struct queue_of_calls *lane, const
     struct chain *chain = &replay->links->chain;
     struct chain_node *node = chain_hold(point->node);
     sparse_clear(&lane->open);
+    sparse_clear(&lane->open_counts);
     lane->open_noise_ns2 = 0;
     chain_drop(chain, lane->tip);
     lane->tip = node;

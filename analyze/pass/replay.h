@@ -30,6 +30,7 @@ struct call {
     bool is_open; /* never left: the trace ends inside */
     struct idle idle;
     struct sparse before; /* atoms since the call before */
+    struct sparse counts; /* bins since they were last taken */
     uint64_t before_ns;
     struct spent spent;
     VEC(struct point *) points; /* held: to be set at entry */
@@ -42,6 +43,7 @@ struct rank_time {
     double compute_ns, descheduled_ns, blocked_ns, mpi_ns, transfer_ns, waiting_ns;
     double outside_ns;   /* outside MPI */
     struct sparse atoms; /* time by atom_key, waiting left out */
+    struct sparse counts;
 };
 
 struct queue_of_calls {
@@ -49,6 +51,7 @@ struct queue_of_calls {
     struct call *first, *last;
     struct chain_node *tip; /* held */
     struct sparse open;     /* since tip */
+    struct sparse open_counts;
     double open_noise_ns2;
     uint64_t now_ns;
     struct sleepers *asleep_on;

@@ -22,8 +22,17 @@ static int class_step_compare(const void *a, const void *b)
     return (left->is_long_term > right->is_long_term) - (left->is_long_term < right->is_long_term);
 }
 
+/* Executions are known of places; time off the CPU there or inside MPI has none of its own. */
+static uint64_t term_executions(const struct result_input *input, const struct sparse *counted, uint64_t key)
+{
+    const struct step_key *step = steps_key(input->sites->steps, class_key_step(key));
+    if (step->what != WHAT_PLACE || step->state != STEP_COMPUTING)
+        return 0;
+    return (uint64_t)sparse_get(counted, (key & ~(uint64_t)UINT32_MAX) | step->id);
+}
+
 static void class_write(const struct result_input *input, struct path_class *class, const struct sparse *blame,
-                        struct wait_class *out)
+                        const struct sparse *counted, struct wait_class *out)
 {
     struct sparse redundant = {0};
     blame_prune(class, &redundant);
@@ -39,6 +48,7 @@ static void class_write(const struct result_input *input, struct path_class *cla
                                 .rank = class_key_rank(term->key),
                                 .dur_ns = is_waiting ? -term->ns : term->ns,
                                 .blame_ns = is_waiting ? 0 : sparse_get(blame, term->key),
+                                .executions = term_executions(input, counted, term->key),
                                 .is_long_term = term->key & CLASS_LONG_TERM,
                                 .is_redundant = sparse_get(&redundant, class_key_step(term->key)) > 0};
     }
@@ -46,7 +56,8 @@ static void class_write(const struct result_input *input, struct path_class *cla
     sparse_release(&redundant);
 }
 
-static void site_write(const struct result_input *input, uint32_t index, uint32_t at, struct sparse *blames)
+static void site_write(const struct result_input *input, uint32_t index, uint32_t at, struct sparse *blames,
+                       struct sparse *counted)
 {
     struct felt_site *site = &input->classes->sites.at[at];
     struct analysis *analysis = input->analysis;
@@ -62,7 +73,7 @@ static void site_write(const struct result_input *input, uint32_t index, uint32_
     for (uint32_t i = 0; i < site->classes.n; i++) {
         out->classes[i].site = index;
         out->classes[i].number = i + 1;
-        class_write(input, &site->classes.at[i], &blames[i], &out->classes[i]);
+        class_write(input, &site->classes.at[i], &blames[i], &counted[i], &out->classes[i]);
     }
     for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++)
         analysis->rank_waiting_ns[rank] += site->rank_waiting_ns[rank];
@@ -107,7 +118,31 @@ static struct sparse **blames_make(const struct result_input *input, struct aren
     return blames;
 }
 
-static void blames_release(const struct classes *classes, struct sparse **blames)
+/* Executions by class; empty vectors where nothing was counted. */
+static struct sparse **counted_make(const struct result_input *input, struct executions *executions,
+                                    struct arena *arena)
+{
+    struct classes *classes = input->classes;
+    struct sparse **counted = arena_array(arena, struct sparse *, classes->sites.n + 1);
+    for (size_t site = 0; site < classes->sites.n; site++) {
+        struct felt_site *at = &classes->sites.at[site];
+        counted[site] = arena_array(arena, struct sparse, at->classes.n + 1);
+        for (size_t i = 0; i < at->classes.n; i++)
+            executions_solve(executions, &at->classes.at[i].counts, &counted[site][i]);
+    }
+    return counted;
+}
+
+static void ranks_count(const struct result_input *input, struct executions *executions, struct sparse *ran)
+{
+    struct sparse bins = {0};
+    for (uint32_t rank = 0; rank < input->analysis->trace->n_ranks; rank++)
+        sparse_add_all(&bins, &input->replay->ranks[rank].counts, 1);
+    executions_solve(executions, &bins, ran);
+    sparse_release(&bins);
+}
+
+static void vectors_release(const struct classes *classes, struct sparse **blames)
 {
     for (size_t site = 0; site < classes->sites.n; site++)
         for (size_t i = 0; i < classes->sites.at[site].classes.n; i++)
@@ -167,19 +202,26 @@ void result_write(const struct result_input *input)
     classes_expand(input->classes);
     uint32_t *order = sites_by_waiting(input->classes, &scratch);
     struct sparse **blames = blames_make(input, &scratch);
+    struct executions executions;
+    struct sparse ran = {0};
+    executions_begin(&executions, analysis->trace, analysis->code);
+    struct sparse **counted = counted_make(input, &executions, &scratch);
+    ranks_count(input, &executions, &ran);
     analysis->waiting_ns = input->classes->waiting_ns;
     analysis->unexplained_ns = input->replay->unexplained_ns;
     analysis->rank_waiting_ns = arena_array(&analysis->arena, double, analysis->trace->n_ranks + 1);
     analysis->n_sites = (uint32_t)input->classes->sites.n;
     analysis->sites = arena_array(&analysis->arena, struct wait_site, analysis->n_sites + 1);
     for (uint32_t i = 0; i < analysis->n_sites; i++)
-        site_write(input, i, order[i], blames[order[i]]);
+        site_write(input, i, order[i], blames[order[i]], counted[order[i]]);
     causes_find(&(struct causes_input){.analysis = analysis,
                                        .classes = input->classes,
                                        .sites = input->sites,
                                        .ranks = input->replay->ranks,
                                        .site_order = order,
-                                       .blames = blames});
+                                       .blames = blames,
+                                       .counted = counted,
+                                       .ran = &ran});
     efficiency_write(analysis, input->replay);
     open_waits_write(analysis, input->sites, input->reader);
     analysis->n_mpi_calls = input->reader->n_calls;
@@ -188,6 +230,9 @@ void result_write(const struct result_input *input)
     steps_write(input);
     notes_write(input);
     result_check(analysis);
-    blames_release(input->classes, blames);
+    vectors_release(input->classes, blames);
+    vectors_release(input->classes, counted);
+    sparse_release(&ran);
+    executions_release(&executions);
     arena_release(&scratch);
 }

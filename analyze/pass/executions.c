@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pass/executions.h"
+#include <math.h>
+
+void executions_begin(struct executions *executions, const struct trace *trace, struct code *code)
+{
+    *executions = (struct executions){.trace = trace, .code = code};
+    size_t cap = 0, opened_cap = 0;
+    vec_grow((void **)&executions->modules, &cap, trace->n_modules + 1, sizeof *executions->modules);
+    vec_grow((void **)&executions->is_opened, &opened_cap, trace->n_modules + 1, sizeof *executions->is_opened);
+    for (uint32_t i = 0; i < trace->n_modules; i++) {
+        executions->modules[i] = NULL;
+        executions->is_opened[i] = false;
+    }
+}
+
+void executions_release(struct executions *executions)
+{
+    for (uint32_t i = 0; executions->modules && i < executions->trace->n_modules; i++)
+        if (executions->modules[i])
+            counts_close(executions->modules[i]);
+    vec_free(executions->modules);
+    vec_free(executions->is_opened);
+    counts_result_release(&executions->result);
+    vec_release(&executions->bins);
+    vec_release(&executions->frames);
+}
+
+/* NULL when the module has no counts or is not the file that ran. */
+static struct counts *module_counts(struct executions *executions, uint32_t module)
+{
+    if (!executions->code || module >= executions->trace->n_modules)
+        return NULL;
+    if (!executions->is_opened[module]) {
+        executions->is_opened[module] = true;
+        enum code_state state = code_module_state(executions->code, module);
+        if (state == CODE_FULL || state == CODE_SYMBOLS)
+            if (counts_open(executions->trace->modules[module].path, &executions->modules[module]))
+                executions->modules[module] = NULL;
+    }
+    return executions->modules[module];
+}
+
+static void add_stack(struct executions *executions, uint32_t module, uint32_t frame, double sign)
+{
+    const struct trace *trace = executions->trace;
+    uint32_t n_seen = 0;
+    for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent)
+        if (trace->frames[frame].module == module && trace->frames[frame].is_return)
+            *vec_push(&executions->frames) =
+                (struct counts_frame){.return_address = trace->frames[frame].address, .sign = (int32_t)sign};
+}
+
+/* What of the terms concerns one module. */
+static void gather(struct executions *executions, uint32_t module, const struct term *terms, size_t n)
+{
+    executions->bins.n = executions->frames.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t what = (uint32_t)terms[i].key;
+        const struct trace_point *point = what < executions->trace->n_points ? &executions->trace->points[what] : NULL;
+        if (what & COUNT_FRAME)
+            add_stack(executions, module, what & ~COUNT_FRAME, terms[i].ns);
+        else if (point && point->module == module && !point->is_bytes && terms[i].ns > 0)
+            *vec_push(&executions->bins) =
+                (struct counts_bin){.point = point->number, .value = (uint64_t)llround(terms[i].ns)};
+    }
+}
+
+/* The most executed block of each place. */
+static void add_rows(struct executions *executions, struct counts *counts, uint32_t module, uint64_t high,
+                     struct sparse *out)
+{
+    struct map most = {0};
+    VEC(uint32_t) places = {0};
+    for (size_t i = 0; i < executions->result.rows.n; i++) {
+        const struct counts_row *row = &executions->result.rows.at[i];
+        uint64_t address = counts_function(counts, row->function)->blocks[row->block].address;
+        uint32_t place = address ? code_place_at(executions->code, module, address) : CODE_NONE;
+        if (place == CODE_NONE)
+            continue;
+        bool is_new;
+        uint64_t *slot = map_put(&most, place, &is_new);
+        if (is_new)
+            *vec_push(&places) = place;
+        if (row->executions > *slot)
+            *slot = row->executions;
+    }
+    for (size_t i = 0; i < places.n; i++)
+        sparse_add(out, high | places.at[i], (double)*map_get(&most, places.at[i]));
+    vec_release(&places);
+    map_release(&most);
+}
+
+static void solve_one(struct executions *executions, uint64_t high, const struct term *terms, size_t n,
+                      struct sparse *out)
+{
+    for (uint32_t module = 0; module < executions->trace->n_modules; module++) {
+        gather(executions, module, terms, n);
+        struct counts *counts = executions->bins.n ? module_counts(executions, module) : NULL;
+        if (!counts)
+            continue;
+        counts_solve(counts, executions->bins.at, executions->bins.n, executions->frames.at, executions->frames.n,
+                     &executions->result);
+        add_rows(executions, counts, module, high, out);
+    }
+}
+
+void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out)
+{
+    sparse_pack(bins);
+    for (size_t i = 0, end; i < bins->n; i = end) {
+        uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
+        for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
+            end++;
+        solve_one(executions, high, &bins->at[i], end - i, out);
+    }
+    sparse_pack(out);
+}
+
+double executions_share_of_work(double late_ns, double late, double others_ns, double others)
+{
+    if (!(late > 0))
+        return -1;
+    if (!(others > 0) || !(late_ns > 0))
+        return 1;
+    double cost_others = others_ns / others;
+    double work_ns = (late - others) * cost_others, slower_ns = late * (late_ns / late - cost_others);
+    work_ns = work_ns > 0 ? work_ns : 0;
+    slower_ns = slower_ns > 0 ? slower_ns : 0;
+    return work_ns + slower_ns > 0 ? work_ns / (work_ns + slower_ns) : 1;
+}

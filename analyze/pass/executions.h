@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Executions of places in the code, from the bins of programs that were built to count.
+ *
+ * Bins are carried along with the durations and only solved at the end, class by class: the executions of a block are
+ * linear in the counters and in the frames that were in flight when they were taken, so sums of intervals can be solved
+ * as one interval. Keys are made by atom_key of the counter, or of COUNT_FRAME and the call stack (+1 for every time it
+ * stood at the end of an interval, -1 at the beginning).
+ *
+ * A place's executions are those of its most executed block: for a loop its iterations, for a routine its calls or
+ * more. Blocks of inner loops belong to those.
+ */
+#pragma once
+#include "analyze/counts/counts.h"
+#include "analyze/pass/sites.h"
+#include "analyze/pass/sparse.h"
+
+#define COUNT_FRAME 0x80000000u
+
+struct executions {
+    const struct trace *trace;
+    struct code *code;
+    struct counts **modules; /* by module; NULL = not opened, or no counts there */
+    bool *is_opened;
+    struct counts_result result;
+    VEC(struct counts_bin) bins;
+    VEC(struct counts_frame) frames;
+};
+
+void executions_begin(struct executions *executions, const struct trace *trace, struct code *code);
+void executions_release(struct executions *executions);
+/* Solves packed bins: for each high half of a key, adds (high half, place) with its executions to `out`, packed. */
+void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out);
+
+/*
+ * Why one side took longer in a place than the other: with times T and executions E, T = E c,
+ *     T_late - T_others = (E_late - E_others) c_others + E_late (c_late - c_others),
+ * the first part more work, the second slower. Returns the share of more work in what made it longer (a part that made
+ * it shorter does not count), in [0, 1]; -1 when the executions of the late side are not known.
+ */
+double executions_share_of_work(double late_ns, double late, double others_ns, double others);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* More work or slower: what executions and times say together. */
+#include "analyze/pass/executions.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static void time_differs_by_work_or_by_cost(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        double late_ns, late, others_ns, others, share;
+    } cases[] = {
+        {"four times as often, same cost", 4000, 400, 1000, 100, 1},
+        {"same executions, three times the cost", 3000, 100, 1000, 100, 0},
+        {"twice as often and twice the cost", 4000, 200, 1000, 100, 1. / 3},
+        {"the others never run it", 4000, 200, 0, 0, 1},
+        {"more often, but cheaper", 2000, 400, 1000, 100, 1},
+        {"less often, but dearer", 2000, 50, 1000, 100, 0},
+        {"not counted", 2000, 0, 1000, 0, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double share = executions_share_of_work(cases[i].late_ns, cases[i].late, cases[i].others_ns, cases[i].others);
+        if (fabs(share - cases[i].share) > 1e-9)
+            fail_msg("%s: %f", cases[i].what, share);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(time_differs_by_work_or_by_cost)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
