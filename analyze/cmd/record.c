@@ -26,7 +26,7 @@ enum mpi_kind { MPI_UNKNOWN, MPI_OPEN, MPI_CH, N_MPI_KINDS };
 static const char *const library_names[N_MPI_KINDS] = {NULL, "libwhywait.so", "libwhywait-mpich.so"};
 
 struct options {
-    const char *dir, *rate, *limit;
+    const char *dir, *spool, *rate, *limit;
     bool no_convert, quiet, help;
 };
 
@@ -34,6 +34,7 @@ static const char help_text[] =
     "Usage: whywait record [OPTIONS] PROGRAM [ARGUMENTS]\n"
     "Runs PROGRAM, a rank of an MPI job, and records it: mpirun -n 4 whywait record ./app\n\n"
     "  -o, --dir DIR      make the run directory in DIR (here)\n"
+    "      --spool DIR    write in DIR, a local disk of each node, and bring the data to the run directory at the end\n"
     "      --rate HZ      samples a second of CPU time (calibrated to cost at most 0.5 %); 0 = no samples\n"
     "      --limit SIZE   record at most SIZE bytes a rank (k, m, g), then only count\n"
     "      --no-convert   leave the archive to `whywait report`\n"
@@ -43,19 +44,18 @@ static const char help_text[] =
 static int parse(int argc, char **argv, struct options *options)
 {
     static const struct option longs[] = {
-        {"dir", required_argument, NULL, 'o'},
-        {"rate", required_argument, NULL, 'r'},
-        {"limit", required_argument, NULL, 'l'},
-        {"no-convert", no_argument, NULL, 'n'},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"dir", required_argument, NULL, 'o'},   {"rate", required_argument, NULL, 'r'},
+        {"spool", required_argument, NULL, 's'}, {"limit", required_argument, NULL, 'l'},
+        {"no-convert", no_argument, NULL, 'n'},  {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
     };
     int c;
     optind = 1;
     while ((c = getopt_long(argc, argv, "+o:qh", longs, NULL)) != -1) {
         if (c == 'o')
             options->dir = optarg;
+        else if (c == 's')
+            options->spool = optarg;
         else if (c == 'r')
             options->rate = optarg;
         else if (c == 'l')
@@ -167,6 +167,8 @@ static void pass_options(const struct options *options)
         bool found = realpath(options->dir, absolute) != NULL;
         setenv("WHYWAIT_DIR", found ? absolute : options->dir, 1);
     }
+    if (options->spool)
+        setenv("WHYWAIT_SPOOL", options->spool, 1);
     if (options->rate)
         setenv(strcmp(options->rate, "0") ? "WHYWAIT_RATE" : "WHYWAIT_SAMPLER",
                strcmp(options->rate, "0") ? options->rate : "off", 1);

@@ -6,6 +6,7 @@
  * says that it exists, `recording` whether this rank still writes.
  */
 #include "wrap/record/counters_sync.h"
+#include "wrap/record/away.h"
 #include "wrap/record/helper.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/rundir.h"
@@ -70,6 +71,8 @@ static void read_options(struct recorder_options *options)
 {
     const char *dir = getenv("WHYWAIT_DIR");
     snprintf(options->dir, sizeof options->dir, "%s", dir ? dir : "");
+    const char *spool = getenv("WHYWAIT_SPOOL");
+    snprintf(options->spool, sizeof options->spool, "%s", spool ? spool : "");
     options->limit_bytes = number_option("WHYWAIT_LIMIT", INT64_MAX);
     options->rate_hz = (unsigned)number_option("WHYWAIT_RATE", 0);
     const char *sampler = getenv("WHYWAIT_SAMPLER");
@@ -129,6 +132,26 @@ static bool agree_on_directory(void)
     return false;
 }
 
+static void choose_spool(void)
+{
+    recorder.is_away =
+        away_choose(recorder.run_dir, recorder.options.spool, recorder.spool_dir, sizeof recorder.spool_dir);
+    if (recorder.is_away)
+        return;
+    if (errno != 0)
+        say("the spool cannot be in %s: %s; it is in the run directory", recorder.options.spool, strerror(errno));
+    snprintf(recorder.spool_dir, sizeof recorder.spool_dir, "%.*s/spool", (int)(sizeof recorder.spool_dir - 8),
+             recorder.run_dir);
+}
+
+static void bring_spool_home(void)
+{
+    char home[SPOOL_PATH_BYTES + 8];
+    snprintf(home, sizeof home, "%s/spool", recorder.run_dir);
+    if (recorder.is_away && !away_bring_home(recorder.spool_dir, home))
+        say("rank %d: the spool stays in %s: %s", recorder.rank, recorder.spool_dir, strerror(errno));
+}
+
 static int find_own_code(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
@@ -180,12 +203,13 @@ static bool begin_recording(void)
         return false;
     }
     stacks_learn_process();
+    choose_spool();
     recorder.header.sample_period_ns = sampler_choose();
     dl_iterate_phdr(find_own_code, NULL);
     atomic_store(&recorder.recording, true);
     struct recorder_thread *first = threads_enter();
     if (!first || !spool_is_open(&first->events)) {
-        record_give_up("cannot write %s/spool: %s", recorder.run_dir, strerror(recorder.open_error));
+        record_give_up("cannot write in %s: %s", recorder.spool_dir, strerror(recorder.open_error));
         return false;
     }
     modules_scan(&first->events);
@@ -270,6 +294,7 @@ static void close_spools(void)
     enum ww_end how = recorder.has_given_up ? WW_END_GAVE_UP : WW_END_FINALIZE;
     threads_close_events(how, 0, recorder.end_ns);
     threads_close_samples(how, 0, recorder.end_ns);
+    bring_spool_home();
 }
 
 /* Each rank converts what it wrote; rank 0 then joins the parts. */

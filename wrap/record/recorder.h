@@ -54,7 +54,8 @@ struct recorder_thread {
 };
 
 struct recorder_options {
-    char dir[SPOOL_PATH_BYTES]; /* where run directories are made; empty = the working directory */
+    char dir[SPOOL_PATH_BYTES];   /* where run directories are made; empty = the working directory */
+    char spool[SPOOL_PATH_BYTES]; /* where the spool shall be; empty = in the run directory, if that is local */
     uint64_t limit_bytes;
     unsigned rate_hz; /* 0 = calibrate */
     char sampler[16]; /* perf, timer, off; empty = the best that works */
@@ -70,6 +71,8 @@ struct recorder_process {
     int32_t pid, rank, n_ranks;
     uint64_t start_ns, realtime_ns, end_ns;
     char run_dir[SPOOL_PATH_BYTES];
+    char spool_dir[SPOOL_PATH_BYTES]; /* RUN_DIR/spool, or away from it */
+    bool is_away;
     struct ww_header header; /* what all files have in common */
     struct recorder_options options;
     struct spool_budget budget;

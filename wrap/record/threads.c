@@ -116,17 +116,28 @@ static bool take_number(struct recorder_thread *thread)
     return thread->index >= 0;
 }
 
+static void link_at_home(const char *path)
+{
+    char home[SPOOL_PATH_BYTES + 64];
+    snprintf(home, sizeof home, "%s/spool%s", recorder.run_dir, strrchr(path, '/'));
+    if (symlink(path, home) != 0)
+        record_note("%s cannot be linked to %s: %s", home, path, strerror(errno));
+}
+
 static bool open_file(struct recorder_thread *thread, struct spool *spool, enum ww_kind kind, const char *suffix,
                       size_t largest_bytes)
 {
     char path[SPOOL_PATH_BYTES + 64];
-    snprintf(path, sizeof path, "%s/spool/%d-%d.%s", recorder.run_dir, recorder.rank, thread->index, suffix);
+    snprintf(path, sizeof path, "%s/%d-%d.%s", recorder.spool_dir, recorder.rank, thread->index, suffix);
     struct ww_header header = recorder.header;
     header.kind = kind;
     header.thread = thread->index;
     header.tid = thread->tid;
-    if (spool_open(spool, path, &header, SPOOL_SMALLEST_SEGMENT, largest_bytes, &recorder.budget))
+    if (spool_open(spool, path, &header, SPOOL_SMALLEST_SEGMENT, largest_bytes, &recorder.budget)) {
+        if (recorder.is_away)
+            link_at_home(path);
         return true;
+    }
     recorder.open_error = errno;
     record_note("thread %d is not recorded: %s: %s", thread->index, path, strerror(errno));
     return false;

@@ -153,6 +153,7 @@ static int set_up(void **state)
     snprintf(spool, sizeof spool, "%s/spool", dir);
     mkdir(spool, 0700);
     strcpy(recorder.run_dir, dir);
+    strcpy(recorder.spool_dir, spool);
     recorder.pid = getpid();
     recorder.budget.left_bytes = INT64_MAX;
     /* unit_record_sampler_timer is this program under another name. */
