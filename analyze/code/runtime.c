@@ -21,6 +21,7 @@ static const char *const runtime_names[] = {
     "libutil",
     "libanl",
     "ld-linux*",
+    "linux-vdso",
     "ld64*",
     "ld",
     "ld-musl*",
