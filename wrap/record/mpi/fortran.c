@@ -20,9 +20,9 @@ static const struct shape shapes[] = {
 };
 
 enum sentinel { IN_PLACE, STATUS_IGNORE, STATUSES_IGNORE, N_SENTINELS };
-enum { N_SPELLINGS = 5 };
 
 #ifdef OPEN_MPI
+enum { N_SPELLINGS = 4 };
 static const char *const spelling[N_SENTINELS][N_SPELLINGS] = {
     {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"},
     {"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore", "mpi_fortran_status_ignore__",
@@ -33,6 +33,7 @@ static const char *const spelling[N_SENTINELS][N_SPELLINGS] = {
 /* No variables that hold addresses. */
 enum { FIRST_INDIRECT = N_SPELLINGS };
 #else
+enum { N_SPELLINGS = 2 };
 static const char *const spelling[N_SENTINELS][N_SPELLINGS] = {
     {"MPIR_F08_MPI_IN_PLACE", "MPIR_F_MPI_IN_PLACE"},
     {"MPIR_F08_MPI_STATUS_IGNORE_OBJ", "MPI_F_STATUS_IGNORE"},
@@ -42,28 +43,31 @@ static const char *const spelling[N_SENTINELS][N_SPELLINGS] = {
 enum { FIRST_INDIRECT = 1 };
 #endif
 
+/* Where a name is not there, something that no argument can be. */
+static const void *nothing;
 static const void *sentinels[N_SENTINELS][N_SPELLINGS];
 
 static void load_sentinels(void)
 {
     static bool loaded;
-    if (__atomic_load_n(&loaded, __ATOMIC_ACQUIRE))
+    if (__builtin_expect(__atomic_load_n(&loaded, __ATOMIC_ACQUIRE), 1))
         return;
     for (int s = 0; s < N_SENTINELS; s++)
-        for (int i = 0; i < N_SPELLINGS; i++)
-            if (spelling[s][i])
-                __atomic_store_n(&sentinels[s][i], next_find_data(spelling[s][i]), __ATOMIC_RELAXED);
+        for (int i = 0; i < N_SPELLINGS; i++) {
+            const void *found = next_find_data(spelling[s][i]);
+            __atomic_store_n(&sentinels[s][i], found ? found : &nothing, __ATOMIC_RELAXED);
+        }
     __atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
 }
 
-static bool is_sentinel(enum sentinel s, const void *address)
+static inline bool is_sentinel(enum sentinel s, const void *address)
 {
+    bool is = false;
     for (int i = 0; i < N_SPELLINGS; i++) {
         const void *known = __atomic_load_n(&sentinels[s][i], __ATOMIC_RELAXED);
-        if (known && address == (i < FIRST_INDIRECT ? known : *(const void *const *)known))
-            return true;
+        is |= address == (i < FIRST_INDIRECT ? known : *(const void *const *)known);
     }
-    return false;
+    return is && address;
 }
 
 /* A C descriptor (ISO_Fortran_binding.h) begins with the address of the data. */
@@ -165,6 +169,7 @@ void fortran_call(const struct fortran_row *row, void **arguments, fortran_next 
     f.row = row;
     f.a = arguments;
     f.own_ierror = MPI_SUCCESS;
+    f.comm_at = -1;
     f.list.before = NULL;
     if (row->ierror >= 0 && !arguments[row->ierror])
         arguments[row->ierror] = &f.own_ierror;

@@ -8,7 +8,7 @@
 /* The new communicator is the last argument before ierror (or before the request, if there is one). */
 static MPI_Comm made_by(const struct fortran *f)
 {
-    return f_comm(f, f->row->ierror - 1 - (f->row->request >= 0));
+    return f_made(f, f->row->ierror - 1 - (f->row->request >= 0));
 }
 
 void f_create_end(struct fortran *f)
@@ -36,7 +36,7 @@ void f_spawn_begin(struct fortran *f)
 void f_spawn_end(struct fortran *f)
 {
     int root = spawn_root(f);
-    comm_made(f->call, f_comm(f, root + 1), f_comm(f, root + 2), false);
+    comm_made(f->call, f_comm(f, root + 1), f_made(f, root + 2), false);
 }
 
 /* port, info, root, comm, newcomm */
@@ -47,7 +47,7 @@ void f_connect_begin(struct fortran *f)
 
 void f_connect_end(struct fortran *f)
 {
-    comm_made(f->call, f_comm(f, 3), f_comm(f, 4), false);
+    comm_made(f->call, f_comm(f, 3), f_made(f, 4), false);
 }
 
 void f_orphan_end(struct fortran *f)
@@ -63,7 +63,7 @@ void f_free_begin(struct fortran *f)
     comm_drop(comm_forget(comm));
 }
 
-void f_free_unrecorded(const struct fortran *f)
+void f_free_unrecorded(struct fortran *f)
 {
     if (comms_are_started())
         comm_drop(comm_forget(f_comm(f, 0)));

@@ -14,6 +14,8 @@ struct fortran {
     struct ww_call *call;
     int err;
     int own_ierror;
+    int comm_at; /* the argument that `comm` was made from; -1 = none yet */
+    MPI_Comm comm;
     MPI_Status *status; /* what the real call fills; Fortran's statuses have the layout of C's */
     MPI_Status own_status;
     MPI_Request before;
@@ -28,7 +30,7 @@ struct fortran {
 #undef SHAPE
 
 /* What is freed while nothing is recorded must be forgotten, too: its handle will come back. */
-void f_free_unrecorded(const struct fortran *f);
+void f_free_unrecorded(struct fortran *f);
 
 static inline int f_int(const struct fortran *f, int i)
 {
@@ -46,7 +48,17 @@ static inline MPI_Count f_count(const struct fortran *f, int i)
 #define F2C(kind, value) MPI_##kind##_f2c(value)
 #endif
 
-static inline MPI_Comm f_comm(const struct fortran *f, int i)
+/* A communicator argument, of which a call has one; results come from f_made. */
+static inline MPI_Comm f_comm(struct fortran *f, int i)
+{
+    if (f->comm_at != i) {
+        f->comm = F2C(Comm, f_int(f, i));
+        f->comm_at = i;
+    }
+    return f->comm;
+}
+
+static inline MPI_Comm f_made(const struct fortran *f, int i)
 {
     return F2C(Comm, f_int(f, i));
 }
