@@ -5,6 +5,7 @@
  */
 #include "analyze/trace/join.h"
 #include "analyze/trace/files.h"
+#include "analyze/trace/bring_home.h"
 #include "analyze/trace/spool.h"
 #include "wrap/base/err.h"
 #include <dirent.h>
@@ -283,7 +284,7 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
     struct spool_list list = {0};
     int result = 0;
     if (!path_exists(anchor))
-        result = spool_list_read(&list, spool);
+        result = spool_bring_home(spool) || spool_list_read(&list, spool) ? -1 : 0;
     for (size_t i = 0; !result && i < list.files.n; i++) {
         if (i && list.files.at[i].rank == list.files.at[i - 1].rank)
             continue;

@@ -3,6 +3,7 @@
  * trace_open: any OTF2 archive as a struct trace. Its locations are merged with a heap; the present location goes on as
  * long as its next event is still the first.
  */
+#include "analyze/trace/anchor.h"
 #include "analyze/trace/otf2_reader.h"
 #include "analyze/trace/causality.h"
 #include "wrap/base/err.h"
@@ -13,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { BATCH_TOTAL = 1 << 20, BATCH_SMALLEST = 64, BATCH_LARGEST = 4096 };
+enum { BATCH_TOTAL = 1 << 20, BATCH_SMALLEST = 64, BATCH_LARGEST = 512 };
 
 static struct archive_reader *archive_of(struct trace *trace)
 {
@@ -156,7 +157,7 @@ static int read_anchor(struct archive_reader *archive, const char *anchor)
     if (access(anchor, R_OK))
         return error("cannot read %s: %s", anchor, strerror(errno));
     archive_silence();
-    archive->reader = OTF2_Reader_Open(anchor);
+    archive->reader = anchor_is_sound(anchor) ? OTF2_Reader_Open(anchor) : NULL;
     if (!archive->reader)
         return error("%s is no OTF2 archive, or its anchor file is damaged", anchor);
     if (OTF2_Reader_SetSerialCollectiveCallbacks(archive->reader))
