@@ -186,10 +186,10 @@ static int range_order(const void *a, const void *b)
 
 static void add_piece(struct unit *unit, uint64_t lo, uint32_t scope)
 {
-    struct scope_piece *last = unit->n_pieces > 0 ? &unit->pieces[unit->n_pieces - 1] : NULL;
-    if (last != NULL && last->lo == lo)
-        last->scope = scope;
-    else if (last == NULL || last->scope != scope)
+    size_t n = unit->n_pieces;
+    if (n > 0 && unit->pieces[n - 1].lo == lo)
+        unit->pieces[n - 1].scope = scope;
+    else if (n == 0 || unit->pieces[n - 1].scope != scope)
         unit->pieces[unit->n_pieces++] = (struct scope_piece){lo, scope};
 }
 
