@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lawson and Hanson's active sets on the normal equations. Columns are scaled to unit length first, since one step may
+ * run a billion times and another once. A step enters the passive set when its cost wants to grow; the passive set is
+ * solved by Cholesky's factorisation; a step whose cost would turn negative leaves. A column that depends on those
+ * already in (a pivot near zero) stays out of the factorisation: its cost is then carried by the others.
+ */
+#include "analyze/counts/nnls.h"
+#include <math.h>
+#include <string.h>
+
+static const double TINY_PIVOT = 1e-10, TOLERANCE = 1e-10;
+
+/* The scaled problem while it is solved. */
+struct work {
+    uint32_t n, n_passive;
+    double *gram, *right, *scale;
+    double *cost, *wish; /* the current point; the passive set's own minimum */
+    double *factor;      /* lower triangle, n_passive x n_passive with row length n */
+    uint32_t *passive;
+    bool *is_passive, *is_dependent;
+};
+
+void nnls_init(struct nnls *problem, struct arena *arena, uint32_t n)
+{
+    *problem =
+        (struct nnls){.n = n, .gram = arena_array(arena, double, (size_t)n *n), .right = arena_array(arena, double, n)};
+}
+
+void nnls_add(struct nnls *problem, const uint32_t *steps, const double *executions, uint32_t n_entries,
+              double length_ns, double weight)
+{
+    for (uint32_t i = 0; i < n_entries; i++) {
+        double *row = problem->gram + (size_t)steps[i] * problem->n;
+        for (uint32_t j = 0; j < n_entries; j++)
+            row[steps[j]] += weight * executions[i] * executions[j];
+        problem->right[steps[i]] += weight * executions[i] * length_ns;
+    }
+    problem->square += weight * length_ns * length_ns;
+    problem->n_rows++;
+}
+
+void nnls_prefer(struct nnls *problem, uint32_t step, double cost_ns, double strength)
+{
+    problem->gram[(size_t)step * problem->n + step] += strength;
+    problem->right[step] += strength * cost_ns;
+}
+
+static struct work work_new(const struct nnls *problem, struct arena *arena)
+{
+    uint32_t n = problem->n;
+    struct work w = {.n = n,
+                     .gram = arena_copy(arena, problem->gram, sizeof(double) * n * n),
+                     .right = arena_copy(arena, problem->right, sizeof(double) * n),
+                     .scale = arena_array(arena, double, n),
+                     .cost = arena_array(arena, double, n),
+                     .wish = arena_array(arena, double, n),
+                     .factor = arena_array(arena, double, (size_t)n *n),
+                     .passive = arena_array(arena, uint32_t, n),
+                     .is_passive = arena_array(arena, bool, n),
+                     .is_dependent = arena_array(arena, bool, n)};
+    for (uint32_t i = 0; i < n; i++)
+        w.scale[i] = w.gram[(size_t)i * n + i] > 0 ? 1 / sqrt(w.gram[(size_t)i * n + i]) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        w.right[i] *= w.scale[i];
+        for (uint32_t j = 0; j < n; j++)
+            w.gram[(size_t)i * n + j] *= w.scale[i] * w.scale[j];
+    }
+    return w;
+}
+
+/* Adds row k of the factor, for the passive step k. False when the column depends on those before it. */
+static bool factor_row(struct work *w, uint32_t k)
+{
+    double *row = w->factor + (size_t)k * w->n;
+    const double *gram = w->gram + (size_t)w->passive[k] * w->n;
+    double pivot = gram[w->passive[k]];
+    for (uint32_t i = 0; i < k; i++) {
+        const double *above = w->factor + (size_t)i * w->n;
+        double sum = gram[w->passive[i]];
+        for (uint32_t j = 0; j < i; j++)
+            sum -= row[j] * above[j];
+        row[i] = sum / above[i];
+        pivot -= row[i] * row[i];
+    }
+    if (pivot < TINY_PIVOT)
+        return false;
+    row[k] = sqrt(pivot);
+    return true;
+}
+
+/* The minimum over the passive steps, into wish. */
+static void solve_passive(struct work *w)
+{
+    for (uint32_t i = 0; i < w->n_passive; i++) {
+        const double *row = w->factor + (size_t)i * w->n;
+        double sum = w->right[w->passive[i]];
+        for (uint32_t j = 0; j < i; j++)
+            sum -= row[j] * w->wish[w->passive[j]];
+        w->wish[w->passive[i]] = sum / row[i];
+    }
+    for (uint32_t i = w->n_passive; i-- > 0;) {
+        double sum = w->wish[w->passive[i]];
+        for (uint32_t j = i + 1; j < w->n_passive; j++)
+            sum -= w->factor[(size_t)j * w->n + i] * w->wish[w->passive[j]];
+        w->wish[w->passive[i]] = sum / w->factor[(size_t)i * w->n + i];
+    }
+}
+
+/* How much the sum of squares falls when the cost grows. */
+static double pull(const struct work *w, uint32_t step)
+{
+    const double *row = w->gram + (size_t)step * w->n;
+    double sum = w->right[step];
+    for (uint32_t i = 0; i < w->n_passive; i++)
+        sum -= row[w->passive[i]] * w->cost[w->passive[i]];
+    return sum;
+}
+
+static uint32_t strongest_pull(const struct work *w)
+{
+    uint32_t best = UINT32_MAX;
+    double most = 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (w->is_passive[i] || w->is_dependent[i] || w->scale[i] == 0)
+            continue;
+        double force = pull(w, i);
+        if (force > TOLERANCE * fabs(w->right[i]) && force > most) {
+            most = force;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void refactor(struct work *w)
+{
+    uint32_t n = w->n_passive;
+    w->n_passive = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        w->passive[w->n_passive] = w->passive[i];
+        if (factor_row(w, w->n_passive))
+            w->n_passive++;
+        else
+            w->is_passive[w->passive[i]] = false;
+    }
+}
+
+static bool wish_is_feasible(const struct work *w)
+{
+    for (uint32_t i = 0; i < w->n_passive; i++)
+        if (w->wish[w->passive[i]] <= 0)
+            return false;
+    return true;
+}
+
+/* Goes towards the wish until the first cost is zero, and takes the steps at zero out. */
+static void step_back(struct work *w)
+{
+    double way = 1;
+    for (uint32_t i = 0; i < w->n_passive; i++) {
+        uint32_t step = w->passive[i];
+        if (w->wish[step] <= 0)
+            way = fmin(way, w->cost[step] / (w->cost[step] - w->wish[step]));
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->n_passive; i++) {
+        uint32_t step = w->passive[i];
+        w->cost[step] += way * (w->wish[step] - w->cost[step]);
+        if (w->wish[step] <= 0 && w->cost[step] <= 1e-14) {
+            w->cost[step] = 0;
+            w->is_passive[step] = false;
+        } else {
+            w->passive[n++] = step;
+        }
+    }
+    w->n_passive = n;
+    refactor(w);
+}
+
+static void take_in(struct work *w, uint32_t step)
+{
+    w->passive[w->n_passive] = step;
+    w->is_dependent[step] = !factor_row(w, w->n_passive);
+    if (w->is_dependent[step])
+        return;
+    w->is_passive[step] = true;
+    w->n_passive++;
+    solve_passive(w);
+    for (uint32_t i = 0; i <= w->n && w->n_passive && !wish_is_feasible(w); i++) {
+        step_back(w);
+        solve_passive(w);
+    }
+    for (uint32_t i = 0; i < w->n_passive; i++)
+        w->cost[w->passive[i]] = w->wish[w->passive[i]];
+    memset(w->is_dependent, 0, w->n * sizeof *w->is_dependent);
+}
+
+/* The k-th diagonal element of the inverse of the passive Gram matrix. */
+static double inverse_diagonal(struct work *w, uint32_t k)
+{
+    double sum = 0;
+    for (uint32_t i = k; i < w->n_passive; i++) {
+        const double *row = w->factor + (size_t)i * w->n;
+        double value = i == k ? 1 : 0;
+        for (uint32_t j = k; j < i; j++)
+            value -= row[j] * w->wish[j];
+        w->wish[i] = value / row[i]; /* scratch by position */
+        sum += w->wish[i] * w->wish[i];
+    }
+    return sum;
+}
+
+/* Variance of a length about its fit, in units of 1 / weight. */
+static double residual_variance(const struct nnls *problem, const struct work *w)
+{
+    double explained = 0;
+    for (uint32_t i = 0; i < w->n_passive; i++)
+        explained += w->cost[w->passive[i]] * w->right[w->passive[i]];
+    double left = problem->square - explained;
+    double freedom = (double)problem->n_rows - w->n_passive;
+    return left > 0 && freedom > 0 ? left / freedom : 0;
+}
+
+static void report(const struct nnls *problem, struct work *w, struct nnls_cost *costs)
+{
+    double variance = residual_variance(problem, w);
+    for (uint32_t i = 0; i < w->n; i++)
+        costs[i] = (struct nnls_cost){w->cost[i] * w->scale[i], w->scale[i] == 0 ? INFINITY : 0};
+    for (uint32_t k = 0; k < w->n_passive; k++) {
+        uint32_t step = w->passive[k];
+        costs[step].error_ns = w->scale[step] * sqrt(variance * inverse_diagonal(w, k));
+    }
+}
+
+/* Columns like one that is in, and of no prior, are not determined: their sum is. */
+static void mark_undetermined(const struct work *w, struct nnls_cost *costs)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < w->n && w->scale[i] > 0; j++)
+            if (j != i && w->gram[(size_t)i * w->n + j] > 1 - TINY_PIVOT)
+                costs[i].error_ns = INFINITY;
+}
+
+bool nnls_solve(const struct nnls *problem, struct arena *scratch, struct nnls_cost *costs)
+{
+    struct work w = work_new(problem, scratch);
+    uint32_t next = 0, rounds = 0;
+    for (; rounds < 3 * w.n + 10 && (next = strongest_pull(&w)) != UINT32_MAX; rounds++)
+        take_in(&w, next);
+    report(problem, &w, costs);
+    mark_undetermined(&w, costs);
+    return next == UINT32_MAX || w.n == 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What one execution of a step costs, from intervals: non-negative least squares of interval lengths on execution
+ * counts,
+ *
+ *     minimise  sum over rows of weight (length - sum of count_j cost_j)^2  +  sum of strength_j (cost_j - prior_j)^2,
+ *     cost >= 0.
+ *
+ * Rows are added one at a time and not kept: memory is n^2 numbers for n steps. Counts that always change together
+ * leave their costs open; there the prior (a cost from samples) decides, and where there is none, they share.
+ */
+#pragma once
+#include "wrap/base/arena.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nnls {
+    uint32_t n;
+    double *gram;  /* n x n: sum of weight count_i count_j, plus strengths */
+    double *right; /* sum of weight count_i length, plus strengths x priors */
+    double square; /* sum of weight length^2, of the rows */
+    uint64_t n_rows;
+};
+
+struct nnls_cost {
+    double cost_ns;
+    double error_ns; /* standard error; INFINITY when rows and prior do not determine it */
+};
+
+/* All memory is in the arena. */
+void nnls_init(struct nnls *problem, struct arena *arena, uint32_t n);
+/* One interval: n_entries steps with their executions (each step at most once), and its length without time off the
+ * CPU. weight: 1 / variance of the length, up to a common factor. */
+void nnls_add(struct nnls *problem, const uint32_t *steps, const double *executions, uint32_t n_entries,
+              double length_ns, double weight);
+/* What is known of a step beforehand; strength: 1 / variance of cost_ns, on the scale of the weights. */
+void nnls_prefer(struct nnls *problem, uint32_t step, double cost_ns, double strength);
+/* Fills in costs[n] (active sets after Lawson and Hanson, on the normal equations). Returns false when it ran out of
+ * rounds; the costs are then non-negative, but not the best. */
+bool nnls_solve(const struct nnls *problem, struct arena *scratch, struct nnls_cost *costs);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of points: a sound one is solved, a damaged one gives fewer functions and never a crash. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "analyze/counts/table.h"
+#include <string.h>
+
+enum { N_EDGES = 7, N_ADDRESSES = 3, N_LINES = 3 };
+
+/* The loop over an if of test_knuth.c, as the plugin writes it: blocks 0 root, 1 EXIT, 2 head, 3 body, 4 then, 5 join.
+ */
+struct example {
+    struct points_function head;
+    struct points_edge edges[N_EDGES];
+    uint32_t padding;
+    struct points_address addresses[N_ADDRESSES];
+    struct points_line lines[N_LINES];
+    struct points_alloc allocs[1];
+};
+static const char strings[] = "example\0example.c";
+
+static const struct example sound = {
+    .head = {.magic = POINTS_MAGIC,
+             .size_bytes = sizeof(struct example),
+             .version = POINTS_VERSION,
+             .address = 0x1000,
+             .tls_offset_bytes = 16,
+             .n_counters = 4,
+             .n_blocks = 6,
+             .n_edges = N_EDGES,
+             .n_addresses = N_ADDRESSES,
+             .n_lines = N_LINES,
+             .n_allocs = 1,
+             .name = 0,
+             .file = 8,
+             .line = 10,
+             .dispatcher = POINTS_NONE},
+    .edges = {{0, 2, 0},
+              {2, 3, POINTS_NONE},
+              {2, 1, POINTS_NONE},
+              {3, 4, 1},
+              {3, 5, 2},
+              {4, 5, POINTS_NONE},
+              {5, 2, POINTS_NONE}},
+    .addresses = {{0x1000, 2, POINTS_CODE}, {0x1010, 3, POINTS_CODE}, {0x1020, 4, POINTS_RETURN}},
+    .lines = {{2, 8, 11}, {3, 8, 12}, {4, 8, 13}},
+    .allocs = {{3, 4, 8, 13}},
+};
+
+static struct counts *counts_of(const struct example *example, size_t bytes)
+{
+    struct counts *counts = test_calloc(1, sizeof *counts);
+    unsigned char *copy = arena_copy(&counts->arena, example, bytes);
+    table_read(counts, copy, bytes, strings, sizeof strings);
+    return counts;
+}
+
+static void drop(struct counts *counts)
+{
+    for (uint32_t f = 0; f < counts->n_functions; f++)
+        cfg_release(&counts->functions[f].cfg);
+    arena_release(&counts->arena);
+    test_free(counts);
+}
+
+static uint64_t executions(const struct counts_result *result, uint32_t block)
+{
+    for (size_t i = 0; i < result->rows.n; i++)
+        if (result->rows.at[i].block == block)
+            return result->rows.at[i].executions;
+    return 0;
+}
+
+/* Two calls, ten iterations of which three took the `then`, in which 96 bytes were allocated each time; then a third
+ * call that waits in it. */
+static void test_sound(void **state)
+{
+    (void)state;
+    struct counts *counts = counts_of(&sound, sizeof sound);
+    assert_int_equal(counts->n_functions, 1);
+    assert_string_equal(counts->functions[0].name, "example");
+    assert_int_equal(counts->functions[0].blocks[3].address, 0x1010);
+    assert_int_equal(counts->functions[0].blocks[4].lines[0].line, 13);
+    assert_int_equal(counts->functions[0].loops.n, 1);
+    static const struct counts_bin bins[] = {{2, 3}, {3, 4}, {4, 7}, {5, 288}, {77, 5}};
+    static const struct counts_frame frames[] = {{0x1020, 1}, {0x5555, 1}};
+    struct counts_result result = {0};
+    for (int again = 0; again < 2; again++) {
+        counts_solve(counts, bins, 5, frames, 2, &result);
+        assert_int_equal(result.faults.n, 0);
+        assert_int_equal(executions(&result, 0), 3);
+        assert_int_equal(executions(&result, 2), 13);
+        assert_int_equal(executions(&result, 3), 11);
+        assert_int_equal(executions(&result, 4), 4);
+        assert_int_equal(executions(&result, 5), 10);
+        assert_int_equal(result.bytes.n, 1);
+        assert_int_equal(result.bytes.at[0].bytes, 288);
+    }
+    counts_solve(counts, bins, 1, &frames[1], 1, &result);
+    assert_int_equal(result.rows.n, 2); /* three calls that ran no iteration: the root and the head */
+    counts_result_release(&result);
+    drop(counts);
+}
+
+static void test_damaged(void **state)
+{
+    (void)state;
+    uint64_t random = 5;
+    uint32_t n_refused = 0;
+    for (int round = 0; round < 50000; round++) {
+        struct example example = sound;
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        size_t at = (size_t)(random >> 33) % sizeof example;
+        ((unsigned char *)&example)[at] ^= (unsigned char)(1 + (random >> 20) % 255);
+        size_t bytes = random >> 60 ? sizeof example : (size_t)(random >> 40) % sizeof example;
+        struct counts *counts = counts_of(&example, bytes);
+        n_refused += counts->n_functions == 0;
+        if (counts->n_functions && counts->n_points < 10000) {
+            static const struct counts_bin bins[] = {{2, 3}, {3, 4}, {4, 7}, {5, 288}};
+            static const struct counts_frame frames[] = {{0x1020, 1}};
+            struct counts_result result = {0};
+            counts_solve(counts, bins, 4, frames, 1, &result);
+            counts_result_release(&result);
+        }
+        drop(counts);
+    }
+    assert_true(n_refused > 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_damaged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
