@@ -89,6 +89,7 @@ struct cause_rank {
     uint32_t rank;
     double blame_ns;
     double time_ns;      /* that this rank spent in the step over the whole run */
+    double computing_ns; /* of it, on a CPU */
     uint64_t executions; /* 0 = not counted */
 };
 

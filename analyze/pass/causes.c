@@ -14,6 +14,7 @@ struct culprit {
     struct sparse ranks;   /* blame by rank */
     struct sparse classes; /* blame by (site in result order, class) */
     struct sparse times;   /* time by rank */
+    struct sparse busy;    /* likewise, computing only */
     struct sparse ran;     /* executions by rank */
 };
 
@@ -209,8 +210,12 @@ static void causes_collect(struct causes *causes)
         if (step >= causes->cause_step.n)
             continue;
         const uint64_t *slot = map_get(&causes->index, causes->cause_step.at[step]);
-        if (slot)
-            sparse_add(&causes->found.at[*slot].times, class_key_rank(causes->time.at[i].key), causes->time.at[i].ns);
+        if (!slot)
+            continue;
+        struct culprit *culprit = &causes->found.at[*slot];
+        sparse_add(&culprit->times, class_key_rank(causes->time.at[i].key), causes->time.at[i].ns);
+        if (steps_key(causes->steps, step)->state == STEP_COMPUTING)
+            sparse_add(&culprit->busy, class_key_rank(causes->time.at[i].key), causes->time.at[i].ns);
     }
 }
 
@@ -256,12 +261,14 @@ static void cause_add_ranks(struct arena *arena, struct culprit *culprit, struct
 {
     sparse_pack(&culprit->ranks);
     sparse_pack(&culprit->times);
+    sparse_pack(&culprit->busy);
     cause->ranks = arena_array(arena, struct cause_rank, culprit->ranks.n + 1);
     for (size_t i = 0; i < culprit->ranks.n; i++)
         cause->ranks[cause->n_ranks++] =
             (struct cause_rank){.rank = (uint32_t)culprit->ranks.at[i].key,
                                 .blame_ns = culprit->ranks.at[i].ns,
                                 .time_ns = sparse_get(&culprit->times, culprit->ranks.at[i].key),
+                                .computing_ns = sparse_get(&culprit->busy, culprit->ranks.at[i].key),
                                 .executions = (uint64_t)sparse_get(&culprit->ran, culprit->ranks.at[i].key)};
     qsort(cause->ranks, cause->n_ranks, sizeof *cause->ranks, cause_rank_compare);
 }
@@ -278,6 +285,7 @@ static void cause_add_others(struct analysis *analysis, struct culprit *culprit,
             cause->others[cause->n_others++] =
                 (struct cause_rank){.rank = rank,
                                     .time_ns = sparse_get(&culprit->times, rank),
+                                    .computing_ns = sparse_get(&culprit->busy, rank),
                                     .executions = (uint64_t)sparse_get(&culprit->ran, rank)};
     }
 }
@@ -361,6 +369,7 @@ static void causes_release(struct causes *causes)
         sparse_release(&causes->found.at[i].ranks);
         sparse_release(&causes->found.at[i].classes);
         sparse_release(&causes->found.at[i].times);
+        sparse_release(&causes->found.at[i].busy);
         sparse_release(&causes->found.at[i].ran);
     }
     vec_release(&causes->found);

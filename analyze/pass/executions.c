@@ -5,13 +5,17 @@
 void executions_begin(struct executions *executions, const struct trace *trace, struct code *code)
 {
     *executions = (struct executions){.trace = trace, .code = code};
-    size_t cap = 0, opened_cap = 0;
+    size_t cap = 0, opened_cap = 0, points_cap = 0;
     vec_grow((void **)&executions->modules, &cap, trace->n_modules + 1, sizeof *executions->modules);
     vec_grow((void **)&executions->is_opened, &opened_cap, trace->n_modules + 1, sizeof *executions->is_opened);
+    vec_grow((void **)&executions->has_points, &points_cap, trace->n_modules + 1, sizeof *executions->has_points);
     for (uint32_t i = 0; i < trace->n_modules; i++) {
         executions->modules[i] = NULL;
-        executions->is_opened[i] = false;
+        executions->is_opened[i] = executions->has_points[i] = false;
     }
+    for (uint32_t i = 0; i < trace->n_points; i++)
+        if (trace->points[i].module < trace->n_modules)
+            executions->has_points[trace->points[i].module] = true;
 }
 
 void executions_release(struct executions *executions)
@@ -21,6 +25,7 @@ void executions_release(struct executions *executions)
             counts_close(executions->modules[i]);
     vec_free(executions->modules);
     vec_free(executions->is_opened);
+    vec_free(executions->has_points);
     counts_result_release(&executions->result);
     vec_release(&executions->bins);
     vec_release(&executions->frames);
@@ -95,6 +100,8 @@ static void solve_one(struct executions *executions, uint64_t high, const struct
                       struct sparse *out)
 {
     for (uint32_t module = 0; module < executions->trace->n_modules; module++) {
+        if (!executions->has_points[module])
+            continue;
         gather(executions, module, terms, n);
         struct counts *counts = executions->bins.n ? module_counts(executions, module) : NULL;
         if (!counts)

@@ -21,7 +21,7 @@ struct executions {
     const struct trace *trace;
     struct code *code;
     struct counts **modules; /* by module; NULL = not opened, or no counts there */
-    bool *is_opened;
+    bool *is_opened, *has_points;
     struct counts_result result;
     VEC(struct counts_bin) bins;
     VEC(struct counts_frame) frames;

@@ -4,7 +4,7 @@
 
 struct crowd {
     uint32_t *ranks, n;
-    double mean_ns, mean_executions;
+    double mean_ns, computing_ns, mean_executions; /* of one rank on average */
 };
 
 static struct crowd crowd_make(struct arena *arena, const struct cause_rank *ranks, uint32_t n)
@@ -13,9 +13,11 @@ static struct crowd crowd_make(struct arena *arena, const struct cause_rank *ran
     for (uint32_t i = 0; i < n; i++) {
         crowd.ranks[crowd.n++] = ranks[i].rank;
         crowd.mean_ns += ranks[i].time_ns;
+        crowd.computing_ns += ranks[i].computing_ns;
         crowd.mean_executions += (double)ranks[i].executions;
     }
     crowd.mean_ns /= crowd.n ? crowd.n : 1;
+    crowd.computing_ns /= crowd.n ? crowd.n : 1;
     crowd.mean_executions /= crowd.n ? crowd.n : 1;
     return crowd;
 }
@@ -58,9 +60,9 @@ static const char *explain_work(struct arena *arena, const struct crowd *late, c
     if (others->mean_executions < 0.001 * late->mean_executions)
         return arena_printf(arena, "only %s %s it, %.0f times", who, verb(late, "runs", "run"), late->mean_executions);
     double more = late->mean_executions / others->mean_executions;
-    double cost = late->mean_ns / late->mean_executions / (others->mean_ns / others->mean_executions);
-    bool is_same_cost = !(others->mean_ns > 0) || (cost > 0.87 && cost < 1.15),
-         is_same_work = more > 0.98 && more < 1.02;
+    double cost = late->computing_ns / late->mean_executions / (others->computing_ns / others->mean_executions);
+    bool is_same_cost = !(others->computing_ns > 0) || (cost > 0.87 && cost < 1.15);
+    bool is_same_work = more > 0.98 && more < 1.02;
     const char *times = is_same_work ? "as often as" : arena_printf(arena, "%s as often as", factor(arena, more));
     const char *each = is_same_cost ? "at the same cost each time"
                                     : arena_printf(arena, "each time at %s the cost", factor(arena, cost));

@@ -23,6 +23,15 @@ void gatherings_begin(struct gatherings *gatherings, const struct trace *trace, 
     memset(gatherings->comms, 0, (trace->n_comms + 1) * sizeof *gatherings->comms);
     vec_grow((void **)&gatherings->has_ended, &ended_cap, trace->n_ranks + 1, sizeof *gatherings->has_ended);
     memset(gatherings->has_ended, 0, (trace->n_ranks + 1) * sizeof *gatherings->has_ended);
+    for (uint32_t i = 0; i < trace->n_neighbors; i++)
+        *map_put(&gatherings->neighbors, (uint64_t)trace->neighbors[i].comm << 32 | trace->neighbors[i].rank, NULL) =
+            (uint64_t)i + 1;
+}
+
+const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank)
+{
+    const uint64_t *slot = map_get(&gatherings->neighbors, (uint64_t)comm << 32 | rank);
+    return slot ? &gatherings->trace->neighbors[*slot - 1] : NULL;
 }
 
 uint32_t gather_comm_size(const struct trace *trace, uint32_t comm)
@@ -227,5 +236,6 @@ void gatherings_release(struct gatherings *gatherings)
     }
     vec_free(gatherings->comms);
     vec_free(gatherings->has_ended);
+    map_release(&gatherings->neighbors);
     vec_release(&gatherings->finished);
 }

@@ -33,6 +33,7 @@ struct gatherings {
     struct links *links;
     struct gather_comm *comms;        /* by communicator; the last is for MPI_Finalize */
     bool *has_ended;                  /* by rank */
+    struct map neighbors;             /* (communicator, rank) -> index in trace->neighbors + 1 */
     VEC(struct gathering *) finished; /* no holds left; the owner must release them */
 };
 
@@ -57,6 +58,8 @@ struct gathering *gatherings_join(struct gatherings *gatherings, const struct ga
 void gatherings_end(struct gatherings *gatherings, uint32_t rank);
 /* The end of the trace: whoever has not come will not come. */
 void gatherings_end_all(struct gatherings *gatherings);
+/* NULL when the communicator has no topology that is known. */
+const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank);
 struct gathering *gathering_hold(struct gathering *gathering);
 void gathering_drop(struct gatherings *gatherings, struct gathering *gathering);
 void gathering_free(struct gatherings *gatherings, struct gathering *gathering);

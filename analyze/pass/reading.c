@@ -132,6 +132,8 @@ void reading_join(struct reader *reader, uint32_t lane, struct gather_call opera
 {
     struct need need = {.kind = NEED_GATHERING};
     need.gathering = gatherings_join(reader->replay->gatherings, &operation, point, &need.index);
+    if (operation.coll == WW_COLL_NEIGHBOR)
+        need.neighbors = gatherings_neighbors(reader->replay->gatherings, operation.comm, point->rank);
     if (need.gathering)
         reading_need(&reader->readings[lane], need);
 }

@@ -18,6 +18,7 @@ struct need {
     uint32_t index; /* of this member in the gathering */
     struct message *message;
     struct gathering *gathering;
+    const struct trace_neighbors *neighbors; /* of this member, for a neighbourhood collective; NULL = unknown */
 };
 
 struct call {

@@ -31,6 +31,27 @@ static uint64_t term_executions(const struct result_input *input, const struct s
     return (uint64_t)sparse_get(counted, (key & ~(uint64_t)UINT32_MAX) | step->id);
 }
 
+/* Where a process stands on both sides (late in one instance, waiting in the next), the difference is shown. */
+static struct class_step class_step_make(const struct result_input *input, const struct path_class *class,
+                                         const struct sparse *blame, const struct sparse *counted,
+                                         const struct term *term)
+{
+    uint64_t bare = term->key & ~(CLASS_WAITING | CLASS_LONG_TERM);
+    double direct_ns = sparse_get(&class->terms, bare), adopted_ns = sparse_get(&class->terms, bare | CLASS_LONG_TERM);
+    double waiting_ns = sparse_get(&class->terms, bare | CLASS_WAITING), dur_ns = term->ns;
+    bool is_waiting = term->key & CLASS_WAITING, is_adopted = term->key & CLASS_LONG_TERM;
+    if (is_waiting)
+        dur_ns = direct_ns != 0 || adopted_ns != 0 ? 0 : -waiting_ns;
+    else if (!is_adopted || direct_ns == 0)
+        dur_ns -= waiting_ns;
+    return (struct class_step){.step = class_key_step(term->key),
+                               .rank = class_key_rank(term->key),
+                               .dur_ns = dur_ns,
+                               .blame_ns = is_waiting ? 0 : sparse_get(blame, term->key),
+                               .executions = term_executions(input, counted, term->key),
+                               .is_long_term = is_adopted};
+}
+
 static void class_write(const struct result_input *input, struct path_class *class, const struct sparse *blame,
                         const struct sparse *counted, struct wait_class *out)
 {
@@ -41,16 +62,10 @@ static void class_write(const struct result_input *input, struct path_class *cla
     out->first_ns = class->first_ns;
     out->steps = arena_array(&input->analysis->arena, struct class_step, class->terms.n + 1);
     for (size_t i = 0; i < class->terms.n; i++) {
-        const struct term *term = &class->terms.at[i];
-        bool is_waiting = term->key & CLASS_WAITING;
-        out->steps[out->n_steps++] =
-            (struct class_step){.step = class_key_step(term->key),
-                                .rank = class_key_rank(term->key),
-                                .dur_ns = is_waiting ? -term->ns : term->ns,
-                                .blame_ns = is_waiting ? 0 : sparse_get(blame, term->key),
-                                .executions = term_executions(input, counted, term->key),
-                                .is_long_term = term->key & CLASS_LONG_TERM,
-                                .is_redundant = sparse_get(&redundant, class_key_step(term->key)) > 0};
+        struct class_step step = class_step_make(input, class, blame, counted, &class->terms.at[i]);
+        step.is_redundant = sparse_get(&redundant, step.step) > 0;
+        if (step.dur_ns != 0 || step.blame_ns != 0)
+            out->steps[out->n_steps++] = step;
     }
     qsort(out->steps, out->n_steps, sizeof *out->steps, class_step_compare);
     sparse_release(&redundant);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/waits.h"
 
-enum pattern { PATTERN_NONE, PATTERN_ALL, PATTERN_FROM_ROOT, PATTERN_TO_ROOT, PATTERN_PREFIX };
+enum pattern { PATTERN_NONE, PATTERN_ALL, PATTERN_FROM_ROOT, PATTERN_TO_ROOT, PATTERN_PREFIX, PATTERN_NEIGHBORS };
 
 static enum pattern coll_pattern(enum ww_coll coll)
 {
@@ -17,8 +17,9 @@ static enum pattern coll_pattern(enum ww_coll coll)
     case WW_COLL_SCAN:
     case WW_COLL_EXSCAN:
         return PATTERN_PREFIX;
-    case WW_COLL_NONE:
     case WW_COLL_NEIGHBOR:
+        return PATTERN_NEIGHBORS;
+    case WW_COLL_NONE:
         return PATTERN_NONE;
     default:
         return PATTERN_ALL;
@@ -40,6 +41,8 @@ static enum wait_kind coll_kind(enum ww_coll coll)
         return WAIT_EARLY_REDUCE;
     case PATTERN_PREFIX:
         return WAIT_EARLY_SCAN;
+    case PATTERN_NEIGHBORS:
+        return WAIT_NEIGHBOR;
     default:
         return coll == WW_COLL_BARRIER ? WAIT_BARRIER : WAIT_NXN;
     }
@@ -66,23 +69,41 @@ static enum wait_kind gathering_kind(const struct gathering *gathering)
     }
 }
 
-/* The last entry among the members before this one; false while one of them is still to come. */
-static bool prefix_last(const struct gathering *gathering, uint32_t index, struct point **last)
+/* Takes another member into account; false while it is still to come. */
+static bool member_is_later(const struct gathering *gathering, uint32_t member, struct point **last)
 {
-    *last = NULL;
-    for (uint32_t i = 0; i < index; i++) {
-        struct point *point = gathering->points[i];
-        if (!point && !gathering->is_complete)
-            return false;
-        if (point && (!*last || point->time_ns >= (*last)->time_ns))
-            *last = point;
-    }
+    struct point *point = member < gathering->n ? gathering->points[member] : NULL;
+    if (!point)
+        return member >= gathering->n || gathering->is_complete;
+    if (!*last || point->time_ns >= (*last)->time_ns)
+        *last = point;
     return true;
 }
 
-/* Returns false while it is not known. */
-static bool gathering_release(const struct gathering *gathering, uint32_t index, struct point **point)
+/* The last entry among the members before this one; false while one of them is still to come. */
+static bool prefix_last(const struct gathering *gathering, uint32_t index, struct point **last)
 {
+    bool is_known = true;
+    for (uint32_t i = 0; i < index && is_known; i++)
+        is_known = member_is_later(gathering, i, last);
+    return is_known;
+}
+
+/* Likewise among those that this member receives from. */
+static bool neighbors_last(const struct gathering *gathering, const struct trace_neighbors *neighbors,
+                           struct point **last)
+{
+    bool is_known = true;
+    for (uint32_t i = 0; neighbors && i < neighbors->n_in && is_known; i++)
+        is_known = member_is_later(gathering, neighbors->peers[i], last);
+    return is_known;
+}
+
+/* Returns false while it is not known. */
+static bool gathering_release(const struct need *need, struct point **point)
+{
+    const struct gathering *gathering = need->gathering;
+    uint32_t index = need->index;
     *point = NULL;
     bool is_root = gathering->root == index;
     switch (coll_pattern(gathering->coll)) {
@@ -95,6 +116,8 @@ static bool gathering_release(const struct gathering *gathering, uint32_t index,
         return *point || gathering->is_complete;
     case PATTERN_PREFIX:
         return prefix_last(gathering, index, point);
+    case PATTERN_NEIGHBORS:
+        return neighbors_last(gathering, need->neighbors, point);
     case PATTERN_TO_ROOT:
         if (!is_root)
             return true;
@@ -133,7 +156,7 @@ static struct sleepers *need_release(const struct need *need, const struct call 
     case NEED_GATHERING:
         release->kind = gathering_kind(need->gathering);
         release->gathering = need->gathering;
-        if (gathering_release(need->gathering, need->index, &release->point))
+        if (gathering_release(need, &release->point))
             return NULL;
         return pattern_is_whole(coll_pattern(need->gathering->coll)) ? &need->gathering->sleepers
                                                                      : &need->gathering->arrivals;

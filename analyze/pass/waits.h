@@ -10,7 +10,9 @@
  *   completion of a non-blocking collective  the last start
  *   fence                                    the last member's entry
  *   access epoch; end of an exposure epoch   the entry of MPI_Win_post; of MPI_Win_complete
- * Neighbourhood collectives have no wait state: the topology is not recorded, and any guess would blame the innocent.
+ *   neighbourhood collective                 the last entry among the processes it receives from
+ * Where the topology of a communicator is not known, neighbourhood collectives have no wait state: any guess would
+ * blame the innocent.
  */
 #pragma once
 #include "analyze/pass/replay.h"

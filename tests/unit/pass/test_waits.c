@@ -447,6 +447,30 @@ static void epochs_wait_for_each_other(void **state)
     scene_free(scene);
 }
 
+/* A line of three: rank 0 receives from rank 1 only, so that rank 2 cannot make it wait. */
+static void neighbours_wait_for_those_they_receive_from(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    static const uint32_t peers[][2] = {{1, 1}, {0, 2}, {1, 1}};
+    static struct trace_neighbors neighbors[3];
+    static const uint64_t arrive_us[] = {100, 300, 900}, leave_us[] = {310, 910, 910};
+    for (uint32_t rank = 0; rank < 3; rank++)
+        neighbors[rank] = (struct trace_neighbors){
+            .rank = rank, .n_in = rank == 1 ? 2 : 1, .n_out = rank == 1 ? 2 : 1, .peers = peers[rank]};
+    scene->trace->neighbors = neighbors;
+    scene->trace->n_neighbors = 3;
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        scene_work(scene, rank, "work", arrive_us[rank]);
+        scene_collective(scene, rank, WW_ID_Neighbor_allgather, TRACE_NONE, leave_us[rank]);
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_NEIGHBOR, 0), 200);
+    assert_us(scene_waiting(scene, WAIT_NEIGHBOR, 1), 600);
+    assert_us(scene_waiting(scene, WAIT_NEIGHBOR, 2), 0);
+    scene_free(scene);
+}
+
 static void a_lost_send_holds_nothing_up(void **state)
 {
     (void)state;
@@ -490,6 +514,7 @@ int main(void)
         cmocka_unit_test(a_killed_rank_is_waited_for),
         cmocka_unit_test(fence_is_a_barrier),
         cmocka_unit_test(epochs_wait_for_each_other),
+        cmocka_unit_test(neighbours_wait_for_those_they_receive_from),
         cmocka_unit_test(a_lost_send_holds_nothing_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
