@@ -161,7 +161,8 @@ static size_t look_up_frames(const struct counts *counts, const struct counts_fr
         parked[n].sign = frames[i].sign;
         n += counts_parked_at(counts, frames[i].return_address, &parked[n].function, &parked[n].block);
     }
-    qsort(parked, n, sizeof *parked, compare_parked);
+    if (n)
+        qsort(parked, n, sizeof *parked, compare_parked);
     return n;
 }
 
