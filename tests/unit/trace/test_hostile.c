@@ -18,6 +18,13 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+/* OTF2 3.0 does not release everything when it meets damage; what this project allocates is checked all the same. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libopen-trace-format2\nleak:libotf2\n";
+}
+
 static unsigned setting(const char *name, unsigned otherwise)
 {
     const char *text = getenv(name);
