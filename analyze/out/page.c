@@ -22,6 +22,7 @@ static void page_write(struct page *page, const char *escaped)
 {
     fputs(escaped, page->out);
     page->column += text_columns(escaped);
+    page->has_text |= *escaped != '\0';
 }
 
 void page_put(struct page *page, const char *format, ...)
@@ -44,6 +45,7 @@ void page_end(struct page *page)
 {
     fputc('\n', page->out);
     page->column = 0;
+    page->has_text = false;
 }
 
 void page_line(struct page *page, const char *format, ...)
@@ -64,7 +66,7 @@ void page_piece(struct page *page, size_t hang, const char *format, ...)
     va_start(args, format);
     const char *piece = page_format(&scratch, format, args);
     va_end(args);
-    if (page->column > hang) {
+    if (page->has_text) {
         if (page->column + PIECE_GAP + text_columns(piece) <= page->width)
             page_tab(page, page->column + PIECE_GAP);
         else

@@ -5,12 +5,14 @@
  */
 #pragma once
 #include "wrap/base/arena.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 struct page {
     FILE *out;
     size_t width;  /* of a line, in columns */
     size_t column; /* where the next character goes */
+    bool has_text; /* something but indentation stands on the line */
 };
 
 void page_put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -86,7 +86,10 @@ static void pieces_wrap_at_the_width(void **state)
     page_piece(&capture.page, 4, "third piece");
     page_piece(&capture.page, 4, "%s", "x\ny");
     page_end(&capture.page);
-    capture_expect(&capture, "first   second\n    third piece\n    x\\x0ay\n");
+    page_put(&capture.page, "ab");
+    page_piece(&capture.page, 4, "c");
+    page_end(&capture.page);
+    capture_expect(&capture, "first   second\n    third piece\n    x\\x0ay\nab   c\n");
 }
 
 static void paragraphs_break_at_blanks(void **state)
