@@ -5,7 +5,10 @@
  */
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/mpi/life.h"
+#include "wrap/record/recorder.h"
+#include "wrap/record/world.h"
 #include <stdarg.h>
+#include <unistd.h>
 
 /* MPI_Init itself is seen as a moment: it ended when recording began. */
 static void mark(uint16_t id, const void *return_address, const void *frame_address)
@@ -32,12 +35,19 @@ void life_started(uint16_t id, const void *return_address, const void *frame_add
     mark(id, return_address, frame_address);
 }
 
+/* MPI_Finalize waits for the others, but inside it nothing can be recorded any more. The barrier of our own takes that
+ * wait: whoever is late makes the others wait here as it would there. */
 void life_ends(uint16_t id, const void *return_address, const void *frame_address)
 {
     static int ending;
     if (__atomic_exchange_n(&ending, 1, __ATOMIC_ACQ_REL))
         return;
-    mark(id, return_address, frame_address);
+    struct ww_call *call = record_enter(id, return_address, frame_address);
+    if (call)
+        call->comm = 1;
+    if (recorder.started && recorder.pid == getpid())
+        world_barrier();
+    record_leave(call, MPI_SUCCESS);
     record_before_finalize();
 }
 
