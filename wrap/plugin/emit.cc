@@ -115,3 +115,13 @@ void routine_emit(const routine &r)
     fprintf(out, ".LWWe%u:\n", r.id);
     strings.emit();
 }
+
+void unit_emit()
+{
+    fprintf(asm_out_file, "\t.section .bss.whywait,\"awR\",@nobits\n\t.balign 8\n.LWWseen:\n\t.zero 8\n");
+    fprintf(asm_out_file, "\t.section " POINTS_SECTION ",\"o\",@progbits,.LWWseen,unique,%u\n\t.balign 8\n",
+            UINT32_MAX);
+    fprintf(asm_out_file, "\t.long %u, %zu, %u, %d\n\t.quad .LWWseen\n\t.zero %zu\n", POINTS_MAGIC,
+            sizeof(points_function), POINTS_VERSION, POINTS_F_UNIT,
+            sizeof(points_function) - offsetof(points_function, tls_offset_bytes));
+}

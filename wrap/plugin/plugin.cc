@@ -102,6 +102,8 @@ void finish_unit(void *, void *)
         return;
     for (const auto &each : the_unit.routines)
         routine_emit(*each);
+    if (!the_unit.routines.empty())
+        unit_emit();
     the_unit.routines.clear();
 }
 

@@ -47,6 +47,8 @@ enum {
     POINTS_F_EVERY_BLOCK = 1, /* counter b - 2 counts the executions of block b; edges carry none */
     POINTS_F_EXCEPTIONS = 2,  /* frames may vanish at calls, and the edges account for that */
     POINTS_F_SETJMP = 4,      /* calls setjmp */
+    POINTS_F_UNIT = 8, /* no function (it has no blocks): `address` is that of a word in the unit's data, zero when
+                          the module is loaded, in which the recorder marks that it knows the module */
 };
 
 struct points_edge {

@@ -121,3 +121,5 @@ void routine_emit_labels(routine &r);
 
 /* emit.cc: all records of the unit, to asm_out_file. */
 void routine_emit(const routine &r);
+/* The unit's own record. */
+void unit_emit();

@@ -134,8 +134,9 @@ static void *own_pages(size_t size_bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Fills in ranges and sums; `tls_words` bounds what a damaged table may claim. */
-static bool read_ranges(const struct image *points, uint64_t tls_words, struct counters_module *module)
+/* Fills in ranges and sums, and the link-time address of the mark (0 = none); `tls_words` bounds what a damaged table
+ * may claim. */
+static bool read_ranges(const struct image *points, uint64_t tls_words, struct counters_module *module, uint64_t *mark)
 {
     uint32_t n = 0;
     for (size_t offset = 0; next_function(points, &offset);)
@@ -147,7 +148,9 @@ static bool read_ranges(const struct image *points, uint64_t tls_words, struct c
     const struct points_function *function;
     for (size_t offset = 0; (function = next_function(points, &offset));) {
         uint64_t first = function->tls_offset_bytes / WORD_BYTES;
-        if (function->n_counters && first + function->n_counters <= tls_words)
+        if (function->flags & POINTS_F_UNIT)
+            *mark = function->address;
+        else if (function->n_counters && first + function->n_counters <= tls_words)
             ranges[n_ranges++] = (struct counters_range){(uint32_t)first, function->n_counters};
     }
     module->ranges = ranges;
@@ -167,6 +170,18 @@ static uint64_t tls_bytes(const struct dl_phdr_info *info)
     return 0;
 }
 
+/* The address lies in a writable segment of the module. */
+static bool is_writable(const struct dl_phdr_info *info, uint64_t address)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_W) && address >= p->p_vaddr &&
+            address + WORD_BYTES <= p->p_vaddr + p->p_memsz)
+            return address % WORD_BYTES == 0;
+    }
+    return false;
+}
+
 struct scan {
     struct counters_process *process;
     bool is_first, is_new;
@@ -180,6 +195,9 @@ static struct counters_module *find_known(struct scan *scan, const struct dl_phd
         struct counters_module *module = &process->modules[i];
         if (module->bias != info->dlpi_addr || module->tls_module != info->dlpi_tls_modid)
             continue;
+        uint64_t mark = (uint64_t)(uintptr_t)module->mark;
+        if (mark && (!is_writable(info, mark - info->dlpi_addr) || !*module->mark))
+            continue; /* another load of the same file at the same place */
         scan->is_there[i] = true;
         return module;
     }
@@ -200,7 +218,12 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
     struct image image = image_open(path);
     struct image points = find_points(&image);
     struct counters_module module = {.bias = info->dlpi_addr, .tls_module = info->dlpi_tls_modid};
-    if (points.at && read_ranges(&points, tls_bytes(info) / WORD_BYTES, &module)) {
+    uint64_t mark = 0;
+    if (points.at && read_ranges(&points, tls_bytes(info) / WORD_BYTES, &module, &mark)) {
+        if (is_writable(info, mark)) {
+            module.mark = (uint64_t *)(uintptr_t)(info->dlpi_addr + mark);
+            *module.mark = 1;
+        }
         module.id = process->n_modules + 1;
         scan->is_there[process->n_modules] = scan->is_new = true;
         process->modules[process->n_modules++] = module;
@@ -321,7 +344,7 @@ uint32_t counters_take(const struct counters_module *module, struct counters_vie
                     continue;
                 if (n == n_bins)
                     return n;
-                /* Less than before: the module was unloaded and loaded again, and began anew. */
+                /* Less than before: the module was unloaded and loaded again without being noticed. */
                 uint64_t before = now < copy[cursor->word] ? 0 : copy[cursor->word];
                 bins[n++] = (struct counters_bin){range->first + cursor->word, now - before};
                 copy[cursor->word] = now;

@@ -27,6 +27,7 @@ struct counters_module {
     uint32_t n_counters; /* sum over ranges */
     struct counters_range *ranges;
     uint32_t n_ranges;
+    uint64_t *mark; /* a word in the module's data, 1 once it is known; NULL = it has none */
 };
 
 /* All modules of the process; one thread at a time may call counters_scan. */
