@@ -84,6 +84,10 @@ enum ww_type {
  * seen. A polling interval (consecutive failing Test/Iprobe calls from one place) is one record with n_polls > 0. peer
  * and tag: the destination of a send, the source of a receive (the real one, once known), the root of a rooted
  * collective, the target of an RMA call; ranks are those of `comm` (of the remote group for an intercommunicator).
+ *
+ * `comm` of a call that makes a communicator, window or file is the communicator it is made from; the new one's WW_COMM
+ * or WW_WIN follows the call. A WW_COMM may also come later than the first call on its communicator, but not than the
+ * end of that call. Byte counts of receives that are only posted, and of I/O, are those asked for.
  */
 struct ww_call {
     struct ww_head head;
@@ -113,6 +117,11 @@ enum {
 /* In `tag` of MPI_Win_lock. */
 enum { WW_LOCK_EXCLUSIVE = 1, WW_LOCK_SHARED = 2 };
 
+/*
+ * Peer, tag and bytes tell what a receive received; for a send they mean nothing. MPI libraries give the same handle
+ * to several sends that complete at once, and a WW_DONE may name a request that is not known or not active (generalised
+ * or inactive persistent requests).
+ */
 struct ww_done {
     struct ww_head head;
     uint32_t flags;   /* WW_F_; WW_F_NULL when it was cancelled */
@@ -213,8 +222,8 @@ struct ww_switch {
 };
 enum { WW_SW_OUT = 1, WW_SW_PREEMPTED = 2 /* with OUT: was runnable */ };
 
-/* Local CLOCK_MONOTONIC local_ns was reference_ns on the clock of rank 0, give or take error_ns. Written at the start and at the end by ranks
- * whose clock is another one than rank 0's; without it the clocks are the same. */
+/* Local CLOCK_MONOTONIC local_ns was reference_ns on the clock of rank 0, give or take error_ns. Written at the start
+ * and at the end by ranks whose clock is another one than rank 0's; without it the clocks are the same. */
 struct ww_clock {
     struct ww_head head;
     uint32_t error_ns;
@@ -233,8 +242,8 @@ struct ww_bins {
 };
 enum ww_bin_kind { WW_BIN_EXECUTIONS = 1, WW_BIN_BYTES = 2 };
 
-/* A module whose points section (wrap/plugin/points.h) was found. It is the module loaded with this bias when the record
- * was written. In the file of the thread that found it; meant for all files of the process. */
+/* A module whose points section (wrap/plugin/points.h) was found. It is the module loaded with this bias when the
+ * record was written. In the file of the thread that found it; meant for all files of the process. */
 struct ww_counters {
     struct ww_head head;
     uint32_t id; /* from 1, never reused */
