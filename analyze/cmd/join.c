@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `whywait join RUN`: started by rank 0 when all ranks have converted. WHYWAIT_KEEP_SPOOL=1 keeps the spool. */
 #include "analyze/cmd/cmd.h"
-#include "analyze/trace/convert.h"
+#include "analyze/cmd/resolve.h"
 #include "wrap/base/err.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int cmd_join(int argc, char **argv)
@@ -15,6 +14,9 @@ int cmd_join(int argc, char **argv)
     }
     if (argc != 2)
         die("usage: whywait join RUN");
-    struct convert_options options = {.keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL};
-    return convert_join(argv[1], &options) ? 1 : 0;
+    struct resolver *resolver = resolver_new();
+    struct convert_options options = resolver_options(resolver);
+    int result = convert_join(argv[1], &options);
+    resolver_free(resolver);
+    return result ? 1 : 0;
 }

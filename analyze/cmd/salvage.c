@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `whywait salvage RUN`: the archive of a run that did not end in order, from what its spool holds. */
 #include "analyze/cmd/cmd.h"
-#include "analyze/trace/convert.h"
+#include "analyze/cmd/resolve.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,15 +14,14 @@ static const char help[] =
     "they had recorded. `whywait report` does this by itself.\n"
     "WHYWAIT_KEEP_SPOOL=1 keeps the spool.";
 
-static int salvage_one(const char *path)
+static int salvage_one(const char *path, const struct convert_options *options)
 {
-    struct convert_options options = {.keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL};
     struct stat status;
     if (stat(path, &status))
         return error("%s: %s", path, strerror(errno));
     if (!S_ISDIR(status.st_mode))
         return error("%s is no run directory (*.whywait)", path);
-    return convert_salvage(path, &options);
+    return convert_salvage(path, options);
 }
 
 int cmd_salvage(int argc, char **argv)
@@ -34,8 +32,11 @@ int cmd_salvage(int argc, char **argv)
     }
     if (argc < 2)
         die("usage: whywait salvage RUN...");
+    struct resolver *resolver = resolver_new();
+    struct convert_options options = resolver_options(resolver);
     int failed = 0;
     for (int i = 1; i < argc; i++)
-        failed |= salvage_one(argv[i]) != 0;
+        failed |= salvage_one(argv[i], &options) != 0;
+    resolver_free(resolver);
     return failed;
 }
