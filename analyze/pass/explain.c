@@ -7,19 +7,32 @@ struct crowd {
     double mean_ns, computing_ns, mean_executions; /* of one rank on average */
 };
 
-static struct crowd crowd_make(struct arena *arena, const struct cause_rank *ranks, uint32_t n)
+static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
 {
-    struct crowd crowd = {.ranks = arena_array(arena, uint32_t, n + 1)};
-    for (uint32_t i = 0; i < n; i++) {
-        crowd.ranks[crowd.n++] = ranks[i].rank;
-        crowd.mean_ns += ranks[i].time_ns;
-        crowd.computing_ns += ranks[i].computing_ns;
-        crowd.mean_executions += (double)ranks[i].executions;
-    }
-    crowd.mean_ns /= crowd.n ? crowd.n : 1;
-    crowd.computing_ns /= crowd.n ? crowd.n : 1;
-    crowd.mean_executions /= crowd.n ? crowd.n : 1;
-    return crowd;
+    crowd->ranks[crowd->n++] = rank->rank;
+    crowd->mean_ns += rank->time_ns;
+    crowd->computing_ns += rank->computing_ns;
+    crowd->mean_executions += (double)rank->executions;
+}
+
+static void crowd_average(struct crowd *crowd)
+{
+    crowd->mean_ns /= crowd->n ? crowd->n : 1;
+    crowd->computing_ns /= crowd->n ? crowd->n : 1;
+    crowd->mean_executions /= crowd->n ? crowd->n : 1;
+}
+
+/* Those who are to blame, and those who wait and carry little of it or nothing. */
+static void crowds_make(struct arena *arena, const struct cause *cause, struct crowd *late, struct crowd *others)
+{
+    late->ranks = arena_array(arena, uint32_t, cause->n_ranks + 1);
+    others->ranks = arena_array(arena, uint32_t, cause->n_ranks + cause->n_others + 1);
+    for (uint32_t i = 0; i < cause->n_ranks; i++)
+        crowd_add(i < cause->n_late ? late : others, &cause->ranks[i]);
+    for (uint32_t i = 0; i < cause->n_others; i++)
+        crowd_add(others, &cause->others[i]);
+    crowd_average(late);
+    crowd_average(others);
 }
 
 /* "rank 1 spends" but "ranks 1,2 spend". */
@@ -71,8 +84,8 @@ static const char *explain_work(struct arena *arena, const struct crowd *late, c
 
 void explain_cause(struct arena *arena, struct cause *cause)
 {
-    struct crowd late = crowd_make(arena, cause->ranks, cause->n_late);
-    struct crowd others = crowd_make(arena, cause->others, cause->n_others);
+    struct crowd late = {0}, others = {0};
+    crowds_make(arena, cause, &late, &others);
     const char *who = names_ranks(arena, late.ranks, late.n);
     const char *time = explain_time(arena, &late, &others);
     switch (cause->kind) {

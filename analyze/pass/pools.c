@@ -237,6 +237,7 @@ static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *str
 struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
 {
     double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0;
+    bool is_parallel = stretch->n_worker;
     stretch_split(stretch, amounts);
     if (stretch->paths.n) {
         spread_paths(pools, rank, stretch, amounts, out);
@@ -250,7 +251,13 @@ struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *st
         } else {
             spread_pooled(rank, id, amounts, out);
             n_samples = pools->at[id].n_samples;
+            is_parallel = pools->at[id].n_worker;
         }
+    }
+    /* The process was at work while its main thread slept. */
+    if (is_parallel) {
+        amounts[ON_CPU] += amounts[OFF_BLOCKED];
+        amounts[OFF_BLOCKED] = 0;
     }
     return (struct spent){.on_ns = amounts[ON_CPU],
                           .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},
