@@ -8,6 +8,7 @@
 #include "analyze/trace/calls.h"
 #include "analyze/trace/files.h"
 #include "analyze/trace/heap.h"
+#include "analyze/trace/in_use.h"
 #include "analyze/trace/lane.h"
 #include "analyze/trace/part.h"
 #include "wrap/base/err.h"
@@ -280,29 +281,39 @@ static int conversion_end(struct conversion *conversion, int result)
     return result;
 }
 
-int convert_rank(const char *run_dir, uint32_t rank)
+/* Makes the part under a name of its own, then gives it the final one. */
+static int make_part(const char *run_dir, uint32_t rank, const char *done)
 {
-    char *parts = path_format("%s/parts", run_dir), *done = path_format("%s/parts/%u", run_dir, rank);
-    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir);
     struct conversion conversion = {.rank = rank,
                                     .spool_dir = path_format("%s/spool", run_dir),
                                     .part_dir = path_format("%s/parts/%u.tmp", run_dir, rank)};
-    struct spool_list list = {0};
-    mode_t old_mask = umask(077);
-    int result = 0;
-    if (!path_exists(done) && !path_exists(anchor)) {
-        result = spool_list_read(&list, conversion.spool_dir) || dir_make(parts) ? -1 : 0;
-        if (!result)
-            result = conversion_end(&conversion, conversion_run(&conversion, &list));
-        if (!result)
-            result = path_rename(conversion.part_dir, done);
-        else
-            dir_remove(conversion.part_dir);
-    }
-    umask(old_mask);
+    struct spool_list list;
+    int result = spool_list_read(&list, conversion.spool_dir);
+    if (!result)
+        result = conversion_end(&conversion, conversion_run(&conversion, &list));
+    if (!result)
+        result = path_rename(conversion.part_dir, done);
+    if (result)
+        dir_remove(conversion.part_dir);
     spool_list_release(&list);
     free(conversion.spool_dir);
     free(conversion.part_dir);
+    return result;
+}
+
+int convert_rank(const char *run_dir, uint32_t rank)
+{
+    char *parts = path_format("%s/parts", run_dir), *done = path_format("%s/parts/%u", run_dir, rank);
+    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir), *lock_path = path_format("%s.lock", done);
+    mode_t old_mask = umask(077);
+    int result = path_exists(anchor) ? 0 : dir_make(parts), lock = -1;
+    if (!result && !path_exists(anchor))
+        lock = lock_take(lock_path);
+    if (!result && !path_exists(done) && !path_exists(anchor))
+        result = make_part(run_dir, rank, done);
+    lock_release(lock);
+    umask(old_mask);
+    free(lock_path);
     free(anchor);
     free(parts);
     free(done);

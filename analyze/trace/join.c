@@ -5,6 +5,7 @@
  */
 #include "analyze/trace/join.h"
 #include "analyze/trace/files.h"
+#include "analyze/trace/in_use.h"
 #include "analyze/trace/bring_home.h"
 #include "analyze/trace/spool.h"
 #include "wrap/base/err.h"
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 enum { MANY_RANKS = 1 << 14 };
@@ -247,15 +249,20 @@ static int join_parts(const char *run_dir, const struct convert_options *options
 int convert_join(const char *run_dir, const struct convert_options *options)
 {
     char *parts = path_format("%s/parts", run_dir), *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir);
+    char *lock_path = path_format("%s/join.lock", run_dir);
     struct rank_list list = {0};
     mode_t old_mask = umask(077);
+    int lock = lock_take(lock_path);
     int result = list_parts(&list, parts);
     if (!result && !path_exists(anchor))
         result = join_parts(run_dir, options, &list);
     if (!result)
         result = clean_up(run_dir, options, &list);
+    unlink(lock_path);
+    lock_release(lock);
     umask(old_mask);
     vec_release(&list.ranks);
+    free(lock_path);
     free(parts);
     free(anchor);
     return result;
@@ -278,6 +285,22 @@ static void drop_torn_part(const char *run_dir, const struct spool_file *files, 
     free(part);
 }
 
+/* A program that still records must not lose its spool. */
+static int check_unused(const char *spool_dir, const struct spool_file *file)
+{
+    struct spool_reader reader;
+    struct utsname here;
+    char *path = spool_file_path(spool_dir, file);
+    int result = 0;
+    bool is_ours = !spool_reader_open_quietly(&reader, path) && !reader.header.end_ns && !uname(&here) &&
+                   !strcmp(reader.header.host, here.nodename);
+    if (is_ours && spool_in_use(path, reader.header.pid))
+        result = error("%s is still being recorded by process %d: wait for its end", path, reader.header.pid);
+    spool_reader_close(&reader);
+    free(path);
+    return result;
+}
+
 int convert_salvage(const char *run_dir, const struct convert_options *options)
 {
     char *spool = path_format("%s/spool", run_dir), *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir);
@@ -285,6 +308,8 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
     int result = 0;
     if (!path_exists(anchor))
         result = spool_bring_home(spool) || spool_list_read(&list, spool) ? -1 : 0;
+    for (size_t i = 0; !result && i < list.files.n; i++)
+        result = check_unused(spool, &list.files.at[i]);
     for (size_t i = 0; !result && i < list.files.n; i++) {
         if (i && list.files.at[i].rank == list.files.at[i - 1].rank)
             continue;

@@ -56,24 +56,33 @@ static const char *header_fault(const struct ww_header *header)
     return NULL;
 }
 
-int spool_reader_open(struct spool_reader *reader, const char *path)
+/* What is wrong with the file; NULL = nothing. */
+static const char *reader_open(struct spool_reader *reader, const char *path)
 {
     *reader = (struct spool_reader){.path = strdup(path), .fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
     if (!reader->path)
         err_out_of_memory(strlen(path));
     if (reader->fd < 0)
-        return error("cannot read %s: %s", path, strerror(errno));
+        return strerror(errno);
     posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     uint8_t block[WW_HEADER_BYTES];
     if (read_bytes(reader->fd, block, sizeof block) < sizeof block)
-        return error("%s ends within its header: nothing was recorded in it", path);
+        return "it ends within its header, nothing was recorded in it";
     memcpy(&reader->header, block, sizeof reader->header);
     terminate_texts(&reader->header);
-    const char *fault = header_fault(&reader->header);
-    if (fault)
-        return error("cannot use %s: %s", path, fault);
     vec_grow((void **)&reader->buffer, &reader->cap, BUFFER_BYTES, 1);
-    return 0;
+    return header_fault(&reader->header);
+}
+
+int spool_reader_open(struct spool_reader *reader, const char *path)
+{
+    const char *fault = reader_open(reader, path);
+    return fault ? error("cannot use %s: %s", path, fault) : 0;
+}
+
+int spool_reader_open_quietly(struct spool_reader *reader, const char *path)
+{
+    return reader_open(reader, path) ? -1 : 0;
 }
 
 void spool_reader_close(struct spool_reader *reader)

@@ -22,11 +22,13 @@ struct spool_reader {
 
 /* Opens a file and checks its header. Returns 0, or -1 after error(). Close in both cases. */
 int spool_reader_open(struct spool_reader *reader, const char *path);
+/* The same without a message. */
+int spool_reader_open_quietly(struct spool_reader *reader, const char *path);
 /* The next record, or NULL at the end. Valid until the next call. Record types of later versions are handed out too. */
 const struct ww_head *spool_reader_next(struct spool_reader *reader);
 void spool_reader_close(struct spool_reader *reader);
 
-/* A number in a record's text may exceed it: the text up to its zero, at most `bytes`. */
+/* Length of a record's text: up to its zero, at most `bytes`. */
 size_t spool_text_length(const char *text, uint32_t bytes);
 
 struct spool_file {

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -697,6 +699,31 @@ static void test_interrupted(void **state)
     run_dir_remove(dir);
 }
 
+/* A spool that its program still maps is left alone. */
+static void test_in_use(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new(), *path = path_format("%s/spool/0-0.ev", dir);
+    struct spool_image image = image_events(0, 1, 0);
+    image_world(&image);
+    image_call(&image, CALL(Barrier, 0, 5));
+    image_header(&image)->pid = getpid();
+    gethostname(image_header(&image)->host, sizeof image_header(&image)->host);
+    save(&image, dir);
+    int fd = open(path, O_RDWR);
+    void *mapped = mmap(NULL, WW_HEADER_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(mapped, MAP_FAILED);
+    assert_int_equal(convert_salvage(dir, NULL), -1);
+    assert_true(is_there(dir, "spool/0-0.ev"));
+    munmap(mapped, WW_HEADER_BYTES);
+    assert_int_equal(convert_salvage(dir, NULL), 0);
+    assert_false(is_there(dir, "spool"));
+    assert_false(is_there(dir, "join.lock"));
+    close(fd);
+    free(path);
+    run_dir_remove(dir);
+}
+
 static void test_keep_spool(void **state)
 {
     (void)state;
@@ -727,7 +754,8 @@ int main(void)
         cmocka_unit_test(test_windows),       cmocka_unit_test(test_counts),
         cmocka_unit_test(test_torn),          cmocka_unit_test(test_stack_prediction),
         cmocka_unit_test(test_missing_rank),  cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_keep_spool),    cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_keep_spool),    cmocka_unit_test(test_in_use),
+        cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
