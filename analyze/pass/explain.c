@@ -22,13 +22,25 @@ static void crowd_average(struct crowd *crowd)
     crowd->mean_executions /= crowd->n ? crowd->n : 1;
 }
 
+/* Where everybody is late at times, those with most of the blame are compared with the rest. */
+static uint32_t n_late_of(const struct cause *cause)
+{
+    uint32_t n_late = 0;
+    if (cause->n_others || cause->n_late < cause->n_ranks)
+        return cause->n_late;
+    while (n_late < cause->n_ranks && cause->ranks[n_late].blame_ns >= cause->ranks[0].blame_ns / 2)
+        n_late++;
+    return n_late;
+}
+
 /* Those who are to blame, and those who wait and carry little of it or nothing. */
 static void crowds_make(struct arena *arena, const struct cause *cause, struct crowd *late, struct crowd *others)
 {
+    uint32_t n_late = n_late_of(cause);
     late->ranks = arena_array(arena, uint32_t, cause->n_ranks + 1);
     others->ranks = arena_array(arena, uint32_t, cause->n_ranks + cause->n_others + 1);
     for (uint32_t i = 0; i < cause->n_ranks; i++)
-        crowd_add(i < cause->n_late ? late : others, &cause->ranks[i]);
+        crowd_add(i < n_late ? late : others, &cause->ranks[i]);
     for (uint32_t i = 0; i < cause->n_others; i++)
         crowd_add(others, &cause->others[i]);
     crowd_average(late);
