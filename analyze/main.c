@@ -9,36 +9,18 @@
 #include <string.h>
 
 const struct command commands[] = {
-#ifdef WHYWAIT_HAS_record
     {"record", cmd_record, "[OPTIONS] PROGRAM [ARGUMENTS]",
      "run a rank of an MPI program and record it (inside mpirun)"},
-#endif
-#ifdef WHYWAIT_HAS_report
     {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait"},
-#endif
-#ifdef WHYWAIT_HAS_annotate
     {"annotate", cmd_annotate, "[OPTIONS] [RUN]", "print the source with blame in the margin"},
-#endif
-#ifdef WHYWAIT_HAS_check
     {"check", cmd_check, "[PROGRAM]", "what can be recorded here, and why the rest cannot"},
-#endif
-#ifdef WHYWAIT_HAS_cc
     {"cc", cmd_cc, "[OPTIONS]", "print the compiler flags for exact counts"},
-#endif
-#ifdef WHYWAIT_HAS_salvage
     {"salvage", cmd_salvage, "[RUN]", "make the archive of a run that did not end in order"},
-#endif
-#ifdef WHYWAIT_HAS_loops
     {"loops", cmd_loops, "PROGRAM [ADDRESS...]", "print the loops found in a program"},
-#endif
     {"help", cmd_help, "[COMMAND]", "this text, or the options of a command"},
     {"version", cmd_version, "", "print the version"},
-#ifdef WHYWAIT_HAS_convert
     {"convert", cmd_convert, NULL, "spool of one rank to its part of the archive"},
-#endif
-#ifdef WHYWAIT_HAS_join
     {"join", cmd_join, NULL, "parts of an archive to the whole"},
-#endif
 };
 const unsigned n_commands = sizeof commands / sizeof *commands;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/run.h"
-#include "analyze/trace/convert.h"
+#include "analyze/cmd/resolve.h"
 #include "wrap/base/err.h"
 #include <dirent.h>
 #include <errno.h>
@@ -102,14 +102,22 @@ static char *only_anchor(const char *directory)
     return NULL;
 }
 
+/* A run that never came to make its archive: it is made now. */
+static int salvage(const char *directory)
+{
+    struct resolver *resolver = resolver_new();
+    struct convert_options options = resolver_options(resolver);
+    int result = convert_salvage(directory, &options);
+    resolver_free(resolver);
+    return result;
+}
+
 static char *archive_in(const char *directory)
 {
     char *anchor = path_join(directory, "traces.otf2"), *spool = path_join(directory, "spool");
     bool has_archive = is_file(anchor), has_spool = is_directory(spool);
     free(spool);
-    /* A run that never came to make its archive: it is made now. */
-    struct convert_options options = {.keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL};
-    if (has_archive || (has_spool && convert_salvage(directory, &options) == 0))
+    if (has_archive || (has_spool && salvage(directory) == 0))
         return anchor;
     free(anchor);
     return has_spool ? NULL : only_anchor(directory);
