@@ -218,6 +218,17 @@ static void choose_batches(struct archive_reader *archive)
     archive->batch_events = n < BATCH_SMALLEST ? BATCH_SMALLEST : n > BATCH_LARGEST ? BATCH_LARGEST : n;
 }
 
+/* Ends of locations are recorded on the clocks of their nodes, as events are. */
+static void correct_ends(struct archive_reader *archive)
+{
+    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
+        struct trace_location *location = &archive->trace->locations[i];
+        struct clock_cursor cursor = {0};
+        if (location->end_ns)
+            location->end_ns = clocks_correct(&archive->clocks, i, &cursor, location->end_ns, 0);
+    }
+}
+
 static int archive_open(struct archive_reader *archive, const char *anchor)
 {
     struct trace *trace = archive->trace;
@@ -233,7 +244,10 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
     clocks_init(&archive->clocks, trace->n_locations);
     archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);
     read_all_local_definitions(archive);
-    return clocks_prepare(archive);
+    if (clocks_prepare(archive))
+        return -1;
+    correct_ends(archive);
+    return 0;
 }
 
 struct trace *trace_open(const char *anchor)
