@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/chain.h"
-#include "wrap/base/err.h"
-#include <stdlib.h>
 
 static struct chain_node *node_allocate(struct chain *chain)
 {
-    struct chain_node *node = calloc(1, sizeof *node);
-    if (!node)
-        err_out_of_memory(sizeof *node);
+    struct chain_node *node = arena_new(&chain->arena, struct chain_node);
     node->made_before = chain->made;
     chain->made = node;
     return node;
@@ -130,12 +126,10 @@ struct chain_node *chain_common(struct chain_node *a, struct chain_node *b)
 
 void chain_release(struct chain *chain)
 {
-    for (struct chain_node *node = chain->made; node;) {
-        struct chain_node *before = node->made_before;
+    for (struct chain_node *node = chain->made; node; node = node->made_before) {
         sparse_release(&node->terms);
         sparse_release(&node->counts);
-        free(node);
-        node = before;
     }
+    arena_release(&chain->arena);
     *chain = (struct chain){0};
 }

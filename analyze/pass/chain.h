@@ -13,6 +13,7 @@
  */
 #pragma once
 #include "analyze/pass/sparse.h"
+#include "wrap/base/arena.h"
 
 struct chain_node {
     struct chain_node *parent, *child, *next, *previous; /* first child; siblings */
@@ -26,6 +27,7 @@ struct chain_node {
 };
 
 struct chain {
+    struct arena arena;       /* nodes; their vectors are their own */
     struct chain_node *spare; /* linked by `parent` */
     struct chain_node *made;
     uint64_t n_made, n_live;
