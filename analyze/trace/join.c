@@ -301,6 +301,41 @@ static int check_unused(const char *spool_dir, const struct spool_file *file)
     return result;
 }
 
+static bool has_part(const char *run_dir, uint32_t rank)
+{
+    char *part = path_format("%s/parts/%u", run_dir, rank);
+    bool exists = path_exists(part);
+    free(part);
+    return exists;
+}
+
+/* Ranks of other nodes are converted there; the last salvage joins. */
+static int check_reachable(const char *run_dir, const char *spool_dir, const struct spool_list *list)
+{
+    for (size_t i = 0; i < list->files.n; i++) {
+        const struct spool_file *file = &list->files.at[i];
+        if (!file->is_away || has_part(run_dir, file->rank))
+            continue;
+        char *path = spool_file_path(spool_dir, file);
+        error(
+            "%s leads to a disk that this node cannot reach: run `whywait salvage` on the node of rank %u as well, or "
+            "remove the link to do without",
+            path, file->rank);
+        free(path);
+        return -1;
+    }
+    return 0;
+}
+
+/* Files of the list stand by rank. */
+static bool is_rank_here(const struct spool_list *list, size_t first)
+{
+    for (size_t i = first; i < list->files.n && list->files.at[i].rank == list->files.at[first].rank; i++)
+        if (list->files.at[i].is_away)
+            return false;
+    return true;
+}
+
 int convert_salvage(const char *run_dir, const struct convert_options *options)
 {
     char *spool = path_format("%s/spool", run_dir), *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir);
@@ -313,10 +348,14 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
     for (size_t i = 0; !result && i < list.files.n; i++) {
         if (i && list.files.at[i].rank == list.files.at[i - 1].rank)
             continue;
+        if (!is_rank_here(&list, i))
+            continue;
         drop_torn_part(run_dir, &list.files.at[i], list.files.n - i);
         if (convert_rank(run_dir, list.files.at[i].rank))
             warn("rank %u of %s is left out; its spool is kept", list.files.at[i].rank, run_dir);
     }
+    if (!result)
+        result = check_reachable(run_dir, spool, &list);
     if (!result)
         result = convert_join(run_dir, options);
     spool_list_release(&list);

@@ -209,6 +209,15 @@ static int by_rank(const void *left, const void *right)
     return (int)a->kind - (int)b->kind;
 }
 
+static bool find_file(int dir, const char *name, struct spool_file *file)
+{
+    struct stat entry;
+    if (fstatat(dir, name, &entry, AT_SYMLINK_NOFOLLOW))
+        return false;
+    file->is_away = S_ISLNK(entry.st_mode);
+    return file->is_away || S_ISREG(entry.st_mode);
+}
+
 int spool_list_read(struct spool_list *list, const char *dir)
 {
     *list = (struct spool_list){0};
@@ -217,13 +226,8 @@ int spool_list_read(struct spool_list *list, const char *dir)
         return errno == ENOENT ? 0 : error("cannot read %s: %s", dir, strerror(errno));
     for (struct dirent *entry; (entry = readdir(entries));) {
         struct spool_file file;
-        struct stat status;
-        if (!parse_name(entry->d_name, &file))
-            continue;
-        if (fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
-            continue;
-        file.size_bytes = (uint64_t)status.st_size;
-        *vec_push(&list->files) = file;
+        if (parse_name(entry->d_name, &file) && find_file(dirfd(entries), entry->d_name, &file))
+            *vec_push(&list->files) = file;
     }
     closedir(entries);
     if (list->files.n)

@@ -34,7 +34,7 @@ size_t spool_text_length(const char *text, uint32_t bytes);
 struct spool_file {
     uint32_t rank, thread;
     enum ww_kind kind;
-    uint64_t size_bytes;
+    bool is_away; /* a link to where the recorder keeps it while the program runs (record --spool) */
 };
 struct spool_list {
     VEC(struct spool_file) files; /* by rank, thread, kind */

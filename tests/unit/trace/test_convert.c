@@ -724,6 +724,31 @@ static void test_in_use(void **state)
     run_dir_remove(dir);
 }
 
+/* A spool on a disk of its node: followed where it is there, waited for where it is not. */
+static void test_away(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new(), *elsewhere = run_dir_new();
+    char *here = path_format("%s/spool/0-0.ev", dir), *there = path_format("%s/0-0.ev", elsewhere);
+    char *lost = path_format("%s/spool/1-0.ev", dir);
+    save_simple(dir, 0, 2);
+    assert_int_equal(rename(here, there), 0);
+    assert_int_equal(symlink(there, here), 0);
+    assert_int_equal(symlink("/nowhere/1-0.ev", lost), 0);
+    assert_int_equal(convert_salvage(dir, NULL), -1);
+    assert_true(is_there(dir, "parts/0"));
+    assert_int_equal(unlink(lost), 0);
+    struct trace *trace = make_trace(dir);
+    assert_int_equal(trace->n_ranks, 2);
+    assert_false(path_exists(there));
+    trace_close(trace);
+    free(here);
+    free(there);
+    free(lost);
+    run_dir_remove(elsewhere);
+    run_dir_remove(dir);
+}
+
 static void test_keep_spool(void **state)
 {
     (void)state;
@@ -755,7 +780,7 @@ int main(void)
         cmocka_unit_test(test_torn),          cmocka_unit_test(test_stack_prediction),
         cmocka_unit_test(test_missing_rank),  cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_keep_spool),    cmocka_unit_test(test_in_use),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_away),          cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,13 +154,14 @@ static void test_list(void **state)
         free(path);
     }
     char *link = path_format("%s/1-1.ev", spool);
-    assert_int_equal(symlink("/etc/passwd", link), 0);
+    assert_int_equal(symlink("/dev/null", link), 0);
     struct spool_list list;
     assert_int_equal(spool_list_read(&list, spool), 0);
-    assert_int_equal(list.files.n, 3);
+    assert_int_equal(list.files.n, 4);
+    assert_true(list.files.at[1].is_away);
     assert_int_equal(list.files.at[0].rank, 0);
     assert_int_equal(list.files.at[0].thread, 3);
-    assert_int_equal(list.files.at[2].rank, 10);
+    assert_int_equal(list.files.at[3].rank, 10);
     spool_list_release(&list);
     free(link);
     free(spool);
