@@ -14,7 +14,7 @@
 static inline void call_comm_begin(struct ww_call *call, MPI_Comm comm)
 {
     const struct comm_info *info = comm_find(comm);
-    call->comm = info && info->written ? info->id : 0;
+    call->comm = info && __atomic_load_n(&info->written, __ATOMIC_ACQUIRE) ? info->id : 0;
     call->peer = WW_NO_PEER;
 }
 

@@ -83,7 +83,7 @@ static void write_comm(MPI_Comm comm, struct comm_info *info)
         if (fits)
             memcpy(record->world_rank, world_rank, n * sizeof *world_rank);
         record_commit(record, WW_COMM, units);
-        info->written = true;
+        __atomic_store_n(&info->written, true, __ATOMIC_RELEASE);
     }
     free(world_rank);
 }
@@ -306,9 +306,16 @@ void win_restore(MPI_Win win, uint32_t id)
         handle_map_set(&tables.wins, HANDLE(win), id);
 }
 
+/* Messages come by the thousand, mostly with handles that came before on the same communicator: no lock for those. */
+static void set_if_new(struct handle_map *map, uint64_t key, uint32_t value)
+{
+    if (handle_map_get(map, key) != value)
+        handle_map_set(map, key, value);
+}
+
 void file_set(MPI_File file, uint32_t comm)
 {
-    handle_map_set(&tables.files, HANDLE(file), comm);
+    set_if_new(&tables.files, HANDLE(file), comm);
 }
 
 uint32_t file_find(MPI_File file)
@@ -318,7 +325,7 @@ uint32_t file_find(MPI_File file)
 
 void message_set(MPI_Message message, uint32_t comm)
 {
-    handle_map_set(&tables.messages, HANDLE(message), comm);
+    set_if_new(&tables.messages, HANDLE(message), comm);
 }
 
 uint32_t message_find(MPI_Message message)
