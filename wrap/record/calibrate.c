@@ -16,6 +16,7 @@ enum {
     TRIAL_PERIOD_NS = 200000,
     GAP_NS = 1200,
     MAX_GAPS = 64,
+    MAX_READINGS = 1000000,
     WINDOW_BYTES = 4096,
     USUAL_COST_NS = 5000,
     HELPER_COST_NS = 4000, /* walking the copied stack, elsewhere */
@@ -55,7 +56,8 @@ static uint64_t median_gap_ns(void)
 {
     uint64_t gap[MAX_GAPS], start_ns = recorder_now_ns(), before_ns = start_ns;
     size_t n = 0;
-    while (before_ns - start_ns < TRIAL_NS && n < MAX_GAPS) {
+    /* The number of readings is bounded as well: a clock may stand still. */
+    for (unsigned i = 0; before_ns - start_ns < TRIAL_NS && n < MAX_GAPS && i < MAX_READINGS; i++) {
         uint64_t now_ns = recorder_now_ns();
         if (now_ns - before_ns > GAP_NS)
             gap[n++] = now_ns - before_ns;

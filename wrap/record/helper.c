@@ -82,7 +82,9 @@ static void work(void)
 
 static struct timespec after_ns(uint64_t ns)
 {
-    uint64_t t = recorder_now_ns() + ns;
+    uint64_t now_ns = recorder_now_ns(), t = now_ns + ns;
+    if (now_ns == 0) /* a clock that fails must not make this a loop without rest */
+        nanosleep(&(struct timespec){0, HELPER_PERIOD_NS}, NULL);
     return (struct timespec){(time_t)(t / 1000000000u), (long)(t % 1000000000u)};
 }
 

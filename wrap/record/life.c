@@ -198,6 +198,10 @@ static void process_exits(int status, void *unused)
 
 static bool begin_recording(void)
 {
+    if (recorder_now_ns() == 0) {
+        record_give_up("there is no monotonic clock");
+        return false;
+    }
     if (!unwind_init()) {
         record_give_up("no memory");
         return false;
