@@ -17,8 +17,10 @@ void replay_begin(struct replay *replay)
     memset(replay->ranks, 0, (trace->n_ranks + 1) * sizeof *replay->ranks);
     replay->origin = chain_begin(&replay->links->chain, trace->start_ns);
     for (uint32_t lane = 0; lane < trace->n_locations; lane++)
-        replay->lanes[lane] = (struct queue_of_calls){
-            .rank = trace->locations[lane].rank, .tip = chain_hold(replay->origin), .now_ns = trace->start_ns};
+        replay->lanes[lane] = (struct queue_of_calls){.rank = trace->locations[lane].rank,
+                                                      .is_main = trace->locations[lane].thread == 0,
+                                                      .tip = chain_hold(replay->origin),
+                                                      .now_ns = trace->start_ns};
 }
 
 static void call_release_room(struct call *call)
@@ -114,13 +116,18 @@ static struct chain_node *lane_node(struct replay *replay, struct queue_of_calls
     return chain_hold(lane->tip);
 }
 
+/* Sums over ranks are of wall time: threads beside the main one go to an account of their own. */
+static struct rank_time *lane_account(struct replay *replay, const struct queue_of_calls *lane)
+{
+    return &replay->ranks[lane->is_main ? lane->rank : replay->trace->n_ranks];
+}
+
 static void rank_add_stretch(struct rank_time *rank, const struct call *call)
 {
     rank->compute_ns += call->spent.on_ns;
     rank->outside_ns += call->spent.on_ns + call->spent.off_ns[OFF_PREEMPTED] + call->spent.off_ns[OFF_BLOCKED];
     rank->descheduled_ns += call->spent.off_ns[OFF_PREEMPTED];
     rank->blocked_ns += call->spent.off_ns[OFF_BLOCKED];
-    sparse_add_all(&rank->atoms, &call->before, 1);
 }
 
 static bool call_needs_node(const struct queue_of_calls *lane, const struct call *call)
@@ -144,10 +151,36 @@ static void lane_check_polling(struct replay *replay, struct queue_of_calls *lan
         lane_stop_polling(replay, lane);
 }
 
+static const struct queue_of_calls *lane_parent(const struct replay *replay, const struct queue_of_calls *lane)
+{
+    for (uint32_t at = 0; at < replay->trace->n_locations; at++)
+        if (replay->lanes[at].is_main && replay->lanes[at].rank == lane->rank)
+            return &replay->lanes[at];
+    return NULL;
+}
+
+/* A thread that calls MPI goes on from its process's main thread, as far as that is known by then. */
+static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct call *call)
+{
+    const struct queue_of_calls *parent = lane_parent(replay, lane);
+    if (!parent || parent->tip->time_ns > call->enter_ns)
+        return;
+    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
+    struct chain_node *tip = chain_hold(parent->tip);
+    chain_drop(&replay->links->chain, lane->tip);
+    lane->tip = tip;
+    sparse_clear(&call->before);
+    sparse_add(&call->before, atom_key(lane->rank, step), (double)(call->enter_ns - tip->time_ns));
+}
+
 static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
     lane_check_polling(replay, lane, call);
-    rank_add_stretch(&replay->ranks[lane->rank], call);
+    if (!lane->has_begun && !lane->is_main)
+        lane_fork(replay, lane, call);
+    lane->has_begun = true;
+    rank_add_stretch(lane_account(replay, lane), call);
+    sparse_add_all(&replay->ranks[lane->rank].atoms, &call->before, 1);
     sparse_absorb(&lane->open, &call->before);
     sparse_add_all(&replay->ranks[lane->rank].counts, &call->counts, 1);
     sparse_absorb(&lane->open_counts, &call->counts);
@@ -177,7 +210,7 @@ static void lane_spend(struct replay *replay, struct queue_of_calls *lane, uint3
 static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
                                uint64_t from_ns)
 {
-    struct rank_time *rank = &replay->ranks[lane->rank];
+    struct rank_time *rank = lane_account(replay, lane);
     double idle_ns = (double)idle_between(&call->idle, from_ns, call->leave_ns);
     double busy_ns = (double)(call->leave_ns - from_ns) - idle_ns;
     enum step_state state = waits_state(call->class);
@@ -230,8 +263,9 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
                         .released_by = point};
     classes_add(replay->classes, release->gathering ? &release->gathering->felt : NULL, &wait);
     /* The polls had been taken for communication. */
-    replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
-    replay->ranks[lane->rank].transfer_ns -= polled ? lane->polled_ns : 0;
+    struct rank_time *rank = lane_account(replay, lane);
+    rank->waiting_ns += (double)wait.dur_ns;
+    rank->transfer_ns -= polled ? lane->polled_ns : 0;
     lane_adopt(replay, lane, point);
     if (lane->now_ns > call->leave_ns)
         lane_repair_clock(replay, lane, call->leave_ns);

@@ -49,6 +49,8 @@ struct rank_time {
 
 struct queue_of_calls {
     uint32_t rank;
+    bool is_main; /* its time is its process's; other threads run beside it */
+    bool has_begun;
     struct call *first, *last;
     struct chain_node *tip; /* held */
     struct sparse open;     /* since tip */
@@ -71,7 +73,7 @@ struct replay {
     struct classes *classes;
     struct steps *steps;
     struct queue_of_calls *lanes; /* by location */
-    struct rank_time *ranks;
+    struct rank_time *ranks;      /* and one more, for the time of other threads */
     struct call *spare;
     size_t n_queued;
     uint64_t n_forced, n_calls;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 #include <cmocka.h>
 
 #define assert_us(value, expected) assert_true(fabs((value) - (expected)) < 1e-3)
@@ -471,6 +472,37 @@ static void neighbours_wait_for_those_they_receive_from(void **state)
     scene_free(scene);
 }
 
+/* A second thread of rank 0 receives what rank 1 sends; its wait is explained like any other, beside the main thread.
+ */
+static void threads_have_chains_of_their_own(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    struct trace *trace = scene->trace;
+    struct trace_location *locations = arena_array(&trace->arena, struct trace_location, 3);
+    memcpy(locations, trace->locations, 2 * sizeof *locations);
+    locations[2] = (struct trace_location){.name = "thread", .rank = 0, .thread = 1};
+    trace->locations = locations;
+    trace->n_locations = 3;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        scene_work(scene, rank, "both", 100);
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 101);
+    }
+    scene_work(scene, 0, "main", 2000);
+    scene->now_us[2] = 150;
+    scene_receive(scene, 2, 1, 7, 1010);
+    scene_work(scene, 1, "slow", 1000);
+    scene_send(scene, 1, 0, 7, 1001);
+    scene_collective(scene, 0, WW_ID_Barrier, TRACE_NONE, 2001);
+    scene_collective(scene, 1, WW_ID_Barrier, TRACE_NONE, 2001);
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 0), 850);
+    assert_true(scene_blame(scene, "slow", 1) > 0.99 * 850);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 1), 999);
+    assert_true(analysis->efficiency.compute_ns + analysis->efficiency.waiting_ns <= 2 * analysis->efficiency.wall_ns);
+    scene_free(scene);
+}
+
 static void a_lost_send_holds_nothing_up(void **state)
 {
     (void)state;
@@ -515,6 +547,7 @@ int main(void)
         cmocka_unit_test(fence_is_a_barrier),
         cmocka_unit_test(epochs_wait_for_each_other),
         cmocka_unit_test(neighbours_wait_for_those_they_receive_from),
+        cmocka_unit_test(threads_have_chains_of_their_own),
         cmocka_unit_test(a_lost_send_holds_nothing_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
