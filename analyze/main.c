@@ -12,6 +12,7 @@ const struct command commands[] = {
     {"record", cmd_record, "[OPTIONS] PROGRAM [ARGUMENTS]",
      "run a rank of an MPI program and record it (inside mpirun)"},
     {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait"},
+    {"export", cmd_export, "[OPTIONS] [RUN]", "print exact counts by source line, for coverage tools"},
     {"annotate", cmd_annotate, "[OPTIONS] [RUN]", "print the source with blame in the margin"},
     {"check", cmd_check, "[PROGRAM]", "what can be recorded here, and why the rest cannot"},
     {"cc", cmd_cc, "[OPTIONS]", "print the compiler flags for exact counts"},

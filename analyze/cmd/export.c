@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * whywait export: exact counts of a run as executions by source line and rank, in formats that line-coverage tools
+ * read. Counts are summed over the run and over a rank's threads; frames still in flight at a thread's last
+ * synchronisation are accounted for.
+ */
+#include "analyze/cmd/cmd.h"
+#include "analyze/code/code.h"
+#include "analyze/counts/lines.h"
+#include "analyze/run.h"
+#include "analyze/trace/trace.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *path;
+    bool as_json;
+};
+
+static const char usage[] = "Usage: whywait export [OPTIONS] [RUN]\n"
+                            "Prints how often each source line was executed, rank by rank, of a program that was built "
+                            "with $(whywait cc).\n"
+                            "\n"
+                            "  --format lcov|gcov-json   default: lcov; gcov-json is one object a line and rank\n"
+                            "  --help                    this text\n";
+
+static struct options parse(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {0}};
+    struct options options = {0};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            exit(0);
+        }
+        if (option != 'f')
+            die("%s: unknown option or no value; `whywait help export` lists the options", argv[optind - 1]);
+        options.as_json = strcmp(optarg, "gcov-json") == 0;
+        if (!options.as_json && strcmp(optarg, "lcov") != 0)
+            die("--format %s: there are lcov and gcov-json", optarg);
+    }
+    if (argc - optind > 1)
+        die("export takes one run, not %d", argc - optind);
+    options.path = argv[optind];
+    return options;
+}
+
+/* What is gathered while the events go by. */
+struct gathering {
+    struct arena arena;
+    struct trace *trace;
+    struct code *code;
+    struct counts **counts; /* by module; NULL = none */
+    struct location {
+        uint64_t *values;    /* by point of the trace */
+        uint32_t last_frame; /* of the call at which the last bins were taken */
+        bool is_taken;       /* bins came, their call has not */
+    } * locations;
+};
+
+static void open_modules(struct gathering *g)
+{
+    struct trace *trace = g->trace;
+    g->counts = arena_array(&g->arena, struct counts *, trace->n_modules);
+    bool *has_points = arena_array(&g->arena, bool, trace->n_modules);
+    for (uint32_t p = 0; p < trace->n_points; p++)
+        if (trace->points[p].module < trace->n_modules)
+            has_points[trace->points[p].module] = true;
+    for (uint32_t m = 0; m < trace->n_modules; m++) {
+        const struct trace_module *module = &trace->modules[m];
+        uint32_t id = code_add_module(g->code, module->path, module->build_id, module->build_id_bytes);
+        if (!has_points[m])
+            continue;
+        enum code_state state = code_module_state(g->code, id);
+        if (state == CODE_CHANGED || state == CODE_MISSING)
+            warn("%s is not the file that ran (or is gone): its counts are left out", module->path);
+        else if (counts_open(module->path, &g->counts[m]))
+            g->counts[m] = NULL;
+    }
+}
+
+static void take_event(struct gathering *g, const struct event *event)
+{
+    struct location *location = &g->locations[event->loc];
+    if (event->kind == EV_BINS) {
+        if (!location->values)
+            location->values = arena_array(&g->arena, uint64_t, g->trace->n_points);
+        for (uint32_t i = 0; i < event->n_bins; i++)
+            if (event->bins[i].point < g->trace->n_points)
+                location->values[event->bins[i].point] += event->bins[i].value;
+        location->is_taken = true;
+    } else if (event->kind == EV_ENTER && location->is_taken) {
+        location->last_frame = event->frame;
+        location->is_taken = false;
+    }
+}
+
+/* The counts of one thread in one module, added to the rank's. */
+static void add_location(struct gathering *g, const struct location *location, uint32_t module, struct counts_sum *sum)
+{
+    const struct trace *trace = g->trace;
+    VEC(struct counts_bin) bins = {0};
+    VEC(struct counts_frame) frames = {0};
+    struct counts_result result = {0};
+    for (uint32_t p = 0; p < trace->n_points; p++)
+        if (trace->points[p].module == module && location->values[p])
+            *vec_push(&bins) = (struct counts_bin){trace->points[p].number, location->values[p]};
+    uint32_t n_seen = 0;
+    for (uint32_t f = location->last_frame; f < trace->n_frames && n_seen++ < trace->n_frames;
+         f = trace->frames[f].parent)
+        if (trace->frames[f].module == module && trace->frames[f].is_return)
+            *vec_push(&frames) = (struct counts_frame){trace->frames[f].address, 1};
+    counts_solve(g->counts[module], bins.at, bins.n, frames.at, frames.n, &result);
+    counts_sum_add(sum, &result);
+    for (size_t i = 0; i < result.faults.n; i++)
+        warn("the counts of %s contradict each other and are left out",
+             counts_function(g->counts[module], result.faults.at[i].function)->name);
+    vec_release(&bins);
+    vec_release(&frames);
+    counts_result_release(&result);
+}
+
+static void print_lcov(uint32_t rank, const struct counts_line_count *lines, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool is_new_file = i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0;
+        if (is_new_file)
+            printf("%sTN:rank_%u\nSF:%s\n", i ? "end_of_record\n" : "", rank, lines[i].file);
+        printf("DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].executions);
+    }
+    if (n)
+        printf("end_of_record\n");
+}
+
+static json_t *json_lines(const struct counts_line_count *lines, size_t n, size_t *end)
+{
+    json_t *array = json_array();
+    size_t i = *end;
+    for (const char *file = lines[i].file; i < n && strcmp(lines[i].file, file) == 0; i++)
+        json_array_append_new(array, json_pack("{s:i, s:I, s:s, s:b, s:[]}", "line_number", (int)lines[i].line, "count",
+                                               (json_int_t)lines[i].executions, "function_name", lines[i].function,
+                                               "unexecuted_block", lines[i].executions == 0, "branches"));
+    *end = i;
+    return array;
+}
+
+static void print_json(uint32_t rank, const struct counts_line_count *lines, size_t n)
+{
+    json_t *files = json_array();
+    char name[32];
+    snprintf(name, sizeof name, "rank %u", rank);
+    for (size_t i = 0; i < n;) {
+        const char *file = lines[i].file;
+        json_t *of_file = json_lines(lines, n, &i);
+        json_array_append_new(files, json_pack("{s:s, s:[], s:o}", "file", file, "functions", "lines", of_file));
+    }
+    json_t *all = json_pack("{s:s, s:s, s:s, s:o}", "format_version", "1", "gcc_version", "whywait " WHYWAIT_VERSION,
+                            "data_file", name, "files", files);
+    json_dumpf(all, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(all);
+}
+
+static void print_rank(struct gathering *g, uint32_t rank, bool as_json)
+{
+    for (uint32_t m = 0; m < g->trace->n_modules; m++) {
+        struct counts_sum sum;
+        struct counts_line_count *lines;
+        struct arena scratch = {0};
+        if (!g->counts[m])
+            continue;
+        counts_sum_init(&sum, &scratch, g->counts[m]);
+        for (uint32_t l = 0; l < g->trace->n_locations; l++)
+            if (g->trace->locations[l].rank == rank && g->locations[l].values)
+                add_location(g, &g->locations[l], m, &sum);
+        size_t n = counts_lines(&sum, &scratch, &lines);
+        (as_json ? print_json : print_lcov)(rank, lines, n);
+        arena_release(&scratch);
+    }
+}
+
+static int gather(struct gathering *g)
+{
+    const struct event *event;
+    g->locations = arena_array(&g->arena, struct location, g->trace->n_locations);
+    for (uint32_t l = 0; l < g->trace->n_locations; l++)
+        g->locations[l].last_frame = TRACE_NONE;
+    if (!g->trace->n_points)
+        return error("%s has no exact counts: build the program with `mpicc $(whywait cc) ...`", g->trace->path);
+    open_modules(g);
+    while ((event = trace_next(g->trace)))
+        take_event(g, event);
+    return 0;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    struct options options = parse(argc, argv);
+    struct gathering g = {0};
+    int status = -1;
+    char *anchor = run_find_archive(options.path);
+    if (anchor && (g.trace = trace_open(anchor))) {
+        g.code = code_open();
+        status = gather(&g);
+        for (uint32_t rank = 0; status == 0 && rank < g.trace->n_ranks; rank++)
+            print_rank(&g, rank, options.as_json);
+        if (fflush(stdout) && status == 0)
+            status = error("cannot write the counts: %s", strerror(errno));
+        for (uint32_t m = 0; g.counts && m < g.trace->n_modules; m++)
+            counts_close(g.counts[m]);
+        code_close(g.code);
+        trace_close(g.trace);
+    }
+    free(anchor);
+    arena_release(&g.arena);
+    return status ? 1 : 0;
+}

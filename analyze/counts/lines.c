@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* First the largest block of each line within a function, then the sum over functions: two sorts of one array. */
+#include "analyze/counts/lines.h"
+#include <stdlib.h>
+#include <string.h>
+
+void counts_sum_init(struct counts_sum *sum, struct arena *arena, const struct counts *counts)
+{
+    size_t n = 0;
+    *sum = (struct counts_sum){.counts = counts, .first = arena_array(arena, size_t, counts_n_functions(counts))};
+    for (uint32_t f = 0; f < counts_n_functions(counts); f++) {
+        sum->first[f] = n;
+        n += counts_function(counts, f)->n_blocks;
+    }
+    sum->executions = arena_array(arena, uint64_t, n);
+}
+
+void counts_sum_add(struct counts_sum *sum, const struct counts_result *result)
+{
+    for (size_t i = 0; i < result->rows.n; i++)
+        sum->executions[sum->first[result->rows.at[i].function] + result->rows.at[i].block] +=
+            result->rows.at[i].executions;
+}
+
+static int compare_places(const struct counts_line_count *a, const struct counts_line_count *b)
+{
+    int by_file = strcmp(a->file, b->file);
+    if (by_file)
+        return by_file;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static int compare_counts(const void *left, const void *right)
+{
+    const struct counts_line_count *a = left, *b = right;
+    int by_place = compare_places(a, b);
+    if (by_place)
+        return by_place;
+    int by_function = strcmp(a->function, b->function);
+    if (by_function)
+        return by_function;
+    return a->executions > b->executions ? -1 : a->executions < b->executions;
+}
+
+static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count *lines)
+{
+    size_t n = 0;
+    for (uint32_t f = 0; f < counts_n_functions(sum->counts); f++) {
+        const struct counts_function *function = counts_function(sum->counts, f);
+        for (uint32_t b = 0; b < function->n_blocks; b++)
+            for (uint32_t i = 0; i < function->blocks[b].n_lines; i++, n++)
+                if (lines)
+                    lines[n] = (struct counts_line_count){.file = function->blocks[b].lines[i].file,
+                                                          .function = function->name,
+                                                          .line = function->blocks[b].lines[i].line,
+                                                          .executions = sum->executions[sum->first[f] + b]};
+    }
+    return n;
+}
+
+/* Of the sorted blocks, the first of each function counts. */
+static size_t add_up(const struct counts_line_count *blocks, size_t n, struct counts_line_count *lines)
+{
+    size_t n_lines = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!n_lines || compare_places(&blocks[i], &lines[n_lines - 1]) != 0)
+            lines[n_lines++] = blocks[i];
+        else if (strcmp(blocks[i].function, blocks[i - 1].function) != 0)
+            lines[n_lines - 1].executions += blocks[i].executions;
+    }
+    return n_lines;
+}
+
+size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines)
+{
+    size_t n = list_blocks(sum, NULL);
+    struct counts_line_count *blocks = arena_array(arena, struct counts_line_count, n);
+    list_blocks(sum, blocks);
+    if (n)
+        qsort(blocks, n, sizeof *blocks, compare_counts);
+    *lines = arena_array(arena, struct counts_line_count, n);
+    return add_up(blocks, n, *lines);
+}
