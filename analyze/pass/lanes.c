@@ -199,8 +199,6 @@ uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
 
 static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
-    if (lane->is_ended)
-        return LANE_NOTHING;
     lane->is_ended = true;
     if (!lane->depth) {
         lane_mark_path(lanes, lane, event->time_ns);
@@ -222,6 +220,8 @@ static bool event_is_on_cpu(const struct event *event)
 enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
 {
     struct lane *lane = &lanes->at[event->loc];
+    if (lane->is_ended)
+        return LANE_NOTHING;
     if (lane->off_since_ns && event_is_on_cpu(event))
         lane->off_since_ns = 0;
     switch (event->kind) {

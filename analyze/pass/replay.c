@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Calls queued in all before the oldest is run with what is known: bounds memory when records are missing. */
-enum { QUEUED_MAX = 1 << 18 };
+enum { QUEUED_MAX = 1 << 16, QUEUED_MAX_A_LANE = 64 };
 
 void replay_begin(struct replay *replay)
 {
@@ -353,7 +353,8 @@ static void replay_force(struct replay *replay)
 void replay_run(struct replay *replay)
 {
     replay_run_awake(replay);
-    while (replay->n_queued > QUEUED_MAX) {
+    size_t n_max = (size_t)replay->trace->n_locations * QUEUED_MAX_A_LANE;
+    while (replay->n_queued > QUEUED_MAX && replay->n_queued > n_max) {
         replay_force(replay);
         replay_run_awake(replay);
     }

@@ -196,6 +196,47 @@ static void sums_hold(void **state)
     }
 }
 
+/* Events in no sensible order, of requests never started, communicators that do not exist and calls never left. */
+static struct scene *play_nonsense(uint64_t seed)
+{
+    static const enum ww_call_id calls[] = {WW_ID_Send,    WW_ID_Recv,     WW_ID_Isend,     WW_ID_Wait,
+                                            WW_ID_Test,    WW_ID_Barrier,  WW_ID_Win_fence, WW_ID_Win_start,
+                                            WW_ID_Ibcast,  WW_ID_Finalize, WW_ID_Comm_dup,  WW_ID_Win_complete,
+                                            WW_ID_Sendrecv};
+    struct play play = {.scene = scene_make(RANKS), .seed = seed};
+    for (int i = 0; i < 400; i++) {
+        uint32_t rank = (uint32_t)draw(&play, RANKS);
+        enum ww_call_id call = calls[draw(&play, sizeof calls / sizeof *calls)];
+        uint64_t now_us = play.scene->now_us[rank] + draw(&play, 50);
+        struct event event = {.kind = (uint16_t)draw(&play, EV_END + 1),
+                              .loc = rank,
+                              .time_ns = now_us * 1000,
+                              .frame = TRACE_NONE,
+                              .comm = (uint32_t)draw(&play, 3) - 1,
+                              .peer = (uint32_t)draw(&play, RANKS + 2) - 1,
+                              .tag = (int)draw(&play, 2),
+                              .coll = (uint16_t)draw(&play, WW_COLL_CREATE + 1),
+                              .request = draw(&play, 8)};
+        if (event.kind == EV_ENTER || draw(&play, 3) == 0)
+            scene_enter(play.scene, rank, call, now_us);
+        else if (event.kind == EV_LEAVE || draw(&play, 3) == 0)
+            scene_leave(play.scene, rank, call, now_us);
+        else if (event.kind != EV_END || !draw(&play, 10))
+            scene_event(play.scene, event);
+    }
+    return play.scene;
+}
+
+static void nonsense_does_no_harm(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        struct scene *scene = play_nonsense(seed);
+        check_causes(scene_analyse(scene));
+        scene_free(scene);
+    }
+}
+
 static void analyses_are_repeatable(void **state)
 {
     (void)state;
@@ -216,6 +257,7 @@ static void analyses_are_repeatable(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_hold), cmocka_unit_test(analyses_are_repeatable)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_hold), cmocka_unit_test(nonsense_does_no_harm),
+                                       cmocka_unit_test(analyses_are_repeatable)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
