@@ -392,7 +392,9 @@ static void define_comm(struct def_writer *defs, uint32_t comm, const struct joi
         return;
     }
     uint32_t remote = member_group(defs, "", groups + 2 + n_local, n_remote);
-    DEFINE(defs, InterComm, comm, string(defs, name), group, remote, parent, OTF2_COMM_FLAG_NONE);
+    /* Both groups lie in MPI_COMM_WORLD, the first communicator; the parent need only have the local one. */
+    DEFINE(defs, InterComm, comm, string(defs, name), group, remote, comm ? 0 : OTF2_UNDEFINED_COMM,
+           OTF2_COMM_FLAG_NONE);
 }
 
 static void define_comms(struct def_writer *defs)
