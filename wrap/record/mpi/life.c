@@ -5,10 +5,19 @@
  */
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/mpi/life.h"
+#include "wrap/record/mpi/unhook.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/world.h"
 #include <stdarg.h>
 #include <unistd.h>
+
+#ifdef OPEN_MPI
+#define OUR_MPI "Open MPI"
+#define OTHER "libwhywait-mpich.so"
+#else
+#define OUR_MPI "MPICH"
+#define OTHER "libwhywait.so"
+#endif
 
 /* MPI_Init itself is seen as a moment: it ended when recording began. */
 static void mark(uint16_t id, const void *return_address, const void *frame_address)
@@ -25,7 +34,9 @@ void life_started(uint16_t id, const void *return_address, const void *frame_add
     if (__atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
         return;
     if (next_load_handles() != 0) {
-        record_give_up("this program runs on another MPI library than the one this recorder was built for");
+        unhook();
+        record_give_up("this program does not run on " OUR_MPI ", which this recorder was built for: preload " OTHER
+                       " instead, or use `whywait record`");
         return;
     }
     record_start();
