@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# check_export.sh TOOL SOURCE
+# From the compiler to the report's numbers: builds an MPI program with the flags that the tool prints, records it on three
+# ranks, and compares `whywait export` with what the program is known to do, digit by digit. The same program must print
+# the same without the recorder.
+set -eu
+tool=$1 source=$2
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMPI_MCA_rmaps_base_oversubscribe=1
+folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-counts.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+# shellcheck disable=SC2046
+mpicc $("$tool" cc) -O2 -g "$source" -o ranks
+mpirun -n 3 ./ranks >alone
+mpirun -n 3 "$tool" record ./ranks >recorded 2>log || { cat log; exit 1; }
+cmp alone recorded
+"$tool" export >counts
+"$tool" export --format gcov-json | python3 -c 'import json, sys; print(len([json.loads(line) for line in sys.stdin]))' >objects
+
+status=0
+expect() { # WHAT RANK EXECUTIONS
+    local line count
+    line=$(grep -n "/\* $1 \*/" "$source" | cut -d: -f1)
+    count=$(awk -F'[:,]' -v rank="TN:rank_$2" -v line="$line" \
+        '/^TN/ { on = $0 == rank } on && $1 == "DA" && $2 == line { print $3 }' counts)
+    [ "$count" = "$3" ] || { echo "rank $2, line $line ($1): $count executions instead of $3"; status=1; }
+}
+for rank in 0 1 2; do
+    expect LOOP $rank $((100 * 1000 * (rank + 1)))
+    expect CALL $rank 100
+done
+[ "$(cat objects)" = 3 ] || { echo "$(cat objects) objects of JSON instead of 3"; status=1; }
+exit $status
