@@ -17,12 +17,12 @@ build() { # KIND LINKER STRIP FLAGS...
     mkdir "$out"
     # shellcheck disable=SC2086
     {
-        g++ $flags "$@" -fPIC -shared $linker "$sources/shared.cpp" -o "$out/libshared.so"
-        g++ $flags "$@" -fPIC -shared $linker "$sources/late.cpp" -o "$out/late.so"
-        g++ $flags "$@" -c "$sources/archive.cpp" -o "$out/archive.o"
-        ar rcs "$out/libarchive.a" "$out/archive.o"
+        g++ $flags "$@" -fPIC -shared $linker "$sources/shared.cpp" -o "$out/libshared.so" &&
+        g++ $flags "$@" -fPIC -shared $linker "$sources/late.cpp" -o "$out/late.so" &&
+        g++ $flags "$@" -c "$sources/archive.cpp" -o "$out/archive.o" &&
+        ar rcs "$out/libarchive.a" "$out/archive.o" &&
         g++ $flags "$@" $linker "$sources/main.cpp" $objects -o "$out/main" -rdynamic -L"$out" -lshared -larchive \
-            "-Wl,-rpath,$out" -ldl -lpthread
+            "-Wl,-rpath,$out" -ldl -lpthread &&
         $strip "$out/main" "$out/libshared.so" "$out/late.so"
     } 2>"$folder/log" || { cat "$folder/log"; exit 1; }
     COUNTS_OUT=$out/dump "$out/main" "$out/late.so" >"$out/output"
