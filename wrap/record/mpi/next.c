@@ -16,23 +16,29 @@
 struct mpi_handles mpi_handles;
 
 struct search {
-    const char *name;
-    void *found;
+    int nth; /* of the objects named libmpi...; counted down */
+    char path[4096];
 };
 
+/* Only takes the name: the dynamic linker's locks are held here. */
 static int search_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
     struct search *search = context;
     const char *base = strrchr(info->dlpi_name, '/');
-    if (strncmp(base ? base + 1 : info->dlpi_name, "libmpi", 6) != 0)
+    if (strncmp(base ? base + 1 : info->dlpi_name, "libmpi", 6) != 0 || search->nth-- > 0)
         return 0;
-    void *object = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (!object)
-        return 0;
-    search->found = dlsym(object, search->name);
-    dlclose(object);
-    return search->found != NULL;
+    snprintf(search->path, sizeof search->path, "%s", info->dlpi_name);
+    return 1;
+}
+
+static void *search_in(const char *path, const char *name)
+{
+    void *object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = object ? dlsym(object, name) : NULL;
+    if (object)
+        dlclose(object);
+    return found;
 }
 
 static bool is_ours(const void *address)
@@ -43,9 +49,14 @@ static bool is_ours(const void *address)
 
 static void *search_objects(const char *name)
 {
-    struct search search = {.name = name};
-    dl_iterate_phdr(search_object, &search);
-    return search.found && !is_ours(search.found) ? search.found : NULL;
+    for (int nth = 0;; nth++) {
+        struct search search = {.nth = nth};
+        if (!dl_iterate_phdr(search_object, &search))
+            return NULL;
+        void *found = search_in(search.path, name);
+        if (found && !is_ours(found))
+            return found;
+    }
 }
 
 static int missing(void)
