@@ -93,7 +93,6 @@ static OTF2_CollectiveOp create_op(const struct call_info *info)
     bool allocates = strstr(info->name, "_allocate") != NULL;
     switch (info->class) {
     case WW_COMM_FREE:
-        return OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
     case WW_WIN_FREE:
         return OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
     default:

@@ -89,7 +89,8 @@ static void write_bins(uint32_t module_id, const struct counters_bin *bins, uint
     record->what = WW_BIN_EXECUTIONS;
     record->module = module_id;
     record->n = n;
-    memcpy(record->bins, bins, n * sizeof *bins);
+    if (n)
+        memcpy(record->bins, bins, n * sizeof *bins);
     record_commit(record, WW_BINS, units);
 }
 

@@ -169,7 +169,7 @@ uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns)
         const struct perf_event_header *change = ring_peek(&s->switches, scratch[1]);
         if (!sample && !change)
             return n_samples;
-        if (time_of(sample) <= time_of(change)) {
+        if (sample && (!change || time_of(sample) <= time_of(change))) {
             if (sample->type == PERF_RECORD_SAMPLE)
                 n_samples += take_sample(thread, sample, period_ns);
             else if (sample->type == PERF_RECORD_LOST)

@@ -165,7 +165,7 @@ uint32_t stacks_intern(struct stack_table *table, struct spool *spool, const str
 static __attribute__((noinline)) void walk_from_wrapper(struct stack_walk *walk, const struct stack_bounds *bounds,
                                                         uint64_t ra, uint64_t fa)
 {
-    struct unwind_frame frame;
+    struct unwind_frame frame = {0};
     unwind_here(&frame);
     uint64_t sp = frame.reg[UNWIND_SP], slot;
     struct unwind_stack stack = {sp, bounds->high, (const unsigned char *)(uintptr_t)sp};

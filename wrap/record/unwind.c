@@ -146,19 +146,24 @@ static bool boil_down_saved(const struct cfi_row *row, struct rule *rule)
     return true;
 }
 
+static bool boil_down_cfa(const struct cfi_row *row, struct rule *rule)
+{
+    if (row->cfa.kind != CFI_IS_OFFSET || row->cfa_register >= UNWIND_N_REGS ||
+        row->cfa.value != (int32_t)row->cfa.value)
+        return row->cfa.kind == CFI_IS_EXPRESSION && is_one_load(&row->cfa, rule);
+    rule->cfa_register = (uint8_t)row->cfa_register;
+    rule->cfa_offset = (int32_t)row->cfa.value;
+    return true;
+}
+
 static struct rule boil_down(const struct cfi_row *row)
 {
     struct rule rule = {.kind = RULE_PLAIN};
     const struct cfi_rule *ra = &row->reg[UNWIND_PC];
     if (ra->kind == CFI_UNDEFINED)
         rule.kind = RULE_LAST;
-    else if (row->is_signal_frame || ra->kind != CFI_AT_OFFSET || ra->value != -WORD || !boil_down_saved(row, &rule))
-        rule.kind = RULE_FULL;
-    else if (row->cfa.kind == CFI_IS_OFFSET && row->cfa_register < UNWIND_N_REGS &&
-             row->cfa.value == (int32_t)row->cfa.value) {
-        rule.cfa_register = (uint8_t)row->cfa_register;
-        rule.cfa_offset = (int32_t)row->cfa.value;
-    } else if (row->cfa.kind != CFI_IS_EXPRESSION || !is_one_load(&row->cfa, &rule))
+    else if (row->is_signal_frame || ra->kind != CFI_AT_OFFSET || ra->value != -WORD || !boil_down_saved(row, &rule) ||
+             !boil_down_cfa(row, &rule))
         rule.kind = RULE_FULL;
     return rule;
 }

@@ -159,7 +159,7 @@ bool world_compare_clocks(int32_t n_ranks, struct world_clock *own)
     char differs = domain != reference;
     *own = (struct world_clock){0};
     ok = ok && PMPI(Gather)(&differs, 1, mpi_handles.byte, all, 1, mpi_handles.byte, 0, private_world) == MPI_SUCCESS;
-    for (int r = 1; ok && my_rank == 0 && r < n_ranks; r++)
+    for (int r = 1; ok && all && r < n_ranks; r++)
         ok = !all[r] || answer_time(r);
     for (int round = 0; ok && my_rank != 0 && differs && round < CLOCK_ROUNDS; round++)
         ok = ask_time(own);
