@@ -33,8 +33,21 @@ void refuse(tree decl, const char *why)
         inform(DECL_SOURCE_LOCATION(decl), "whywait: %qD is not counted: %s", decl, why);
 }
 
+/* The table holds 64-bit addresses and offsets in thread-local storage. */
+bool target_is_supported()
+{
+    static bool is_said;
+    bool is_supported = POINTER_SIZE == 64 && targetm.have_tls && targetm.asm_out.output_dwarf_dtprel;
+    if (!is_supported && !is_said)
+        warning(0, "whywait: executions are counted on 64-bit targets with thread-local storage only, not here");
+    is_said = !is_supported;
+    return is_supported;
+}
+
 bool place_counters(routine &r, const char **why)
 {
+    if (!target_is_supported())
+        return false;
     if (!routine_build_graph(r, the_unit.options, why))
         return false;
     routine_tag_statements(r);
