@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { LONG_IN_CALL_NS = 2000000 };
+
 static char *scratch[2];
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
@@ -107,12 +109,17 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
         bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
         s->asleep_since_ns = time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
-        if (!sampler_is_of_interest(thread) || sample_is_in_call(thread, time_ns))
+        if (!sampler_is_of_interest(thread))
             s->state = OFF_HIDDEN;
+        else if (sample_is_in_call(thread, time_ns))
+            s->state = preempted ? OFF_IN_CALL : OFF_HIDDEN;
         else
             write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), time_ns);
     } else {
-        if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
+        bool is_long = s->state == OFF_IN_CALL && time_ns > s->asleep_since_ns + LONG_IN_CALL_NS;
+        if (is_long)
+            write_switch(thread, WW_SW_OUT | WW_SW_PREEMPTED, s->asleep_since_ns);
+        if (is_long || s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
             write_switch(thread, 0, time_ns);
         if (s->state == OFF_ASLEEP && time_ns > s->asleep_since_ns)
             s->asleep_ns += time_ns - s->asleep_since_ns;
@@ -153,8 +160,6 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
 
 static uint64_t time_of(const struct perf_event_header *header)
 {
-    if (!header)
-        return UINT64_MAX;
     if (header->type == PERF_RECORD_SAMPLE)
         return ((const struct sample_fields *)(const void *)header)->time_ns;
     return header->type == PERF_RECORD_SWITCH ? ((const struct switch_fields *)(const void *)header)->time_ns : 0;

@@ -25,14 +25,20 @@ uint64_t sampler_patience_ns(void);
 /* Samples taken, and what one costs. */
 uint64_t sampler_overhead_ns(void);
 
-enum sampler_state { ON_CPU, OFF_HIDDEN /* inside an MPI call, or of no interest */, OFF_PREEMPTED, OFF_ASLEEP };
+enum sampler_state {
+    ON_CPU,
+    OFF_HIDDEN,  /* asleep inside an MPI call, or of no interest */
+    OFF_IN_CALL, /* preempted inside an MPI call: written only when it was long, since a rank that polls yields often */
+    OFF_PREEMPTED,
+    OFF_ASLEEP,
+};
 struct sampler_thread {
     struct ring samples, switches;
     struct timer_ring *timer; /* instead of the rings */
     enum sampler_state state;
     uint64_t looked_ns;       /* when it was last looked at */
     uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */
-    uint64_t asleep_since_ns; /* of the present sleep, what is not accounted for */
+    uint64_t asleep_since_ns; /* of the present time off the CPU, what is not accounted for */
     uint64_t written_ns;      /* the time of the last record */
     bool seen;
 };
