@@ -56,9 +56,9 @@ static long run(const struct instruction *code, long count)
 
 int main(void)
 {
-    static const struct instruction code[] = {{PUSH, 1},      {SWAP, 0},  {SWAP, 0},      {PUSH, 3},    {MULTIPLY, 0},
-                                              {DUPLICATE, 0}, {ADD, 0},   {MODULO, 1023}, {SWAP, 0},    {DECREMENT, 0},
-                                              {JUMP_IF, -9},  {HALT, 0}};
+    static const struct instruction code[] = {{PUSH, 1},     {SWAP, 0},      {SWAP, 0},     {PUSH, 3},
+                                              {MULTIPLY, 0}, {DUPLICATE, 0}, {ADD, 0},      {MODULO, 1023},
+                                              {SWAP, 0},     {DECREMENT, 0}, {JUMP_IF, -9}, {HALT, 0}};
     printf("%ld\n", run(code, 22000000));
     return 0;
 }

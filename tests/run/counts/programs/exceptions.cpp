@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Exceptions: caught here, caught by a caller after frames with and without destructors vanished, rethrown, unmatched. */
+/* Exceptions: caught here, caught by a caller after frames with and without destructors vanished, rethrown, unmatched.
+ */
 #include "tests/run/counts/sync.h"
 #include <cstdio>
 #include <stdexcept>
