@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is an anchor file sound enough to be given to OTF2? The library (3.0) takes the number of properties in it on trust
- * and loops that often, up to minutes, past the end of a damaged file.
+ * Limits that keep OTF2 (3.0) from looping over damaged files: it takes the number of properties in an anchor on trust,
+ * and reads a record whose length leads back to its beginning again and again.
  */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
 /* False only when the number of properties cannot be true; everything else is left to OTF2. */
 bool anchor_is_sound(const char *path);
+
+/* More records than a file of an archive can have: `file` is its path without the anchor's name and ".otf2", as ".def"
+ * or "/12.evt". UINT64_MAX when the file is not there or compressed. */
+uint64_t anchor_record_limit(const char *anchor, bool is_compressed, const char *file);

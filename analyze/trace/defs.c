@@ -251,15 +251,15 @@ static OTF2_GlobalDefReaderCallbacks *make_callbacks(void)
     return callbacks;
 }
 
-int defs_read(struct defs *defs, OTF2_Reader *reader)
+int defs_read(struct defs *defs, OTF2_Reader *reader, uint64_t limit)
 {
     OTF2_GlobalDefReader *global = OTF2_Reader_GetGlobalDefReader(reader);
     if (!global)
         return -1;
     OTF2_GlobalDefReaderCallbacks *callbacks = make_callbacks();
-    uint64_t n_read;
+    uint64_t n_read = 0;
     bool failed = OTF2_Reader_RegisterGlobalDefCallbacks(reader, global, callbacks, defs) ||
-                  OTF2_Reader_ReadAllGlobalDefinitions(reader, global, &n_read);
+                  OTF2_Reader_ReadGlobalDefinitions(reader, global, limit, &n_read) || n_read >= limit;
     OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
     return failed ? -1 : 0;
 }

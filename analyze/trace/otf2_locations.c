@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The locations of an archive: local definitions, and events in batches. */
+#include "analyze/trace/anchor.h"
 #include "analyze/trace/otf2_reader.h"
 #include "wrap/base/err.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +19,13 @@ static void note_damage(struct location_reader *location)
         trace_note(trace, "The records of rank %u, thread %u cannot be read.", at->rank, at->thread);
 }
 
+uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind)
+{
+    char file[64];
+    snprintf(file, sizeof file, "/%llu.%s", (unsigned long long)archive->tables.location_ids.at[loc], kind);
+    return anchor_record_limit(archive->trace->path, archive->is_compressed, file);
+}
+
 int locations_open(struct archive_reader *archive)
 {
     if (OTF2_Reader_OpenEvtFiles(archive->reader))
@@ -25,6 +34,7 @@ int locations_open(struct archive_reader *archive)
         struct location_reader *location = &archive->locations[i];
         *location = (struct location_reader){.archive = archive, .loc = i, .region = TRACE_NONE};
         location->reader = OTF2_Reader_GetEvtReader(archive->reader, archive->tables.location_ids.at[i]);
+        location->n_left = location_record_limit(archive, i, "evt");
         if (location->reader && OTF2_EvtReader_SetCallbacks(location->reader, archive->callbacks, location))
             location->reader = NULL;
         if (location->reader)
@@ -72,9 +82,11 @@ static void read_batch(struct location_reader *location)
     location->batch.n = location->bins.n = location->next = 0;
     OTF2_ErrorCode code =
         OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, archive->batch_events, &n_read);
-    if (code != OTF2_SUCCESS)
+    bool is_damaged = code != OTF2_SUCCESS || n_read >= location->n_left;
+    location->n_left -= is_damaged ? 0 : n_read;
+    if (is_damaged)
         note_damage(location);
-    location->is_at_end = code != OTF2_SUCCESS || n_read < archive->batch_events || location->is_broken_off;
+    location->is_at_end = is_damaged || n_read < archive->batch_events || location->is_broken_off;
 }
 
 struct batch_event *location_next(struct location_reader *location)

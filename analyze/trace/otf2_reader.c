@@ -122,11 +122,11 @@ static void read_local_definitions(struct archive_reader *archive, OTF2_DefReade
 {
     OTF2_DefReader *defs = OTF2_Reader_GetDefReader(archive->reader, archive->tables.location_ids.at[loc]);
     struct offset_target target = {archive, loc};
-    uint64_t n_read;
+    uint64_t n_read = 0, limit = location_record_limit(archive, loc, "def");
     if (!defs)
         return; /* not every tool writes them */
     if (OTF2_Reader_RegisterDefCallbacks(archive->reader, defs, callbacks, &target) ||
-        OTF2_Reader_ReadAllLocalDefinitions(archive->reader, defs, &n_read)) {
+        OTF2_Reader_ReadLocalDefinitions(archive->reader, defs, limit, &n_read) || n_read >= limit) {
         archive->trace->is_damaged = true;
         trace_note(archive->trace, "The definitions of rank %u are damaged.", archive->trace->locations[loc].rank);
     }
@@ -165,6 +165,9 @@ static int read_anchor(struct archive_reader *archive, const char *anchor)
     if (OTF2_Reader_GetCreator(archive->reader, &creator) == OTF2_SUCCESS && creator)
         trace->recorder = arena_strdup(&trace->arena, creator);
     free(creator);
+    OTF2_Compression compression = OTF2_COMPRESSION_NONE;
+    OTF2_Reader_GetCompression(archive->reader, &compression);
+    archive->is_compressed = compression != OTF2_COMPRESSION_NONE;
     trace->is_ours = !strncmp(trace->recorder, "whywait ", strlen("whywait "));
     return 0;
 }
@@ -173,7 +176,7 @@ static int read_definitions(struct archive_reader *archive)
 {
     struct trace *trace = archive->trace;
     struct defs defs = {0};
-    int result = defs_read(&defs, archive->reader);
+    int result = defs_read(&defs, archive->reader, anchor_record_limit(trace->path, archive->is_compressed, ".def"));
     if (result)
         error("%s: its definitions are damaged or missing", trace->path);
     else if (!defs.resolution)

@@ -25,6 +25,7 @@ struct location_reader {
     const struct batch_event *ahead;
     uint64_t n_handed; /* events handed out so far, to number them for clock repair */
     uint64_t last_raw_ns;
+    uint64_t n_left; /* records that its file can still have */
     struct clock_cursor clock;
     struct map following; /* frame of a call -> 1 + frame of the call that followed it last time */
     uint64_t previous_frame;
@@ -48,7 +49,7 @@ struct archive_reader {
     uint64_t resolution, offset; /* ticks a second; our times begin at the offset */
     size_t batch_events;
     bool synthesise; /* collectives have no records: take the regions */
-    bool has_started;
+    bool has_started, is_compressed;
     struct location_reader *handed; /* whose event was handed out last */
 };
 
@@ -57,6 +58,8 @@ OTF2_EvtReaderCallbacks *events_callbacks(void);
 uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks);
 /* otf2_locations.c: opens all locations for reading from the first event; 0 or -1 after error(). */
 int locations_open(struct archive_reader *archive);
+/* More records than a location's file of events ("evt") or definitions ("def") can have. */
+uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind);
 void locations_close(struct archive_reader *archive);
 /* clock_prepare.c: decides what to do about the clocks and does it. 0, or -1 after error(). */
 int clocks_prepare(struct archive_reader *archive);

@@ -13,7 +13,7 @@
 enum { N_RANKS = 4 };
 
 struct tally {
-    unsigned n_sends, n_receives, n_begun, n_barriers, n_reduces, n_allreduces, n_enters, n_leaves, n_late;
+    uint64_t n_sends, n_receives, n_begun, n_barriers, n_reduces, n_allreduces, n_enters, n_leaves, n_late;
     uint64_t waited_ns; /* from a receive's entry to the send of its message, where that came later */
 };
 
