@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LONG_IN_CALL_NS = 2000000 };
+enum { LONG_IN_CALL_NS = 500000 };
 
 static char *scratch[2];
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
