@@ -15,7 +15,7 @@
 enum { WIDTH = 2000, ROWS = 200, STEPS = 40, SLOW_RANK = 2 };
 
 struct plate {
-    int rank, n_ranks;
+    int rank, n_ranks, n_steps;
     double now[ROWS + 2][WIDTH], next[ROWS + 2][WIDTH];
 };
 
@@ -59,7 +59,7 @@ static double relax(struct plate *plate)
 static double solve(struct plate *plate)
 {
     double all = 0;
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 0; step < plate->n_steps; step++) {
         exchange(plate);
         double change = relax(plate);
         MPI_Allreduce(&change, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -73,6 +73,7 @@ int main(int argc, char **argv)
     struct plate *plate = calloc(1, sizeof *plate);
     if (!plate)
         MPI_Abort(MPI_COMM_WORLD, 1);
+    plate->n_steps = argc > 1 ? atoi(argv[1]) : STEPS;
     MPI_Comm_rank(MPI_COMM_WORLD, &plate->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &plate->n_ranks);
     for (int j = 0; j < WIDTH; j++)
