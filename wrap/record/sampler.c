@@ -20,7 +20,7 @@ enum {
     SAMPLE_BYTES = 4300,
     LOOK_AT_THREADS_NS = 100000000,
     BLOCKED_AFTER_NS = 8000000,
-    LONGEST_PATIENCE_NS = 20000000,
+    LONGEST_PATIENCE_NS = 30000000,
     TIMER_COST_NS = 5000, /* a signal, a copy of the stack */
 };
 
