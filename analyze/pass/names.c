@@ -83,6 +83,13 @@ static const char *context_path(const struct sites *sites, struct arena *arena, 
     return path;
 }
 
+/* An MPI call that was inlined from a header of the system (a language binding) stands where that is called. */
+static bool is_users(const char *file)
+{
+    return strncmp(file, "/usr/include/", 13) && strncmp(file, "/usr/lib/", 9);
+}
+
+/* The call is on its own line, also when its routine was inlined into another. */
 void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out)
 {
     const struct trace *trace = sites->trace;
@@ -94,11 +101,13 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
     if (context == TRACE_NONE)
         return;
     struct code_spot spot = context_spot(sites, context);
-    bool has_call = spot.call_file != NULL;
-    out->file = has_call ? spot.call_file : spot.file;
-    out->line = has_call ? spot.call_line : spot.line;
-    out->routine = spot.host_routine ? spot.host_routine : spot.routine;
+    bool is_own = spot.file && spot.routine && (is_users(spot.file) || !spot.call_file);
+    out->file = is_own ? spot.file : spot.call_file;
+    out->line = is_own ? spot.line : spot.call_line;
+    out->routine = is_own || !spot.host_routine ? spot.routine : spot.host_routine;
     out->path = context_path(sites, arena, context);
+    if (is_own && spot.host_routine && strcmp(spot.routine, spot.host_routine))
+        out->path = arena_printf(arena, "%s%s <- %s", spot.routine, strchr(spot.routine, '(') ? "" : "()", out->path);
 }
 
 static const char *site_text(struct sites *sites, struct arena *arena, uint32_t site)
