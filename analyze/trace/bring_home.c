@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recorder links PREFIX/whywait-XXXXXX/R-T.ev, whose folder it made for itself alone. Only such a target is taken:
- * a plain file of this user, in a folder that nobody else may write to. It is copied under a temporary name, which is
- * then renamed over the link.
+ * The recorder links PREFIX/whywait-NODE-XXXXXX/R-T.ev, whose folder it made for itself alone. Only such a target is
+ * taken: a plain file of this user, in a folder that nobody else may write to. It is copied under a temporary name,
+ * which is then renamed over the link.
  */
 #include "analyze/trace/bring_home.h"
 #include "wrap/base/err.h"
@@ -78,9 +78,25 @@ static void bring_one(int home, const char *spool_dir, const char *name)
         if (ok)
             rmdir(target); /* succeeds with the last file */
     }
-    if (!ok)
-        warn("%s/%s is in %s, which cannot be reached from here%s%s: salvage on the node where it ran", spool_dir, name,
-             target, errno ? ": " : "", errno ? strerror(errno) : "");
+    if (!ok && errno != ENOENT)
+        warn("%s/%s is in %s and stays there: %s", spool_dir, name, target,
+             errno ? strerror(errno) : "it is not safely this user's own");
+}
+
+void spool_away_node(const char *link, char *node, size_t size_bytes)
+{
+    static const char prefix[] = "/whywait-";
+    char target[PATH_MAX];
+    ssize_t n = readlink(link, target, sizeof target - 1);
+    target[n > 0 ? n : 0] = '\0';
+    char *file = strrchr(target, '/');
+    if (file)
+        *file = '\0';
+    char *folder = strrchr(target, '/'), *end = strrchr(target, '-');
+    bool is_named = folder && !strncmp(folder, prefix, strlen(prefix)) && end >= folder + strlen(prefix);
+    if (is_named)
+        *end = '\0';
+    snprintf(node, size_bytes, "%s", is_named ? folder + strlen(prefix) : "another node");
 }
 
 int spool_bring_home(const char *spool_dir)

@@ -11,6 +11,7 @@
 #include "wrap/base/err.h"
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,22 +310,27 @@ static bool has_part(const char *run_dir, uint32_t rank)
     return exists;
 }
 
+/* The first file that no part was made of and that cannot be reached from here; NULL when there is none. */
+static const struct spool_file *first_away(const char *run_dir, const struct spool_list *list)
+{
+    for (size_t i = 0; i < list->files.n; i++)
+        if (list->files.at[i].is_away && !has_part(run_dir, list->files.at[i].rank))
+            return &list->files.at[i];
+    return NULL;
+}
+
 /* Ranks of other nodes are converted there; the last salvage joins. */
 static int check_reachable(const char *run_dir, const char *spool_dir, const struct spool_list *list)
 {
-    for (size_t i = 0; i < list->files.n; i++) {
-        const struct spool_file *file = &list->files.at[i];
-        if (!file->is_away || has_part(run_dir, file->rank))
-            continue;
-        char *path = spool_file_path(spool_dir, file);
-        error(
-            "%s leads to a disk that this node cannot reach: run `whywait salvage` on the node of rank %u as well, or "
-            "remove the link to do without",
-            path, file->rank);
-        free(path);
-        return -1;
-    }
-    return 0;
+    const struct spool_file *away = first_away(run_dir, list);
+    if (!away)
+        return 0;
+    char node[HOST_NAME_MAX + 1], *path = spool_file_path(spool_dir, away);
+    spool_away_node(path, node, sizeof node);
+    error("%s leads to a disk of %s: run `whywait salvage %s` there as well, or remove the link to do without rank %u",
+          path, node, run_dir, away->rank);
+    free(path);
+    return -1;
 }
 
 /* Files of the list stand by rank. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mkdtemp makes the directory, so that its name cannot be foreseen in a folder that all users share. A file comes home
- * under a temporary name and is then renamed over its link: at any moment the name in the run directory leads to the
- * whole file.
+ * mkdtemp makes the directory, so that its name cannot be foreseen in a folder that all users share; the node's name in
+ * it tells where the links of a run that was killed lead to. A file comes home under a temporary name and is then
+ * renamed over its link: at any moment the name in the run directory leads to the whole file.
  */
 #include "wrap/record/away.h"
 #include <dirent.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -47,7 +48,9 @@ bool away_choose(const char *run_dir, const char *wish, char *dir, size_t size_b
     }
     if ((mkdir(wish, 0700) != 0 && errno != EEXIST) || !realpath(wish, absolute))
         return false;
-    if (snprintf(dir, size_bytes, "%s/whywait-XXXXXX", absolute) >= (int)size_bytes) {
+    struct utsname here;
+    uname(&here);
+    if (snprintf(dir, size_bytes, "%s/whywait-%s-XXXXXX", absolute, here.nodename) >= (int)size_bytes) {
         errno = ENAMETOOLONG;
         return false;
     }
