@@ -76,6 +76,14 @@ struct code_spot {
 };
 struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t address);
 
+/* Where a direct call goes. */
+struct code_callee {
+    uint64_t address; /* of the routine, in the same module; 0: in another one */
+    const char *name; /* readable */
+};
+/* What the call before a return address calls. False for calls through pointers, and where nothing is known. */
+bool code_callee_at(struct code *code, uint32_t module, uint64_t return_address, struct code_callee *callee);
+
 /* All routines of a module, by rising address: for tools that list a program. Cold parts of others count as routines.
  */
 uint32_t code_n_routines(struct code *code, uint32_t module);

@@ -16,6 +16,7 @@ struct passes {
     struct sites sites;
     struct lanes lanes;
     struct pools pools;
+    struct survey survey;
     struct links links;
     struct messages messages;
     struct gatherings gatherings;
@@ -54,6 +55,7 @@ static void passes_release(struct passes *passes)
     gatherings_release(&passes->gatherings);
     messages_release(&passes->messages);
     links_release(&passes->links);
+    survey_release(&passes->survey);
     pools_release(&passes->pools);
     lanes_release(&passes->lanes);
     sites_release(&passes->sites);
@@ -66,9 +68,11 @@ static void passes_survey(struct passes *passes)
     while ((event = trace_next(passes->trace))) {
         struct lane *lane = &passes->lanes.at[event->loc];
         enum lane_news news = lanes_feed(&passes->lanes, event);
+        survey_feed(&passes->survey, lane, news, event);
         if (news == LANE_ENTERED || (news == LANE_ENDED && !lane->depth))
             pools_add(&passes->pools, lane->rank, &lane->stretch);
     }
+    survey_finish(&passes->survey);
 }
 
 static void passes_read(struct passes *passes)
@@ -83,6 +87,7 @@ static void passes_write(struct passes *passes, struct analysis *analysis)
 {
     result_write(&(struct result_input){.analysis = analysis,
                                         .sites = &passes->sites,
+                                        .survey = &passes->survey,
                                         .classes = &passes->classes,
                                         .replay = &passes->replay,
                                         .reader = &passes->reader});

@@ -110,6 +110,36 @@ struct cause {
     uint32_t n_sites;
 };
 
+/* A routine of the symbol table (inlined ones belong to their host), or an MPI function. */
+struct routine_profile {
+    const char *name;
+    const char *file; /* NULL = unknown */
+    uint32_t line;
+    bool is_mpi;
+    double self_ns;  /* on a CPU; of an MPI function: inside it, waiting included */
+    double total_ns; /* with what it calls; in a cycle: with what is called outside of the cycle */
+    uint64_t calls;  /* 0 = not counted */
+    uint32_t cycle;  /* number from 1; 0 = it calls nobody who calls it */
+    double *rank_self_ns, *rank_total_ns;
+};
+
+/* Calls of one routine by another. */
+struct routine_arc {
+    uint32_t from, to;
+    uint64_t calls;           /* 0 = not counted */
+    double self_ns, below_ns; /* of the callee's self time and of that of its callees, what falls to this caller */
+};
+
+/* Where time went, by routine. Sigma self = time_ns. */
+struct profile {
+    struct routine_profile *routines; /* in order of appearance */
+    struct routine_arc *arcs;
+    double *cycle_total_ns; /* by cycle number */
+    uint32_t n_routines, n_arcs, n_cycles;
+    double time_ns;
+    double left_out_ns; /* profile of blame: what has no place in it (transfer, code without samples) */
+};
+
 struct efficiency {
     double wall_ns;
     double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns; /* sums over ranks of wall_ns */
@@ -129,6 +159,8 @@ struct analysis {
     double unexplained_ns;   /* part of the characterisations that does not add up (clock error), absolute, reported */
     double *rank_waiting_ns; /* by rank */
     struct efficiency efficiency;
+    struct profile profile;       /* of time */
+    struct profile blame_profile; /* of waiting, at the routines that caused it */
     uint64_t n_mpi_calls, n_polls, n_events;
     struct open_wait {           /* a wait that never ended */
         uint32_t rank, for_rank; /* TRACE_NONE = unknown */

@@ -71,33 +71,8 @@ static void gather(struct executions *executions, uint32_t module, const struct 
     }
 }
 
-/* The most executed block of each place. */
-static void add_rows(struct executions *executions, struct counts *counts, uint32_t module, uint64_t high,
-                     struct sparse *out)
-{
-    struct map most = {0};
-    VEC(uint32_t) places = {0};
-    for (size_t i = 0; i < executions->result.rows.n; i++) {
-        const struct counts_row *row = &executions->result.rows.at[i];
-        uint64_t address = counts_function(counts, row->function)->blocks[row->block].address;
-        uint32_t place = address ? code_place_at(executions->code, module, address) : CODE_NONE;
-        if (place == CODE_NONE)
-            continue;
-        bool is_new;
-        uint64_t *slot = map_put(&most, place, &is_new);
-        if (is_new)
-            *vec_push(&places) = place;
-        if (row->executions > *slot)
-            *slot = row->executions;
-    }
-    for (size_t i = 0; i < places.n; i++)
-        sparse_add(out, high | places.at[i], (double)*map_get(&most, places.at[i]));
-    vec_release(&places);
-    map_release(&most);
-}
-
-static void solve_one(struct executions *executions, uint64_t high, const struct term *terms, size_t n,
-                      struct sparse *out)
+void executions_each_block(struct executions *executions, const struct term *terms, size_t n, executions_visit *visit,
+                           void *context)
 {
     for (uint32_t module = 0; module < executions->trace->n_modules; module++) {
         if (!executions->has_points[module])
@@ -108,8 +83,45 @@ static void solve_one(struct executions *executions, uint64_t high, const struct
             continue;
         counts_solve(counts, executions->bins.at, executions->bins.n, executions->frames.at, executions->frames.n,
                      &executions->result);
-        add_rows(executions, counts, module, high, out);
+        for (size_t i = 0; i < executions->result.rows.n; i++) {
+            const struct counts_row *row = &executions->result.rows.at[i];
+            visit(context, module, counts_function(counts, row->function), row);
+        }
     }
+}
+
+/* The most executed block of each place. */
+struct most_executed {
+    struct code *code;
+    struct map most;
+    VEC(uint32_t) places;
+};
+
+static void place_visit(void *context, uint32_t module, const struct counts_function *function,
+                        const struct counts_row *row)
+{
+    struct most_executed *found = context;
+    uint64_t address = function->blocks[row->block].address;
+    uint32_t place = address ? code_place_at(found->code, module, address) : CODE_NONE;
+    if (place == CODE_NONE)
+        return;
+    bool is_new;
+    uint64_t *slot = map_put(&found->most, place, &is_new);
+    if (is_new)
+        *vec_push(&found->places) = place;
+    if (row->executions > *slot)
+        *slot = row->executions;
+}
+
+static void solve_one(struct executions *executions, uint64_t high, const struct term *terms, size_t n,
+                      struct sparse *out)
+{
+    struct most_executed found = {.code = executions->code};
+    executions_each_block(executions, terms, n, place_visit, &found);
+    for (size_t i = 0; i < found.places.n; i++)
+        sparse_add(out, high | found.places.at[i], (double)*map_get(&found.most, found.places.at[i]));
+    vec_release(&found.places);
+    map_release(&found.most);
 }
 
 void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out)

@@ -32,6 +32,12 @@ void executions_release(struct executions *executions);
 /* Solves packed bins: for each high half of a key, adds (high half, place) with its executions to `out`, packed. */
 void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out);
 
+/* Solves the packed bins of one high half of a key and hands out every block that ran, with its function's table. */
+typedef void executions_visit(void *context, uint32_t module, const struct counts_function *function,
+                              const struct counts_row *row);
+void executions_each_block(struct executions *executions, const struct term *terms, size_t n, executions_visit *visit,
+                           void *context);
+
 /*
  * Why one side took longer in a place than the other: with times T and executions E, T = E c,
  *     T_late - T_others = (E_late - E_others) c_others + E_late (c_late - c_others),

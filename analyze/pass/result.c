@@ -5,6 +5,7 @@
 #include "analyze/pass/efficiency.h"
 #include "analyze/pass/names.h"
 #include "analyze/pass/open_waits.h"
+#include "analyze/pass/profile.h"
 #include "wrap/base/err.h"
 #include <math.h>
 #include <stdlib.h>
@@ -148,13 +149,47 @@ static struct sparse **counted_make(const struct result_input *input, struct exe
     return counted;
 }
 
-static void ranks_count(const struct result_input *input, struct executions *executions, struct sparse *ran)
+/* The bins of the whole run, packed. */
+static struct sparse ranks_bins(const struct result_input *input)
 {
     struct sparse bins = {0};
     for (uint32_t rank = 0; rank < input->analysis->trace->n_ranks; rank++)
         sparse_add_all(&bins, &input->replay->ranks[rank].counts, 1);
-    executions_solve(executions, &bins, ran);
-    sparse_release(&bins);
+    sparse_pack(&bins);
+    return bins;
+}
+
+/* What the code of a step is blamed for, whatever its state and caller. */
+static struct sparse ranks_blame(const struct result_input *input, struct sparse **blames)
+{
+    struct sparse blame = {0};
+    for (size_t site = 0; site < input->classes->sites.n; site++)
+        for (size_t i = 0; i < input->classes->sites.at[site].classes.n; i++)
+            for (size_t j = 0; j < blames[site][i].n; j++) {
+                const struct term *term = &blames[site][i].at[j];
+                uint32_t step = steps_base(input->sites->steps, class_key_step(term->key));
+                sparse_add(&blame, class_key(class_key_rank(term->key), step), term->ns);
+            }
+    sparse_pack(&blame);
+    return blame;
+}
+
+static void profiles_write(const struct result_input *input, struct executions *executions, const struct sparse *bins,
+                           struct sparse **blames)
+{
+    struct analysis *analysis = input->analysis;
+    struct sparse blame = ranks_blame(input, blames);
+    struct profile_input profile = {.arena = &analysis->arena,
+                                    .trace = analysis->trace,
+                                    .code = analysis->code,
+                                    .survey = input->survey,
+                                    .executions = executions,
+                                    .bins = bins,
+                                    .sites = input->sites};
+    analysis->profile = profile_make(&profile);
+    profile.blame = &blame;
+    analysis->blame_profile = profile_make(&profile);
+    sparse_release(&blame);
 }
 
 static void vectors_release(const struct classes *classes, struct sparse **blames)
@@ -218,10 +253,10 @@ void result_write(const struct result_input *input)
     uint32_t *order = sites_by_waiting(input->classes, &scratch);
     struct sparse **blames = blames_make(input, &scratch);
     struct executions executions;
-    struct sparse ran = {0};
+    struct sparse ran = {0}, bins = ranks_bins(input);
     executions_begin(&executions, analysis->trace, analysis->code);
     struct sparse **counted = counted_make(input, &executions, &scratch);
-    ranks_count(input, &executions, &ran);
+    executions_solve(&executions, &bins, &ran);
     analysis->waiting_ns = input->classes->waiting_ns;
     analysis->unexplained_ns = input->replay->unexplained_ns;
     analysis->rank_waiting_ns = arena_array(&analysis->arena, double, analysis->trace->n_ranks + 1);
@@ -237,6 +272,7 @@ void result_write(const struct result_input *input)
                                        .blames = blames,
                                        .counted = counted,
                                        .ran = &ran});
+    profiles_write(input, &executions, &bins, blames);
     efficiency_write(analysis, input->replay);
     open_waits_write(analysis, input->sites, input->reader);
     analysis->n_mpi_calls = input->reader->n_calls;
@@ -248,6 +284,7 @@ void result_write(const struct result_input *input)
     vectors_release(input->classes, blames);
     vectors_release(input->classes, counted);
     sparse_release(&ran);
+    sparse_release(&bins);
     executions_release(&executions);
     arena_release(&scratch);
 }

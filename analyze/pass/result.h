@@ -2,10 +2,12 @@
 /* Writes what the passes found into struct analysis: sites, classes, causes, efficiency, open waits, notes. */
 #pragma once
 #include "analyze/pass/reader.h"
+#include "analyze/pass/survey.h"
 
 struct result_input {
     struct analysis *analysis; /* trace and code are set */
     struct sites *sites;
+    const struct survey *survey;
     struct classes *classes;
     struct replay *replay;
     struct reader *reader;
