@@ -4,6 +4,7 @@
 #include "analyze/cmd/terminal.h"
 #include "analyze/out/json.h"
 #include "analyze/out/report.h"
+#include "analyze/out/routines.h"
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
@@ -13,7 +14,8 @@
 
 struct options {
     const char *path; /* NULL = the newest run here */
-    bool is_json, list_sites, has_top;
+    bool is_json, list_sites, list_routines, only_causing, has_top;
+    const char *routine;  /* NULL = none */
     uint32_t cause, site; /* from 1; 0 = none */
     struct report_options text;
 };
@@ -23,10 +25,13 @@ static const char usage[] =
     "Says which loops make the ranks wait. RUN is a run directory or the anchor file (.otf2) of any OTF2 archive with\n"
     "MPI events; without it, the newest *.whywait directory here.\n"
     "\n"
-    "  --top N           show N causes (default 5; 0 = all)\n"
+    "  --top N           show N causes (default 5; 0 = all), sites or routines (default 20)\n"
     "  --cause N         show cause N: its ranks, sites, classes and steps\n"
     "  --sites           list the MPI calls at which ranks wait\n"
     "  --site N          show site N: who waits there, why, its classes and steps\n"
+    "  --routines        list routines by the time spent in them and in what they call (gprof's profile)\n"
+    "  --routine NAME    show one routine: its ranks, callers and callees\n"
+    "  --causing         with --routines or --routine: not time, but the waiting it causes on other ranks\n"
     "  --all-steps       with --cause or --site: also steps that both sides share or that matter little\n"
     "  --full-paths      source files as the debug information has them\n"
     "  --format FORMAT   text (default) or json (all causes unless --top is given; schema in docs/json.md)\n"
@@ -40,13 +45,34 @@ static const char usage[] =
 /* Exit status when a report was printed, but without something that it should rest on. */
 enum { STATUS_DEGRADED = 2 };
 
-enum { OPT_TOP = 256, OPT_CAUSE, OPT_SITES, OPT_SITE, OPT_ALL_STEPS, OPT_FULL_PATHS, OPT_FORMAT, OPT_WIDTH, OPT_HELP };
+enum {
+    OPT_TOP = 256,
+    OPT_CAUSE,
+    OPT_SITES,
+    OPT_SITE,
+    OPT_ROUTINES,
+    OPT_ROUTINE,
+    OPT_CAUSING,
+    OPT_ALL_STEPS,
+    OPT_FULL_PATHS,
+    OPT_FORMAT,
+    OPT_WIDTH,
+    OPT_HELP
+};
 static const struct option long_options[] = {
-    {"top", required_argument, NULL, OPT_TOP},       {"cause", required_argument, NULL, OPT_CAUSE},
-    {"sites", no_argument, NULL, OPT_SITES},         {"site", required_argument, NULL, OPT_SITE},
-    {"all-steps", no_argument, NULL, OPT_ALL_STEPS}, {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
-    {"format", required_argument, NULL, OPT_FORMAT}, {"width", required_argument, NULL, OPT_WIDTH},
-    {"help", no_argument, NULL, OPT_HELP},           {0},
+    {"top", required_argument, NULL, OPT_TOP},
+    {"cause", required_argument, NULL, OPT_CAUSE},
+    {"sites", no_argument, NULL, OPT_SITES},
+    {"site", required_argument, NULL, OPT_SITE},
+    {"routines", no_argument, NULL, OPT_ROUTINES},
+    {"routine", required_argument, NULL, OPT_ROUTINE},
+    {"causing", no_argument, NULL, OPT_CAUSING},
+    {"all-steps", no_argument, NULL, OPT_ALL_STEPS},
+    {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"width", required_argument, NULL, OPT_WIDTH},
+    {"help", no_argument, NULL, OPT_HELP},
+    {0},
 };
 
 static bool parse_format(const char *text)
@@ -72,6 +98,15 @@ static void parse_option(struct options *options, int option, char **argv)
         break;
     case OPT_SITE:
         options->site = option_number("site", optarg, 1);
+        break;
+    case OPT_ROUTINES:
+        options->list_routines = true;
+        break;
+    case OPT_ROUTINE:
+        options->routine = optarg;
+        break;
+    case OPT_CAUSING:
+        options->only_causing = true;
         break;
     case OPT_ALL_STEPS:
         options->text.all_steps = true;
@@ -102,8 +137,24 @@ static struct options parse(int argc, char **argv)
         parse_option(&options, option, argv);
     if (argc - optind > 1)
         die("report takes one run, not %d", argc - optind);
+    if (options.only_causing && !options.list_routines && !options.routine)
+        die("--causing goes with --routines or --routine NAME");
     options.path = argv[optind];
     return options;
+}
+
+static int print_routines(const struct options *options, const struct analysis *analysis)
+{
+    struct report_options text = options->text;
+    const struct profile *profile = options->only_causing ? &analysis->blame_profile : &analysis->profile;
+    if (!profile->n_routines && !options->only_causing)
+        return error("%s has no samples of call stacks: there is no routine profile", analysis->trace->path);
+    if (!options->has_top)
+        text.n_top = ROUTINES_SHOWN;
+    if (options->routine)
+        return report_routine(stdout, analysis, profile, options->routine, &text);
+    report_routines(stdout, analysis, profile, &text);
+    return 0;
 }
 
 static int print(const struct options *options, const struct analysis *analysis)
@@ -117,6 +168,8 @@ static int print(const struct options *options, const struct analysis *analysis)
                           &(struct json_options){.n_top = options->has_top ? options->text.n_top : 0,
                                                  .cause = options->cause,
                                                  .site = options->site});
+    if (options->list_routines || options->routine)
+        return print_routines(options, analysis);
     if (options->cause)
         report_cause(stdout, analysis, options->cause - 1, &options->text);
     else if (options->site)
