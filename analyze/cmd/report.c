@@ -143,12 +143,9 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
-static int print_routines(const struct options *options, const struct analysis *analysis)
+static int print_routines(const struct options *options, const struct analysis *analysis, const struct profile *profile)
 {
     struct report_options text = options->text;
-    const struct profile *profile = options->only_causing ? &analysis->blame_profile : &analysis->profile;
-    if (!profile->n_routines && !options->only_causing)
-        return error("%s has no samples of call stacks: there is no routine profile", analysis->trace->path);
     if (!options->has_top)
         text.n_top = ROUTINES_SHOWN;
     if (options->routine)
@@ -157,19 +154,30 @@ static int print_routines(const struct options *options, const struct analysis *
     return 0;
 }
 
+static const struct profile *wanted_profile(const struct options *options, const struct analysis *analysis)
+{
+    if (!options->list_routines && !options->routine)
+        return NULL;
+    return options->only_causing ? &analysis->blame_profile : &analysis->profile;
+}
+
 static int print(const struct options *options, const struct analysis *analysis)
 {
     if (options->cause > analysis->n_causes)
         return error("there is no cause %u: the run has %u", options->cause, analysis->n_causes);
     if (options->site > analysis->n_sites)
         return error("there is no site %u: the run has %u", options->site, analysis->n_sites);
+    const struct profile *profile = wanted_profile(options, analysis);
+    if (profile == &analysis->profile && !profile->n_routines)
+        return error("%s has no samples of call stacks: there is no routine profile", analysis->trace->path);
     if (options->is_json)
         return json_print(stdout, analysis,
                           &(struct json_options){.n_top = options->has_top ? options->text.n_top : 0,
                                                  .cause = options->cause,
-                                                 .site = options->site});
-    if (options->list_routines || options->routine)
-        return print_routines(options, analysis);
+                                                 .site = options->site,
+                                                 .routines = profile});
+    if (profile)
+        return print_routines(options, analysis, profile);
     if (options->cause)
         report_cause(stdout, analysis, options->cause - 1, &options->text);
     else if (options->site)

@@ -76,6 +76,18 @@ struct code_spot {
 };
 struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t address);
 
+/* A routine as the source has it. */
+struct code_routine {
+    const char *name; /* readable; NULL = unknown */
+    const char *file; /* of the declaration; NULL = unknown */
+    uint32_t line;
+};
+/* The routines that an address lies in: the innermost inlined one first, the one of the symbol table last. Those
+ * inlined from system headers are left out: their time belongs to who called them. Returns how many, at least 1 and at
+ * most `most`; where there are more, middle ones are missing. */
+uint32_t code_routines_at(struct code *code, uint32_t module, uint64_t address, struct code_routine *chain,
+                          uint32_t most);
+
 /* Where a direct call goes. */
 struct code_callee {
     uint64_t address; /* of the routine, in the same module; 0: in another one */

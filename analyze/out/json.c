@@ -2,6 +2,7 @@
 #include "analyze/out/json.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
+#include "analyze/out/json_routines.h"
 #include "analyze/out/label.h"
 #include "analyze/out/text.h"
 #include "wrap/base/err.h"
@@ -316,6 +317,8 @@ static json_t *json_analysis(struct json *json)
     json_object_set_new(object, "efficiency", json_efficiency(&analysis->efficiency));
     json_object_set_new(object, "causes", json_causes(json));
     json_object_set_new(object, "sites", json_sites(json));
+    if (json->options->routines)
+        json_object_set_new(object, "routines", json_routines(analysis, json->options->routines));
     json_object_set_new(object, "by_rank", json_by_rank(json));
     json_object_set_new(object, "open_waits", json_open_waits(json));
     json_object_set_new(object, "deadlock", json_deadlock(json));

@@ -110,7 +110,8 @@ struct cause {
     uint32_t n_sites;
 };
 
-/* A routine of the symbol table (inlined ones belong to their host), or an MPI function. */
+/* A routine as the source has it, inlined or not (those from system headers belong to who calls them), or an MPI
+ * function. */
 struct routine_profile {
     const char *name;
     const char *file; /* NULL = unknown */

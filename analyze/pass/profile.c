@@ -15,6 +15,13 @@ struct arc_key {
     uint32_t from, to;
 };
 
+/* The routines that a frame passes through: inlined ones, then their host. */
+enum { LINEAGE_MOST = 8 };
+struct lineage {
+    uint32_t n; /* 0 = not asked yet */
+    uint32_t routines[LINEAGE_MOST];
+};
+
 struct builder {
     const struct profile_input *input;
     struct intern names; /* "module name" of a routine */
@@ -22,8 +29,8 @@ struct builder {
     struct map exported; /* by number of a bare name in `plain`: routine + 1 */
     struct intern plain;
     VEC(struct routine_profile) routines;
-    VEC(uint32_t) frame_routine; /* by frame; TRACE_NONE = not asked yet */
-    VEC(uint32_t) arc_seen;      /* by arc: the last stack that it was met in */
+    VEC(struct lineage) frame_lineage; /* by frame */
+    VEC(uint32_t) arc_seen;            /* by arc: the last stack that it was met in */
     uint32_t n_stacks;
     struct sparse self;            /* time of a routine itself */
     struct sparse through;         /* time of the stacks that an arc is in */
@@ -44,69 +51,59 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The number of a routine; new ones have a name only. */
-static uint32_t routine_put(struct builder *builder, uint32_t module, const char *name, bool *is_new)
+/* The number of a routine; `at` is where it is declared when that is known. */
+static uint32_t routine_put(struct builder *builder, uint32_t module, const struct code_routine *at)
 {
-    struct arena scratch = {0};
-    uint32_t id = intern_text(&builder->names, arena_printf(&scratch, "%u %s", module, name));
+    struct arena scratch = {0}, *arena = builder->input->arena;
+    uint32_t id = intern_text(
+        &builder->names, arena_printf(&scratch, "%u %s %u %s", module, at->name, at->line, at->file ? at->file : ""));
     arena_release(&scratch);
-    *is_new = id == builder->routines.n;
-    if (*is_new) {
-        vec_push(&builder->routines)->name = arena_strdup(builder->input->arena, name);
-        uint64_t *slot = map_put(&builder->exported, intern_text(&builder->plain, name), NULL);
-        if (!*slot)
-            *slot = id + 1;
-    }
+    if (id < builder->routines.n)
+        return id;
+    *vec_push(&builder->routines) = (struct routine_profile){.name = arena_strdup(arena, at->name),
+                                                             .file = at->file ? arena_strdup(arena, at->file) : NULL,
+                                                             .line = at->line};
+    uint64_t *slot = map_put(&builder->exported, intern_text(&builder->plain, at->name), NULL);
+    if (!*slot)
+        *slot = id + 1;
     return id;
 }
 
-static void routine_place(struct builder *builder, uint32_t module, uint64_t address, struct routine_profile *routine)
+/* The routines around an address, innermost first. */
+static struct lineage lineage_at(struct builder *builder, uint32_t module, uint64_t address)
 {
-    uint32_t at = code_place_at(builder->input->code, module, address);
-    const struct code_place *place = at == CODE_NONE ? NULL : code_place(builder->input->code, at);
-    while (place && place->parent != CODE_NONE)
-        place = code_place(builder->input->code, place->parent);
-    if (place && place->file) {
-        routine->file = arena_strdup(builder->input->arena, place->file);
-        routine->line = place->line_first;
-    }
-}
-
-static uint32_t routine_at(struct builder *builder, uint32_t module, uint64_t address)
-{
+    struct lineage lineage;
+    struct code_routine routines[LINEAGE_MOST];
     struct arena scratch = {0};
-    const char *name = code_spot_at(builder->input->code, module, address).host_routine;
-    if (!name)
-        name = arena_printf(&scratch, "(in %s)", base_name(builder->input->trace->modules[module].path));
-    bool is_new;
-    uint32_t id = routine_put(builder, module, name, &is_new);
-    if (is_new)
-        routine_place(builder, module, address, &builder->routines.at[id]);
+    lineage.n = code_routines_at(builder->input->code, module, address, routines, LINEAGE_MOST);
+    for (uint32_t i = 0; i < lineage.n; i++) {
+        if (!routines[i].name)
+            routines[i].name =
+                arena_printf(&scratch, "(in %s)", base_name(builder->input->trace->modules[module].path));
+        lineage.routines[i] = routine_put(builder, module, &routines[i]);
+    }
     arena_release(&scratch);
-    return id;
+    return lineage;
 }
 
-static uint32_t routine_of_frame(struct builder *builder, uint32_t number)
+static const struct lineage *lineage_of_frame(struct builder *builder, uint32_t number)
 {
-    uint32_t *known = &builder->frame_routine.at[number];
-    if (*known != TRACE_NONE)
-        return *known;
+    struct lineage *known = &builder->frame_lineage.at[number];
+    if (known->n)
+        return known;
     const struct trace_frame *frame = &builder->input->trace->frames[number];
-    uint32_t id;
-    bool is_new;
     if (frame->module < builder->input->trace->n_modules)
-        id = routine_at(builder, frame->module, frame->address - (frame->is_return ? 1 : 0));
+        *known = lineage_at(builder, frame->module, frame->address - (frame->is_return ? 1 : 0));
     else
-        id = routine_put(builder, TRACE_NONE, "(unknown)", &is_new);
-    builder->frame_routine.at[number] = id;
-    return id;
+        *known = (struct lineage){
+            .n = 1, .routines = {routine_put(builder, TRACE_NONE, &(struct code_routine){.name = "(unknown)"})}};
+    return known;
 }
 
 static uint32_t routine_of_mpi(struct builder *builder, uint32_t region)
 {
     const char *name = region < builder->input->trace->n_regions ? builder->input->trace->regions[region].name : "MPI";
-    bool is_new;
-    uint32_t id = routine_put(builder, TRACE_NONE, name, &is_new);
+    uint32_t id = routine_put(builder, TRACE_NONE, &(struct code_routine){.name = name});
     builder->routines.at[id].is_mpi = true;
     return id;
 }
@@ -120,22 +117,30 @@ static uint32_t arc_put(struct builder *builder, uint32_t from, uint32_t to)
     return id;
 }
 
-/* From the innermost routine outwards; an arc that recursion passes again counts once. */
-static void add_stack(struct builder *builder, uint32_t rank, uint32_t routine, uint32_t frame, double ns)
+/* The stack goes on from `routine` to its caller; an arc that recursion passes again counts once. */
+static uint32_t add_step(struct builder *builder, uint32_t rank, uint32_t routine, uint32_t caller, double ns)
+{
+    if (caller == routine || routine == TRACE_NONE)
+        return caller;
+    uint32_t arc = arc_put(builder, caller, routine);
+    if (builder->arc_seen.at[arc] != builder->n_stacks)
+        sparse_add(&builder->through, key_of(rank, arc), ns);
+    builder->arc_seen.at[arc] = builder->n_stacks;
+    return caller;
+}
+
+/* `leaf` is called from the frame; TRACE_NONE: the frame's own innermost routine was running. */
+static void add_stack(struct builder *builder, uint32_t rank, uint32_t leaf, uint32_t frame, double ns)
 {
     const struct trace *trace = builder->input->trace;
-    uint32_t n_seen = 0;
+    uint32_t n_seen = 0, routine = leaf;
     builder->n_stacks++;
-    sparse_add(&builder->self, key_of(rank, routine), ns);
+    sparse_add(&builder->self, key_of(rank, leaf == TRACE_NONE ? lineage_of_frame(builder, frame)->routines[0] : leaf),
+               ns);
     for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent) {
-        uint32_t caller = routine_of_frame(builder, frame);
-        if (caller == routine)
-            continue;
-        uint32_t arc = arc_put(builder, caller, routine);
-        if (builder->arc_seen.at[arc] != builder->n_stacks)
-            sparse_add(&builder->through, key_of(rank, arc), ns);
-        builder->arc_seen.at[arc] = builder->n_stacks;
-        routine = caller;
+        const struct lineage *lineage = lineage_of_frame(builder, frame);
+        for (uint32_t i = 0; i < lineage->n; i++)
+            routine = add_step(builder, rank, routine, lineage->routines[i], ns);
     }
     sparse_add(&builder->top, key_of(rank, routine), ns);
 }
@@ -147,13 +152,12 @@ static void add_times(struct builder *builder)
         if (entry->frame >= builder->input->trace->n_frames)
             continue;
         if (entry->sampled_ns)
-            add_stack(builder, entry->rank, routine_of_frame(builder, entry->frame), entry->frame,
-                      (double)entry->sampled_ns);
+            add_stack(builder, entry->rank, TRACE_NONE, entry->frame, (double)entry->sampled_ns);
         if (!entry->n_calls)
             continue;
         uint32_t mpi = routine_of_mpi(builder, entry->region);
         add_stack(builder, entry->rank, mpi, entry->frame, (double)entry->in_mpi_ns);
-        uint32_t arc = arc_put(builder, routine_of_frame(builder, entry->frame), mpi);
+        uint32_t arc = arc_put(builder, lineage_of_frame(builder, entry->frame)->routines[0], mpi);
         sparse_add(&builder->mpi_calls, key_of(entry->rank, arc), (double)entry->n_calls);
     }
 }
@@ -185,11 +189,18 @@ static void add_blame(struct builder *builder)
                                      ((double)entry->sampled_ns / all_ns)
                                : 0;
         if (ns > 0)
-            add_stack(builder, entry->rank, routine_of_frame(builder, entry->frame), entry->frame, ns);
+            add_stack(builder, entry->rank, TRACE_NONE, entry->frame, ns);
         placed_ns += ns;
     }
     builder->left_out_ns = sparse_sum(builder->input->blame) - placed_ns;
     sparse_release(&sampled);
+}
+
+/* The routine of the symbol table that begins at an address. */
+static uint32_t host_at(struct builder *builder, uint32_t module, uint64_t address)
+{
+    struct lineage lineage = lineage_at(builder, module, address);
+    return lineage.routines[lineage.n - 1];
 }
 
 /* Exact executions of one rank. */
@@ -205,7 +216,7 @@ static uint32_t callee_routine(struct builder *builder, uint32_t module, uint64_
     if (!code_callee_at(builder->input->code, module, return_address, &callee))
         return TRACE_NONE;
     if (callee.address)
-        return routine_at(builder, module, callee.address);
+        return host_at(builder, module, callee.address);
     uint32_t name = callee.name ? intern_find(&builder->plain, callee.name, strlen(callee.name)) : INTERN_NONE;
     const uint64_t *routine = name == INTERN_NONE ? NULL : map_get(&builder->exported, name);
     return routine && *routine ? (uint32_t)*routine - 1 : TRACE_NONE;
@@ -215,13 +226,13 @@ static void visit_calls(struct counting *counting, uint32_t module, const struct
                         const struct counts_row *row)
 {
     struct builder *builder = counting->builder;
-    uint32_t caller = routine_at(builder, module, function->address);
     for (uint32_t i = 0; i < function->n_addresses; i++) {
         const struct points_address *at = &function->addresses[i];
         if (at->block != row->block || at->what == POINTS_CODE)
             continue;
         uint32_t callee = callee_routine(builder, module, at->address);
-        if (callee != TRACE_NONE && !builder->routines.at[callee].is_mpi)
+        uint32_t caller = lineage_at(builder, module, at->address - 1).routines[0];
+        if (callee != TRACE_NONE && callee != caller && !builder->routines.at[callee].is_mpi)
             sparse_add(&builder->calls, key_of(counting->rank, arc_put(builder, caller, callee)),
                        (double)row->executions);
     }
@@ -235,7 +246,7 @@ static void visit_block(void *context, uint32_t module, const struct counts_func
         visit_calls(counting, module, function, row);
     else if (row->block == 0)
         sparse_add(&counting->builder->executed,
-                   key_of(counting->rank, routine_at(counting->builder, module, function->address)),
+                   key_of(counting->rank, host_at(counting->builder, module, function->address)),
                    (double)row->executions);
 }
 
@@ -399,7 +410,7 @@ static void builder_release(struct builder *builder)
     intern_release(&builder->plain);
     map_release(&builder->exported);
     vec_release(&builder->routines);
-    vec_release(&builder->frame_routine);
+    vec_release(&builder->frame_lineage);
     vec_release(&builder->arc_seen);
     sparse_release(&builder->self);
     sparse_release(&builder->through);
@@ -414,9 +425,7 @@ struct profile profile_make(const struct profile_input *input)
     struct builder builder = {.input = input};
     if (!input->code)
         return (struct profile){0};
-    vec_resize(&builder.frame_routine, input->trace->n_frames);
-    if (builder.frame_routine.n)
-        memset(builder.frame_routine.at, 0xff, builder.frame_routine.n * sizeof *builder.frame_routine.at);
+    vec_resize(&builder.frame_lineage, input->trace->n_frames);
     if (input->blame)
         add_blame(&builder);
     else
