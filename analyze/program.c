@@ -26,6 +26,11 @@ const char *program_mpi_name(enum program_mpi mpi)
     return names[mpi];
 }
 
+const char *program_recorder(enum program_mpi mpi)
+{
+    return mpi == PROGRAM_MPICH ? "libwhywait-mpich.so" : "libwhywait.so";
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -236,20 +241,51 @@ static bool is_script(const char *path)
     return has_mark;
 }
 
-/* As execvp looks for it. */
-static const char *find_program(struct arena *arena, const char *name)
+bool program_find(const char *name, char path[PATH_MAX])
 {
     if (strchr(name, '/'))
-        return access(name, R_OK) == 0 ? name : NULL;
+        return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && access(path, F_OK) == 0;
     const char *list = getenv("PATH");
-    char *rest = arena_strdup(arena, list ? list : "/usr/local/bin:/usr/bin:/bin"), *directory;
-    while ((directory = strsep(&rest, ":"))) {
-        const char *path = arena_printf(arena, "%s/%s", *directory ? directory : ".", name);
-        if (access(path, X_OK) == 0)
-            return path;
+    for (list = list ? list : "/usr/local/bin:/usr/bin:/bin"; *list;) {
+        size_t n = strcspn(list, ":");
+        int bytes = snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, list, n ? "/" : "", name);
+        if (bytes < PATH_MAX && access(path, X_OK) == 0)
+            return true;
+        list += n + (list[n] == ':');
     }
     errno = ENOENT;
-    return NULL;
+    return false;
+}
+
+/* The first library named in the dynamic section that is an MPI's. */
+static enum program_mpi mpi_needed(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    enum program_mpi mpi = PROGRAM_NO_MPI;
+    GElf_Dyn entry;
+    for (int i = 0; data && mpi == PROGRAM_NO_MPI && gelf_getdyn(data, i, &entry); i++) {
+        const char *name = entry.d_tag == DT_NEEDED ? elf_strptr(elf, header->sh_link, entry.d_un.d_val) : NULL;
+        if (name)
+            mpi = mpi_of_library(name);
+    }
+    return mpi;
+}
+
+struct program_glance program_glance(const char *path)
+{
+    struct program_glance glance = {.kind = PROGRAM_OTHER, .mpi = PROGRAM_NO_MPI};
+    struct elf_file file = elf_file_open(path);
+    if (file.elf)
+        glance.kind = PROGRAM_STATIC;
+    for (Elf_Scn *section = NULL; file.elf && (section = elf_nextscn(file.elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+            continue;
+        glance.kind = PROGRAM_DYNAMIC;
+        glance.mpi = mpi_needed(file.elf, section, &header);
+    }
+    elf_file_close(&file);
+    return glance;
 }
 
 static int by_name(const void *a, const void *b)
@@ -260,9 +296,10 @@ static int by_name(const void *a, const void *b)
 int program_read(struct program *program, const char *name)
 {
     *program = (struct program){.kind = PROGRAM_OTHER};
-    program->path = find_program(&program->arena, name);
-    if (!program->path)
+    char path[PATH_MAX];
+    if (!program_find(name, path))
         return error("%s: %s", name, strerror(errno));
+    program->path = arena_strdup(&program->arena, path);
     struct elf_file file = elf_file_open(program->path);
     if (file.elf)
         read_elf(program, file.elf);

@@ -4,6 +4,7 @@
 #pragma once
 #include "wrap/base/arena.h"
 #include "wrap/base/vec.h"
+#include <limits.h>
 #include <stdbool.h>
 
 enum program_kind { PROGRAM_DYNAMIC, PROGRAM_STATIC, PROGRAM_SCRIPT, PROGRAM_OTHER };
@@ -26,11 +27,21 @@ struct program {
     VEC(const char *) libraries;          /* paths, as the loader resolves them */
 };
 
-/* `name` is found as execvp finds it. Returns 0, or -1 after error(); release in both cases. */
+/* Where execvp finds it. False, with errno set, when it is nowhere. */
+bool program_find(const char *name, char path[PATH_MAX]);
+/* Kind and MPI from the file alone, quickly: an MPI that only its libraries need is not seen. */
+struct program_glance {
+    enum program_kind kind;
+    enum program_mpi mpi;
+};
+struct program_glance program_glance(const char *path);
+/* `name` is found by program_find. Returns 0, or -1 after error(); release in both cases. */
 int program_read(struct program *program, const char *name);
 /* Marks the calls that this recorder library defines. Returns 0, or -1 after error(). */
 int program_mark_intercepted(struct program *program, const char *recorder_path);
 void program_release(struct program *program);
 
+/* The file name of the recorder for programs of Open MPI or MPICH. */
+const char *program_recorder(enum program_mpi mpi);
 /* "Open MPI", "MPICH" ... */
 const char *program_mpi_name(enum program_mpi mpi);

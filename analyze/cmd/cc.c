@@ -5,6 +5,7 @@
  * line here instead of a failing build.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/installation.h"
 #include "whywait_plugin_gcc.h"
 #include "wrap/base/err.h"
 #include <getopt.h>
@@ -78,26 +79,15 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
-/* The plugin beside this tool, as built or as installed. */
 static void find_plugin(char path[PATH_MAX])
 {
-    static const char *const folders[] = {"../lib", "../lib/whywait", "../lib64", "../lib/x86_64-linux-gnu"};
-    char tool[PATH_MAX], candidate[2 * PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", tool, sizeof tool - 1);
-    tool[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(tool, '/');
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        snprintf(candidate, sizeof candidate, "%s/%s/" PLUGIN ".so", tool, folders[i]);
-        if (realpath(candidate, path))
-            return;
-    }
+    if (installation_find(PLUGIN ".so", path))
+        return;
     if (!*WHYWAIT_PLUGIN_GCC)
         die("the compiler plugin was not built: install GCC's plugin headers (on Debian: apt-get install "
             "gcc-12-plugin-dev) "
             "and build whywait again; everything but exact counts works without it");
-    die("the compiler plugin " PLUGIN ".so is not beside this tool (%s/../lib)", tool);
+    die("the compiler plugin " PLUGIN ".so is not beside this tool (in ../lib)");
 }
 
 /* First line of what `COMPILER -dumpfullversion` says; empty when it says nothing. */

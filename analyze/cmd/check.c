@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait check: what can be recorded here and of this program, and why the rest cannot. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/installation.h"
 #include "analyze/program.h"
 #include "analyze/sources.h"
 #include "wrap/base/err.h"
@@ -61,36 +62,17 @@ static void line(const char *what, bool works, const char *text)
     line_with(what, works ? "yes" : "no", text);
 }
 
-/* A file of the installation, beside this tool; empty when it is not there. */
-static void installed_file(char path[PATH_MAX], const char *name)
-{
-    char tool[PATH_MAX], beside[2 * PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", tool, sizeof tool - 1);
-    tool[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(tool, '/');
-    if (slash)
-        *slash = '\0';
-    snprintf(beside, sizeof beside, "%s/../lib/%s", tool, name);
-    if (!realpath(beside, path))
-        *path = '\0';
-}
-
 static void check_machine(void)
 {
     char plugin[PATH_MAX];
-    installed_file(plugin, "whywait_plugin.so");
     struct source_state samples = source_samples(), switches = source_switches(), timer = source_timer();
     printf("this machine\n");
     line("samples", samples.works, samples.reason);
     line("lost CPU", switches.works, switches.reason);
     line("CPU timers", timer.works, timer.reason);
-    line("exact counts", *plugin != '\0',
-         *plugin ? "build the program with `mpicc $(whywait cc) ...`" : "the compiler plugin was not built here");
-}
-
-static const char *recorder_of(enum program_mpi mpi)
-{
-    return mpi == PROGRAM_MPICH ? "libwhywait-mpich.so" : "libwhywait.so";
+    bool has_plugin = installation_find("whywait_plugin.so", plugin);
+    line("exact counts", has_plugin,
+         has_plugin ? "build the program with `mpicc $(whywait cc) ...`" : "the compiler plugin was not built here");
 }
 
 static void print_calls(const struct program *program, bool all)
@@ -106,10 +88,9 @@ static void print_calls(const struct program *program, bool all)
 static bool check_calls(struct program *program, bool list_all)
 {
     char recorder[PATH_MAX], text[PATH_MAX + 64];
-    installed_file(recorder, recorder_of(program->mpi));
-    if (!*recorder) {
+    if (!installation_find(program_recorder(program->mpi), recorder)) {
         snprintf(text, sizeof text, "there is no %s beside this tool: build whywait where %s is installed",
-                 recorder_of(program->mpi), program_mpi_name(program->mpi));
+                 program_recorder(program->mpi), program_mpi_name(program->mpi));
         line("recorder", false, text);
         return false;
     }

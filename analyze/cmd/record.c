@@ -7,12 +7,11 @@
  * WHYWAIT_* variables.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/installation.h"
+#include "analyze/program.h"
 #include "wrap/base/err.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <getopt.h>
-#include <libelf.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,9 +21,6 @@
 #include <unistd.h>
 
 enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
-enum mpi_kind { MPI_UNKNOWN, MPI_OPEN, MPI_CH, N_MPI_KINDS };
-static const char *const library_names[N_MPI_KINDS] = {NULL, "libwhywait.so", "libwhywait-mpich.so"};
-
 struct options {
     const char *dir, *spool, *rate, *limit;
     bool no_convert, quiet, help;
@@ -72,81 +68,12 @@ static int parse(int argc, char **argv, struct options *options)
     return optind;
 }
 
-/* As execvp finds it. False when it is nowhere. */
-static bool find_program(const char *name, char path[PATH_MAX])
-{
-    if (strchr(name, '/'))
-        return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && access(path, F_OK) == 0;
-    const char *list = getenv("PATH");
-    for (list = list ? list : "/usr/local/bin:/usr/bin:/bin"; *list;) {
-        size_t n = strcspn(list, ":");
-        int bytes = snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, list, n ? "/" : "", name);
-        if (bytes < PATH_MAX && access(path, X_OK) == 0)
-            return true;
-        list += n + (list[n] == ':');
-    }
-    return false;
-}
-
-static enum mpi_kind kind_of_library(const char *name)
-{
-    if (!strncmp(name, "libmpich", 8) || !strcmp(name, "libmpi.so.12") || !strncmp(name, "libmpifort", 10))
-        return MPI_CH;
-    return !strncmp(name, "libmpi.so", 9) || !strncmp(name, "libmpi_", 7) ? MPI_OPEN : MPI_UNKNOWN;
-}
-
-static enum mpi_kind kind_in_section(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
-{
-    Elf_Data *data = elf_getdata(section, NULL);
-    enum mpi_kind kind = MPI_UNKNOWN;
-    GElf_Dyn entry;
-    for (int i = 0; data && kind == MPI_UNKNOWN && gelf_getdyn(data, i, &entry); i++) {
-        const char *name = entry.d_tag == DT_NEEDED ? elf_strptr(elf, header->sh_link, entry.d_un.d_val) : NULL;
-        if (name)
-            kind = kind_of_library(name);
-    }
-    return kind;
-}
-
-/* `is_static`: the program is an executable without a dynamic section. */
-static enum mpi_kind kind_of_program(const char *path, bool *is_static)
-{
-    enum mpi_kind kind = MPI_UNKNOWN;
-    elf_version(EV_CURRENT);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-    *is_static = elf && elf_kind(elf) == ELF_K_ELF;
-    for (Elf_Scn *section = NULL; elf && kind == MPI_UNKNOWN && (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
-            continue;
-        *is_static = false;
-        kind = kind_in_section(elf, section, &header);
-    }
-    elf_end(elf);
-    if (fd >= 0)
-        close(fd);
-    return kind;
-}
-
-static enum mpi_kind kind_of_launcher(void)
+static enum program_mpi mpi_of_launcher(void)
 {
     if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("OMPI_MCA_orte_hnp_uri"))
-        return MPI_OPEN;
-    return getenv("PMI_RANK") || getenv("PMI_FD") || getenv("MPIR_CVAR_CH3_PORT_RANGE") ? MPI_CH : MPI_UNKNOWN;
-}
-
-static bool library_path(enum mpi_kind kind, char path[PATH_MAX])
-{
-    char tool[PATH_MAX], beside[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", tool, sizeof tool - 1);
-    tool[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(tool, '/');
-    if (!slash)
-        return false;
-    *slash = '\0';
-    return snprintf(beside, sizeof beside, "%s/../lib/%s", tool, library_names[kind]) < (int)sizeof beside &&
-           realpath(beside, path) != NULL;
+        return PROGRAM_OPEN_MPI;
+    bool is_mpich = getenv("PMI_RANK") || getenv("PMI_FD") || getenv("MPIR_CVAR_CH3_PORT_RANGE");
+    return is_mpich ? PROGRAM_MPICH : PROGRAM_NO_MPI;
 }
 
 static void preload(const char *library)
@@ -198,21 +125,17 @@ static void load_recorder(const char *path)
 {
     char library[PATH_MAX];
     struct stat st;
-    bool is_static = false;
-    enum mpi_kind kind = kind_of_program(path, &is_static);
-    if (is_static)
+    struct program_glance glance = program_glance(path);
+    if (glance.kind == PROGRAM_STATIC)
         warn("%s is linked statically: its MPI calls cannot be seen", path);
     if (stat(path, &st) == 0 && (st.st_mode & S_ISUID) && st.st_uid != getuid())
         warn("%s runs under another user's rights: it is not recorded", path);
-    if (kind == MPI_UNKNOWN)
-        kind = kind_of_launcher();
-    if (kind == MPI_UNKNOWN)
-        kind = MPI_OPEN;
-    if (library_path(kind, library))
+    const char *recorder = program_recorder(glance.mpi != PROGRAM_NO_MPI ? glance.mpi : mpi_of_launcher());
+    if (installation_find(recorder, library))
         preload(library);
     else
         warn("%s runs without being recorded: there is no %s beside this tool (was it built with this MPI installed?)",
-             path, library_names[kind]);
+             path, recorder);
 }
 
 int cmd_record(int argc, char **argv)
@@ -229,7 +152,7 @@ int cmd_record(int argc, char **argv)
     if (first >= argc)
         die("record what? `mpirun -n 4 whywait record ./app`");
     check_options(&options);
-    if (!find_program(argv[first], path)) {
+    if (!program_find(argv[first], path)) {
         error("%s: no such program", argv[first]);
         return EXIT_NOT_FOUND;
     }
