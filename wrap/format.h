@@ -47,6 +47,7 @@ struct ww_header {
     char host[256];
     char program[1024]; /* absolute path of the executable */
     char command[1024]; /* arguments joined by blanks, cut if longer */
+    char only[512];     /* patterns (wrap/plugin/only.h) of the functions whose counts were recorded; empty = all */
 };
 
 enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };

@@ -8,6 +8,7 @@
 #include "analyze/installation.h"
 #include "whywait_plugin_gcc.h"
 #include "wrap/base/err.h"
+#include "wrap/plugin/only.h"
 #include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -20,6 +21,8 @@
 
 struct options {
     const char *compiler; /* NULL = what mpicc uses, else gcc */
+    const char *only[ONLY_MOST];
+    unsigned n_only;
     bool notes, no_exceptions, no_bytes, initial_exec;
 };
 
@@ -31,21 +34,27 @@ static const char usage[] =
     "\n"
     "  --compiler CC     ask CC for its version (mpicc, mpicxx, gfortran-12 ...; default: what mpicc runs, or gcc)\n"
     "  --notes           have the compiler name each function that cannot be counted, and why\n"
+    "  --only NAME       count these source files or routines only (* and ? stand for anything; several times)\n"
     "  --no-exceptions   spend fewer counters; counts are wrong where an exception passes through\n"
     "  --no-bytes        do not count bytes where memory is allocated\n"
     "  --initial-exec    faster counters in shared libraries that are never loaded with dlopen\n"
     "  --help            this text\n";
 
+/* The shell splits what is printed: nothing that it would take for something else. */
+static void add_only(struct options *options, const char *pattern)
+{
+    if (!*pattern || strpbrk(pattern, " \t\n;") || options->n_only == ONLY_MOST)
+        die("--only %s: expected the name of a routine or source file without blanks, %d at most", pattern, ONLY_MOST);
+    options->only[options->n_only++] = pattern;
+}
+
 static struct options parse(int argc, char **argv)
 {
     static const struct option long_options[] = {
-        {"compiler", required_argument, NULL, 'c'},
-        {"notes", no_argument, NULL, 'n'},
-        {"no-exceptions", no_argument, NULL, 'e'},
-        {"no-bytes", no_argument, NULL, 'b'},
-        {"initial-exec", no_argument, NULL, 'i'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"compiler", required_argument, NULL, 'c'}, {"notes", no_argument, NULL, 'n'},
+        {"only", required_argument, NULL, 'o'},     {"no-exceptions", no_argument, NULL, 'e'},
+        {"no-bytes", no_argument, NULL, 'b'},       {"initial-exec", no_argument, NULL, 'i'},
+        {"help", no_argument, NULL, 'h'},           {0},
     };
     struct options options = {0};
     int option;
@@ -57,6 +66,9 @@ static struct options parse(int argc, char **argv)
             break;
         case 'n':
             options.notes = true;
+            break;
+        case 'o':
+            add_only(&options, optarg);
             break;
         case 'e':
             options.no_exceptions = true;
@@ -145,6 +157,8 @@ int cmd_cc(int argc, char **argv)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (flags[i].is_on)
             printf(" -fplugin-arg-" PLUGIN "-%s", flags[i].flag);
+    for (unsigned i = 0; i < options.n_only; i++)
+        printf(" -fplugin-arg-" PLUGIN "-only=%s", options.only[i]);
     putchar('\n');
     return 0;
 }

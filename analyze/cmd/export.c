@@ -84,6 +84,8 @@ static void open_modules(struct gathering *g)
             warn("%s is not the file that ran (or is gone): its counts are left out", module->path);
         else if (counts_open(module->path, &g->counts[m]))
             g->counts[m] = NULL;
+        if (g->counts[m])
+            counts_keep_only(g->counts[m], g->trace->only);
     }
 }
 
@@ -193,6 +195,9 @@ static int gather(struct gathering *g)
     g->locations = arena_array(&g->arena, struct location, g->trace->n_locations);
     for (uint32_t l = 0; l < g->trace->n_locations; l++)
         g->locations[l].last_frame = TRACE_NONE;
+    if (!g->trace->n_points && g->trace->only)
+        return error("%s has no exact counts: nothing that ran was chosen by --only %s", g->trace->path,
+                     g->trace->only);
     if (!g->trace->n_points)
         return error("%s has no exact counts: build the program with `mpicc $(whywait cc) ...`", g->trace->path);
     open_modules(g);

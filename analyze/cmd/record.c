@@ -10,6 +10,7 @@
 #include "analyze/installation.h"
 #include "analyze/program.h"
 #include "wrap/base/err.h"
+#include "wrap/plugin/only.h"
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -23,7 +24,8 @@
 enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 struct options {
     const char *dir, *spool, *rate, *limit;
-    bool no_convert, quiet, help;
+    char only[ONLY_BYTES];
+    bool space, no_convert, quiet, help;
 };
 
 static const char help_text[] =
@@ -33,15 +35,29 @@ static const char help_text[] =
     "      --spool DIR    write in DIR, a local disk of each node, and bring the data to the run directory at the end\n"
     "      --rate HZ      samples a second of CPU time (calibrated to cost at most 0.5 %); 0 = no samples\n"
     "      --limit SIZE   record at most SIZE bytes a rank (k, m, g), then only count\n"
+    "      --only NAME    of a program built with $(whywait cc), count these source files or routines only (* and ? "
+    "stand\n"
+    "                     for anything; may be given several times)\n"
+    "      --space        likewise, also record how many bytes are allocated where\n"
     "      --no-convert   leave the archive to `whywait report`\n"
     "  -q, --quiet        print no closing line\n\n"
     "The exit status is the program's; 127 when it is not found, 126 when it cannot be run.\n";
+
+static void add_pattern(struct options *options, const char *pattern)
+{
+    size_t used = strlen(options->only);
+    int n = snprintf(options->only + used, sizeof options->only - used, "%s%c", pattern, ONLY_SEPARATOR);
+    if (!*pattern || n >= (int)(sizeof options->only - used))
+        die("--only %s: expected the name of a routine or source file, %d characters in all at most", pattern,
+            ONLY_BYTES - 1);
+}
 
 static int parse(int argc, char **argv, struct options *options)
 {
     static const struct option longs[] = {
         {"dir", required_argument, NULL, 'o'},   {"rate", required_argument, NULL, 'r'},
         {"spool", required_argument, NULL, 's'}, {"limit", required_argument, NULL, 'l'},
+        {"only", required_argument, NULL, 'O'},  {"space", no_argument, NULL, 'S'},
         {"no-convert", no_argument, NULL, 'n'},  {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
     };
@@ -56,6 +72,10 @@ static int parse(int argc, char **argv, struct options *options)
             options->rate = optarg;
         else if (c == 'l')
             options->limit = optarg;
+        else if (c == 'O')
+            add_pattern(options, optarg);
+        else if (c == 'S')
+            options->space = true;
         else if (c == 'n')
             options->no_convert = true;
         else if (c == 'q')
@@ -101,6 +121,10 @@ static void pass_options(const struct options *options)
                strcmp(options->rate, "0") ? options->rate : "off", 1);
     if (options->limit)
         setenv("WHYWAIT_LIMIT", options->limit, 1);
+    if (*options->only)
+        setenv("WHYWAIT_ONLY", options->only, 1);
+    if (options->space)
+        setenv("WHYWAIT_SPACE", "1", 1);
     if (options->no_convert)
         setenv("WHYWAIT_CONVERT", "0", 1);
     if (options->quiet)

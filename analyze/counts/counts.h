@@ -35,6 +35,7 @@ struct counts_alloc {
 
 struct counts_function {
     const char *name; /* as in the symbol table */
+    const char *source_name;
     const char *file;
     uint32_t line;
     uint64_t address;         /* link-time */
@@ -57,6 +58,9 @@ struct counts_function {
  */
 int counts_open(const char *path, struct counts **counts);
 void counts_close(struct counts *counts);
+/* Leaves those functions only that a list of patterns chooses (wrap/plugin/only.h); NULL = all. Of the others nothing
+ * was recorded. Before anything is solved. */
+void counts_keep_only(struct counts *counts, const char *only);
 
 uint32_t counts_n_functions(const struct counts *counts);
 const struct counts_function *counts_function(const struct counts *counts, uint32_t function);

@@ -42,6 +42,8 @@ static struct counts *module_counts(struct executions *executions, uint32_t modu
         if (state == CODE_FULL || state == CODE_SYMBOLS)
             if (counts_open(executions->trace->modules[module].path, &executions->modules[module]))
                 executions->modules[module] = NULL;
+        if (executions->modules[module])
+            counts_keep_only(executions->modules[module], executions->trace->only);
     }
     return executions->modules[module];
 }

@@ -38,6 +38,7 @@ enum { ARCHIVE_PARAM_COUNTS };
 /* Properties: of the system tree's root, of location groups and locations, and of calling contexts. */
 #define ARCHIVE_PROP_MODULE "WHYWAIT::MODULE"       /* root, one a module, "NUMBER BUILD-ID-OR-- PATH" */
 #define ARCHIVE_PROP_COMMAND "WHYWAIT::COMMAND"     /* root */
+#define ARCHIVE_PROP_ONLY "WHYWAIT::ONLY"           /* root: patterns of the functions whose counts were recorded */
 #define ARCHIVE_PROP_PROGRAM "WHYWAIT::PROGRAM"     /* root */
 #define ARCHIVE_PROP_NOTE "WHYWAIT::NOTE"           /* root or location group, any number */
 #define ARCHIVE_PROP_NEIGHBORS "WHYWAIT::NEIGHBORS" /* location group: "COMM N-IN RANK..." */

@@ -74,7 +74,7 @@ struct join {
     bool failed; /* OTF2 could not write */
     uint32_t n_ranks;
     struct join_rank *ranks;
-    char program[1024], command[1024];
+    char program[1024], command[1024], only[512];
     uint64_t realtime_ns, start_ns;
     bool has_times, has_counts;
     uint64_t first_ns, last_ns; /* of all events, on the clock of rank 0 */

@@ -134,6 +134,8 @@ static void define_root(struct def_writer *defs)
     DEFINE(defs, SystemTreeNodeDomain, ROOT_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
     root_property(defs, ARCHIVE_PROP_PROGRAM, join->program);
     root_property(defs, ARCHIVE_PROP_COMMAND, join->command);
+    if (join->only[0])
+        root_property(defs, ARCHIVE_PROP_ONLY, join->only);
     define_modules(defs);
     for (size_t i = 0; i < join->notes.n; i++)
         root_property(defs, arena_printf(&join->arena, ARCHIVE_PROP_NOTE "::%zu", i), join->notes.at[i]);

@@ -37,6 +37,7 @@ static void terminate_texts(struct ww_header *header)
     header->host[sizeof header->host - 1] = 0;
     header->program[sizeof header->program - 1] = 0;
     header->command[sizeof header->command - 1] = 0;
+    header->only[sizeof header->only - 1] = 0;
 }
 
 static const char *header_fault(const struct ww_header *header)

@@ -139,6 +139,7 @@ struct trace {
     const char *run_dir; /* NULL for a foreign archive */
     const char *program; /* base name */
     const char *command;
+    const char *only;     /* patterns of the functions whose counts were recorded; NULL = all */
     const char *recorder; /* "whywait 0.1.0", "Score-P ..." */
     bool is_ours;
     bool is_damaged; /* a part of the archive could not be read; notes say which */

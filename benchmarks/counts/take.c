@@ -29,8 +29,8 @@ static uint64_t median_take_ns(uint32_t n)
 {
     static uint64_t times[N_TAKES];
     struct counters_range range = {0, n};
-    struct counters_module module = {.ranges = &range, .n_ranges = 1, .n_counters = n};
-    struct counters_view view = {live, copy};
+    struct counters_module module = {.sets[COUNTERS_EXECUTIONS] = {&range, 1, n}};
+    struct counters_view view = {live, {[COUNTERS_EXECUTIONS] = copy}};
     unsigned state = 1;
     for (int take = 0; take < N_TAKES; take++) {
         for (int i = 0; i < N_CHANGED; i++)
@@ -38,7 +38,7 @@ static uint64_t median_take_ns(uint32_t n)
         struct counters_cursor cursor = {0};
         struct counters_bin bins[BINS];
         uint64_t start = now_ns();
-        uint32_t n_taken = counters_take(&module, &view, &cursor, bins, BINS);
+        uint32_t n_taken = counters_take(&module, &view, COUNTERS_EXECUTIONS, &cursor, bins, BINS);
         times[take] = now_ns() - start;
         if (n_taken == 0 || n_taken > N_CHANGED)
             abort();

@@ -81,10 +81,10 @@ void emit_header(const routine &r, strings &strings)
     fprintf(out, "\n\t.long %u, %u, %zu, %zu, %zu, %zu\n", r.n_counters, r.graph.n_blocks, (size_t)r.graph.edges.n,
             r.labels.size(), r.lines.size(), r.allocs.size());
     expanded_location where = expand_location(DECL_SOURCE_LOCATION(r.decl));
-    const char *symbol = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(r.decl));
-    strings.refer(symbol + (*symbol == '*'));
+    strings.refer(routine_symbol(r.decl));
     strings.refer(where.file);
-    fprintf(out, "\t.long %d, %u, %u, 0\n", where.line, checksum(r), r.dispatcher);
+    fprintf(out, "\t.long %d, %u, %u\n", where.line, checksum(r), r.dispatcher);
+    strings.refer(r.source_name.c_str());
 }
 
 } // namespace

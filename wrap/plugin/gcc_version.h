@@ -34,6 +34,7 @@
 #include "calls.h"
 #include "diagnostic-core.h"
 #include "internal-fn.h"
+#include "langhooks.h"
 #include "memmodel.h"
 #include "rtl.h"
 #include "emit-rtl.h"

@@ -8,6 +8,7 @@
  *   tls=local-exec | initial-exec | local-dynamic   how counters are addressed (default: by -fPIC)
  *   no-exceptions   do not account for frames removed by exceptions (fewer counters; wrong where one passes)
  *   no-bytes        do not count bytes at allocation points
+ *   only=PATTERN    count these functions alone (only.h); may be given several times
  *   verbose         a note for every function that is not counted, with the reason
  *   every-block, no-promote, no-trips   for tests and measurements
  */
@@ -33,6 +34,14 @@ void refuse(tree decl, const char *why)
         inform(DECL_SOURCE_LOCATION(decl), "whywait: %qD is not counted: %s", decl, why);
 }
 
+/* The user asked for this function, or for all. */
+bool is_asked_for(const routine &r)
+{
+    const std::string &only = the_unit.options.only;
+    const char *file = DECL_SOURCE_FILE(r.decl);
+    return only.empty() || only_choose(only.c_str(), routine_symbol(r.decl), r.source_name.c_str(), file ? file : "");
+}
+
 /* The table holds 64-bit addresses and offsets in thread-local storage. */
 bool target_is_supported()
 {
@@ -46,7 +55,7 @@ bool target_is_supported()
 
 bool place_counters(routine &r, const char **why)
 {
-    if (!target_is_supported())
+    if (!target_is_supported() || !is_asked_for(r))
         return false;
     if (!routine_build_graph(r, the_unit.options, why))
         return false;
@@ -59,6 +68,7 @@ unsigned count_function(function *fn)
     auto r = std::make_unique<routine>();
     r->decl = fn->decl;
     r->id = the_unit.n_routines;
+    r->source_name = lang_hooks.decl_printable_name(fn->decl, 1);
     const char *why = "";
     the_unit.current.reset();
     routine_prepare_loops();
@@ -155,6 +165,11 @@ bool parse_option(const plugin_argument &argument, options &options)
     };
     if (!strcmp(argument.key, "tls"))
         return parse_tls(argument.value, options);
+    if (!strcmp(argument.key, "only") && argument.value) {
+        options.only += argument.value;
+        options.only += ONLY_SEPARATOR;
+        return true;
+    }
     for (const auto &each : switches)
         if (!strcmp(argument.key, each.name)) {
             options.*each.field = each.value;

@@ -24,7 +24,7 @@
 
 #define POINTS_SECTION ".whywait_points"
 #define POINTS_STRINGS ".whywait_strings"
-enum { POINTS_VERSION = 1, POINTS_NONE = UINT32_MAX };
+enum { POINTS_VERSION = 2, POINTS_NONE = UINT32_MAX };
 #define POINTS_MAGIC 0x57575031u /* "1PWW" */
 
 struct points_function {
@@ -39,9 +39,9 @@ struct points_function {
     uint32_t n_edges, n_addresses, n_lines, n_allocs;
     uint32_t name; /* assembler name */
     uint32_t file, line;
-    uint32_t checksum;   /* of the edges: the same code built with other counters has the same */
-    uint32_t dispatcher; /* a block without code, through which setjmp's second returns flow; POINTS_NONE */
-    uint32_t zero;
+    uint32_t checksum;    /* of the edges: the same code built with other counters has the same */
+    uint32_t dispatcher;  /* a block without code, through which setjmp's second returns flow; POINTS_NONE */
+    uint32_t source_name; /* as in the source: "ns::solve(int)" */
 };
 enum {
     POINTS_F_EVERY_BLOCK = 1, /* counter b - 2 counts the executions of block b; edges carry none */

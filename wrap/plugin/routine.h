@@ -10,6 +10,7 @@ extern "C" {
 #include "wrap/flow/cfg.h"
 #include "wrap/flow/knuth.h"
 }
+#include "wrap/plugin/only.h"
 #include "wrap/plugin/points.h"
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct options {
     bool bytes = true;      /* count bytes at allocation points */
     bool trips = true;      /* iterations that the loop counts itself are not counted again */
     bool verbose;
+    std::string only;                 /* patterns of the functions to count (only.h); empty = all */
     tls_model model = TLS_MODEL_REAL; /* TLS_MODEL_REAL: by how the unit is compiled */
 };
 
@@ -69,13 +71,21 @@ struct routine {
     std::vector<alloc> allocs;
     std::vector<label> labels;
     uint32_t entry_label = 0;
-    std::string group; /* comdat group; empty = none */
+    std::string group;       /* comdat group; empty = none */
+    std::string source_name; /* "ns::solve(int)" */
 
     ~routine()
     {
         cfg_release(&graph);
     }
 };
+
+/* Without the mark that says "as it stands". */
+static inline const char *routine_symbol(tree decl)
+{
+    const char *symbol = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl));
+    return symbol + (*symbol == '*');
+}
 
 /* graph.cc: false, with the reason, when the function cannot be counted. Changes tail calls so that each has a return
  * statement of its own. */

@@ -5,6 +5,7 @@
  * processor has it).
  */
 #include "wrap/record/counters.h"
+#include "wrap/plugin/only.h"
 #include "wrap/plugin/points.h"
 #include <elf.h>
 #include <errno.h>
@@ -66,22 +67,39 @@ static const ElfW(Shdr) * section_headers(const struct image *image, unsigned *n
     return headers;
 }
 
-/* The contents of the points section. */
-static struct image find_points(const struct image *image)
+/* The contents of a section; the name's zero counts. */
+static struct image find_section(const struct image *image, const char *name, size_t name_bytes)
 {
     unsigned n = 0;
     const ElfW(Shdr) *names = NULL, *headers = section_headers(image, &n, &names);
     const char *text = headers ? image_part(image, names->sh_offset, names->sh_size) : NULL;
     for (unsigned i = 0; text && i < n; i++) {
         uint64_t left = names->sh_size > headers[i].sh_name ? names->sh_size - headers[i].sh_name : 0;
-        if (left < sizeof POINTS_SECTION ||
-            memcmp(text + headers[i].sh_name, POINTS_SECTION, sizeof POINTS_SECTION) != 0)
+        if (left < name_bytes || memcmp(text + headers[i].sh_name, name, name_bytes) != 0)
             continue;
-        const void *points = image_part(image, headers[i].sh_offset, headers[i].sh_size);
-        if (points && headers[i].sh_type != SHT_NOBITS)
-            return (struct image){points, headers[i].sh_size};
+        const void *contents = image_part(image, headers[i].sh_offset, headers[i].sh_size);
+        if (contents && headers[i].sh_type != SHT_NOBITS)
+            return (struct image){contents, headers[i].sh_size};
     }
     return (struct image){0};
+}
+
+/* What a module's file says of its counters. */
+struct tables {
+    struct image points, strings;
+};
+
+static struct tables find_tables(const struct image *image)
+{
+    return (struct tables){find_section(image, POINTS_SECTION, sizeof POINTS_SECTION),
+                           find_section(image, POINTS_STRINGS, sizeof POINTS_STRINGS)};
+}
+
+static const char *string_at(const struct image *strings, uint32_t offset)
+{
+    if (offset >= strings->bytes || !memchr(strings->at + offset, 0, strings->bytes - offset))
+        return "";
+    return (const char *)strings->at + offset;
 }
 
 /* The record at *offset or after padding, which *offset is moved behind; NULL at the end or where the section is
@@ -134,32 +152,68 @@ static void *own_pages(size_t size_bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Fills in ranges and sums, and the link-time address of the mark (0 = none); `tls_words` bounds what a damaged table
- * may claim. */
-static bool read_ranges(const struct image *points, uint64_t tls_words, struct counters_module *module, uint64_t *mark)
+static bool is_chosen(struct counters_process *process, const struct image *strings,
+                      const struct points_function *function)
+{
+    if (!process->only || !*process->only)
+        return true;
+    uint64_t chosen = only_choose(process->only, string_at(strings, function->name),
+                                  string_at(strings, function->source_name), string_at(strings, function->file));
+    process->only_used |= chosen;
+    return chosen != 0;
+}
+
+static void add_range(struct counters_set *set, uint64_t first, uint32_t n)
+{
+    if (n)
+        set->ranges[set->n_ranges++] = (struct counters_range){(uint32_t)first, n};
+}
+
+/* Of the chosen functions, not yet in order; the allocation points' counters are a function's last ones. Returns the
+ * link-time address of the mark (0 = none). `tls_words` bounds what a damaged table may claim. */
+static uint64_t read_ranges(struct counters_process *process, const struct tables *tables, uint64_t tls_words,
+                            struct counters_set sets[COUNTERS_KINDS])
+{
+    const struct points_function *function;
+    uint64_t mark = 0;
+    for (size_t offset = 0; (function = next_function(&tables->points, &offset));) {
+        uint64_t first = function->tls_offset_bytes / WORD_BYTES;
+        if (function->flags & POINTS_F_UNIT) {
+            mark = function->address;
+        } else if (first + function->n_counters <= tls_words && function->n_allocs <= function->n_counters &&
+                   is_chosen(process, &tables->strings, function)) {
+            uint32_t n_edges = function->n_counters - function->n_allocs;
+            add_range(&sets[COUNTERS_EXECUTIONS], first, n_edges);
+            add_range(&sets[COUNTERS_BYTES], first + n_edges, function->n_allocs);
+        }
+    }
+    return mark;
+}
+
+/* Fills in sets and sums, and the mark's address; false when there is nothing to take. */
+static bool read_tables(struct counters_process *process, const struct tables *tables, uint64_t tls_words,
+                        struct counters_module *module, uint64_t *mark)
 {
     uint32_t n = 0;
-    for (size_t offset = 0; next_function(points, &offset);)
+    for (size_t offset = 0; next_function(&tables->points, &offset);)
         n++;
-    struct counters_range *ranges = n ? own_pages(n * sizeof *ranges) : NULL;
+    process->has_tables |= n > 0;
+    struct counters_range *ranges = n ? own_pages(COUNTERS_KINDS * n * sizeof *ranges) : NULL;
     if (!ranges)
         return false;
-    uint32_t n_ranges = 0;
-    const struct points_function *function;
-    for (size_t offset = 0; (function = next_function(points, &offset));) {
-        uint64_t first = function->tls_offset_bytes / WORD_BYTES;
-        if (function->flags & POINTS_F_UNIT)
-            *mark = function->address;
-        else if (function->n_counters && first + function->n_counters <= tls_words)
-            ranges[n_ranges++] = (struct counters_range){(uint32_t)first, function->n_counters};
+    for (int kind = 0; kind < COUNTERS_KINDS; kind++)
+        module->sets[kind].ranges = ranges + (size_t)kind * n;
+    *mark = read_ranges(process, tables, tls_words, module->sets);
+    for (int kind = 0; kind < COUNTERS_KINDS; kind++) {
+        struct counters_set *set = &module->sets[kind];
+        set->n_ranges = join_ranges(set->ranges, set->n_ranges);
+        for (uint32_t i = 0; i < set->n_ranges; i++)
+            set->n_counters += set->ranges[i].n;
+        const struct counters_range *last = set->n_ranges ? &set->ranges[set->n_ranges - 1] : NULL;
+        if (last && last->first + last->n > module->n_points)
+            module->n_points = last->first + last->n;
     }
-    module->ranges = ranges;
-    module->n_ranges = join_ranges(ranges, n_ranges);
-    for (uint32_t i = 0; i < module->n_ranges; i++)
-        module->n_counters += ranges[i].n;
-    if (module->n_ranges)
-        module->n_points = ranges[module->n_ranges - 1].first + ranges[module->n_ranges - 1].n;
-    return module->n_counters > 0;
+    return module->n_points > 0;
 }
 
 static uint64_t tls_bytes(const struct dl_phdr_info *info)
@@ -216,10 +270,10 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
     if (!info->dlpi_tls_modid || !path || !*path || find_known(scan, info) || process->n_modules == COUNTERS_MODULES)
         return 0;
     struct image image = image_open(path);
-    struct image points = find_points(&image);
+    struct tables tables = find_tables(&image);
     struct counters_module module = {.bias = info->dlpi_addr, .tls_module = info->dlpi_tls_modid};
     uint64_t mark = 0;
-    if (points.at && read_ranges(&points, tls_bytes(info) / WORD_BYTES, &module, &mark)) {
+    if (tables.points.at && read_tables(process, &tables, tls_bytes(info) / WORD_BYTES, &module, &mark)) {
         if (is_writable(info, mark)) {
             module.mark = (uint64_t *)(uintptr_t)(info->dlpi_addr + mark);
             *module.mark = 1;
@@ -266,10 +320,14 @@ extern void *__tls_get_addr(struct tls_place *place);
 
 static void attach_one(const struct counters_module *module, struct counters_view *view)
 {
-    if (!view->copy)
-        view->copy = own_pages((size_t)module->n_counters * WORD_BYTES);
+    bool has_copies = true;
+    for (int kind = 0; kind < COUNTERS_KINDS; kind++) {
+        if (!view->copy[kind] && module->sets[kind].n_counters)
+            view->copy[kind] = own_pages((size_t)module->sets[kind].n_counters * WORD_BYTES);
+        has_copies &= view->copy[kind] || !module->sets[kind].n_counters;
+    }
     struct tls_place place = {module->tls_module, 0};
-    view->live = module->tls_module && view->copy ? __tls_get_addr(&place) : NULL;
+    view->live = module->tls_module && has_copies ? __tls_get_addr(&place) : NULL;
 }
 
 void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread)
@@ -327,14 +385,15 @@ static uint32_t skip_same_words(const uint64_t *live, const uint64_t *copy, uint
     return skip_same(live, copy, word, n);
 }
 
-uint32_t counters_take(const struct counters_module *module, struct counters_view *view, struct counters_cursor *cursor,
-                       struct counters_bin *bins, uint32_t n_bins)
+uint32_t counters_take(const struct counters_module *module, struct counters_view *view, enum counters_kind kind,
+                       struct counters_cursor *cursor, struct counters_bin *bins, uint32_t n_bins)
 {
+    const struct counters_set *set = &module->sets[kind];
     uint32_t n = 0;
-    for (; cursor->range < module->n_ranges; cursor->at += module->ranges[cursor->range++].n, cursor->word = 0) {
-        const struct counters_range *range = &module->ranges[cursor->range];
+    for (; cursor->range < set->n_ranges; cursor->at += set->ranges[cursor->range++].n, cursor->word = 0) {
+        const struct counters_range *range = &set->ranges[cursor->range];
         const uint64_t *live = view->live + range->first;
-        uint64_t *copy = view->copy + cursor->at;
+        uint64_t *copy = view->copy[kind] + cursor->at;
         for (;;) {
             uint32_t word = skip_same_words(live, copy, cursor->word, range->n);
             uint32_t end = word + STEP < range->n ? word + STEP : range->n;

@@ -19,19 +19,28 @@ struct counters_range {
     uint32_t first, n;
 };
 
-struct counters_module {
-    uint64_t bias, low;  /* of the loaded object */
-    size_t tls_module;   /* the loader's number for its thread-local block; 0 = it was unloaded */
-    uint32_t id;         /* from 1, never reused */
-    uint32_t n_points;   /* largest point number + 1 */
-    uint32_t n_counters; /* sum over ranges */
-    struct counters_range *ranges;
+/* Executions and allocated bytes are taken separately. */
+enum counters_kind { COUNTERS_EXECUTIONS, COUNTERS_BYTES, COUNTERS_KINDS };
+struct counters_set {
+    struct counters_range *ranges; /* rising */
     uint32_t n_ranges;
+    uint32_t n_counters; /* sum over ranges */
+};
+
+struct counters_module {
+    uint64_t bias, low; /* of the loaded object */
+    size_t tls_module;  /* the loader's number for its thread-local block; 0 = it was unloaded */
+    uint32_t id;        /* from 1, never reused */
+    uint32_t n_points;  /* largest point number + 1 */
+    struct counters_set sets[COUNTERS_KINDS];
     uint64_t *mark; /* a word in the module's data, 1 once it is known; NULL = it has none */
 };
 
 /* All modules of the process; one thread at a time may call counters_scan. */
 struct counters_process {
+    const char *only;   /* patterns of the functions to take (wrap/plugin/only.h); empty or NULL = all */
+    uint64_t only_used; /* by pattern: it chose a function of some module */
+    bool has_tables;    /* some module was built to count, whether its functions were chosen or not */
     struct counters_module modules[COUNTERS_MODULES];
     uint32_t n_modules;
     unsigned long long n_adds, n_subs; /* the loader's counts at the last scan */
@@ -41,8 +50,8 @@ struct counters_process {
 /* What one thread knows of its own counters. */
 struct counters_thread {
     struct counters_view {
-        const uint64_t *live; /* the module's thread-local block; NULL = not looked up yet */
-        uint64_t *copy;       /* of the ranges, one after the other */
+        const uint64_t *live;           /* the module's thread-local block; NULL = not looked up yet */
+        uint64_t *copy[COUNTERS_KINDS]; /* of the ranges, one after the other */
     } views[COUNTERS_MODULES];
     uint32_t n_modules; /* looked up so far */
     unsigned long long n_subs;
@@ -62,12 +71,12 @@ bool counters_scan(struct counters_process *process);
 void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread);
 
 /*
- * Writes a bin for every counter of the attached module that changed since the last take (or since the thread began),
- * up to n_bins of them, into bins, and remembers their values. Returns how many; when that is n_bins, there may be
- * more: call again with the cursor as it was left (it begins as {0}).
+ * Writes a bin for every counter of this kind of the attached module that changed since the last take (or since the
+ * thread began), up to n_bins of them, into bins, and remembers their values. Returns how many; when that is n_bins,
+ * there may be more: call again with the cursor as it was left (it begins as {0}).
  */
 struct counters_cursor {
     uint32_t range, word, at;
 };
-uint32_t counters_take(const struct counters_module *module, struct counters_view *view, struct counters_cursor *cursor,
-                       struct counters_bin *bins, uint32_t n_bins);
+uint32_t counters_take(const struct counters_module *module, struct counters_view *view, enum counters_kind kind,
+                       struct counters_cursor *cursor, struct counters_bin *bins, uint32_t n_bins);

@@ -3,10 +3,13 @@
  * Exact counts into the spool: before every MPI call that can synchronise, one or more WW_BINS with the calling
  * thread's counters that changed since the last such record of this thread. One is written even when nothing changed,
  * so that the analysis knows between which two calls the counts lie. The first record of a module is a WW_COUNTERS.
+ * Bytes are taken on request only, and of functions those that were asked for.
  */
 #include "wrap/record/counters_sync.h"
 #include "wrap/record/counters.h"
-#include "wrap/record/record.h"
+#include "wrap/plugin/only.h"
+#include "wrap/record/recorder.h"
+#include "wrap/record/say.h"
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,6 +54,23 @@ static void announce(const struct counters_module *module)
     record_commit(record, WW_COUNTERS, units);
 }
 
+/* Said once, by rank 0: waiting for the end of a long run to learn of a misspelt name would be a pity. */
+static void check_options(void)
+{
+    static bool is_checked;
+    const char *list = recorder.options.only, *pattern;
+    size_t n;
+    if (is_checked || recorder.rank != 0)
+        return;
+    is_checked = true;
+    if ((*list || recorder.options.space) && !counters.process.has_tables)
+        say("%s asks for exact counts, but this program was not built with `mpicc $(whywait cc) ...`",
+            *list ? "--only" : "--space");
+    for (unsigned i = 0; counters.process.has_tables && i < ONLY_MOST && (pattern = only_next(&list, &n)); i++)
+        if (!(counters.process.only_used >> i & 1))
+            say("--only %.*s: no counted function or source file loaded so far has that name", (int)n, pattern);
+}
+
 /* One thread scans; another that comes at the same time goes on with what is known. */
 static void scan(void)
 {
@@ -61,12 +81,14 @@ static void scan(void)
     n_calls_to_scan = CALLS_BETWEEN_SCANS;
     if (atomic_flag_test_and_set_explicit(&counters.is_scanning, memory_order_acquire))
         return;
+    counters.process.only = recorder.options.only;
     if (counters_scan(&counters.process)) {
         for (uint32_t i = counters.n_announced; i < counters.process.n_modules; i++)
             announce(&counters.process.modules[i]);
         counters.n_announced = counters.process.n_modules;
         atomic_store_explicit(&counters.n_modules, counters.process.n_modules, memory_order_release);
     }
+    check_options();
     atomic_flag_clear_explicit(&counters.is_scanning, memory_order_release);
 }
 
@@ -79,14 +101,14 @@ static struct own *own_or_new(void)
     return own = own_is_refused ? NULL : at;
 }
 
-static void write_bins(uint32_t module_id, const struct counters_bin *bins, uint32_t n)
+static void write_bins(uint32_t module_id, enum ww_bin_kind what, const struct counters_bin *bins, uint32_t n)
 {
     size_t bytes = sizeof(struct ww_bins) + n * sizeof *bins;
     uint16_t units = (uint16_t)((bytes + WW_UNIT - 1) / WW_UNIT);
     struct ww_bins *record = record_append(units);
     if (!record)
         return;
-    record->what = WW_BIN_EXECUTIONS;
+    record->what = (uint16_t)what;
     record->module = module_id;
     record->n = n;
     if (n)
@@ -94,22 +116,23 @@ static void write_bins(uint32_t module_id, const struct counters_bin *bins, uint
     record_commit(record, WW_BINS, units);
 }
 
-/* The first module's record is written even when it is empty. */
-static void take_module(uint32_t i)
+/* `is_due`: a record is written even when it is empty. */
+static void take_module(uint32_t i, enum counters_kind kind, bool is_due)
 {
+    static const enum ww_bin_kind what[COUNTERS_KINDS] = {
+        [COUNTERS_EXECUTIONS] = WW_BIN_EXECUTIONS, [COUNTERS_BYTES] = WW_BIN_BYTES};
     const struct counters_module *module = &counters.process.modules[i];
     struct counters_view *view = &own->thread.views[i];
     struct counters_cursor cursor = {0};
     uint32_t n = BINS_A_RECORD;
-    bool is_due = i == 0;
     while (view->live && n == BINS_A_RECORD) {
-        n = counters_take(module, view, &cursor, own->bins, BINS_A_RECORD);
+        n = counters_take(module, view, kind, &cursor, own->bins, BINS_A_RECORD);
         if (n || is_due)
-            write_bins(module->id, own->bins, n);
+            write_bins(module->id, what[kind], own->bins, n);
         is_due = false;
     }
     if (is_due)
-        write_bins(module->id, NULL, 0);
+        write_bins(module->id, what[kind], NULL, 0);
 }
 
 void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address)
@@ -123,6 +146,9 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
     if (!n_modules || !own_or_new())
         return;
     counters_attach(&counters.process, n_modules, &own->thread);
-    for (uint32_t i = 0; i < n_modules; i++)
-        take_module(i);
+    for (uint32_t i = 0; i < n_modules; i++) {
+        take_module(i, COUNTERS_EXECUTIONS, i == 0);
+        if (recorder.options.space)
+            take_module(i, COUNTERS_BYTES, false);
+    }
 }

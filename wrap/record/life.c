@@ -77,6 +77,11 @@ static void read_options(struct recorder_options *options)
     options->rate_hz = (unsigned)number_option("WHYWAIT_RATE", 0);
     const char *sampler = getenv("WHYWAIT_SAMPLER");
     snprintf(options->sampler, sizeof options->sampler, "%s", sampler ? sampler : "");
+    const char *only = getenv("WHYWAIT_ONLY");
+    if (only && strlen(only) >= sizeof options->only)
+        say("WHYWAIT_ONLY is longer than %zu characters: cut", sizeof options->only - 1);
+    snprintf(options->only, sizeof options->only, "%s", only ? only : "");
+    options->space = number_option("WHYWAIT_SPACE", 0) != 0;
     options->convert = number_option("WHYWAIT_CONVERT", 1) != 0;
     options->quiet = number_option("WHYWAIT_QUIET", 0) != 0;
     recorder.budget.left_bytes = options->limit_bytes < INT64_MAX ? (int64_t)options->limit_bytes : INT64_MAX;
@@ -110,6 +115,7 @@ static void describe_process(struct ww_header *header)
     header->pid = recorder.pid = getpid();
     header->rank = recorder.rank;
     header->n_ranks = recorder.n_ranks;
+    memcpy(header->only, recorder.options.only, sizeof header->only);
     clock_gettime(CLOCK_REALTIME, &real);
     header->start_ns = recorder.start_ns = recorder_now_ns();
     header->realtime_ns = recorder.realtime_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;

@@ -8,6 +8,7 @@
  * of date.
  */
 #pragma once
+#include "wrap/plugin/only.h"
 #include "wrap/record/record.h"
 #include "wrap/record/spool.h"
 #include "wrap/record/stacks.h"
@@ -57,8 +58,10 @@ struct recorder_options {
     char dir[SPOOL_PATH_BYTES];   /* where run directories are made; empty = the working directory */
     char spool[SPOOL_PATH_BYTES]; /* where the spool shall be; empty = in the run directory, if that is local */
     uint64_t limit_bytes;
-    unsigned rate_hz; /* 0 = calibrate */
-    char sampler[16]; /* perf, timer, off; empty = the best that works */
+    unsigned rate_hz;      /* 0 = calibrate */
+    char sampler[16];      /* perf, timer, off; empty = the best that works */
+    char only[ONLY_BYTES]; /* functions whose counts are recorded; empty = all */
+    bool space;            /* bytes allocated too */
     bool convert, quiet;
 };
 

@@ -31,5 +31,18 @@ for rank in 0 1 2; do
     expect LOOP $rank $((100 * 1000 * (rank + 1)))
     expect CALL $rank 100
 done
+
+# One routine alone: its counts as before, nothing of the others, and a name that fits nothing is told once.
+rm -rf ./*.whywait
+mpirun -n 3 "$tool" record --only 'int*al' --only nobody ./ranks >recorded 2>log
+cmp alone recorded
+[ "$(grep -c -- '--only nobody: ' log)" = 1 ] || { echo "expected one line on the name that fits nothing:"; cat log; status=1; }
+"$tool" export >counts
+for rank in 0 1 2; do
+    expect LOOP $rank $((100 * 1000 * (rank + 1)))
+done
+first=$(grep -n '^int main' "$source" | cut -d: -f1)
+awk -F'[:,]' -v first="$first" '$1 == "DA" && $2 >= first { exit 1 }' counts || { echo "counts of main() in spite of --only"; status=1; }
+
 [ "$(cat objects)" = 3 ] || { echo "$(cat objects) objects of JSON instead of 3"; status=1; }
 exit $status

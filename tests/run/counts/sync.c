@@ -68,13 +68,13 @@ static void write_frames(void)
     }
 }
 
-static void write_bins(uint32_t module)
+static void write_bins(uint32_t module, enum counters_kind kind)
 {
     struct counters_cursor cursor = {0};
     struct counters_bin bins[BINS];
     uint32_t n;
     do {
-        n = counters_take(&process.modules[module], &self->views[module], &cursor, bins, BINS);
+        n = counters_take(&process.modules[module], &self->views[module], kind, &cursor, bins, BINS);
         for (uint32_t i = 0; i < n; i++)
             fprintf(out, "B %u %u %llu\n", module, bins[i].point, (unsigned long long)bins[i].value);
     } while (n == BINS);
@@ -98,7 +98,8 @@ void counts_sync(void)
     write_frames();
     for (uint32_t m = 0; m < process.n_modules; m++)
         if (self->views[m].live)
-            write_bins(m);
+            for (int kind = 0; kind < COUNTERS_KINDS; kind++)
+                write_bins(m, (enum counters_kind)kind);
     fflush(out);
     pthread_mutex_unlock(&lock);
 }
