@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The file's own sections tell what it is and what it calls; which libraries it will really get is the loader's
- * business, so the loader named in the file is asked (`ld.so --list`, which maps the libraries but runs nothing).
+ * business, so the loader named in the file is asked as `ldd` asks it: it maps the libraries and runs nothing of them.
  */
 #include "analyze/program.h"
 #include "wrap/base/err.h"
@@ -151,8 +151,9 @@ static void see_mpi_call(const char *name, const GElf_Sym *symbol, void *context
     vec_push(&program->mpi_calls)->name = arena_strdup(&program->arena, name);
 }
 
-/* What `command` writes, up to 1 MB; NULL when it cannot be run or fails. To be freed. */
-static char *output_of(char **command)
+/* What the loader writes when it is to list libraries only, up to 1 MB; NULL when it cannot be run or fails. To be
+ * freed. */
+static char *loader_output(char **command)
 {
     enum { MOST = 1 << 20 };
     int ends[2];
@@ -163,7 +164,9 @@ static char *output_of(char **command)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     pid_t child;
+    setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
     int failed = posix_spawn(&child, command[0], &actions, NULL, command, environ), status = 1;
+    unsetenv("LD_TRACE_LOADED_OBJECTS");
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     char *text = calloc(1, MOST + 1);
@@ -178,26 +181,30 @@ static char *output_of(char **command)
     return text;
 }
 
-/* Lines of the form "libmpi.so.40 => /lib/x86_64-linux-gnu/libmpi.so.40 (0x...)". */
+/*
+ * Lines of the form "libmpi.so.40 => /lib/x86_64-linux-gnu/libmpi.so.40 (0x...)" or "libfoo.so => not found". The
+ * loader is told through the environment, as ldd does it: its option --list ends at the first library that is missing.
+ */
 static void read_libraries(struct program *program, const char *loader)
 {
-    char *command[] = {arena_strdup(&program->arena, loader), "--list", arena_strdup(&program->arena, program->path),
-                       NULL};
-    char *text = output_of(command), *rest = text, *line;
+    const char *path =
+        strchr(program->path, '/') ? program->path : arena_printf(&program->arena, "./%s", program->path);
+    char *command[] = {arena_strdup(&program->arena, loader), arena_strdup(&program->arena, path), NULL};
+    char *text = loader_output(command), *rest = text, *line;
     while (rest && (line = strsep(&rest, "\n"))) {
-        char *arrow = strstr(line, " => "), *path = arrow ? arrow + 4 : NULL;
-        if (!path || *path != '/')
+        char *name = line + strspn(line, " \t"), *arrow = strstr(name, " => ");
+        if (!arrow)
             continue;
-        path[strcspn(path, " ")] = '\0';
-        *vec_push(&program->libraries) = arena_strdup(&program->arena, path);
+        *arrow = '\0';
+        char *where = arrow + 4;
+        if (*where == '/') {
+            where[strcspn(where, " ")] = '\0';
+            *vec_push(&program->libraries) = arena_strdup(&program->arena, where);
+        } else if (starts_with(where, "not found")) {
+            *vec_push(&program->missing) = arena_strdup(&program->arena, name);
+        }
     }
     free(text);
-}
-
-static bool belongs_to_system(const char *library)
-{
-    return mpi_of_library(base_name(library)) != PROGRAM_NO_MPI || starts_with(library, "/lib") ||
-           starts_with(library, "/usr/lib");
 }
 
 static void read_library(struct program *program, const char *path)
@@ -210,18 +217,37 @@ static void read_library(struct program *program, const char *path)
         program->mpi = mpi;
         program->mpi_library = name;
     }
-    if (belongs_to_system(path))
-        return;
+    if (mpi != PROGRAM_NO_MPI)
+        return; /* MPI calls itself */
     struct elf_file file = elf_file_open(path);
     if (file.elf)
         visit_symbols(file.elf, SHT_DYNSYM, see_mpi_call, program);
     elf_file_close(&file);
 }
 
+/* A shared object that is not an executable linked statically: those are marked. */
+static bool elf_is_library(Elf *elf)
+{
+    GElf_Ehdr header;
+    if (!gelf_getehdr(elf, &header) || header.e_type != ET_DYN)
+        return false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr dynamic;
+        if (!gelf_getshdr(section, &dynamic) || dynamic.sh_type != SHT_DYNAMIC)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        GElf_Dyn entry;
+        for (int i = 0; data && gelf_getdyn(data, i, &entry); i++)
+            if (entry.d_tag == DT_FLAGS_1 && entry.d_un.d_val & DF_1_PIE)
+                return false;
+    }
+    return true;
+}
+
 static void read_elf(struct program *program, Elf *elf)
 {
     const char *loader = elf_interpreter(elf);
-    program->kind = loader ? PROGRAM_DYNAMIC : PROGRAM_STATIC;
+    program->kind = loader ? PROGRAM_DYNAMIC : elf_is_library(elf) ? PROGRAM_LIBRARY : PROGRAM_STATIC;
     read_sections(program, elf);
     visit_symbols(elf, SHT_SYMTAB, see_static_mpi, program);
     visit_symbols(elf, SHT_DYNSYM, see_mpi_call, program);
@@ -255,6 +281,14 @@ bool program_find(const char *name, char path[PATH_MAX])
     }
     errno = ENOENT;
     return false;
+}
+
+int program_not_found(const char *name)
+{
+    if (errno != ENOENT)
+        return error("%s: %s", name, strerror(errno));
+    return access(name, F_OK) == 0 ? error("%s is not in PATH, but here: write ./%s", name, name)
+                                   : error("%s: no such program", name);
 }
 
 /* The first library named in the dynamic section that is an MPI's. */
@@ -298,7 +332,7 @@ int program_read(struct program *program, const char *name)
     *program = (struct program){.kind = PROGRAM_OTHER};
     char path[PATH_MAX];
     if (!program_find(name, path))
-        return error("%s: %s", name, strerror(errno));
+        return program_not_found(name);
     program->path = arena_strdup(&program->arena, path);
     struct elf_file file = elf_file_open(program->path);
     if (file.elf)
@@ -335,5 +369,6 @@ void program_release(struct program *program)
 {
     vec_release(&program->mpi_calls);
     vec_release(&program->libraries);
+    vec_release(&program->missing);
     arena_release(&program->arena);
 }

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-enum program_kind { PROGRAM_DYNAMIC, PROGRAM_STATIC, PROGRAM_SCRIPT, PROGRAM_OTHER };
+enum program_kind { PROGRAM_DYNAMIC, PROGRAM_STATIC, PROGRAM_LIBRARY, PROGRAM_SCRIPT, PROGRAM_OTHER };
 enum program_mpi { PROGRAM_NO_MPI, PROGRAM_OPEN_MPI, PROGRAM_MPICH, PROGRAM_STATIC_MPI };
 
 struct program_symbol {
@@ -25,10 +25,13 @@ struct program {
     bool has_build_id, has_counters;
     VEC(struct program_symbol) mpi_calls; /* entry points of MPI that it or its own libraries refer to, by name */
     VEC(const char *) libraries;          /* paths, as the loader resolves them */
+    VEC(const char *) missing;            /* names of libraries that the loader does not find */
 };
 
 /* Where execvp finds it. False, with errno set, when it is nowhere. */
 bool program_find(const char *name, char path[PATH_MAX]);
+/* Says so, after program_find; returns -1. */
+int program_not_found(const char *name);
 /* Kind and MPI from the file alone, quickly: an MPI that only its libraries need is not seen. */
 struct program_glance {
     enum program_kind kind;

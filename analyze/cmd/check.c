@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct options {
@@ -75,12 +77,23 @@ static void check_machine(void)
          has_plugin ? "build the program with `mpicc $(whywait cc) ...`" : "the compiler plugin was not built here");
 }
 
+/* Calls that only tell the time or turn one number into another: nobody ever waits in them. */
+static bool never_waits(const char *name)
+{
+    size_t length = strlen(name);
+    return !strncasecmp(name, "MPI_Wti", 7) || !strncmp(name, "MPI_T_", 6) ||
+           (length > 4 && (!strcmp(name + length - 4, "_c2f") || !strcmp(name + length - 4, "_f2c")));
+}
+
 static void print_calls(const struct program *program, bool all)
 {
     for (size_t i = 0; i < program->mpi_calls.n; i++) {
         const struct program_symbol *call = &program->mpi_calls.at[i];
-        if (all || !call->is_intercepted)
-            printf("    %-34s %s\n", call->name, call->is_intercepted ? "recorded" : "not recorded");
+        if (all || (!call->is_intercepted && !never_waits(call->name)))
+            printf("    %-34s %s\n", call->name,
+                   call->is_intercepted      ? "recorded"
+                   : never_waits(call->name) ? "not recorded: nobody waits in it"
+                                             : "not recorded");
     }
 }
 
@@ -97,11 +110,14 @@ static bool check_calls(struct program *program, bool list_all)
     line("recorder", true, recorder);
     if (program_mark_intercepted(program, recorder))
         return false;
-    size_t n_intercepted = 0;
-    for (size_t i = 0; i < program->mpi_calls.n; i++)
+    size_t n_intercepted = 0, n_idle = 0;
+    for (size_t i = 0; i < program->mpi_calls.n; i++) {
         n_intercepted += program->mpi_calls.at[i].is_intercepted;
-    snprintf(text, sizeof text, "%zu of the %zu entry points it refers to", n_intercepted, program->mpi_calls.n);
-    bool is_part = n_intercepted && n_intercepted < program->mpi_calls.n;
+        n_idle += !program->mpi_calls.at[i].is_intercepted && never_waits(program->mpi_calls.at[i].name);
+    }
+    bool is_part = n_intercepted && n_intercepted + n_idle < program->mpi_calls.n;
+    snprintf(text, sizeof text, "%zu of the %zu entry points it refers to%s", n_intercepted, program->mpi_calls.n,
+             n_idle && !is_part ? "; nobody waits in the others" : "");
     line_with("MPI calls", is_part ? "part" : n_intercepted ? "yes" : "no", text);
     print_calls(program, list_all);
     return true;
@@ -110,10 +126,14 @@ static bool check_calls(struct program *program, bool list_all)
 /* Why a program without a recognised MPI is as it is. */
 static const char *why_no_mpi(const struct program *program)
 {
+    struct stat status;
     if (program->kind == PROGRAM_SCRIPT)
         return "a script: what it starts is recorded if that is an MPI program";
     if (program->kind == PROGRAM_OTHER)
-        return "neither an executable nor a script";
+        return stat(program->path, &status) == 0 && S_ISDIR(status.st_mode) ? "a directory, not a program"
+                                                                            : "neither an executable nor a script";
+    if (program->kind == PROGRAM_LIBRARY)
+        return "a shared library: it is recorded with the program that loads it; check that one";
     if (program->mpi == PROGRAM_STATIC_MPI)
         return "MPI is linked into the program statically, so its calls cannot be intercepted: link with the shared "
                "MPI library";
@@ -122,28 +142,51 @@ static const char *why_no_mpi(const struct program *program)
     return "it is not linked with an MPI library (it may load one later, or start a program that is)";
 }
 
+/* The program cannot start here: a module that was not loaded, mostly. Which MPI it wants is then open. */
+static void print_missing(const struct program *program)
+{
+    struct arena scratch = {0};
+    const char *names = "";
+    for (size_t i = 0; i < program->missing.n; i++)
+        names = arena_printf(&scratch, "%s%s%s", names, i ? ", " : "", program->missing.at[i]);
+    line("libraries", false,
+         arena_printf(&scratch, "not found: %s (load the modules it was built with, or set LD_LIBRARY_PATH)", names));
+    arena_release(&scratch);
+}
+
+static void print_debug(const struct program *program)
+{
+    line("lines of loops", program->has_debug,
+         program->has_debug ? "it has debug information"
+                            : "no debug information: loops are named by routine and offset; compile with -g");
+    line("exact counts", program->has_counters,
+         program->has_counters ? "it was built with counters"
+                               : "built without `whywait cc`: more work and slower are not told apart");
+    if (!program->has_build_id)
+        line("build id", false, "a program that changed after the run goes unnoticed: link with -Wl,--build-id");
+}
+
 /* True when it can be recorded. */
 static bool check_program(struct program *program, bool list_all)
 {
     bool has_mpi = program->mpi == PROGRAM_OPEN_MPI || program->mpi == PROGRAM_MPICH,
-         may_preload = program->kind == PROGRAM_DYNAMIC;
+         may_preload = program->kind == PROGRAM_DYNAMIC, may_run = access(program->path, X_OK) == 0;
     char text[PATH_MAX];
     printf("%s\n", program->path);
+    if (program->missing.n)
+        print_missing(program);
+    if (may_preload && !may_run)
+        line("may be run", false, "it is not executable for you: chmod +x");
     if (!has_mpi || !may_preload) {
-        line("MPI", false, why_no_mpi(program));
+        if (!program->missing.n)
+            line("MPI", false, why_no_mpi(program));
         return program->kind == PROGRAM_SCRIPT;
     }
     snprintf(text, sizeof text, "%s (%s)", program_mpi_name(program->mpi), program->mpi_library);
     line("MPI", true, text);
     bool has_recorder = check_calls(program, list_all);
-    line("lines of loops", program->has_debug,
-         program->has_debug ? "it has debug information" : "no debug information: compile with -g");
-    line("exact counts", program->has_counters,
-         program->has_counters ? "it was built with counters"
-                               : "built without `whywait cc`: kinds of causes are told less exactly");
-    if (!program->has_build_id)
-        line("build id", false, "a program that changed after the run goes unnoticed: link with -Wl,--build-id");
-    return has_recorder;
+    print_debug(program);
+    return has_recorder && may_run && !program->missing.n;
 }
 
 int cmd_check(int argc, char **argv)

@@ -177,7 +177,7 @@ int cmd_record(int argc, char **argv)
         die("record what? `mpirun -n 4 whywait record ./app`");
     check_options(&options);
     if (!program_find(argv[first], path)) {
-        error("%s: no such program", argv[first]);
+        program_not_found(argv[first]);
         return EXIT_NOT_FOUND;
     }
     load_recorder(path);
