@@ -101,3 +101,16 @@ struct counts_result {
 void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n_bins,
                   const struct counts_frame *frames, size_t n_frames, struct counts_result *result);
 void counts_result_release(struct counts_result *result);
+
+/* What one more of a counter, or of a frame in flight, adds to the executions of a block: solving is linear. */
+struct counts_effect {
+    uint32_t block;
+    int64_t executions; /* never 0 */
+};
+struct counts_effects {
+    struct counts_effect *at;
+    size_t n, cap;
+};
+/* Replace what is in *effects and return the function, or CFG_NONE when the point or address is not known. */
+uint32_t counts_point_effects(struct counts *counts, uint32_t point, struct counts_effects *effects);
+uint32_t counts_frame_effects(struct counts *counts, uint64_t return_address, struct counts_effects *effects);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { LEAST_ROOM = 16 };
 static const double TINY_PIVOT = 1e-10, TOLERANCE = 1e-10;
 
 /* The scaled problem while it is solved. */
@@ -25,6 +26,34 @@ void nnls_init(struct nnls *problem, struct arena *arena, uint32_t n)
 {
     *problem =
         (struct nnls){.n = n, .gram = arena_array(arena, double, (size_t)n *n), .right = arena_array(arena, double, n)};
+}
+
+void nnls_widen(struct nnls *problem, struct arena *arena, uint32_t n)
+{
+    if (n <= problem->n)
+        return;
+    struct nnls wide;
+    uint32_t room = problem->n ? problem->n : LEAST_ROOM;
+    while (room < n)
+        room *= 2;
+    nnls_init(&wide, arena, room);
+    for (uint32_t i = 0; i < problem->n; i++) {
+        memcpy(wide.gram + (size_t)i * room, problem->gram + (size_t)i * problem->n, sizeof(double) * problem->n);
+        wide.right[i] = problem->right[i];
+    }
+    wide.square = problem->square;
+    wide.n_rows = problem->n_rows;
+    *problem = wide;
+}
+
+void nnls_join(struct nnls *problem, const struct nnls *other)
+{
+    for (size_t i = 0; i < (size_t)problem->n * problem->n; i++)
+        problem->gram[i] += other->gram[i];
+    for (uint32_t i = 0; i < problem->n; i++)
+        problem->right[i] += other->right[i];
+    problem->square += other->square;
+    problem->n_rows += other->n_rows;
 }
 
 void nnls_add(struct nnls *problem, const uint32_t *steps, const double *executions, uint32_t n_entries,
@@ -44,6 +73,8 @@ void nnls_prefer(struct nnls *problem, uint32_t step, double cost_ns, double str
 {
     problem->gram[(size_t)step * problem->n + step] += strength;
     problem->right[step] += strength * cost_ns;
+    problem->square += strength * cost_ns * cost_ns;
+    problem->n_rows++;
 }
 
 static struct work work_new(const struct nnls *problem, struct arena *arena)

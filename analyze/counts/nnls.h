@@ -16,10 +16,10 @@
 
 struct nnls {
     uint32_t n;
-    double *gram;  /* n x n: sum of weight count_i count_j, plus strengths */
-    double *right; /* sum of weight count_i length, plus strengths x priors */
-    double square; /* sum of weight length^2, of the rows */
-    uint64_t n_rows;
+    double *gram;    /* n x n: sum of weight count_i count_j, plus strengths */
+    double *right;   /* sum of weight count_i length, plus strengths x priors */
+    double square;   /* sum of weight length^2, plus strengths x squares of priors */
+    uint64_t n_rows; /* and priors */
 };
 
 struct nnls_cost {
@@ -29,6 +29,11 @@ struct nnls_cost {
 
 /* All memory is in the arena. */
 void nnls_init(struct nnls *problem, struct arena *arena, uint32_t n);
+/* Makes room for at least n steps, and more: those in which nothing is added have no cost and an infinite error. A
+ * zeroed problem is empty. */
+void nnls_widen(struct nnls *problem, struct arena *arena, uint32_t n);
+/* Adds all that was added to a problem of the same n. */
+void nnls_join(struct nnls *problem, const struct nnls *other);
 /* One interval: n_entries steps with their executions (each step at most once), and its length without time off the
  * CPU. weight: 1 / variance of the length, up to a common factor. */
 void nnls_add(struct nnls *problem, const uint32_t *steps, const double *executions, uint32_t n_entries,

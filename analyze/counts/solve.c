@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The last function that begins at or before the point. */
-static uint32_t function_of(const struct counts *counts, uint32_t point)
+uint32_t counts_function_of(const struct counts *counts, uint32_t point)
 {
     uint32_t low = 0, high = counts->n_functions;
     while (low < high) {
@@ -49,8 +49,31 @@ bool counts_parked_at(const struct counts *counts, uint64_t return_address, uint
     return true;
 }
 
-static void build_tree(struct counts *counts, uint32_t f)
+void counts_make_scratch(struct counts *counts)
 {
+    if (counts->values)
+        return;
+    size_t n_edges = 0, n_blocks = 0;
+    for (uint32_t f = 0; f < counts->n_functions; f++) {
+        const struct cfg *cfg = &counts->functions[f].cfg;
+        n_edges = cfg->edges.n > n_edges ? cfg->edges.n : n_edges;
+        n_blocks = cfg->n_blocks > n_blocks ? cfg->n_blocks : n_blocks;
+    }
+    counts->values = arena_array(&counts->arena, uint64_t, counts->n_points);
+    counts->is_touched = arena_array(&counts->arena, bool, counts->n_functions);
+    counts->touched = arena_array(&counts->arena, uint32_t, counts->n_functions);
+    counts->edge_counts = arena_array(&counts->arena, int64_t, n_edges);
+    counts->parked = arena_array(&counts->arena, int64_t, n_blocks);
+    counts->excess = arena_array(&counts->arena, int64_t, n_blocks);
+    counts->trees = arena_array(&counts->arena, struct knuth_tree *, counts->n_functions);
+    counts->is_counted = arena_array(&counts->arena, unsigned char *, counts->n_functions);
+}
+
+const struct knuth_tree *counts_tree(struct counts *counts, uint32_t f)
+{
+    counts_make_scratch(counts);
+    if (counts->trees[f])
+        return counts->trees[f];
     struct counts_function *function = &counts->functions[f];
     counts->is_counted[f] = arena_array(&counts->arena, unsigned char, function->cfg.edges.n);
     for (size_t e = 0; e < function->cfg.edges.n; e++)
@@ -58,6 +81,7 @@ static void build_tree(struct counts *counts, uint32_t f)
     counts->trees[f] = arena_new(&counts->arena, struct knuth_tree);
     if (!knuth_build(&function->cfg, 1, counts->is_counted[f], counts->trees[f]))
         counts->trees[f]->n = 0;
+    return counts->trees[f];
 }
 
 static uint64_t value_of(const struct counts *counts, const struct counts_function *function, uint32_t counter)
@@ -71,31 +95,33 @@ static void add_row(struct counts_result *result, uint32_t f, uint32_t block, ui
         *vec_push(&result->rows) = (struct counts_row){f, block, executions};
 }
 
-/* A block is executed as often as it is entered; the root, as often as the function is called. */
-static void add_rows(const struct counts *counts, uint32_t f, int64_t calls, struct counts_result *result)
+int64_t counts_entries(const struct counts *counts, uint32_t f, uint32_t block, int64_t calls)
 {
     const struct cfg *cfg = &counts->functions[f].cfg;
-    for (uint32_t b = 0; b < cfg->n_blocks; b++) {
-        int64_t executions = b == 0 ? calls : 0;
-        for (uint32_t i = cfg->in_at[b]; i < cfg->in_at[b + 1]; i++)
-            executions += counts->edge_counts[cfg->in[i]];
+    int64_t executions = block == 0 ? calls : 0;
+    for (uint32_t i = cfg->in_at[block]; i < cfg->in_at[block + 1]; i++)
+        executions += counts->edge_counts[cfg->in[i]];
+    return executions;
+}
+
+static void add_rows(const struct counts *counts, uint32_t f, int64_t calls, struct counts_result *result)
+{
+    for (uint32_t b = 0; b < counts->functions[f].cfg.n_blocks; b++)
         if (b != 1 && b != counts->functions[f].dispatcher)
-            add_row(result, f, b, (uint64_t)executions);
-    }
+            add_row(result, f, b, (uint64_t)counts_entries(counts, f, b, calls));
 }
 
 static void solve_edges(struct counts *counts, uint32_t f, struct counts_result *result)
 {
     struct counts_function *function = &counts->functions[f];
-    if (!counts->trees[f])
-        build_tree(counts, f);
+    const struct knuth_tree *tree = counts_tree(counts, f);
     for (size_t e = 0; e < function->cfg.edges.n; e++)
         if (counts->is_counted[f][e])
             counts->edge_counts[e] = (int64_t)value_of(counts, function, function->edges[e].counter);
     int64_t calls;
     uint32_t fault;
-    if (counts->trees[f]->n && knuth_solve(&function->cfg, counts->trees[f], counts->parked, counts->edge_counts,
-                                           &calls, counts->excess, &fault))
+    if (tree->n &&
+        knuth_solve(&function->cfg, tree, counts->parked, counts->edge_counts, &calls, counts->excess, &fault))
         add_rows(counts, f, calls, result);
     else
         *vec_push(&result->faults) = (struct counts_fault){f};
@@ -115,24 +141,6 @@ static void solve_one(struct counts *counts, uint32_t f, struct counts_result *r
         if (bytes)
             *vec_push(&result->bytes) = (struct counts_bytes){f, i, bytes};
     }
-}
-
-static void make_scratch(struct counts *counts)
-{
-    size_t n_edges = 0, n_blocks = 0;
-    for (uint32_t f = 0; f < counts->n_functions; f++) {
-        const struct cfg *cfg = &counts->functions[f].cfg;
-        n_edges = cfg->edges.n > n_edges ? cfg->edges.n : n_edges;
-        n_blocks = cfg->n_blocks > n_blocks ? cfg->n_blocks : n_blocks;
-    }
-    counts->values = arena_array(&counts->arena, uint64_t, counts->n_points);
-    counts->is_touched = arena_array(&counts->arena, bool, counts->n_functions);
-    counts->touched = arena_array(&counts->arena, uint32_t, counts->n_functions);
-    counts->edge_counts = arena_array(&counts->arena, int64_t, n_edges);
-    counts->parked = arena_array(&counts->arena, int64_t, n_blocks);
-    counts->excess = arena_array(&counts->arena, int64_t, n_blocks);
-    counts->trees = arena_array(&counts->arena, struct knuth_tree *, counts->n_functions);
-    counts->is_counted = arena_array(&counts->arena, unsigned char *, counts->n_functions);
 }
 
 /* A frame with its block looked up. */
@@ -182,15 +190,14 @@ static void clear_values(struct counts *counts, uint32_t f)
 void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n_bins,
                   const struct counts_frame *frames, size_t n_frames, struct counts_result *result)
 {
-    if (!counts->values)
-        make_scratch(counts);
+    counts_make_scratch(counts);
     result->rows.n = result->bytes.n = result->faults.n = 0;
     VEC(struct parked) parked = {0};
     vec_resize(&parked, n_frames);
     size_t n_parked = look_up_frames(counts, frames, n_frames, parked.at), p = 0;
     uint32_t n_touched = 0;
     for (size_t i = 0; i < n_bins; i++) {
-        uint32_t f = function_of(counts, bins[i].point);
+        uint32_t f = counts_function_of(counts, bins[i].point);
         if (f == CFG_NONE)
             continue;
         counts->values[bins[i].point] += bins[i].value;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order of the passes: samples are pooled in a first reading of the trace; a second one matches, replays, explains
- * and classifies wait by wait; then blame is shared out and named. Memory follows code size x processes and what is
- * under way between them, not the length of the trace.
+ * The order of the passes: samples are pooled and costs fitted in a first reading of the trace; a second one matches,
+ * replays, explains and classifies wait by wait; then blame is shared out and named. Memory follows code size x
+ * processes and what is under way between them, not the length of the trace.
  */
 #include "analyze/pass/analysis.h"
+#include "analyze/pass/costs.h"
 #include "analyze/pass/reader.h"
 #include "analyze/pass/result.h"
 #include "wrap/base/err.h"
@@ -15,6 +16,9 @@ struct passes {
     struct steps steps;
     struct sites sites;
     struct lanes lanes;
+    struct executions executions;
+    struct work work;
+    struct costs costs;
     struct pools pools;
     struct survey survey;
     struct links links;
@@ -30,7 +34,10 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
     passes->trace = trace;
     sites_begin(&passes->sites, trace, code, &passes->steps);
     lanes_begin(&passes->lanes, &passes->sites);
-    pools_begin(&passes->pools, &passes->sites);
+    executions_begin(&passes->executions, trace, code);
+    work_begin(&passes->work, &passes->executions);
+    costs_begin(&passes->costs, &passes->sites, &passes->work, trace->n_ranks);
+    pools_begin(&passes->pools, &passes->sites, &passes->costs);
     links_begin(&passes->links, trace->n_locations);
     messages_begin(&passes->messages, trace, &passes->links);
     gatherings_begin(&passes->gatherings, trace, &passes->links);
@@ -57,6 +64,9 @@ static void passes_release(struct passes *passes)
     links_release(&passes->links);
     survey_release(&passes->survey);
     pools_release(&passes->pools);
+    costs_release(&passes->costs);
+    work_release(&passes->work);
+    executions_release(&passes->executions);
     lanes_release(&passes->lanes);
     sites_release(&passes->sites);
     steps_release(&passes->steps);
@@ -69,10 +79,13 @@ static void passes_survey(struct passes *passes)
         struct lane *lane = &passes->lanes.at[event->loc];
         enum lane_news news = lanes_feed(&passes->lanes, event);
         survey_feed(&passes->survey, lane, news, event);
-        if (news == LANE_ENTERED || (news == LANE_ENDED && !lane->depth))
+        if (news == LANE_ENTERED || (news == LANE_ENDED && !lane->depth)) {
             pools_add(&passes->pools, lane->rank, &lane->stretch);
+            costs_add(&passes->costs, lane->rank, &lane->stretch);
+        }
     }
     survey_finish(&passes->survey);
+    costs_fit(&passes->costs, &passes->survey);
 }
 
 static void passes_read(struct passes *passes)
@@ -88,6 +101,8 @@ static void passes_write(struct passes *passes, struct analysis *analysis)
     result_write(&(struct result_input){.analysis = analysis,
                                         .sites = &passes->sites,
                                         .survey = &passes->survey,
+                                        .executions = &passes->executions,
+                                        .costs = &passes->costs,
                                         .classes = &passes->classes,
                                         .replay = &passes->replay,
                                         .reader = &passes->reader});

@@ -31,10 +31,9 @@ void executions_release(struct executions *executions)
     vec_release(&executions->frames);
 }
 
-/* NULL when the module has no counts or is not the file that ran. */
-static struct counts *module_counts(struct executions *executions, uint32_t module)
+struct counts *executions_module(struct executions *executions, uint32_t module)
 {
-    if (!executions->code || module >= executions->trace->n_modules)
+    if (!executions->code || module >= executions->trace->n_modules || !executions->has_points[module])
         return NULL;
     if (!executions->is_opened[module]) {
         executions->is_opened[module] = true;
@@ -80,7 +79,7 @@ void executions_each_block(struct executions *executions, const struct term *ter
         if (!executions->has_points[module])
             continue;
         gather(executions, module, terms, n);
-        struct counts *counts = executions->bins.n ? module_counts(executions, module) : NULL;
+        struct counts *counts = executions->bins.n ? executions_module(executions, module) : NULL;
         if (!counts)
             continue;
         counts_solve(counts, executions->bins.at, executions->bins.n, executions->frames.at, executions->frames.n,

@@ -29,6 +29,8 @@ struct executions {
 
 void executions_begin(struct executions *executions, const struct trace *trace, struct code *code);
 void executions_release(struct executions *executions);
+/* NULL when the module has no counts or is not the file that ran. */
+struct counts *executions_module(struct executions *executions, uint32_t module);
 /* Solves packed bins: for each high half of a key, adds (high half, place) with its executions to `out`, packed. */
 void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/lanes.h"
+#include "analyze/pass/executions.h"
 #include "wrap/base/vec.h"
 
 static void stretch_begin(struct lane *lane, uint64_t now_ns)
@@ -14,17 +15,38 @@ static void stretch_begin(struct lane *lane, uint64_t now_ns)
     sparse_clear(&stretch->worker);
     sparse_clear(&stretch->idle);
     sparse_clear(&stretch->paths);
+    sparse_clear(&stretch->counts);
+    stretch->is_counted = stretch->is_count_whole = false;
+}
+
+uint64_t stretch_length(const struct stretch *stretch)
+{
+    return stretch->end_ns > stretch->begin_ns ? stretch->end_ns - stretch->begin_ns : 0;
+}
+
+void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
+{
+    uint64_t left_ns = stretch_length(stretch);
+    for (int kind = 0; kind < OFF_N; kind++) {
+        uint64_t off_ns = stretch->off_ns[kind] < left_ns ? stretch->off_ns[kind] : left_ns;
+        amounts[kind] = (double)off_ns;
+        left_ns -= off_ns;
+    }
+    amounts[ON_CPU] = (double)left_ns;
 }
 
 static void lane_begin(struct lanes *lanes, uint32_t location)
 {
     struct lane *lane = &lanes->at[location];
     struct stretch kept = lane->stretch;
+    struct sparse bins = lane->bins;
+    sparse_clear(&bins);
     *lane = (struct lane){.rank = lanes->trace->locations[location].rank,
                           .is_worker = lane->is_worker,
                           .context = TRACE_NONE,
                           .frame = TRACE_NONE,
                           .site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE),
+                          .bins = bins,
                           .stretch = kept};
     stretch_begin(lane, lanes->trace->start_ns);
 }
@@ -61,6 +83,8 @@ void lanes_release(struct lanes *lanes)
         sparse_release(&lanes->at[i].stretch.worker);
         sparse_release(&lanes->at[i].stretch.idle);
         sparse_release(&lanes->at[i].stretch.paths);
+        sparse_release(&lanes->at[i].stretch.counts);
+        sparse_release(&lanes->at[i].bins);
     }
     vec_free(lanes->at);
     vec_free(lanes->rank_lane);
@@ -89,6 +113,34 @@ static void lane_mark_path(struct lanes *lanes, struct lane *lane, uint64_t now_
     lane->mark_ns = now_ns;
 }
 
+/* A worker's counts are its process's. */
+static void lane_bins(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    uint32_t main_lane = lane->rank < lanes->trace->n_ranks ? lanes->rank_lane[lane->rank] : TRACE_NONE;
+    struct lane *to = lane->is_worker && main_lane != TRACE_NONE ? &lanes->at[main_lane] : lane;
+    for (uint32_t i = 0; i < event->n_bins; i++)
+        sparse_add(&to->bins, event->bins[i].point, (double)event->bins[i].value);
+    to->has_bins |= to == lane;
+}
+
+/* The call at which bins were taken: they are the stretch's, and so are the frames in which it began and ends. */
+static void lane_count(struct lane *lane)
+{
+    struct stretch *stretch = &lane->stretch;
+    stretch->is_counted = lane->has_bins;
+    stretch->is_count_whole = lane->has_bins && lane->was_counted;
+    lane->was_counted = lane->has_bins;
+    if (!lane->has_bins)
+        return;
+    if (lane->counted_frame)
+        sparse_add(&lane->bins, COUNT_FRAME | (lane->counted_frame - 1), -1);
+    if (lane->frame < COUNT_FRAME)
+        sparse_add(&lane->bins, COUNT_FRAME | lane->frame, 1);
+    lane->counted_frame = lane->frame < COUNT_FRAME ? lane->frame + 1 : 0;
+    lane->has_bins = false;
+    sparse_absorb(&stretch->counts, &lane->bins);
+}
+
 static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     uint32_t context = sites_context(lanes->sites, event->frame);
@@ -102,6 +154,7 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
     lane->depth = 1;
     lane->idle.n = 0;
     lane->is_worker = false;
+    lane_count(lane);
     return LANE_ENTERED;
 }
 
@@ -238,6 +291,9 @@ enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
         break;
     case EV_ON:
         lane_on(lane, event->time_ns);
+        break;
+    case EV_BINS:
+        lane_bins(lanes, lane, event);
         break;
     case EV_END:
         return lane_end(lanes, lane, event);

@@ -10,6 +10,8 @@
 #include "analyze/pass/sparse.h"
 
 enum off_kind { OFF_PREEMPTED, OFF_BLOCKED, OFF_N };
+/* What a stretch is made of: time off the CPU by kind, and the rest. */
+enum { ON_CPU = OFF_N, N_AMOUNTS = OFF_N + 1 };
 
 /* What a location did between two MPI calls. */
 struct stretch {
@@ -19,7 +21,10 @@ struct stretch {
     struct sparse on, blocked, worker; /* sampled weights by step */
     struct sparse idle;                /* likewise, inside a threading run-time: spinning, if anybody else is busy */
     uint32_t n_on, n_blocked, n_worker, n_idle;
-    struct sparse paths; /* exact durations by step (regions of foreign archives) */
+    struct sparse paths;  /* exact durations by step (regions of foreign archives) */
+    struct sparse counts; /* bins and frames in flight (executions.h), when is_counted */
+    bool is_counted;
+    bool is_count_whole; /* they were also taken at its beginning: else they are of more than this stretch */
 };
 
 enum { IDLE_KEPT = 16 };
@@ -44,6 +49,10 @@ struct lane {
     uint64_t mark_ns; /* up to here the stretch's paths are accounted for */
     struct idle idle; /* inside the present MPI call */
     bool is_begun, is_ended;
+    struct sparse bins;     /* taken since the last call at which they were, this process's workers' among them */
+    bool has_bins;          /* of its own: the next call is the one at which they were taken */
+    bool was_counted;       /* at the last call */
+    uint32_t counted_frame; /* call stack when bins were last taken, plus 1; 0 = none */
     struct stretch stretch;
 };
 
@@ -66,5 +75,9 @@ void lanes_begin(struct lanes *lanes, struct sites *sites);
 void lanes_rewind(struct lanes *lanes);
 void lanes_release(struct lanes *lanes);
 enum lane_news lanes_feed(struct lanes *lanes, const struct event *event);
+/* Splits a stretch's length exactly into its amounts: what the clock of the scheduler and ours disagree about is taken
+ * from the times off the CPU. */
+void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS]);
+uint64_t stretch_length(const struct stretch *stretch);
 /* How long it was preempted between two times. */
 uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

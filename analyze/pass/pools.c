@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/pools.h"
+#include "analyze/pass/costs.h"
 #include "wrap/base/vec.h"
 #include <math.h>
 
-enum { ON_CPU = OFF_N, N_AMOUNTS = OFF_N + 1, BUCKET_ALL = UINT32_MAX };
+enum { BUCKET_ALL = UINT32_MAX, FIT_SAMPLES = 100 };
 #define ATOM_IS_POOL 0x80000000u
 
-void pools_begin(struct pools *pools, struct sites *sites)
+void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
 {
-    *pools = (struct pools){.sites = sites};
+    *pools = (struct pools){.sites = sites, .costs = costs};
 }
 
 void pools_release(struct pools *pools)
@@ -27,23 +28,6 @@ void pools_release(struct pools *pools)
 struct pool_key {
     uint32_t rank, from, to, bucket;
 };
-
-static uint64_t stretch_length(const struct stretch *stretch)
-{
-    return stretch->end_ns > stretch->begin_ns ? stretch->end_ns - stretch->begin_ns : 0;
-}
-
-/* Splits the length exactly: what the clock of the scheduler and ours disagree about is taken from the off times. */
-static void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
-{
-    uint64_t left_ns = stretch_length(stretch);
-    for (int kind = 0; kind < OFF_N; kind++) {
-        uint64_t off_ns = stretch->off_ns[kind] < left_ns ? stretch->off_ns[kind] : left_ns;
-        amounts[kind] = (double)off_ns;
-        left_ns -= off_ns;
-    }
-    amounts[ON_CPU] = (double)left_ns;
-}
 
 /* Half octaves of the time that was not taken away by the scheduler. */
 static uint32_t stretch_bucket(const struct stretch *stretch)
@@ -177,11 +161,11 @@ static void spread_by_weight(struct sparse *out, uint32_t rank, const struct spa
     }
 }
 
-/* With its own samples: the stretch is a pool of one. */
-static void spread_own(struct pools *pools, uint32_t rank, struct stretch *stretch, const double *amounts,
-                       struct sparse *out)
+/* With its own samples, or what stands for them: the stretch is a pool of one. */
+static void spread_own(struct pools *pools, uint32_t rank, const struct stretch *stretch, const struct sparse *on,
+                       const double *amounts, struct sparse *out)
 {
-    struct pool pool = {.on = stretch->on,
+    struct pool pool = {.on = *on,
                         .blocked = stretch->blocked,
                         .worker = stretch->worker,
                         .idle = stretch->idle,
@@ -196,6 +180,31 @@ static void spread_own(struct pools *pools, uint32_t rank, struct stretch *stret
         spread_by_weight(out, rank, &weights, amounts[amount]);
         sparse_release(&weights);
     }
+}
+
+/*
+ * With exact counts: they are as good as FIT_SAMPLES samples, which the stretch's own are added to. False when it has
+ * none, or when threads share the work. Pools know better where time was blocked.
+ */
+static bool spread_counted(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t pool,
+                           const double *amounts, struct sparse *out)
+{
+    struct sparse on = {0};
+    double left[N_AMOUNTS] = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED], amounts[ON_CPU]};
+    bool is_parallel = stretch->n_worker || (pool != INTERN_NONE && pools->at[pool].n_worker);
+    if (is_parallel || !costs_of_stretch(pools->costs, rank, stretch, &on))
+        return false;
+    double sample_ns = stretch->n_on ? sparse_sum(&stretch->on) / stretch->n_on : 1, sum = sparse_sum(&on);
+    for (size_t i = 0; i < on.n; i++)
+        on.at[i].ns *= FIT_SAMPLES * sample_ns / sum;
+    sparse_add_all(&on, &stretch->on, 1);
+    if (!stretch->n_blocked && pool != INTERN_NONE && pools->at[pool].n_blocked) {
+        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (pool * N_AMOUNTS + OFF_BLOCKED)), amounts[OFF_BLOCKED]);
+        left[OFF_BLOCKED] = 0;
+    }
+    spread_own(pools, rank, stretch, &on, left, out);
+    sparse_release(&on);
+    return true;
 }
 
 static void spread_pooled(uint32_t rank, uint32_t pool, const double *amounts, struct sparse *out)
@@ -234,26 +243,36 @@ static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *str
     amounts[OFF_PREEMPTED] = amounts[OFF_BLOCKED] = 0;
 }
 
+/* How many samples the shares are worth; 0 = exact, or nothing is known. */
+static double spread_by_knowledge(struct pools *pools, uint32_t rank, const struct stretch *stretch,
+                                  const double *amounts, bool *is_parallel, struct sparse *out)
+{
+    uint32_t n_own = stretch_n_samples(stretch), pool = pool_of_stretch(pools, rank, stretch);
+    double n_on = stretch->n_on;
+    if (spread_counted(pools, rank, stretch, pool, amounts, out))
+        return n_on > 0 ? (FIT_SAMPLES + n_on) * (FIT_SAMPLES + n_on) / n_on : 0;
+    if (n_own >= POOL_SAMPLES_OWN) {
+        spread_own(pools, rank, stretch, &stretch->on, amounts, out);
+        return n_own;
+    }
+    if (pool == INTERN_NONE) {
+        spread_unknown(pools, rank, stretch, amounts, out);
+        return 0;
+    }
+    spread_pooled(rank, pool, amounts, out);
+    *is_parallel = pools->at[pool].n_worker;
+    return pools->at[pool].n_samples;
+}
+
 struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
 {
     double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0;
     bool is_parallel = stretch->n_worker;
     stretch_split(stretch, amounts);
-    if (stretch->paths.n) {
+    if (stretch->paths.n)
         spread_paths(pools, rank, stretch, amounts, out);
-    } else if (stretch_n_samples(stretch) >= POOL_SAMPLES_OWN) {
-        spread_own(pools, rank, stretch, amounts, out);
-        n_samples = stretch_n_samples(stretch);
-    } else {
-        uint32_t id = pool_of_stretch(pools, rank, stretch);
-        if (id == INTERN_NONE) {
-            spread_unknown(pools, rank, stretch, amounts, out);
-        } else {
-            spread_pooled(rank, id, amounts, out);
-            n_samples = pools->at[id].n_samples;
-            is_parallel = pools->at[id].n_worker;
-        }
-    }
+    else
+        n_samples = spread_by_knowledge(pools, rank, stretch, amounts, &is_parallel, out);
     /* The process was at work while its main thread slept. */
     if (is_parallel) {
         amounts[ON_CPU] += amounts[OFF_BLOCKED];

@@ -25,11 +25,12 @@ struct pool {
     struct shares {
         struct term *at; /* step, share; sums to 1 */
         size_t n;
-    } shares[OFF_N + 1]; /* of being preempted, blocked, on the CPU; made when first asked for */
+    } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU; made when first asked for */
 };
 
 struct pools {
     struct sites *sites;
+    struct costs *costs;
     struct intern keys;
     struct pool *at;
     size_t n, cap;
@@ -42,7 +43,7 @@ struct spent {
     double noise_ns2;
 };
 
-void pools_begin(struct pools *pools, struct sites *sites);
+void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs);
 void pools_release(struct pools *pools);
 /* First pass: a stretch of `rank` is complete. */
 void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch);

@@ -18,7 +18,6 @@ void reader_release(struct reader *reader)
         vec_release(&reader->readings[i].completions);
         vec_release(&reader->readings[i].sent);
         vec_release(&reader->readings[i].posts);
-        sparse_release(&reader->readings[i].counts);
         map_release(&reader->readings[i].requests);
     }
     vec_free(reader->readings);
@@ -41,6 +40,9 @@ static void reading_begin(struct reader *reader, uint32_t at)
     call->site = lane->site;
     call->class = reader->trace->regions[lane->region].class;
     call->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before);
+    for (size_t i = 0; i < lane->stretch.counts.n; i++)
+        sparse_add(&call->counts, atom_key(lane->rank, (uint32_t)lane->stretch.counts.at[i].key),
+                   lane->stretch.counts.at[i].ns);
     reading->point = NULL;
     reading->has_progress = reading->has_polls = false;
     reading->open_comm = reading->open_peer = TRACE_NONE;
@@ -57,7 +59,6 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     call->leave_ns = leave_ns;
     if (lane->idle.n)
         call->idle = lane->idle;
-    reading_check_counts(reader, at);
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
     call->is_polling = !call->needs.n && !reading->has_progress && (reading->has_polls || class_polls(call->class));
@@ -106,8 +107,6 @@ void reader_feed(struct reader *reader, const struct event *event)
 {
     reader->n_events++;
     enum lane_news news = lanes_feed(reader->lanes, event);
-    if (event->kind == EV_BINS)
-        reading_counts(reader, event);
     if (news == LANE_ENTERED)
         reading_begin(reader, event->loc);
     else if (news == LANE_LEFT)

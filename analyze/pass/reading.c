@@ -149,34 +149,6 @@ static struct gather_call coll_of_event(const struct reader *reader, const struc
                                 .root = is_inter ? TRACE_NONE : event->peer};
 }
 
-/* A worker's counts are its process's. */
-void reading_counts(struct reader *reader, const struct event *event)
-{
-    uint32_t at = event->loc;
-    const struct lane *lane = &reader->lanes->at[at];
-    if (lane->is_worker && lane->rank < reader->trace->n_ranks && reader->lanes->rank_lane[lane->rank] != TRACE_NONE)
-        at = reader->lanes->rank_lane[lane->rank];
-    struct reading *reading = &reader->readings[at];
-    for (uint32_t i = 0; i < event->n_bins; i++)
-        sparse_add(&reading->counts, atom_key(lane->rank, event->bins[i].point), (double)event->bins[i].value);
-    reading->has_counts |= at == event->loc;
-}
-
-void reading_check_counts(struct reader *reader, uint32_t at)
-{
-    struct reading *reading = &reader->readings[at];
-    const struct lane *lane = &reader->lanes->at[at];
-    if (!reading->has_counts)
-        return;
-    if (reading->counted_frame)
-        sparse_add(&reading->counts, atom_key(lane->rank, COUNT_FRAME | (reading->counted_frame - 1)), -1);
-    if (lane->frame < COUNT_FRAME)
-        sparse_add(&reading->counts, atom_key(lane->rank, COUNT_FRAME | lane->frame), 1);
-    reading->counted_frame = lane->frame < COUNT_FRAME ? lane->frame + 1 : 0;
-    reading->has_counts = false;
-    sparse_absorb(&reading->call->counts, &reading->counts);
-}
-
 void reading_record(struct reader *reader, const struct event *event)
 {
     uint32_t lane = event->loc;

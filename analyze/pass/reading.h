@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside the reader: the MPI call that a location is in, put together record by record. */
 #pragma once
-#include "analyze/pass/executions.h"
 #include "analyze/pass/reader.h"
 
 /* Completed in the present call: matched at its end, in the order of posting, as MPI does. */
@@ -17,9 +16,7 @@ struct reading {
     struct point *point; /* borrowed from call->points; NULL until something is posted */
     VEC(struct completion) completions;
     VEC(struct message *) sent; /* held: blocking send, or sends completed here */
-    bool has_progress, has_polls, has_counts;
-    struct sparse counts;          /* bins taken before the call that follows */
-    uint32_t counted_frame;        /* call stack when bins were last taken, plus 1; 0 = none */
+    bool has_progress, has_polls;
     uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
     VEC(struct message *) posts;   /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
     struct map requests;           /* handle -> struct request * */
@@ -30,10 +27,6 @@ struct point *reading_point(struct reader *reader, uint32_t lane);
 /* The call cannot end before `need`, whose holds it takes over. */
 void reading_need(struct reading *reading, struct need need);
 void reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point);
-/* Bins, which may come before the call at which they were taken. */
-void reading_counts(struct reader *reader, const struct event *event);
-/* At the end of a call: its bins, and which frames they were taken in. */
-void reading_check_counts(struct reader *reader, uint32_t lane);
 /* A record inside the present call. */
 void reading_record(struct reader *reader, const struct event *event);
 void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *event);

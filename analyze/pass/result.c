@@ -135,8 +135,7 @@ static struct sparse **blames_make(const struct result_input *input, struct aren
 }
 
 /* Executions by class; empty vectors where nothing was counted. */
-static struct sparse **counted_make(const struct result_input *input, struct executions *executions,
-                                    struct arena *arena)
+static struct sparse **counted_make(const struct result_input *input, struct arena *arena)
 {
     struct classes *classes = input->classes;
     struct sparse **counted = arena_array(arena, struct sparse *, classes->sites.n + 1);
@@ -144,7 +143,7 @@ static struct sparse **counted_make(const struct result_input *input, struct exe
         struct felt_site *at = &classes->sites.at[site];
         counted[site] = arena_array(arena, struct sparse, at->classes.n + 1);
         for (size_t i = 0; i < at->classes.n; i++)
-            executions_solve(executions, &at->classes.at[i].counts, &counted[site][i]);
+            executions_solve(input->executions, &at->classes.at[i].counts, &counted[site][i]);
     }
     return counted;
 }
@@ -174,8 +173,7 @@ static struct sparse ranks_blame(const struct result_input *input, struct sparse
     return blame;
 }
 
-static void profiles_write(const struct result_input *input, struct executions *executions, const struct sparse *bins,
-                           struct sparse **blames)
+static void profiles_write(const struct result_input *input, const struct sparse *bins, struct sparse **blames)
 {
     struct analysis *analysis = input->analysis;
     struct sparse blame = ranks_blame(input, blames);
@@ -183,7 +181,7 @@ static void profiles_write(const struct result_input *input, struct executions *
                                     .trace = analysis->trace,
                                     .code = analysis->code,
                                     .survey = input->survey,
-                                    .executions = executions,
+                                    .executions = input->executions,
                                     .bins = bins,
                                     .sites = input->sites};
     analysis->profile = profile_make(&profile);
@@ -252,11 +250,9 @@ void result_write(const struct result_input *input)
     classes_expand(input->classes);
     uint32_t *order = sites_by_waiting(input->classes, &scratch);
     struct sparse **blames = blames_make(input, &scratch);
-    struct executions executions;
     struct sparse ran = {0}, bins = ranks_bins(input);
-    executions_begin(&executions, analysis->trace, analysis->code);
-    struct sparse **counted = counted_make(input, &executions, &scratch);
-    executions_solve(&executions, &bins, &ran);
+    struct sparse **counted = counted_make(input, &scratch);
+    executions_solve(input->executions, &bins, &ran);
     analysis->waiting_ns = input->classes->waiting_ns;
     analysis->unexplained_ns = input->replay->unexplained_ns;
     analysis->rank_waiting_ns = arena_array(&analysis->arena, double, analysis->trace->n_ranks + 1);
@@ -272,7 +268,7 @@ void result_write(const struct result_input *input)
                                        .blames = blames,
                                        .counted = counted,
                                        .ran = &ran});
-    profiles_write(input, &executions, &bins, blames);
+    profiles_write(input, &bins, blames);
     efficiency_write(analysis, input->replay);
     open_waits_write(analysis, input->sites, input->reader);
     analysis->n_mpi_calls = input->reader->n_calls;
@@ -285,6 +281,5 @@ void result_write(const struct result_input *input)
     vectors_release(input->classes, counted);
     sparse_release(&ran);
     sparse_release(&bins);
-    executions_release(&executions);
     arena_release(&scratch);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes what the passes found into struct analysis: sites, classes, causes, efficiency, open waits, notes. */
 #pragma once
+#include "analyze/pass/costs.h"
 #include "analyze/pass/reader.h"
-#include "analyze/pass/survey.h"
 
 struct result_input {
     struct analysis *analysis; /* trace and code are set */
     struct sites *sites;
     const struct survey *survey;
+    struct executions *executions;
+    const struct costs *costs;
     struct classes *classes;
     struct replay *replay;
     struct reader *reader;

@@ -25,9 +25,10 @@ static bool path_is_threading(const char *path)
     return false;
 }
 
-/* The place of a frame of user code, or CODE_NONE. The call of a return address is the instruction before it. */
-static uint32_t frame_place(struct sites *sites, const struct trace_frame *frame)
+/* The call of a return address is the instruction before it. */
+uint32_t sites_frame_place(struct sites *sites, uint32_t at)
 {
+    const struct trace_frame *frame = &sites->trace->frames[at];
     if (!sites->code || frame->module == TRACE_NONE || code_module_is_runtime(sites->code, frame->module))
         return CODE_NONE;
     return code_place_at(sites->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
@@ -64,7 +65,7 @@ static void mark_places_that_call_mpi(struct sites *sites)
             continue;
         for (uint32_t at = frame; at < trace->n_frames && !(state.at[at] & IS_MARKED); at = trace->frames[at].parent) {
             state.at[at] |= IS_MARKED;
-            mark_place(sites, frame_place(sites, &trace->frames[at]));
+            mark_place(sites, sites_frame_place(sites, at));
         }
     }
     vec_release(&state);
@@ -206,7 +207,7 @@ static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
     const struct trace *trace = sites->trace;
     uint32_t n_seen = 0;
     for (uint32_t at = frame; at < trace->n_frames && n_seen++ < trace->n_frames; at = trace->frames[at].parent) {
-        uint32_t place = frame_place(sites, &trace->frames[at]);
+        uint32_t place = sites_frame_place(sites, at);
         if (place == CODE_NONE)
             continue;
         if (code_place(sites->code, place)->is_loop && !place_spans_waits(sites, place))

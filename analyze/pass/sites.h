@@ -10,7 +10,6 @@
 #pragma once
 #include "analyze/pass/steps.h"
 #include "wrap/base/vec.h"
-#include "wrap/base/vec.h"
 
 struct sites {
     const struct trace *trace;
@@ -58,5 +57,7 @@ const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
  * when nothing is known.
  */
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame);
+/* The place of a frame of user code, or CODE_NONE. */
+uint32_t sites_frame_place(struct sites *sites, uint32_t frame);
 /* True in a threading run-time, where a thread waits for its fellows. */
 bool sites_sample_is_idle(const struct sites *sites, uint32_t frame);

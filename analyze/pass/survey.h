@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the first reading of the trace gathers for the routine profile: time by process and call stack. */
+/* What the first reading of the trace gathers for costs and for the routine profile: time by process and call stack. */
 #pragma once
 #include "analyze/pass/lanes.h"
 #include "wrap/base/vec.h"
@@ -11,6 +11,7 @@ struct survey_entry {
     uint64_t n_calls;
     uint64_t in_mpi_ns;  /* how long those calls took */
     uint64_t sampled_ns; /* weights of samples there, outside MPI and on a CPU */
+    uint64_t n_samples;  /* how many they are */
 };
 
 struct survey {

@@ -105,6 +105,32 @@ static void test_sound(void **state)
     drop(counts);
 }
 
+/* The effects of counters and frames, added up, are what solving gives. */
+static void test_effects(void **state)
+{
+    (void)state;
+    struct counts *counts = counts_of(&sound, sizeof sound);
+    static const struct counts_bin bins[] = {{2, 3}, {3, 4}, {4, 7}};
+    struct counts_effects effects = {0};
+    int64_t sum[6] = {0};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(counts_point_effects(counts, bins[i].point, &effects), 0);
+        for (size_t j = 0; j < effects.n; j++)
+            sum[effects.at[j].block] += effects.at[j].executions * (int64_t)bins[i].value;
+    }
+    assert_int_equal(counts_frame_effects(counts, 0x1020, &effects), 0);
+    for (size_t j = 0; j < effects.n; j++)
+        sum[effects.at[j].block] += effects.at[j].executions;
+    static const int64_t expected[] = {3, 0, 13, 11, 4, 10};
+    for (uint32_t block = 0; block < 6; block++)
+        assert_int_equal(sum[block], expected[block]);
+    assert_int_equal(counts_point_effects(counts, 77, &effects), CFG_NONE);
+    assert_int_equal(counts_frame_effects(counts, 0x5555, &effects), CFG_NONE);
+    assert_int_equal(effects.n, 0);
+    vec_release(&effects);
+    drop(counts);
+}
+
 static void test_damaged(void **state)
 {
     (void)state;
@@ -133,7 +159,7 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_sound), cmocka_unit_test(test_effects),
         cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
