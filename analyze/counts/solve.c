@@ -111,16 +111,32 @@ static void add_rows(const struct counts *counts, uint32_t f, int64_t calls, str
             add_row(result, f, b, (uint64_t)counts_entries(counts, f, b, calls));
 }
 
+/* False when they are more than any run can count. Below that nothing overflows: each flow is a sum of some of them. */
+static bool set_edge_counts(struct counts *counts, uint32_t f)
+{
+    static const uint64_t largest_sum = INT64_MAX / 8;
+    struct counts_function *function = &counts->functions[f];
+    uint64_t sum = 0;
+    for (size_t e = 0; e < function->cfg.edges.n; e++) {
+        if (!counts->is_counted[f][e])
+            continue;
+        uint64_t value = value_of(counts, function, function->edges[e].counter);
+        if (value > largest_sum - sum)
+            return false;
+        sum += value;
+        counts->edge_counts[e] = (int64_t)value;
+    }
+    return true;
+}
+
 static void solve_edges(struct counts *counts, uint32_t f, struct counts_result *result)
 {
     struct counts_function *function = &counts->functions[f];
     const struct knuth_tree *tree = counts_tree(counts, f);
-    for (size_t e = 0; e < function->cfg.edges.n; e++)
-        if (counts->is_counted[f][e])
-            counts->edge_counts[e] = (int64_t)value_of(counts, function, function->edges[e].counter);
+    bool has_sane_sum = set_edge_counts(counts, f);
     int64_t calls;
     uint32_t fault;
-    if (tree->n &&
+    if (tree->n && has_sane_sum &&
         knuth_solve(&function->cfg, tree, counts->parked, counts->edge_counts, &calls, counts->excess, &fault))
         add_rows(counts, f, calls, result);
     else

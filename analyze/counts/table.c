@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_POINTS = 1 << 24 }; /* counters of one thread: 128 MB */
+
 struct reader {
     struct counts *counts;
     const char *strings;
@@ -147,7 +149,7 @@ static uint32_t each_record(const struct reader *reader, const unsigned char *po
             record.head.size_bytes < sizeof record.head || record.head.size_bytes > bytes - at)
             break;
         if (split_record(points + at, &record) && is_sound(&record) && record.head.tls_offset_bytes % 8 == 0 &&
-            record.head.tls_offset_bytes / 8 + record.head.n_counters < 1u << 28) {
+            record.head.tls_offset_bytes / 8 + record.head.n_counters < MOST_POINTS) {
             n++;
             if (read)
                 read(reader, &record);

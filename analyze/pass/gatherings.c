@@ -219,10 +219,26 @@ void gatherings_end(struct gatherings *gatherings, uint32_t rank)
     }
 }
 
+/* Where a damaged list names a member twice, one of its places is never taken. */
+static void space_end_all(struct gatherings *gatherings, struct gather_space_state *space)
+{
+    for (size_t i = space->first; i < space->pending.n; i++) {
+        struct gathering *gathering = space->pending.at[i];
+        if (gathering->is_complete)
+            continue;
+        gathering->n_absent = gathering->n - gathering->n_joined;
+        gathering_check(gatherings, gathering);
+    }
+    space_advance(gatherings, space);
+}
+
 void gatherings_end_all(struct gatherings *gatherings)
 {
     for (uint32_t rank = 0; rank < gatherings->trace->n_ranks; rank++)
         gatherings_end(gatherings, rank);
+    for (uint32_t i = 0; i <= gatherings->trace->n_comms; i++)
+        for (int space = 0; space < GATHER_N_SPACES; space++)
+            space_end_all(gatherings, &gatherings->comms[i].spaces[space]);
 }
 
 void gatherings_release(struct gatherings *gatherings)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A run directory or an archive, from its files to the reports: what `whywait report` does. The input is a bundle
+ * (bundle.h). Whatever is in it, the report is text without control characters, the JSON is valid, and the blame of the
+ * causes adds up to the waiting.
+ */
+#include "analyze/out/json.h"
+#include "analyze/out/report.h"
+#include "analyze/out/source.h"
+#include "analyze/pipeline.h"
+#include "tests/fuzz/bundle.h"
+#include "tests/fuzz/fuzz.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check_text(const char *text, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i++)
+        fuzz_must(text[i] == '\n' || ((unsigned char)text[i] >= ' ' && text[i] != 0x7f));
+}
+
+static void check_reports(const struct analysis *analysis)
+{
+    static const struct report_options options = {.width = 110, .all_steps = true};
+    static const struct source_options source = {.n_context = 3, .width = 110};
+    char *text = NULL;
+    size_t n_bytes = 0;
+    FILE *out = open_memstream(&text, &n_bytes);
+    fuzz_must(out != NULL);
+    report_overview(out, analysis, &options);
+    report_sites(out, analysis, &options);
+    for (uint32_t i = 0; i < analysis->n_causes && i < 5; i++)
+        report_cause(out, analysis, i, &options);
+    for (uint32_t i = 0; i < analysis->n_sites && i < 5; i++)
+        report_site(out, analysis, i, &options);
+    source_print(out, analysis, &source);
+    fclose(out);
+    check_text(text, n_bytes);
+    free(text);
+}
+
+static void check_json(const struct analysis *analysis)
+{
+    char *text = NULL;
+    size_t n_bytes = 0;
+    FILE *out = open_memstream(&text, &n_bytes);
+    fuzz_must(out != NULL);
+    fuzz_must(json_print(out, analysis, &(struct json_options){0}) == 0);
+    fclose(out);
+    json_t *root = json_loadb(text, n_bytes, 0, NULL);
+    fuzz_must(json_is_object(root));
+    json_decref(root);
+    free(text);
+}
+
+static void check_sums(const struct analysis *analysis)
+{
+    double blamed_ns = 0, waited_ns = 0, tolerance_ns = 1e-6 * analysis->waiting_ns + 1000;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        blamed_ns += analysis->causes[i].waiting_ns;
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        waited_ns += analysis->sites[i].waiting_ns;
+    fuzz_must(fabs(blamed_ns - analysis->waiting_ns) <= tolerance_ns);
+    fuzz_must(fabs(waited_ns - analysis->waiting_ns) <= tolerance_ns);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+{
+    struct pipeline pipeline;
+    char *dir = fuzz_dir_new();
+    bundle_unpack(data, n_bytes, dir);
+    if (pipeline_run(&pipeline, dir) == 0) {
+        check_reports(pipeline.analysis);
+        check_json(pipeline.analysis);
+        check_sums(pipeline.analysis);
+    }
+    pipeline_release(&pipeline);
+    fuzz_dir_remove(dir);
+    return 0;
+}
