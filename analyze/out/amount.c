@@ -35,6 +35,11 @@ struct amount amount_duration(double ns)
     return amount_scaled(ns, 3);
 }
 
+struct amount amount_cost(double ns)
+{
+    return ns < 999.5 ? amount_in_unit(ns, "ns", 3) : amount_duration(ns);
+}
+
 struct amount amount_change(double ns)
 {
     struct amount plain = amount_scaled(ns, 3), amount;

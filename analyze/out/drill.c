@@ -124,9 +124,7 @@ static const char *cell_step_blame(struct arena *arena, const void *data, unsign
 static const char *cell_step_counts(struct arena *arena, const void *data, unsigned row)
 {
     const struct class_step *step = shown_step(data, row);
-    if (step->executions)
-        return arena_printf(arena, "%s executions", amount_count(step->executions).text);
-    return step->n_samples ? arena_printf(arena, "%s samples", amount_count(step->n_samples).text) : "";
+    return step->executions ? arena_printf(arena, "%s executions", amount_count(step->executions).text) : "";
 }
 
 static const struct page_column step_columns[] = {
@@ -209,11 +207,23 @@ static const char *cell_rank_executions(struct arena *arena, const void *data, u
     return executions ? arena_strdup(arena, amount_count(executions).text) : "not counted";
 }
 
+static const char *cell_rank_cost(struct arena *arena, const void *data, unsigned row)
+{
+    const struct cause_rank *rank = cause_rank(data, row);
+    if (!rank->executions)
+        return "";
+    double cost_ns = rank->computing_ns / (double)rank->executions;
+    return rank->cost_error > 0
+               ? arena_printf(arena, "%s +-%s", amount_cost(cost_ns).text, amount_share(rank->cost_error).text)
+               : arena_strdup(arena, amount_cost(cost_ns).text);
+}
+
 static const struct page_column rank_columns[] = {
     {"rank", PAGE_RIGHT, cell_rank},
     {"makes others wait", PAGE_RIGHT, cell_rank_blame},
     {"time in it", PAGE_RIGHT, cell_rank_time},
     {"executions", PAGE_RIGHT, cell_rank_executions},
+    {"each", PAGE_RIGHT, cell_rank_cost},
 };
 
 static void drill_cause_ranks(struct drill *drill, const struct cause *cause)

@@ -53,7 +53,7 @@ static json_t *json_step(struct json *json, const struct class_step *step)
                      "line_last", (int)where->line_last, "routine", json_text(json, where->routine), "rank",
                      (int)step->rank, "duration_ns", json_ns(step->dur_ns), "blame_ns", json_ns(step->blame_ns),
                      "long_term", step->is_long_term, "redundant", step->is_redundant, "executions",
-                     (json_int_t)step->executions, "samples", (json_int_t)step->n_samples);
+                     (json_int_t)step->executions);
 }
 
 static json_t *json_class(struct json *json, const struct wait_class *class, int64_t waiting_ns)
@@ -146,9 +146,13 @@ static json_t *json_cause_by_rank(const struct cause *cause)
     for (uint32_t i = 0; i < cause->n_ranks + cause->n_others; i++) {
         bool is_late = i < cause->n_ranks;
         const struct cause_rank *rank = is_late ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
-        json_array_append_new(ranks, json_pack("{s:i, s:b, s:o, s:o, s:I}", "rank", (int)rank->rank, "late", is_late,
-                                               "blame_ns", json_ns(rank->blame_ns), "time_ns", json_ns(rank->time_ns),
-                                               "executions", (json_int_t)rank->executions));
+        double cost_ns = rank->executions ? rank->computing_ns / (double)rank->executions : NAN;
+        double error_ns = rank->cost_error > 0 ? rank->cost_error * cost_ns : NAN;
+        json_array_append_new(ranks, json_pack("{s:i, s:b, s:o, s:o, s:o, s:I, s:o, s:o}", "rank", (int)rank->rank,
+                                               "late", is_late, "blame_ns", json_ns(rank->blame_ns), "time_ns",
+                                               json_ns(rank->time_ns), "computing_ns", json_ns(rank->computing_ns),
+                                               "executions", (json_int_t)rank->executions, "cost_ns",
+                                               json_ratio(cost_ns), "cost_error_ns", json_ratio(error_ns)));
     }
     return ranks;
 }

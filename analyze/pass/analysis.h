@@ -50,7 +50,6 @@ struct class_step {
     bool is_long_term;   /* entered through an adopted chain */
     bool is_redundant;   /* pruned: shown on request only; its blame, if any, counts all the same */
     uint64_t executions; /* 0 = not counted */
-    uint64_t n_samples;
 };
 
 struct wait_class {
@@ -91,6 +90,7 @@ struct cause_rank {
     double time_ns;      /* that this rank spent in the step over the whole run */
     double computing_ns; /* of it, on a CPU */
     uint64_t executions; /* 0 = not counted */
+    double cost_error;   /* relative standard error of computing_ns / executions; 0 = unknown */
 };
 
 struct cause {

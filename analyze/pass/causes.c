@@ -257,36 +257,41 @@ static int cause_compare(const void *a, const void *b)
     return (left->step > right->step) - (left->step < right->step);
 }
 
-static void cause_add_ranks(struct arena *arena, struct culprit *culprit, struct cause *cause)
+/* What a rank did in the cause's place. */
+static struct cause_rank cause_rank_of(const struct causes *causes, const struct culprit *culprit, uint32_t rank)
+{
+    const struct step_key *key = steps_key(causes->steps, culprit->step);
+    return (struct cause_rank){.rank = rank,
+                               .blame_ns = sparse_get(&culprit->ranks, rank),
+                               .time_ns = sparse_get(&culprit->times, rank),
+                               .computing_ns = sparse_get(&culprit->busy, rank),
+                               .executions = (uint64_t)sparse_get(&culprit->ran, rank),
+                               .cost_error =
+                                   key->what == WHAT_PLACE ? costs_error(causes->input->costs, rank, key->id) : 0};
+}
+
+static void cause_add_ranks(const struct causes *causes, struct culprit *culprit, struct cause *cause)
 {
     sparse_pack(&culprit->ranks);
     sparse_pack(&culprit->times);
     sparse_pack(&culprit->busy);
-    cause->ranks = arena_array(arena, struct cause_rank, culprit->ranks.n + 1);
+    cause->ranks = arena_array(&causes->input->analysis->arena, struct cause_rank, culprit->ranks.n + 1);
     for (size_t i = 0; i < culprit->ranks.n; i++)
-        cause->ranks[cause->n_ranks++] =
-            (struct cause_rank){.rank = (uint32_t)culprit->ranks.at[i].key,
-                                .blame_ns = culprit->ranks.at[i].ns,
-                                .time_ns = sparse_get(&culprit->times, culprit->ranks.at[i].key),
-                                .computing_ns = sparse_get(&culprit->busy, culprit->ranks.at[i].key),
-                                .executions = (uint64_t)sparse_get(&culprit->ran, culprit->ranks.at[i].key)};
+        cause->ranks[cause->n_ranks++] = cause_rank_of(causes, culprit, (uint32_t)culprit->ranks.at[i].key);
     qsort(cause->ranks, cause->n_ranks, sizeof *cause->ranks, cause_rank_compare);
 }
 
 /* Ranks that wait at the cause's sites and are not to blame themselves. */
-static void cause_add_others(struct analysis *analysis, struct culprit *culprit, struct cause *cause)
+static void cause_add_others(const struct causes *causes, struct culprit *culprit, struct cause *cause)
 {
+    struct analysis *analysis = causes->input->analysis;
     cause->others = arena_array(&analysis->arena, struct cause_rank, analysis->trace->n_ranks + 1);
     for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
         double waiting_ns = 0;
         for (uint32_t i = 0; i < cause->n_sites; i++)
             waiting_ns += analysis->sites[cause->sites[i].site].rank_waiting_ns[rank];
         if (waiting_ns > 0 && sparse_get(&culprit->ranks, rank) <= 0)
-            cause->others[cause->n_others++] =
-                (struct cause_rank){.rank = rank,
-                                    .time_ns = sparse_get(&culprit->times, rank),
-                                    .computing_ns = sparse_get(&culprit->busy, rank),
-                                    .executions = (uint64_t)sparse_get(&culprit->ran, rank)};
+            cause->others[cause->n_others++] = cause_rank_of(causes, culprit, rank);
     }
 }
 
@@ -355,11 +360,11 @@ static void cause_write(struct causes *causes, struct culprit *culprit, struct c
     *cause = (struct cause){.step = culprit->step, .waiting_ns = culprit->waiting_ns, .direct_ns = culprit->direct_ns};
     cause->share = analysis->waiting_ns > 0 ? culprit->waiting_ns / analysis->waiting_ns : 0;
     cause->if_balanced_ns = culprit->waiting_ns / analysis->trace->n_ranks;
-    cause_add_ranks(&analysis->arena, culprit, cause);
+    cause_add_ranks(causes, culprit, cause);
     cause_count_late(cause);
     cause_set_kinds(causes, culprit, cause);
     cause_add_sites(analysis, culprit, cause);
-    cause_add_others(analysis, culprit, cause);
+    cause_add_others(causes, culprit, cause);
     explain_cause(&analysis->arena, cause);
 }
 

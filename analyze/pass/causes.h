@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "analyze/pass/blame.h"
+#include "analyze/pass/costs.h"
 #include "analyze/pass/executions.h"
 #include "analyze/pass/replay.h"
 
@@ -20,6 +21,7 @@ struct causes_input {
     struct sparse **blames;     /* by index in classes->sites, then class */
     struct sparse **counted;    /* likewise: executions by (side, directness, rank; place) */
     const struct sparse *ran;   /* executions over the run by (rank; place) */
+    const struct costs *costs;
 };
 
 void causes_find(const struct causes_input *input);

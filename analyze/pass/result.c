@@ -267,7 +267,8 @@ void result_write(const struct result_input *input)
                                        .site_order = order,
                                        .blames = blames,
                                        .counted = counted,
-                                       .ran = &ran});
+                                       .ran = &ran,
+                                       .costs = input->costs});
     profiles_write(input, &bins, blames);
     efficiency_write(analysis, input->replay);
     open_waits_write(analysis, input->sites, input->reader);

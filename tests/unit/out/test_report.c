@@ -41,8 +41,7 @@ static void fixture_steps(struct fixture *f)
                                 .caller = TRACE_NONE};
     f->steps[1] =
         (struct step){.state = STEP_TRANSFER, .label = "MPI_Barrier", .place = CODE_NONE, .caller = TRACE_NONE};
-    f->class_steps[0] =
-        (struct class_step){.step = 0, .rank = 1, .dur_ns = 6e9 + 0.7, .blame_ns = 6e9 + 0.7, .n_samples = 1500};
+    f->class_steps[0] = (struct class_step){.step = 0, .rank = 1, .dur_ns = 6e9 + 0.7, .blame_ns = 6e9 + 0.7};
     f->class_steps[1] = (struct class_step){.step = 0, .rank = 0, .dur_ns = -1e6, .is_redundant = true};
 }
 
