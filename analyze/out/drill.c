@@ -7,6 +7,7 @@
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
+#include <stdlib.h>
 
 enum { INDENT = 2, HANG = 4, DEEP = 6 };
 
@@ -61,7 +62,7 @@ static const char *cell_site_instances(struct arena *arena, const void *data, un
 }
 
 static const struct page_column site_columns[] = {
-    {"  where ranks wait", PAGE_LEFT, cell_site},   {"kind", PAGE_LEFT, cell_site_kind},
+    {"  where ranks wait", PAGE_WRAP, cell_site},   {"kind", PAGE_LEFT, cell_site_kind},
     {"waiting", PAGE_RIGHT, cell_site_waiting},     {"of all", PAGE_RIGHT, cell_site_share},
     {"instances", PAGE_RIGHT, cell_site_instances},
 };
@@ -128,7 +129,7 @@ static const char *cell_step_counts(struct arena *arena, const void *data, unsig
 }
 
 static const struct page_column step_columns[] = {
-    {"rank", PAGE_RIGHT, cell_step_rank},          {"step", PAGE_LEFT, cell_step},
+    {"rank", PAGE_RIGHT, cell_step_rank},          {"step", PAGE_WRAP, cell_step},
     {"longer by", PAGE_RIGHT, cell_step_duration}, {"blamed", PAGE_RIGHT, cell_step_blame},
     {"known from", PAGE_RIGHT, cell_step_counts},
 };
@@ -241,7 +242,7 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at)
     const struct wait_site *site = &drill->analysis->sites[at->site];
     page_end(&drill->page);
     page_tab(&drill->page, INDENT);
-    page_put(&drill->page, "felt at %s", label_site(&drill->book, at->site));
+    page_words(&drill->page, HANG, arena_printf(&drill->arena, "felt at %s", label_site(&drill->book, at->site)));
     page_piece(&drill->page, HANG, "%s (site %u)", wait_kind_name(site->kind), at->site + 1);
     page_piece(&drill->page, HANG, "%s", amount_duration(at->waiting_ns).text);
     page_piece(&drill->page, HANG, "%s of %s instances", amount_count(at->n_instances).text,
@@ -257,7 +258,9 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     struct drill drill;
     drill_init(&drill, out, analysis, options);
     const struct cause *cause = &analysis->causes[number];
-    page_line(&drill.page, "cause %u   %s", number + 1, label_step(&drill.book, cause->step));
+    page_put(&drill.page, "cause %u   ", number + 1);
+    page_words(&drill.page, INDENT, label_step(&drill.book, cause->step));
+    page_end(&drill.page);
     page_tab(&drill.page, INDENT);
     page_put(&drill.page, "%s waiting", amount_duration(cause->waiting_ns).text);
     page_piece(&drill.page, INDENT, "%s of all", amount_share(cause->share).text);
@@ -288,15 +291,39 @@ static void drill_site_ranks(struct drill *drill, const struct wait_site *site)
                       amount_duration(site->rank_waiting_ns[rank]).text);
 }
 
+struct site_cause {
+    double waiting_ns;
+    uint32_t cause;
+};
+
+static int by_falling_waiting(const void *a, const void *b)
+{
+    const struct site_cause *x = a, *y = b;
+    if (x->waiting_ns != y->waiting_ns)
+        return x->waiting_ns < y->waiting_ns ? 1 : -1;
+    return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+/* The causes felt at a site, the largest first; those below 1 % only on request. */
 static void drill_site_causes(struct drill *drill, uint32_t number)
 {
     const struct analysis *analysis = drill->analysis;
+    struct site_cause *felt = arena_array(&drill->arena, struct site_cause, analysis->n_causes);
+    uint32_t n = 0, n_shown = 0;
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         for (uint32_t k = 0; k < analysis->causes[i].n_sites; k++)
             if (analysis->causes[i].sites[k].site == number)
-                page_line(&drill->page, "%*s%s because of %s (cause %u)", INDENT, "",
-                          amount_duration(analysis->causes[i].sites[k].waiting_ns).text,
-                          label_step(&drill->book, analysis->causes[i].step), i + 1);
+                felt[n++] = (struct site_cause){analysis->causes[i].sites[k].waiting_ns, i};
+    qsort(felt, n, sizeof *felt, by_falling_waiting);
+    double least_ns = drill->options->all_steps ? 0 : 0.01 * analysis->sites[number].waiting_ns;
+    for (; n_shown < n && (felt[n_shown].waiting_ns >= least_ns || !n_shown); n_shown++)
+        page_paragraph(&drill->page, INDENT, HANG,
+                       arena_printf(&drill->arena, "%s because of %s (cause %u)",
+                                    amount_duration(felt[n_shown].waiting_ns).text,
+                                    label_step(&drill->book, analysis->causes[felt[n_shown].cause].step),
+                                    felt[n_shown].cause + 1));
+    if (n_shown < n)
+        page_line(&drill->page, "%*s%u more with less than 1 %% each left out (--all-steps)", INDENT, "", n - n_shown);
 }
 
 void report_site(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
@@ -304,7 +331,9 @@ void report_site(FILE *out, const struct analysis *analysis, uint32_t number, co
     struct drill drill;
     drill_init(&drill, out, analysis, options);
     const struct wait_site *site = &analysis->sites[number];
-    page_line(&drill.page, "site %u   %s", number + 1, label_site(&drill.book, number));
+    page_put(&drill.page, "site %u   ", number + 1);
+    page_words(&drill.page, INDENT, label_site(&drill.book, number));
+    page_end(&drill.page);
     page_line(&drill.page, "  %s   %s waiting   %s instances", wait_kind_name(site->kind),
               amount_duration(site->waiting_ns).text, amount_count(site->n_instances).text);
     page_end(&drill.page);

@@ -136,17 +136,44 @@ uint32_t ending_deadlock(const struct analysis *analysis, uint32_t *ring)
     return 0;
 }
 
-static void ending_say_open_wait(struct ending *ending, const struct open_wait *wait)
+static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
 {
-    const struct label_book *book = ending->book;
+    bool same_file = a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
+    return same_file && a->line == b->line && a->for_rank == b->for_rank && !strcmp(a->call, b->call);
+}
+
+/* One sentence for all ranks that hang in one call for one reason. */
+static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *is_said)
+{
+    const struct analysis *analysis = ending->book->analysis;
+    const struct open_wait *wait = &analysis->open_waits[number];
+    struct arena *arena = ending->book->arena;
+    uint32_t *ranks = arena_array(arena, uint32_t, analysis->n_open_waits), n = 0;
+    uint64_t since_ns = wait->since_ns, start_ns = analysis->trace->start_ns;
+    for (uint32_t i = number; i < analysis->n_open_waits; i++) {
+        const struct open_wait *other = &analysis->open_waits[i];
+        if (is_said[i] || !waits_alike(wait, other))
+            continue;
+        is_said[i] = true;
+        ranks[n++] = other->rank;
+        since_ns = other->since_ns < since_ns ? other->since_ns : since_ns;
+    }
     const char *where =
-        wait->file ? arena_printf(book->arena, " at %s", label_lines(book, wait->file, wait->line, wait->line)) : "";
-    const char *whom = wait->for_rank == TRACE_NONE ? "" : arena_printf(book->arena, " for rank %u", wait->for_rank);
-    uint64_t start_ns = book->analysis->trace->start_ns;
-    double since_ns = wait->since_ns > start_ns ? (double)(wait->since_ns - start_ns) : 0;
+        wait->file ? arena_printf(arena, " at %s", label_lines(ending->book, wait->file, wait->line, wait->line)) : "";
+    const char *whom = wait->for_rank == TRACE_NONE ? "" : arena_printf(arena, " for rank %u", wait->for_rank);
+    struct amount when = amount_duration(since_ns > start_ns ? (double)(since_ns - start_ns) : 0);
     ending_say(ending,
-               arena_printf(book->arena, "rank %u never came back from %s%s: it waited%s from %s after the start.",
-                            wait->rank, wait->call, where, whom, amount_duration(since_ns).text));
+               arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start.",
+                            amount_ranks(arena, ranks, n), wait->call, where, n == 1 ? "it" : "they", whom, when.text));
+}
+
+static void ending_say_open_waits(struct ending *ending)
+{
+    uint32_t n = ending->book->analysis->n_open_waits;
+    bool *is_said = arena_array(ending->book->arena, bool, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_said[i])
+            ending_say_open_wait(ending, i, is_said);
 }
 
 static void ending_say_deadlock(struct ending *ending)
@@ -157,10 +184,10 @@ static void ending_say_deadlock(struct ending *ending)
     uint32_t n = ending_deadlock(analysis, ring);
     if (!n)
         return;
-    const char *text = "Deadlock: rank";
+    const char *text = "Deadlock:";
     for (uint32_t i = 0; i < n; i++)
-        text = arena_printf(arena, "%s %u waits for", text, ring[i]);
-    ending_say(ending, arena_printf(arena, "%s %u.", text, ring[0]));
+        text = arena_printf(arena, "%s%s rank %u waits for rank %u", text, i ? "," : "", ring[i], ring[(i + 1) % n]);
+    ending_say(ending, arena_printf(arena, "%s.", text));
 }
 
 static void ending_say_dropped(struct ending *ending)
@@ -201,20 +228,30 @@ static void ending_say_notes(struct ending *ending)
         ending_say(ending, analysis->notes[i]);
 }
 
-struct sentences ending_sentences(const struct label_book *book)
+static struct sentences ending_finish(struct ending *ending)
+{
+    struct sentences sentences = {
+        .at = arena_copy(ending->book->arena, ending->said.at, ending->said.n * sizeof *ending->said.at),
+        .n = (uint32_t)ending->said.n,
+    };
+    vec_release(&ending->said);
+    return sentences;
+}
+
+struct sentences ending_hang(const struct label_book *book)
+{
+    struct ending ending = {.book = book};
+    ending_say_deadlock(&ending);
+    ending_say_open_waits(&ending);
+    return ending_finish(&ending);
+}
+
+struct sentences ending_rest(const struct label_book *book)
 {
     struct ending ending = {.book = book};
     ending_say_ends(&ending);
-    for (uint32_t i = 0; i < book->analysis->n_open_waits; i++)
-        ending_say_open_wait(&ending, &book->analysis->open_waits[i]);
-    ending_say_deadlock(&ending);
     ending_say_dropped(&ending);
     ending_say_unexplained(&ending);
     ending_say_notes(&ending);
-    struct sentences sentences = {
-        .at = arena_copy(book->arena, ending.said.at, ending.said.n * sizeof *ending.said.at),
-        .n = (uint32_t)ending.said.n,
-    };
-    vec_release(&ending.said);
-    return sentences;
+    return ending_finish(&ending);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a run ended and what is missing from it, in whole sentences: ranks that were killed or never reached
- * MPI_Finalize, waits that never ended (and whether they form a ring: a deadlock), dropped records, clocks, and the
- * notes of recorder, trace, code model and analysis. The text report prints them; the JSON has them as "notes".
+ * How a run ended and what is missing from it, in whole sentences: waits that never ended (and whether they form a
+ * ring: a deadlock), ranks that were killed or never reached MPI_Finalize, dropped records, clocks, and the notes of
+ * recorder, trace, code model and analysis. The text report prints them; the JSON has them as "notes".
  */
 #pragma once
 #include "analyze/out/label.h"
@@ -11,7 +11,9 @@ struct sentences {
     const char **at; /* in the book's arena */
     uint32_t n;
 };
-struct sentences ending_sentences(const struct label_book *book);
+/* Waits that never ended, a deadlock first; and everything else. */
+struct sentences ending_hang(const struct label_book *book);
+struct sentences ending_rest(const struct label_book *book);
 /* "finalize", "exit", "abort", "signal", "gave-up", "killed". */
 const char *ending_name(const struct trace *trace, const struct trace_location *location);
 /* Ranks that wait for each other in a ring, in ring order; 0 when there is none. `ring` has room for n_ranks. */

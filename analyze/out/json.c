@@ -276,9 +276,10 @@ static json_t *json_deadlock(struct json *json)
 static json_t *json_notes(struct json *json)
 {
     json_t *notes = json_array();
-    struct sentences sentences = ending_sentences(&json->book);
-    for (uint32_t i = 0; i < sentences.n; i++)
-        json_array_append_new(notes, json_text(json, sentences.at[i]));
+    const struct sentences parts[] = {ending_hang(&json->book), ending_rest(&json->book)};
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+        for (uint32_t i = 0; i < parts[part].n; i++)
+            json_array_append_new(notes, json_text(json, parts[part].at[i]));
     return notes;
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { GAP = 2, PIECE_GAP = 3 };
+enum { GAP = 2, PIECE_GAP = 3, WRAP_HANG = 4 };
 
 static char *page_format(struct arena *arena, const char *format, va_list args)
 {
@@ -77,11 +77,10 @@ void page_piece(struct page *page, size_t hang, const char *format, ...)
     arena_release(&scratch);
 }
 
-void page_paragraph(struct page *page, size_t indent, size_t hang, const char *text)
+void page_words(struct page *page, size_t hang, const char *text)
 {
     struct arena scratch = {0};
     char *rest = text_escape(&scratch, text), *word;
-    page_tab(page, indent);
     bool is_first = true;
     while ((word = strsep(&rest, " "))) {
         size_t columns = text_columns(word);
@@ -94,8 +93,14 @@ void page_paragraph(struct page *page, size_t indent, size_t hang, const char *t
         page_write(page, word);
         is_first = false;
     }
-    page_end(page);
     arena_release(&scratch);
+}
+
+void page_paragraph(struct page *page, size_t indent, size_t hang, const char *text)
+{
+    page_tab(page, indent);
+    page_words(page, hang, text);
+    page_end(page);
 }
 
 /* Cells escaped, [row * n_columns + column]. */
@@ -108,19 +113,30 @@ static const char **table_cells(struct arena *arena, const struct page_table *ta
     return cells;
 }
 
+static bool is_silent(const struct page_table *table, const char **cells, unsigned column)
+{
+    for (unsigned row = 0; row < table->n_rows; row++)
+        if (*cells[row * table->n_columns + column])
+            return false;
+    return table->n_rows > 0;
+}
+
+/* 0 for columns that are left out. */
 static size_t *table_widths(struct arena *arena, const struct page_table *table, const char **cells, size_t room)
 {
     size_t *widths = arena_array(arena, size_t, table->n_columns), total = 0;
     unsigned widest = 0;
     for (unsigned c = 0; c < table->n_columns; c++) {
+        if (is_silent(table, cells, c))
+            continue;
         widths[c] = text_columns(table->columns[c].title);
         for (unsigned row = 0; row < table->n_rows; row++) {
             size_t columns = text_columns(cells[row * table->n_columns + c]);
             widths[c] = columns > widths[c] ? columns : widths[c];
         }
         total += widths[c] + GAP;
-        bool is_text = table->columns[c].align == PAGE_LEFT;
-        if (is_text && (table->columns[widest].align != PAGE_LEFT || widths[c] > widths[widest]))
+        bool is_text = table->columns[c].align != PAGE_RIGHT;
+        if (is_text && (table->columns[widest].align == PAGE_RIGHT || widths[c] > widths[widest]))
             widest = c;
     }
     total -= GAP;
@@ -131,21 +147,42 @@ static size_t *table_widths(struct arena *arena, const struct page_table *table,
     return widths;
 }
 
-static void table_row(struct page *page, const struct page_table *table, const size_t *widths, const char *const *cells)
+/* Prints what fits of each cell; the rest of those that wrap is left in `cells`. */
+static void table_line(struct page *page, const struct page_table *table, const size_t *widths, const char **cells,
+                       bool is_first)
 {
     struct arena scratch = {0};
     size_t start = table->indent;
     for (unsigned c = 0; c < table->n_columns; c++) {
-        const char *cell = text_cut(&scratch, cells[c], widths[c]);
-        size_t pad = table->columns[c].align == PAGE_RIGHT ? widths[c] - text_columns(cell) : 0;
-        if (*cell) {
+        bool wraps = table->columns[c].align == PAGE_WRAP;
+        size_t hang = is_first ? 0 : WRAP_HANG, room = widths[c] > hang ? widths[c] - hang : 1;
+        const char *cell = wraps ? text_first_line(&scratch, &cells[c], room) : text_cut(&scratch, cells[c], widths[c]);
+        size_t pad = table->columns[c].align == PAGE_RIGHT ? widths[c] - text_columns(cell) : wraps ? hang : 0;
+        if (!wraps)
+            cells[c] = "";
+        if (*cell && widths[c]) {
             page_tab(page, start + pad);
             page_write(page, cell);
         }
-        start += widths[c] + GAP;
+        start += widths[c] ? widths[c] + GAP : 0;
     }
     page_end(page);
     arena_release(&scratch);
+}
+
+static bool has_rest(const struct page_table *table, const char **cells)
+{
+    for (unsigned c = 0; c < table->n_columns; c++)
+        if (*cells[c])
+            return true;
+    return false;
+}
+
+static void table_row(struct page *page, const struct page_table *table, const size_t *widths, const char **cells)
+{
+    table_line(page, table, widths, cells, true);
+    while (has_rest(table, cells))
+        table_line(page, table, widths, cells, false);
 }
 
 void page_table(struct page *page, const struct page_table *table)

@@ -23,16 +23,19 @@ void page_end(struct page *page);
 void page_line(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Puts a piece that stays together: after three blanks, or on a new line indented by `hang` when it does not fit. */
 void page_piece(struct page *page, size_t hang, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Words, broken at blanks, on lines indented by `hang` but for the one that is begun already. */
+void page_words(struct page *page, size_t hang, const char *text);
 /* A paragraph, broken at blanks, its first line indented by `indent`, the others by `hang`. Ends the line. */
 void page_paragraph(struct page *page, size_t indent, size_t hang, const char *text);
 
 /*
- * A table: columns are data. A cell is made by its column's function from the row's number; text is cut where the
- * table would be wider than the page, from the widest left-aligned column. `after`, if any, prints lines below a row.
+ * A table: columns are data. A cell is made by its column's function from the row's number. Where the table would be
+ * wider than the page, the widest column of text gives way: it is cut, or goes on below the row (PAGE_WRAP). A column
+ * in which no cell says anything is left out. `after`, if any, prints lines below a row.
  */
 struct page_column {
     const char *title;
-    enum { PAGE_LEFT, PAGE_RIGHT } align;
+    enum { PAGE_LEFT, PAGE_WRAP, PAGE_RIGHT } align;
     const char *(*cell)(struct arena *arena, const void *data, unsigned row);
 };
 struct page_table {

@@ -10,6 +10,7 @@
 #include "analyze/out/page.h"
 #include "analyze/out/text.h"
 #include <math.h>
+#include <string.h>
 
 enum { INDENT = 2, HANG = 4, SITES_SHOWN = 3 };
 
@@ -68,6 +69,8 @@ static void report_efficiency(struct report *report)
     if (isfinite(efficiency->load_balance) && isfinite(efficiency->serialisation) && isfinite(efficiency->transfer))
         text = arena_printf(&report->arena, "%s = load balance %.2f x serialisation %.2f x transfer %.2f", text,
                             efficiency->load_balance, efficiency->serialisation, efficiency->transfer);
+    if (text_columns(text) > report->page.width)
+        text += strlen("parallel ");
     page_paragraph(&report->page, 0, INDENT, text);
 }
 
@@ -98,7 +101,7 @@ static const char *cell_gain(struct arena *arena, const void *data, unsigned row
 }
 
 static const struct page_column cause_columns[] = {
-    {"  why ranks wait", PAGE_LEFT, cell_cause},
+    {"  why ranks wait", PAGE_WRAP, cell_cause},
     {"  waiting", PAGE_RIGHT, cell_waiting},
     {"of all", PAGE_RIGHT, cell_share},
     {"if balanced", PAGE_RIGHT, cell_gain},
@@ -156,8 +159,10 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     page_end(page);
     for (uint32_t i = 0; i < cause->n_sites && i < SITES_SHOWN; i++)
         report_felt_at(report, cause, &cause->sites[i], i == 0);
-    if (cause->n_sites > SITES_SHOWN)
-        page_line(page, "%*sand %u more calls (--cause %u)", HANG + 9, "", cause->n_sites - SITES_SHOWN, row + 1);
+    uint32_t n_left = cause->n_sites > SITES_SHOWN ? cause->n_sites - SITES_SHOWN : 0;
+    if (n_left)
+        page_line(page, "%*sand %u more %s (--cause %u)", HANG + 9, "", n_left, n_left == 1 ? "call" : "calls",
+                  row + 1);
 }
 
 static uint32_t report_n_shown(const struct analysis *analysis, const struct report_options *options)
@@ -191,11 +196,11 @@ static void report_causes(struct report *report, const struct report_options *op
     double total_ns = report_total_ns(analysis), share = total_ns > 0 ? analysis->waiting_ns / total_ns : 0;
     if (analysis->trace->n_ranks == 1)
         page_line(&report->page, "There is one rank only: nobody to wait for.");
-    else if (!(analysis->waiting_ns > 0))
+    else if (!(analysis->waiting_ns > 0) && !analysis->n_open_waits)
         page_line(&report->page, "No rank waits for another.");
-    else if (share < LITTLE)
+    else if (share < LITTLE && !analysis->n_open_waits)
         page_line(&report->page, "Nothing waits for long: %s of all time.", amount_share(share).text);
-    if (!analysis->n_causes)
+    if (!analysis->n_causes || (share < LITTLE && analysis->n_open_waits))
         return;
     page_end(&report->page);
     report->n_causes = report_n_shown(analysis, options);
@@ -207,9 +212,19 @@ static void report_causes(struct report *report, const struct report_options *op
     report_rest(report);
 }
 
+/* Whoever starts the tool on a run that hung wants to know this before anything else. */
+static void report_hang(struct report *report)
+{
+    struct sentences hang = ending_hang(&report->book);
+    if (hang.n)
+        page_end(&report->page);
+    for (uint32_t i = 0; i < hang.n; i++)
+        page_paragraph(&report->page, 0, INDENT, hang.at[i]);
+}
+
 static void report_notes(struct report *report)
 {
-    struct sentences notes = ending_sentences(&report->book);
+    struct sentences notes = ending_rest(&report->book);
     if (notes.n)
         page_end(&report->page);
     for (uint32_t i = 0; i < notes.n; i++)
@@ -222,6 +237,7 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
     report_init(&report, out, analysis, options);
     report_head(&report);
     report_efficiency(&report);
+    report_hang(&report);
     report_causes(&report, options);
     report_notes(&report);
     arena_release(&report.arena);

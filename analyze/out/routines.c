@@ -143,7 +143,7 @@ static const char *cell_most(struct arena *arena, const void *data, unsigned row
 }
 
 static const struct page_column routine_columns[] = {
-    {"  routine", PAGE_LEFT, cell_routine},   {"total", PAGE_RIGHT, cell_total},
+    {"  routine", PAGE_WRAP, cell_routine},   {"total", PAGE_RIGHT, cell_total},
     {"of all", PAGE_RIGHT, cell_total_share}, {"self", PAGE_RIGHT, cell_self},
     {"of all", PAGE_RIGHT, cell_self_share},  {"calls", PAGE_RIGHT, cell_calls},
     {"most on rank", PAGE_RIGHT, cell_most},
@@ -180,13 +180,13 @@ static const char *cell_arc_calls(struct arena *arena, const void *data, unsigne
 }
 
 static const struct page_column caller_columns[] = {
-    {"  called by", PAGE_LEFT, cell_partner},
+    {"  called by", PAGE_WRAP, cell_partner},
     {"self", PAGE_RIGHT, cell_arc_self},
     {"below", PAGE_RIGHT, cell_arc_below},
     {"calls", PAGE_RIGHT, cell_arc_calls},
 };
 static const struct page_column callee_columns[] = {
-    {"  calls", PAGE_LEFT, cell_partner},
+    {"  calls", PAGE_WRAP, cell_partner},
     {"self", PAGE_RIGHT, cell_arc_self},
     {"below", PAGE_RIGHT, cell_arc_below},
     {"calls", PAGE_RIGHT, cell_arc_calls},

@@ -79,3 +79,40 @@ const char *text_cut(struct arena *arena, const char *escaped, size_t columns)
     }
     return arena_printf(arena, "%.*s%.*s", (int)bytes, escaped, columns < 3 ? (int)columns : 3, "...");
 }
+
+/* Bytes of the first `columns` characters. */
+static size_t bytes_of(const char *escaped, size_t columns)
+{
+    size_t bytes = 0;
+    for (; escaped[bytes]; bytes++)
+        if (((unsigned char)escaped[bytes] & 0xc0) != 0x80 && !columns--)
+            break;
+    return bytes;
+}
+
+/* Where to break a text of which `most` bytes fit: at a blank in the second half, else behind the last "::". */
+static size_t break_of(const char *text, size_t most)
+{
+    size_t end = most;
+    while (end > most / 2 && text[end] != ' ')
+        end--;
+    if (text[end] == ' ')
+        return end;
+    for (end = most; end > most / 4; end--)
+        if (text[end - 1] == ':' && text[end] != ':')
+            return end;
+    return most;
+}
+
+const char *text_first_line(struct arena *arena, const char **escaped, size_t columns)
+{
+    const char *text = *escaped;
+    size_t most = bytes_of(text, columns ? columns : 1);
+    if (!text[most]) {
+        *escaped = text + most;
+        return text;
+    }
+    size_t end = break_of(text, most);
+    *escaped = text + end + (text[end] == ' ');
+    return arena_printf(arena, "%.*s", (int)end, text);
+}

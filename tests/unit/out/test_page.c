@@ -137,6 +137,55 @@ static void tables_align_and_cut(void **state)
     capture_expect(&capture, "word   n\nalpha  1\n  row 0\n");
 }
 
+static void text_wraps_at_blanks_then_behind_colons(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t columns;
+        const char *lines[4];
+    } cases[] = {
+        {"short", 9, {"short"}},
+        {"exactly 9", 9, {"exactly 9"}},
+        {"loop at ns::Pair::compute()", 15, {"loop at", "ns::Pair::", "compute()"}},
+        {"abcdefghij", 4, {"abcd", "efgh", "ij"}},
+        {"\xc3\xb6\xc3\xb6\xc3\xb6", 2, {"\xc3\xb6\xc3\xb6", "\xc3\xb6"}},
+    };
+    struct arena arena = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *rest = cases[i].text;
+        for (size_t line = 0; line < 4 && cases[i].lines[line]; line++)
+            assert_string_equal(text_first_line(&arena, &rest, cases[i].columns), cases[i].lines[line]);
+        assert_string_equal(rest, "");
+    }
+    arena_release(&arena);
+}
+
+static const char *cell_nothing(struct arena *arena, const void *data, unsigned row)
+{
+    (void)arena;
+    (void)data;
+    (void)row;
+    return "";
+}
+
+static void tables_wrap_and_leave_out_silent_columns(void **state)
+{
+    (void)state;
+    static const struct page_column wrapped[] = {
+        {"word", PAGE_WRAP, cell_word}, {"none", PAGE_RIGHT, cell_nothing}, {"n", PAGE_RIGHT, cell_number}};
+    struct capture capture;
+    capture_start(&capture, 22);
+    page_table(&capture.page, &(struct page_table){wrapped, 3, 2, 1, words, after_row});
+    capture_expect(&capture, " word                n\n"
+                             " alpha               1\n"
+                             "  row 0\n"
+                             " a much longer      22\n"
+                             "     label than\n"
+                             "     fits\n"
+                             "  row 1\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +194,8 @@ int main(void)
         cmocka_unit_test(pieces_wrap_at_the_width),
         cmocka_unit_test(paragraphs_break_at_blanks),
         cmocka_unit_test(tables_align_and_cut),
+        cmocka_unit_test(text_wraps_at_blanks_then_behind_colons),
+        cmocka_unit_test(tables_wrap_and_leave_out_silent_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,7 +261,7 @@ static void endings_and_losses_are_said(void **state)
     expect_in(text, "rank 0 was killed; the last event is 9.00 s after the start.");
     expect_in(text, "rank 1 ended with status 3 without calling MPI_Finalize");
     expect_in(text, "rank 0 never came back from MPI_Recv at b.c:9: it waited for rank 1 from 1.00 s after the start.");
-    expect_in(text, "Deadlock: rank 0 waits for 1 waits for 0.");
+    expect_in(text, "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0.");
     expect_in(text, "Lost: 1,234 records of rank 1 found no room.");
     free(text);
 }
