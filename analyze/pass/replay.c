@@ -213,7 +213,7 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
     struct rank_time *rank = lane_account(replay, lane);
     double idle_ns = (double)idle_between(&call->idle, from_ns, call->leave_ns);
     double busy_ns = (double)(call->leave_ns - from_ns) - idle_ns;
-    enum step_state state = waits_state(call->class);
+    enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class); /* what moved is not known */
     uint32_t step = steps_put(replay->steps, state, WHAT_SITE, call->site, TRACE_NONE);
     lane_spend(replay, lane, step, busy_ns);
     lane_spend(replay, lane, steps_in_state(replay->steps, step, STEP_DESCHEDULED), idle_ns);
