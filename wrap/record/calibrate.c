@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    TRIAL_NS = 5000000,
+    TRIAL_NS = 2000000,
     TRIAL_PERIOD_NS = 200000,
     GAP_NS = 1200,
     MAX_GAPS = 64,

@@ -3,8 +3,8 @@
 #pragma once
 #include <stdint.h>
 
-/* What one sample of a task clock costs the sampled thread, in ns: interrupt included. Takes some 5 ms. `error`: why it
- * cannot be known, 0 otherwise. */
+/* What one sample of a task clock costs the sampled thread, in ns: interrupt included. Takes some 2 ms of CPU time.
+ * `error`: why it cannot be known, 0 otherwise. */
 uint64_t calibrate_sample_ns(int *error);
 /* The period that keeps the cost below 0.5 %, between 1 and 20 ms; never a round number, so as not to run in step with
  * the program. */

@@ -214,7 +214,6 @@ static bool begin_recording(void)
     }
     stacks_learn_process();
     choose_spool();
-    recorder.header.sample_period_ns = sampler_choose();
     dl_iterate_phdr(find_own_code, NULL);
     atomic_store(&recorder.recording, true);
     struct recorder_thread *first = threads_enter();

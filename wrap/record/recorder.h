@@ -76,7 +76,8 @@ struct recorder_process {
     char run_dir[SPOOL_PATH_BYTES];
     char spool_dir[SPOOL_PATH_BYTES]; /* RUN_DIR/spool, or away from it */
     bool is_away;
-    struct ww_header header; /* what all files have in common */
+    struct ww_header header;           /* what all files have in common */
+    _Atomic uint64_t sample_period_ns; /* 0 = no samples, or the helper has not chosen yet */
     struct recorder_options options;
     struct spool_budget budget;
     _Atomic(struct recorder_thread *) threads;

@@ -57,12 +57,12 @@ static bool choose_timer(void)
     return true;
 }
 
-uint64_t sampler_choose(void)
+void sampler_choose(void)
 {
     const char *wish = recorder.options.sampler;
     if (strcmp(wish, "off") != 0)
         sampler.on = (strcmp(wish, "timer") != 0 && choose_perf()) || (strcmp(wish, "perf") != 0 && choose_timer());
-    return sampler.on ? sampler.period_ns : 0;
+    atomic_store(&recorder.sample_period_ns, sampler.on ? sampler.period_ns : 0);
 }
 
 static int open_samples(struct sampler_thread *s, int32_t tid, size_t ring_bytes)

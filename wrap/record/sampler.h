@@ -11,11 +11,13 @@
 #include "wrap/record/recorder.h"
 #include "wrap/record/ring.h"
 
-/* Chooses and calibrates: the period of samples in ns of CPU time, 0 when there will be none. Notes why when something
- * is refused. */
-uint64_t sampler_choose(void);
-/* Begins sampling the threads of this process that are not sampled yet; forgets those that ended. Helper only, as all
- * below. */
+/* All of this is called by the helper only.
+ *
+ * Chooses and calibrates: recorder.sample_period_ns, which stays 0 when there will be no samples. Notes why when
+ * something is refused. Takes up to 20 ms, nearly all of it asleep: the kernel waits for its other processors when the
+ * first event of a machine is opened. */
+void sampler_choose(void);
+/* Begins sampling the threads of this process that are not sampled yet; forgets those that ended. */
 void sampler_follow_threads(void);
 /* Takes what the kernel collected since the last time. */
 void sampler_drain(void);

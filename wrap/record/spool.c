@@ -22,7 +22,8 @@
 #endif
 
 enum spool_state { SPOOL_IDLE, SPOOL_PREPARING, SPOOL_READY, SPOOL_NO_ROOM };
-enum { PAGE = 4096, HIGH_FD = 512 };
+/* Growing the table of descriptors beyond its first 64 stops a program with threads for some 10 ms. */
+enum { PAGE = 4096, HIGH_FD = 48 };
 
 static bool is_our_file(const struct spool *spool, int fd)
 {

@@ -130,6 +130,7 @@ static bool open_file(struct recorder_thread *thread, struct spool *spool, enum 
     char path[SPOOL_PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/%d-%d.%s", recorder.spool_dir, recorder.rank, thread->index, suffix);
     struct ww_header header = recorder.header;
+    header.sample_period_ns = atomic_load(&recorder.sample_period_ns);
     header.kind = kind;
     header.thread = thread->index;
     header.tid = thread->tid;
