@@ -129,13 +129,12 @@ static bool create(void)
 bool helper_start(void)
 {
     pthread_condattr_t monotonic;
-    sigset_t all, before;
+    sigset_t before;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&helper.wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    helper_block_signals(&before);
     helper.running = create();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (helper.running) {

@@ -4,8 +4,17 @@
  * It blocks all signals and never calls MPI.
  */
 #pragma once
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* What every thread of ours begins with: the program's handlers run on the program's threads. */
+static inline void helper_block_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
 
 bool helper_start(void);
 /* Wakes it, lets it drain everything once more, and waits for its end. Its CPU time. */

@@ -150,14 +150,6 @@ static void choose_spool(void)
              recorder.run_dir);
 }
 
-static void bring_spool_home(void)
-{
-    char home[SPOOL_PATH_BYTES + 8];
-    snprintf(home, sizeof home, "%s/spool", recorder.run_dir);
-    if (recorder.is_away && !away_bring_home(recorder.spool_dir, home))
-        say("rank %d: the spool stays in %s: %s", recorder.rank, recorder.spool_dir, strerror(errno));
-}
-
 static int find_own_code(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
@@ -230,8 +222,7 @@ static bool begin_recording(void)
     return true;
 }
 
-/* Collective, on every rank that started. */
-static void compare_clocks(void)
+void life_compare_clocks(void)
 {
     struct world_clock own;
     if (!world_compare_clocks(recorder.n_ranks, &own) || !record_is_on())
@@ -257,134 +248,10 @@ void record_start(void)
         describe_process(&recorder.header);
         if (agree_on_directory())
             begin_recording();
-        compare_clocks();
+        life_compare_clocks();
     } else
         record_give_up("MPI refused a communicator");
     errno = saved;
-}
-
-enum sum { SUM_CALLS, SUM_POLLS, SUM_DROPPED, SUM_OFF, SUM_DURATION, SUM_OVERHEAD, SUM_UNCONVERTED, N_SUMS };
-static uint64_t sums[N_SUMS];
-
-static void count_up(uint64_t helper_cpu_ns)
-{
-    uint64_t t0 = recorder_now_ns();
-    for (unsigned i = 0; i < 1000; i++)
-        recorder_now_ns();
-    uint64_t call_ns = 2 * (recorder_now_ns() - t0) / 1000 + 25;
-    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
-        sums[SUM_CALLS] += t->n_calls + t->n_polls;
-        sums[SUM_POLLS] += t->n_polls;
-        sums[SUM_OVERHEAD] += t->n_calls * call_ns + t->n_polls * call_ns / 2;
-        if (spool_is_open(&t->events))
-            sums[SUM_DROPPED] += t->events.header->n_dropped;
-        if (spool_is_open(&t->samples))
-            sums[SUM_DROPPED] += t->samples.header->n_dropped;
-    }
-    sums[SUM_CALLS] += recorder.past_calls + recorder.past_polls;
-    sums[SUM_POLLS] += recorder.past_polls;
-    sums[SUM_DROPPED] += recorder.past_dropped;
-    sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
-    sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns();
-    sums[SUM_OFF] = recorder.has_given_up;
-    sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
-}
-
-static void close_spools(void)
-{
-    recorder.end_ns = recorder_now_ns();
-    uint64_t helper_cpu_ns = helper_stop();
-    if (recorder_self && spool_is_open(&recorder_self->events)) {
-        modules_scan(&recorder_self->events);
-        say_write_notes(&recorder_self->events);
-    }
-    atomic_store(&recorder.recording, false);
-    count_up(helper_cpu_ns);
-    enum ww_end how = recorder.has_given_up ? WW_END_GAVE_UP : WW_END_FINALIZE;
-    threads_close_events(how, 0, recorder.end_ns);
-    threads_close_samples(how, 0, recorder.end_ns);
-    bring_spool_home();
-}
-
-/* Each rank converts what it wrote; rank 0 then joins the parts. */
-static void convert(void)
-{
-    char rank[16];
-    snprintf(rank, sizeof rank, "%d", recorder.rank);
-    if (recorder.options.convert && recorder.run_dir[0] && atomic_load(&recorder.n_files) > 0 &&
-        tool_run(recorder.run_dir, "convert", rank) != 0)
-        sums[SUM_UNCONVERTED] = 1;
-}
-
-/* The converter's standard error, when it had nothing to say. */
-static void remove_empty_log(void)
-{
-    char path[SPOOL_PATH_BYTES + 16];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/convert.log", recorder.run_dir);
-    if (recorder.run_dir[0] && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
-        unlink(path);
-}
-
-void record_before_finalize(void)
-{
-    int saved = errno;
-    if (!recorder.started || recorder.finished || recorder.pid != getpid())
-        return;
-    recorder.finished = true;
-    bool has_files = recorder.n_files > 0;
-    compare_clocks();
-    if (has_files)
-        close_spools();
-    if (recorder.run_dir[0])
-        convert();
-    world_sum(sums, N_SUMS);
-    if (recorder.rank == 0 && recorder.run_dir[0] && recorder.options.convert && sums[SUM_UNCONVERTED] == 0 &&
-        tool_run(recorder.run_dir, "join", NULL) != 0)
-        sums[SUM_UNCONVERTED] = 1;
-    world_close();
-    if (recorder.rank == 0)
-        remove_empty_log();
-    errno = saved;
-}
-
-/* 81204 -> "81,204" */
-static const char *grouped(uint64_t value, char text[32])
-{
-    char plain[24];
-    int n = snprintf(plain, sizeof plain, "%llu", (unsigned long long)value), out = 0;
-    for (int i = 0; i < n; i++) {
-        if (i > 0 && (n - i) % 3 == 0)
-            text[out++] = ',';
-        text[out++] = plain[i];
-    }
-    text[out] = '\0';
-    return text;
-}
-
-static void describe_loss(char *text, size_t size_bytes)
-{
-    char number[32];
-    if (sums[SUM_OFF])
-        snprintf(text, size_bytes, "NOT RECORDED on %llu ranks", (unsigned long long)sums[SUM_OFF]);
-    else if (sums[SUM_DROPPED])
-        snprintf(text, size_bytes, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
-    else
-        snprintf(text, size_bytes, "nothing lost");
-}
-
-void record_after_finalize(void)
-{
-    char calls[32], loss[80];
-    if (!recorder.started || recorder.rank != 0 || !recorder.run_dir[0] || recorder.options.quiet)
-        return;
-    recorder.started = false;
-    describe_loss(loss, sizeof loss);
-    double wall_ns = sums[SUM_DURATION] ? (double)sums[SUM_DURATION] : 1;
-    say("%d rank%s, %.1f s, %s MPI calls, %s, overhead about %.1f %% -> %s%s", recorder.n_ranks,
-        recorder.n_ranks == 1 ? "" : "s", (double)(recorder.end_ns - recorder.start_ns) / 1e9,
-        grouped(sums[SUM_CALLS], calls), loss, 100 * (double)sums[SUM_OVERHEAD] / wall_ns, recorder.run_dir,
-        recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "");
 }
 
 void record_abort(int mpi_error)

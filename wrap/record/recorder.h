@@ -95,6 +95,9 @@ static inline uint64_t recorder_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* life.c: writes a WW_CLOCK where this rank's clock is not that of rank 0. Collective, on every rank that started. */
+void life_compare_clocks(void);
+
 /* threads.c */
 extern __thread struct recorder_thread *recorder_self;
 /* The calling thread, with an open events spool; NULL when it cannot be recorded. */

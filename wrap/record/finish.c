@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Finalize: every rank closes and converts what it wrote, the counts are added up, and rank 0 joins the parts.
+ *
+ * MPI's own finalisation takes some 50 ms, nearly all of it asleep. The join needs no MPI and about as long; it
+ * therefore runs meanwhile, started by a thread of its own, and MPI_Finalize returns when both are done.
+ */
+#include "wrap/record/away.h"
+#include "wrap/record/helper.h"
+#include "wrap/record/recorder.h"
+#include "wrap/record/sampler.h"
+#include "wrap/record/say.h"
+#include "wrap/record/tool.h"
+#include "wrap/record/world.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum sum { SUM_CALLS, SUM_POLLS, SUM_DROPPED, SUM_OFF, SUM_DURATION, SUM_OVERHEAD, SUM_UNCONVERTED, N_SUMS };
+static uint64_t sums[N_SUMS];
+
+static void count_up(uint64_t helper_cpu_ns)
+{
+    uint64_t t0 = recorder_now_ns();
+    for (unsigned i = 0; i < 1000; i++)
+        recorder_now_ns();
+    uint64_t call_ns = 2 * (recorder_now_ns() - t0) / 1000 + 25;
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
+        sums[SUM_CALLS] += t->n_calls + t->n_polls;
+        sums[SUM_POLLS] += t->n_polls;
+        sums[SUM_OVERHEAD] += t->n_calls * call_ns + t->n_polls * call_ns / 2;
+        if (spool_is_open(&t->events))
+            sums[SUM_DROPPED] += t->events.header->n_dropped;
+        if (spool_is_open(&t->samples))
+            sums[SUM_DROPPED] += t->samples.header->n_dropped;
+    }
+    sums[SUM_CALLS] += recorder.past_calls + recorder.past_polls;
+    sums[SUM_POLLS] += recorder.past_polls;
+    sums[SUM_DROPPED] += recorder.past_dropped;
+    sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
+    sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns();
+    sums[SUM_OFF] = recorder.has_given_up;
+    sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
+}
+
+static void bring_spool_home(void)
+{
+    char home[SPOOL_PATH_BYTES + 8];
+    snprintf(home, sizeof home, "%s/spool", recorder.run_dir);
+    if (recorder.is_away && !away_bring_home(recorder.spool_dir, home))
+        say("rank %d: the spool stays in %s: %s", recorder.rank, recorder.spool_dir, strerror(errno));
+}
+
+static void close_spools(void)
+{
+    recorder.end_ns = recorder_now_ns();
+    uint64_t helper_cpu_ns = helper_stop();
+    if (recorder_self && spool_is_open(&recorder_self->events)) {
+        modules_scan(&recorder_self->events);
+        say_write_notes(&recorder_self->events);
+    }
+    atomic_store(&recorder.recording, false);
+    count_up(helper_cpu_ns);
+    enum ww_end how = recorder.has_given_up ? WW_END_GAVE_UP : WW_END_FINALIZE;
+    threads_close_events(how, 0, recorder.end_ns);
+    threads_close_samples(how, 0, recorder.end_ns);
+    bring_spool_home();
+}
+
+/* Each rank converts what it wrote; rank 0 then joins the parts. */
+static void convert(void)
+{
+    char rank[16];
+    snprintf(rank, sizeof rank, "%d", recorder.rank);
+    if (recorder.options.convert && recorder.run_dir[0] && atomic_load(&recorder.n_files) > 0 &&
+        tool_run(recorder.run_dir, "convert", rank) != 0)
+        sums[SUM_UNCONVERTED] = 1;
+}
+
+/* The converter's standard error, when it had nothing to say. */
+static void remove_empty_log(void)
+{
+    char path[SPOOL_PATH_BYTES + 16];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/convert.log", recorder.run_dir);
+    if (recorder.run_dir[0] && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        unlink(path);
+}
+
+static struct {
+    pthread_t thread;
+    bool is_running;
+} joiner;
+
+static void *join(void *unused)
+{
+    (void)unused;
+    if (tool_run(recorder.run_dir, "join", NULL) != 0)
+        sums[SUM_UNCONVERTED] = 1;
+    remove_empty_log();
+    return NULL;
+}
+
+/* The archive's last step, which rank 0 does. Without a thread it is done at once. */
+static void start_join(void)
+{
+    sigset_t before;
+    if (!recorder.options.convert || sums[SUM_UNCONVERTED])
+        return;
+    helper_block_signals(&before);
+    joiner.is_running = pthread_create(&joiner.thread, NULL, join, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!joiner.is_running)
+        join(NULL);
+}
+
+static void wait_for_join(void)
+{
+    if (joiner.is_running)
+        pthread_join(joiner.thread, NULL);
+    joiner.is_running = false;
+}
+
+void record_before_finalize(void)
+{
+    int saved = errno;
+    if (!recorder.started || recorder.finished || recorder.pid != getpid())
+        return;
+    recorder.finished = true;
+    bool has_files = recorder.n_files > 0;
+    life_compare_clocks();
+    if (has_files)
+        close_spools();
+    if (recorder.run_dir[0])
+        convert();
+    world_sum(sums, N_SUMS);
+    world_close();
+    if (recorder.rank == 0 && recorder.run_dir[0])
+        start_join();
+    errno = saved;
+}
+
+/* 81204 -> "81,204" */
+static const char *grouped(uint64_t value, char text[32])
+{
+    char plain[24];
+    int n = snprintf(plain, sizeof plain, "%llu", (unsigned long long)value), out = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[out++] = ',';
+        text[out++] = plain[i];
+    }
+    text[out] = '\0';
+    return text;
+}
+
+static void describe_loss(char *text, size_t size_bytes)
+{
+    char number[32];
+    if (sums[SUM_OFF])
+        snprintf(text, size_bytes, "NOT RECORDED on %llu ranks", (unsigned long long)sums[SUM_OFF]);
+    else if (sums[SUM_DROPPED])
+        snprintf(text, size_bytes, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
+    else
+        snprintf(text, size_bytes, "nothing lost");
+}
+
+void record_after_finalize(void)
+{
+    char calls[32], loss[80];
+    int saved = errno;
+    wait_for_join();
+    errno = saved;
+    if (!recorder.started || recorder.rank != 0 || !recorder.run_dir[0] || recorder.options.quiet)
+        return;
+    recorder.started = false;
+    describe_loss(loss, sizeof loss);
+    double wall_ns = sums[SUM_DURATION] ? (double)sums[SUM_DURATION] : 1;
+    say("%d rank%s, %.1f s, %s MPI calls, %s, overhead about %.1f %% -> %s%s", recorder.n_ranks,
+        recorder.n_ranks == 1 ? "" : "s", (double)(recorder.end_ns - recorder.start_ns) / 1e9,
+        grouped(sums[SUM_CALLS], calls), loss, 100 * (double)sums[SUM_OVERHEAD] / wall_ns, recorder.run_dir,
+        recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "");
+}
