@@ -138,7 +138,7 @@ bool helper_start(void)
     helper.running = create();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (helper.running) {
-        recorder.budget.segment_was_left = helper_wake;
+        atomic_store(&recorder.budget.segment_was_left, helper_wake);
         pthread_setname_np(helper.thread, "whywait");
     }
     return helper.running;
@@ -148,7 +148,7 @@ uint64_t helper_stop(void)
 {
     if (!helper.running)
         return 0;
-    recorder.budget.segment_was_left = NULL;
+    atomic_store(&recorder.budget.segment_was_left, NULL);
     pthread_mutex_lock(&helper.lock);
     helper.end = true;
     pthread_cond_signal(&helper.wake);

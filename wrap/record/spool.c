@@ -209,8 +209,9 @@ static bool next_segment(struct spool *spool)
     __atomic_store_n(&spool->next, spool->current.at, __ATOMIC_RELAXED);
     spool->end = spool->current.at + spool->current.bytes;
     atomic_store_explicit(&spool->state, SPOOL_IDLE, memory_order_release);
-    if (spool->budget->segment_was_left)
-        spool->budget->segment_was_left();
+    void (*tell)(void) = atomic_load(&spool->budget->segment_was_left);
+    if (tell)
+        tell();
     return true;
 }
 

@@ -26,7 +26,7 @@ enum { SPOOL_PATH_BYTES = 4096, SPOOL_SMALLEST_SEGMENT = 64 << 10, SPOOL_LARGEST
 /* The room that all spools of this process share. */
 struct spool_budget {
     _Atomic int64_t left_bytes;
-    void (*segment_was_left)(void); /* tells who prepares that there is work; may be NULL */
+    void (*_Atomic segment_was_left)(void); /* tells who prepares that there is work; may be NULL */
 };
 
 struct spool_segment {

@@ -32,6 +32,8 @@ struct timer_ring {
 };
 
 static int chosen_signal;
+/* A ring reaches the handler through the kernel. What was written to it before is there when this was read. */
+static _Atomic unsigned n_attached;
 
 static uint64_t thread_cpu_ns(void)
 {
@@ -68,7 +70,7 @@ static void on_timer(int signal, siginfo_t *info, void *context)
     (void)signal;
     int saved = errno;
     struct timer_ring *ring = info->si_value.sival_ptr;
-    if (info->si_code != SI_TIMER || !ring || !atomic_load(&recorder.recording))
+    if (info->si_code != SI_TIMER || !ring || !atomic_load(&recorder.recording) || !atomic_load(&n_attached))
         return;
     unsigned head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     uint64_t cpu_ns = thread_cpu_ns();
@@ -131,6 +133,7 @@ struct timer_ring *timer_attach(int32_t tid, uint64_t period_ns)
     struct timespec cpu;
     if (clock_gettime(cpu_clock_of(tid), &cpu) == 0)
         ring->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    atomic_fetch_add(&n_attached, 1);
     if (start_timer(ring, tid, period_ns))
         return ring;
     int why = errno;
