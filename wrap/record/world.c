@@ -16,6 +16,7 @@
 enum { MAX_VALUES = 16, CLOCK_ROUNDS = 20 };
 
 static MPI_Comm private_world;
+static bool is_substitute; /* mpi_handles.comm_world is not MPI_COMM_WORLD */
 static int my_rank;
 
 static MPI_Errhandler errors_return(void)
@@ -30,8 +31,19 @@ static MPI_Errhandler errors_return(void)
 bool world_is_up(void)
 {
     int is_initialized = 0, is_finalized = 1;
+    if (is_substitute)
+        return true;
     return PMPI(Initialized)(&is_initialized) == MPI_SUCCESS && PMPI(Finalized)(&is_finalized) == MPI_SUCCESS &&
            is_initialized && !is_finalized;
+}
+
+bool world_use(MPI_Comm all)
+{
+    if (next_load_handles() != 0)
+        return false;
+    mpi_handles.comm_world = all;
+    mpi_handles.comm_self = mpi_handles.comm_null;
+    return is_substitute = true;
 }
 
 bool world_open(int32_t *rank, int32_t *n_ranks)
@@ -39,6 +51,8 @@ bool world_open(int32_t *rank, int32_t *n_ranks)
     int world_size = 0;
     if (next_load_handles() != 0 || PMPI(Comm_dup)(mpi_handles.comm_world, &private_world) != MPI_SUCCESS)
         return false;
+    if (is_substitute)
+        mpi_handles.comm_world = private_world;
     MPI_Errhandler quiet = errors_return();
     if (quiet)
         PMPI(Comm_set_errhandler)(private_world, quiet);

@@ -7,10 +7,14 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <mpi.h>
 #include <stdint.h>
 
-/* MPI is initialised and not finalised. */
+/* MPI is initialised and not finalised, or there is a communicator in the place of MPI_COMM_WORLD. */
 bool world_is_up(void);
+/* In a program without MPI_COMM_WORLD: `all` has the same members. To be called before world_open, with the members of
+ * `all` doing the same; `all` may be freed after it. */
+bool world_use(MPI_Comm all);
 bool world_open(int32_t *rank, int32_t *n_ranks);
 /* Rank 0's bytes to all. */
 bool world_broadcast(void *data, size_t size_bytes);

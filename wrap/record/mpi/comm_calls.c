@@ -4,6 +4,7 @@
  * WW_COMM, which follows.
  */
 #include "wrap/record/mpi/coll.h"
+#include "wrap/record/mpi/sessions.h"
 #include <string.h>
 
 /* The parent is learned now if need be: it was valid, since the call succeeded. */
@@ -111,9 +112,17 @@ static void orphan_end(struct ww_call *call, int err, const MPI_Comm *made)
 
 CREATE_ORPHAN(Comm_join, (int fd, MPI_Comm *made), (fd, made))
 #if MPI_HAS_4
-CREATE_ORPHAN(Comm_create_from_group,
-              (MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm *made),
-              (group, tag, info, handler, made))
+MPI_ENTRY(Comm_create_from_group,
+          (MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm *made))
+{
+    struct ww_call *call = record_enter(WW_ID_Comm_create_from_group, RECORD_HERE);
+    int err = NEXT(Comm_create_from_group)(group, tag, info, handler, made);
+    if (err == MPI_SUCCESS && !fortran_depth)
+        session_made(*made, RECORD_HERE);
+    orphan_end(call, err, made);
+    return err;
+}
+
 CREATE_ORPHAN(Intercomm_create_from_groups,
               (MPI_Group local, int local_leader, MPI_Group remote, int remote_leader, const char *tag, MPI_Info info,
                MPI_Errhandler handler, MPI_Comm *made),

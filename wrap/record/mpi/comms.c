@@ -271,7 +271,10 @@ void comms_start(void)
 {
     tables.started = true;
     comm_created(mpi_handles.comm_world, 0, false);
-    comm_created(mpi_handles.comm_self, 0, false);
+    if (mpi_handles.comm_self != mpi_handles.comm_null)
+        comm_created(mpi_handles.comm_self, 0, false);
+    else
+        tables.n_comms++; /* no such communicator without MPI_Init; its id stays its own */
 }
 
 uint32_t win_find(MPI_Win win)

@@ -6,6 +6,7 @@
  */
 #include "wrap/record/mpi/fortran_shapes.h"
 #include "wrap/record/mpi/life.h"
+#include "wrap/record/mpi/sessions.h"
 
 struct shape {
     void (*begin)(struct fortran *f);
@@ -122,18 +123,48 @@ static bool life_call(struct fortran *f, fortran_next *next, void *function, con
                       const void *frame_address)
 {
     const struct fortran_row *row = f->row;
+    if (row->shape > FORTRAN_FINALIZE)
+        return false;
     if (row->shape == FORTRAN_FINALIZE) {
         life_ends(row->id, return_address, frame_address);
         next(row, function, f->a);
         life_ended();
         return true;
     }
-    if (row->shape != FORTRAN_INIT && row->shape != FORTRAN_INIT_THREAD)
-        return false;
     next(row, function, f->a);
     if (*(int *)f->a[row->ierror] == MPI_SUCCESS)
         life_started(row->id, return_address, frame_address);
     return true;
+}
+
+/* What sessions mean to the recorder, before the real call and after it. */
+static void session_before(const struct fortran *f, const void *return_address, const void *frame_address)
+{
+#if MPI_VERSION >= 4
+    if (f->row->shape == FORTRAN_SESSION_FINALIZE)
+        session_ends(return_address, frame_address);
+#else
+    (void)f, (void)return_address, (void)frame_address;
+#endif
+}
+
+static void session_after(const struct fortran *f, const void *return_address, const void *frame_address)
+{
+#if MPI_VERSION >= 4
+    if (f->row->shape == FORTRAN_SESSION_INIT)
+        session_began(*(const int *)f->a[2]);
+    else if (f->row->shape == FORTRAN_SESSION_FINALIZE)
+        session_ended();
+    else
+        session_made(F2C(Comm, *(const int *)f->a[4]), return_address, frame_address);
+#else
+    (void)f, (void)return_address, (void)frame_address;
+#endif
+}
+
+static bool is_of_sessions(const struct fortran_row *row)
+{
+    return row->shape <= FORTRAN_FROM_GROUP;
 }
 
 static void call_begins(struct fortran *f, const struct shape *shape)
@@ -159,6 +190,8 @@ static void call_ends(struct fortran *f, const struct shape *shape)
 }
 
 __thread int fortran_depth;
+/* Where the error code goes that a mpi_f08 program does not ask for. */
+static __thread int unwanted_ierror;
 
 void fortran_call(const struct fortran_row *row, void **arguments, fortran_next *next, void *function,
                   const void *return_address, const void *frame_address)
@@ -168,13 +201,14 @@ void fortran_call(const struct fortran_row *row, void **arguments, fortran_next 
     struct fortran f;
     f.row = row;
     f.a = arguments;
-    f.own_ierror = MPI_SUCCESS;
     f.comm_at = -1;
     f.list.before = NULL;
     if (row->ierror >= 0 && !arguments[row->ierror])
-        arguments[row->ierror] = &f.own_ierror;
+        arguments[row->ierror] = &unwanted_ierror;
     if (life_call(&f, next, function, return_address, frame_address))
         return;
+    if (is_of_sessions(row))
+        session_before(&f, return_address, frame_address);
     if (is_poll(shape)) {
         poll = record_poll_begin(row->id, return_address, frame_address);
         f.call = poll.call;
@@ -186,6 +220,8 @@ void fortran_call(const struct fortran_row *row, void **arguments, fortran_next 
     next(row, function, arguments);
     fortran_depth--;
     f.err = row->ierror >= 0 ? *(int *)arguments[row->ierror] : MPI_SUCCESS;
+    if (is_of_sessions(row) && f.err == MPI_SUCCESS)
+        session_after(&f, return_address, frame_address);
     if (is_poll(shape)) {
         if (poll_folded(&poll, f.err, f.err != MPI_SUCCESS || shape->found(&f)))
             return;

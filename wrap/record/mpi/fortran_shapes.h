@@ -13,7 +13,6 @@ struct fortran {
     void **a; /* the arguments, passed on after `begin` */
     struct ww_call *call;
     int err;
-    int own_ierror;
     int comm_at; /* the argument that `comm` was made from; -1 = none yet */
     MPI_Comm comm;
     MPI_Status *status; /* what the real call fills; Fortran's statuses have the layout of C's */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Init to MPI_Finalize: recording begins when MPI is ready and ends just before it goes. Sessions come and go any
- * number of times; their communicators are recorded while MPI_COMM_WORLD exists.
+ * number of times; what they mean to a program without MPI_Init is in sessions.h.
  */
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/mpi/life.h"
+#include "wrap/record/mpi/sessions.h"
 #include "wrap/record/mpi/unhook.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/world.h"
@@ -51,6 +52,8 @@ void life_started(uint16_t id, const void *return_address, const void *frame_add
 void life_ends(uint16_t id, const void *return_address, const void *frame_address)
 {
     static int ending;
+    if (id != WW_ID_Session_finalize && sessions_go_on())
+        return;
     if (__atomic_exchange_n(&ending, 1, __ATOMIC_ACQ_REL))
         return;
     struct ww_call *call = record_enter(id, return_address, frame_address);
@@ -65,7 +68,7 @@ void life_ends(uint16_t id, const void *return_address, const void *frame_addres
 void life_ended(void)
 {
     static int ended;
-    if (!__atomic_exchange_n(&ended, 1, __ATOMIC_ACQ_REL))
+    if (!sessions_go_on() && !__atomic_exchange_n(&ended, 1, __ATOMIC_ACQ_REL))
         record_after_finalize();
 }
 
@@ -119,15 +122,21 @@ MPI_ENTRY(Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session *ses
 {
     struct ww_call *call = record_enter(WW_ID_Session_init, RECORD_HERE);
     int err = NEXT(Session_init)(info, handler, session);
+    if (err == MPI_SUCCESS && !fortran_depth)
+        session_began(*session);
     record_leave(call, err);
     return err;
 }
 
 MPI_ENTRY(Session_finalize, (MPI_Session * session))
 {
+    if (!fortran_depth)
+        session_ends(RECORD_HERE);
     struct ww_call *call = record_enter(WW_ID_Session_finalize, RECORD_HERE);
     int err = NEXT(Session_finalize)(session);
     record_leave(call, err);
+    if (err == MPI_SUCCESS && !fortran_depth)
+        session_ended();
     return err;
 }
 #endif

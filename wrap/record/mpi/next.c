@@ -136,5 +136,9 @@ static int load_handles(void)
 
 int next_load_handles(void)
 {
-    return load_handles();
+    static bool is_loaded;
+    if (!is_loaded && load_handles() != 0)
+        return -1;
+    is_loaded = true;
+    return 0;
 }
