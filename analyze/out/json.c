@@ -47,7 +47,7 @@ static json_t *json_step(struct json *json, const struct class_step *step)
 {
     static const char *const states[] = {"computing", "descheduled", "blocked", "transfer", "mpi", "unknown"};
     const struct step *where = &json->analysis->steps[step->step];
-    return json_pack("{s:o, s:s, s:b, s:o, s:i, s:i, s:o, s:i, s:o, s:o, s:b, s:b, s:I, s:I}", "name",
+    return json_pack("{s:o, s:s, s:b, s:o, s:i, s:i, s:o, s:i, s:o, s:o, s:b, s:b, s:I}", "name",
                      json_text(json, label_step(&json->book, step->step)), "state", states[where->state], "loop",
                      where->is_loop, "file", json_text(json, where->file), "line_first", (int)where->line_first,
                      "line_last", (int)where->line_last, "routine", json_text(json, where->routine), "rank",
