@@ -3,7 +3,7 @@
 #include <math.h>
 
 enum { COLUMN_REST = 0, SEEN_BEFORE = 4, STEPS_SAMPLES_MIN = 20, OUTLIER = 8 };
-static const double LENGTH_ERROR = 0.2, ACROSS_RANKS = 0.1, SAMPLING_BIAS = 0.03, CONTRADICTION = 3, SHORTEST_NS = 100;
+static const double LENGTH_ERROR = 0.2, ACROSS_RANKS = 0.05, SAMPLING_BIAS = 0.03, CONTRADICTION = 3, SHORTEST_NS = 100;
 
 /* Of stretches between two calls. */
 struct usual_length {

@@ -3,7 +3,7 @@
  * Particles are spread unevenly: rank 0 has four times as many to push before every Allreduce.
  *
  * ranks: 2
- * expect: loop=push rank=0 share=0.9 call=MPI_Allreduce wait="wait at N x N" waiters=1
+ * expect: loop=push rank=0 share=0.9 call=MPI_Allreduce wait="wait at N x N" waiters=1 counted_kind=more-work
  */
 #include "known.h"
 

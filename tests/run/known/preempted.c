@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All ranks do the same work, each on a core of its own, but on that of rank 1 another process computes as well.
+ *
+ * ranks: 2
+ * expect: loop=work rank=1 share=0.7 call=MPI_Barrier wait="wait at barrier" kind=descheduled
+ */
+#define _GNU_SOURCE
+#include "known.h"
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static void use_core(int core)
+{
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(core, &cores);
+    if (sched_setaffinity(0, sizeof cores, &cores))
+        perror("sched_setaffinity");
+}
+
+static pid_t compete(void)
+{
+    pid_t parent = getpid(), child = fork();
+    if (child)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == parent)
+        for (volatile long i = 0; i < 1000000; i++)
+            ;
+    _exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *text = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+    int rank = text ? atoi(text) : 0;
+    use_core(rank);
+    pid_t competitor = rank == 1 ? compete() : 0;
+    known_start(&argc, &argv);
+    use_core(rank);
+    double x = known_sink;
+    for (int step = 0; step < 40; step++) {
+        /* begin work */
+        for (long i = 0; i < 10000000; i++)
+            x = LINK(x);
+        /* end work */
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    known_sink = x;
+    if (competitor > 0)
+        kill(competitor, SIGKILL);
+    MPI_Finalize();
+    return 0;
+}
