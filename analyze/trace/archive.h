@@ -42,7 +42,9 @@ enum { ARCHIVE_PARAM_COUNTS };
 #define ARCHIVE_PROP_PROGRAM "WHYWAIT::PROGRAM"     /* root */
 #define ARCHIVE_PROP_NOTE "WHYWAIT::NOTE"           /* root or location group, any number */
 #define ARCHIVE_PROP_NEIGHBORS "WHYWAIT::NEIGHBORS" /* location group: "COMM N-IN RANK..." */
-#define ARCHIVE_PROP_END_HOW "WHYWAIT::END_HOW"     /* location group: enum ww_end */
+#define ARCHIVE_PROP_INTERCOMM                                                                                         \
+    "WHYWAIT::INTERCOMM" /* root, one an intercommunicator, "::COMM" in its name: members of the first group */
+#define ARCHIVE_PROP_END_HOW "WHYWAIT::END_HOW" /* location group: enum ww_end */
 #define ARCHIVE_PROP_END_DETAIL "WHYWAIT::END_DETAIL"
 #define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED" /* location: records that found no room */
 #define ARCHIVE_PROP_END_NS "WHYWAIT::END_NS"   /* location: time of its last event, as recorded */
@@ -54,6 +56,9 @@ enum { ARCHIVE_FRAME_RETURN = 1, ARCHIVE_FRAME_CUT = 2 };
 
 enum { ARCHIVE_CHUNK_EVENTS = 256 << 10, ARCHIVE_CHUNK_DEFS = 1 << 20 };
 #define ARCHIVE_NAME "traces"
+
+/* Local id of the communicator that stands for the threads of a process; far from those that MPI makes. */
+enum { ARCHIVE_COMM_THREADS = 0x7fffffff };
 
 static inline uint64_t archive_location(uint32_t rank, uint32_t thread)
 {

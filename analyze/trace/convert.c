@@ -136,6 +136,13 @@ static void convert_item(struct conversion *conversion, struct lane *lane)
     }
 }
 
+static void begin_thread(struct conversion *conversion, const struct lane *lane)
+{
+    struct emit_location *main = &conversion->locations.at[0], *worker = &conversion->locations.at[lane->location];
+    if (worker->thread && !worker->has_begun && !main->thread)
+        emit_thread_begin(main, worker, lane->time_ns);
+}
+
 static void convert_events(struct conversion *conversion)
 {
     struct heap *heap = &conversion->heap;
@@ -147,6 +154,7 @@ static void convert_events(struct conversion *conversion)
     }
     while (heap->n) {
         struct lane *lane = &conversion->lanes.at[heap->items[0].stream];
+        begin_thread(conversion, lane);
         convert_item(conversion, lane);
         lane_next(lane, &conversion->emitter);
         if (lane->item == LANE_NONE)

@@ -159,7 +159,8 @@ static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef
 {
     struct defs *defs = user;
     (void)name;
-    struct def_group group = {.type = type, .is_global = flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS, .n = n};
+    struct def_group group = {
+        .type = type, .paradigm = paradigm, .is_global = flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS, .n = n};
     if (type != OTF2_GROUP_TYPE_COMM_LOCATIONS && type != OTF2_GROUP_TYPE_COMM_GROUP &&
         type != OTF2_GROUP_TYPE_COMM_SELF)
         return OK;
@@ -176,7 +177,7 @@ static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef self, OTF2_StringRef n
 {
     struct defs *defs = user;
     (void)flags;
-    *ENTRY(defs, comms, comm_ids, self) = (struct def_comm){name, parent, group, TRACE_NONE};
+    *ENTRY(defs, comms, comm_ids, self) = (struct def_comm){name, parent, group, TRACE_NONE, 0};
     return OK;
 }
 
@@ -185,7 +186,7 @@ static OTF2_CallbackCode on_intercomm(void *user, OTF2_CommRef self, OTF2_String
 {
     struct defs *defs = user;
     (void)flags;
-    *ENTRY(defs, comms, comm_ids, self) = (struct def_comm){name, parent, local, remote};
+    *ENTRY(defs, comms, comm_ids, self) = (struct def_comm){name, parent, local, remote, 0};
     return OK;
 }
 

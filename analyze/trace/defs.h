@@ -27,13 +27,15 @@ static inline uint32_t ids_get(const struct ids *ids, uint64_t id)
 
 struct def_group {
     OTF2_GroupType type;
+    OTF2_Paradigm paradigm;
     bool is_global; /* members are locations */
     uint32_t n;
     uint64_t *members;
 };
 struct def_comm {
     uint32_t name, parent;
-    uint32_t group, remote_group; /* OTF2 ids; remote TRACE_NONE for an intracommunicator */
+    uint32_t group, remote_group; /* OTF2 ids; remote TRACE_NONE but for OTF2's own intercommunicators */
+    uint32_t n_first;             /* ours: members that are one of the two groups of an intercommunicator */
 };
 struct def_location_group {
     uint64_t id;
@@ -94,8 +96,9 @@ struct defs_tables {
     struct ids regions, comms, frames, wins; /* ids -> index of the definition */
     VEC(uint32_t) region_of;                 /* definition -> trace region */
     VEC(uint32_t) comm_of_win;
-    uint32_t self_comm;  /* trace communicator that stands for all MPI_COMM_SELF; that of rank r is ... */
-    uint32_t self_first; /* ... self_first + r */
+    VEC(uint32_t) comm_n_first; /* ranks of intercommunicators count through both groups, the first having so many */
+    uint32_t self_comm;         /* trace communicator that stands for all MPI_COMM_SELF; that of rank r is ... */
+    uint32_t self_first;        /* ... self_first + r */
     struct ids groups;
     VEC(struct def_group) group_members; /* members in the arena of the trace, as world ranks */
     VEC(uint64_t) location_ids;          /* OTF2 id by trace location */

@@ -185,11 +185,20 @@ static const struct def_group *group_by_id(const struct defs *defs, uint32_t id)
     return id == TRACE_NONE || index == TRACE_NONE ? &nobody : &defs->groups.at[index];
 }
 
+/* Teams of threads have no ranks. */
+static const struct def_group *process_group(const struct defs *defs, uint32_t id)
+{
+    const struct def_group *group = group_by_id(defs, id);
+    bool is_team = group->paradigm == OTF2_PARADIGM_OPENMP || group->paradigm == OTF2_PARADIGM_PTHREAD;
+    return is_team ? group_by_id(defs, TRACE_NONE) : group;
+}
+
 static void build_comm(struct build *build, const struct def_comm *def)
 {
     struct trace *trace = build->trace;
-    const struct def_group *local = group_by_id(build->defs, def->group);
-    const struct def_group *remote = group_by_id(build->defs, def->remote_group);
+    const struct def_group *local = process_group(build->defs, def->group);
+    const struct def_group *remote = process_group(build->defs, def->remote_group);
+    uint32_t n_first = def->n_first && def->n_first < local->n && !remote->n ? def->n_first : 0;
     uint32_t *ranks = arena_array(&trace->arena, uint32_t, (size_t)local->n + remote->n + 1);
     for (uint32_t i = 0; i < local->n; i++)
         ranks[i] = member_rank(build, local, i);
@@ -199,9 +208,10 @@ static void build_comm(struct build *build, const struct def_comm *def)
     trace->comms[trace->n_comms] = (struct trace_comm){
         .name = arena_strdup(&trace->arena, defs_string(build->defs, def->name)),
         .parent = def->parent == OTF2_UNDEFINED_COMM || parent >= trace->n_comms ? TRACE_NONE : parent,
-        .n = local->n,
-        .n_remote = remote->n,
+        .n = n_first ? n_first : local->n,
+        .n_remote = n_first ? local->n - n_first : remote->n,
         .ranks = ranks};
+    *vec_push(&build->tables->comm_n_first) = n_first;
     if (local->type == OTF2_GROUP_TYPE_COMM_SELF && build->tables->self_comm == TRACE_NONE)
         build->tables->self_comm = trace->n_comms;
     trace->n_comms++;
@@ -220,9 +230,29 @@ static void build_self_comms(struct build *build)
     }
 }
 
+static bool has_prefix(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+static void mark_intercomms(struct defs *defs)
+{
+    static const char prefix[] = ARCHIVE_PROP_INTERCOMM "::";
+    for (size_t i = 0; i < defs->root_properties.n; i++) {
+        const char *name = defs_string(defs, defs->root_properties.at[i].name);
+        if (!has_prefix(name, prefix))
+            continue;
+        uint32_t comm = ids_get(&defs->comm_ids, strtoul(name + strlen(prefix), NULL, 10));
+        if (comm != TRACE_NONE)
+            defs->comms.at[comm].n_first =
+                (uint32_t)strtoul(defs_string(defs, defs->root_properties.at[i].value), NULL, 10);
+    }
+}
+
 static void build_comms(struct build *build)
 {
     struct defs *defs = build->defs;
+    mark_intercomms(defs);
     struct trace *trace = build->trace;
     trace->comms = arena_array(&trace->arena, struct trace_comm, defs->comms.n + trace->n_ranks + 1);
     for (size_t i = 0; i < defs->comms.n; i++)
@@ -279,11 +309,6 @@ static struct trace_module module_of(struct trace *trace, const char *text)
     snprintf(id, sizeof id, "%.*s", (int)(blank - text), text);
     module.build_id_bytes = hex_bytes(id, module.build_id, sizeof module.build_id);
     return module;
-}
-
-static bool has_prefix(const char *text, const char *prefix)
-{
-    return !strncmp(text, prefix, strlen(prefix));
 }
 
 static void build_root(struct build *build)
@@ -423,6 +448,7 @@ void defs_tables_release(struct defs_tables *tables)
     ids_release(&tables->wins);
     vec_release(&tables->region_of);
     vec_release(&tables->comm_of_win);
+    vec_release(&tables->comm_n_first);
     ids_release(&tables->groups);
     vec_release(&tables->group_members);
     vec_release(&tables->location_ids);

@@ -10,6 +10,7 @@
  */
 #include "analyze/trace/emit.h"
 #include "analyze/trace/calls.h"
+#include "analyze/trace/comms.h"
 #include <string.h>
 
 #define WRITE(location, record, ...)                                                                                   \
@@ -48,42 +49,46 @@ static uint32_t win_ref(struct emitter *emitter, uint32_t id)
     return id;
 }
 
-static uint32_t root_ref(int32_t peer, uint16_t flags)
-{
-    if (peer == WW_PEER_ROOT)
-        return OTF2_COLLECTIVE_ROOT_SELF;
-    if (flags & WW_F_NULL)
-        return OTF2_COLLECTIVE_ROOT_THIS_GROUP;
-    return peer < 0 ? OTF2_COLLECTIVE_ROOT_NONE : (uint32_t)peer;
-}
-
 static uint32_t rank_ref(int32_t peer)
 {
     return peer < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)peer;
 }
 
+/* Ranks of an intercommunicator are those of the remote group. */
+static uint32_t peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer)
+{
+    const uint64_t *from = emitter->peers_from.n && peer >= 0 ? map_get(&emitter->peers_from, comm) : NULL;
+    return rank_ref(peer) + (from ? (uint32_t)*from : 0);
+}
+
+static uint32_t root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags)
+{
+    if (peer == WW_PEER_ROOT)
+        return OTF2_COLLECTIVE_ROOT_SELF;
+    if (flags & WW_F_NULL)
+        return OTF2_COLLECTIVE_ROOT_THIS_GROUP;
+    return peer < 0 ? OTF2_COLLECTIVE_ROOT_NONE : peer_ref(emitter, comm, peer);
+}
+
 int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, uint64_t id)
 {
     *location = (struct emit_location){.writer = OTF2_Archive_GetEvtWriter(archive, id),
-                                       .attributes = OTF2_AttributeList_New()};
+                                       .attributes = OTF2_AttributeList_New(),
+                                       .thread = (uint32_t)(id >> 32)};
     return location->writer && location->attributes ? 0 : -1;
 }
 
-void emit_location_end(struct emit_location *location)
+void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm)
 {
-    if (location->writer)
-        OTF2_EvtWriter_GetNumberOfEvents(location->writer, &location->n_events);
-    if (location->attributes)
-        OTF2_AttributeList_Delete(location->attributes);
-    location->attributes = NULL;
-    location->writer = NULL;
-    map_release(&location->following);
+    if (comm->remote_size && comm_has_members(comm))
+        *map_put(&emitter->peers_from, comm->id, NULL) = comm_is_remote_first(comm) ? 0 : (uint64_t)comm->size;
 }
 
 void emitter_release(struct emitter *emitter)
 {
     requests_release(&emitter->requests);
     map_release(&emitter->win_comm);
+    map_release(&emitter->peers_from);
     map_release(&emitter->access_group);
     map_release(&emitter->exposure_group);
     map_release(&emitter->comms_used.seen);
@@ -92,6 +97,34 @@ void emitter_release(struct emitter *emitter)
     vec_release(&emitter->wins_used.list);
     intern_release(&emitter->groups);
     intern_release(&emitter->counters);
+}
+
+/* Threads. Nobody recorded which thread made a worker: for OTF2 it is the main one, at its last event before. */
+
+void emit_thread_begin(struct emit_location *main, struct emit_location *worker, uint64_t time_ns)
+{
+    uint64_t create_ns = time_of(main, main->last_ns ? main->last_ns : time_ns);
+    WRITE(main, ThreadCreate, NULL, create_ns, ARCHIVE_COMM_THREADS, worker->thread);
+    WRITE(worker, ThreadBegin, NULL, time_of(worker, time_ns), ARCHIVE_COMM_THREADS, worker->thread);
+    worker->has_begun = true;
+}
+
+static void thread_end(struct emit_location *worker)
+{
+    WRITE(worker, ThreadEnd, NULL, worker->last_ns, ARCHIVE_COMM_THREADS, worker->thread);
+}
+
+void emit_location_end(struct emit_location *location)
+{
+    if (location->has_begun)
+        thread_end(location);
+    if (location->writer)
+        OTF2_EvtWriter_GetNumberOfEvents(location->writer, &location->n_events);
+    if (location->attributes)
+        OTF2_AttributeList_Delete(location->attributes);
+    location->attributes = NULL;
+    location->writer = NULL;
+    map_release(&location->following);
 }
 
 /* RMA. */
@@ -228,8 +261,8 @@ static void request_begin(struct emitter *emitter, struct emit_location *locatio
     uint32_t comm = comm_ref(emitter, request->kind == REQUEST_RMA ? 0 : request->comm);
     bool sends = request->kind == REQUEST_SEND || (request->kind == REQUEST_SENDRECV && request->peer >= 0);
     if (sends)
-        WRITE(location, MpiIsend, NULL, t, rank_ref(request->peer), comm, (uint32_t)request->tag, request->bytes_out,
-              request->id);
+        WRITE(location, MpiIsend, NULL, t, peer_ref(emitter, request->comm, request->peer), comm,
+              (uint32_t)request->tag, request->bytes_out, request->id);
     if (request->kind == REQUEST_SENDRECV)
         requests_new_id(&emitter->requests);
     if (request->kind == REQUEST_RECV || request->kind == REQUEST_SENDRECV)
@@ -244,8 +277,8 @@ static void receive_complete(struct emitter *emitter, struct emit_location *loca
     if (done->flags & WW_F_NULL || done->peer < 0)
         WRITE(location, MpiRequestCancelled, NULL, t, id);
     else
-        WRITE(location, MpiIrecv, NULL, t, rank_ref(done->peer), comm_ref(emitter, request->comm), (uint32_t)done->tag,
-              done->bytes, id);
+        WRITE(location, MpiIrecv, NULL, t, peer_ref(emitter, request->comm, done->peer),
+              comm_ref(emitter, request->comm), (uint32_t)done->tag, done->bytes, id);
 }
 
 static void request_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
@@ -269,8 +302,8 @@ static void request_complete(struct emitter *emitter, struct emit_location *loca
         break;
     case REQUEST_COLL:
         WRITE(location, NonBlockingCollectiveComplete, NULL, t, archive_collective_op(request->call),
-              comm_ref(emitter, request->comm), root_ref(request->peer, 0), request->bytes_out, request->bytes_in,
-              request->id);
+              comm_ref(emitter, request->comm), root_ref(emitter, request->comm, request->peer, 0), request->bytes_out,
+              request->bytes_in, request->id);
         break;
     case REQUEST_RMA:
         WRITE(location, RmaOpCompleteBlocking, NULL, t, win_ref(emitter, request->comm), request->id);
@@ -342,8 +375,8 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
     location->n_calls++;
     enter_region(emitter, location, call, context, t);
     if ((info->class == WW_SEND || info->class == WW_SENDRECV) && communicates && call->peer >= 0)
-        WRITE(location, MpiSend, NULL, t, rank_ref(call->peer), comm_ref(emitter, call->comm), (uint32_t)call->tag,
-              call->bytes_out);
+        WRITE(location, MpiSend, NULL, t, peer_ref(emitter, call->comm, call->peer), comm_ref(emitter, call->comm),
+              (uint32_t)call->tag, call->bytes_out);
     if (collective_comm(emitter, call))
         WRITE(location, MpiCollectiveBegin, NULL, t);
     if (info->class == WW_RMA_FENCE && call->comm)
@@ -379,8 +412,8 @@ static void complete_requests(struct emitter *emitter, struct emit_location *loc
             if (requests_finish(&emitter->requests, done->request, call->enter_ns, &request))
                 request_complete(emitter, location, &request, done, t);
         } else if (!(done->flags & (WW_F_NULL | WW_F_ERROR)) && done->peer >= 0 && call->comm)
-            WRITE(location, MpiRecv, NULL, t, rank_ref(done->peer), comm_ref(emitter, call->comm), (uint32_t)done->tag,
-                  done->bytes);
+            WRITE(location, MpiRecv, NULL, t, peer_ref(emitter, call->comm, done->peer), comm_ref(emitter, call->comm),
+                  (uint32_t)done->tag, done->bytes);
     }
 }
 
@@ -390,7 +423,7 @@ static void collective_end(struct emitter *emitter, struct emit_location *locati
     uint32_t comm = collective_comm(emitter, call);
     if (comm)
         WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), comm_ref(emitter, comm),
-              root_ref(call->peer, call->flags), call->bytes_out, call->bytes_in);
+              root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
 }
 
 static void leave_finished(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
@@ -399,8 +432,8 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     const struct call_info *info = call_info(call->call);
     bool received = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0;
     if (info->class == WW_RECV && received)
-        WRITE(location, MpiRecv, NULL, t, rank_ref(call->peer), comm_ref(emitter, call->comm), (uint32_t)call->tag,
-              call->bytes_in);
+        WRITE(location, MpiRecv, NULL, t, peer_ref(emitter, call->comm, call->peer), comm_ref(emitter, call->comm),
+              (uint32_t)call->tag, call->bytes_in);
     complete_requests(emitter, location, emit, t);
     if (is_template(info) && call->request) {
         struct request request = request_of(call);
@@ -409,6 +442,10 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     if (info->class == WW_REQUEST_FREE && call->request)
         requests_forget(&emitter->requests, call->request);
     collective_end(emitter, location, call, t);
+    for (size_t i = 0; i < emit->new_comms.n; i++)
+        WRITE(location, CommCreate, NULL, t, comm_ref(emitter, emit->new_comms.at[i]));
+    if (info->class == WW_COMM_FREE && call->comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
+        WRITE(location, CommDestroy, NULL, t, comm_ref(emitter, call->comm));
     if (info->class == WW_WIN_CREATE && emit->new_win)
         WRITE(location, RmaWinCreate, NULL, t, win_ref(emitter, emit->new_win));
     if (info->class == WW_WIN_FREE && call->comm)
@@ -426,7 +463,7 @@ static void leave_unfinished(struct emitter *emitter, struct emit_location *loca
     OTF2_AttributeList *attributes = location->attributes;
     OTF2_AttributeList_AddUint8(attributes, ARCHIVE_ATTR_UNFINISHED, 1);
     if (pending.peer >= 0)
-        OTF2_AttributeList_AddUint32(attributes, ARCHIVE_ATTR_PEER, (uint32_t)pending.peer);
+        OTF2_AttributeList_AddUint32(attributes, ARCHIVE_ATTR_PEER, peer_ref(emitter, pending.comm, pending.peer));
     if (pending.comm)
         OTF2_AttributeList_AddCommRef(attributes, ARCHIVE_ATTR_COMM, comm_ref(emitter, pending.comm));
     OTF2_AttributeList_AddInt32(attributes, ARCHIVE_ATTR_TAG, pending.tag);

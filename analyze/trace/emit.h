@@ -18,7 +18,8 @@ struct emit_call {
     bool is_unfinished;
     VEC(struct emit_attached) attached;
     VEC(int32_t) ranks; /* WW_RANKS */
-    uint32_t new_win;   /* WW_WIN; 0 = none */
+    VEC(uint32_t) new_comms;
+    uint32_t new_win; /* WW_WIN; 0 = none */
 };
 
 struct emit_location {
@@ -30,12 +31,15 @@ struct emit_location {
     uint64_t ids;         /* next request id */
     struct map following; /* calling context -> the one of the call that followed it last time */
     uint32_t previous_context;
-    bool failed; /* OTF2 could not write */
+    uint32_t thread;
+    bool has_begun; /* as a thread that was made */
+    bool failed;    /* OTF2 could not write */
 };
 
 struct emitter {
     struct requests requests;
     struct map win_comm;                     /* window -> communicator id */
+    struct map peers_from;                   /* intercommunicator -> place of rank 0 of the remote group in both */
     struct intern groups;                    /* of PSCW: u32 window, then i32 ranks */
     struct map access_group, exposure_group; /* window -> 1 + group */
     struct intern counters;                  /* of exact counts: struct emit_counter */
@@ -52,10 +56,14 @@ struct emit_counter {
     uint16_t zero;
 };
 
+/* Of a communicator, before the first event that names it. */
+void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm);
 void emitter_release(struct emitter *emitter);
 int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, uint64_t id);
 void emit_location_end(struct emit_location *location);
 
+/* A worker thread, which the recorder saw first at time_ns; `main` is the location of the process's first thread. */
+void emit_thread_begin(struct emit_location *main, struct emit_location *worker, uint64_t time_ns);
 /* `context`: 0 = not known, else 1 + local calling context. */
 void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *call, uint32_t context);
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *call);

@@ -10,7 +10,7 @@
 #include "wrap/base/map.h"
 #include "wrap/base/vec.h"
 
-enum { JOIN_NONE = UINT32_MAX };
+enum { JOIN_SYNC_GROUPS = 2, JOIN_NONE = UINT32_MAX, JOIN_THREADS = UINT32_MAX - 1 };
 
 /* Keys of the interns. */
 struct join_frame {
@@ -21,7 +21,7 @@ struct join_frame {
     uint32_t copy;  /* 0 but for a stack that one location has under several ids */
 };
 struct join_comm {
-    uint32_t groups, nth; /* the nth communicator with these groups */
+    uint32_t groups, nth; /* the nth communicator with these groups; JOIN_THREADS: the threads of rank nth */
 };
 struct join_win {
     uint32_t comm, nth;
@@ -34,8 +34,8 @@ struct join_counter {
 /* What belongs to the id of an intern, in a vector of the same length. */
 struct join_comm_info {
     uint32_t parent;
-    char *name; /* NULL = none given; arena */
-    bool is_self;
+    char *name;            /* NULL = none given; arena */
+    bool is_self, is_made; /* made: by a call, of which there is an event */
 };
 struct join_win_info {
     char *name;
@@ -76,7 +76,7 @@ struct join {
     struct join_rank *ranks;
     char program[1024], command[1024], only[512];
     uint64_t realtime_ns, start_ns;
-    bool has_times, has_counts;
+    bool has_times, has_counts, has_threads;
     uint64_t first_ns, last_ns; /* of all events, on the clock of rank 0 */
     uint64_t sample_period_ns;
     VEC(struct join_location) locations;

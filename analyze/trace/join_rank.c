@@ -3,6 +3,7 @@
  * One rank's definitions. Its files are read twice: modules, communicators and windows may stand in any of them and are
  * needed for the stacks of all.
  */
+#include "analyze/trace/comms.h"
 #include "analyze/trace/files.h"
 #include "analyze/trace/join_rank.h"
 #include "wrap/base/err.h"
@@ -36,32 +37,15 @@ static void take_module(struct rank_tables *tables, const struct ww_module *reco
 
 /* Communicators and windows. */
 
-static int compare_lists(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b)
-{
-    if (n_a != n_b)
-        return n_a < n_b ? -1 : 1;
-    return memcmp(a, b, (size_t)n_a * sizeof *a);
-}
-
 static uint32_t groups_of(struct join *join, const struct ww_comm *record)
 {
-    bool has_members = !(record->flags & WW_COMM_NO_MEMBERS);
-    const int32_t *local = record->world_rank, *remote = local + (has_members ? record->size : 0);
-    int32_t n_local = record->size, n_remote = record->remote_size;
-    if (has_members && n_remote && compare_lists(remote, n_remote, local, n_local) < 0) {
-        const int32_t *list = local;
-        local = remote;
-        remote = list;
-        n_local = record->remote_size;
-        n_remote = record->size;
-    }
+    bool swap = comm_is_remote_first(record);
+    int32_t n = comm_has_members(record) ? record->size + record->remote_size : 0, from = swap ? record->size : 0;
     VEC(int32_t) key = {0};
-    *vec_push(&key) = n_local;
-    *vec_push(&key) = n_remote;
-    for (int32_t i = 0; has_members && i < n_local; i++)
-        *vec_push(&key) = local[i];
-    for (int32_t i = 0; has_members && i < n_remote; i++)
-        *vec_push(&key) = remote[i];
+    *vec_push(&key) = swap ? record->remote_size : record->size;
+    *vec_push(&key) = swap ? record->size : record->remote_size;
+    for (int32_t i = 0; i < n; i++)
+        *vec_push(&key) = record->world_rank[(from + i) % n];
     uint32_t groups = intern_put(&join->groups, key.at, key.n * sizeof *key.at);
     vec_release(&key);
     return groups;
@@ -91,21 +75,30 @@ static void take_comm(struct rank_tables *tables, const struct ww_comm *record)
     struct join *join = tables->join;
     if (!record->id || map_get(&tables->comm_of, record->id))
         return;
-    enum { COMM_SELF = 2 };
     struct join_comm key = {.groups = JOIN_NONE}; /* that of MPI_COMM_SELF, which all processes share */
-    if (record->id != COMM_SELF) {
+    if (record->id != COMM_SELF_ID) {
         key.groups = groups_of(join, record);
         uint64_t *nth = map_put(&tables->nth_comm, key.groups, NULL);
         key.nth = (uint32_t)(*nth)++;
     }
     uint32_t comm = comm_intern(join, key);
-    join->comm_infos.at[comm].is_self = record->id == COMM_SELF;
+    join->comm_infos.at[comm].is_self = record->id == COMM_SELF_ID;
+    join->comm_infos.at[comm].is_made |= record->id > COMM_SELF_ID && record->size;
     if (record->parent && record->parent != record->id)
         join->comm_infos.at[comm].parent = mapped(&tables->comm_of, record->parent);
     if (join->comm_infos.at[comm].parent == comm)
         join->comm_infos.at[comm].parent = JOIN_NONE;
     map_id(&tables->comm_of, record->id, comm);
     *vec_push(&tables->comms) = (struct id_pair){record->id - 1, comm};
+}
+
+/* Once a process has more than one, they are a communicator for OTF2. */
+static void take_threads(struct rank_tables *tables)
+{
+    struct join *join = tables->join;
+    uint32_t comm = comm_intern(join, (struct join_comm){.groups = JOIN_THREADS, .nth = tables->rank});
+    *vec_push(&tables->comms) = (struct id_pair){ARCHIVE_COMM_THREADS, comm};
+    join->has_threads = true;
 }
 
 static void take_win(struct rank_tables *tables, const struct ww_win *record)
@@ -173,7 +166,7 @@ static void take_group(struct rank_tables *tables, const struct part_group *reco
             *vec_push(&ranks) = members[2 + record->rank[i]];
     uint32_t group = intern_put(&join->sync_groups, ranks.at, ranks.n * sizeof *ranks.at);
     vec_release(&ranks);
-    *vec_push(&tables->sync_groups) = (struct id_pair){record->id, group};
+    *vec_push(&tables->sync_groups) = (struct id_pair){record->id, JOIN_SYNC_GROUPS + group};
 }
 
 static uint32_t counters_module(const struct rank_tables *tables, uint32_t id)
@@ -341,6 +334,8 @@ int join_read_rank(struct join *join, uint32_t rank)
         free(path);
     }
     map_counters(&tables);
+    if (list.files.n && list.files.at[list.files.n - 1].thread)
+        take_threads(&tables);
     for (size_t i = 0; !result && i < list.files.n;) {
         int taken = join_location(&tables, dir, &list.files.at[i], list.files.n - i);
         result = taken < 0 ? -1 : 0;

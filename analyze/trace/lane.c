@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/trace/comms.h"
 #include "analyze/trace/lane.h"
 #include "wrap/base/err.h"
 #include <errno.h>
@@ -31,6 +32,7 @@ void lane_close(struct lane *lane)
     spool_reader_close(&lane->reader);
     vec_release(&lane->call.attached);
     vec_release(&lane->call.ranks);
+    vec_release(&lane->call.new_comms);
     vec_release(&lane->bins);
     vec_release(&lane->has_stack);
 }
@@ -56,6 +58,12 @@ static void define(struct lane *lane, struct emitter *emitter, const struct ww_h
         if (stack->id >= lane->has_stack.n)
             vec_resize(&lane->has_stack, (size_t)stack->id + 1);
         lane->has_stack.at[stack->id] = 1;
+    }
+    if (head->type == WW_COMM) {
+        const struct ww_comm *comm = record;
+        emit_define_comm(emitter, comm);
+        if (comm->id > COMM_SELF_ID)
+            *vec_push(&lane->call.new_comms) = comm->id;
     }
     if (head->type == WW_WIN) {
         const struct ww_win *win = record;
@@ -151,7 +159,7 @@ static void take_call(struct lane *lane, struct emitter *emitter, const struct w
     lane->call.call = *record;
     if (record->call >= WW_N_CALLS)
         lane->call.call.call = WW_CALL_NONE;
-    lane->call.attached.n = lane->call.ranks.n = 0;
+    lane->call.attached.n = lane->call.ranks.n = lane->call.new_comms.n = 0;
     lane->call.new_win = 0;
     lane->ahead = spool_reader_next(&lane->reader);
     skip_passing(lane, emitter);

@@ -37,6 +37,15 @@ static uint32_t comm_of(const struct location_reader *location, OTF2_CommRef id)
     return comm;
 }
 
+/* A rank of the remote group, where the archive counts through both. */
+static uint32_t peer_of(const struct location_reader *location, OTF2_CommRef id, uint32_t peer)
+{
+    const struct defs_tables *tables = &location->archive->tables;
+    uint32_t comm = id == OTF2_UNDEFINED_COMM ? TRACE_NONE : ids_get(&tables->comms, id);
+    uint32_t n_first = comm == TRACE_NONE ? 0 : tables->comm_n_first.at[comm];
+    return peer >= n_first && peer != TRACE_NONE ? peer - n_first : peer;
+}
+
 static uint32_t frame_of(const struct location_reader *location, OTF2_CallingContextRef id)
 {
     return id == OTF2_UNDEFINED_CALLING_CONTEXT ? TRACE_NONE : ids_get(&location->archive->tables.frames, id);
@@ -75,9 +84,9 @@ static uint16_t coll_of(const struct location_reader *location, OTF2_CollectiveO
 }
 
 /* Roots that are no rank (intercommunicators) are not told apart. */
-static uint32_t root_of(uint32_t root)
+static uint32_t root_of(const struct location_reader *location, OTF2_CommRef comm, uint32_t root)
 {
-    return root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP ? TRACE_NONE : root;
+    return root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP ? TRACE_NONE : peer_of(location, comm, root);
 }
 
 static bool is_synthetic(const struct location_reader *location)
@@ -172,6 +181,7 @@ static void break_off(struct location_reader *location, OTF2_TimeStamp time, uin
     OTF2_AttributeList_GetUint32(attributes, ARCHIVE_ATTR_PEER, &event->peer);
     OTF2_AttributeList_GetInt32(attributes, ARCHIVE_ATTR_TAG, &event->tag);
     event->comm = comm_of(location, comm);
+    event->peer = peer_of(location, comm, event->peer);
     event->region = region;
     location->is_broken_off = true;
 }
@@ -227,7 +237,7 @@ static void append_message(struct location_reader *location, OTF2_TimeStamp time
                            OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
 {
     struct event *event = append(location, time, kind);
-    event->peer = peer;
+    event->peer = peer_of(location, comm, peer);
     event->comm = comm_of(location, comm);
     event->tag = (int32_t)tag;
     event->bytes = bytes;
@@ -300,7 +310,7 @@ static void append_coll(struct location_reader *location, OTF2_TimeStamp time, e
     struct event *event = append(location, time, kind);
     event->coll = coll_of(location, op, kind == EV_COLL_END);
     event->comm = comm_of(location, comm);
-    event->peer = root_of(root);
+    event->peer = root_of(location, comm, root);
     event->bytes = bytes;
     event->bytes_in = bytes_in;
     event->request = request;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Intercommunicators in the archive. OTF2's own definition of them cannot be read by its Python module (3.0.2), so they
+ * are communicators of both groups one after the other, and ranks in events count through. Which group comes first is a
+ * matter of the groups alone, so that all processes agree without asking each other.
+ */
+#pragma once
+#include "wrap/format.h"
+#include <stdbool.h>
+#include <string.h>
+
+enum { COMM_WORLD_ID = 1, COMM_SELF_ID = 2 };
+
+static inline bool comm_has_members(const struct ww_comm *comm)
+{
+    return !(comm->flags & WW_COMM_NO_MEMBERS);
+}
+
+/* The smaller group is the first one, of equal sizes that of smaller ranks. */
+static inline bool comm_is_remote_first(const struct ww_comm *comm)
+{
+    if (!comm->remote_size || !comm_has_members(comm) || comm->remote_size != comm->size)
+        return comm->remote_size && comm_has_members(comm) && comm->remote_size < comm->size;
+    size_t bytes = (size_t)comm->size * sizeof *comm->world_rank;
+    return memcmp(comm->world_rank + comm->size, comm->world_rank, bytes) < 0;
+}
