@@ -16,8 +16,8 @@ struct options {
 };
 
 static const char usage[] = "Usage: whywait annotate [OPTIONS] [RUN]\n"
-                            "Prints the source of the loops that make ranks wait, and of the calls at which they wait, "
-                            "with times in the margin.\n"
+                            "Prints the source of the loops that make ranks wait, and of the calls at which\n"
+                            "they wait, with times in the margin.\n"
                             "\n"
                             "  --file NAME     only files whose path ends in NAME\n"
                             "  --source DIR    look in DIR for sources that are not where they were compiled\n"

@@ -26,19 +26,23 @@ struct options {
     bool notes, no_exceptions, no_bytes, initial_exec;
 };
 
-static const char usage[] =
-    "Usage: mpicc $(whywait cc [OPTIONS]) -O2 -g ...\n"
-    "Prints the flags with which GCC counts how often each loop runs, for less than one percent of run time. Use them "
-    "at\n"
-    "compiling, and with -flto at linking too. C, C++ and Fortran. The program runs alone as well as recorded.\n"
-    "\n"
-    "  --compiler CC     ask CC for its version (mpicc, mpicxx, gfortran-12 ...; default: what mpicc runs, or gcc)\n"
-    "  --notes           have the compiler name each function that cannot be counted, and why\n"
-    "  --only NAME       count these source files or routines only (* and ? stand for anything; several times)\n"
-    "  --no-exceptions   spend fewer counters; counts are wrong where an exception passes through\n"
-    "  --no-bytes        do not count bytes where memory is allocated\n"
-    "  --initial-exec    faster counters in shared libraries that are never loaded with dlopen\n"
-    "  --help            this text\n";
+static const char usage[] = "Usage: mpicc $(whywait cc [OPTIONS]) -O2 -g ...\n"
+                            "Prints the flags with which GCC counts how often each loop runs, for less than\n"
+                            "one percent of run time. Use them at compiling, and with -flto at linking too.\n"
+                            "C, C++ and Fortran. The program runs alone as well as recorded.\n"
+                            "\n"
+                            "  --compiler CC     ask CC for its version (mpicc, mpicxx, gfortran-12 ...;\n"
+                            "                    default: what mpicc runs, or gcc)\n"
+                            "  --notes           have the compiler name each function that cannot be counted,\n"
+                            "                    and why\n"
+                            "  --only NAME       count these source files or routines only (* and ? stand for\n"
+                            "                    anything; several times)\n"
+                            "  --no-exceptions   spend fewer counters; counts are wrong where an exception\n"
+                            "                    passes through\n"
+                            "  --no-bytes        do not count bytes where memory is allocated\n"
+                            "  --initial-exec    faster counters in shared libraries that are never loaded\n"
+                            "                    with dlopen\n"
+                            "  --help            this text\n";
 
 /* The shell splits what is printed: nothing that it would take for something else. */
 static void add_only(struct options *options, const char *pattern)

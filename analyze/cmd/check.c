@@ -19,15 +19,15 @@ struct options {
     bool list_all;
 };
 
-static const char usage[] =
-    "Usage: whywait check [OPTIONS] [PROGRAM]\n"
-    "Says which sources of data work on this machine and, for PROGRAM, which MPI it uses, which of its MPI calls are\n"
-    "recorded, and whether loops can be named. Nothing of the program is run.\n"
-    "\n"
-    "  --calls   list all entry points of MPI that the program refers to\n"
-    "  --help    this text\n"
-    "\n"
-    "Exit status: 0; 1 when the program cannot be recorded.\n";
+static const char usage[] = "Usage: whywait check [OPTIONS] [PROGRAM]\n"
+                            "Says which sources of data work on this machine and, for PROGRAM, which MPI it\n"
+                            "uses, which of its MPI calls are recorded, and whether loops can be named.\n"
+                            "Nothing of the program is run.\n"
+                            "\n"
+                            "  --calls   list all entry points of MPI that the program refers to\n"
+                            "  --help    this text\n"
+                            "\n"
+                            "Exit status: 0; 1 when the program cannot be recorded.\n";
 
 static struct options parse(int argc, char **argv)
 {

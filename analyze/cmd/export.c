@@ -23,10 +23,10 @@ struct options {
 };
 
 static const char usage[] = "Usage: whywait export [OPTIONS] [RUN]\n"
-                            "Prints how often each source line was executed, rank by rank, of a program that was built "
-                            "with $(whywait cc).\n"
+                            "Prints how often each source line was executed, rank by rank, of a program that\n"
+                            "was built with $(whywait cc).\n"
                             "\n"
-                            "  --format lcov|gcov-json   default: lcov; gcov-json is one object a line and rank\n"
+                            "  --format lcov|gcov-json   lcov (default), or one object a module and rank\n"
                             "  --help                    this text\n";
 
 static struct options parse(int argc, char **argv)

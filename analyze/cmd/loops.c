@@ -13,9 +13,9 @@
 #include <string.h>
 
 static const char usage[] = "Usage: whywait loops [--all] PROGRAM [ADDRESS...]\n"
-                            "Prints every loop found in PROGRAM (an executable file or shared library): address,\n"
-                            "nesting depth, source lines, routine. --all prints routines as well. With link-time\n"
-                            "ADDRESSes, prints what lies at each of them instead.\n";
+                            "Prints every loop found in PROGRAM (an executable file or shared library):\n"
+                            "address, nesting depth, source lines, routine. --all prints routines as well.\n"
+                            "With link-time ADDRESSes, prints what lies at each of them instead.\n";
 
 static void print_place(const struct code_place *place)
 {

@@ -28,20 +28,26 @@ struct options {
     bool space, no_convert, quiet, help;
 };
 
-static const char help_text[] =
-    "Usage: whywait record [OPTIONS] PROGRAM [ARGUMENTS]\n"
-    "Runs PROGRAM, a rank of an MPI job, and records it: mpirun -n 4 whywait record ./app\n\n"
-    "  -o, --dir DIR      make the run directory in DIR (here)\n"
-    "      --spool DIR    write in DIR, a local disk of each node, and bring the data to the run directory at the end\n"
-    "      --rate HZ      samples a second of CPU time (calibrated to cost at most 0.5 %); 0 = no samples\n"
-    "      --limit SIZE   record at most SIZE bytes a rank (k, m, g), then only count\n"
-    "      --only NAME    of a program built with $(whywait cc), count these source files or routines only (* and ? "
-    "stand\n"
-    "                     for anything; may be given several times)\n"
-    "      --space        likewise, also record how many bytes are allocated where\n"
-    "      --no-convert   leave the archive to `whywait report`\n"
-    "  -q, --quiet        print no closing line\n\n"
-    "The exit status is the program's; 127 when it is not found, 126 when it cannot be run.\n";
+static const char help_text[] = "Usage: whywait record [OPTIONS] PROGRAM [ARGUMENTS]\n"
+                                "Runs PROGRAM, a rank of an MPI job, and records it:\n"
+                                "mpirun -n 4 whywait record ./app\n"
+                                "\n"
+                                "  -o, --dir DIR      make the run directory in DIR (here)\n"
+                                "      --spool DIR    write in DIR, a local disk of each node, and bring the data\n"
+                                "                     to the run directory at the end\n"
+                                "      --rate HZ      samples a second of CPU time (calibrated to cost at most\n"
+                                "                     0.5 %); 0 = no samples\n"
+                                "      --limit SIZE   record at most SIZE bytes a rank (k, m, g), then only count\n"
+                                "      --only NAME    of a program built with $(whywait cc), count these source\n"
+                                "                     files or routines only (* and ? stand for anything; may be\n"
+                                "                     given several times)\n"
+                                "      --space        likewise, also record how many bytes are allocated where\n"
+                                "      --no-convert   leave the archive to `whywait report`\n"
+                                "  -q, --quiet        print no closing line\n"
+                                "      --help         this text\n"
+                                "\n"
+                                "The exit status is the program's; 127 when it is not found, 126 when it cannot\n"
+                                "be run.\n";
 
 static void add_pattern(struct options *options, const char *pattern)
 {

@@ -20,27 +20,30 @@ struct options {
     struct report_options text;
 };
 
-static const char usage[] =
-    "Usage: whywait report [OPTIONS] [RUN]\n"
-    "Says which loops make the ranks wait. RUN is a run directory or the anchor file (.otf2) of any OTF2 archive with\n"
-    "MPI events; without it, the newest *.whywait directory here.\n"
-    "\n"
-    "  --top N           show N causes (default 5; 0 = all), sites or routines (default 20)\n"
-    "  --cause N         show cause N: its ranks, sites, classes and steps\n"
-    "  --sites           list the MPI calls at which ranks wait\n"
-    "  --site N          show site N: who waits there, why, its classes and steps\n"
-    "  --routines        list routines by the time spent in them and in what they call (gprof's profile)\n"
-    "  --routine NAME    show one routine: its ranks, callers and callees\n"
-    "  --causing         with --routines or --routine: not time, but the waiting it causes on other ranks\n"
-    "  --all-steps       with --cause or --site: also steps that both sides share or that matter little\n"
-    "  --full-paths      source files as the debug information has them\n"
-    "  --format FORMAT   text (default) or json (all causes unless --top is given; schema in docs/json.md)\n"
-    "  --width N         columns of the text report (default: the terminal's, or 110)\n"
-    "  --help            this text\n"
-    "\n"
-    "Exit status: 0; 1 when there is no report; 2 when it lacks something (the program's file has gone or changed, "
-    "the\n"
-    "archive is cut off).\n";
+static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
+                            "Says which loops make the ranks wait. RUN is a run directory or the anchor file\n"
+                            "(.otf2) of any OTF2 archive with MPI events; without it, the newest *.whywait\n"
+                            "directory here.\n"
+                            "\n"
+                            "  --top N           show N causes (default 5; 0 = all), sites or routines (20)\n"
+                            "  --cause N         show cause N: its ranks, sites, classes and steps\n"
+                            "  --sites           list the MPI calls at which ranks wait\n"
+                            "  --site N          show site N: who waits there, why, its classes and steps\n"
+                            "  --routines        list routines by the time spent in them and in what they\n"
+                            "                    call (gprof's profile)\n"
+                            "  --routine NAME    show one routine: its ranks, callers and callees\n"
+                            "  --causing         with --routines or --routine: not time, but the waiting it\n"
+                            "                    causes on other ranks\n"
+                            "  --all-steps       with --cause or --site: also steps that both sides share or\n"
+                            "                    that matter little\n"
+                            "  --full-paths      source files as the debug information has them\n"
+                            "  --format FORMAT   text (default) or json (all causes unless --top is given;\n"
+                            "                    its fields are described in docs/json.md)\n"
+                            "  --width N         columns of the text (default: the terminal's, or 110)\n"
+                            "  --help            this text\n"
+                            "\n"
+                            "Exit status: 0; 1 when there is no report; 2 when it lacks something (the\n"
+                            "program's file has gone or changed, the archive is cut off).\n";
 
 /* Exit status when a report was printed, but without something that it should rest on. */
 enum { STATUS_DEGRADED = 2 };

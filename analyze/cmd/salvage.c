@@ -8,11 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char help[] =
-    "Usage: whywait salvage RUN...\n"
-    "Makes the archive of a run whose processes were killed or could not finish it, from all that\n"
-    "they had recorded. `whywait report` does this by itself.\n"
-    "WHYWAIT_KEEP_SPOOL=1 keeps the spool.";
+static const char help[] = "Usage: whywait salvage RUN...\n"
+                           "Makes the archive of a run whose processes were killed or could not finish it,\n"
+                           "from all that they had recorded. `whywait report` does this by itself.\n"
+                           "WHYWAIT_KEEP_SPOOL=1 keeps the spool.";
 
 static int salvage_one(const char *path, const struct convert_options *options)
 {
