@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait check: what can be recorded here and of this program, and why the rest cannot. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/out/text.h"
 #include "analyze/installation.h"
 #include "analyze/program.h"
 #include "analyze/sources.h"
@@ -56,7 +57,9 @@ static struct options parse(int argc, char **argv)
 
 static void line_with(const char *what, const char *answer, const char *text)
 {
-    printf("  %-18s %-4s %s\n", what, answer, text);
+    struct arena scratch = {0};
+    printf("  %-18s %-4s %s\n", what, answer, text_escape(&scratch, text));
+    arena_release(&scratch);
 }
 
 static void line(const char *what, bool works, const char *text)
@@ -87,14 +90,16 @@ static bool never_waits(const char *name)
 
 static void print_calls(const struct program *program, bool all)
 {
+    struct arena scratch = {0};
     for (size_t i = 0; i < program->mpi_calls.n; i++) {
         const struct program_symbol *call = &program->mpi_calls.at[i];
         if (all || (!call->is_intercepted && !never_waits(call->name)))
-            printf("    %-34s %s\n", call->name,
+            printf("    %-34s %s\n", text_escape(&scratch, call->name),
                    call->is_intercepted      ? "recorded"
                    : never_waits(call->name) ? "not recorded: nobody waits in it"
                                              : "not recorded");
     }
+    arena_release(&scratch);
 }
 
 /* True when there is a recorder for it. */

@@ -5,6 +5,7 @@
  * synchronisation are accounted for.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/out/text.h"
 #include "analyze/code/code.h"
 #include "analyze/counts/lines.h"
 #include "analyze/run.h"
@@ -132,43 +133,51 @@ static void add_location(struct gathering *g, const struct location *location, u
 
 static void print_lcov(uint32_t rank, const struct counts_line_count *lines, size_t n)
 {
+    struct arena scratch = {0};
     for (size_t i = 0; i < n; i++) {
         bool is_new_file = i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0;
         if (is_new_file)
-            printf("%sTN:rank_%u\nSF:%s\n", i ? "end_of_record\n" : "", rank, lines[i].file);
+            printf("%sTN:rank_%u\nSF:%s\n", i ? "end_of_record\n" : "", rank, text_escape(&scratch, lines[i].file));
         printf("DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].executions);
     }
     if (n)
         printf("end_of_record\n");
+    arena_release(&scratch);
 }
 
 static json_t *json_lines(const struct counts_line_count *lines, size_t n, size_t *end)
 {
     json_t *array = json_array();
+    struct arena scratch = {0};
     size_t i = *end;
     for (const char *file = lines[i].file; i < n && strcmp(lines[i].file, file) == 0; i++)
         json_array_append_new(array, json_pack("{s:i, s:I, s:s, s:b, s:[]}", "line_number", (int)lines[i].line, "count",
-                                               (json_int_t)lines[i].executions, "function_name", lines[i].function,
-                                               "unexecuted_block", lines[i].executions == 0, "branches"));
+                                               (json_int_t)lines[i].executions, "function_name",
+                                               text_escape(&scratch, lines[i].function), "unexecuted_block",
+                                               lines[i].executions == 0, "branches"));
     *end = i;
+    arena_release(&scratch);
     return array;
 }
 
 static void print_json(uint32_t rank, const struct counts_line_count *lines, size_t n)
 {
     json_t *files = json_array();
+    struct arena scratch = {0};
     char name[32];
     snprintf(name, sizeof name, "rank %u", rank);
     for (size_t i = 0; i < n;) {
         const char *file = lines[i].file;
         json_t *of_file = json_lines(lines, n, &i);
-        json_array_append_new(files, json_pack("{s:s, s:[], s:o}", "file", file, "functions", "lines", of_file));
+        json_array_append_new(
+            files, json_pack("{s:s, s:[], s:o}", "file", text_escape(&scratch, file), "functions", "lines", of_file));
     }
     json_t *all = json_pack("{s:s, s:s, s:s, s:o}", "format_version", "1", "gcc_version", "whywait " WHYWAIT_VERSION,
                             "data_file", name, "files", files);
     json_dumpf(all, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(all);
+    arena_release(&scratch);
 }
 
 static void print_rank(struct gathering *g, uint32_t rank, bool as_json)

@@ -5,6 +5,7 @@
  */
 #include "analyze/cmd/cmd.h"
 #include "analyze/code/code.h"
+#include "analyze/out/text.h"
 #include "wrap/base/err.h"
 
 #include <inttypes.h>
@@ -17,17 +18,25 @@ static const char usage[] = "Usage: whywait loops [--all] PROGRAM [ADDRESS...]\n
                             "address, nesting depth, source lines, routine. --all prints routines as well.\n"
                             "With link-time ADDRESSes, prints what lies at each of them instead.\n";
 
+/* Names are the program's. */
+static const char *shown(struct arena *scratch, const char *name)
+{
+    return name != NULL ? text_escape(scratch, name) : "?";
+}
+
 static void print_place(const struct code_place *place)
 {
+    struct arena scratch = {0};
     printf("%#" PRIx64 "\t%s\t%" PRIu32 "\t", place->address, place->is_loop ? "loop" : "routine", place->depth);
     if (place->file != NULL)
-        printf("%s:%" PRIu32 "-%" PRIu32 "\t", place->file, place->line_first, place->line_last);
+        printf("%s:%" PRIu32 "-%" PRIu32 "\t", shown(&scratch, place->file), place->line_first, place->line_last);
     else
         printf("?\t");
-    printf("%s", place->routine != NULL ? place->routine : "?");
+    printf("%s", shown(&scratch, place->routine));
     if (place->host_routine != NULL && place->routine != NULL && strcmp(place->routine, place->host_routine) != 0)
-        printf("\tin %s", place->host_routine);
+        printf("\tin %s", shown(&scratch, place->host_routine));
     putchar('\n');
+    arena_release(&scratch);
 }
 
 static void print_all(struct code *code, uint32_t module, bool with_routines)
@@ -50,9 +59,11 @@ static int print_address(struct code *code, uint32_t module, const char *text)
         die("\"%s\" is not an address in hexadecimal", text);
     uint32_t place = code_place_at(code, module, address);
     struct code_spot spot = code_spot_at(code, module, address);
+    struct arena scratch = {0};
     printf("%#" PRIx64 "\tblock %#" PRIx64 "\t%s:%" PRIu32 "\t%s\tcalled at %s:%" PRIu32 "\n", address, spot.block,
-           spot.file != NULL ? spot.file : "?", spot.line, spot.routine != NULL ? spot.routine : "?",
-           spot.call_file != NULL ? spot.call_file : "?", spot.call_line);
+           shown(&scratch, spot.file), spot.line, shown(&scratch, spot.routine), shown(&scratch, spot.call_file),
+           spot.call_line);
+    arena_release(&scratch);
     for (; place != CODE_NONE; place = code_place(code, place)->parent)
         print_place(code_place(code, place));
     return 0;

@@ -158,8 +158,9 @@ static void load_recorder(const char *path)
     struct program_glance glance = program_glance(path);
     if (glance.kind == PROGRAM_STATIC)
         warn("%s is linked statically: its MPI calls cannot be seen", path);
-    if (stat(path, &st) == 0 && (st.st_mode & S_ISUID) && st.st_uid != getuid())
-        warn("%s runs under another user's rights: it is not recorded", path);
+    bool is_other_user = stat(path, &st) == 0 && (st.st_mode & S_ISUID) && st.st_uid != getuid();
+    if (is_other_user || ((st.st_mode & S_ISGID) && st.st_gid != getgid()))
+        warn("%s runs with another user's or group's rights: it is not recorded", path);
     const char *recorder = program_recorder(glance.mpi != PROGRAM_NO_MPI ? glance.mpi : mpi_of_launcher());
     if (installation_find(recorder, library))
         preload(library);

@@ -5,12 +5,14 @@
  * link-time ones.
  */
 #include "analyze/code/image.h"
+#include "wrap/base/plain.h"
 
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int section_order(const void *a, const void *b)
 {
@@ -111,24 +113,54 @@ static bool is_linked_elf(struct image *image)
     return true;
 }
 
+static bool is_plain_or_missing(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+/* libdwfl opens what the file names as its debug file, and reads it to the end for its checksum: nothing that never
+ * ends, or on which opening waits. */
+static bool link_is_safe(const char *path, const char *link)
+{
+    static const char *const folders[] = {"%s/%s", "%s/.debug/%s", "/usr/lib/debug%s/%s"};
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    bool is_safe = is_plain_or_missing(link);
+    struct arena scratch = {0};
+    const char *folder = slash != NULL ? arena_printf(&scratch, "%.*s", (int)(slash - path), path) : ".";
+    for (unsigned i = 0; is_safe && i < sizeof folders / sizeof *folders; i++)
+        is_safe = is_plain_or_missing(arena_printf(&scratch, folders[i], folder, link));
+    arena_release(&scratch);
+    return is_safe;
+}
+
+static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, const char *path,
+                          const char *link, GElf_Word checksum, char **found)
+{
+    if (link != NULL && !link_is_safe(path, link))
+        return -1;
+    return dwfl_standard_find_debuginfo(module, user, name, base, path, link, checksum, found);
+}
+
 static bool begin(struct image *image, const char *path)
 {
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .find_debuginfo = find_debuginfo,
     };
-    struct stat status; /* a path from a record may name a pipe, on which opening would wait */
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+    int fd = plain_open(path, 0);
+    image->dwfl = fd >= 0 ? dwfl_begin(&callbacks) : NULL;
+    if (image->dwfl != NULL) {
+        dwfl_report_begin(image->dwfl);
+        image->dwfl_module = dwfl_report_elf(image->dwfl, path, path, fd, 0, true);
+        dwfl_report_end(image->dwfl, NULL, NULL);
+    }
+    if (image->dwfl_module == NULL && fd >= 0)
+        close(fd);
+    if (image->dwfl_module == NULL)
         return false;
-    image->dwfl = dwfl_begin(&callbacks);
-    if (image->dwfl == NULL)
-        return false;
-    dwfl_report_begin(image->dwfl);
-    image->dwfl_module = dwfl_report_elf(image->dwfl, path, path, -1, 0, true);
-    dwfl_report_end(image->dwfl, NULL, NULL);
     GElf_Addr bias = 0;
-    if (image->dwfl_module != NULL)
-        image->elf = dwfl_module_getelf(image->dwfl_module, &bias);
+    image->elf = dwfl_module_getelf(image->dwfl_module, &bias);
     return is_linked_elf(image);
 }
 

@@ -2,8 +2,8 @@
 /* Opening and closing: the two sections of the file, through libelf. Their bytes are kept with the table. */
 #include "analyze/counts/table.h"
 #include "wrap/base/err.h"
+#include "wrap/base/plain.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ int counts_open(const char *path, struct counts **opened)
 {
     *opened = NULL;
     elf_version(EV_CURRENT);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = plain_open(path, 0);
     if (fd < 0)
         return error("cannot read %s: %s", path, strerror(errno));
     struct counts *counts = calloc(1, sizeof *counts);

@@ -8,12 +8,14 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/page.h"
 #include "analyze/out/text.h"
+#include "wrap/base/plain.h"
 #include "wrap/base/vec.h"
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { LARGEST_FILE = 64 << 20, CAUSE_COLUMN = 11, SITE_COLUMN = 24, NUMBER_COLUMN = 31, TAB = 8 };
 
@@ -89,16 +91,18 @@ static void source_collect(struct source *source)
         qsort(source->files.at, source->files.n, sizeof *source->files.at, by_falling_total);
 }
 
+/* An empty file has nothing to show, and those of the kernel, on which reading may wait, claim to be empty. */
 static FILE *open_plain(const char *path)
 {
     struct stat status;
-    if (stat(path, &status))
+    int fd = plain_open(path, 0);
+    if (fd < 0)
         return NULL;
-    if (!S_ISREG(status.st_mode) || status.st_size > LARGEST_FILE) {
-        errno = EFBIG;
-        return NULL;
-    }
-    return fopen(path, "re");
+    if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size <= LARGEST_FILE)
+        return fdopen(fd, "r");
+    close(fd);
+    errno = EFBIG;
+    return NULL;
 }
 
 static FILE *source_open(struct source *source, const char *path)

@@ -7,8 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False only when the number of properties cannot be true; everything else is left to OTF2. */
+/* False when it is no plain file that can be read, or when the number of properties cannot be true; everything else is
+ * left to OTF2. */
 bool anchor_is_sound(const char *path);
+
+/* False when a file of the archive is a pipe or a device, on which OTF2 would wait, or that it would read for ever. */
+bool anchor_files_are_plain(const char *anchor);
 
 /* More records than a file of an archive can have: `file` is its path without the anchor's name and ".otf2", as ".def"
  * or "/12.evt". UINT64_MAX when the file is not there or compressed. */

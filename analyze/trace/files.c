@@ -29,9 +29,14 @@ bool path_exists(const char *path)
 
 int dir_make(const char *path)
 {
-    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+    struct stat status;
+    if (mkdir(path, 0700) == 0)
         return 0;
-    return error("cannot make the directory %s: %s", path, strerror(errno));
+    if (errno != EEXIST)
+        return error("cannot make the directory %s: %s", path, strerror(errno));
+    if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return 0;
+    return error("%s should be a directory, but is a link or a file: remove it", path);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)

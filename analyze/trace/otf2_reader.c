@@ -156,6 +156,8 @@ static int read_anchor(struct archive_reader *archive, const char *anchor)
     char *creator = NULL;
     if (access(anchor, R_OK))
         return error("cannot read %s: %s", anchor, strerror(errno));
+    if (!anchor_files_are_plain(anchor))
+        return error("%s: a file of this archive is a pipe or a device", anchor);
     archive_silence();
     archive->reader = anchor_is_sound(anchor) ? OTF2_Reader_Open(anchor) : NULL;
     if (!archive->reader)

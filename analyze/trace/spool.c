@@ -5,6 +5,7 @@
  */
 #include "analyze/trace/spool.h"
 #include "wrap/base/err.h"
+#include "wrap/base/plain.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +61,7 @@ static const char *header_fault(const struct ww_header *header)
 /* What is wrong with the file; NULL = nothing. */
 static const char *reader_open(struct spool_reader *reader, const char *path)
 {
-    *reader = (struct spool_reader){.path = strdup(path), .fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+    *reader = (struct spool_reader){.path = strdup(path), .fd = plain_open(path, O_NOFOLLOW)};
     if (!reader->path)
         err_out_of_memory(strlen(path));
     if (reader->fd < 0)

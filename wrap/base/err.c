@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/base/err.h"
+#include "wrap/base/plain.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One write a message, so that lines of several ranks do not mix. */
+enum { LINE_BYTES = 4096 };
+
+/* One write a message, so that lines of several ranks do not mix. Names in it may come from anywhere. */
 static void err_say(const char *prefix, const char *format, va_list args)
 {
-    char line[4096];
+    char line[LINE_BYTES], escaped[4 * LINE_BYTES];
     int used = snprintf(line, sizeof line, "whywait: %s", prefix);
     vsnprintf(line + used, sizeof line - (size_t)used, format, args);
-    fprintf(stderr, "%s\n", line);
+    plain_text(escaped, line);
+    fprintf(stderr, "%s\n", escaped);
 }
 
 void err_bug(const char *file, int line, const char *format, ...)

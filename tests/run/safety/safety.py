@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What others could do to a user of whywait: look into the records, put links where files are made, name pipes and
+devices where files are read, write to the terminal through names. Each check makes the trap and looks that nobody fell in.
+
+    safety.py BUILD_DIR
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+           OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
+LIMIT_S = 60
+EVIL = "\033[31m<script>\"';$(touch owned)`touch owned`\n../x\x07"
+
+
+class Traps:
+    def __init__(self, build, home):
+        self.tool, self.home, self.n_failed = build / "bin" / "whywait", home, 0
+        self.program, self.data = build / "tests/run/known/late_sender", pathlib.Path(__file__).parents[2] / "unit/trace/data"
+        (home / "good").mkdir()
+        self.good = self.record(home / "good", KEEP="1")
+
+    def check(self, holds, what):
+        if not holds:
+            self.n_failed += 1
+            print(f"FAILED: {what}")
+
+    def run(self, *arguments, cwd=None, **environment):
+        return subprocess.run([str(self.tool), *map(str, arguments)], cwd=cwd or self.home, env=dict(ENV, **environment),
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S)
+
+    def record(self, cwd, *options, umask=0o022, program=None, KEEP="", **environment):
+        """Records two ranks in `cwd`; returns the run directory."""
+        if KEEP:
+            environment["WHYWAIT_KEEP_SPOOL"] = KEEP
+        subprocess.run([shutil.which("mpirun.openmpi") or "mpirun", "-n", "2", str(self.tool), "record", *options,
+                        str(program or self.program)], cwd=cwd, env=dict(ENV, **environment), capture_output=True, timeout=LIMIT_S,
+                       preexec_fn=lambda: os.umask(umask))
+        runs = list(cwd.glob("*.whywait"))
+        return runs[0] if runs else None
+
+    def copy(self, name, with_archive=False):
+        """A run of which only the spool is left (or a finished one)."""
+        to = self.home / name / "run.whywait"
+        shutil.copytree(self.good, to)
+        for path in () if with_archive else (to / "traces.otf2", to / "traces.def"):
+            path.unlink()
+        if not with_archive:
+            shutil.rmtree(to / "traces")
+        return to
+
+    def archive(self, name):
+        to = self.home / name
+        shutil.copytree(self.data / "scorep-phases", to)
+        return to
+
+    # Each trap is a method; its first line says what must hold.
+
+    def trap_modes(self):
+        """Run directories are 0700 and files 0600, whatever the umask; with --spool as well."""
+        for umask in (0, 0o077):
+            cwd, spool = self.home / f"umask-{umask}", self.home / f"local-{umask}"
+            cwd.mkdir()
+            run = self.record(cwd, "--spool", str(spool), umask=umask, KEEP="1")
+            self.check(run is not None, f"a run with umask {umask:o}")
+            for path in [run, *run.rglob("*")] if run else []:
+                mode, wanted = stat.S_IMODE(path.lstat().st_mode), 0o700 if path.is_dir() else 0o600
+                self.check(path.is_symlink() or mode == wanted, f"{path} has mode {mode:o} with umask {umask:o}")
+
+    def trap_directory_is_link(self):
+        """`parts` that leads elsewhere: nothing is made or removed there."""
+        run, victim = self.copy("linked"), self.home / "victim"
+        for name in ("0.tmp", "1.tmp", "whole"):
+            (victim / name).mkdir(parents=True)
+            (victim / name / "precious").touch()
+        shutil.rmtree(run / "parts", ignore_errors=True)
+        (run / "parts").symlink_to(victim)
+        done = self.run("salvage", run)
+        self.check(done.returncode == 1 and b"parts" in done.stderr, f"salvage into a link: {done}")
+        self.check(sorted(p.name for p in victim.rglob("*")) == sorted(["0.tmp", "1.tmp", "whole"] + 3 * ["precious"]),
+                   f"what lies behind a link changed: {list(victim.rglob('*'))}")
+
+    def trap_output_is_link(self):
+        """Files of the archive that are links already: what they lead to stays as it is."""
+        run, victim = self.copy("outputs"), self.home / "victim.txt"
+        victim.write_text("precious")
+        for name in ("traces.def", "convert.log", "join.lock", "parts/0.lock"):
+            (run / name).parent.mkdir(exist_ok=True)
+            (run / name).unlink(missing_ok=True)
+            (run / name).symlink_to(victim)
+        self.run("salvage", run)
+        self.check(victim.read_text() == "precious", "a link was followed and its target written")
+
+    def trap_spool_is_taken(self):
+        """--spool in a folder that all may write to: the name cannot be foreseen and is made new."""
+        cwd, spool = self.home / "shared-cwd", self.home / "shared"
+        cwd.mkdir()
+        spool.mkdir()
+        spool.chmod(0o1777)
+        run = self.record(cwd, "--spool", str(spool))
+        self.check(run is not None and not list(spool.iterdir()), "records in a shared folder come home and leave nothing")
+
+    def trap_foreign_spool(self):
+        """A link in the spool to a file of somebody else's folder is not taken home, nor removed."""
+        run, victim = self.copy("stolen"), self.home / "open"
+        victim.mkdir()
+        victim.chmod(0o777)
+        (victim / "0-0.ev").write_bytes((run / "spool/0-0.ev").read_bytes())
+        (run / "spool/0-0.ev").unlink()
+        (run / "spool/0-0.ev").symlink_to(victim / "0-0.ev")
+        self.run("salvage", run)
+        self.check((victim / "0-0.ev").exists(), "a file was taken out of a folder that others can write")
+
+    def trap_pipes(self):
+        """Pipes and devices in place of files: one line, no waiting."""
+        for name in ("traces.otf2", "traces.def", "traces/0.evt", "traces/1.def"):
+            for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
+                archive = self.archive("pipe")
+                (archive / name).unlink()
+                make(archive / name)
+                done = self.run("report", archive)
+                self.check(done.returncode == 1 and done.stderr.count(b"\n") == 1, f"{name} is no file: {done}")
+                shutil.rmtree(archive)
+        for name in ("spool/0-0.ev", "spool/1-0.sm", "spool"):
+            run = self.copy("pipes")
+            shutil.rmtree(run / name) if (run / name).is_dir() else (run / name).unlink()
+            os.mkfifo(run / name)
+            self.run("report", run)
+            shutil.rmtree(run.parent)
+        fifo = self.home / "fifo"
+        os.mkfifo(fifo)
+        for command in ("report", "salvage", "check", "loops", "export", "annotate"):
+            self.check(self.run(command, fifo).returncode in (0, 1), f"{command} of a pipe")
+
+    def trap_debug_link(self):
+        """A program whose debug file is said to be a device or a pipe."""
+        program = self.home / "linked-debug"
+        for link in ("../" * 20 + "dev/zero", "pipe.debug"):
+            shutil.copy(self.program, program)
+            section = self.home / "link.bin"
+            name = link.encode() + b"\0"
+            section.write_bytes(name + bytes(-len(name) % 4) + struct.pack("<I", 1))
+            subprocess.run(["objcopy", "--strip-all", "--add-section", f".gnu_debuglink={section}", str(program)], check=True)
+            if not (self.home / "pipe.debug").exists():
+                os.mkfifo(self.home / "pipe.debug")
+            self.check(self.run("loops", program).returncode == 0, f"loops of a program with debug link {link}")
+
+    def trap_sources(self):
+        """Sources that are pipes, devices, or files of the kernel are not read."""
+        source = self.home / "x.c"
+        source.write_text("int x;\n")
+        for target in ("/dev/zero", "/proc/kmsg", None):
+            folder = self.home / "sources"
+            folder.mkdir()
+            for name in ("late_sender.c", "known.h"):
+                os.mkfifo(folder / name) if target is None else (folder / name).symlink_to(target)
+            run = self.copy("source", with_archive=True)
+            for path in [*run.rglob("*.def")]:
+                path.write_bytes(path.read_bytes().replace(b"/late_sender.c", b"/missing_sou.c"))
+            done = self.run("annotate", "--source", folder, run)
+            self.check(done.returncode in (0, 1), f"annotate with sources in {target}: {done}")
+            shutil.rmtree(folder)
+            shutil.rmtree(run.parent)
+
+    def trap_names(self):
+        """Names that hold escapes, markup and shell commands: text without control characters, valid JSON, nothing run."""
+        archive = self.archive("names")
+        evil = EVIL.encode()
+        definitions = archive / "traces.def"
+        contents = definitions.read_bytes()
+        for name in (b"MPI_Barrier", b"phases.c", b"machine", b"node", b"main"):
+            contents = contents.replace(name, (evil * 2)[:len(name)])
+        definitions.write_bytes(contents)
+        for options in ((), ("--sites",), ("--all-steps",)):
+            done = self.run("report", *options, archive)
+            self.check(all(byte >= 32 and byte != 127 or byte == 10 for byte in done.stdout + done.stderr),
+                       f"control characters in the report: {done}")
+        done = self.run("report", "--format", "json", archive)
+        self.check(done.returncode == 1 or isinstance(json.loads(done.stdout), dict), "JSON of evil names")
+        done = self.run("report", self.home / EVIL.replace("/", "_"))
+        self.check(done.returncode == 1 and b"\033" not in done.stderr and done.stderr.count(b"\n") == 1, f"messages: {done}")
+        self.check(not list(self.home.rglob("owned")), "a name was run by a shell")
+
+    def trap_program_name(self):
+        """A program of any name makes a run directory of plain characters, here."""
+        cwd = self.home / "named"
+        cwd.mkdir()
+        program = cwd / EVIL.replace("/", "_")
+        shutil.copy(self.program, program)
+        run = self.record(cwd, program=program)
+        self.check(run is not None and run.name.isprintable() and not set(run.name) & set("<>$`'\"; "), f"run directory {run}")
+        self.check(not list(self.home.rglob("owned")), "a program's name was run by a shell")
+
+    def trap_set_user_id(self):
+        """Programs with another user's rights are run, not recorded."""
+        if os.geteuid() != 0:
+            return
+        cwd = self.home / "suid"
+        cwd.mkdir()
+        self.home.chmod(0o755)
+        for mode in (0o4755, 0o2755):
+            program = cwd / "program"
+            shutil.copy(shutil.which("true"), program)
+            os.chown(program, 65534, 65534)
+            program.chmod(mode)
+            done = self.run("record", program, cwd=cwd)
+            self.check(done.returncode == 0 and b"not recorded" in done.stderr and not list(cwd.glob("*.whywait")),
+                       f"a program of mode {mode:o}: {done}")
+
+    def trap_loader(self):
+        """`check` does not run the loader that a program names, unless it is the system's."""
+        program, folder = self.home / "loaded", pathlib.Path(tempfile.mkdtemp(prefix="w", dir="/tmp"))
+        (folder / "ld.so").write_text(f"#!/bin/sh\ntouch {self.home}/owned-by-loader\n")
+        (folder / "ld.so").chmod(0o777)
+        wanted = b"/lib64/ld-linux-x86-64.so.2\0"
+        program.write_bytes(self.program.read_bytes().replace(wanted, str(folder / "ld.so").encode().ljust(len(wanted), b"\0")))
+        program.chmod(0o755)
+        self.run("check", program)
+        shutil.rmtree(folder)
+        self.check(not (self.home / "owned-by-loader").exists(), "check ran the loader that the program names")
+
+
+def main():
+    signal.alarm(280)
+    with tempfile.TemporaryDirectory(prefix="whywait-safety-") as home:
+        traps = Traps(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(home))
+        names = [name for name in dir(traps) if name.startswith("trap_")]
+        for name in names:
+            try:
+                getattr(traps, name)()
+            except subprocess.TimeoutExpired as late:
+                traps.check(False, f"{name}: {late}")
+        print(f"{len(names)} kinds of traps, {traps.n_failed} failed")
+        return 1 if traps.n_failed else 0
+
+
+sys.exit(main())
