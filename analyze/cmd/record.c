@@ -154,7 +154,7 @@ static void check_options(const struct options *options)
 static void load_recorder(const char *path)
 {
     char library[PATH_MAX];
-    struct stat st;
+    struct stat st = {0};
     struct program_glance glance = program_glance(path);
     if (glance.kind == PROGRAM_STATIC)
         warn("%s is linked statically: its MPI calls cannot be seen", path);
