@@ -83,12 +83,13 @@ static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t sco
     loop_each_insn(c, loop, count_inside, &search);
     if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, s))
         return false;
-    if (s->entry == 0)
-        return !loop_has_address(c, loop, s->lo) || !loop_has_address(c, loop, s->hi - 1);
+    if (s->entry == 0 && !(loop_has_address(c, loop, s->lo) && loop_has_address(c, loop, s->hi - 1)))
+        return true;
+    uint64_t entry = s->entry ? s->entry : s->lo;
     /* Entered where the loop begins: by the loop, if that has anything else to do. */
-    if (s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
+    if (entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
         return search.n_inside == search.n;
-    return !loop_has_address(c, loop, s->entry);
+    return !loop_has_address(c, loop, entry);
 }
 
 static bool is_system_scope(const struct loop_context *c, uint32_t scope)
