@@ -78,6 +78,8 @@ static void passes_survey(struct passes *passes)
     while ((event = trace_next(passes->trace))) {
         struct lane *lane = &passes->lanes.at[event->loc];
         enum lane_news news = lanes_feed(&passes->lanes, event);
+        if (lanes_rank_is_off(&passes->lanes, lane->rank))
+            continue;
         survey_feed(&passes->survey, lane, news, event);
         if (news == LANE_ENTERED || (news == LANE_ENDED && !lane->depth)) {
             pools_add(&passes->pools, lane->rank, &lane->stretch);

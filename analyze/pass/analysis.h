@@ -143,7 +143,8 @@ struct profile {
 
 struct efficiency {
     double wall_ns;
-    double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns; /* sums over ranks of wall_ns */
+    double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns,
+        unrecorded_ns;                                      /* sums over ranks of wall_ns */
     double parallel, load_balance, serialisation, transfer; /* POP, multiplicative; NAN when not defined */
 };
 

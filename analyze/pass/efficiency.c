@@ -53,6 +53,7 @@ void efficiency_write(struct analysis *analysis, const struct replay *replay)
         efficiency->mpi_ns += time->mpi_ns;
         efficiency->transfer_ns += time->transfer_ns > 0 ? time->transfer_ns : 0;
         efficiency->waiting_ns += time->waiting_ns;
+        efficiency->unrecorded_ns += time->unrecorded_ns;
         useful_sum_ns += useful_ns;
         if (useful_ns > useful_max_ns)
             useful_max_ns = useful_ns;

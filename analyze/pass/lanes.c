@@ -55,11 +55,14 @@ void lanes_begin(struct lanes *lanes, struct sites *sites)
 {
     const struct trace *trace = sites->trace;
     *lanes = (struct lanes){.sites = sites, .trace = trace};
-    size_t cap = 0, rank_cap = 0;
+    size_t cap = 0, rank_cap = 0, off_cap = 0;
     vec_grow((void **)&lanes->at, &cap, trace->n_locations + 1, sizeof *lanes->at);
     vec_grow((void **)&lanes->rank_lane, &rank_cap, trace->n_ranks + 1, sizeof *lanes->rank_lane);
-    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
+    vec_grow((void **)&lanes->rank_is_off, &off_cap, trace->n_ranks + 1, sizeof *lanes->rank_is_off);
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
         lanes->rank_lane[rank] = TRACE_NONE;
+        lanes->rank_is_off[rank] = false;
+    }
     for (uint32_t i = trace->n_locations; i-- > 0;) {
         const struct trace_location *location = &trace->locations[i];
         lanes->at[i] = (struct lane){.is_worker = location->thread != 0};
@@ -73,6 +76,8 @@ void lanes_rewind(struct lanes *lanes)
 {
     for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
         lane_begin(lanes, i);
+    for (uint32_t rank = 0; rank < lanes->trace->n_ranks; rank++)
+        lanes->rank_is_off[rank] = false;
 }
 
 void lanes_release(struct lanes *lanes)
@@ -88,6 +93,7 @@ void lanes_release(struct lanes *lanes)
     }
     vec_free(lanes->at);
     vec_free(lanes->rank_lane);
+    vec_free(lanes->rank_is_off);
 }
 
 /* Recorders that see nothing but MPI put one or two regions of their own around everything; those say nothing. */
@@ -141,13 +147,25 @@ static void lane_count(struct lane *lane)
     sparse_absorb(&stretch->counts, &lane->bins);
 }
 
+bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)
+{
+    return rank < lanes->trace->n_ranks && lanes->rank_is_off[rank];
+}
+
+/* At the call of lane->site, or at the end. The call that switches recording on or off belongs to what was before. */
+static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
+{
+    lane->stretch.end_ns = now_ns;
+    lane->stretch.to = lane->site;
+    lane->stretch.is_off = lane->is_off = lanes_rank_is_off(lanes, lane->rank);
+}
+
 static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     uint32_t context = sites_context(lanes->sites, event->frame);
     lane_mark_path(lanes, lane, event->time_ns);
     lane->site = sites_put(lanes->sites, context == TRACE_NONE ? lane->context : context, event->region);
-    lane->stretch.end_ns = event->time_ns;
-    lane->stretch.to = lane->site;
+    stretch_end(lanes, lane, event->time_ns);
     lane->region = event->region;
     lane->frame = event->frame;
     lane->enter_ns = event->time_ns;
@@ -255,8 +273,8 @@ static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const str
     lane->is_ended = true;
     if (!lane->depth) {
         lane_mark_path(lanes, lane, event->time_ns);
-        lane->stretch.end_ns = event->time_ns;
-        lane->stretch.to = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE);
+        lane->site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE);
+        stretch_end(lanes, lane, event->time_ns);
     }
     return LANE_ENDED;
 }
@@ -294,6 +312,10 @@ enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
         break;
     case EV_BINS:
         lane_bins(lanes, lane, event);
+        break;
+    case EV_CONTROL:
+        if (lane->rank < lanes->trace->n_ranks)
+            lanes->rank_is_off[lane->rank] = !event->flags;
         break;
     case EV_END:
         return lane_end(lanes, lane, event);

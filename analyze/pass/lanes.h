@@ -23,6 +23,7 @@ struct stretch {
     uint32_t n_on, n_blocked, n_worker, n_idle;
     struct sparse paths;  /* exact durations by step (regions of foreign archives) */
     struct sparse counts; /* bins and frames in flight (executions.h), when is_counted */
+    bool is_off;          /* recording was switched off: nothing is known of it but its length */
     bool is_counted;
     bool is_count_whole; /* they were also taken at its beginning: else they are of more than this stretch */
 };
@@ -49,6 +50,7 @@ struct lane {
     uint64_t mark_ns; /* up to here the stretch's paths are accounted for */
     struct idle idle; /* inside the present MPI call */
     bool is_begun, is_ended;
+    bool is_off;            /* as its rank was when the present or last MPI call began */
     struct sparse bins;     /* taken since the last call at which they were, this process's workers' among them */
     bool has_bins;          /* of its own: the next call is the one at which they were taken */
     bool was_counted;       /* at the last call */
@@ -61,6 +63,7 @@ struct lanes {
     const struct trace *trace;
     struct lane *at;     /* by location */
     uint32_t *rank_lane; /* main thread's location of each rank */
+    bool *rank_is_off;   /* the program has switched recording off there */
 };
 
 enum lane_news {
@@ -74,6 +77,7 @@ void lanes_begin(struct lanes *lanes, struct sites *sites);
 /* The first event again; what was learned about workers is kept. */
 void lanes_rewind(struct lanes *lanes);
 void lanes_release(struct lanes *lanes);
+bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank);
 enum lane_news lanes_feed(struct lanes *lanes, const struct event *event);
 /* Splits a stretch's length exactly into its amounts: what the clock of the scheduler and ours disagree about is taken
  * from the times off the CPU. */

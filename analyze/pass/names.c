@@ -192,6 +192,9 @@ struct step names_step(struct sites *sites, struct arena *arena, uint32_t id)
     case WHAT_START:
         step.label = "the start of the process";
         break;
+    case WHAT_OFF:
+        step.label = "the time while recording was off (MPI_Pcontrol)";
+        break;
     case WHAT_CLOCK:
         step.label = "clock error";
         break;

@@ -267,6 +267,11 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
 struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
 {
     double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0;
+    if (stretch->is_off) {
+        uint32_t step = steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
+        sparse_add(out, atom_key(rank, step), length_ns);
+        return (struct spent){.unrecorded_ns = length_ns};
+    }
     bool is_parallel = stretch->n_worker;
     stretch_split(stretch, amounts);
     if (stretch->paths.n)

@@ -39,6 +39,7 @@ static void reading_begin(struct reader *reader, uint32_t at)
     call->enter_ns = lane->enter_ns;
     call->site = lane->site;
     call->class = reader->trace->regions[lane->region].class;
+    call->is_off = lane->is_off;
     call->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before);
     for (size_t i = 0; i < lane->stretch.counts.n; i++)
         sparse_add(&call->counts, atom_key(lane->rank, (uint32_t)lane->stretch.counts.at[i].key),

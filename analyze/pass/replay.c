@@ -128,6 +128,7 @@ static void rank_add_stretch(struct rank_time *rank, const struct call *call)
     rank->outside_ns += call->spent.on_ns + call->spent.off_ns[OFF_PREEMPTED] + call->spent.off_ns[OFF_BLOCKED];
     rank->descheduled_ns += call->spent.off_ns[OFF_PREEMPTED];
     rank->blocked_ns += call->spent.off_ns[OFF_BLOCKED];
+    rank->unrecorded_ns += call->spent.unrecorded_ns;
 }
 
 static bool call_needs_node(const struct queue_of_calls *lane, const struct call *call)
@@ -271,10 +272,24 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
         lane_repair_clock(replay, lane, call->leave_ns);
 }
 
+/* Nobody wants its waiting explained: it goes on as time of its own. */
+static void lane_pass_over(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
+{
+    double ns = (double)(call->leave_ns - call->enter_ns);
+    lane_spend(replay, lane, steps_put(replay->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE), ns);
+    lane_account(replay, lane)->unrecorded_ns += ns;
+    lane->now_ns = call->leave_ns;
+    lane_stop_polling(replay, lane);
+}
+
 static void lane_leave(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
                        const struct release *release)
 {
     uint64_t from_ns = call->enter_ns;
+    if (call->is_off) {
+        lane_pass_over(replay, lane, call);
+        return;
+    }
     if (release->point) {
         lane_wait(replay, lane, call, release);
         from_ns = lane->now_ns;

@@ -28,6 +28,7 @@ struct call {
     enum ww_class class;
     bool is_polling; /* nothing but failing polls, or a probe: what follows ends the wait */
     bool is_entered, is_forced;
+    bool is_off;  /* recording was switched off: it is matched, but its time is not explained */
     bool is_open; /* never left: the trace ends inside */
     struct idle idle;
     struct sparse before; /* atoms since the call before */
@@ -42,7 +43,8 @@ struct call {
 /* Sums of one rank over the run. */
 struct rank_time {
     double compute_ns, descheduled_ns, blocked_ns, mpi_ns, transfer_ns, waiting_ns;
-    double outside_ns;   /* outside MPI */
+    double outside_ns; /* outside MPI */
+    double unrecorded_ns;
     struct sparse atoms; /* time by atom_key, waiting left out */
     struct sparse counts;
 };

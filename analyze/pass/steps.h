@@ -16,6 +16,7 @@ enum step_what {
     WHAT_SITE,  /* id: MPI call site */
     WHAT_GAP,   /* id: pair of MPI call sites; the code between them, of which nothing else is known */
     WHAT_START, /* before the first event of a process */
+    WHAT_OFF,   /* while the program had switched recording off */
     WHAT_CLOCK, /* effects seen before their causes */
 };
 

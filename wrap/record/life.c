@@ -260,6 +260,18 @@ void record_abort(int mpi_error)
         threads_mark_end(WW_END_ABORT, mpi_error, recorder_now_ns());
 }
 
+/* Samples stop and start again; calls go on being recorded, because messages are matched by their order. */
+static void switch_samples(bool is_on, uint64_t now_ns)
+{
+    bool is_paused = atomic_load(&recorder.paused_from_ns) && atomic_load(&recorder.paused_until_ns) == UINT64_MAX;
+    if (is_on && is_paused)
+        atomic_store(&recorder.paused_until_ns, now_ns);
+    if (is_on || is_paused)
+        return;
+    atomic_store(&recorder.paused_until_ns, UINT64_MAX);
+    atomic_store(&recorder.paused_from_ns, now_ns);
+}
+
 void record_pcontrol(int level)
 {
     struct ww_control *record = record_append(1);
@@ -267,5 +279,6 @@ void record_pcontrol(int level)
         return;
     record->level = (uint32_t)level;
     record->time_ns = recorder_now_ns();
+    switch_samples(level != 0, record->time_ns);
     record_commit(record, WW_CONTROL, 1);
 }

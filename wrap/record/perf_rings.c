@@ -111,7 +111,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
         if (!sampler_is_of_interest(thread))
             s->state = OFF_HIDDEN;
-        else if (sample_is_in_call(thread, time_ns))
+        else if (sample_is_unwanted(thread, time_ns))
             s->state = preempted ? OFF_IN_CALL : OFF_HIDDEN;
         else
             write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), time_ns);
@@ -154,7 +154,7 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
     if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
         write_switch(thread, 0, s->written_ns);
     s->state = ON_CPU;
-    if (header->size >= sizeof *f && !sample_is_in_call(thread, own_time(f->time_ns)))
+    if (header->size >= sizeof *f && !sample_is_unwanted(thread, own_time(f->time_ns)))
         record_note("some switches to and from the CPU were lost: the kernel's buffer was full");
 }
 

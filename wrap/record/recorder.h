@@ -70,6 +70,8 @@ struct recorder_process {
     bool started;           /* record_start got as far as the private communicator: finalisation is collective */
     bool finished;
     _Atomic bool has_given_up;
+    /* MPI_Pcontrol(0) was called last at paused_from_ns (0 = never), and MPI_Pcontrol(1) at paused_until_ns. */
+    _Atomic uint64_t paused_from_ns, paused_until_ns;
     int open_error; /* errno of the last file that could not be made */
     int32_t pid, rank, n_ranks;
     uint64_t start_ns, realtime_ns, end_ns;

@@ -16,9 +16,18 @@
 
 enum { WINDOW_BYTES = 64 << 10, PIECE_BYTES = 16 << 10 };
 
-bool sample_is_in_call(struct recorder_thread *thread, uint64_t time_ns)
+static bool is_paused_at(uint64_t time_ns)
+{
+    uint64_t from_ns = atomic_load_explicit(&recorder.paused_from_ns, memory_order_relaxed);
+    return from_ns && time_ns >= from_ns &&
+           time_ns < atomic_load_explicit(&recorder.paused_until_ns, memory_order_relaxed);
+}
+
+bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns)
 {
     uint64_t open_ns = atomic_load_explicit(&thread->open_ns, memory_order_acquire);
+    if (is_paused_at(time_ns))
+        return true;
     if (open_ns != 0 && time_ns >= open_ns)
         return true;
     if (time_ns <= atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed) &&
@@ -100,7 +109,7 @@ void sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, 
 void sample_write(struct recorder_thread *thread, const struct sample *sample)
 {
     struct stack_walk walk;
-    if (sample_is_in_call(thread, sample->time_ns))
+    if (sample_is_unwanted(thread, sample->time_ns))
         return;
     walk_sample(&walk, sample);
     sample_emit(thread, &walk, sample->flags, sample->time_ns, sample->weight_ns);

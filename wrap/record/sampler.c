@@ -233,7 +233,7 @@ static void look_without_switches(struct recorder_thread *thread, uint64_t now_n
     if (now_ns < s->looked_ns + BLOCKED_AFTER_NS)
         return;
     uint64_t weight_ns = s->state == OFF_ASLEEP ? now_ns - s->looked_ns : 0;
-    bool is_asleep = !sample_is_in_call(thread, now_ns) && blocked_look(thread, now_ns, weight_ns);
+    bool is_asleep = !sample_is_unwanted(thread, now_ns) && blocked_look(thread, now_ns, weight_ns);
     s->state = is_asleep ? OFF_ASLEEP : ON_CPU;
     s->looked_ns = now_ns;
 }

@@ -63,8 +63,8 @@ static inline bool sampler_is_of_interest(const struct recorder_thread *thread)
 /* Writes a walked stack as a sample, unless it passes through this library. */
 void sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
                  uint64_t weight_ns);
-/* Was the thread in a recorded MPI call at this time, as far as is known without its stack? */
-bool sample_is_in_call(struct recorder_thread *thread, uint64_t time_ns);
+/* Was the thread in a recorded MPI call at this time, as far as is known without its stack, or recording paused? */
+bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns);
 
 /* blocked.c: looks where a sleeping thread sleeps, and writes that when the time to account for is not 0; false when it
  * does not sleep. */
