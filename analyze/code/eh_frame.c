@@ -171,7 +171,7 @@ void eh_read_routines(const struct image *image, eh_routines *routines)
             continue;
         const struct image_section *section = image_section_at(image, section_header.sh_addr);
         Elf_Data *data = elf_rawdata(scn, NULL);
-        if (section != NULL && data != NULL && data->d_buf == section->bytes)
+        if (section != NULL && section->bytes != NULL && data != NULL && data->d_buf == section->bytes)
             read_entries(header.e_ident, data, section, routines);
         return;
     }

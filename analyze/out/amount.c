@@ -127,9 +127,11 @@ void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *
     struct arena scratch = {0};
     struct remainder *remainders = arena_array(&scratch, struct remainder, n);
     int64_t left = total;
+    const double largest = (double)(INT64_MAX / 2 / ((int64_t)n + 1)); /* sums of damaged times may be beyond */
     for (uint32_t i = 0; i < n; i++) {
-        integers[i] = (int64_t)floor(values[i]);
-        remainders[i] = (struct remainder){values[i] - floor(values[i]), i};
+        double value = fmin(fmax(values[i], 0), largest);
+        integers[i] = (int64_t)floor(value);
+        remainders[i] = (struct remainder){value - floor(value), i};
         left -= integers[i];
     }
     qsort(remainders, n, sizeof *remainders, by_falling_part);
