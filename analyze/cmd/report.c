@@ -5,6 +5,7 @@
 #include "analyze/out/json.h"
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
+#include "analyze/out/space.h"
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 struct options {
     const char *path; /* NULL = the newest run here */
-    bool is_json, list_sites, list_routines, only_causing, has_top;
+    bool is_json, by_space, list_sites, list_routines, only_causing, has_top;
     const char *routine;  /* NULL = none */
     uint32_t cause, site; /* from 1; 0 = none */
     struct report_options text;
@@ -34,6 +35,8 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
                             "  --routine NAME    show one routine: its ranks, callers and callees\n"
                             "  --causing         with --routines or --routine: not time, but the waiting it\n"
                             "                    causes on other ranks\n"
+                            "  --by space        where memory is allocated (recorded with --space) instead of\n"
+                            "                    why ranks wait\n"
                             "  --all-steps       with --cause or --site: also steps that both sides share or\n"
                             "                    that matter little\n"
                             "  --full-paths      source files as the debug information has them\n"
@@ -56,6 +59,7 @@ enum {
     OPT_ROUTINES,
     OPT_ROUTINE,
     OPT_CAUSING,
+    OPT_BY,
     OPT_ALL_STEPS,
     OPT_FULL_PATHS,
     OPT_FORMAT,
@@ -63,19 +67,13 @@ enum {
     OPT_HELP
 };
 static const struct option long_options[] = {
-    {"top", required_argument, NULL, OPT_TOP},
-    {"cause", required_argument, NULL, OPT_CAUSE},
-    {"sites", no_argument, NULL, OPT_SITES},
-    {"site", required_argument, NULL, OPT_SITE},
-    {"routines", no_argument, NULL, OPT_ROUTINES},
-    {"routine", required_argument, NULL, OPT_ROUTINE},
-    {"causing", no_argument, NULL, OPT_CAUSING},
-    {"all-steps", no_argument, NULL, OPT_ALL_STEPS},
-    {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"width", required_argument, NULL, OPT_WIDTH},
-    {"help", no_argument, NULL, OPT_HELP},
-    {0},
+    {"top", required_argument, NULL, OPT_TOP},       {"cause", required_argument, NULL, OPT_CAUSE},
+    {"sites", no_argument, NULL, OPT_SITES},         {"site", required_argument, NULL, OPT_SITE},
+    {"routines", no_argument, NULL, OPT_ROUTINES},   {"routine", required_argument, NULL, OPT_ROUTINE},
+    {"causing", no_argument, NULL, OPT_CAUSING},     {"by", required_argument, NULL, OPT_BY},
+    {"all-steps", no_argument, NULL, OPT_ALL_STEPS}, {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
+    {"format", required_argument, NULL, OPT_FORMAT}, {"width", required_argument, NULL, OPT_WIDTH},
+    {"help", no_argument, NULL, OPT_HELP},           {0},
 };
 
 static bool parse_format(const char *text)
@@ -83,6 +81,13 @@ static bool parse_format(const char *text)
     if (strcmp(text, "json") && strcmp(text, "text"))
         die("--format: \"%s\" is neither text nor json", text);
     return !strcmp(text, "json");
+}
+
+static bool parse_order(const char *text)
+{
+    if (strcmp(text, "space") && strcmp(text, "waiting"))
+        die("--by: \"%s\" is neither waiting nor space", text);
+    return !strcmp(text, "space");
 }
 
 static void parse_option(struct options *options, int option, char **argv)
@@ -110,6 +115,9 @@ static void parse_option(struct options *options, int option, char **argv)
         break;
     case OPT_CAUSING:
         options->only_causing = true;
+        break;
+    case OPT_BY:
+        options->by_space = parse_order(optarg);
         break;
     case OPT_ALL_STEPS:
         options->text.all_steps = true;
@@ -157,6 +165,19 @@ static int print_routines(const struct options *options, const struct analysis *
     return 0;
 }
 
+static int print_space(const struct options *options, const struct analysis *analysis)
+{
+    struct report_options text = options->text;
+    if (!options->has_top)
+        text.n_top = ROUTINES_SHOWN;
+    if (!analysis->n_allocations)
+        return error("%s has no allocated bytes: they need a program built with `mpicc $(whywait cc)`, and `whywait "
+                     "record --space`",
+                     analysis->trace->path);
+    report_space(stdout, analysis, &text);
+    return 0;
+}
+
 static const struct profile *wanted_profile(const struct options *options, const struct analysis *analysis)
 {
     if (!options->list_routines && !options->routine)
@@ -179,6 +200,8 @@ static int print(const struct options *options, const struct analysis *analysis)
                                                  .cause = options->cause,
                                                  .site = options->site,
                                                  .routines = profile});
+    if (options->by_space)
+        return print_space(options, analysis);
     if (profile)
         return print_routines(options, analysis, profile);
     if (options->cause)

@@ -71,6 +71,9 @@ uint32_t counts_n_points(const struct counts *counts);
  * when the call's block has been counted as left (tail call, noreturn). */
 bool counts_parked_at(const struct counts *counts, uint64_t return_address, uint32_t *function, uint32_t *block);
 
+/* The allocation point whose bytes this point counts, and its function; NULL when it counts something else. */
+const struct counts_alloc *counts_alloc_at(const struct counts *counts, uint32_t point, uint32_t *function);
+
 struct counts_bin {
     uint32_t point;
     uint64_t value;

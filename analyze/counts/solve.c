@@ -23,6 +23,16 @@ uint32_t counts_function_of(const struct counts *counts, uint32_t point)
     return low - 1;
 }
 
+const struct counts_alloc *counts_alloc_at(const struct counts *counts, uint32_t point, uint32_t *function)
+{
+    *function = counts_function_of(counts, point);
+    if (*function == CFG_NONE)
+        return NULL;
+    const struct counts_function *f = &counts->functions[*function];
+    uint32_t counter = point - f->first_point, n_edges = f->n_counters - f->n_allocs;
+    return counter >= n_edges ? &f->allocs[counter - n_edges] : NULL;
+}
+
 static uint32_t touch(struct counts *counts, uint32_t function, uint32_t n_touched)
 {
     if (counts->is_touched[function])

@@ -3,8 +3,9 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/json_routines.h"
+#include "analyze/out/json_text.h"
 #include "analyze/out/label.h"
-#include "analyze/out/text.h"
+#include "analyze/out/space.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <jansson.h>
@@ -18,15 +19,6 @@ struct json {
     const struct json_options *options;
     int64_t *cause_ns, *site_ns; /* apportioned */
 };
-
-/* jansson refuses what is no UTF-8: such names come escaped. */
-static json_t *json_text(struct json *json, const char *text)
-{
-    if (!text)
-        return json_null();
-    json_t *string = json_string(text);
-    return string ? string : json_string(text_escape(&json->arena, text));
-}
 
 static json_t *json_ratio(double value)
 {
@@ -48,12 +40,11 @@ static json_t *json_step(struct json *json, const struct class_step *step)
     static const char *const states[] = {"computing", "descheduled", "blocked", "transfer", "mpi", "unknown"};
     const struct step *where = &json->analysis->steps[step->step];
     return json_pack("{s:o, s:s, s:b, s:o, s:i, s:i, s:o, s:i, s:o, s:o, s:b, s:b, s:I}", "name",
-                     json_text(json, label_step(&json->book, step->step)), "state", states[where->state], "loop",
-                     where->is_loop, "file", json_text(json, where->file), "line_first", (int)where->line_first,
-                     "line_last", (int)where->line_last, "routine", json_text(json, where->routine), "rank",
-                     (int)step->rank, "duration_ns", json_ns(step->dur_ns), "blame_ns", json_ns(step->blame_ns),
-                     "long_term", step->is_long_term, "redundant", step->is_redundant, "executions",
-                     (json_int_t)step->executions);
+                     json_text(label_step(&json->book, step->step)), "state", states[where->state], "loop",
+                     where->is_loop, "file", json_text(where->file), "line_first", (int)where->line_first, "line_last",
+                     (int)where->line_last, "routine", json_text(where->routine), "rank", (int)step->rank,
+                     "duration_ns", json_ns(step->dur_ns), "blame_ns", json_ns(step->blame_ns), "long_term",
+                     step->is_long_term, "redundant", step->is_redundant, "executions", (json_int_t)step->executions);
 }
 
 static json_t *json_class(struct json *json, const struct wait_class *class, int64_t waiting_ns)
@@ -79,10 +70,9 @@ static json_t *json_site_head(struct json *json, uint32_t number, int64_t waitin
 {
     const struct wait_site *site = &json->analysis->sites[number];
     return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:s, s:I, s:I}", "site", (int)number + 1, "call",
-                     json_text(json, site->call), "file", json_text(json, site->file), "line", (int)site->line,
-                     "routine", json_text(json, site->routine), "path", json_text(json, site->path), "wait",
-                     wait_kind_name(site->kind), "waiting_ns", (json_int_t)waiting_ns, "instances",
-                     (json_int_t)site->n_instances);
+                     json_text(site->call), "file", json_text(site->file), "line", (int)site->line, "routine",
+                     json_text(site->routine), "path", json_text(site->path), "wait", wait_kind_name(site->kind),
+                     "waiting_ns", (json_int_t)waiting_ns, "instances", (json_int_t)site->n_instances);
 }
 
 static bool is_blamed(const struct cause_site *at, uint32_t number)
@@ -148,11 +138,12 @@ static json_t *json_cause_by_rank(const struct cause *cause)
         const struct cause_rank *rank = is_late ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
         double cost_ns = rank->executions ? rank->computing_ns / (double)rank->executions : NAN;
         double error_ns = rank->cost_error > 0 ? rank->cost_error * cost_ns : NAN;
-        json_array_append_new(ranks, json_pack("{s:i, s:b, s:o, s:o, s:o, s:I, s:o, s:o}", "rank", (int)rank->rank,
-                                               "late", is_late, "blame_ns", json_ns(rank->blame_ns), "time_ns",
-                                               json_ns(rank->time_ns), "computing_ns", json_ns(rank->computing_ns),
-                                               "executions", (json_int_t)rank->executions, "cost_ns",
-                                               json_ratio(cost_ns), "cost_error_ns", json_ratio(error_ns)));
+        json_array_append_new(ranks,
+                              json_pack("{s:i, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:I}", "rank", (int)rank->rank,
+                                        "late", is_late, "blame_ns", json_ns(rank->blame_ns), "time_ns",
+                                        json_ns(rank->time_ns), "computing_ns", json_ns(rank->computing_ns),
+                                        "executions", (json_int_t)rank->executions, "cost_ns", json_ratio(cost_ns),
+                                        "cost_error_ns", json_ratio(error_ns), "bytes", (json_int_t)rank->bytes));
     }
     return ranks;
 }
@@ -163,14 +154,14 @@ static json_t *json_cause(struct json *json, uint32_t number)
     const struct step *step = &json->analysis->steps[cause->step];
     json_t *object =
         json_pack("{s:i, s:o, s:b, s:o, s:i, s:i, s:o, s:o, s:I, s:f, s:s}", "cause", (int)number + 1, "name",
-                  json_text(json, label_step(&json->book, cause->step)), "loop", step->is_loop, "file",
-                  json_text(json, step->file), "line_first", (int)step->line_first, "line_last", (int)step->line_last,
-                  "routine", json_text(json, step->routine), "ranks", json_rank_numbers(cause), "waiting_ns",
+                  json_text(label_step(&json->book, cause->step)), "loop", step->is_loop, "file", json_text(step->file),
+                  "line_first", (int)step->line_first, "line_last", (int)step->line_last, "routine",
+                  json_text(step->routine), "ranks", json_rank_numbers(cause), "waiting_ns",
                   (json_int_t)json->cause_ns[number], "share", cause->share, "kind", cause_kind_name(cause->kind));
     json_object_set_new(object, "kinds", json_kinds(cause));
     json_object_set_new(object, "direct_ns", json_ns(cause->direct_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
-    json_object_set_new(object, "explanation", json_text(json, cause->explanation));
+    json_object_set_new(object, "explanation", json_text(cause->explanation));
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
     json_object_set_new(object, "sites", json_cause_sites(json, cause, json->cause_ns[number]));
     return object;
@@ -238,7 +229,7 @@ static json_t *json_by_rank(struct json *json)
         json_t *object = json_pack("{s:i, s:o}", "rank", (int)rank, "waiting_ns",
                                    json_ns(analysis->rank_waiting_ns ? analysis->rank_waiting_ns[rank] : 0));
         if (location) {
-            json_object_set_new(object, "host", json_text(json, location->host));
+            json_object_set_new(object, "host", json_text(location->host));
             json_object_set_new(object, "end", json_string(ending_name(analysis->trace, location)));
             json_object_set_new(object, "end_detail", json_integer(location->end_detail));
             json_object_set_new(object, "end_ns", json_integer((json_int_t)since_start(analysis, location->end_ns)));
@@ -256,8 +247,8 @@ static json_t *json_open_waits(struct json *json)
         const struct open_wait *wait = &json->analysis->open_waits[i];
         json_t *whom = wait->for_rank == TRACE_NONE ? json_null() : json_integer(wait->for_rank);
         json_array_append_new(waits, json_pack("{s:i, s:o, s:o, s:o, s:i, s:I}", "rank", (int)wait->rank, "for_rank",
-                                               whom, "call", json_text(json, wait->call), "file",
-                                               json_text(json, wait->file), "line", (int)wait->line, "since_ns",
+                                               whom, "call", json_text(wait->call), "file", json_text(wait->file),
+                                               "line", (int)wait->line, "since_ns",
                                                (json_int_t)since_start(json->analysis, wait->since_ns)));
     }
     return waits;
@@ -279,7 +270,7 @@ static json_t *json_notes(struct json *json)
     const struct sentences parts[] = {ending_hang(&json->book), ending_rest(&json->book)};
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
         for (uint32_t i = 0; i < parts[part].n; i++)
-            json_array_append_new(notes, json_text(json, parts[part].at[i]));
+            json_array_append_new(notes, json_text(parts[part].at[i]));
     return notes;
 }
 
@@ -312,16 +303,18 @@ static json_t *json_analysis(struct json *json)
     uint64_t n_lost = 0;
     for (uint32_t i = 0; i < trace->n_locations; i++)
         n_lost += trace->locations[i].n_dropped;
-    json_t *object = json_pack(
-        "{s:i, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "version", JSON_VERSION, "tool",
-        "whywait " WHYWAIT_VERSION, "program", json_text(json, trace->program), "command",
-        json_text(json, trace->command), "recorder", json_text(json, trace->recorder), "ranks", (int)trace->n_ranks,
-        "duration_ns", json_ns(analysis->efficiency.wall_ns), "waiting_ns", json_ns(analysis->waiting_ns),
-        "unexplained_ns", json_ns(analysis->unexplained_ns), "mpi_calls", (json_int_t)analysis->n_mpi_calls, "polls",
-        (json_int_t)analysis->n_polls, "events", (json_int_t)analysis->n_events, "lost", (json_int_t)n_lost);
+    json_t *object = json_pack("{s:i, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "version",
+                               JSON_VERSION, "tool", "whywait " WHYWAIT_VERSION, "program", json_text(trace->program),
+                               "command", json_text(trace->command), "recorder", json_text(trace->recorder), "ranks",
+                               (int)trace->n_ranks, "duration_ns", json_ns(analysis->efficiency.wall_ns), "waiting_ns",
+                               json_ns(analysis->waiting_ns), "unexplained_ns", json_ns(analysis->unexplained_ns),
+                               "mpi_calls", (json_int_t)analysis->n_mpi_calls, "polls", (json_int_t)analysis->n_polls,
+                               "events", (json_int_t)analysis->n_events, "lost", (json_int_t)n_lost);
     json_object_set_new(object, "efficiency", json_efficiency(&analysis->efficiency));
     json_object_set_new(object, "causes", json_causes(json));
     json_object_set_new(object, "sites", json_sites(json));
+    json_object_set_new(object, "allocated_bytes", json_integer((json_int_t)analysis->allocated_bytes));
+    json_object_set_new(object, "allocations", json_space(analysis));
     if (json->options->routines)
         json_object_set_new(object, "routines", json_routines(analysis, json->options->routines));
     json_object_set_new(object, "by_rank", json_by_rank(json));

@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/json_routines.h"
-#include "analyze/out/text.h"
+#include "analyze/out/json_text.h"
 #include <math.h>
-
-static json_t *text_or_null(const char *text)
-{
-    if (!text)
-        return json_null();
-    json_t *string = json_string(text);
-    if (string)
-        return string;
-    struct arena scratch = {0};
-    string = json_string(text_escape(&scratch, text));
-    arena_release(&scratch);
-    return string;
-}
 
 static json_t *ranks_ns(const double *ns, uint32_t n_ranks)
 {
@@ -27,9 +14,9 @@ static json_t *ranks_ns(const double *ns, uint32_t n_ranks)
 static json_t *json_routine(const struct routine_profile *routine, uint32_t number, uint32_t n_ranks)
 {
     return json_pack("{s:i, s:o, s:o, s:i, s:b, s:I, s:I, s:I, s:i, s:o, s:o, s:[], s:[]}", "number", (int)number,
-                     "routine", text_or_null(routine->name), "file", text_or_null(routine->file), "line",
-                     (int)routine->line, "mpi", routine->is_mpi, "total_ns", (json_int_t)llround(routine->total_ns),
-                     "self_ns", (json_int_t)llround(routine->self_ns), "calls", (json_int_t)routine->calls, "cycle",
+                     "routine", json_text(routine->name), "file", json_text(routine->file), "line", (int)routine->line,
+                     "mpi", routine->is_mpi, "total_ns", (json_int_t)llround(routine->total_ns), "self_ns",
+                     (json_int_t)llround(routine->self_ns), "calls", (json_int_t)routine->calls, "cycle",
                      (int)routine->cycle, "rank_total_ns", ranks_ns(routine->rank_total_ns, n_ranks), "rank_self_ns",
                      ranks_ns(routine->rank_self_ns, n_ranks), "called_by", "calls_to");
 }

@@ -91,6 +91,7 @@ struct cause_rank {
     double computing_ns; /* of it, on a CPU */
     uint64_t executions; /* 0 = not counted */
     double cost_error;   /* relative standard error of computing_ns / executions; 0 = unknown */
+    uint64_t bytes;      /* allocated in it; 0 = none, or not recorded */
 };
 
 struct cause {
@@ -141,6 +142,15 @@ struct profile {
     double left_out_ns; /* profile of blame: what has no place in it (transfer, code without samples) */
 };
 
+/* A point of the program at which memory is asked for; recorded with --space. */
+struct allocation {
+    const char *file, *routine; /* NULL = unknown */
+    uint32_t line;
+    uint32_t place; /* code place around it, or CODE_NONE */
+    uint64_t bytes; /* sum over ranks */
+    uint64_t *rank_bytes;
+};
+
 struct efficiency {
     double wall_ns;
     double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns,
@@ -153,13 +163,15 @@ struct analysis {
     struct trace *trace; /* borrowed */
     struct code *code;   /* borrowed; NULL for foreign archives */
     struct step *steps;
-    struct wait_site *sites; /* by falling waiting_ns */
-    struct cause *causes;    /* by falling waiting_ns, then step */
+    struct wait_site *sites;        /* by falling waiting_ns */
+    struct cause *causes;           /* by falling waiting_ns, then step */
+    struct allocation *allocations; /* by falling bytes */
     const char **notes;
-    uint32_t n_steps, n_sites, n_causes, n_notes;
-    double waiting_ns;       /* Sigma over sites = Sigma over causes */
-    double unexplained_ns;   /* part of the characterisations that does not add up (clock error), absolute, reported */
-    double *rank_waiting_ns; /* by rank */
+    uint32_t n_steps, n_sites, n_causes, n_allocations, n_notes;
+    uint64_t allocated_bytes; /* Sigma over allocations */
+    double waiting_ns;        /* Sigma over sites = Sigma over causes */
+    double unexplained_ns;    /* part of the characterisations that does not add up (clock error), absolute, reported */
+    double *rank_waiting_ns;  /* by rank */
     struct efficiency efficiency;
     struct profile profile;       /* of time */
     struct profile blame_profile; /* of waiting, at the routines that caused it */

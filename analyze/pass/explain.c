@@ -4,7 +4,7 @@
 
 struct crowd {
     uint32_t *ranks, n;
-    double mean_ns, computing_ns, mean_executions; /* of one rank on average */
+    double mean_ns, computing_ns, mean_executions, mean_bytes; /* of one rank on average */
 };
 
 static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
@@ -13,6 +13,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
     crowd->mean_ns += rank->time_ns;
     crowd->computing_ns += rank->computing_ns;
     crowd->mean_executions += (double)rank->executions;
+    crowd->mean_bytes += (double)rank->bytes;
 }
 
 static void crowd_average(struct crowd *crowd)
@@ -20,6 +21,7 @@ static void crowd_average(struct crowd *crowd)
     crowd->mean_ns /= crowd->n ? crowd->n : 1;
     crowd->computing_ns /= crowd->n ? crowd->n : 1;
     crowd->mean_executions /= crowd->n ? crowd->n : 1;
+    crowd->mean_bytes /= crowd->n ? crowd->n : 1;
 }
 
 /* Where everybody is late at times, those with most of the blame are compared with the rest. */
@@ -119,4 +121,25 @@ void explain_cause(struct arena *arena, struct cause *cause)
         break;
     }
     cause->explanation = time;
+}
+
+/* "1.2 GB", "1.2 GB each" */
+static const char *bytes_each(struct arena *arena, const struct crowd *crowd)
+{
+    return arena_printf(arena, "%s%s", names_bytes(arena, crowd->mean_bytes), crowd->n > 1 ? " each" : "");
+}
+
+void explain_space(struct arena *arena, struct cause *cause)
+{
+    struct crowd late = {0}, others = {0};
+    crowds_make(arena, cause, &late, &others);
+    if (!(late.mean_bytes > 0) && !(others.mean_bytes > 0))
+        return;
+    const char *compared = "";
+    if (others.n)
+        compared = arena_printf(arena, ", %s %s", names_ranks(arena, others.ranks, others.n),
+                                others.mean_bytes > 0 ? bytes_each(arena, &others) : "nothing");
+    cause->explanation = arena_printf(arena, "%s; %s %s %s there%s", cause->explanation ? cause->explanation : "",
+                                      names_ranks(arena, late.ranks, late.n), verb(&late, "allocates", "allocate"),
+                                      late.mean_bytes > 0 ? bytes_each(arena, &late) : "nothing", compared);
 }

@@ -4,3 +4,5 @@
 #include "analyze/pass/analysis.h"
 
 void explain_cause(struct arena *arena, struct cause *cause);
+/* Adds what the two sides allocate there, once `bytes` of the ranks are filled in; nothing where they do not. */
+void explain_space(struct arena *arena, struct cause *cause);

@@ -229,15 +229,29 @@ const char *names_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
     return text;
 }
 
+/* A unit of an amount, and how many of the smallest unit it is. */
+struct unit {
+    double size;
+    const char *name;
+};
+
+/* Three digits and the largest unit of which there is at least one; `units` by falling size. */
+static const char *amount_name(struct arena *arena, const struct unit *units, double amount)
+{
+    while (units->size > 1 && amount < 0.9995 * units->size)
+        units++;
+    double value = amount / units->size;
+    return arena_printf(arena, value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s", value, units->name);
+}
+
 const char *names_duration(struct arena *arena, double ns)
 {
-    static const struct unit {
-        double ns;
-        const char *name;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-    const struct unit *unit = units;
-    while (unit->ns > 1 && ns < 0.9995 * unit->ns)
-        unit++;
-    double value = ns / unit->ns;
-    return arena_printf(arena, value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s", value, unit->name);
+    static const struct unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    return amount_name(arena, units, ns);
+}
+
+const char *names_bytes(struct arena *arena, double bytes)
+{
+    static const struct unit units[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "bytes"}};
+    return bytes < 1000 ? arena_printf(arena, "%.0f bytes", bytes) : amount_name(arena, units, bytes);
 }

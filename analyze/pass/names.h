@@ -8,5 +8,7 @@ struct step names_step(struct sites *sites, struct arena *arena, uint32_t step);
 void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out);
 /* "rank 1", "ranks 0,2-5" from n ranks in any order. */
 const char *names_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n);
+/* "1.2 GB" */
+const char *names_bytes(struct arena *arena, double bytes);
 /* "3.2 s", "12 ms" */
 const char *names_duration(struct arena *arena, double ns);

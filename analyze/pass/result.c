@@ -6,6 +6,7 @@
 #include "analyze/pass/names.h"
 #include "analyze/pass/open_waits.h"
 #include "analyze/pass/profile.h"
+#include "analyze/pass/space.h"
 #include "wrap/base/err.h"
 #include <math.h>
 #include <stdlib.h>
@@ -276,6 +277,8 @@ void result_write(const struct result_input *input)
     analysis->n_polls = input->reader->n_polls;
     analysis->n_events = input->reader->n_events;
     steps_write(input);
+    space_find(analysis, input->executions, &bins);
+    space_explain(analysis);
     notes_write(input);
     result_check(analysis);
     vectors_release(input->classes, blames);

@@ -276,13 +276,23 @@ void insert_block_counters(const routine &r)
     }
 }
 
+/* An operator new of the library or of the whole program. One of a class asks for memory itself, and one that is told
+ * where (its second parameter is a pointer) asks for none. */
+bool is_allocating_new(tree callee)
+{
+    if (!DECL_IS_OPERATOR_NEW_P(callee) || (DECL_CONTEXT(callee) && TYPE_P(DECL_CONTEXT(callee))))
+        return false;
+    tree first = TYPE_ARG_TYPES(TREE_TYPE(callee)), second = first ? TREE_CHAIN(first) : NULL_TREE;
+    return !second || TREE_CODE(TREE_VALUE(second)) != POINTER_TYPE;
+}
+
 /* The bytes that a call asks for, as an expression of its arguments; nothing when it allocates nothing. */
 std::vector<tree> allocated_bytes(gcall *call)
 {
     tree callee = gimple_call_fndecl(call);
     if (!callee)
         return {};
-    if (DECL_IS_OPERATOR_NEW_P(callee) && gimple_call_num_args(call) >= 1)
+    if (is_allocating_new(callee) && gimple_call_num_args(call) >= 1)
         return {gimple_call_arg(call, 0)};
     if (!gimple_call_builtin_p(call, BUILT_IN_NORMAL))
         return {};
@@ -325,6 +335,16 @@ void count_bytes(const routine &r, uint32_t counter, gcall *call, const std::vec
     insert_before(call, seq);
 }
 
+/* Where the user's own source leads to a call that was inlined from a system header. */
+location_t user_location(location_t where)
+{
+    tree scope = LOCATION_BLOCK(where);
+    for (; scope && TREE_CODE(scope) == BLOCK && in_system_header_at(where); scope = BLOCK_SUPERCONTEXT(scope))
+        if (inlined_function_outer_scope_p(scope) && BLOCK_SOURCE_LOCATION(scope) != UNKNOWN_LOCATION)
+            where = BLOCK_SOURCE_LOCATION(scope);
+    return where;
+}
+
 /* Finds the allocation points and gives them the counters after those of the edges. */
 std::vector<gcall *> find_allocs(routine &r)
 {
@@ -335,7 +355,7 @@ std::vector<gcall *> find_allocs(routine &r)
             if (!call || allocated_bytes(call).empty())
                 continue;
             calls.push_back(call);
-            r.allocs.push_back({r.n_counters++, b, gimple_location(call)});
+            r.allocs.push_back({r.n_counters++, b, user_location(gimple_location(call))});
         }
     return calls;
 }

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# check_space.sh TOOL COMPILER SOURCE [EXPECTED-IN-REPORT...]
+# Bytes: what `record --space` finds is what the program says it asked for, rank by rank; the report names a line of the
+# source for every point. Further arguments are patterns that the report must contain. Without --space nothing of it.
+set -eu
+tool=$1 compiler=$2 source=$3
+shift 3
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMPI_MCA_rmaps_base_oversubscribe=1
+folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-space.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+for level in -O0 -O2 -O3; do
+    # shellcheck disable=SC2046
+    $compiler $("$tool" cc --compiler "$compiler") $level -g "$source" -o space
+    mpirun -n 3 "$tool" record --space ./space 2>log >output || { cat log; exit 1; }
+    "$tool" report --format json >report.json
+    python3 - "$source" "$level" <<'END'
+import json, os, re, sys
+source, level = os.path.basename(sys.argv[1]), sys.argv[2]
+said = {int(rank): int(n) for rank, n in re.findall(r'asked (\d+) (\d+)', open('log').read())}
+report = json.load(open('report.json'))
+found = [sum(each['rank_bytes'][rank] for each in report['allocations']) for rank in range(3)]
+faults = [f'rank {rank} asked for {said[rank]} bytes, {found[rank]} were found' for rank in said if said[rank] != found[rank]]
+if len(said) != 3:
+    faults.append(f'{len(said)} ranks said what they asked for')
+if sum(found) != report['allocated_bytes']:
+    faults.append('allocated_bytes is not the sum')
+if level != '-O0':
+    faults += [f'{each["file"]}:{each["line"]} is no line of the source' for each in report['allocations']
+               if os.path.basename(each['file'] or '') != source]
+for fault in faults:
+    print(f'{source} {level}: {fault}')
+sys.exit(bool(faults))
+END
+    "$tool" report --by space >space.txt
+    "$tool" report --top 0 --width 300 >report.txt
+    for pattern; do
+        grep -q -- "$pattern" space.txt report.txt || { echo "$level: nothing like \"$pattern\" in"; cat space.txt report.txt; exit 1; }
+    done
+    rm -rf ./*.whywait
+done
+
+mpirun -n 2 "$tool" record ./space 2>log >output
+"$tool" report --format json | python3 -c 'import json, sys; sys.exit(bool(json.load(sys.stdin)["allocations"]))'
+if "$tool" report --by space 2>error; then exit 1; fi
+grep -q -- '--space' error
