@@ -45,7 +45,7 @@ struct recorder_thread {
     struct stack_bounds bounds;
     int32_t tid;
     _Atomic int32_t index; /* -1: no file yet */
-    uint64_t exit_ns;
+    _Atomic uint64_t exit_ns;
     /* The helper's. */
     struct spool samples;
     struct stack_table sample_stacks;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One step up the stack. The full frame description of an address (cfi.c) is boiled down to a rule of 32 bytes where it
+ * One step up the stack. The full frame description of an address (cfi.c) is boiled down to a rule of 24 bytes where it
  * has the usual form (CFA = register + offset, or one load for realigned frames; callee-saved registers at offsets from
  * the CFA) and kept in `rules`; the unusual ones (signal frames, the linkage table) are interpreted each time.
  *
@@ -34,9 +34,11 @@ struct rule {
     int16_t saved[N_SAVED]; /* words from the CFA, or IS_SAME */
     int32_t cfa_offset, cfa_after;
 };
+enum { RULE_WORDS = sizeof(struct rule) / sizeof(uint64_t) };
+_Static_assert(sizeof(struct rule) % sizeof(uint64_t) == 0, "a rule is copied word by word");
 struct rule_slot {
     _Atomic uint64_t key; /* pc and generation; 0 = empty */
-    struct rule rule;
+    _Atomic uint64_t word[RULE_WORDS];
 };
 
 static struct rule_slot *rules;
@@ -174,6 +176,22 @@ static struct rule_slot *slots_of(uint64_t pc)
     return &rules[hash % (N_RULES - N_PROBES)];
 }
 
+static void slot_write(struct rule_slot *slot, const struct rule *rule)
+{
+    uint64_t word[RULE_WORDS];
+    memcpy(word, rule, sizeof word);
+    for (unsigned i = 0; i < RULE_WORDS; i++)
+        atomic_store_explicit(&slot->word[i], word[i], memory_order_relaxed);
+}
+
+static void slot_read(struct rule_slot *slot, struct rule *rule)
+{
+    uint64_t word[RULE_WORDS];
+    for (unsigned i = 0; i < RULE_WORDS; i++)
+        word[i] = atomic_load_explicit(&slot->word[i], memory_order_relaxed);
+    memcpy(rule, word, sizeof word);
+}
+
 static void rule_keep(uint64_t key, const struct rule *rule)
 {
     struct rule_slot *slot = slots_of(key & 0xffffffffffffu), *free_slot = NULL;
@@ -187,7 +205,7 @@ static void rule_keep(uint64_t key, const struct rule *rule)
         free_slot = &slot[(key >> 4) % N_PROBES];
     atomic_store(&free_slot->key, 0);
     atomic_thread_fence(memory_order_release);
-    free_slot->rule = *rule;
+    slot_write(free_slot, rule);
     atomic_store_explicit(&free_slot->key, key, memory_order_release);
 }
 
@@ -197,7 +215,7 @@ static bool rule_known(uint64_t key, struct rule *rule)
     for (unsigned i = 0; i < N_PROBES; i++) {
         if (atomic_load_explicit(&slot[i].key, memory_order_acquire) != key)
             continue;
-        *rule = slot[i].rule;
+        slot_read(&slot[i], rule);
         atomic_thread_fence(memory_order_acquire);
         return atomic_load_explicit(&slot[i].key, memory_order_relaxed) == key;
     }
