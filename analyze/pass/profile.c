@@ -285,11 +285,28 @@ struct cursors {
     size_t self, through, top, calls, executed;
 };
 
-/* The callers of a routine share its time by exact calls when those are all its calls. */
+/* Below so many samples, the shares of a routine's callers err by more than a tenth. */
+enum { SAMPLES_FEW = 25 };
+
 static bool has_all_calls(const struct solution *solution, uint32_t routine)
 {
     double executed = solution->executed[routine];
     return executed > 0 && fabs(solution->calls_in[routine] - executed) < 0.5;
+}
+
+/* Stacks know which caller's calls took long, calls only how many there were. */
+static bool shares_by_calls(const struct solution *solution, uint32_t routine, double few_ns)
+{
+    double through_ns = solution->through_in[routine];
+    return through_ns <= 0 || (through_ns < few_ns && has_all_calls(solution, routine));
+}
+
+static double few_samples_ns(const struct trace *trace, uint32_t rank)
+{
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        if (trace->locations[i].rank == rank && trace->locations[i].thread == 0)
+            return SAMPLES_FEW * (double)trace->locations[i].sample_period_ns;
+    return 0;
 }
 
 static void solution_fill(struct solution *solution, struct arena *scratch, uint32_t rank, struct cursors *at)
@@ -298,7 +315,7 @@ static void solution_fill(struct solution *solution, struct arena *scratch, uint
     struct callgraph *graph = &solution->graph;
     size_t n = graph->n_nodes, m = graph->n_arcs;
     double *self = arena_array(scratch, double, n), *top = arena_array(scratch, double, n);
-    double *through = arena_array(scratch, double, m);
+    double *through = arena_array(scratch, double, m), few_ns = few_samples_ns(builder->input->trace, rank);
     fill(&builder->self, &at->self, rank, self, n);
     fill(&builder->top, &at->top, rank, top, n);
     fill(&builder->executed, &at->executed, rank, solution->executed, n);
@@ -311,14 +328,13 @@ static void solution_fill(struct solution *solution, struct arena *scratch, uint
         solution->through_in[graph->arcs[i].to] += through[i];
     }
     for (uint32_t i = 0; i < n; i++) {
-        bool by_calls = has_all_calls(solution, i) || solution->through_in[i] <= 0;
+        bool by_calls = shares_by_calls(solution, i, few_ns);
         double missing = solution->executed[i] - solution->calls_in[i];
         graph->nodes[i].self_ns = self[i];
         graph->nodes[i].unknown_callers = by_calls ? (missing > 0 ? missing : 0) : top[i];
     }
     for (size_t i = 0; i < m; i++) {
-        uint32_t to = graph->arcs[i].to;
-        bool by_calls = has_all_calls(solution, to) || solution->through_in[to] <= 0;
+        bool by_calls = shares_by_calls(solution, graph->arcs[i].to, few_ns);
         graph->arcs[i].calls = by_calls ? solution->calls[i] : through[i];
     }
 }

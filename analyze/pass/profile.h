@@ -2,9 +2,10 @@
 /*
  * The routine profile: gprof's recurrence (callgraph.h) over what was recorded.
  *
- * Self times are sampled weights, and the durations of MPI calls. A routine's time is shared among its callers by exact
- * numbers of calls where its module was built to count and all its callers are known, else by the sampled time that ran
- * through each of them. The recurrence is solved rank by rank, because ranks are what differs.
+ * Self times are sampled weights, and the durations of MPI calls. A routine's time is shared among its callers by the
+ * sampled time that ran through each of them, so that totals are those of the stacks; a routine with too few samples
+ * for that, whose module was built to count and whose callers are all known, shares it by exact numbers of calls, which
+ * takes every call to cost the same. The recurrence is solved rank by rank, because ranks are what differs.
  */
 #pragma once
 #include "analyze/pass/executions.h"
