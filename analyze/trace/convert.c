@@ -69,6 +69,7 @@ static int open_lanes(struct conversion *conversion, const struct spool_list *li
             return -1;
         last_thread = file->thread;
         lane->location = (uint32_t)conversion->locations.n - 1;
+        conversion->emitter.requests.keeps_ids |= lane->location && file->kind == WW_KIND_EVENTS;
         if (lane->reader.header.sample_period_ns)
             conversion->locations.at[lane->location].sample_period_ns = lane->reader.header.sample_period_ns;
     }

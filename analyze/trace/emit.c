@@ -8,13 +8,10 @@
  * The calling context of a call is an attribute of its Enter, left out when it is the one that followed the previous
  * call's context the last time: a loop over the same calls costs nothing after its first turn.
  */
-#include "analyze/trace/emit.h"
 #include "analyze/trace/calls.h"
 #include "analyze/trace/comms.h"
+#include "analyze/trace/emit_rma.h"
 #include <string.h>
-
-#define WRITE(location, record, ...)                                                                                   \
-    ((location)->failed |= OTF2_EvtWriter_##record((location)->writer, __VA_ARGS__) != OTF2_SUCCESS)
 
 static uint64_t time_of(struct emit_location *location, uint64_t time_ns)
 {
@@ -41,7 +38,7 @@ static uint32_t comm_ref(struct emitter *emitter, uint32_t id)
     return id - 1;
 }
 
-static uint32_t win_ref(struct emitter *emitter, uint32_t id)
+uint32_t emit_win_ref(struct emitter *emitter, uint32_t id)
 {
     if (!id)
         return OTF2_UNDEFINED_RMA_WIN;
@@ -49,7 +46,7 @@ static uint32_t win_ref(struct emitter *emitter, uint32_t id)
     return id;
 }
 
-static uint32_t rank_ref(int32_t peer)
+uint32_t emit_rank_ref(int32_t peer)
 {
     return peer < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)peer;
 }
@@ -58,7 +55,7 @@ static uint32_t rank_ref(int32_t peer)
 static uint32_t peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer)
 {
     const uint64_t *from = emitter->peers_from.n && peer >= 0 ? map_get(&emitter->peers_from, comm) : NULL;
-    return rank_ref(peer) + (from ? (uint32_t)*from : 0);
+    return emit_rank_ref(peer) + (from ? (uint32_t)*from : 0);
 }
 
 static uint32_t root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags)
@@ -91,6 +88,10 @@ void emitter_release(struct emitter *emitter)
     map_release(&emitter->peers_from);
     map_release(&emitter->access_group);
     map_release(&emitter->exposure_group);
+    for (size_t i = 0; i < emitter->rma_targets.n; i++)
+        vec_release(&emitter->rma_targets.at[i].ids);
+    map_release(&emitter->rma_target_of);
+    vec_release(&emitter->rma_targets);
     map_release(&emitter->comms_used.seen);
     map_release(&emitter->wins_used.seen);
     vec_release(&emitter->comms_used.list);
@@ -125,87 +126,6 @@ void emit_location_end(struct emit_location *location)
     location->attributes = NULL;
     location->writer = NULL;
     map_release(&location->following);
-}
-
-/* RMA. */
-
-static void rma_operation(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
-                          uint64_t id, uint64_t t)
-{
-    uint32_t win = win_ref(emitter, call->comm), remote = rank_ref(call->peer);
-    const char *name = call_info(call->call)->name + strlen("MPI_");
-    if (*name == 'R')
-        name++;
-    if (!strncasecmp(name, "put", 3))
-        WRITE(location, RmaPut, NULL, t, win, remote, call->bytes_out, id);
-    else if (!strncasecmp(name, "get_acc", 7) || !strncmp(name, "Fetch", 5))
-        WRITE(location, RmaAtomic, NULL, t, win, remote, OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE, call->bytes_out,
-              call->bytes_in, id);
-    else if (!strncasecmp(name, "get", 3))
-        WRITE(location, RmaGet, NULL, t, win, remote, call->bytes_in, id);
-    else
-        WRITE(location, RmaAtomic, NULL, t, win, remote,
-              *name == 'C' ? OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP : OTF2_RMA_ATOMIC_TYPE_ACCUMULATE, call->bytes_out,
-              call->bytes_in, id);
-}
-
-/* The group that MPI_Win_start or MPI_Win_post names, as 1 + local id. */
-static uint64_t group_of(struct emitter *emitter, const struct emit_call *call)
-{
-    VEC(int32_t) key = {0};
-    *vec_push(&key) = (int32_t)call->call.comm;
-    for (size_t i = 0; i < call->ranks.n; i++)
-        *vec_push(&key) = call->ranks.at[i];
-    uint64_t group = intern_put(&emitter->groups, key.at, key.n * sizeof *key.at) + 1u;
-    vec_release(&key);
-    return group;
-}
-
-static void rma_group_sync(struct emitter *emitter, struct emit_location *location, const struct emit_call *call,
-                           uint64_t t)
-{
-    enum ww_class class = call_info(call->call.call)->class;
-    bool is_access = class == WW_RMA_START || class == WW_RMA_COMPLETE;
-    struct map *epochs = is_access ? &emitter->access_group : &emitter->exposure_group;
-    uint64_t *group = map_put(epochs, call->call.comm, NULL);
-    if (class == WW_RMA_START || class == WW_RMA_POST)
-        *group = group_of(emitter, call);
-    if (*group)
-        WRITE(location, RmaGroupSync, NULL, t, OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY,
-              win_ref(emitter, call->call.comm), (uint32_t)(*group - 1));
-}
-
-static void rma_leave(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit, uint64_t t)
-{
-    const struct ww_call *call = &emit->call;
-    enum ww_class class = call_info(call->call)->class;
-    if (class < WW_RMA_FENCE || class > WW_RMA_FLUSH || !call->comm)
-        return;
-    uint32_t win = win_ref(emitter, call->comm), remote = rank_ref(call->peer);
-    switch (class) {
-    case WW_RMA_FENCE:
-        WRITE(location, RmaCollectiveEnd, NULL, t, OTF2_COLLECTIVE_OP_BARRIER,
-              OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY, win, OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
-        break;
-    case WW_RMA_LOCK:
-        WRITE(location, RmaAcquireLock, NULL, t, win, remote, 0,
-              call->tag == WW_LOCK_EXCLUSIVE ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED);
-        break;
-    case WW_RMA_UNLOCK:
-        WRITE(location, RmaReleaseLock, NULL, t, win, remote, 0);
-        break;
-    case WW_RMA_FLUSH:
-        WRITE(location, RmaSync, NULL, t, win, remote, OTF2_RMA_SYNC_TYPE_MEMORY);
-        break;
-    case WW_RMA_START:
-    case WW_RMA_POST:
-    case WW_RMA_COMPLETE:
-    case WW_RMA_WAIT:
-        rma_group_sync(emitter, location, emit, t);
-        break;
-    default:
-        break;
-    }
 }
 
 /* Starting and completing requests. */
@@ -263,22 +183,21 @@ static void request_begin(struct emitter *emitter, struct emit_location *locatio
     if (sends)
         WRITE(location, MpiIsend, NULL, t, peer_ref(emitter, request->comm, request->peer), comm,
               (uint32_t)request->tag, request->bytes_out, request->id);
-    if (request->kind == REQUEST_SENDRECV)
-        requests_new_id(&emitter->requests);
+    request->recv_id = request->kind == REQUEST_SENDRECV ? requests_new_id(&emitter->requests) : request->id;
     if (request->kind == REQUEST_RECV || request->kind == REQUEST_SENDRECV)
-        WRITE(location, MpiIrecvRequest, NULL, t, request->id + (request->kind == REQUEST_SENDRECV));
+        WRITE(location, MpiIrecvRequest, NULL, t, request->recv_id);
     if (request->kind == REQUEST_COLL)
         WRITE(location, NonBlockingCollectiveRequest, NULL, t, request->id);
 }
 
 static void receive_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
-                             const struct ww_done *done, uint64_t id, uint64_t t)
+                             const struct ww_done *done, uint64_t t)
 {
     if (done->flags & WW_F_NULL || done->peer < 0)
-        WRITE(location, MpiRequestCancelled, NULL, t, id);
+        WRITE(location, MpiRequestCancelled, NULL, t, request->recv_id);
     else
         WRITE(location, MpiIrecv, NULL, t, peer_ref(emitter, request->comm, done->peer),
-              comm_ref(emitter, request->comm), (uint32_t)done->tag, done->bytes, id);
+              comm_ref(emitter, request->comm), (uint32_t)done->tag, done->bytes, request->recv_id);
 }
 
 static void request_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
@@ -293,12 +212,12 @@ static void request_complete(struct emitter *emitter, struct emit_location *loca
             WRITE(location, MpiIsendComplete, NULL, t, request->id);
         break;
     case REQUEST_RECV:
-        receive_complete(emitter, location, request, done, request->id, t);
+        receive_complete(emitter, location, request, done, t);
         break;
     case REQUEST_SENDRECV:
         if (request->peer >= 0)
             WRITE(location, MpiIsendComplete, NULL, t, request->id);
-        receive_complete(emitter, location, request, done, request->id + 1, t);
+        receive_complete(emitter, location, request, done, t);
         break;
     case REQUEST_COLL:
         WRITE(location, NonBlockingCollectiveComplete, NULL, t, archive_collective_op(request->call),
@@ -306,11 +225,14 @@ static void request_complete(struct emitter *emitter, struct emit_location *loca
               request->bytes_in, request->id);
         break;
     case REQUEST_RMA:
-        WRITE(location, RmaOpCompleteBlocking, NULL, t, win_ref(emitter, request->comm), request->id);
+        WRITE(location, RmaOpCompleteNonBlocking, NULL, t, emit_win_ref(emitter, request->comm), request->id);
         break;
     default:
         break;
     }
+    requests_free_id(&emitter->requests, request->id);
+    if (request->recv_id != request->id)
+        requests_free_id(&emitter->requests, request->recv_id);
 }
 
 /* Entry. */
@@ -382,17 +304,14 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
     if (info->class == WW_RMA_FENCE && call->comm)
         WRITE(location, RmaCollectiveBegin, NULL, t);
     bool starts = call->request && call->comm && !(call->flags & WW_F_POLL) && kind_of(info) != REQUEST_NOTHING;
-    uint64_t id = emitter->requests.n_ids;
+    struct request request = request_of(call);
     if (starts && !is_template(info)) {
-        struct request request = request_of(call);
         request_begin(emitter, location, &request, t);
         request.start_ns = call->leave_ns;
         requests_start(&emitter->requests, call->request, &request);
     }
-    if ((info->class == WW_RMA_PUT || info->class == WW_RMA_GET || info->class == WW_RMA_ATOMIC ||
-         info->class == WW_RMA_REQUEST) &&
-        communicates)
-        rma_operation(emitter, location, call, starts ? id : requests_new_id(&emitter->requests), t);
+    if (info->class >= WW_RMA_PUT && info->class <= WW_RMA_REQUEST && communicates)
+        emit_rma_operation(emitter, location, call, starts ? &request : NULL, t);
     start_persistent(emitter, location, emit, t);
 }
 
@@ -446,11 +365,7 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
         WRITE(location, CommCreate, NULL, t, comm_ref(emitter, emit->new_comms.at[i]));
     if (info->class == WW_COMM_FREE && call->comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
         WRITE(location, CommDestroy, NULL, t, comm_ref(emitter, call->comm));
-    if (info->class == WW_WIN_CREATE && emit->new_win)
-        WRITE(location, RmaWinCreate, NULL, t, win_ref(emitter, emit->new_win));
-    if (info->class == WW_WIN_FREE && call->comm)
-        WRITE(location, RmaWinDestroy, NULL, t, win_ref(emitter, call->comm));
-    rma_leave(emitter, location, emit, t);
+    emit_rma_leave(emitter, location, emit, t);
 }
 
 /* For whom does a call wait that never returned? Completion calls do not say; then it is the oldest receive. */

@@ -42,7 +42,14 @@ struct emitter {
     struct map peers_from;                   /* intercommunicator -> place of rank 0 of the remote group in both */
     struct intern groups;                    /* of PSCW: u32 window, then i32 ranks */
     struct map access_group, exposure_group; /* window -> 1 + group */
-    struct intern counters;                  /* of exact counts: struct emit_counter */
+    struct map rma_target_of;                /* window and rank -> 1 + index */
+    VEC(struct rma_target {
+        uint32_t win;
+        int32_t rank;
+        VEC(uint64_t) ids; /* of operations that nothing has completed yet */
+    })
+    rma_targets;
+    struct intern counters; /* of exact counts: struct emit_counter */
     uint32_t region_used[WW_N_CALLS];
     struct emit_ids {
         struct map seen;

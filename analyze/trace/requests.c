@@ -7,7 +7,13 @@
 
 uint64_t requests_new_id(struct requests *table)
 {
-    return table->n_ids++;
+    return table->free_ids.n ? table->free_ids.at[--table->free_ids.n] : table->n_ids++;
+}
+
+void requests_free_id(struct requests *table, uint64_t id)
+{
+    if (!table->keeps_ids)
+        *vec_push(&table->free_ids) = id;
 }
 
 static uint32_t entry_new(struct requests *table)
@@ -110,5 +116,6 @@ void requests_release(struct requests *table)
     map_release(&table->newest);
     map_release(&table->persistent);
     vec_release(&table->entries);
+    vec_release(&table->free_ids);
     *table = (struct requests){0};
 }

@@ -18,8 +18,8 @@ struct request {
     uint32_t comm; /* or window */
     int32_t peer, tag;
     uint64_t bytes_out, bytes_in;
-    uint64_t id;       /* unique among the requests of the process */
-    uint64_t start_ns; /* when the call that started it returned */
+    uint64_t id, recv_id; /* unique among those pending; recv_id: of the receive half of a REQUEST_SENDRECV */
+    uint64_t start_ns;    /* when the call that started it returned */
 };
 
 struct requests {
@@ -32,9 +32,13 @@ struct requests {
     entries;
     uint32_t free; /* 1 + index */
     uint64_t n_ids;
+    VEC(uint64_t) free_ids;
+    bool keeps_ids; /* ids are not given out again: calls overlap, and readers might meet the second use first */
 };
 
+/* An id that no pending request or RMA operation has; small, for it takes fewer bytes in the archive. */
 uint64_t requests_new_id(struct requests *table);
+void requests_free_id(struct requests *table, uint64_t id);
 void requests_start(struct requests *table, uint64_t handle, const struct request *request);
 /* The request that completed in a call entered at enter_ns; false when none of this handle is pending. */
 bool requests_finish(struct requests *table, uint64_t handle, uint64_t enter_ns, struct request *request);

@@ -16,94 +16,122 @@
 
 enum { START_NS = 1000 };
 
-/* One line an event: "LOC KIND DETAILS", times relative to the start. */
-static void print_event(char *line, size_t size, const struct trace *trace, const struct event *event)
+/* One line an event: "LOC KIND DETAILS". */
+struct shown {
+    char *at;
+    size_t left;
+    const char *region;
+    int peer, comm;
+    unsigned long long bytes, bytes_in, request;
+};
+
+static bool show_message(const struct shown *to, const struct event *event)
 {
-    int used = snprintf(line, size, "%u ", event->loc);
-    const char *region = event->region == TRACE_NONE ? "" : trace->regions[event->region].name;
-    int peer = event->peer == TRACE_NONE ? -1 : (int)event->peer,
-        comm = event->comm == TRACE_NONE ? -1 : (int)event->comm;
-    unsigned long long bytes = event->bytes, request = event->request;
-    char *at = line + used;
-    size_t left = size - (size_t)used;
+    static const char *const names[] = {[EV_SEND] = "send to", [EV_RECV] = "recv from"};
+    switch (event->kind) {
+    case EV_SEND:
+    case EV_RECV:
+        snprintf(to->at, to->left, "%s %d comm %d tag %d bytes %llu", names[event->kind], to->peer, to->comm,
+                 event->tag, to->bytes);
+        return true;
+    case EV_ISEND:
+        snprintf(to->at, to->left, "isend to %d comm %d tag %d bytes %llu request %llu", to->peer, to->comm, event->tag,
+                 to->bytes, to->request);
+        return true;
+    case EV_ISEND_DONE:
+        snprintf(to->at, to->left, "isend done %llu", to->request);
+        return true;
+    case EV_IRECV:
+        snprintf(to->at, to->left, "irecv request %llu", to->request);
+        return true;
+    case EV_IRECV_DONE:
+        snprintf(to->at, to->left, "irecv done from %d comm %d tag %d bytes %llu request %llu", to->peer, to->comm,
+                 event->tag, to->bytes, to->request);
+        return true;
+    case EV_CANCELLED:
+        snprintf(to->at, to->left, "cancelled %llu", to->request);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool show_collective(const struct shown *to, const struct event *event)
+{
+    switch (event->kind) {
+    case EV_COLL_BEGIN:
+        snprintf(to->at, to->left, "coll begin");
+        return true;
+    case EV_COLL_END:
+        snprintf(to->at, to->left, "coll end %d comm %d root %d bytes %llu in %llu", event->coll, to->comm, to->peer,
+                 to->bytes, to->bytes_in);
+        return true;
+    case EV_ICOLL:
+        snprintf(to->at, to->left, "icoll request %llu", to->request);
+        return true;
+    case EV_ICOLL_DONE:
+        snprintf(to->at, to->left, "icoll done %d comm %d request %llu", event->coll, to->comm, to->request);
+        return true;
+    case EV_RMA:
+        snprintf(to->at, to->left, "rma %d comm %d bytes %llu in %llu", to->peer, to->comm, to->bytes, to->bytes_in);
+        return true;
+    case EV_RMA_SYNC:
+        snprintf(to->at, to->left, "rma sync %d comm %d", to->peer, to->comm);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void show_other(const struct shown *to, const struct event *event)
+{
     switch (event->kind) {
     case EV_ENTER:
-        snprintf(at, left, "enter %s frame %d", region, (int)event->frame);
+        snprintf(to->at, to->left, "enter %s frame %d", to->region, (int)event->frame);
         break;
     case EV_LEAVE:
-        snprintf(at, left, "leave %s", region);
-        break;
-    case EV_SEND:
-        snprintf(at, left, "send to %d comm %d tag %d bytes %llu", peer, comm, event->tag, bytes);
-        break;
-    case EV_RECV:
-        snprintf(at, left, "recv from %d comm %d tag %d bytes %llu", peer, comm, event->tag, bytes);
-        break;
-    case EV_ISEND:
-        snprintf(at, left, "isend to %d comm %d tag %d bytes %llu request %llu", peer, comm, event->tag, bytes,
-                 request);
-        break;
-    case EV_ISEND_DONE:
-        snprintf(at, left, "isend done %llu", request);
-        break;
-    case EV_IRECV:
-        snprintf(at, left, "irecv request %llu", request);
-        break;
-    case EV_IRECV_DONE:
-        snprintf(at, left, "irecv done from %d comm %d tag %d bytes %llu request %llu", peer, comm, event->tag, bytes,
-                 request);
-        break;
-    case EV_CANCELLED:
-        snprintf(at, left, "cancelled %llu", request);
-        break;
-    case EV_COLL_BEGIN:
-        snprintf(at, left, "coll begin");
-        break;
-    case EV_COLL_END:
-        snprintf(at, left, "coll end %d comm %d root %d bytes %llu in %llu", event->coll, comm, peer, bytes,
-                 (unsigned long long)event->bytes_in);
-        break;
-    case EV_ICOLL:
-        snprintf(at, left, "icoll request %llu", request);
-        break;
-    case EV_ICOLL_DONE:
-        snprintf(at, left, "icoll done %d comm %d request %llu", event->coll, comm, request);
+        snprintf(to->at, to->left, "leave %s", to->region);
         break;
     case EV_POLLS:
-        snprintf(at, left, "polls %llu", bytes);
+        snprintf(to->at, to->left, "polls %llu", to->bytes);
         break;
     case EV_SAMPLE:
-        snprintf(at, left, "sample frame %d weight %llu flags %d", (int)event->frame,
+        snprintf(to->at, to->left, "sample frame %d weight %llu flags %d", (int)event->frame,
                  (unsigned long long)event->weight_ns, event->flags);
         break;
     case EV_OFF:
-        snprintf(at, left, "off %d", event->flags);
+        snprintf(to->at, to->left, "off %d", event->flags);
         break;
     case EV_ON:
-        snprintf(at, left, "on");
-        break;
-    case EV_CONTROL:
-        snprintf(at, left, "control %d", event->flags);
-        break;
-    case EV_RMA:
-        snprintf(at, left, "rma %d comm %d bytes %llu in %llu", peer, comm, bytes, (unsigned long long)event->bytes_in);
-        break;
-    case EV_RMA_SYNC:
-        snprintf(at, left, "rma sync %d comm %d", peer, comm);
-        break;
-    case EV_BINS:
-        used = snprintf(at, left, "bins");
-        for (uint32_t i = 0; i < event->n_bins; i++)
-            used += snprintf(at + used, left - (size_t)used, " %u:%u=%llu", trace->points[event->bins[i].point].module,
-                             trace->points[event->bins[i].point].number, (unsigned long long)event->bins[i].value);
+        snprintf(to->at, to->left, "on");
         break;
     case EV_UNFINISHED:
-        snprintf(at, left, "unfinished %s comm %d peer %d tag %d", region, comm, peer, event->tag);
+        snprintf(to->at, to->left, "unfinished %s comm %d peer %d tag %d", to->region, to->comm, to->peer, event->tag);
         break;
     default:
-        snprintf(at, left, "end %d", event->flags);
+        snprintf(to->at, to->left, "end %d", event->flags);
         break;
     }
+}
+
+static int or_none(uint32_t id)
+{
+    return id == TRACE_NONE ? -1 : (int)id;
+}
+
+static void show_event(char *line, size_t size, const struct trace *trace, const struct event *event)
+{
+    int used = snprintf(line, size, "%u ", event->loc);
+    struct shown to = {.at = line + used,
+                       .left = size - (size_t)used,
+                       .region = event->region == TRACE_NONE ? "" : trace->regions[event->region].name,
+                       .peer = or_none(event->peer),
+                       .comm = or_none(event->comm),
+                       .bytes = event->bytes,
+                       .bytes_in = event->bytes_in,
+                       .request = event->request};
+    if (!show_message(&to, event) && !show_collective(&to, event))
+        show_other(&to, event);
 }
 
 static void expect_events(struct trace *trace, const char *const *expected)
@@ -112,7 +140,7 @@ static void expect_events(struct trace *trace, const char *const *expected)
     size_t i = 0;
     for (const struct event *event; (event = trace_next(trace)); i++) {
         char line[512];
-        print_event(line, sizeof line, trace, event);
+        show_event(line, sizeof line, trace, event);
         assert_non_null(expected[i]);
         assert_string_equal(line, expected[i]);
         assert_true(event->time_ns >= last_ns);
@@ -203,31 +231,52 @@ static void test_messages(void **state)
     run_dir_remove(dir);
 }
 
-/* A handle is used again at once; a persistent request is started twice; one is cancelled. */
+enum { H = 0x100, P = 0x200 };
+
+static void add_receives(struct spool_image *image)
+{
+    for (uint64_t i = 0; i < 2; i++) {
+        image_call(image, CALL(Irecv, 10 * i, 10 * i + 1, .peer = 0, .request = H));
+        image_call(image, CALL(Wait, 10 * i + 2, 10 * i + 3, .comm = 0));
+        image_done(image, WW_DONE, (struct ww_done){.request = H, .peer = 0, .tag = (int)i, .bytes = i});
+    }
+}
+
+static void add_persistent(struct spool_image *image)
+{
+    image_call(image, CALL(Send_init, 20, 21, .peer = 0, .tag = 9, .bytes_out = 4, .request = P));
+    for (uint64_t i = 0; i < 2; i++) {
+        image_call(image, CALL(Start, 30 + 10 * i, 31 + 10 * i, .comm = 0));
+        image_done(image, WW_STARTED, (struct ww_done){.request = P});
+        image_call(image, CALL(Wait, 32 + 10 * i, 33 + 10 * i, .comm = 0));
+        image_done(image, WW_DONE, (struct ww_done){.request = P, .flags = i ? WW_F_NULL : 0});
+    }
+}
+
+/* One process, whose first file is this one. */
+static void expect_of(struct spool_image *image, const char *const *expected)
+{
+    char *dir = run_dir_new();
+    save(image, dir);
+    struct trace *trace = make_trace(dir);
+    expect_events(trace, expected);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* A handle is used again at once; a persistent request is started twice; one is cancelled. What is complete gives its
+ * id to the next. */
 static void test_requests(void **state)
 {
     (void)state;
-    char *dir = run_dir_new();
     struct spool_image a = image_events(0, 1, 0);
-    enum { H = 0x100, P = 0x200 };
     image_world(&a);
-    for (uint64_t i = 0; i < 2; i++) {
-        image_call(&a, CALL(Irecv, 10 * i, 10 * i + 1, .peer = 0, .request = H));
-        image_call(&a, CALL(Wait, 10 * i + 2, 10 * i + 3, .comm = 0));
-        image_done(&a, WW_DONE, (struct ww_done){.request = H, .peer = 0, .tag = (int)i, .bytes = i});
-    }
-    image_call(&a, CALL(Send_init, 20, 21, .peer = 0, .tag = 9, .bytes_out = 4, .request = P));
-    for (uint64_t i = 0; i < 2; i++) {
-        image_call(&a, CALL(Start, 30 + 10 * i, 31 + 10 * i, .comm = 0));
-        image_done(&a, WW_STARTED, (struct ww_done){.request = P});
-        image_call(&a, CALL(Wait, 32 + 10 * i, 33 + 10 * i, .comm = 0));
-        image_done(&a, WW_DONE, (struct ww_done){.request = P, .flags = i ? WW_F_NULL : 0});
-    }
-    image_call(&a, CALL(Ibarrier, 50, 51, .request = H));
-    image_call(&a, CALL(Test, 52, 60, .comm = 0, .flags = WW_F_POLL, .n_polls = 1234));
-    image_done(&a, WW_DONE, (struct ww_done){.request = H});
-    save(&a, dir);
-    struct trace *trace = make_trace(dir);
+    add_receives(&a);
+    add_persistent(&a);
+    image_call(&a, CALL(Irecv, 50, 51, .peer = 0, .request = H));
+    image_call(&a, CALL(Ibarrier, 52, 53, .request = H + 1));
+    image_call(&a, CALL(Test, 54, 60, .comm = 0, .flags = WW_F_POLL, .n_polls = 1234));
+    image_done(&a, WW_DONE, (struct ww_done){.request = H + 1});
     static const char *const expected[] = {"0 enter MPI_Irecv frame -1",
                                            "0 irecv request 0",
                                            "0 leave MPI_Irecv",
@@ -235,37 +284,38 @@ static void test_requests(void **state)
                                            "0 irecv done from 0 comm 0 tag 0 bytes 0 request 0",
                                            "0 leave MPI_Wait",
                                            "0 enter MPI_Irecv frame -1",
-                                           "0 irecv request 1",
+                                           "0 irecv request 0",
                                            "0 leave MPI_Irecv",
                                            "0 enter MPI_Wait frame -1",
-                                           "0 irecv done from 0 comm 0 tag 1 bytes 1 request 1",
+                                           "0 irecv done from 0 comm 0 tag 1 bytes 1 request 0",
                                            "0 leave MPI_Wait",
                                            "0 enter MPI_Send_init frame -1",
                                            "0 leave MPI_Send_init",
                                            "0 enter MPI_Start frame -1",
-                                           "0 isend to 0 comm 0 tag 9 bytes 4 request 2",
+                                           "0 isend to 0 comm 0 tag 9 bytes 4 request 0",
                                            "0 leave MPI_Start",
                                            "0 enter MPI_Wait frame -1",
-                                           "0 isend done 2",
+                                           "0 isend done 0",
                                            "0 leave MPI_Wait",
                                            "0 enter MPI_Start frame -1",
-                                           "0 isend to 0 comm 0 tag 9 bytes 4 request 3",
+                                           "0 isend to 0 comm 0 tag 9 bytes 4 request 0",
                                            "0 leave MPI_Start",
                                            "0 enter MPI_Wait frame -1",
-                                           "0 cancelled 3",
+                                           "0 cancelled 0",
                                            "0 leave MPI_Wait",
+                                           "0 enter MPI_Irecv frame -1",
+                                           "0 irecv request 0",
+                                           "0 leave MPI_Irecv",
                                            "0 enter MPI_Ibarrier frame -1",
-                                           "0 icoll request 4",
+                                           "0 icoll request 1",
                                            "0 leave MPI_Ibarrier",
                                            "0 enter MPI_Test frame -1",
-                                           "0 icoll done 1 comm 0 request 4",
+                                           "0 icoll done 1 comm 0 request 1",
                                            "0 polls 1234",
                                            "0 leave MPI_Test",
                                            "0 end 0",
                                            NULL};
-    expect_events(trace, expected);
-    trace_close(trace);
-    run_dir_remove(dir);
+    expect_of(&a, expected);
 }
 
 /* Both ranks make two communicators of the same group; ids differ, the turn tells which is which. */
@@ -364,7 +414,7 @@ static void test_stacks(void **state)
     unsigned n_unknown = 0;
     for (const struct event *event; (event = trace_next(trace));) {
         char line[512];
-        print_event(line, sizeof line, trace, event);
+        show_event(line, sizeof line, trace, event);
         if (event->loc == 1 && i < sizeof of_rank_1 / sizeof *of_rank_1)
             assert_string_equal(line, of_rank_1[i++]);
         n_unknown += event->kind == EV_ENTER && event->frame == TRACE_NONE;

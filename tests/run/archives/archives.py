@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Archives as other tools see them: otf2-print has nothing to warn of, and Python's otf2 module reads them to the end
+and finds in them what the programs count themselves.
+
+    archives.py --whywait W --mpirun M PROGRAM              counted.c, on 4 ranks
+    archives.py --whywait W --mpirun M PROGRAM CASE...      cases of the transparency suite, "all" for all of them
+"""
+import argparse
+import collections
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import otf2
+from otf2 import events as ev
+from otf2.enums import CollectiveOp
+
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
+           OMPI_MCA_osc="sm,pt2pt", OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
+KINDS = {ev.MpiSend: "sends", ev.MpiIsend: "sends", ev.MpiRecv: "receives", ev.MpiIrecv: "receives",
+         ev.MpiRequestCancelled: "cancelled", ev.MpiCollectiveEnd: "collectives",
+         ev.NonBlockingCollectiveComplete: "nb_collectives", ev.RmaPut: "puts", ev.RmaGet: "gets", ev.RmaAtomic: "atomics",
+         ev.CommCreate: "comms_made", ev.CommDestroy: "comms_freed"}
+MANAGING = {CollectiveOp.CREATE_HANDLE, CollectiveOp.DESTROY_HANDLE, CollectiveOp.CREATE_HANDLE_AND_ALLOCATE,
+            CollectiveOp.DESTROY_HANDLE_AND_DEALLOCATE}
+
+
+class Reading:
+    """What one archive holds, by process."""
+
+    def __init__(self, anchor):
+        self.counts = collections.defaultdict(collections.Counter)
+        self.calls = collections.defaultdict(collections.Counter)
+        self.sent, self.received = collections.Counter(), collections.Counter()
+        self.open, self.wrong = collections.Counter(), []
+        with otf2.reader.open(anchor) as trace:
+            for location, event in trace.events:
+                self.take(int(location.group.name.split()[-1]), location, event)
+        self.wrong += [f"{n} more {name} began than ended" for name, n in self.open.items() if n]
+
+    def take(self, rank, location, event):
+        kind = KINDS.get(type(event))
+        if kind and not (isinstance(event, ev.MpiCollectiveEnd) and event.collective_op in MANAGING):
+            self.counts[rank][kind] += 1
+        if isinstance(event, ev.Enter):
+            self.calls[rank][event.region.name[len("MPI_"):]] += 1
+        elif isinstance(event, (ev.MpiSend, ev.MpiIsend)):
+            self.sent[self.message(rank, event.communicator, event.receiver, event, False)] += 1
+        elif isinstance(event, (ev.MpiRecv, ev.MpiIrecv)):
+            self.received[self.message(rank, event.communicator, event.sender, event, True)] += 1
+        self.pairs(rank, location, event)
+
+    def message(self, rank, communicator, peer, event, is_receive):
+        other = rank if communicator.name == "MPI_COMM_SELF" else communicator.group.members[peer]
+        if hasattr(other, "group"):
+            other = int(other.group.name.split()[-1])
+        ends = (other, rank) if is_receive else (rank, other)
+        return communicator._ref, ends, event.msg_tag, event.msg_length
+
+    def pairs(self, rank, location, event):
+        """Everything that begins ends, under the same id."""
+        begins = {ev.MpiIsend: "sends", ev.MpiIrecvRequest: "receives", ev.NonBlockingCollectiveRequest: "collectives"}
+        ends = {ev.MpiIsendComplete: "sends", ev.MpiIrecv: "receives", ev.NonBlockingCollectiveComplete: "collectives"}
+        for table, step in (begins, 1), (ends, -1):
+            if type(event) in table:
+                self.open[f"requests of rank {rank}, id {event.request_id}"] += step
+        if isinstance(event, ev.MpiRequestCancelled):
+            self.open[f"requests of rank {rank}, id {event.request_id}"] -= 1
+        if isinstance(event, (ev.RmaPut, ev.RmaGet, ev.RmaAtomic)):
+            self.open[f"RMA operations of rank {rank}, id {event.matching_id}"] += 1
+        if isinstance(event, (ev.RmaOpCompleteBlocking, ev.RmaOpCompleteNonBlocking, ev.RmaOpCompleteRemote)):
+            self.open[f"RMA operations of rank {rank}, id {event.matching_id}"] -= 1
+        if isinstance(event, (ev.ThreadCreate, ev.ThreadBegin)):
+            self.open[f"threads {event.sequence_count} of rank {rank}"] += 1
+        if isinstance(event, ev.ThreadEnd):
+            self.open[f"threads {event.sequence_count} of rank {rank}"] -= 2
+        if isinstance(event, ev.IoOperationBegin):
+            self.open[f"I/O operations of rank {rank}, id {event.matching_id}"] += 1
+        if isinstance(event, ev.IoOperationComplete):
+            self.open[f"I/O operations of rank {rank}, id {event.matching_id}"] -= 1
+
+
+def record(options, ranks, arguments, directory):
+    """The anchor of a run; None where there is none, as after a program that has no MPI_COMM_WORLD."""
+    command = [options.mpirun, "-n", str(ranks), options.whywait, "record", options.program, *arguments]
+    done = subprocess.run(command, cwd=directory, env=dict(ENV, CASE_FILES=directory, CASE_CALLS=directory), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100, check=False)
+    runs = glob.glob(os.path.join(directory, "*.whywait"))
+    if not runs:
+        return None, done.stdout
+    subprocess.run([options.whywait, "salvage", runs[0]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return os.path.join(runs[0], "traces.otf2"), done.stdout
+
+
+def printed(anchor):
+    done = subprocess.run(["otf2-print", "-A", anchor], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    wrong = done.stderr.splitlines()[:3] + re.findall(r".*\bINVALID\b.*", done.stdout)[:3]
+    return wrong or ([f"otf2-print: status {done.returncode}"] if done.returncode else [])
+
+
+def stated(directory):
+    for path in glob.glob(os.path.join(directory, "[0-9]*")):
+        if os.path.isfile(path):
+            for line in open(path):
+                name, n = line.split()
+                yield int(os.path.basename(path)), name, int(n)
+
+
+def check(options, ranks, case):
+    with tempfile.TemporaryDirectory(prefix="whywait-archive-") as directory:
+        anchor, output = record(options, ranks, [case or directory], directory)
+        if not anchor:
+            return [] if case == "session_alone" else [f"no archive: {output}"]
+        wrong, reading = printed(anchor), Reading(anchor)
+        n_stated = 0
+        for rank, name, n in stated(directory):
+            found = (reading.calls if case else reading.counts)[rank][name]
+            n_stated += 1
+            if found != n and not name.startswith("WW_"):
+                wrong.append(f"rank {rank}: {found} {name} in the archive, the program made {n}")
+        if not case:
+            wrong += reading.wrong + ([] if n_stated else ["the program stated nothing"])
+            if reading.sent != reading.received:
+                wrong.append(f"sent and not received: {reading.sent - reading.received}, received: {reading.received - reading.sent}")
+        return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--whywait", required=True)
+    parser.add_argument("--mpirun", required=True)
+    parser.add_argument("program", type=os.path.abspath)
+    parser.add_argument("cases", nargs="*")
+    options = parser.parse_args()
+    cases = {None: 4}
+    if options.cases:
+        listed = subprocess.run([options.program, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n")
+        cases = {name: int(n) for name, n in (line.split() for line in listed if line) if "all" in options.cases or name in options.cases}
+    n_bad = 0
+    for case, ranks in cases.items():
+        wrong = check(options, ranks, case)
+        n_bad += bool(wrong)
+        for line in wrong:
+            print(f"{case or os.path.basename(options.program)}: {line}")
+    print(f"{len(cases)} programs, {n_bad} failed")
+    return 1 if n_bad or not cases else 0
+
+
+sys.exit(main())
