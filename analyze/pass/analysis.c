@@ -87,6 +87,7 @@ static void passes_survey(struct passes *passes)
         }
     }
     survey_finish(&passes->survey);
+    executions_leave_out(&passes->executions, &passes->sites, &passes->survey);
     costs_fit(&passes->costs, &passes->survey);
 }
 

@@ -2,6 +2,7 @@
 #include "analyze/pass/causes.h"
 #include "analyze/pass/callers.h"
 #include "analyze/pass/explain.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* Of a cause's blame: ranks that carry less are not worth naming. */
@@ -319,27 +320,36 @@ static void cause_add_sites(struct analysis *analysis, struct culprit *culprit, 
 /* How long ranks are off the CPU for every second they compute, without the one that is most to blame. */
 static double usual_preemption(const struct causes *causes, uint32_t late_rank)
 {
-    double descheduled_ns = 0, compute_ns = 0;
+    double preempted_ns = 0, compute_ns = 0;
     for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
         const struct rank_time *time = &causes->input->ranks[rank];
-        descheduled_ns += rank == late_rank ? 0 : time->descheduled_ns;
+        preempted_ns += rank == late_rank ? 0 : time->preempted_ns;
         compute_ns += rank == late_rank ? 0 : time->compute_ns;
     }
-    return compute_ns > 0 ? descheduled_ns / compute_ns : 0;
+    return compute_ns > 0 ? preempted_ns / compute_ns : 0;
 }
 
 /* On a busy machine everybody is preempted, and who computes longer is preempted longer: as much as is usual comes with
  * the longer computing, only what goes beyond it is a cause of its own. */
+static void cause_add_usual(const struct causes *causes, struct cause *cause)
+{
+    static const enum cause_kind computing[] = {KIND_MORE_WORK, KIND_SLOWER, KIND_MORE_TIME};
+    double computing_ns = 0, usual = cause->n_ranks ? usual_preemption(causes, cause->ranks[0].rank) : 0;
+    for (size_t i = 0; i < sizeof computing / sizeof *computing; i++)
+        computing_ns += cause->kind_ns[computing[i]];
+    if (!(computing_ns > 0))
+        return;
+    usual = fmin(usual, cause->kind_ns[KIND_DESCHEDULED] / computing_ns);
+    cause->kind_ns[KIND_DESCHEDULED] -= usual * computing_ns;
+    for (size_t i = 0; i < sizeof computing / sizeof *computing; i++)
+        cause->kind_ns[computing[i]] *= 1 + usual;
+}
+
 static void cause_set_kinds(const struct causes *causes, const struct culprit *culprit, struct cause *cause)
 {
     for (int kind = 0; kind < KIND_N; kind++)
         cause->kind_ns[kind] = culprit->kind_ns[kind];
-    double usual_ns =
-        cause->n_ranks ? usual_preemption(causes, cause->ranks[0].rank) * cause->kind_ns[KIND_MORE_TIME] : 0;
-    if (usual_ns > cause->kind_ns[KIND_DESCHEDULED])
-        usual_ns = cause->kind_ns[KIND_DESCHEDULED];
-    cause->kind_ns[KIND_DESCHEDULED] -= usual_ns;
-    cause->kind_ns[KIND_MORE_TIME] += usual_ns;
+    cause_add_usual(causes, cause);
     cause->kind = KIND_MORE_TIME;
     for (int kind = 0; kind < KIND_N; kind++)
         if (cause->kind_ns[kind] > cause->kind_ns[cause->kind])

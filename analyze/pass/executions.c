@@ -27,8 +27,25 @@ void executions_release(struct executions *executions)
     vec_free(executions->is_opened);
     vec_free(executions->has_points);
     counts_result_release(&executions->result);
+    vec_release(&executions->is_partial);
     vec_release(&executions->bins);
     vec_release(&executions->frames);
+}
+
+void executions_leave_out(struct executions *executions, struct sites *sites, const struct survey *survey)
+{
+    const struct trace *trace = executions->trace;
+    for (size_t i = 0; i < survey->entries.n; i++) {
+        uint32_t frame = survey->entries.at[i].is_workers ? survey->entries.at[i].frame : TRACE_NONE, n_seen = 0;
+        for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent) {
+            uint32_t place = sites_frame_place(sites, frame);
+            if (place == CODE_NONE)
+                continue;
+            if (place >= executions->is_partial.n)
+                vec_resize(&executions->is_partial, place + 1);
+            executions->is_partial.at[place] = true;
+        }
+    }
 }
 
 struct counts *executions_module(struct executions *executions, uint32_t module)
@@ -93,7 +110,7 @@ void executions_each_block(struct executions *executions, const struct term *ter
 
 /* The most executed block of each place. */
 struct most_executed {
-    struct code *code;
+    struct executions *executions;
     struct map most;
     VEC(uint32_t) places;
 };
@@ -103,8 +120,9 @@ static void place_visit(void *context, uint32_t module, const struct counts_func
 {
     struct most_executed *found = context;
     uint64_t address = function->blocks[row->block].address;
-    uint32_t place = address ? code_place_at(found->code, module, address) : CODE_NONE;
-    if (place == CODE_NONE)
+    uint32_t place = address ? code_place_at(found->executions->code, module, address) : CODE_NONE;
+    const struct executions *executions = found->executions;
+    if (place == CODE_NONE || (place < executions->is_partial.n && executions->is_partial.at[place]))
         return;
     bool is_new;
     uint64_t *slot = map_put(&found->most, place, &is_new);
@@ -117,7 +135,7 @@ static void place_visit(void *context, uint32_t module, const struct counts_func
 static void solve_one(struct executions *executions, uint64_t high, const struct term *terms, size_t n,
                       struct sparse *out)
 {
-    struct most_executed found = {.code = executions->code};
+    struct most_executed found = {.executions = executions};
     executions_each_block(executions, terms, n, place_visit, &found);
     for (size_t i = 0; i < found.places.n; i++)
         sparse_add(out, high | found.places.at[i], (double)*map_get(&found.most, found.places.at[i]));

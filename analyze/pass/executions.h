@@ -12,7 +12,7 @@
  */
 #pragma once
 #include "analyze/counts/counts.h"
-#include "analyze/pass/sites.h"
+#include "analyze/pass/survey.h"
 #include "analyze/pass/sparse.h"
 
 #define COUNT_FRAME 0x80000000u
@@ -22,6 +22,7 @@ struct executions {
     struct code *code;
     struct counts **modules; /* by module; NULL = not opened, or no counts there */
     bool *is_opened, *has_points;
+    VEC(bool) is_partial; /* by place: threads that take no counts run it as well */
     struct counts_result result;
     VEC(struct counts_bin) bins;
     VEC(struct counts_frame) frames;
@@ -29,6 +30,8 @@ struct executions {
 
 void executions_begin(struct executions *executions, const struct trace *trace, struct code *code);
 void executions_release(struct executions *executions);
+/* Threads that never call MPI take no counts, so places where they were seen are not counted at all. */
+void executions_leave_out(struct executions *executions, struct sites *sites, const struct survey *survey);
 /* NULL when the module has no counts or is not the file that ran. */
 struct counts *executions_module(struct executions *executions, uint32_t module);
 /* Solves packed bins: for each high half of a key, adds (high half, place) with its executions to `out`, packed. */

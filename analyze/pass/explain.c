@@ -2,6 +2,9 @@
 #include "analyze/pass/explain.h"
 #include "analyze/pass/names.h"
 
+/* Of a cause's waiting: a second kind below this is not put into words. */
+static const double WORTH_SAYING = 0.2;
+
 struct crowd {
     uint32_t *ranks, n;
     double mean_ns, computing_ns, mean_executions, mean_bytes; /* of one rank on average */
@@ -96,31 +99,48 @@ static const char *explain_work(struct arena *arena, const struct crowd *late, c
     return arena_printf(arena, "%s %s it %s %s, %s", who, verb(late, "runs", "run"), times, whom, each);
 }
 
+/* Computing: from executions where they are known, else from time. */
+static const char *explain_computing(struct arena *arena, const struct crowd *late, const struct crowd *others)
+{
+    const char *work = explain_work(arena, late, others);
+    return work ? work : explain_time(arena, late, others);
+}
+
+static const char *explain_descheduled(struct arena *arena, const struct cause *cause, const struct crowd *late,
+                                       const struct crowd *others)
+{
+    const char *was = verb(late, "was", "were");
+    double computing_ns = cause->kind_ns[KIND_MORE_WORK] + cause->kind_ns[KIND_SLOWER] + cause->kind_ns[KIND_MORE_TIME];
+    if (computing_ns < WORTH_SAYING * cause->waiting_ns)
+        return arena_printf(arena, "%s %s off the CPU there, although runnable",
+                            names_ranks(arena, late->ranks, late->n), was);
+    return arena_printf(arena, "%s, and %s off the CPU there, although runnable",
+                        explain_computing(arena, late, others), was);
+}
+
 void explain_cause(struct arena *arena, struct cause *cause)
 {
     struct crowd late = {0}, others = {0};
     crowds_make(arena, cause, &late, &others);
-    const char *who = names_ranks(arena, late.ranks, late.n);
-    const char *time = explain_time(arena, &late, &others);
     switch (cause->kind) {
     case KIND_MORE_WORK:
     case KIND_SLOWER:
-        if (explain_work(arena, &late, &others))
-            time = explain_work(arena, &late, &others);
+        cause->explanation = explain_computing(arena, &late, &others);
         break;
     case KIND_DESCHEDULED:
-        time = arena_printf(arena, "%s %s off the CPU there, although runnable", who, verb(&late, "was", "were"));
+        cause->explanation = explain_descheduled(arena, cause, &late, &others);
         break;
     case KIND_BLOCKED:
-        time = arena_printf(arena, "%s; most of the difference in system calls", time);
+        cause->explanation =
+            arena_printf(arena, "%s; most of the difference in system calls", explain_time(arena, &late, &others));
         break;
     case KIND_TRANSFER:
-        time = arena_printf(arena, "%s; communication, not waiting", time);
+        cause->explanation = arena_printf(arena, "%s; communication, not waiting", explain_time(arena, &late, &others));
         break;
     default:
+        cause->explanation = explain_time(arena, &late, &others);
         break;
     }
-    cause->explanation = time;
 }
 
 /* "1.2 GB", "1.2 GB each" */

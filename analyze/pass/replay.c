@@ -126,6 +126,7 @@ static void rank_add_stretch(struct rank_time *rank, const struct call *call)
 {
     rank->compute_ns += call->spent.on_ns;
     rank->outside_ns += call->spent.on_ns + call->spent.off_ns[OFF_PREEMPTED] + call->spent.off_ns[OFF_BLOCKED];
+    rank->preempted_ns += call->spent.off_ns[OFF_PREEMPTED];
     rank->descheduled_ns += call->spent.off_ns[OFF_PREEMPTED];
     rank->blocked_ns += call->spent.off_ns[OFF_BLOCKED];
     rank->unrecorded_ns += call->spent.unrecorded_ns;

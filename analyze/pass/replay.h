@@ -43,7 +43,8 @@ struct call {
 /* Sums of one rank over the run. */
 struct rank_time {
     double compute_ns, descheduled_ns, blocked_ns, mpi_ns, transfer_ns, waiting_ns;
-    double outside_ns; /* outside MPI */
+    double outside_ns;   /* outside MPI */
+    double preempted_ns; /* of it, off the CPU although runnable */
     double unrecorded_ns;
     struct sparse atoms; /* time by atom_key, waiting left out */
     struct sparse counts;

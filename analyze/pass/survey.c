@@ -23,11 +23,12 @@ static void survey_call(struct survey *survey, const struct lane *lane, uint64_t
     entry->n_calls++;
 }
 
-static void survey_sample(struct survey *survey, uint32_t rank, const struct event *event)
+static void survey_sample(struct survey *survey, const struct lane *lane, const struct event *event)
 {
-    struct survey_entry *entry = survey_entry(survey, rank, event->frame);
+    struct survey_entry *entry = survey_entry(survey, lane->rank, event->frame);
     entry->sampled_ns += event->weight_ns;
     entry->n_samples++;
+    entry->is_workers |= lane->is_worker;
 }
 
 void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event)
@@ -35,7 +36,7 @@ void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news 
     if (news == LANE_LEFT)
         survey_call(survey, lane, event->time_ns);
     else if (event->kind == EV_SAMPLE && event->frame != TRACE_NONE && !(event->flags & WW_S_BLOCKED))
-        survey_sample(survey, lane->rank, event);
+        survey_sample(survey, lane, event);
 }
 
 static int entry_compare(const void *a, const void *b)
