@@ -148,8 +148,10 @@ static void drill_steps(struct drill *drill, const struct wait_class *class)
                                                   .data = &data});
     uint32_t n_left = class->n_steps - n;
     if (n_left)
-        page_line(&drill->page, "%*s%u %s that both sides share or that matter little left out (--all-steps)", DEEP, "",
-                  n_left, n_left == 1 ? "step" : "steps");
+        page_paragraph(&drill->page, DEEP, DEEP,
+                       arena_printf(&drill->arena,
+                                    "%u %s that both sides share or that matter little left out (--all-steps)", n_left,
+                                    n_left == 1 ? "step" : "steps"));
 }
 
 static void drill_class(struct drill *drill, const struct wait_class *class)
@@ -271,7 +273,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_end(&drill.page);
     page_tab(&drill.page, INDENT);
     if (cause->explanation && *cause->explanation)
-        page_put(&drill.page, "%s", cause->explanation);
+        page_words(&drill.page, INDENT, cause->explanation);
     page_piece(&drill.page, INDENT, "(%s)", label_kind(&drill.book, cause));
     page_end(&drill.page);
     page_end(&drill.page);

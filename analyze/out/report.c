@@ -155,7 +155,7 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     const struct cause *cause = &report->analysis->causes[row];
     page_tab(page, HANG);
     if (cause->explanation && *cause->explanation)
-        page_put(page, "%s", cause->explanation);
+        page_words(page, HANG, cause->explanation);
     page_piece(page, HANG, "(%s)", label_kind(&report->book, cause));
     page_end(page);
     for (uint32_t i = 0; i < cause->n_sites && i < SITES_SHOWN; i++)

@@ -206,9 +206,11 @@ static void print_head(struct table *table)
     page_line(&table->page, "%s by the routines that make ranks wait: %s of %s waiting", program,
               amount_duration(profile->time_ns).text, amount_duration(analysis->waiting_ns).text);
     if (profile->left_out_ns >= 0.5)
-        page_line(&table->page,
-                  "    %s is caused by what has no samples: communication, and stretches too short for any",
-                  amount_duration(profile->left_out_ns).text);
+        page_paragraph(
+            &table->page, HANG, HANG,
+            arena_printf(&table->arena,
+                         "%s is caused by what has no samples: communication, and stretches too short for any",
+                         amount_duration(profile->left_out_ns).text));
 }
 
 static void print_cycles(struct table *table)
@@ -249,6 +251,12 @@ void report_routines(FILE *out, const struct analysis *analysis, const struct pr
     if (n < table.rows.n)
         page_line(&table.page, "and %zu more routines (--top 0)", table.rows.n - n);
     print_cycles(&table);
+    if (n) {
+        page_end(&table.page);
+        page_paragraph(&table.page, 0, 0,
+                       "total: with what it calls; most on rank: who spends most in it, against the mean of all ranks; "
+                       "--routine NAME: callers and callees");
+    }
     table_end(&table);
 }
 
@@ -298,6 +306,19 @@ static void print_routine(struct table *table, uint32_t number)
     print_arcs(table, number, false);
 }
 
+/* "PairLJCut::compute()" means "LAMMPS_NS::PairLJCut::compute". */
+static bool name_fits(const char *name, const char *wanted)
+{
+    size_t length = strlen(name), wanted_length = strlen(wanted);
+    if (wanted_length > 2 && !strcmp(wanted + wanted_length - 2, "()") &&
+        strcmp(name + (length > 2 ? length - 2 : 0), "()"))
+        wanted_length -= 2;
+    if (length < wanted_length || strncmp(name + length - wanted_length, wanted, wanted_length) != 0)
+        return false;
+    return length == wanted_length ||
+           (length >= wanted_length + 2 && !strncmp(name + length - wanted_length - 2, "::", 2));
+}
+
 int report_routine(FILE *out, const struct analysis *analysis, const struct profile *profile, const char *name,
                    const struct report_options *options)
 {
@@ -305,7 +326,7 @@ int report_routine(FILE *out, const struct analysis *analysis, const struct prof
     table.book.arena = &table.arena;
     uint32_t n_found = 0;
     for (uint32_t i = 0; i < profile->n_routines; i++) {
-        if (strcmp(profile->routines[i].name, name) != 0)
+        if (!name_fits(profile->routines[i].name, name))
             continue;
         if (n_found++)
             page_end(&table.page);

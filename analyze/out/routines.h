@@ -8,7 +8,7 @@ enum { ROUTINES_SHOWN = 20 };
 /* profile: analysis->profile or analysis->blame_profile. options->n_top: routines shown, 0 = all. */
 void report_routines(FILE *out, const struct analysis *analysis, const struct profile *profile,
                      const struct report_options *options);
-/* The routine of that name; of several (static ones of one name), each. Returns 0, or -1 after error() when there is
+/* The routine of that name, also without its namespaces; of several, each. Returns 0, or -1 after error() when there is
  * none. */
 int report_routine(FILE *out, const struct analysis *analysis, const struct profile *profile, const char *name,
                    const struct report_options *options);
