@@ -64,6 +64,8 @@ static uint32_t root_ref(const struct emitter *emitter, uint32_t comm, int32_t p
         return OTF2_COLLECTIVE_ROOT_SELF;
     if (flags & WW_F_NULL)
         return OTF2_COLLECTIVE_ROOT_THIS_GROUP;
+    if (flags & WW_F_ERROR) /* the root may be what was wrong */
+        return OTF2_COLLECTIVE_ROOT_NONE;
     return peer < 0 ? OTF2_COLLECTIVE_ROOT_NONE : peer_ref(emitter, comm, peer);
 }
 
