@@ -4,6 +4,7 @@
  */
 #include "analyze/cmd/cmd.h"
 #include "wrap/base/err.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,5 +84,8 @@ int main(int argc, char **argv)
     const struct command *command = command_find(name);
     if (!command)
         die("no command \"%s\"; `whywait help` lists them", argv[1]);
-    return command->run(argc - 1, argv + 1);
+    int status = command->run(argc - 1, argv + 1);
+    if ((fflush(stdout) || ferror(stdout)) && status == 0)
+        die("cannot write to standard output: %s", strerror(errno));
+    return status;
 }

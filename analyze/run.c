@@ -123,12 +123,18 @@ static char *archive_in(const char *directory)
     return has_spool ? NULL : only_anchor(directory);
 }
 
+static bool path_is_there(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0;
+}
+
 static char *archive_at(const char *path)
 {
     if (is_directory(path))
         return archive_in(path);
     if (!is_file(path)) {
-        error("%s: %s", path, errno ? strerror(errno) : "neither a directory nor a file");
+        error("%s: %s", path, path_is_there(path) ? "neither a directory nor a file" : strerror(errno));
         return NULL;
     }
     if (!ends_with(path, ".otf2")) {

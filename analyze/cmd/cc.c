@@ -87,7 +87,7 @@ static struct options parse(int argc, char **argv)
             fputs(usage, stdout);
             exit(0);
         default:
-            die("%s: unknown option; `whywait help cc` lists the options", argv[optind - 1]);
+            die("%s: unknown option or no value; `whywait help cc` lists the options", argv[optind - 1]);
         }
     }
     if (optind < argc)

@@ -75,9 +75,12 @@ int cmd_loops(int argc, char **argv)
     bool with_routines = at < argc && strcmp(argv[at], "--all") == 0;
     at += with_routines;
     if (at >= argc || argv[at][0] == '-') {
-        bool is_help = at < argc && (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0);
-        fputs(usage, is_help ? stdout : stderr);
-        return is_help ? 0 : 1;
+        if (at >= argc)
+            die("loops of which program? `whywait loops PROGRAM`");
+        if (strcmp(argv[at], "--help") != 0 && strcmp(argv[at], "-h") != 0)
+            die("%s: unknown option; `whywait help loops` lists the options", argv[at]);
+        fputs(usage, stdout);
+        return 0;
     }
     struct code *code = code_open();
     uint32_t module = code_add_module(code, argv[at], NULL, 0);

@@ -69,6 +69,7 @@ static int parse(int argc, char **argv, struct options *options)
     };
     int c;
     optind = 1;
+    opterr = 0;
     while ((c = getopt_long(argc, argv, "+o:qh", longs, NULL)) != -1) {
         if (c == 'o')
             options->dir = optarg;
@@ -89,7 +90,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (c == 'h')
             options->help = true;
         else
-            return -1;
+            die("%s: unknown option or no value; `whywait help record` lists the options", argv[optind - 1]);
     }
     return optind;
 }
@@ -178,8 +179,6 @@ int cmd_record(int argc, char **argv)
         fputs(help_text, stdout);
         return 0;
     }
-    if (first < 0)
-        die("see `whywait help record`");
     if (first >= argc)
         die("record what? `mpirun -n 4 whywait record ./app`");
     check_options(&options);

@@ -31,6 +31,8 @@ int cmd_salvage(int argc, char **argv)
     }
     if (argc < 2)
         die("usage: whywait salvage RUN...");
+    if (argv[1][0] == '-')
+        die("%s: unknown option; `whywait help salvage` says what there is", argv[1]);
     struct resolver *resolver = resolver_new();
     struct convert_options options = resolver_options(resolver);
     int failed = 0;

@@ -181,11 +181,12 @@ static void source_line(struct source *source, const struct line_sums *sums, uin
     arena_release(&scratch);
 }
 
-static void source_file(struct source *source, const struct marked_file *marked)
+/* False when it cannot be read. */
+static bool source_file(struct source *source, const struct marked_file *marked)
 {
     FILE *file = source_open(source, marked->path);
     if (!file)
-        return;
+        return false;
     page_line(&source->page, "%s", marked->path);
     page_right(&source->page, CAUSE_COLUMN, "causes");
     page_right(&source->page, SITE_COLUMN, "waits here");
@@ -207,20 +208,23 @@ static void source_file(struct source *source, const struct marked_file *marked)
     }
     free(text);
     fclose(file);
+    return true;
 }
 
-uint32_t source_print(FILE *out, const struct analysis *analysis, const struct source_options *options)
+struct source_files source_print(FILE *out, const struct analysis *analysis, const struct source_options *options)
 {
     struct source source = {.analysis = analysis, .options = options, .page = {.out = out, .width = options->width}};
+    struct source_files files = {0};
     source_collect(&source);
-    uint32_t n_files = (uint32_t)source.files.n;
     for (size_t i = 0; i < source.files.n; i++) {
         if (i)
             page_end(&source.page);
-        source_file(&source, &source.files.at[i]);
+        bool is_shown = source_file(&source, &source.files.at[i]);
+        files.n_shown += is_shown;
+        files.n_unreadable += !is_shown;
         vec_release(&source.files.at[i].marks);
     }
     vec_release(&source.files);
     arena_release(&source.arena);
-    return n_files;
+    return files;
 }

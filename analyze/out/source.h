@@ -12,5 +12,8 @@ struct source_options {
 };
 
 /* Every file with a cause or a waiting call of at least 1 % of all waiting, most blamed first; only the marked parts.
- * A file that cannot be read is named with the reason. Returns the number of files printed. */
-uint32_t source_print(FILE *out, const struct analysis *analysis, const struct source_options *options);
+ * A file that cannot be read is named with the reason. */
+struct source_files {
+    uint32_t n_shown, n_unreadable;
+};
+struct source_files source_print(FILE *out, const struct analysis *analysis, const struct source_options *options);

@@ -345,12 +345,15 @@ static bool is_rank_here(const struct spool_list *list, size_t first)
 int convert_salvage(const char *run_dir, const struct convert_options *options)
 {
     char *spool = path_format("%s/spool", run_dir), *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir);
+    char *parts = path_format("%s/parts", run_dir);
     struct spool_list list = {0};
     int result = 0;
     if (!path_exists(anchor))
         result = spool_bring_home(spool) || spool_list_read(&list, spool) ? -1 : 0;
     for (size_t i = 0; !result && i < list.files.n; i++)
         result = check_unused(spool, &list.files.at[i]);
+    if (!result && list.files.n)
+        result = dir_make(parts); /* told once where nothing can be written, not for each rank */
     for (size_t i = 0; !result && i < list.files.n; i++) {
         if (i && list.files.at[i].rank == list.files.at[i - 1].rank)
             continue;
@@ -365,6 +368,7 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
     if (!result)
         result = convert_join(run_dir, options);
     spool_list_release(&list);
+    free(parts);
     free(spool);
     free(anchor);
     return result;
