@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Ranks that are killed together do not fall silent in the same instant. */
+enum { SAME_MOMENT_NS = 20000000 };
+
 struct ending {
     const struct label_book *book;
     VEC(const char *) said;
@@ -47,7 +50,7 @@ const char *ending_name(const struct trace *trace, const struct trace_location *
     return trace->is_ours ? "killed" : "unknown";
 }
 
-static const char *ending_verb(const struct label_book *book, const struct trace_location *location, bool many)
+static const char *ending_verb(const struct label_book *book, const struct trace_location *location)
 {
     switch (location->end_how) {
     case WW_END_EXIT:
@@ -60,7 +63,7 @@ static const char *ending_verb(const struct label_book *book, const struct trace
     case WW_END_GAVE_UP:
         return "stopped being recorded";
     case WW_END_NONE:
-        return many ? "were killed" : "was killed";
+        return "ended abruptly (killed, crashed or _exit)";
     case WW_END_FINALIZE:
         break;
     }
@@ -77,11 +80,31 @@ static bool ended_in_order(const struct trace *trace, const struct trace_locatio
     return !location || location->end_how == WW_END_FINALIZE || (location->end_how == WW_END_NONE && !trace->is_ours);
 }
 
+static const char *after_start(const struct ending *ending, uint64_t time_ns)
+{
+    uint64_t start_ns = ending->book->analysis->trace->start_ns;
+    struct amount when = amount_duration(time_ns > start_ns ? (double)(time_ns - start_ns) : 0);
+    return arena_printf(ending->book->arena, "%s", when.text);
+}
+
+/* From when on these ranks, which ended alike, are silent. The first may have taken the others with it. */
+static const char *ending_silence(const struct ending *ending, const struct trace_location *first, uint64_t last_ns)
+{
+    struct arena *arena = ending->book->arena;
+    uint64_t start_ns = ending->book->analysis->trace->start_ns;
+    uint64_t same_ns = SAME_MOMENT_NS + (last_ns > start_ns ? (last_ns - start_ns) / 100 : 0);
+    const char *last = after_start(ending, last_ns);
+    if (last_ns <= first->end_ns + same_ns)
+        return arena_printf(arena, "the last event is %s after the start", last);
+    return arena_printf(arena, "rank %u fell silent first, %s after the start, the last of them at %s", first->rank,
+                        after_start(ending, first->end_ns), last);
+}
+
 /* One sentence for all ranks that ended as the first of them did. */
 static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
 {
     const struct trace *trace = ending->book->analysis->trace;
-    const struct trace_location *first = ending_main_thread(trace, rank);
+    const struct trace_location *first = ending_main_thread(trace, rank), *earliest = first;
     struct arena *arena = ending->book->arena;
     if (ended_in_order(trace, first))
         return;
@@ -94,11 +117,10 @@ static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
         is_said[other] = true;
         ranks[n++] = other;
         last_ns = location->end_ns > last_ns ? location->end_ns : last_ns;
+        earliest = location->end_ns < earliest->end_ns ? location : earliest;
     }
-    double silent_ns = last_ns > trace->start_ns ? (double)(last_ns - trace->start_ns) : 0;
-    ending_say(ending,
-               arena_printf(arena, "%s %s; the last event is %s after the start.", amount_ranks(arena, ranks, n),
-                            ending_verb(ending->book, first, n > 1), amount_duration(silent_ns).text));
+    ending_say(ending, arena_printf(arena, "%s %s; %s.", amount_ranks(arena, ranks, n),
+                                    ending_verb(ending->book, first), ending_silence(ending, earliest, last_ns)));
 }
 
 static void ending_say_ends(struct ending *ending)

@@ -53,7 +53,7 @@ static void tell_when_full(struct recorder_thread *thread)
         return;
     thread->told_full = true;
     say("rank %d, thread %d: no more room in %s: its MPI calls are only counted from now on", recorder.rank,
-        thread->index, recorder.run_dir);
+        thread->index, recorder.spool_dir);
     record_note("thread %d ran out of room and was not recorded to its end", thread->index);
 }
 

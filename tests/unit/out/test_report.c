@@ -243,6 +243,18 @@ static void one_rank_and_no_wait_are_said(void **state)
     free(text);
 }
 
+static void who_fell_silent_first_is_said(void **state)
+{
+    struct fixture *f = *state;
+    struct report_options wide = usual;
+    wide.width = 300;
+    f->locations[0].end_how = f->locations[1].end_how = WW_END_NONE;
+    f->locations[1].end_ns = 2000000100;
+    char *text = printed(f, &wide);
+    expect_in(text, "rank 1 fell silent first, 2.00 s after the start, the last of them at 9.00 s.");
+    free(text);
+}
+
 static void endings_and_losses_are_said(void **state)
 {
     struct fixture *f = *state;
@@ -258,7 +270,7 @@ static void endings_and_losses_are_said(void **state)
     struct report_options wide = usual;
     wide.width = 300;
     char *text = printed(f, &wide);
-    expect_in(text, "rank 0 was killed; the last event is 9.00 s after the start.");
+    expect_in(text, "rank 0 ended abruptly (killed, crashed or _exit); the last event is 9.00 s after the start.");
     expect_in(text, "rank 1 ended with status 3 without calling MPI_Finalize");
     expect_in(text, "rank 0 never came back from MPI_Recv at b.c:9: it waited for rank 1 from 1.00 s after the start.");
     expect_in(text, "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0.");
@@ -384,6 +396,7 @@ int main(void)
         WITH_FIXTURE(hostile_names_reach_no_terminal),
         WITH_FIXTURE(files_of_one_name_are_told_apart),
         WITH_FIXTURE(one_rank_and_no_wait_are_said),
+        WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
         WITH_FIXTURE(rings_are_found),
         WITH_FIXTURE(json_has_the_documented_fields),
