@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum archive_attribute {
-    ARCHIVE_ATTR_STACK,      /* on Enter: calling context of the call; absent = the one that followed last time */
+    ARCHIVE_ATTR_STACK,      /* on Enter: calling context of the call; absent = as foreseen (prediction.h) */
     ARCHIVE_ATTR_POLLS,      /* on Leave: failing polls that this region stands for */
     ARCHIVE_ATTR_WEIGHT,     /* on CallingContextSample: ns that it stands for, where not the period */
     ARCHIVE_ATTR_UNFINISHED, /* on Leave: the call never returned; the archive closes it */

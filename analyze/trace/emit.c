@@ -5,8 +5,8 @@
  *   at entry    Enter, and what the call starts: MpiSend, MpiIsend, MpiIrecvRequest, collective begin, RMA operation
  *   at return   what it completed: MpiRecv, MpiIsendComplete, MpiIrecv, collective end ..., and Leave
  *
- * The calling context of a call is an attribute of its Enter, left out when it is the one that followed the previous
- * call's context the last time: a loop over the same calls costs nothing after its first turn.
+ * The calling context of a call is an attribute of its Enter, left out when it is foreseen (prediction.h): a loop over
+ * the same calls costs nothing after its first turn.
  */
 #include "analyze/trace/calls.h"
 #include "analyze/trace/comms.h"
@@ -127,7 +127,7 @@ void emit_location_end(struct emit_location *location)
         OTF2_AttributeList_Delete(location->attributes);
     location->attributes = NULL;
     location->writer = NULL;
-    map_release(&location->following);
+    prediction_release(&location->contexts);
 }
 
 /* Starting and completing requests. */
@@ -242,18 +242,18 @@ static void request_complete(struct emitter *emitter, struct emit_location *loca
 static void enter_region(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
                          uint32_t context, uint64_t t)
 {
-    uint64_t *followed = map_put(&location->following, location->previous_context, NULL);
+    uint64_t *foreseen = prediction_next(&location->contexts);
     OTF2_AttributeList *attributes = NULL;
-    if (context && *followed != context) {
+    if (context && *foreseen != context) {
         OTF2_AttributeList_AddCallingContextRef(location->attributes, ARCHIVE_ATTR_STACK, context - 1);
         attributes = location->attributes;
-    } else if (!context && *followed) {
+    } else if (!context && *foreseen) {
         OTF2_AttributeList_AddCallingContextRef(location->attributes, ARCHIVE_ATTR_STACK,
                                                 OTF2_UNDEFINED_CALLING_CONTEXT);
         attributes = location->attributes;
     }
-    *followed = context;
-    location->previous_context = context;
+    *foreseen = context;
+    prediction_move(&location->contexts, context);
     emitter->region_used[call->call] = 1;
     WRITE(location, Enter, attributes, t, call->call);
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "analyze/trace/archive.h"
+#include "analyze/trace/prediction.h"
 #include "analyze/trace/requests.h"
 #include "wrap/format.h"
 
@@ -28,9 +29,8 @@ struct emit_location {
     uint64_t first_ns, last_ns; /* of what was written; times never run backwards */
     uint64_t n_events, n_calls;
     uint64_t sample_period_ns;
-    uint64_t ids;         /* next request id */
-    struct map following; /* calling context -> the one of the call that followed it last time */
-    uint32_t previous_context;
+    uint64_t ids; /* next request id */
+    struct prediction contexts;
     uint32_t thread;
     bool has_begun; /* as a thread that was made */
     bool failed;    /* OTF2 could not write */

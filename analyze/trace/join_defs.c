@@ -54,7 +54,7 @@ static void define_attributes(struct def_writer *defs)
     } attributes[ARCHIVE_N_ATTR] = {
         [ARCHIVE_ATTR_STACK] = {"WHYWAIT::CALL_STACK",
                                 "call stack of this call; where absent, the one that followed the stack of the "
-                                "location's previous call the last time",
+                                "location's previous call, after as many calls in a row from there, the last time",
                                 OTF2_TYPE_CALLING_CONTEXT},
         [ARCHIVE_ATTR_POLLS] = {"WHYWAIT::POLLS", "failing polls that this region stands for", OTF2_TYPE_UINT64},
         [ARCHIVE_ATTR_WEIGHT] = {"WHYWAIT::WEIGHT_NS", "time that this sample stands for", OTF2_TYPE_UINT64},

@@ -53,7 +53,7 @@ static void define(struct lane *lane, struct emitter *emitter, const struct ww_h
     const void *record = head;
     if (head->type == WW_STACK) {
         const struct ww_stack *stack = record;
-        if (!stack->id || stack->id > lane->has_stack.n + STACK_GAP)
+        if (!stack->id || !stack->n || stack->id > lane->has_stack.n + STACK_GAP)
             return;
         if (stack->id >= lane->has_stack.n)
             vec_resize(&lane->has_stack, (size_t)stack->id + 1);

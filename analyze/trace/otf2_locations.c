@@ -56,7 +56,7 @@ void locations_close(struct archive_reader *archive)
         location->reader = NULL;
         vec_release(&location->batch);
         vec_release(&location->bins);
-        map_release(&location->following);
+        prediction_release(&location->stacks);
     }
     OTF2_Reader_CloseEvtFiles(archive->reader);
 }

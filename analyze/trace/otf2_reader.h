@@ -7,6 +7,7 @@
 #include "analyze/trace/clock.h"
 #include "analyze/trace/defs.h"
 #include "analyze/trace/heap.h"
+#include "analyze/trace/prediction.h"
 #include "analyze/trace/source.h"
 
 struct batch_event {
@@ -27,8 +28,7 @@ struct location_reader {
     uint64_t last_raw_ns;
     uint64_t n_left; /* records that its file can still have */
     struct clock_cursor clock;
-    struct map following; /* frame of a call -> 1 + frame of the call that followed it last time */
-    uint64_t previous_frame;
+    struct prediction stacks;     /* 1 + frame */
     uint32_t region;              /* outermost MPI region it is in, TRACE_NONE = none */
     uint32_t depth, region_depth; /* of regions entered; with that one */
     bool counts_follow;           /* the next record of counts belongs to the last one */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -459,6 +460,36 @@ static void test_stack_prediction(void **state)
     run_dir_remove(dir);
 }
 
+/* Several receives, several sends, one wait, from one line each: nothing of it is written more than once. */
+static void test_runs_are_foreseen(void **state)
+{
+    (void)state;
+    static const uint32_t turn[] = {1, 1, 1, 1, 2, 2, 2, 2, 3};
+    enum { N_TURN = sizeof turn / sizeof *turn, N_CALLS = 100 * N_TURN };
+    char *dir = run_dir_new(), *path = path_format("%s/traces/0.evt", dir);
+    struct spool_image events = image_events(0, 1, 0);
+    image_world(&events);
+    image_module(&events, 1, 0x1000, 0x9000, 0, "/a");
+    for (uint32_t id = 1; id <= 3; id++)
+        image_stack(&events, id, &(uint64_t){0x1000 + 16 * id}, 1);
+    for (uint32_t i = 0; i < N_CALLS; i++)
+        image_call(&events, CALL(Comm_rank, i * 10, i * 10 + 1, .stack = turn[i % N_TURN]));
+    save(&events, dir);
+    struct trace *trace = make_trace(dir);
+    uint32_t n = 0;
+    for (const struct event *event; (event = trace_next(trace));)
+        if (event->kind == EV_ENTER)
+            assert_int_equal(trace->frames[event->frame].address, 0x1000 + 16 * turn[n++ % N_TURN]);
+    assert_int_equal(n, N_CALLS);
+    /* Two time stamps of 9 bytes, two records of 5, for each call; stacks would take 9 more. */
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_true(status.st_size < N_CALLS * 29);
+    trace_close(trace);
+    free(path);
+    run_dir_remove(dir);
+}
+
 /* Killed in a receive: the call is open, the archive still regular. */
 static void test_unfinished(void **state)
 {
@@ -823,14 +854,23 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages),      cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_communicators), cmocka_unit_test(test_stacks),
-        cmocka_unit_test(test_unfinished),    cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_windows),       cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_torn),          cmocka_unit_test(test_stack_prediction),
-        cmocka_unit_test(test_missing_rank),  cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_keep_spool),    cmocka_unit_test(test_in_use),
-        cmocka_unit_test(test_away),          cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_communicators),
+        cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_torn),
+        cmocka_unit_test(test_stack_prediction),
+        cmocka_unit_test(test_runs_are_foreseen),
+        cmocka_unit_test(test_missing_rank),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_keep_spool),
+        cmocka_unit_test(test_in_use),
+        cmocka_unit_test(test_away),
+        cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
