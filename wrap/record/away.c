@@ -5,6 +5,7 @@
  * renamed over its link: at any moment the name in the run directory leads to the whole file.
  */
 #include "wrap/record/away.h"
+#include "wrap/record/record.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,43 +19,68 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { PIECE_BYTES = 1 << 20 };
+/* Room that a run of some length needs: 64 bytes a call. */
+enum { PIECE_BYTES = 1 << 20, ENOUGH_BYTES = 256 << 20 };
 
-static bool is_on_network(const char *path)
+static bool is_network(const struct statfs *fs)
 {
-    /* NFS, Lustre, GPFS, CIFS, SMB2, BeeGFS, PanFS, Ceph, 9P, AFS */
-    static const unsigned long kinds[] = {0x6969,     0x0bd00bd0, 0x47504653, 0xff534d42, 0xfe534d42,
-                                          0x19830326, 0xaad7aaea, 0x00c36400, 0x01021997, 0x5346414f};
-    struct statfs fs;
-    if (statfs(path, &fs) != 0)
-        return false;
+    /* NFS, Lustre, GPFS, CIFS, SMB2, BeeGFS, PanFS, Ceph, OrangeFS, 9P, AFS, and FUSE, behind which most others are */
+    static const unsigned long kinds[] = {0x6969,     0x0bd00bd0, 0x47504653, 0xff534d42, 0xfe534d42, 0x19830326,
+                                          0xaad7aaea, 0x00c36400, 0x20030528, 0x01021997, 0x5346414f, 0x65735546};
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (((unsigned long)fs.f_type & 0xffffffff) == kinds[i])
+        if (((unsigned long)fs->f_type & 0xffffffff) == kinds[i])
             return true;
     return false;
 }
 
-bool away_choose(const char *run_dir, const char *wish, char *dir, size_t size_bytes)
+static bool is_on_network(const char *path)
+{
+    struct statfs fs;
+    return statfs(path, &fs) == 0 && is_network(&fs);
+}
+
+static bool is_local_with_room(const char *path)
+{
+    struct statfs fs;
+    return statfs(path, &fs) == 0 && !is_network(&fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= ENOUGH_BYTES;
+}
+
+/* In a folder that all users share, a name that cannot be foreseen. */
+static bool make_private(const char *parent, char *dir, size_t size_bytes)
 {
     char absolute[PATH_MAX];
-    errno = 0;
-    if (!*wish) {
-        const char *temporary = getenv("TMPDIR");
-        wish = temporary && *temporary ? temporary : "/tmp";
-        if (!is_on_network(run_dir) || is_on_network(wish)) {
-            errno = 0;
-            return false;
-        }
-    }
-    if ((mkdir(wish, 0700) != 0 && errno != EEXIST) || !realpath(wish, absolute))
-        return false;
     struct utsname here;
+    if (!realpath(parent, absolute))
+        return false;
     uname(&here);
     if (snprintf(dir, size_bytes, "%s/whywait-%s-XXXXXX", absolute, here.nodename) >= (int)size_bytes) {
         errno = ENAMETOOLONG;
         return false;
     }
     return mkdtemp(dir) != NULL;
+}
+
+static bool choose_local(const char *run_dir, char *dir, size_t size_bytes)
+{
+    const char *const places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
+    if (!is_on_network(run_dir))
+        return false;
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i] && *places[i] && is_local_with_room(places[i]) && make_private(places[i], dir, size_bytes))
+            return true;
+    record_note("the spool is on a network file system, which may slow the program: no local directory with room was "
+                "found (--spool DIR names one)");
+    return false;
+}
+
+bool away_choose(const char *run_dir, const char *wish, char *dir, size_t size_bytes)
+{
+    if (!*wish) {
+        bool is_chosen = choose_local(run_dir, dir, size_bytes);
+        errno = 0;
+        return is_chosen;
+    }
+    return (mkdir(wish, 0700) == 0 || errno == EEXIST) && make_private(wish, dir, size_bytes);
 }
 
 static bool copy_all(int from, int to)

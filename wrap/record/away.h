@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 /* Makes a private directory for this rank in `wish`, or, when `wish` is empty and run_dir lies on a network file
- * system, in $TMPDIR or /tmp. False: there is no reason to, or (errno != 0) it cannot be done. */
+ * system, in the first of $TMPDIR, /tmp and /var/tmp that is local and has room. False: there is no reason to, there
+ * is no such place (which is noted), or, with errno != 0, it cannot be done in `wish`. */
 bool away_choose(const char *run_dir, const char *wish, char *dir, size_t size_bytes);
 /* Copies all files of `dir` over the links in `home`, and removes `dir`. False with errno when something stays behind.
  */

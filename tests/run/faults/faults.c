@@ -5,6 +5,9 @@
  * FAULT_CALL names a function of the table below, FAULT_NTH which of its calls from libwhywait fails (1 = the first);
  * from FAULT_NTH=N+ on all of them fail. FAULT_LOG is a file to which one byte is appended when a fault was really
  * injected. The caller is known by its return address.
+ *
+ * Independent of these: FAULT_NETWORK and FAULT_CROWDED are directories that the recorder is to take for an NFS mount,
+ * or for a disk without room.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,6 +90,22 @@ FAULT(int, posix_spawn, ENOMEM, ENOMEM,
       (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
        char *const argv[], char *const envp[]),
       (pid, path, actions, attr, argv, envp))
+
+static int lies_in(const char *path, const char *variable)
+{
+    const char *directory = getenv(variable);
+    return directory && !strncmp(path, directory, strlen(directory));
+}
+
+EXPORT int statfs(const char *path, struct statfs *fs)
+{
+    int rc = (int)syscall(SYS_statfs, path, fs);
+    if (rc == 0 && from_recorder(__builtin_return_address(0))) {
+        fs->f_type = lies_in(path, "FAULT_NETWORK") ? 0x6969 : fs->f_type;
+        fs->f_bavail = lies_in(path, "FAULT_CROWDED") ? 0 : fs->f_bavail;
+    }
+    return rc;
+}
 
 /* dlsym itself may allocate: allocators are resolved by their libc names. */
 extern void *__libc_malloc(size_t size);
