@@ -3,6 +3,7 @@
 #include "analyze/pass/explain.h"
 #include "wrap/base/map.h"
 #include "wrap/base/vec.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,14 +98,13 @@ void space_find(struct analysis *analysis, struct executions *executions, const 
     struct space space = {.analysis = analysis, .executions = executions};
     const struct trace *trace = analysis->trace;
     vec_resize(&space.point_at, trace->n_points);
-    memset(space.point_at.at, 0, trace->n_points * sizeof *space.point_at.at);
     for (size_t i = 0; i < bins->n; i++) {
         uint32_t rank = (uint32_t)(bins->at[i].key >> 32), counter = (uint32_t)bins->at[i].key;
         if (counter >= trace->n_points || !trace->points[counter].is_bytes || rank >= trace->n_ranks)
             continue;
         uint32_t id = allocation_of(&space, counter);
         struct allocation *allocation = &space.found.at[id];
-        uint64_t bytes = (uint64_t)bins->at[i].ns;
+        uint64_t bytes = (uint64_t)fmin(bins->at[i].ns, 0x1p62); /* damaged counts may be beyond */
         allocation->rank_bytes[rank] += bytes;
         allocation->bytes += bytes;
         analysis->allocated_bytes += bytes;
