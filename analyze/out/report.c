@@ -188,6 +188,21 @@ static void report_rest(struct report *report)
                   amount_share(rest).text, analysis->n_causes);
 }
 
+/* Where the machine is at fault, the loops below are only where it struck. */
+static void report_machine(struct report *report)
+{
+    const struct analysis *analysis = report->analysis;
+    double descheduled_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        descheduled_ns += analysis->causes[i].kind_ns[KIND_DESCHEDULED];
+    if (descheduled_ns > analysis->waiting_ns / 2)
+        page_paragraph(&report->page, 0, INDENT,
+                       arena_printf(&report->arena,
+                                    "%s of the waiting is for ranks that were off the CPU although runnable: more was "
+                                    "running than there are cores.",
+                                    amount_share(descheduled_ns / analysis->waiting_ns).text));
+}
+
 /* Waiting below this share of all time is not worth anybody's afternoon: said before the causes are listed. */
 static const double LITTLE = 0.01;
 
@@ -203,6 +218,7 @@ static void report_causes(struct report *report, const struct report_options *op
         page_line(&report->page, "Nothing waits for long: %s of all time.", amount_share(share).text);
     if (!analysis->n_causes || (share < LITTLE && analysis->n_open_waits))
         return;
+    report_machine(report);
     page_end(&report->page);
     report->n_causes = report_n_shown(analysis, options);
     page_table(&report->page, &(struct page_table){.columns = cause_columns,

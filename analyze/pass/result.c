@@ -213,6 +213,14 @@ static void steps_write(const struct result_input *input)
     vec_release(&named);
 }
 
+/* Time alone is two kinds in one. */
+static bool kind_is_open(const struct analysis *analysis)
+{
+    const struct cause *first = analysis->n_causes ? &analysis->causes[0] : NULL;
+    return first && first->kind == KIND_MORE_TIME && !analysis->trace->n_points && analysis->code &&
+           analysis->steps[first->step].place != CODE_NONE;
+}
+
 static void notes_write(const struct result_input *input)
 {
     struct analysis *analysis = input->analysis;
@@ -228,6 +236,10 @@ static void notes_write(const struct result_input *input)
         analysis->notes[analysis->n_notes++] = arena_printf(
             &analysis->arena, "%llu calls wait for something that is not in the trace; they count as communication.",
             (unsigned long long)input->replay->n_forced);
+    if (kind_is_open(analysis))
+        analysis->notes[analysis->n_notes++] =
+            "More time is more work or slower work: times alone cannot tell. Executions can: build with "
+            "mpicc $(whywait cc).";
 }
 
 /* Conservation: what is blamed is what was waited. */

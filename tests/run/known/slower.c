@@ -8,7 +8,7 @@
  */
 #include "known.h"
 
-enum { N = 1 << 25, STRIDE = 20261121, LINKS = 400000 };
+enum { N = 1 << 25, STRIDE = 20261121, LINKS = 200000, STEPS = 12 };
 
 static long *chain_make(unsigned stride)
 {
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     if (!next)
         MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int step = 0; step < 20; step++) {
+    for (int step = 0; step < STEPS; step++) {
         common_work(3000000);
         /* begin chain */
         for (int i = 0; i < LINKS; i++)
