@@ -95,6 +95,36 @@ static void test_collinear(void **unused)
     arena_release(&arena);
 }
 
+/* Two problems joined, one of them widened on the way, are the one with all rows. */
+static void test_join(void **unused)
+{
+    (void)unused;
+    struct arena arena = {0};
+    struct nnls whole, parts[2] = {{0}};
+    struct nnls_cost costs[16], expected[16];
+    nnls_init(&whole, &arena, 16);
+    nnls_widen(&parts[0], &arena, 1);
+    nnls_widen(&parts[1], &arena, 16);
+    assert_true(parts[0].n >= 1);
+    state = 3;
+    for (int row = 0; row < 200; row++) {
+        uint32_t steps[] = {0, row < 50 ? 1 : (uint32_t)(1 + row % 15)};
+        double executions[] = {100 * uniform(), 100 * uniform()}, length = 2 * executions[0] + 5 * executions[1];
+        struct nnls *part = &parts[row % 2];
+        nnls_widen(part, &arena, steps[1] + 1);
+        nnls_add(part, steps, executions, 2, length, 1);
+        nnls_add(&whole, steps, executions, 2, length, 1);
+    }
+    nnls_widen(&parts[0], &arena, 16);
+    nnls_join(&parts[1], &parts[0]);
+    assert_true(nnls_solve(&parts[1], &arena, costs) && nnls_solve(&whole, &arena, expected));
+    assert_int_equal(parts[1].n_rows, 200);
+    for (int i = 0; i < 16; i++)
+        near(costs[i].cost_ns, expected[i].cost_ns, 1e-6);
+    near(costs[0].cost_ns, 2, 1e-6);
+    arena_release(&arena);
+}
+
 /* A step that never ran has no cost and no certainty. */
 static void test_never_run(void **unused)
 {
@@ -156,8 +186,8 @@ static void test_random_problems(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_loops), cmocka_unit_test(test_not_negative),    cmocka_unit_test(test_collinear),
-        cmocka_unit_test(test_never_run), cmocka_unit_test(test_random_problems),
+        cmocka_unit_test(test_two_loops), cmocka_unit_test(test_not_negative), cmocka_unit_test(test_collinear),
+        cmocka_unit_test(test_join),      cmocka_unit_test(test_never_run),    cmocka_unit_test(test_random_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
