@@ -13,6 +13,7 @@ const struct command commands[] = {
     {"record", cmd_record, "[OPTIONS] PROGRAM [ARGUMENTS]",
      "run a rank of an MPI program and record it (inside mpirun)"},
     {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait"},
+    {"diff", cmd_diff, "[OPTIONS] BEFORE... vs AFTER...", "say which causes changed between runs, and what is noise"},
     {"export", cmd_export, "[OPTIONS] [RUN]", "print exact counts by source line, for coverage tools"},
     {"annotate", cmd_annotate, "[OPTIONS] [RUN]", "print the source with blame in the margin"},
     {"check", cmd_check, "[PROGRAM]", "what can be recorded here, and why the rest cannot"},

@@ -76,13 +76,6 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},           {0},
 };
 
-static bool parse_format(const char *text)
-{
-    if (strcmp(text, "json") && strcmp(text, "text"))
-        die("--format: \"%s\" is neither text nor json", text);
-    return !strcmp(text, "json");
-}
-
 static bool parse_order(const char *text)
 {
     if (strcmp(text, "space") && strcmp(text, "waiting"))
@@ -126,7 +119,7 @@ static void parse_option(struct options *options, int option, char **argv)
         options->text.full_paths = true;
         break;
     case OPT_FORMAT:
-        options->is_json = parse_format(optarg);
+        options->is_json = option_is_json(optarg);
         break;
     case OPT_WIDTH:
         options->text.width = option_number("width", optarg, 20);
@@ -147,7 +140,7 @@ static struct options parse(int argc, char **argv)
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
         parse_option(&options, option, argv);
     if (argc - optind > 1)
-        die("report takes one run, not %d", argc - optind);
+        die("report takes one run, not %d; `whywait diff` compares several", argc - optind);
     if (options.only_causing && !options.list_routines && !options.routine)
         die("--causing goes with --routines or --routine NAME");
     options.path = argv[optind];

@@ -3,6 +3,7 @@
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -22,4 +23,11 @@ uint32_t option_number(const char *option, const char *text, uint32_t least)
     if (errno || end == text || *end || *text == '-' || number < least || number > UINT32_MAX)
         die("--%s: \"%s\" is not a number from %u upwards", option, text, least);
     return (uint32_t)number;
+}
+
+bool option_is_json(const char *text)
+{
+    if (strcmp(text, "json") && strcmp(text, "text"))
+        die("--format: \"%s\" is neither text nor json", text);
+    return !strcmp(text, "json");
 }
