@@ -16,6 +16,15 @@ static inline bool comm_has_members(const struct ww_comm *comm)
     return !(comm->flags & WW_COMM_NO_MEMBERS);
 }
 
+/* Processes that were spawned, or that belong to another job, have no rank in MPI_COMM_WORLD. */
+static inline bool comm_has_outsiders(const struct ww_comm *comm)
+{
+    for (int32_t i = 0; comm_has_members(comm) && i < comm->size + comm->remote_size; i++)
+        if (comm->world_rank[i] < 0)
+            return true;
+    return false;
+}
+
 /* The smaller group is the first one, of equal sizes that of smaller ranks. */
 static inline bool comm_is_remote_first(const struct ww_comm *comm)
 {

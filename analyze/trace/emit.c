@@ -77,8 +77,18 @@ int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, u
     return location->writer && location->attributes ? 0 : -1;
 }
 
+bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call)
+{
+    enum ww_class class = call_info(call->call)->class;
+    bool is_window = class >= WW_WIN_FREE && class <= WW_RMA_REQUEST;
+    const uint64_t *comm = is_window ? map_get(&emitter->win_comm, call->comm) : NULL;
+    return emitter->has_outsiders.n && map_get(&emitter->has_outsiders, comm ? *comm : call->comm);
+}
+
 void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm)
 {
+    if (comm_has_outsiders(comm))
+        map_put(&emitter->has_outsiders, comm->id, NULL);
     if (comm->remote_size && comm_has_members(comm))
         *map_put(&emitter->peers_from, comm->id, NULL) = comm_is_remote_first(comm) ? 0 : (uint64_t)comm->size;
 }
@@ -88,6 +98,7 @@ void emitter_release(struct emitter *emitter)
     requests_release(&emitter->requests);
     map_release(&emitter->win_comm);
     map_release(&emitter->peers_from);
+    map_release(&emitter->has_outsiders);
     map_release(&emitter->access_group);
     map_release(&emitter->exposure_group);
     for (size_t i = 0; i < emitter->rma_targets.n; i++)
@@ -365,8 +376,8 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     collective_end(emitter, location, call, t);
     for (size_t i = 0; i < emit->new_comms.n; i++)
         WRITE(location, CommCreate, NULL, t, comm_ref(emitter, emit->new_comms.at[i]));
-    if (info->class == WW_COMM_FREE && call->comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
-        WRITE(location, CommDestroy, NULL, t, comm_ref(emitter, call->comm));
+    if (info->class == WW_COMM_FREE && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
+        WRITE(location, CommDestroy, NULL, t, comm_ref(emitter, emit->old_comm));
     emit_rma_leave(emitter, location, emit, t);
 }
 

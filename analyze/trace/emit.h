@@ -20,7 +20,8 @@ struct emit_call {
     VEC(struct emit_attached) attached;
     VEC(int32_t) ranks; /* WW_RANKS */
     VEC(uint32_t) new_comms;
-    uint32_t new_win; /* WW_WIN; 0 = none */
+    uint32_t old_comm; /* that it works on, also where only the region is written */
+    uint32_t new_win;  /* WW_WIN; 0 = none */
 };
 
 struct emit_location {
@@ -39,6 +40,7 @@ struct emit_location {
 struct emitter {
     struct requests requests;
     struct map win_comm;                     /* window -> communicator id */
+    struct map has_outsiders;                /* communicators with processes of which nothing is recorded */
     struct map peers_from;                   /* intercommunicator -> place of rank 0 of the remote group in both */
     struct intern groups;                    /* of PSCW: u32 window, then i32 ranks */
     struct map access_group, exposure_group; /* window -> 1 + group */
@@ -65,6 +67,8 @@ struct emit_counter {
 
 /* Of a communicator, before the first event that names it. */
 void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm);
+/* A call on a communicator with processes that are not in the archive: only its region can be. */
+bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call);
 void emitter_release(struct emitter *emitter);
 int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, uint64_t id);
 void emit_location_end(struct emit_location *location);

@@ -150,6 +150,10 @@ static int write_whole(struct join *join, const struct rank_list *list)
         if (list->ranks.at[i] < join->n_ranks && join_read_rank(join, list->ranks.at[i]))
             return -1;
     add_missing(join);
+    if (join->has_outsiders)
+        *vec_push(&join->notes) =
+            "Processes outside MPI_COMM_WORLD (spawned, or of another job) are not recorded with this "
+            "run: calls on communicators with them are shown, but waiting for them is not analysed.";
     qsort(join->locations.at, join->locations.n, sizeof *join->locations.at, by_location);
     join_write_definitions(join);
     return 0;

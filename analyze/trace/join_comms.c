@@ -23,13 +23,13 @@ static uint32_t define_group(struct def_writer *defs, const char *name, OTF2_Gro
     return id;
 }
 
-/* Members outside MPI_COMM_WORLD (dynamic processes) are in no archive of this run. */
+/* Members outside MPI_COMM_WORLD (dynamic processes) are in no archive of this run, and nothing in it names them. */
 static void define_process_group(struct def_writer *defs, const char *name, const int32_t *ranks, size_t n)
 {
     VEC(uint64_t) members = {0};
     for (size_t i = 0; i < n; i++)
-        *vec_push(&members) =
-            ranks[i] < 0 || (uint32_t)ranks[i] >= defs->join->n_ranks ? OTF2_UNDEFINED_UINT64 : (uint64_t)ranks[i];
+        if (ranks[i] >= 0 && (uint32_t)ranks[i] < defs->join->n_ranks)
+            *vec_push(&members) = (uint64_t)ranks[i];
     define_group(defs, name, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, members.at, members.n);
     vec_release(&members);
 }

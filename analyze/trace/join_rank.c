@@ -88,6 +88,7 @@ static void take_comm(struct rank_tables *tables, const struct ww_comm *record)
         join->comm_infos.at[comm].parent = mapped(&tables->comm_of, record->parent);
     if (join->comm_infos.at[comm].parent == comm)
         join->comm_infos.at[comm].parent = JOIN_NONE;
+    join->has_outsiders |= comm_has_outsiders(record);
     map_id(&tables->comm_of, record->id, comm);
     *vec_push(&tables->comms) = (struct id_pair){record->id - 1, comm};
 }

@@ -163,6 +163,9 @@ static void take_call(struct lane *lane, struct emitter *emitter, const struct w
     lane->call.new_win = 0;
     lane->ahead = spool_reader_next(&lane->reader);
     skip_passing(lane, emitter);
+    lane->call.old_comm = lane->call.call.comm;
+    if (emit_is_outside(emitter, &lane->call.call))
+        lane->call.call.comm = 0;
     close_call(lane);
     lane->item = LANE_ENTER;
     lane->time_ns = lane->call.call.enter_ns;
