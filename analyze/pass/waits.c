@@ -164,17 +164,30 @@ static struct sleepers *need_release(const struct need *need, const struct call 
     return NULL;
 }
 
-/*
- * A receive posted after the send had returned released nobody: the message was buffered. And recorders may end
- * MPI_Finalize early, before the others have come to it.
- */
+/* What cannot end before the other side has come, whatever the clocks say. MPI leaves it open of the rest: a message may
+ * be buffered, freeing a communicator or opening a file may be local, a fence may have nothing to do. And recorders may
+ * end MPI_Finalize early, before the others have come to it. */
+static bool kind_synchronises(enum wait_kind kind)
+{
+    switch (kind) {
+    case WAIT_LATE_RECEIVER:
+    case WAIT_RMA:
+    case WAIT_CREATE:
+    case WAIT_INIT:
+    case WAIT_IO:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Who came after this call had ended released nobody in it. */
 static bool release_counts(const struct call *call, uint32_t lane, uint64_t from_ns, const struct release *release)
 {
     const struct point *point = release->point;
     if (!point || point->lane == lane || point->time_ns <= from_ns)
         return false;
-    bool may_be_later = release->kind != WAIT_LATE_RECEIVER && release->kind != WAIT_INIT;
-    return may_be_later || point->time_ns <= call->leave_ns;
+    return kind_synchronises(release->kind) || point->time_ns <= call->leave_ns;
 }
 
 struct sleepers *waits_find_release(const struct call *call, uint32_t lane, uint64_t from_ns, struct release *release)
