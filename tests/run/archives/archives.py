@@ -4,11 +4,14 @@
 and finds in them what the programs count themselves.
 
     archives.py --whywait W --mpirun M PROGRAM              counted.c, on 4 ranks
+    archives.py --whywait W --mpirun M --dynamic R PROGRAM  dynamic.c: each world has a run of its own, and the report says
+                                                            what it leaves out
     archives.py --whywait W --mpirun M PROGRAM CASE...      cases of the transparency suite, "all" for all of them
 """
 import argparse
 import collections
 import glob
+import json
 import os
 import re
 import subprocess
@@ -129,10 +132,31 @@ def check(options, ranks, case):
         return wrong
 
 
+def check_dynamic(options):
+    """Two worlds of two processes, both recorded, as by a preload that the started processes inherit."""
+    with tempfile.TemporaryDirectory(prefix="whywait-archive-") as directory:
+        command = [options.mpirun, "-n", "2", "-x", "LD_PRELOAD=" + options.dynamic, options.program]
+        done = subprocess.run(command, cwd=directory, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100, check=False)
+        runs = glob.glob(os.path.join(directory, "*.whywait"))
+        wrong = [done.stdout] if done.returncode else []
+        wrong += [] if len(runs) == 2 else [f"{len(runs)} runs"]
+        for run in runs:
+            anchor = os.path.join(run, "traces.otf2")
+            calls = Reading(anchor).calls
+            wrong += printed(anchor)
+            report = json.loads(subprocess.run([options.whywait, "report", "--format", "json", run], stdout=subprocess.PIPE, check=True).stdout)
+            if report["ranks"] != 2 or sorted(calls) != [0, 1] or any(of["Sendrecv"] != 5 for of in calls.values()):
+                wrong.append(f"{report['ranks']} ranks, calls {dict(calls)}")
+            if not any("outside MPI_COMM_WORLD" in note for note in report["notes"]):
+                wrong.append(f"not said: {report['notes']}")
+        return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--whywait", required=True)
     parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--dynamic", metavar="RECORDER")
     parser.add_argument("program", type=os.path.abspath)
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
@@ -142,7 +166,7 @@ def main():
         cases = {name: int(n) for name, n in (line.split() for line in listed if line) if "all" in options.cases or name in options.cases}
     n_bad = 0
     for case, ranks in cases.items():
-        wrong = check(options, ranks, case)
+        wrong = check_dynamic(options) if options.dynamic else check(options, ranks, case)
         n_bad += bool(wrong)
         for line in wrong:
             print(f"{case or os.path.basename(options.program)}: {line}")

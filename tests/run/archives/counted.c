@@ -8,9 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum kind { SENDS, RECEIVES, CANCELLED, COLLECTIVES, NB_COLLECTIVES, PUTS, GETS, ATOMICS, COMMS_MADE, COMMS_FREED, N_KINDS };
-static const char *const names[] = {"sends",   "receives", "cancelled", "collectives", "nb_collectives",
-                                    "puts",    "gets",     "atomics",   "comms_made",  "comms_freed"};
+enum kind {
+    SENDS,
+    RECEIVES,
+    CANCELLED,
+    COLLECTIVES,
+    NB_COLLECTIVES,
+    PUTS,
+    GETS,
+    ATOMICS,
+    COMMS_MADE,
+    COMMS_FREED,
+    N_KINDS
+};
+static const char *const names[] = {"sends", "receives", "cancelled", "collectives", "nb_collectives",
+                                    "puts",  "gets",     "atomics",   "comms_made",  "comms_freed"};
 static long counts[N_KINDS];
 static int rank, size, partner;
 #define WORLD MPI_COMM_WORLD

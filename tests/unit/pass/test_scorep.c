@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An archive recorded by Score-P (data/scorep-phases, with its program): four phases whose waits are naps of known
+ * An archive recorded by Score-P (../trace/data/scorep-phases, with its program): four phases whose waits are naps of known
  * size, and a chain of three hops. What is expected is what an established analyser reports for the same archive, by
  * wait state and call path, and the blame that a prototype of this analysis gave, which agrees with the naps in the
  * program.
