@@ -83,6 +83,26 @@ static const char *context_path(const struct sites *sites, struct arena *arena, 
     return path;
 }
 
+/* "BI_Srecv() <- Cdgerv2d() <- app+0x51c8": libraries and addresses, where the program itself has no names to offer. */
+static const char *context_trail(const struct sites *sites, struct arena *arena, uint32_t context)
+{
+    enum { FRAMES_MAX = 6 };
+    const char *trail = "";
+    for (int n = 0; n < FRAMES_MAX && context != TRACE_NONE; n++) {
+        const struct context *at = sites_context_at(sites, context);
+        const char *routine = context_spot(sites, context).host_routine, *name = routine;
+        if (!routine && at->module < sites->trace->n_modules) {
+            const char *path = sites->trace->modules[at->module].path, *slash = strrchr(path, '/');
+            name = arena_printf(arena, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)at->address);
+        }
+        if (name)
+            trail = arena_printf(arena, "%s%s%s%s", trail, *trail ? " <- " : "", name,
+                                 !routine || strchr(name, '(') ? "" : "()");
+        context = at->parent;
+    }
+    return trail;
+}
+
 /* An MPI call that was inlined from a header of the system (a language binding) stands where that is called. */
 static bool is_users(const char *file)
 {
@@ -98,9 +118,15 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
     out->frame = TRACE_NONE;
     out->path = "";
     uint32_t context = context_user(sites, at->context);
+    struct code_spot spot = {0};
+    if (context != TRACE_NONE)
+        spot = context_spot(sites, context);
+    if (!spot.file && !spot.routine && sites->code) {
+        out->path = context_trail(sites, arena, at->context);
+        return;
+    }
     if (context == TRACE_NONE)
         return;
-    struct code_spot spot = context_spot(sites, context);
     bool is_own = spot.file && spot.routine && (is_users(spot.file) || !spot.call_file);
     out->file = is_own ? spot.file : spot.call_file;
     out->line = is_own ? spot.line : spot.call_line;
@@ -116,6 +142,8 @@ static const char *site_text(struct sites *sites, struct arena *arena, uint32_t 
     if (sites_at(sites, site)->region == TRACE_NONE)
         return sites_at(sites, site)->context == TRACE_NONE ? "the end" : "start";
     names_site(sites, arena, site, &named);
+    if (!named.file && !named.routine && *named.path)
+        return arena_printf(arena, "%s in %s", named.call, named.path);
     if (!named.file)
         return named.routine ? arena_printf(arena, "%s in %s", named.call, named.routine) : named.call;
     const char *slash = strrchr(named.file, '/');
