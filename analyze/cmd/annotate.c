@@ -6,7 +6,6 @@
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +33,7 @@ static struct options parse(int argc, char **argv)
     };
     struct options options = {.source = {.n_context = 3, .width = terminal_width()}};
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
         if (option == 'f')
             options.source.only_file = optarg;
         else if (option == 's')
@@ -44,15 +42,8 @@ static struct options parse(int argc, char **argv)
             options.source.n_context = option_number("context", optarg, 0);
         else if (option == 'w')
             options.source.width = option_number("width", optarg, 40);
-        else if (option == 'h') {
-            fputs(usage, stdout);
-            exit(0);
-        } else
-            die("%s: unknown option or no value; `whywait help annotate` lists the options", argv[optind - 1]);
     }
-    if (argc - optind > 1)
-        die("annotate takes one run, not %d", argc - optind);
-    options.path = argv[optind];
+    options.path = option_run(argc, argv);
     return options;
 }
 

@@ -5,11 +5,11 @@
  * line here instead of a failing build.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/installation.h"
 #include "whywait_plugin_gcc.h"
 #include "wrap/base/err.h"
 #include "wrap/plugin/only.h"
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,8 +62,7 @@ static struct options parse(int argc, char **argv)
     };
     struct options options = {0};
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
         switch (option) {
         case 'c':
             options.compiler = optarg;
@@ -83,11 +82,6 @@ static struct options parse(int argc, char **argv)
         case 'i':
             options.initial_exec = true;
             break;
-        case 'h':
-            fputs(usage, stdout);
-            exit(0);
-        default:
-            die("%s: unknown option or no value; `whywait help cc` lists the options", argv[optind - 1]);
         }
     }
     if (optind < argc)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait check: what can be recorded here and of this program, and why the rest cannot. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/out/text.h"
 #include "analyze/installation.h"
 #include "analyze/program.h"
 #include "analyze/sources.h"
 #include "wrap/base/err.h"
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,16 +39,8 @@ static struct options parse(int argc, char **argv)
     };
     struct options options = {0};
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            exit(0);
-        }
-        if (option != 'c')
-            die("%s: unknown option; `whywait help check` lists the options", argv[optind - 1]);
-        options.list_all = true;
-    }
+    while ((option = option_next(argc, argv, long_options, usage)) != -1)
+        options.list_all |= option == 'c';
     if (argc - optind > 1)
         die("check takes one program, without its arguments");
     options.program = argv[optind];

@@ -7,7 +7,6 @@
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,19 +51,13 @@ static struct options parse(int argc, char **argv)
                                                  {0}};
     struct options options = {.n_top = 10, .width = terminal_width()};
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
         if (option == 't')
             options.n_top = option_number("top", optarg, 0);
         else if (option == 'w')
             options.width = option_number("width", optarg, 40);
         else if (option == 'f')
             options.is_json = option_is_json(optarg);
-        else if (option == 'h') {
-            fputs(usage, stdout);
-            exit(0);
-        } else
-            die("%s: unknown option or no value; `whywait help diff` lists the options", argv[optind - 1]);
     }
     parse_runs(&options, argc - optind, argv + optind);
     return options;

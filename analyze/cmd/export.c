@@ -5,6 +5,7 @@
  * synchronisation are accounted for.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "analyze/out/text.h"
 #include "analyze/code/code.h"
 #include "analyze/counts/lines.h"
@@ -12,7 +13,6 @@
 #include "analyze/trace/trace.h"
 #include "wrap/base/err.h"
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,21 +36,12 @@ static struct options parse(int argc, char **argv)
         {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {0}};
     struct options options = {0};
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            exit(0);
-        }
-        if (option != 'f')
-            die("%s: unknown option or no value; `whywait help export` lists the options", argv[optind - 1]);
+    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
         options.as_json = strcmp(optarg, "gcov-json") == 0;
         if (!options.as_json && strcmp(optarg, "lcov") != 0)
             die("--format %s: there are lcov and gcov-json", optarg);
     }
-    if (argc - optind > 1)
-        die("export takes one run, not %d", argc - optind);
-    options.path = argv[optind];
+    options.path = option_run(argc, argv);
     return options;
 }
 

@@ -9,7 +9,6 @@
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,16 +63,22 @@ enum {
     OPT_FULL_PATHS,
     OPT_FORMAT,
     OPT_WIDTH,
-    OPT_HELP
 };
 static const struct option long_options[] = {
-    {"top", required_argument, NULL, OPT_TOP},       {"cause", required_argument, NULL, OPT_CAUSE},
-    {"sites", no_argument, NULL, OPT_SITES},         {"site", required_argument, NULL, OPT_SITE},
-    {"routines", no_argument, NULL, OPT_ROUTINES},   {"routine", required_argument, NULL, OPT_ROUTINE},
-    {"causing", no_argument, NULL, OPT_CAUSING},     {"by", required_argument, NULL, OPT_BY},
-    {"all-steps", no_argument, NULL, OPT_ALL_STEPS}, {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
-    {"format", required_argument, NULL, OPT_FORMAT}, {"width", required_argument, NULL, OPT_WIDTH},
-    {"help", no_argument, NULL, OPT_HELP},           {0},
+    {"top", required_argument, NULL, OPT_TOP},
+    {"cause", required_argument, NULL, OPT_CAUSE},
+    {"sites", no_argument, NULL, OPT_SITES},
+    {"site", required_argument, NULL, OPT_SITE},
+    {"routines", no_argument, NULL, OPT_ROUTINES},
+    {"routine", required_argument, NULL, OPT_ROUTINE},
+    {"causing", no_argument, NULL, OPT_CAUSING},
+    {"by", required_argument, NULL, OPT_BY},
+    {"all-steps", no_argument, NULL, OPT_ALL_STEPS},
+    {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"width", required_argument, NULL, OPT_WIDTH},
+    {"help", no_argument, NULL, 'h'},
+    {0},
 };
 
 static bool parse_order(const char *text)
@@ -83,7 +88,7 @@ static bool parse_order(const char *text)
     return !strcmp(text, "space");
 }
 
-static void parse_option(struct options *options, int option, char **argv)
+static void parse_option(struct options *options, int option)
 {
     switch (option) {
     case OPT_TOP:
@@ -124,11 +129,6 @@ static void parse_option(struct options *options, int option, char **argv)
     case OPT_WIDTH:
         options->text.width = option_number("width", optarg, 20);
         break;
-    case OPT_HELP:
-        fputs(usage, stdout);
-        exit(0);
-    default:
-        die("%s: unknown option or no value; `whywait help report` lists the options", argv[optind - 1]);
     }
 }
 
@@ -136,14 +136,11 @@ static struct options parse(int argc, char **argv)
 {
     struct options options = {.text = {.n_top = 5, .hide_small = true, .width = terminal_width()}};
     int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-        parse_option(&options, option, argv);
-    if (argc - optind > 1)
-        die("report takes one run, not %d; `whywait diff` compares several", argc - optind);
+    while ((option = option_next(argc, argv, long_options, usage)) != -1)
+        parse_option(&options, option);
     if (options.only_causing && !options.list_routines && !options.routine)
         die("--causing goes with --routines or --routine NAME");
-    options.path = argv[optind];
+    options.path = option_run(argc, argv);
     return options;
 }
 
