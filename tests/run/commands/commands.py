@@ -47,7 +47,7 @@ TABLE = """
 1 | --context                | annotate --context x @good
 1 | none of the sources      | annotate --width 80 @good
 1 | no source to show        | annotate --file nosuch.c @good
-1 | takes two runs           | diff @good
+1 | takes two runs           | diff --top 1 @good
 1 | no such file             | diff @good @missing
 1 | no run                   | diff @empty @good
 1 | definitions              | diff @good @no-definitions
