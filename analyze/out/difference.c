@@ -2,8 +2,8 @@
 #include "analyze/out/difference.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/json.h"
+#include "analyze/out/json_text.h"
 #include "analyze/out/page.h"
-#include "analyze/out/text.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <jansson.h>
@@ -95,13 +95,13 @@ void difference_print(FILE *out, const struct comparison *comparison, unsigned n
         page_paragraph(&page, 0, 2, "more, less: outside of the 95 % interval of the runs' own noise");
 }
 
-static json_t *json_row(struct arena *arena, const struct compare_row *row)
+static json_t *json_row(const struct compare_row *row)
 {
     static const char *const verdicts[] = {"noise", "less", "more", "unknown"};
     json_t *runs = json_array();
     for (size_t i = 0; i < row->ns.n; i++)
         json_array_append_new(runs, json_integer(llround(row->ns.at[i])));
-    return json_pack("{s:s, s:I, s:I, s:I, s:o, s:s, s:o}", "name", text_escape(arena, row->name), "before_ns",
+    return json_pack("{s:o, s:I, s:I, s:I, s:o, s:s, s:o}", "name", json_text(row->name), "before_ns",
                      (json_int_t)llround(row->mean_ns[0]), "after_ns", (json_int_t)llround(row->mean_ns[1]),
                      "change_ns", (json_int_t)llround(change_of(row)), "noise_ns",
                      isfinite(row->noise_ns) ? json_integer(llround(row->noise_ns)) : json_null(), "verdict",
@@ -110,19 +110,17 @@ static json_t *json_row(struct arena *arena, const struct compare_row *row)
 
 int difference_print_json(FILE *out, const struct comparison *comparison)
 {
-    struct arena arena = {0};
     json_t *is_after = json_array(), *causes = json_array();
     for (size_t i = 0; i < comparison->is_after.n; i++)
         json_array_append_new(is_after, json_boolean(comparison->is_after.at[i]));
     for (size_t i = COMPARE_FIRST_CAUSE; i < comparison->rows.n; i++)
-        json_array_append_new(causes, json_row(&arena, &comparison->rows.at[i]));
+        json_array_append_new(causes, json_row(&comparison->rows.at[i]));
     json_t *object = json_pack("{s:i, s:o, s:o, s:o, s:o}", "version", JSON_VERSION, "is_after", is_after, "run_time",
-                               json_row(&arena, &comparison->rows.at[COMPARE_RUN_TIME]), "waiting",
-                               json_row(&arena, &comparison->rows.at[COMPARE_WAITING]), "causes", causes);
+                               json_row(&comparison->rows.at[COMPARE_RUN_TIME]), "waiting",
+                               json_row(&comparison->rows.at[COMPARE_WAITING]), "causes", causes);
     int failed = json_dumpf(object, out, JSON_INDENT(1)) || fputc('\n', out) == EOF;
     if (failed)
         error("cannot write the JSON report: %s", strerror(errno));
     json_decref(object);
-    arena_release(&arena);
     return failed ? -1 : 0;
 }
