@@ -252,95 +252,124 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
     m->row.cfa_register = (unsigned)reg;
 }
 
-static bool run_extended(struct machine *m, struct cursor *c, unsigned op)
+static void run_advance(struct machine *m, struct cursor *c, unsigned op)
+{
+    if (op == 0x01) /* set_loc */
+        m->location = take_encoded(c, m->cie->pointer_encoding, NULL);
+    else /* advance_loc1, 2, 4 */
+        m->location += take(c, (size_t)1 << (op - 2)) * m->cie->code_factor;
+}
+
+static bool run_state(struct machine *m, unsigned op)
+{
+    bool is_remember = op == 0x0a;
+    if (m->n_saved == (is_remember ? CFI_SAVED : 0))
+        return false;
+    if (is_remember)
+        m->saved[m->n_saved++] = m->row;
+    else
+        m->row = m->saved[--m->n_saved];
+    return true;
+}
+
+/* How the CFA is found. */
+static void run_cfa(struct machine *m, struct cursor *c, unsigned op)
 {
     int64_t factor = m->cie->data_factor;
     uint64_t reg;
     struct cursor block;
     switch (op) {
-    case 0x00: /* nop */
-        return true;
-    case 0x01: /* set_loc */
-        m->location = take_encoded(c, m->cie->pointer_encoding, NULL);
-        return true;
-    case 0x02: /* advance_loc1, 2, 4 */
-    case 0x03:
-    case 0x04:
-        m->location += take(c, (size_t)1 << (op - 2)) * m->cie->code_factor;
-        return true;
-    case 0x05: /* offset_extended */
+    case 0x0c: /* def_cfa */
         reg = take_uleb(c);
+        set_cfa(m, reg, (int64_t)take_uleb(c));
+        break;
+    case 0x0d: /* def_cfa_register */
+        m->row.cfa_register = (unsigned)take_uleb(c);
+        break;
+    case 0x0e: /* def_cfa_offset */
+        m->row.cfa.value = (int64_t)take_uleb(c);
+        break;
+    case 0x0f: /* def_cfa_expression */
+        block = take_block(c, take_uleb(c));
+        m->row.cfa = (struct cfi_rule){CFI_IS_EXPRESSION, 0, block.at, (size_t)(block.end - block.at)};
+        break;
+    case 0x12: /* def_cfa_sf */
+        reg = take_uleb(c);
+        set_cfa(m, reg, take_sleb(c) * factor);
+        break;
+    default: /* 0x13: def_cfa_offset_sf */
+        m->row.cfa.value = take_sleb(c) * factor;
+        break;
+    }
+}
+
+/* Where one register is found. */
+static bool run_register(struct machine *m, struct cursor *c, unsigned op)
+{
+    int64_t factor = m->cie->data_factor;
+    uint64_t reg = take_uleb(c);
+    switch (op) {
+    case 0x05: /* offset_extended */
         set_rule(m, reg, CFI_AT_OFFSET, (int64_t)take_uleb(c) * factor);
         return true;
     case 0x06: /* restore_extended */
-        reg = take_uleb(c);
         if (reg < UNWIND_N_REGS)
             m->row.reg[reg] = m->initial.reg[reg];
         return true;
     case 0x07:
-        set_rule(m, take_uleb(c), CFI_UNDEFINED, 0);
+        set_rule(m, reg, CFI_UNDEFINED, 0);
         return true;
     case 0x08:
-        set_rule(m, take_uleb(c), CFI_SAME, 0);
+        set_rule(m, reg, CFI_SAME, 0);
         return true;
     case 0x09: /* register */
-        reg = take_uleb(c);
         set_rule(m, reg, CFI_IN_REGISTER, (int64_t)take_uleb(c));
-        return true;
-    case 0x0a: /* remember_state */
-        if (m->n_saved == CFI_SAVED)
-            return false;
-        m->saved[m->n_saved++] = m->row;
-        return true;
-    case 0x0b: /* restore_state */
-        if (m->n_saved == 0)
-            return false;
-        m->row = m->saved[--m->n_saved];
-        return true;
-    case 0x0c: /* def_cfa */
-        reg = take_uleb(c);
-        set_cfa(m, reg, (int64_t)take_uleb(c));
-        return true;
-    case 0x0d: /* def_cfa_register */
-        m->row.cfa_register = (unsigned)take_uleb(c);
-        return true;
-    case 0x0e: /* def_cfa_offset */
-        m->row.cfa.value = (int64_t)take_uleb(c);
-        return true;
-    case 0x0f: /* def_cfa_expression */
-        block = take_block(c, take_uleb(c));
-        m->row.cfa = (struct cfi_rule){CFI_IS_EXPRESSION, 0, block.at, (size_t)(block.end - block.at)};
         return true;
     case 0x10: /* expression, val_expression */
     case 0x16:
-        reg = take_uleb(c);
-        block = take_block(c, take_uleb(c));
-        set_expression(m, reg, op == 0x10 ? CFI_AT_EXPRESSION : CFI_IS_EXPRESSION, block);
+        set_expression(m, reg, op == 0x10 ? CFI_AT_EXPRESSION : CFI_IS_EXPRESSION, take_block(c, take_uleb(c)));
         return true;
     case 0x11: /* offset_extended_sf */
-        reg = take_uleb(c);
         set_rule(m, reg, CFI_AT_OFFSET, take_sleb(c) * factor);
         return true;
-    case 0x12: /* def_cfa_sf */
-        reg = take_uleb(c);
-        set_cfa(m, reg, take_sleb(c) * factor);
-        return true;
-    case 0x13: /* def_cfa_offset_sf */
-        m->row.cfa.value = take_sleb(c) * factor;
-        return true;
     case 0x14: /* val_offset */
-        reg = take_uleb(c);
         set_rule(m, reg, CFI_IS_OFFSET, (int64_t)take_uleb(c) * factor);
         return true;
     case 0x15: /* val_offset_sf */
-        reg = take_uleb(c);
         set_rule(m, reg, CFI_IS_OFFSET, take_sleb(c) * factor);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool run_extended(struct machine *m, struct cursor *c, unsigned op)
+{
+    switch (op) {
+    case 0x00: /* nop */
+        return true;
+    case 0x01:
+    case 0x02:
+    case 0x03:
+    case 0x04:
+        run_advance(m, c, op);
+        return true;
+    case 0x0a: /* remember_state, restore_state */
+    case 0x0b:
+        return run_state(m, op);
+    case 0x0c:
+    case 0x0d:
+    case 0x0e:
+    case 0x0f:
+    case 0x12:
+    case 0x13:
+        run_cfa(m, c, op);
         return true;
     case 0x2e: /* GNU_args_size */
         take_uleb(c);
         return true;
     default:
-        return false;
+        return run_register(m, c, op);
     }
 }
 
