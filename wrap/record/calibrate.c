@@ -36,8 +36,8 @@ void calibrate_attributes(struct perf_event_attr *attributes, uint64_t period_ns
     attributes->type = PERF_TYPE_SOFTWARE;
     attributes->config = PERF_COUNT_SW_TASK_CLOCK;
     attributes->sample_period = period_ns;
-    attributes->sample_type =
-        PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attributes->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ |
+                              PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     attributes->sample_regs_user = user_registers;
     attributes->sample_stack_user = WINDOW_BYTES;
     attributes->use_clockid = 1;

@@ -54,6 +54,7 @@ struct sample_fields {
     uint64_t ip;
     uint32_t pid, tid;
     uint64_t time_ns;
+    uint64_t cpu_ns; /* of the thread, in the kernel too */
     uint64_t abi;
     uint64_t bx, bp, sp, pc, r12, r13, r14, r15;
     uint64_t stack_bytes;
@@ -127,15 +128,44 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     }
 }
 
+/* Where an ordinary user may not sample the kernel, samples that fall into it are left out, but its time is counted.
+ * What a sample finds missing since the last one, MPI calls apart, was spent in the kernel: in system calls and page
+ * faults, most probably of the same loop. */
+static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint64_t time_ns, uint64_t period_ns)
+{
+    const struct sampler_thread *s = thread->sampler;
+    uint64_t left_ns = sample_last_leave_ns(thread, time_ns);
+    uint64_t since_ns = left_ns > s->sampled_ns ? left_ns : s->sampled_ns;
+    if (!s->kernel_is_hidden || s->cpu_ns == 0 || time_ns <= since_ns)
+        return 0;
+    uint64_t most_ns = cpu_ns - s->cpu_ns < time_ns - since_ns ? cpu_ns - s->cpu_ns : time_ns - since_ns;
+    return most_ns > period_ns + period_ns / 2 ? most_ns - period_ns : 0;
+}
+
 static bool take_sample(struct recorder_thread *thread, const struct perf_event_header *header, uint64_t period_ns)
 {
+    struct sampler_thread *s = thread->sampler;
     struct sample sample;
     if (!parse_sample(header, &sample))
         return false;
+    uint64_t cpu_ns = ((const struct sample_fields *)(const void *)header)->cpu_ns;
+    struct sample in_kernel = sample;
+    in_kernel.weight_ns = hidden_ns(thread, cpu_ns, sample.time_ns, period_ns);
+    in_kernel.flags |= WW_S_KERNEL;
+    if (in_kernel.weight_ns > 0)
+        sample_write(thread, &in_kernel);
     sample.weight_ns = period_ns;
-    thread->sampler->written_ns = sample.time_ns;
+    s->written_ns = s->sampled_ns = sample.time_ns;
+    s->cpu_ns = cpu_ns;
     sample_write(thread, &sample);
     return true;
+}
+
+/* What is missing now is not the kernel's. */
+static void take_lost_samples(struct recorder_thread *thread)
+{
+    thread->sampler->cpu_ns = 0;
+    record_note("some samples were lost: the kernel's buffer was full");
 }
 
 struct lost_fields {
@@ -178,7 +208,7 @@ uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns)
             if (sample->type == PERF_RECORD_SAMPLE)
                 n_samples += take_sample(thread, sample, period_ns);
             else if (sample->type == PERF_RECORD_LOST)
-                record_note("some samples were lost: the kernel's buffer was full");
+                take_lost_samples(thread);
             ring_pop(&s->samples, sample);
         } else {
             if (change->type == PERF_RECORD_SWITCH)

@@ -43,6 +43,20 @@ bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns)
     return false;
 }
 
+uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns)
+{
+    unsigned n = atomic_load_explicit(&thread->n_long_calls, memory_order_acquire);
+    uint64_t last_ns = 0, leave_ns = atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed);
+    if (leave_ns <= time_ns)
+        return leave_ns;
+    for (unsigned i = n > RECORDER_LONG_CALLS ? n - RECORDER_LONG_CALLS : 0; i < n; i++) {
+        leave_ns = atomic_load_explicit(&thread->long_call[i % RECORDER_LONG_CALLS].leave_ns, memory_order_relaxed);
+        if (leave_ns <= time_ns && leave_ns > last_ns)
+            last_ns = leave_ns;
+    }
+    return last_ns;
+}
+
 /* The stack window, then the live stack beyond it. */
 static struct unwind_stack extend(const struct unwind_stack *window, unsigned char bytes[WINDOW_BYTES])
 {

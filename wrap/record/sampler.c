@@ -96,6 +96,7 @@ static int open_switches(struct sampler_thread *s, int32_t tid)
 static int attach_perf(struct recorder_thread *thread, struct sampler_thread *s)
 {
     int error = open_samples(s, thread->tid, thread->index == 0 ? FIRST_RING_BYTES : OTHER_RING_BYTES);
+    s->kernel_is_hidden = sampler.exclude_kernel;
     int switch_error = error == ESRCH ? 0 : open_switches(s, thread->tid);
     if (switch_error != 0 && switch_error != ESRCH)
         record_note("time off the CPU is not known: %s", strerror(switch_error));

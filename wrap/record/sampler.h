@@ -38,10 +38,12 @@ struct sampler_thread {
     struct ring samples, switches;
     struct timer_ring *timer; /* instead of the rings */
     enum sampler_state state;
-    uint64_t looked_ns;       /* when it was last looked at */
-    uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */
-    uint64_t asleep_since_ns; /* of the present time off the CPU, what is not accounted for */
-    uint64_t written_ns;      /* the time of the last record */
+    uint64_t looked_ns;          /* when it was last looked at */
+    uint64_t asleep_ns;          /* time asleep that no look has accounted for, without the present sleep */
+    uint64_t asleep_since_ns;    /* of the present time off the CPU, what is not accounted for */
+    uint64_t written_ns;         /* the time of the last record */
+    bool kernel_is_hidden;       /* samples that fall into the kernel are left out */
+    uint64_t sampled_ns, cpu_ns; /* at the last sample: its time, and CPU time of the thread; 0 = none yet */
     bool seen;
 };
 
@@ -65,6 +67,8 @@ void sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, 
                  uint64_t weight_ns);
 /* Was the thread in a recorded MPI call at this time, as far as is known without its stack, or recording paused? */
 bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns);
+/* When the last MPI call before this time was left, as far as is known; 0 = none is. */
+uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns);
 
 /* blocked.c: looks where a sleeping thread sleeps, and writes that when the time to account for is not 0; false when it
  * does not sleep. */
