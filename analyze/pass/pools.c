@@ -88,19 +88,25 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
 
 /*
  * Which samples tell about an amount of time, and the state they mean. While a main thread sleeps its workers may be
- * busy, and then they are what the process does.
+ * busy, and then they are what the process does, for as long as they are.
  */
+static void shares_gather_asleep(const struct pool *pool, struct sparse *out)
+{
+    double worker_ns = sparse_sum(&pool->worker), blocked_ns = sparse_sum(&pool->blocked);
+    sparse_add_all(out, &pool->worker, 1);
+    if (blocked_ns > worker_ns)
+        sparse_add_all(out, &pool->blocked, (blocked_ns - worker_ns) / blocked_ns);
+}
+
 static void shares_gather(struct steps *steps, const struct pool *pool, int amount, struct sparse *out)
 {
     static const enum step_state off_state[OFF_N] = {STEP_DESCHEDULED, STEP_BLOCKED};
-    bool is_parallel = amount == OFF_BLOCKED && pool->n_worker;
-    if (!is_parallel && amount == OFF_BLOCKED && pool->n_blocked) {
-        sparse_add_all(out, &pool->blocked, 1);
+    if (amount == OFF_BLOCKED && (pool->n_worker || pool->n_blocked)) {
+        shares_gather_asleep(pool, out);
         return;
     }
     struct sparse from = {0};
-    if (!is_parallel)
-        sparse_add_all(&from, &pool->on, 1);
+    sparse_add_all(&from, &pool->on, 1);
     sparse_add_all(&from, &pool->worker, 1);
     if (!from.n)
         sparse_add_all(&from, &pool->idle, 1);
@@ -108,7 +114,7 @@ static void shares_gather(struct steps *steps, const struct pool *pool, int amou
         sparse_add_all(&from, &pool->blocked, 1);
     for (size_t i = 0; i < from.n; i++) {
         uint32_t step = (uint32_t)from.at[i].key;
-        if (amount != ON_CPU && !is_parallel)
+        if (amount != ON_CPU)
             step = steps_in_state(steps, step, off_state[amount]);
         sparse_add(out, step, from.at[i].ns);
     }
