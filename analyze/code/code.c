@@ -10,8 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* libdwfl asks servers of debug information where the user has set any (DEBUGINFOD_URLS). One that does not answer
+ * shall cost seconds a module; its own limits are 90 s and none. The user's settings win. */
+static void bound_servers(void)
+{
+    setenv("DEBUGINFOD_TIMEOUT", "4", 0);
+    setenv("DEBUGINFOD_MAXTIME", "120", 0);
+}
+
 struct code *code_open(void)
 {
+    bound_servers();
     struct code *code = calloc(1, sizeof *code);
     if (code == NULL)
         err_out_of_memory(sizeof *code);
@@ -54,25 +63,64 @@ uint32_t code_add_module(struct code *code, const char *path, const uint8_t *bui
     return (uint32_t)code->modules.n - 1;
 }
 
-static void add_note(struct code *code, const struct module *module)
+/* What a report says of modules that are known less well than others; each names the modules it is true of. */
+enum degradation {
+    DEGRADED_MISSING,
+    DEGRADED_FOREIGN,
+    DEGRADED_CHANGED,
+    DEGRADED_MACHINE,
+    DEGRADED_SYMBOLS,
+    NOT_DEGRADED
+};
+
+static enum degradation module_degradation(const struct module *module)
 {
-    const char *path = module->path, *text = NULL;
-    if (module->is_runtime)
-        return;
+    if (!module->is_open || module->is_runtime)
+        return NOT_DEGRADED;
     if (module->state == CODE_MISSING)
-        text = arena_printf(&code->arena, "%s cannot be read%s: its code is named by address only", path,
-                            access(path, F_OK) != 0 ? " (it is not there any more)" : " as an ELF file");
-    else if (module->state == CODE_CHANGED)
-        text =
-            arena_printf(&code->arena, "%s has been rebuilt since the run: its loops are named by address only", path);
-    else if (module->decoder == NULL)
-        text = arena_printf(&code->arena, "%s is not x86-64 code: its loops are not known", path);
-    else if (module->state == CODE_SYMBOLS)
-        text = arena_printf(&code->arena,
-                            "%s has no debug information: its loops are named by address; compile with -g for lines",
-                            path);
-    if (text != NULL)
-        *vec_push(&code->notes) = text;
+        return access(module->path, F_OK) != 0 ? DEGRADED_MISSING : DEGRADED_FOREIGN;
+    if (module->state == CODE_CHANGED)
+        return DEGRADED_CHANGED;
+    if (module->decoder == NULL)
+        return DEGRADED_MACHINE;
+    return module->state == CODE_SYMBOLS ? DEGRADED_SYMBOLS : NOT_DEGRADED;
+}
+
+/* "a, b and 3 more"; *n is how many there are. */
+static const char *degraded_modules(struct code *code, enum degradation which, size_t *n)
+{
+    enum { NAMED = 3 };
+    const char *text = "";
+    *n = 0;
+    for (size_t i = 0; i < code->modules.n; i++) {
+        if (module_degradation(code->modules.at[i]) != which)
+            continue;
+        if ((*n)++ < NAMED)
+            text = arena_printf(&code->arena, "%s%s%s", text, *n > 1 ? ", " : "", code->modules.at[i]->path);
+    }
+    return *n > NAMED ? arena_printf(&code->arena, "%s and %zu more", text, *n - NAMED) : text;
+}
+
+static void note_degradation(struct code *code, enum degradation which)
+{
+    static const char *const one[] = {
+        "cannot be read (it is not there any more): its code is named by address only",
+        "cannot be read as an ELF file: its code is named by address only",
+        "has been rebuilt since the run: its loops are named by address only",
+        "is not x86-64 code: its loops are not known",
+        "has no debug information: its loops are named by address; compile with -g for lines",
+    };
+    static const char *const several[] = {
+        "cannot be read (they are not there any more): their code is named by address only",
+        "cannot be read as ELF files: their code is named by address only",
+        "have been rebuilt since the run: their loops are named by address only",
+        "are not x86-64 code: their loops are not known",
+        "have no debug information: their loops are named by address; compile with -g for lines",
+    };
+    size_t n;
+    const char *modules = degraded_modules(code, which, &n);
+    if (n)
+        *vec_push(&code->notes) = arena_printf(&code->arena, "%s %s", modules, n == 1 ? one[which] : several[which]);
 }
 
 static void open_module(struct code *code, struct module *module)
@@ -90,7 +138,6 @@ static void open_module(struct code *code, struct module *module)
         module->routines = routines_read(&module->image, &code->arena);
         module->models = arena_array(&code->arena, struct model *, module->routines.n + 1);
     }
-    add_note(code, module);
 }
 
 struct module *module_get(struct code *code, uint32_t module_id)
@@ -117,6 +164,9 @@ bool code_module_is_runtime(struct code *code, uint32_t module)
 
 const char *const *code_notes(struct code *code, size_t *n_notes)
 {
+    code->notes.n = 0;
+    for (int which = 0; which < NOT_DEGRADED; which++)
+        note_degradation(code, (enum degradation)which);
     *n_notes = code->notes.n;
     return code->notes.at;
 }

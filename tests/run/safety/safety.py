@@ -10,11 +10,13 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import stat
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
@@ -153,6 +155,16 @@ class Traps:
             if not (self.home / "pipe.debug").exists():
                 os.mkfifo(self.home / "pipe.debug")
             self.check(self.run("loops", program).returncode == 0, f"loops of a program with debug link {link}")
+
+    def trap_server(self):
+        """A server of debug information that takes the question and never answers."""
+        program, cache = self.home / "asks", self.home / "cache"
+        subprocess.run(["objcopy", "--strip-all", str(self.program), str(program)], check=True)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            begin = time.monotonic()
+            done = self.run("loops", program, DEBUGINFOD_URLS=f"http://127.0.0.1:{server.getsockname()[1]}",
+                            DEBUGINFOD_CACHE_PATH=str(cache))
+            self.check(done.returncode == 0 and time.monotonic() - begin < 30, "a server that does not answer")
 
     def trap_sources(self):
         """Sources that are pipes, devices, or files of the kernel are not read."""
