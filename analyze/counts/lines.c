@@ -42,18 +42,29 @@ static int compare_counts(const void *left, const void *right)
     return a->executions > b->executions ? -1 : a->executions < b->executions;
 }
 
+static struct counts_line_count line_of_block(const struct counts_sum *sum, uint32_t f, uint32_t block,
+                                              struct counts_line at)
+{
+    return (struct counts_line_count){.file = at.file,
+                                      .function = counts_function(sum->counts, f)->name,
+                                      .line = at.line,
+                                      .executions = sum->executions[sum->first[f] + block]};
+}
+
+/* The line of a function's head has its calls. */
 static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count *lines)
 {
+    enum { ROOT };
     size_t n = 0;
     for (uint32_t f = 0; f < counts_n_functions(sum->counts); f++) {
         const struct counts_function *function = counts_function(sum->counts, f);
+        if (function->line && lines)
+            lines[n] = line_of_block(sum, f, ROOT, (struct counts_line){function->file, function->line});
+        n += function->line != 0;
         for (uint32_t b = 0; b < function->n_blocks; b++)
             for (uint32_t i = 0; i < function->blocks[b].n_lines; i++, n++)
                 if (lines)
-                    lines[n] = (struct counts_line_count){.file = function->blocks[b].lines[i].file,
-                                                          .function = function->name,
-                                                          .line = function->blocks[b].lines[i].line,
-                                                          .executions = sum->executions[sum->first[f] + b]};
+                    lines[n] = line_of_block(sum, f, b, function->blocks[b].lines[i]);
     }
     return n;
 }

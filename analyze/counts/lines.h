@@ -19,7 +19,8 @@ struct counts_line_count {
 };
 /*
  * All lines of the module's counted functions, also those never executed, by file, then line. In one function a line
- * was executed as often as the most executed block that has code of it; what several functions have of a line adds up
- * (a template's instances, a function inlined into several). Returns how many; the array is in the arena.
+ * was executed as often as the most executed block that has code of it, and the line of its head as often as it was
+ * called; what several functions have of a line adds up (a template's instances, a function inlined into several).
+ * Returns how many; the array is in the arena.
  */
 size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines);
