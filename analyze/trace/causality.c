@@ -85,6 +85,8 @@ static uint32_t world_rank(const struct trace *trace, uint32_t comm, uint32_t se
 static void take_bound(struct replay *replay, uint32_t from, uint32_t to, uint64_t cause_ns, uint64_t effect_ns)
 {
     int64_t *bounds = replay->result->bounds;
+    if (replay->result->steps)
+        clock_steps_take(replay->result->steps, from, cause_ns, to, effect_ns);
     if (!bounds || from == to)
         return;
     int64_t *bound = &bounds[(size_t)from * replay->archive->trace->n_ranks + to];
@@ -219,7 +221,7 @@ static void leave_bounds(struct replay *replay, const struct gathering *gatherin
                          uint32_t root)
 {
     uint32_t self = rank_of(replay, at->event.loc);
-    for (size_t i = 0; replay->result->bounds && i < gathering->entered.n; i++) {
+    for (size_t i = 0; (replay->result->bounds || replay->result->steps) && i < gathering->entered.n; i++) {
         const struct entered *entered = &gathering->entered.at[i];
         if (!depends_on_root(at->event.coll) || entered->rank == root)
             take_bound(replay, entered->rank, self, entered->raw_ns, at->raw_ns);

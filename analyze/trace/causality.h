@@ -5,6 +5,7 @@
  * known before their effects, whatever the clocks say.
  */
 #pragma once
+#include "analyze/trace/clock_steps.h"
 #include "analyze/trace/otf2_reader.h"
 
 struct causality {
@@ -12,6 +13,7 @@ struct causality {
     uint64_t n_records, n_regions; /* collective operations as records, and as regions that are named like one */
     uint64_t n_floors;             /* repaired by them */
     int64_t *bounds;               /* see clocks_align; n_ranks x n_ranks, or NULL when not asked for */
+    struct clock_steps *steps;     /* takes the bounds with process 0, or NULL */
     uint64_t first_ns, last_ns;    /* of all events, relative to the origin */
 };
 

@@ -26,10 +26,10 @@ static void drop_floors(struct archive_reader *archive)
 }
 
 /* The replay consumes events; afterwards reading starts anew. */
-static int replay(struct archive_reader *archive, struct causality *result, bool with_bounds)
+static int replay(struct archive_reader *archive, struct causality *result, bool with_bounds, struct clock_steps *steps)
 {
     size_t n = archive->trace->n_ranks;
-    *result = (struct causality){.first_ns = UINT64_MAX};
+    *result = (struct causality){.first_ns = UINT64_MAX, .steps = steps};
     if (with_bounds) {
         result->bounds = malloc(n * n * sizeof *result->bounds);
         if (!result->bounds)
@@ -48,7 +48,7 @@ static int replay(struct archive_reader *archive, struct causality *result, bool
 /* Where collectives left no records, the regions named like them stand for them. */
 static int check(struct archive_reader *archive, struct causality *result, bool with_bounds)
 {
-    if (replay(archive, result, with_bounds))
+    if (replay(archive, result, with_bounds, NULL))
         return -1;
     if (archive->synthesise || result->n_records || !result->n_regions)
         return 0;
@@ -57,7 +57,7 @@ static int check(struct archive_reader *archive, struct causality *result, bool 
                "The archive has no records of collectives: they are known by the names of regions only, "
                "and taken to be over all processes.");
     free(result->bounds);
-    return replay(archive, result, with_bounds);
+    return replay(archive, result, with_bounds, NULL);
 }
 
 static void set_offsets(struct archive_reader *archive, const int64_t *offset)
@@ -76,6 +76,8 @@ static void set_origin(struct archive_reader *archive, const int64_t *offset, ui
             smallest = offset[i];
     archive->clocks.origin_ns += smallest;
 }
+
+static int find_steps(struct archive_reader *archive, struct causality *found);
 
 static int align(struct archive_reader *archive, const struct causality *found)
 {
@@ -97,6 +99,8 @@ static int align(struct archive_reader *archive, const struct causality *found)
     free(offset);
     struct causality again;
     int result = check(archive, &again, false);
+    if (!result && again.largest_violation_ns > NOISE_NS)
+        result = find_steps(archive, &again);
     trace->clocks.n_repaired = again.n_floors;
     if (!result) {
         archive->clocks.origin_ns += (int64_t)again.first_ns;
@@ -105,10 +109,93 @@ static int align(struct archive_reader *archive, const struct causality *found)
     return result;
 }
 
-static void note_repaired(struct trace *trace)
+/* Clocks that were set during the run. */
+
+/* What was measured or aligned is replaced where process 0 tells more. */
+static void set_pieces(struct archive_reader *archive, struct clock_steps *steps)
+{
+    struct clocks *clocks = &archive->clocks;
+    struct clock_pieces *found = calloc(steps->n_ranks + 1, sizeof *found);
+    if (!found)
+        err_out_of_memory(steps->n_ranks * sizeof *found);
+    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
+        uint32_t rank = archive->trace->locations[i].rank;
+        struct clock_pieces *of = &found[rank];
+        if (rank && !of->pieces.n)
+            clock_steps_find(steps, rank, clocks->locations[i].points.at, clocks->locations[i].points.n, of);
+        clocks->locations[i].points.n = of->pieces.n ? 0 : clocks->locations[i].points.n;
+        for (size_t k = 0; k < of->pieces.n; k++) {
+            const struct clock_piece *piece = &of->pieces.at[k];
+            *vec_push(&clocks->locations[i].points) = (struct clock_point){piece->from_ns, piece->offset_ns};
+            *vec_push(&clocks->locations[i].points) = (struct clock_point){piece->until_ns, piece->offset_ns};
+        }
+    }
+    for (uint32_t rank = 0; rank < steps->n_ranks; rank++)
+        vec_release(&found[rank].pieces);
+    free(found);
+}
+
+static void swap_points(struct clocks *a, struct clocks *b)
+{
+    for (size_t i = 0; i < a->n_locations; i++) {
+        struct clock_location kept = a->locations[i];
+        a->locations[i].points.at = b->locations[i].points.at;
+        a->locations[i].points.n = b->locations[i].points.n;
+        a->locations[i].points.cap = b->locations[i].points.cap;
+        b->locations[i].points.at = kept.points.at;
+        b->locations[i].points.n = kept.points.n;
+        b->locations[i].points.cap = kept.points.cap;
+    }
+}
+
+static void copy_points(struct clocks *to, const struct clocks *from)
+{
+    clocks_init(to, from->n_locations);
+    for (size_t i = 0; i < from->n_locations; i++)
+        for (size_t k = 0; k < from->locations[i].points.n; k++)
+            *vec_push(&to->locations[i].points) = from->locations[i].points.at[k];
+}
+
+/* Straight lines leave effects before their causes: perhaps a clock was set. The lines are kept unless pieces explain
+ * the records better. 0, or -1 after error(). */
+static int find_steps(struct archive_reader *archive, struct causality *found)
+{
+    struct clock_steps steps;
+    struct clocks lines;
+    struct causality with_bounds, again;
+    uint64_t before_ns = found->largest_violation_ns;
+    int64_t *bounds = found->bounds;
+    clock_steps_init(&steps, archive->trace->n_ranks);
+    copy_points(&lines, &archive->clocks);
+    int result = replay(archive, &with_bounds, false, &steps);
+    if (!result) {
+        set_pieces(archive, &steps);
+        result = replay(archive, &again, false, NULL);
+    }
+    bool is_better = !result && again.largest_violation_ns < before_ns / 2;
+    if (!result && !is_better) {
+        swap_points(&archive->clocks, &lines);
+        result = replay(archive, &again, false, NULL);
+    }
+    if (!result) {
+        *found = again;
+        found->bounds = bounds;
+        archive->trace->clocks.n_repaired = again.n_floors;
+    }
+    if (is_better)
+        trace_note(archive->trace,
+                   "Clocks were set during the run, or drifted: effects came up to %.3f ms before their "
+                   "cause. They were aligned with process 0 piece by piece.",
+                   (double)before_ns / 1e6);
+    clocks_release(&lines);
+    clock_steps_release(&steps);
+    return result;
+}
+
+static void note_repaired(struct trace *trace, const struct causality *found)
 {
     trace_note(trace, "%llu effects came up to %.3f ms before their cause in the records; they were moved behind it.",
-               (unsigned long long)trace->clocks.n_violations, (double)trace->clocks.largest_violation_ns / 1e6);
+               (unsigned long long)found->n_floors, (double)found->largest_violation_ns / 1e6);
 }
 
 int clocks_prepare(struct archive_reader *archive)
@@ -126,8 +213,10 @@ int clocks_prepare(struct archive_reader *archive)
     trace->clocks.n_repaired = found.n_floors;
     if (!result && may_align && found.largest_violation_ns > NOISE_NS)
         result = align(archive, &found);
-    else if (!result && found.n_violations)
-        note_repaired(trace);
+    else if (!result && found.largest_violation_ns > NOISE_NS)
+        result = find_steps(archive, &found);
+    if (!result && !trace->clocks.aligned && found.n_floors)
+        note_repaired(trace, &found);
     if (!trace->is_ours && !trace->clocks.aligned)
         trace->end_ns = found.last_ns;
     free(found.bounds);
