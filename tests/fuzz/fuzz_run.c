@@ -4,9 +4,13 @@
  * (bundle.h). Whatever is in it, the report is text without control characters, the JSON is valid, and the blame of the
  * causes adds up to the waiting.
  */
+#include "analyze/out/difference.h"
 #include "analyze/out/json.h"
+#include "analyze/out/label.h"
 #include "analyze/out/report.h"
+#include "analyze/out/routines.h"
 #include "analyze/out/source.h"
+#include "analyze/out/space.h"
 #include "analyze/pipeline.h"
 #include "tests/fuzz/bundle.h"
 #include "tests/fuzz/fuzz.h"
@@ -35,6 +39,11 @@ static void check_reports(const struct analysis *analysis)
         report_cause(out, analysis, i, &options);
     for (uint32_t i = 0; i < analysis->n_sites && i < 5; i++)
         report_site(out, analysis, i, &options);
+    if (analysis->profile.n_routines)
+        report_routines(out, analysis, &analysis->profile, &options);
+    if (analysis->blame_profile.n_routines)
+        report_routines(out, analysis, &analysis->blame_profile, &options);
+    report_space(out, analysis, &options);
     source_print(out, analysis, &source);
     fclose(out);
     check_text(text, n_bytes);
@@ -52,6 +61,30 @@ static void check_json(const struct analysis *analysis)
     json_t *root = json_loadb(text, n_bytes, 0, NULL);
     fuzz_must(json_is_object(root));
     json_decref(root);
+    free(text);
+}
+
+/* With itself, which is told in the same ways. */
+static void check_comparison(const struct analysis *analysis)
+{
+    struct arena scratch = {0};
+    struct comparison comparison = {0};
+    struct label_book book = {.arena = &scratch, .analysis = analysis};
+    const char **names = arena_array(&scratch, const char *, analysis->n_causes);
+    char *text = NULL;
+    size_t n_bytes = 0;
+    FILE *out = open_memstream(&text, &n_bytes);
+    fuzz_must(out != NULL);
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        names[i] = label_step(&book, analysis->causes[i].step);
+    compare_add(&comparison, analysis, false, names);
+    compare_add(&comparison, analysis, true, names);
+    compare_finish(&comparison);
+    difference_print(out, &comparison, 0, 110);
+    fclose(out);
+    check_text(text, n_bytes);
+    compare_release(&comparison);
+    arena_release(&scratch);
     free(text);
 }
 
@@ -75,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         check_reports(pipeline.analysis);
         check_json(pipeline.analysis);
         check_sums(pipeline.analysis);
+        check_comparison(pipeline.analysis);
     }
     pipeline_release(&pipeline);
     fuzz_dir_remove(dir);
