@@ -169,19 +169,31 @@ static void describe_loss(char *text, size_t size_bytes)
         snprintf(text, size_bytes, "nothing lost");
 }
 
-void record_after_finalize(void)
+/* What the user has to know of the run directory. */
+static const char *describe_place(void)
+{
+    if (access(recorder.run_dir, F_OK) != 0 && errno == ENOENT)
+        return " (which was removed while the program ran: nothing is left)";
+    return recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "";
+}
+
+static void say_closing_line(void)
 {
     char calls[32], loss[80];
-    int saved = errno;
-    wait_for_join();
-    errno = saved;
-    if (!recorder.started || recorder.rank != 0 || !recorder.run_dir[0] || recorder.options.quiet)
-        return;
-    recorder.started = false;
     describe_loss(loss, sizeof loss);
     double wall_ns = sums[SUM_DURATION] ? (double)sums[SUM_DURATION] : 1;
     say("%d rank%s, %.1f s, %s MPI calls, %s, overhead about %.1f %% -> %s%s", recorder.n_ranks,
         recorder.n_ranks == 1 ? "" : "s", (double)(recorder.end_ns - recorder.start_ns) / 1e9,
         grouped(sums[SUM_CALLS], calls), loss, 100 * (double)sums[SUM_OVERHEAD] / wall_ns, recorder.run_dir,
-        recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "");
+        describe_place());
+}
+
+void record_after_finalize(void)
+{
+    int saved = errno;
+    wait_for_join();
+    if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet)
+        say_closing_line();
+    recorder.started = false;
+    errno = saved;
 }

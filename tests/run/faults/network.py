@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """A run directory that looks like NFS: the spool goes to a local disk and comes home at the end, or by salvage when the ranks are killed;
-where the local disk has no room it stays in the run directory, and the report says so.
+where the local disk has no room it stays in the run directory, and the report says so. A run directory that is removed in mid-run hurts nobody.
 
     network.py BUILD_DIR
 """
@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none", WHYWAIT_QUIET="1")
@@ -37,6 +38,19 @@ class Place:
     def report(self, run_dir):
         done = subprocess.run([self.build / "bin" / "whywait", "report", "--format", "json", run_dir], capture_output=True, text=True)
         return json.loads(done.stdout) if done.returncode in (0, 2) and done.stdout else {"mpi_calls": 0, "notes": [done.stderr]}
+
+
+    def run_and_remove(self, program):
+        """Exit status and standard error of a recorded run whose directory is removed as soon as records are in it."""
+        running = subprocess.Popen([shutil.which("mpirun.openmpi") or "mpirun", "-n", "2", self.build / "bin" / "whywait", "record", *program],
+                                   cwd=self.home, env=dict(ENV, WHYWAIT_QUIET="0"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while len(list(self.home.glob("*.whywait/spool/*.ev"))) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for run_dir in self.home.glob("*.whywait"):
+            shutil.rmtree(run_dir, ignore_errors=True)
+        told = running.communicate(timeout=120)[1]
+        return running.returncode, told
 
 
 def check(ok, text):
@@ -66,6 +80,10 @@ def main():
         report = place.report(run_dir)
         check(status == 0 and not left and report["mpi_calls"] > 100, f"no room: status {status}, {left}")
         check(any("no local directory with room" in note for note in report["notes"]), f"no room: not said: {report['notes']}")
+        shutil.rmtree(run_dir)
+
+        status, told = place.run_and_remove([*ending, "finalize", "2000", "-1"])
+        check(status == 0 and "was removed while the program ran" in told, f"removed: status {status}, {told}")
     print("a network file system was seen, avoided, and used where there was nothing else")
 
 
