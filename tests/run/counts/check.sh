@@ -27,7 +27,7 @@ for level in $levels; do
     build "$folder/knuth" "$level"
     build "$folder/every" "$level" -fplugin-arg-whywait_plugin-every-block
     for kind in knuth every; do
-        COUNTS_OUT=$folder/$kind.txt "$folder/$kind" >"$folder/$kind.out"
+        (cd "$folder" && COUNTS_OUT=$kind.txt "./$kind" >"$kind.out")
     done
     cmp "$folder/knuth.out" "$folder/every.out"
     printf '%s %s: ' "$(basename "$program")" "$level"
