@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 import otf2
 from otf2 import events as ev
@@ -41,6 +42,7 @@ class Reading:
         self.sent, self.received = collections.Counter(), collections.Counter()
         self.open, self.wrong = collections.Counter(), []
         with otf2.reader.open(anchor) as trace:
+            self.sources = {os.path.basename(line.file) for line in trace.definitions.source_code_locations}
             for location, event in trace.events:
                 self.take(int(location.group.name.split()[-1]), location, event)
         self.wrong += [f"{n} more {name} began than ended" for name, n in self.open.items() if n]
@@ -95,7 +97,12 @@ def record(options, ranks, arguments, directory):
     runs = glob.glob(os.path.join(directory, "*.whywait"))
     if not runs:
         return None, done.stdout
-    subprocess.run([options.whywait, "salvage", runs[0]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    # Which makes the archive where the run did not come to it. A launcher may return before all processes are gone.
+    for _ in range(50):
+        said = subprocess.run([options.whywait, "report", runs[0]], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if "still being recorded" not in said.stderr:
+            break
+        time.sleep(0.1)
     return os.path.join(runs[0], "traces.otf2"), done.stdout
 
 
@@ -125,6 +132,9 @@ def check(options, ranks, case):
             n_stated += 1
             if found != n and not name.startswith("WW_"):
                 wrong.append(f"rank {rank}: {found} {name} in the archive, the program made {n}")
+        source = os.path.basename(options.program).split("-")[0] + ".c"
+        if source not in reading.sources:
+            wrong.append(f"no call stack leads to {source}: {sorted(reading.sources)}")
         if not case:
             wrong += reading.wrong + ([] if n_stated else ["the program stated nothing"])
             if reading.sent != reading.received:
