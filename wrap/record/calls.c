@@ -16,6 +16,7 @@
 
 enum { POLL_SPARSE_NS = 20000, POLL_WORK_NS = 10000, CALL_UNITS = sizeof(struct ww_call) / WW_UNIT };
 
+__thread int fortran_depth;
 void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
 
 /* Depth of a thread whose file could not be opened. */
@@ -43,6 +44,7 @@ static bool is_nested(struct recorder_thread *thread, const void *frame_address)
         return true;
     close_left_call((struct ww_call *)(void *)thread->events.last_call);
     thread->depth = 1;
+    fortran_depth = 0;
     return false;
 }
 

@@ -28,6 +28,9 @@
 /* The caller's return address and the wrapper's frame; wrappers are compiled with frame pointers. */
 #define RECORD_HERE __builtin_return_address(0), __builtin_frame_address(0)
 
+/* More than 0: this thread is inside a Fortran binding, whose calls of C functions are not the program's. */
+extern __thread int fortran_depth;
+
 /* Begins a call record (time stamp, stack id); NULL when this call is not to be recorded. Pair with record_leave also
  * when NULL. */
 struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address);

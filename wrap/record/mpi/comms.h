@@ -23,9 +23,6 @@ struct comm_info {
     struct comm_info *next_free;
 };
 
-/* More than 0: this thread is inside a Fortran binding, whose calls of C functions are not the program's. */
-extern __thread int fortran_depth;
-
 /* MPI is initialised: the predefined communicators get their ids. */
 void comms_start(void);
 bool comms_are_started(void);

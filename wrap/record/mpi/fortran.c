@@ -189,7 +189,6 @@ static void call_ends(struct fortran *f, const struct shape *shape)
     record_leave(f->call, f->err);
 }
 
-__thread int fortran_depth;
 /* Where the error code goes that a mpi_f08 program does not ask for. */
 static __thread int unwanted_ierror;
 
