@@ -122,70 +122,109 @@ static void add_location(struct gathering *g, const struct location *location, u
     counts_result_release(&result);
 }
 
-static void print_lcov(uint32_t rank, const struct counts_line_count *lines, size_t n)
+/* What is printed of one rank: lines and functions, both by file. */
+struct listing {
+    struct arena arena;
+    struct counts_line_count *lines;
+    struct counts_head *heads;
+    size_t n_lines, n_heads;
+};
+
+/* The functions of a file begin at *at, where it was left after the file before. */
+static size_t heads_of(const struct listing *listing, const char *file, size_t *at)
 {
-    struct arena scratch = {0};
-    for (size_t i = 0; i < n; i++) {
-        bool is_new_file = i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0;
-        if (is_new_file)
-            printf("%sTN:rank_%u\nSF:%s\n", i ? "end_of_record\n" : "", rank, text_escape(&scratch, lines[i].file));
-        printf("DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].executions);
-    }
-    if (n)
-        printf("end_of_record\n");
-    arena_release(&scratch);
+    size_t n = 0;
+    while (*at < listing->n_heads && strcmp(listing->heads[*at].file, file) < 0)
+        ++*at;
+    while (*at + n < listing->n_heads && strcmp(listing->heads[*at + n].file, file) == 0)
+        n++;
+    return n;
 }
 
-static json_t *json_lines(const struct counts_line_count *lines, size_t n, size_t *end)
+static void print_lcov_functions(struct listing *listing, const char *file, size_t *at)
+{
+    size_t n = heads_of(listing, file, at);
+    const struct counts_head *heads = listing->heads + *at;
+    for (size_t i = 0; i < n; i++)
+        printf("FN:%u,%s\n", heads[i].line, text_escape(&listing->arena, heads[i].name));
+    for (size_t i = 0; i < n; i++)
+        printf("FNDA:%llu,%s\n", (unsigned long long)heads[i].calls, text_escape(&listing->arena, heads[i].name));
+}
+
+static void print_lcov(uint32_t rank, struct listing *listing)
+{
+    const struct counts_line_count *lines = listing->lines;
+    size_t at_head = 0;
+    for (size_t i = 0; i < listing->n_lines; i++) {
+        if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) {
+            printf("%sTN:rank_%u\nSF:%s\n", i ? "end_of_record\n" : "", rank,
+                   text_escape(&listing->arena, lines[i].file));
+            print_lcov_functions(listing, lines[i].file, &at_head);
+        }
+        printf("DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].executions);
+    }
+    if (listing->n_lines)
+        printf("end_of_record\n");
+}
+
+static json_t *json_functions(struct listing *listing, const char *file, size_t *at)
 {
     json_t *array = json_array();
-    struct arena scratch = {0};
-    size_t i = *end;
-    for (const char *file = lines[i].file; i < n && strcmp(lines[i].file, file) == 0; i++)
-        json_array_append_new(array, json_pack("{s:i, s:I, s:s, s:b, s:[]}", "line_number", (int)lines[i].line, "count",
-                                               (json_int_t)lines[i].executions, "function_name",
-                                               text_escape(&scratch, lines[i].function), "unexecuted_block",
-                                               lines[i].executions == 0, "branches"));
-    *end = i;
-    arena_release(&scratch);
+    size_t n = heads_of(listing, file, at);
+    for (const struct counts_head *head = listing->heads + *at; n-- > 0; head++)
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:i, s:I}", "name", text_escape(&listing->arena, head->name),
+                                        "demangled_name", text_escape(&listing->arena, head->source_name), "start_line",
+                                        (int)head->line, "execution_count", (json_int_t)head->calls));
     return array;
 }
 
-static void print_json(uint32_t rank, const struct counts_line_count *lines, size_t n)
+/* The lines of the file that begins at *at, which moves behind it. */
+static json_t *json_lines(struct listing *listing, size_t *at)
+{
+    json_t *array = json_array();
+    const struct counts_line_count *lines = listing->lines;
+    for (const char *file = lines[*at].file; *at < listing->n_lines && strcmp(lines[*at].file, file) == 0; ++*at)
+        json_array_append_new(array, json_pack("{s:i, s:I, s:s, s:b, s:[]}", "line_number", (int)lines[*at].line,
+                                               "count", (json_int_t)lines[*at].executions, "function_name",
+                                               text_escape(&listing->arena, lines[*at].function), "unexecuted_block",
+                                               lines[*at].executions == 0, "branches"));
+    return array;
+}
+
+static void print_json(uint32_t rank, struct listing *listing)
 {
     json_t *files = json_array();
-    struct arena scratch = {0};
     char name[32];
     snprintf(name, sizeof name, "rank %u", rank);
-    for (size_t i = 0; i < n;) {
-        const char *file = lines[i].file;
-        json_t *of_file = json_lines(lines, n, &i);
-        json_array_append_new(
-            files, json_pack("{s:s, s:[], s:o}", "file", text_escape(&scratch, file), "functions", "lines", of_file));
+    for (size_t i = 0, at_head = 0; i < listing->n_lines;) {
+        const char *file = listing->lines[i].file;
+        json_t *functions = json_functions(listing, file, &at_head), *lines = json_lines(listing, &i);
+        json_array_append_new(files, json_pack("{s:s, s:o, s:o}", "file", text_escape(&listing->arena, file),
+                                               "functions", functions, "lines", lines));
     }
     json_t *all = json_pack("{s:s, s:s, s:s, s:o}", "format_version", "1", "gcc_version", "whywait " WHYWAIT_VERSION,
                             "data_file", name, "files", files);
     json_dumpf(all, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(all);
-    arena_release(&scratch);
 }
 
 static void print_rank(struct gathering *g, uint32_t rank, bool as_json)
 {
     for (uint32_t m = 0; m < g->trace->n_modules; m++) {
         struct counts_sum sum;
-        struct counts_line_count *lines;
-        struct arena scratch = {0};
+        struct listing listing = {0};
         if (!g->counts[m])
             continue;
-        counts_sum_init(&sum, &scratch, g->counts[m]);
+        counts_sum_init(&sum, &listing.arena, g->counts[m]);
         for (uint32_t l = 0; l < g->trace->n_locations; l++)
             if (g->trace->locations[l].rank == rank && g->locations[l].values)
                 add_location(g, &g->locations[l], m, &sum);
-        size_t n = counts_lines(&sum, &scratch, &lines);
-        (as_json ? print_json : print_lcov)(rank, lines, n);
-        arena_release(&scratch);
+        listing.n_lines = counts_lines(&sum, &listing.arena, &listing.lines);
+        listing.n_heads = counts_heads(&sum, &listing.arena, &listing.heads);
+        (as_json ? print_json : print_lcov)(rank, &listing);
+        arena_release(&listing.arena);
     }
 }
 

@@ -92,3 +92,31 @@ size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct co
     *lines = arena_array(arena, struct counts_line_count, n);
     return add_up(blocks, n, *lines);
 }
+
+static int compare_heads(const void *left, const void *right)
+{
+    const struct counts_head *a = left, *b = right;
+    int by_file = strcmp(a->file, b->file);
+    if (by_file)
+        return by_file;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+size_t counts_heads(const struct counts_sum *sum, struct arena *arena, struct counts_head **heads)
+{
+    size_t n = counts_n_functions(sum->counts);
+    *heads = arena_array(arena, struct counts_head, n);
+    for (uint32_t f = 0; f < n; f++) {
+        const struct counts_function *function = counts_function(sum->counts, f);
+        (*heads)[f] = (struct counts_head){.file = function->file,
+                                           .name = function->name,
+                                           .source_name = function->source_name,
+                                           .line = function->line,
+                                           .calls = sum->executions[sum->first[f]]};
+    }
+    if (n)
+        qsort(*heads, n, sizeof **heads, compare_heads);
+    return n;
+}

@@ -24,3 +24,12 @@ struct counts_line_count {
  * Returns how many; the array is in the arena.
  */
 size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines);
+
+/* A function and how often it was called. */
+struct counts_head {
+    const char *file, *name, *source_name;
+    uint32_t line;
+    uint64_t calls;
+};
+/* The module's counted functions by file, line and name. Returns how many; the array is in the arena. */
+size_t counts_heads(const struct counts_sum *sum, struct arena *arena, struct counts_head **heads);

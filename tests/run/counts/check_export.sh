@@ -44,5 +44,6 @@ done
 first=$(grep -n '^int main' "$source" | cut -d: -f1)
 awk -F'[:,]' -v first="$first" '$1 == "DA" && $2 >= first { exit 1 }' counts || { echo "counts of main() in spite of --only"; status=1; }
 
+grep -q '^FNDA:100,interval$' counts || { echo "interval() has not its 100 calls"; status=1; }
 [ "$(cat objects)" = 3 ] || { echo "$(cat objects) objects of JSON instead of 3"; status=1; }
 exit $status

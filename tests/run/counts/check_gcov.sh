@@ -36,6 +36,13 @@ source = open('lines.c').read().split('\n')
 faults = [f'line {n}: {ours.get(n)} instead of {gcov.get(n)}: {source[n - 1].strip()}'
           for n in sorted(set(gcov) | set(ours))
           if gcov.get(n) != ours.get(n) and (n in ours or not re.match(r'\s*(break;|continue;|case .*:|default:)$', source[n - 1]))]
+
+def functions(path):
+    return {each['name']: (each['start_line'], each['execution_count']) for text in open(path)
+            for unit in json.loads(text)['files'] if unit['file'].endswith('lines.c') for each in unit['functions']}
+
+if functions("ours.json") != functions("gcov.json"):
+    faults.append(f"functions: {functions('ours.json')} instead of {functions('gcov.json')}")
 print('\n'.join(faults) or f'{len(ours)} of {len(gcov)} lines, {sum(ours.values())} executions')
 sys.exit(bool(faults) or len(ours) < 40)
 END
