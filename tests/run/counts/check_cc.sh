@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# check_cc.sh TOOL
+# `whywait cc`: flags for the compiler that the plugin was built for, one clear line and no flags for any other; --only
+# leaves the other functions without counters.
+set -eu
+tool=$1
+folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-cc.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+status=0
+
+refused() { # WHAT EXPECTED OPTIONS...
+    local what=$1 expected=$2
+    shift 2
+    if "$tool" cc "$@" >flags 2>said; then echo "$what: flags were printed"; status=1; fi
+    [ ! -s flags ] && [ "$(wc -l <said)" = 1 ] && grep -q -- "$expected" said || { echo "$what:"; cat flags said; status=1; }
+}
+printf '#!/bin/sh\necho 13.2.0\n' >gcc-other
+chmod +x gcc-other
+refused "another GCC" "is GCC 13.2.0, but the plugin was built for GCC" --compiler ./gcc-other
+refused "no compiler" "is not GCC, or is not there" --compiler ./none
+refused "a blank in a pattern" "without blanks" --compiler gcc --only 'a b'
+
+cat >two.c <<'END'
+#include <stdio.h>
+int wanted(int x) { return x > 3 ? x * 2 : x; }
+int other(int x) { return x > 5 ? x - 1 : x; }
+int main(void) { return printf("%d\n", wanted(4) + other(6)) < 0; }
+END
+# shellcheck disable=SC2046
+gcc $("$tool" cc --compiler gcc --only 'want?d') -O0 two.c -o two
+[ "$(./two)" = 13 ] || { echo "the program printed $(./two)"; status=1; }
+readelf -p .whywait_strings two >strings
+grep -q ' wanted$' strings && ! grep -q ' other$\| main$' strings || { echo "counted functions:"; cat strings; status=1; }
+exit $status
