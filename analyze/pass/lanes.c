@@ -221,8 +221,9 @@ static void lane_sample(struct lanes *lanes, struct lane *from, const struct eve
         return;
     struct stretch *stretch = &lane->stretch;
     double weight = (double)event->weight_ns;
-    bool is_asleep = event->flags & WW_S_BLOCKED;
-    if (!is_asleep && sites_sample_is_idle(lanes->sites, event->frame)) {
+    bool is_asleep = event->flags & WW_S_BLOCKED, is_idle = sites_sample_is_idle(lanes->sites, event->frame);
+    /* A main thread that sleeps there waits for its fellows, and is blocked by nothing else. */
+    if (is_idle && !(is_asleep && from->is_worker)) {
         sparse_add(&stretch->idle, step, weight);
         stretch->n_idle++;
     } else if (from->is_worker && !is_asleep) {

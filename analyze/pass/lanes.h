@@ -19,7 +19,7 @@ struct stretch {
     uint32_t from, to; /* sites */
     uint64_t off_ns[OFF_N];
     struct sparse on, blocked, worker; /* sampled weights by step */
-    struct sparse idle;                /* likewise, inside a threading run-time: spinning, if anybody else is busy */
+    struct sparse idle; /* likewise, inside a threading run-time: spinning or asleep, if anybody else is busy */
     uint32_t n_on, n_blocked, n_worker, n_idle;
     struct sparse paths;  /* exact durations by step (regions of foreign archives) */
     struct sparse counts; /* bins and frames in flight (executions.h), when is_counted */
