@@ -128,7 +128,7 @@ void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *
     struct remainder *remainders = arena_array(&scratch, struct remainder, n);
     /* Sums of damaged times may be beyond any integer. */
     const int64_t largest_total = INT64_MAX / 2;
-    const double largest = (double)(largest_total / ((int64_t)n + 1));
+    const double largest = (double)largest_total / ((double)n + 1);
     int64_t left = total < 0 || total > largest_total ? largest_total : total;
     for (uint32_t i = 0; i < n; i++) {
         double value = fmin(fmax(values[i], 0), largest);

@@ -233,6 +233,12 @@ struct machine {
     const struct cie *cie;
 };
 
+/* Whatever a damaged table says, the product is a number: it wraps. */
+static int64_t factored(const struct machine *m, uint64_t value)
+{
+    return (int64_t)(value * (uint64_t)m->cie->data_factor);
+}
+
 static void set_rule(struct machine *m, uint64_t reg, enum cfi_kind kind, int64_t value)
 {
     if (reg < UNWIND_N_REGS)
@@ -275,7 +281,6 @@ static bool run_state(struct machine *m, unsigned op)
 /* How the CFA is found. */
 static void run_cfa(struct machine *m, struct cursor *c, unsigned op)
 {
-    int64_t factor = m->cie->data_factor;
     uint64_t reg;
     struct cursor block;
     switch (op) {
@@ -295,10 +300,10 @@ static void run_cfa(struct machine *m, struct cursor *c, unsigned op)
         break;
     case 0x12: /* def_cfa_sf */
         reg = take_uleb(c);
-        set_cfa(m, reg, take_sleb(c) * factor);
+        set_cfa(m, reg, factored(m, (uint64_t)take_sleb(c)));
         break;
     default: /* 0x13: def_cfa_offset_sf */
-        m->row.cfa.value = take_sleb(c) * factor;
+        m->row.cfa.value = factored(m, (uint64_t)take_sleb(c));
         break;
     }
 }
@@ -306,11 +311,10 @@ static void run_cfa(struct machine *m, struct cursor *c, unsigned op)
 /* Where one register is found. */
 static bool run_register(struct machine *m, struct cursor *c, unsigned op)
 {
-    int64_t factor = m->cie->data_factor;
     uint64_t reg = take_uleb(c);
     switch (op) {
     case 0x05: /* offset_extended */
-        set_rule(m, reg, CFI_AT_OFFSET, (int64_t)take_uleb(c) * factor);
+        set_rule(m, reg, CFI_AT_OFFSET, factored(m, take_uleb(c)));
         return true;
     case 0x06: /* restore_extended */
         if (reg < UNWIND_N_REGS)
@@ -330,13 +334,13 @@ static bool run_register(struct machine *m, struct cursor *c, unsigned op)
         set_expression(m, reg, op == 0x10 ? CFI_AT_EXPRESSION : CFI_IS_EXPRESSION, take_block(c, take_uleb(c)));
         return true;
     case 0x11: /* offset_extended_sf */
-        set_rule(m, reg, CFI_AT_OFFSET, take_sleb(c) * factor);
+        set_rule(m, reg, CFI_AT_OFFSET, factored(m, (uint64_t)take_sleb(c)));
         return true;
     case 0x14: /* val_offset */
-        set_rule(m, reg, CFI_IS_OFFSET, (int64_t)take_uleb(c) * factor);
+        set_rule(m, reg, CFI_IS_OFFSET, factored(m, take_uleb(c)));
         return true;
     case 0x15: /* val_offset_sf */
-        set_rule(m, reg, CFI_IS_OFFSET, take_sleb(c) * factor);
+        set_rule(m, reg, CFI_IS_OFFSET, factored(m, (uint64_t)take_sleb(c)));
         return true;
     default:
         return false;
@@ -381,7 +385,7 @@ static bool run_one(struct machine *m, struct cursor *c)
         m->location += low * m->cie->code_factor;
         return true;
     case 2: /* offset */
-        set_rule(m, low, CFI_AT_OFFSET, (int64_t)take_uleb(c) * m->cie->data_factor);
+        set_rule(m, low, CFI_AT_OFFSET, factored(m, take_uleb(c)));
         return true;
     case 3: /* restore */
         if (low < UNWIND_N_REGS)
