@@ -135,12 +135,13 @@ static APART void test_samples(void **state)
     if (recorder.sample_period_ns == 0)
         skip();
     struct found mine = read_file(0), other = read_file(1);
-    assert_in_range(mine.computing_ns, 300000000, 450000000);
+    /* The bounds are wide: on a busy machine the helper may not run for a while, and sleeps last longer. */
+    assert_in_range(mine.computing_ns, 200000000, 450000000);
     assert_int_equal(mine.in_call_ns, 0);
-    assert_in_range(mine.asleep_ns, 250000000, 600000000);
-    assert_in_range(mine.briefly_asleep_ns, 60000000, 3000000000);
+    assert_in_range(mine.asleep_ns, 150000000, 2000000000);
+    assert_in_range(mine.briefly_asleep_ns, 40000000, 5000000000);
     assert_true(strcmp(recorder.options.sampler, "timer") == 0 || mine.off_ns >= 300000000);
-    assert_in_range(other.computing_ns, 180000000, 350000000);
+    assert_in_range(other.computing_ns, 130000000, 350000000);
 }
 
 static int set_up(void **state)
