@@ -4,7 +4,7 @@
  * that loop itself: the mean over intervals that were not interrupted, times their number.
  *
  * ranks: 2
- * expect: loop=short_extra rank=1 share=0.6 call=MPI_Allreduce wait="wait at N x N" counted_kind=more-work
+ * expect: loop=short_extra rank=1 share=0.5 call=MPI_Allreduce wait="wait at N x N" counted_kind=more-work
  * measured=0.15
  */
 #include "known.h"
