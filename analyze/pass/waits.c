@@ -164,9 +164,9 @@ static struct sleepers *need_release(const struct need *need, const struct call 
     return NULL;
 }
 
-/* What cannot end before the other side has come, whatever the clocks say. MPI leaves it open of the rest: a message may
- * be buffered, freeing a communicator or opening a file may be local, a fence may have nothing to do. And recorders may
- * end MPI_Finalize early, before the others have come to it. */
+/* What cannot end before the other side has come, whatever the clocks say. MPI leaves it open of the rest: a message
+ * may be buffered, freeing a communicator or opening a file may be local, a fence may have nothing to do. And recorders
+ * may end MPI_Finalize early, before the others have come to it. */
 static bool kind_synchronises(enum wait_kind kind)
 {
     switch (kind) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A call graph of every shape, over one kind of work: a chain of integer operations that runs at the same speed wherever
- * it is, so that shares of instructions and shares of time are the same thing.
+ * A call graph of every shape, over one kind of work: a chain of integer operations that runs at the same speed
+ * wherever it is, so that shares of instructions and shares of time are the same thing.
  *
  *     work -> chain -> link -> step             three levels deep
  *     work -> often (many short), seldom (few long) -> step      one callee, unequal calls

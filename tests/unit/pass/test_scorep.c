@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An archive recorded by Score-P (../trace/data/scorep-phases, with its program): four phases whose waits are naps of known
- * size, and a chain of three hops. What is expected is what an established analyser reports for the same archive, by
- * wait state and call path, and the blame that a prototype of this analysis gave, which agrees with the naps in the
+ * An archive recorded by Score-P (../trace/data/scorep-phases, with its program): four phases whose waits are naps of
+ * known size, and a chain of three hops. What is expected is what an established analyser reports for the same archive,
+ * by wait state and call path, and the blame that a prototype of this analysis gave, which agrees with the naps in the
  * program.
  *
  * Blame differs from the established analyser's delay costs in one place: it also charges rank 0's load under chain
