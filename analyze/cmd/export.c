@@ -35,8 +35,7 @@ static struct options parse(int argc, char **argv)
     static const struct option long_options[] = {
         {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {0}};
     struct options options = {0};
-    int option;
-    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
+    while (option_next(argc, argv, long_options, usage) != -1) {
         options.as_json = strcmp(optarg, "gcov-json") == 0;
         if (!options.as_json && strcmp(optarg, "lcov") != 0)
             die("--format %s: there are lcov and gcov-json", optarg);

@@ -84,13 +84,17 @@ static const struct work_form *form_of(struct work *work, uint32_t what)
     const struct trace *trace = work->executions->trace;
     if (what & COUNT_FRAME) {
         uint32_t frame = what & ~COUNT_FRAME;
-        if (frame < trace->n_frames && !work->frames[frame].is_known)
+        if (!work->frames || frame >= trace->n_frames)
+            return NULL;
+        if (!work->frames[frame].is_known)
             frame_make(work, frame);
-        return frame < trace->n_frames ? &work->frames[frame] : NULL;
+        return &work->frames[frame];
     }
-    if (what < trace->n_points && !work->points[what].is_known)
+    if (!work->points || what >= trace->n_points)
+        return NULL;
+    if (!work->points[what].is_known)
         point_make(work, what);
-    return what < trace->n_points ? &work->points[what] : NULL;
+    return &work->points[what];
 }
 
 void work_measure(struct work *work, const struct sparse *counts, struct sparse *out)

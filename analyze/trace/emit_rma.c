@@ -43,8 +43,10 @@ void emit_rma_operation(struct emitter *emitter, struct emit_location *location,
 {
     uint64_t id = request ? request->id : requests_new_id(&emitter->requests);
     write_operation(location, call, emit_win_ref(emitter, call->comm), id, t);
-    if (!request)
-        *vec_push(&target_of(emitter, call)->ids) = id;
+    if (request)
+        return;
+    struct rma_target *target = target_of(emitter, call);
+    *vec_push(&target->ids) = id;
 }
 
 static void complete_target(struct emitter *emitter, struct emit_location *location, struct rma_target *target,

@@ -186,7 +186,7 @@ static void slot_write(struct rule_slot *slot, const struct rule *rule)
 
 static void slot_read(struct rule_slot *slot, struct rule *rule)
 {
-    uint64_t word[RULE_WORDS];
+    uint64_t word[RULE_WORDS] = {0};
     for (unsigned i = 0; i < RULE_WORDS; i++)
         word[i] = atomic_load_explicit(&slot->word[i], memory_order_relaxed);
     memcpy(rule, word, sizeof word);
