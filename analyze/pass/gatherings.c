@@ -171,6 +171,13 @@ static void gathering_add(struct gathering *gathering, uint32_t index, struct po
         gathering->last = index;
 }
 
+uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank)
+{
+    const struct gather_comm *state = comm_ready(gatherings, comm);
+    uint32_t index = comm_index(state, gather_comm_size(gatherings->trace, comm), rank);
+    return index == TRACE_NONE ? 0 : state->spaces[space].n_joined[index];
+}
+
 struct gathering *gatherings_join(struct gatherings *gatherings, const struct gather_call *call, struct point *point,
                                   uint32_t *index)
 {

@@ -58,6 +58,8 @@ struct gathering *gatherings_join(struct gatherings *gatherings, const struct ga
 void gatherings_end(struct gatherings *gatherings, uint32_t rank);
 /* The end of the trace: whoever has not come will not come. */
 void gatherings_end_all(struct gatherings *gatherings);
+/* How many operations of the communicator this rank has taken part in. */
+uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank);
 /* NULL when the communicator has no topology that is known. */
 const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank);
 struct gathering *gathering_hold(struct gathering *gathering);

@@ -19,12 +19,22 @@ static bool rank_is_inside(const struct reader *reader, uint32_t rank, uint32_t 
     return false;
 }
 
-/* The first member that is not inside a collective of this communicator. */
+/* How many collectives of the communicator a rank has come to, the open one included. */
+static uint64_t n_entered(const struct reader *reader, const struct open_call *call, uint32_t rank)
+{
+    enum gather_space space = call->class == WW_RMA_FENCE ? GATHER_FENCE : GATHER_BLOCKING;
+    return gatherings_n_joined(reader->replay->gatherings, call->comm, space, rank) +
+           rank_is_inside(reader, rank, call->comm);
+}
+
+/* The first member that has not come to this collective. Others may be through: the root of a broadcast does not wait
+ * for the rest. */
 static uint32_t missing_member(const struct reader *reader, const struct open_call *call)
 {
+    uint64_t number = n_entered(reader, call, call->rank);
     for (uint32_t i = 0; i < gather_comm_size(reader->trace, call->comm); i++) {
         uint32_t rank = gather_comm_rank(reader->trace, call->comm, i);
-        if (rank < reader->trace->n_ranks && !rank_is_inside(reader, rank, call->comm))
+        if (rank < reader->trace->n_ranks && n_entered(reader, call, rank) < number)
             return rank;
     }
     return TRACE_NONE;

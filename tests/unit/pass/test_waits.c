@@ -402,6 +402,27 @@ static void a_killed_rank_is_waited_for(void **state)
     scene_free(scene);
 }
 
+/* The root of a broadcast has been through it and waits for the other in turn: that one waits for nobody, and the two
+ * are not in each other's way. */
+static void a_root_that_went_on_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "work", 100);
+    scene_collective(scene, 0, WW_ID_Bcast, 0, 110);
+    scene_enter(scene, 0, WW_ID_Recv, 120);
+    scene_work(scene, 1, "late", 400);
+    scene_enter(scene, 1, WW_ID_Bcast, 400);
+    scene_event(scene, (struct event){.kind = EV_END, .loc = 0, .peer = 1, .time_ns = 500000, .flags = WW_END_SIGNAL});
+    scene_event(
+        scene, (struct event){.kind = EV_END, .loc = 1, .peer = TRACE_NONE, .time_ns = 500000, .flags = WW_END_SIGNAL});
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_int_equal(analysis->n_open_waits, 2);
+    assert_int_equal(analysis->open_waits[0].for_rank, 1);
+    assert_int_equal(analysis->open_waits[1].for_rank, TRACE_NONE);
+    scene_free(scene);
+}
+
 static void fence_is_a_barrier(void **state)
 {
     (void)state;
@@ -544,6 +565,7 @@ int main(void)
         cmocka_unit_test(intercommunicator_peers_are_remote),
         cmocka_unit_test(peer_may_be_nobody_or_oneself),
         cmocka_unit_test(a_killed_rank_is_waited_for),
+        cmocka_unit_test(a_root_that_went_on_is_not_waited_for),
         cmocka_unit_test(fence_is_a_barrier),
         cmocka_unit_test(epochs_wait_for_each_other),
         cmocka_unit_test(neighbours_wait_for_those_they_receive_from),
