@@ -5,6 +5,7 @@
     faults.py BUILD_DIR [--most N] [CALL ...]
 """
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import shutil
@@ -29,25 +30,32 @@ def run(build, call, nth):
         return done.returncode, done.stdout, log.stat().st_size if log.exists() else 0, done.stderr
 
 
+def fail_call(build, call, most, good):
+    """(runs with faults, what went wrong) of failing one call at every turn."""
+    injected, bad = 0, []
+    for nth in [*map(str, range(1, most + 1)), "1+", "4+"]:
+        status, output, n, stderr = run(build, call, nth)
+        injected += n > 0
+        if (status, output) != good or "internal error" in stderr:
+            bad.append(f"{call} failing at {nth}: status {status}, output {output!r} instead of {good}\n{stderr[-500:]}")
+        if not n:
+            break
+    return injected, bad
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("build", type=pathlib.Path)
     options.add_argument("--most", type=int, default=6, help="faults a call, before the one that makes all later calls fail")
     options.add_argument("calls", nargs="*", default=CALLS)
     args = options.parse_args()
-    build, bad, injected = args.build.resolve(), 0, 0
+    build = args.build.resolve()
     good = run(build, "none", 0)[:2]
-    for call in args.calls or CALLS:
-        for nth in [*map(str, range(1, args.most + 1)), "1+", "4+"]:
-            status, output, n, stderr = run(build, call, nth)
-            injected += n > 0
-            if (status, output) != good or "internal error" in stderr:
-                bad += 1
-                print(f"{call} failing at {nth}: status {status}, output {output!r} instead of {good}\n{stderr[-500:]}")
-            if not n:
-                break
-    print(f"{injected} runs with faults, {bad} of them changed the program")
-    sys.exit(bad > 0 or injected < 20)
+    with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
+        results = list(pool.map(lambda call: fail_call(build, call, args.most, good), args.calls or CALLS))
+    injected, bad = sum(n for n, _ in results), [text for _, texts in results for text in texts]
+    print("\n".join([*bad, f"{injected} runs with faults, {len(bad)} of them changed the program"]))
+    sys.exit(bool(bad) or injected < 20)
 
 
 main()
