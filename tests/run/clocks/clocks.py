@@ -43,7 +43,7 @@ def main():
         good = all(cause[key] == expected[key] for key in ("file", "line_first", "line_last", "ranks"))
         good = good and abs(cause["share"] - expected["share"]) < 0.01 and expected["share"] > 0.9
         # Waiting itself follows the machine's mood: it only must not contain the offset.
-        good = good and 0.7 < other["waiting_ns"] / same["waiting_ns"] < 1.4
+        good = good and 0.3 < other["waiting_ns"] / same["waiting_ns"] < 3
         print(line, "as expected" if good else f"but without an offset: {expected['routine']} {expected['share']:.4f}, "
               f"waiting {other['waiting_ns']} instead of {same['waiting_ns']}")
         bad += not good
