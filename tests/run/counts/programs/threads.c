@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* flags: -fopenmp
- * OpenMP: every thread counts for itself; static schedules, so that each thread's work is the same in every run. */
+ * OpenMP: every thread counts for itself; static schedules, so that each thread's work is the same in every run. The
+ * sum is an integer's, which one instruction adds: a double's would be a loop that is repeated when two threads meet.
+ */
 #include "tests/run/counts/sync.h"
 #include <omp.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@ static void in_turn(int id)
 
 int main(void)
 {
-    double sum = 0;
+    long sum = 0;
     omp_set_num_threads(THREADS);
     for (int round = 0; round < 3; round++) {
 #pragma omp parallel reduction(+ : sum)
@@ -37,11 +39,11 @@ int main(void)
             in_turn(id);
 #pragma omp for schedule(static, 16)
             for (int i = 0; i < N; i++)
-                sum += a[i] * b[N - 1 - i];
+                sum += (long)(a[i] * b[N - 1 - i]);
             in_turn(id);
         }
         counts_sync();
     }
-    printf("%.0f\n", sum);
+    printf("%ld\n", sum);
     return 0;
 }
