@@ -214,6 +214,7 @@ struct ww_sample {
 enum {
     WW_S_KERNEL = 1,  /* on a CPU, in the kernel on behalf of this stack */
     WW_S_BLOCKED = 2, /* off the CPU, asleep in a system call made from this stack */
+    WW_S_SYNC = 4,    /* with BLOCKED: until another thread wakes it */
 };
 
 struct ww_switch {
@@ -232,7 +233,7 @@ struct ww_clock {
 };
 
 /* Executions (or bytes) since the last such record of this thread, taken at the entry of the call that follows: 96-bit
- * bins. There is one before every call that may synchronise, polls excepted, also when nothing changed. */
+ * bins. Those of thread 0 include the threads of the process that do not call MPI. There is one before every call that may synchronise, polls excepted, also when nothing changed. */
 struct ww_bins {
     struct ww_head head;
     uint16_t what; /* enum ww_bin_kind */
@@ -249,9 +250,10 @@ struct ww_counters {
     struct ww_head head;
     uint32_t id; /* from 1, never reused */
     uint32_t n_points;
-    uint32_t zero;
+    uint32_t flags;
     uint64_t bias;
 };
+enum { WW_COUNTERS_ALL_THREADS = 1 }; /* in flags: no thread's counts are missing */
 
 struct ww_note {
     struct ww_head head;

@@ -28,6 +28,7 @@ void executions_release(struct executions *executions)
     vec_free(executions->has_points);
     counts_result_release(&executions->result);
     vec_release(&executions->is_partial);
+    vec_release(&executions->contradicted);
     vec_release(&executions->bins);
     vec_release(&executions->frames);
 }
@@ -35,7 +36,7 @@ void executions_release(struct executions *executions)
 void executions_leave_out(struct executions *executions, struct sites *sites, const struct survey *survey)
 {
     const struct trace *trace = executions->trace;
-    for (size_t i = 0; i < survey->entries.n; i++) {
+    for (size_t i = 0; i < survey->entries.n && !trace->counts_all_threads; i++) {
         uint32_t frame = survey->entries.at[i].is_workers ? survey->entries.at[i].frame : TRACE_NONE, n_seen = 0;
         for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent) {
             uint32_t place = sites_frame_place(sites, frame);
@@ -89,6 +90,20 @@ static void gather(struct executions *executions, uint32_t module, const struct 
     }
 }
 
+/* Frames that were not known to be in flight, as a rule: those of other threads. */
+static void note_contradictions(struct executions *executions, uint32_t module, const struct counts *counts)
+{
+    for (size_t i = 0; i < executions->result.faults.n; i++) {
+        const struct counts_function *function = counts_function(counts, executions->result.faults.at[i].function);
+        for (uint32_t b = 0; b < function->n_blocks; b++) {
+            uint64_t address = function->blocks[b].address;
+            uint32_t place = address ? code_place_at(executions->code, module, address) : CODE_NONE;
+            if (place != CODE_NONE)
+                *vec_push(&executions->contradicted) = place;
+        }
+    }
+}
+
 void executions_each_block(struct executions *executions, const struct term *terms, size_t n, executions_visit *visit,
                            void *context)
 {
@@ -101,6 +116,7 @@ void executions_each_block(struct executions *executions, const struct term *ter
             continue;
         counts_solve(counts, executions->bins.at, executions->bins.n, executions->frames.at, executions->frames.n,
                      &executions->result);
+        note_contradictions(executions, module, counts);
         for (size_t i = 0; i < executions->result.rows.n; i++) {
             const struct counts_row *row = &executions->result.rows.at[i];
             visit(context, module, counts_function(counts, row->function), row);
@@ -143,8 +159,23 @@ static void solve_one(struct executions *executions, uint64_t high, const struct
     map_release(&found.most);
 }
 
+/* One side of a comparison without the other would be wrong: what is contradicted once is left out everywhere. */
+static void drop_contradicted(const struct executions *executions, struct sparse *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < out->n; i++) {
+        bool is_contradicted = false;
+        for (size_t j = 0; j < executions->contradicted.n && !is_contradicted; j++)
+            is_contradicted = executions->contradicted.at[j] == (uint32_t)out->at[i].key;
+        if (!is_contradicted)
+            out->at[n++] = out->at[i];
+    }
+    out->n = out->n_packed = n;
+}
+
 void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out)
 {
+    executions->contradicted.n = 0;
     sparse_pack(bins);
     for (size_t i = 0, end; i < bins->n; i = end) {
         uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
@@ -153,6 +184,7 @@ void executions_solve(struct executions *executions, struct sparse *bins, struct
         solve_one(executions, high, &bins->at[i], end - i, out);
     }
     sparse_pack(out);
+    drop_contradicted(executions, out);
 }
 
 double executions_share_of_work(double late_ns, double late, double others_ns, double others)

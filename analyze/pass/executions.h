@@ -22,7 +22,8 @@ struct executions {
     struct code *code;
     struct counts **modules; /* by module; NULL = not opened, or no counts there */
     bool *is_opened, *has_points;
-    VEC(bool) is_partial; /* by place: threads that take no counts run it as well */
+    VEC(bool) is_partial;       /* by place: threads that take no counts run it as well */
+    VEC(uint32_t) contradicted; /* places of functions whose counts contradict each other */
     struct counts_result result;
     VEC(struct counts_bin) bins;
     VEC(struct counts_frame) frames;
@@ -30,7 +31,8 @@ struct executions {
 
 void executions_begin(struct executions *executions, const struct trace *trace, struct code *code);
 void executions_release(struct executions *executions);
-/* Threads that never call MPI take no counts, so places where they were seen are not counted at all. */
+/* Where the counts of threads that never call MPI may be missing, places where such threads were seen are not counted
+ * at all. */
 void executions_leave_out(struct executions *executions, struct sites *sites, const struct survey *survey);
 /* NULL when the module has no counts or is not the file that ran. */
 struct counts *executions_module(struct executions *executions, uint32_t module);

@@ -9,9 +9,10 @@ static void stretch_begin(struct lane *lane, uint64_t now_ns)
     stretch->begin_ns = lane->mark_ns = now_ns;
     stretch->from = lane->site;
     stretch->off_ns[OFF_PREEMPTED] = stretch->off_ns[OFF_BLOCKED] = 0;
-    stretch->n_on = stretch->n_blocked = stretch->n_worker = stretch->n_idle = 0;
+    stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
     sparse_clear(&stretch->on);
     sparse_clear(&stretch->blocked);
+    sparse_clear(&stretch->sync);
     sparse_clear(&stretch->worker);
     sparse_clear(&stretch->idle);
     sparse_clear(&stretch->paths);
@@ -85,6 +86,7 @@ void lanes_release(struct lanes *lanes)
     for (uint32_t i = 0; lanes->at && i < lanes->trace->n_locations; i++) {
         sparse_release(&lanes->at[i].stretch.on);
         sparse_release(&lanes->at[i].stretch.blocked);
+        sparse_release(&lanes->at[i].stretch.sync);
         sparse_release(&lanes->at[i].stretch.worker);
         sparse_release(&lanes->at[i].stretch.idle);
         sparse_release(&lanes->at[i].stretch.paths);
@@ -222,15 +224,17 @@ static void lane_sample(struct lanes *lanes, struct lane *from, const struct eve
     struct stretch *stretch = &lane->stretch;
     double weight = (double)event->weight_ns;
     bool is_asleep = event->flags & WW_S_BLOCKED, is_idle = sites_sample_is_idle(lanes->sites, event->frame);
-    /* A main thread that sleeps there waits for its fellows, and is blocked by nothing else. */
-    if (is_idle && !(is_asleep && from->is_worker)) {
+    if (is_asleep && from->is_worker)
+        return;
+    if (event->flags & WW_S_SYNC) {
+        sparse_add(&stretch->sync, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
+        stretch->n_sync++;
+    } else if (is_idle) {
         sparse_add(&stretch->idle, step, weight);
         stretch->n_idle++;
-    } else if (from->is_worker && !is_asleep) {
+    } else if (from->is_worker) {
         sparse_add(&stretch->worker, step, weight);
         stretch->n_worker++;
-    } else if (from->is_worker) {
-        return;
     } else if (is_asleep) {
         sparse_add(&stretch->blocked, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
         stretch->n_blocked++;

@@ -19,8 +19,9 @@ struct stretch {
     uint32_t from, to; /* sites */
     uint64_t off_ns[OFF_N];
     struct sparse on, blocked, worker; /* sampled weights by step */
-    struct sparse idle; /* likewise, inside a threading run-time: spinning or asleep, if anybody else is busy */
-    uint32_t n_on, n_blocked, n_worker, n_idle;
+    struct sparse sync;                /* likewise, asleep until another thread wakes it */
+    struct sparse idle;                /* likewise, spinning inside a threading run-time */
+    uint32_t n_on, n_blocked, n_sync, n_worker, n_idle;
     struct sparse paths;  /* exact durations by step (regions of foreign archives) */
     struct sparse counts; /* bins and frames in flight (executions.h), when is_counted */
     bool is_off;          /* recording was switched off: nothing is known of it but its length */

@@ -17,6 +17,7 @@ void pools_release(struct pools *pools)
     for (size_t i = 0; i < pools->n; i++) {
         sparse_release(&pools->at[i].on);
         sparse_release(&pools->at[i].blocked);
+        sparse_release(&pools->at[i].sync);
         sparse_release(&pools->at[i].worker);
         sparse_release(&pools->at[i].idle);
     }
@@ -39,7 +40,7 @@ static uint32_t stretch_bucket(const struct stretch *stretch)
 
 static uint32_t stretch_n_samples(const struct stretch *stretch)
 {
-    return stretch->n_on + stretch->n_blocked + stretch->n_worker + stretch->n_idle;
+    return stretch->n_on + stretch->n_blocked + stretch->n_sync + stretch->n_worker + stretch->n_idle;
 }
 
 static void pool_add(struct pools *pools, struct pool_key key, const struct stretch *stretch)
@@ -50,10 +51,12 @@ static void pool_add(struct pools *pools, struct pool_key key, const struct stre
     struct pool *pool = &pools->at[id];
     sparse_add_all(&pool->on, &stretch->on, 1);
     sparse_add_all(&pool->blocked, &stretch->blocked, 1);
+    sparse_add_all(&pool->sync, &stretch->sync, 1);
     sparse_add_all(&pool->worker, &stretch->worker, 1);
     sparse_add_all(&pool->idle, &stretch->idle, 1);
     pool->n_samples += stretch_n_samples(stretch);
     pool->n_blocked += stretch->n_blocked;
+    pool->n_sync += stretch->n_sync;
     pool->n_worker += stretch->n_worker;
 }
 
@@ -88,20 +91,30 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
 
 /*
  * Which samples tell about an amount of time, and the state they mean. While a main thread sleeps its workers may be
- * busy, and then they are what the process does, for as long as they are.
+ * busy, and then they are what the process does, for as long as they are. A main thread that is known to wait for
+ * another thread waits for busy workers all the time, though the first part of a young worker's work is not sampled.
  */
 static void shares_gather_asleep(const struct pool *pool, struct sparse *out)
 {
-    double worker_ns = sparse_sum(&pool->worker), blocked_ns = sparse_sum(&pool->blocked);
+    double worker_ns = sparse_sum(&pool->worker), sync_ns = sparse_sum(&pool->sync);
+    double asleep_ns = sparse_sum(&pool->blocked) + sync_ns;
+    if (worker_ns < sync_ns && worker_ns > sync_ns / 2) {
+        sparse_add_all(out, &pool->worker, sync_ns / worker_ns);
+        sparse_add_all(out, &pool->blocked, 1);
+        return;
+    }
     sparse_add_all(out, &pool->worker, 1);
-    if (blocked_ns > worker_ns)
-        sparse_add_all(out, &pool->blocked, (blocked_ns - worker_ns) / blocked_ns);
+    if (asleep_ns <= worker_ns)
+        return;
+    double left = (asleep_ns - worker_ns) / asleep_ns;
+    sparse_add_all(out, &pool->blocked, left);
+    sparse_add_all(out, &pool->sync, left);
 }
 
 static void shares_gather(struct steps *steps, const struct pool *pool, int amount, struct sparse *out)
 {
     static const enum step_state off_state[OFF_N] = {STEP_DESCHEDULED, STEP_BLOCKED};
-    if (amount == OFF_BLOCKED && (pool->n_worker || pool->n_blocked)) {
+    if (amount == OFF_BLOCKED && (pool->n_worker || pool->n_blocked || pool->n_sync)) {
         shares_gather_asleep(pool, out);
         return;
     }
@@ -173,9 +186,11 @@ static void spread_own(struct pools *pools, uint32_t rank, const struct stretch 
 {
     struct pool pool = {.on = *on,
                         .blocked = stretch->blocked,
+                        .sync = stretch->sync,
                         .worker = stretch->worker,
                         .idle = stretch->idle,
                         .n_blocked = stretch->n_blocked,
+                        .n_sync = stretch->n_sync,
                         .n_worker = stretch->n_worker};
     for (int amount = 0; amount < N_AMOUNTS; amount++) {
         if (!amounts[amount])

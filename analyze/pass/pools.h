@@ -20,8 +20,8 @@ enum {
 };
 
 struct pool {
-    struct sparse on, blocked, worker, idle;
-    uint32_t n_samples, n_worker, n_blocked;
+    struct sparse on, blocked, sync, worker, idle;
+    uint32_t n_samples, n_worker, n_blocked, n_sync;
     struct shares {
         struct term *at; /* step, share; sums to 1 */
         size_t n;

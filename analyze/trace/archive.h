@@ -28,7 +28,7 @@ enum archive_attribute {
 };
 
 /* Interrupt generators of samples: in which state the thread was. */
-enum archive_generator { ARCHIVE_GEN_USER, ARCHIVE_GEN_KERNEL, ARCHIVE_GEN_BLOCKED, ARCHIVE_N_GEN };
+enum archive_generator { ARCHIVE_GEN_USER, ARCHIVE_GEN_KERNEL, ARCHIVE_GEN_BLOCKED, ARCHIVE_GEN_SYNC, ARCHIVE_N_GEN };
 
 /* The metric of the scheduler: 1 on a CPU, 0 off it and blocked, 2 off it although runnable. */
 enum { ARCHIVE_METRIC_SCHED, ARCHIVE_SCHED_OFF = 0, ARCHIVE_SCHED_ON = 1, ARCHIVE_SCHED_PREEMPTED = 2 };
@@ -39,6 +39,8 @@ enum { ARCHIVE_PARAM_COUNTS };
 #define ARCHIVE_PROP_MODULE "WHYWAIT::MODULE"       /* root, one a module, "NUMBER BUILD-ID-OR-- PATH" */
 #define ARCHIVE_PROP_COMMAND "WHYWAIT::COMMAND"     /* root */
 #define ARCHIVE_PROP_ONLY "WHYWAIT::ONLY"           /* root: patterns of the functions whose counts were recorded */
+#define ARCHIVE_PROP_COUNTED "WHYWAIT::COUNTED"     /* root: whose executions are counted */
+#define ARCHIVE_COUNTED_ALL "all threads"           /* else of threads that do not call MPI, some may be missing */
 #define ARCHIVE_PROP_PROGRAM "WHYWAIT::PROGRAM"     /* root */
 #define ARCHIVE_PROP_NOTE "WHYWAIT::NOTE"           /* root or location group, any number */
 #define ARCHIVE_PROP_NEIGHBORS "WHYWAIT::NEIGHBORS" /* location group: "COMM N-IN RANK..." */

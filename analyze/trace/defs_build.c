@@ -330,6 +330,8 @@ static void build_root(struct build *build)
             trace->command = arena_strdup(&trace->arena, value);
         else if (!strcmp(name, ARCHIVE_PROP_ONLY))
             trace->only = arena_strdup(&trace->arena, value);
+        else if (!strcmp(name, ARCHIVE_PROP_COUNTED))
+            trace->counts_all_threads = !strcmp(value, ARCHIVE_COUNTED_ALL);
     }
 }
 

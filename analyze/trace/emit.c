@@ -419,9 +419,10 @@ void emit_sample(struct emit_location *location, const struct ww_sample *sample,
     if (!context)
         return;
     OTF2_AttributeList *attributes = NULL;
-    uint32_t generator = sample->flags & WW_S_BLOCKED  ? ARCHIVE_GEN_BLOCKED
-                         : sample->flags & WW_S_KERNEL ? ARCHIVE_GEN_KERNEL
-                                                       : ARCHIVE_GEN_USER;
+    uint32_t generator = sample->flags & WW_S_SYNC      ? ARCHIVE_GEN_SYNC
+                         : sample->flags & WW_S_BLOCKED ? ARCHIVE_GEN_BLOCKED
+                         : sample->flags & WW_S_KERNEL  ? ARCHIVE_GEN_KERNEL
+                                                        : ARCHIVE_GEN_USER;
     if (sample->weight_ns != location->sample_period_ns) {
         attributes = location->attributes;
         OTF2_AttributeList_AddUint64(attributes, ARCHIVE_ATTR_WEIGHT, sample->weight_ns);

@@ -133,6 +133,8 @@ static void define_root(struct def_writer *defs)
     defs_root_property(defs, ARCHIVE_PROP_COMMAND, join->command);
     if (join->only[0])
         defs_root_property(defs, ARCHIVE_PROP_ONLY, join->only);
+    if (join->has_counts)
+        defs_root_property(defs, ARCHIVE_PROP_COUNTED, join->lacks_threads ? "callers" : ARCHIVE_COUNTED_ALL);
     define_modules(defs);
     for (size_t i = 0; i < join->notes.n; i++)
         defs_root_property(defs, arena_printf(&join->arena, ARCHIVE_PROP_NOTE "::%zu", i), join->notes.at[i]);
@@ -315,7 +317,8 @@ static void define_contexts(struct def_writer *defs)
         memcpy(&frame, join->frames.items[i].bytes, sizeof frame);
         define_context(defs, i, &frame);
     }
-    static const char *names[ARCHIVE_N_GEN] = {"on a CPU", "on a CPU, in the kernel", "blocked in a system call"};
+    static const char *names[ARCHIVE_N_GEN] = {"on a CPU", "on a CPU, in the kernel", "blocked in a system call",
+                                               "waiting for another thread"};
     if (join->sample_period_ns)
         for (uint32_t i = 0; i < ARCHIVE_N_GEN; i++)
             DEFINE(defs, InterruptGenerator, i, defs_string_id(defs, names[i]), OTF2_INTERRUPT_GENERATOR_MODE_TIME,

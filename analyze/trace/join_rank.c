@@ -254,6 +254,7 @@ static void take_record(struct rank_tables *tables, const struct ww_head *head)
     case WW_COUNTERS: {
         const struct ww_counters *counters = record;
         tables->join->has_counts = true;
+        tables->join->lacks_threads |= !(counters->flags & WW_COUNTERS_ALL_THREADS);
         *vec_push(&tables->counters) = (struct counters_bias){counters->id, counters->bias};
         break;
     }

@@ -448,6 +448,7 @@ CALLBACK(on_sample, OTF2_CallingContextRef context, uint32_t unwind_distance, OT
         OTF2_AttributeList_GetUint64(attributes, ARCHIVE_ATTR_WEIGHT, &event->weight_ns);
         event->flags = generator == ARCHIVE_GEN_KERNEL    ? WW_S_KERNEL
                        : generator == ARCHIVE_GEN_BLOCKED ? WW_S_BLOCKED
+                       : generator == ARCHIVE_GEN_SYNC    ? WW_S_BLOCKED | WW_S_SYNC
                                                           : 0;
     }
     return OK;

@@ -139,8 +139,9 @@ struct trace {
     const char *run_dir; /* NULL for a foreign archive */
     const char *program; /* base name */
     const char *command;
-    const char *only;     /* patterns of the functions whose counts were recorded; NULL = all */
-    const char *recorder; /* "whywait 0.1.0", "Score-P ..." */
+    const char *only;        /* patterns of the functions whose counts were recorded; NULL = all */
+    const char *recorder;    /* "whywait 0.1.0", "Score-P ..." */
+    bool counts_all_threads; /* also of threads that do not call MPI no counts are missing */
     bool is_ours;
     bool is_damaged; /* a part of the archive could not be read; notes say which */
     uint32_t n_ranks;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ enum { WINDOW_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
 
 struct place {
     uint64_t sp, pc;
+    int system_call; /* -1: it sleeps outside of one */
 };
 
 /* "NR ARGS SP PC" asleep in a system call, "-1 SP PC" asleep otherwise, "running". */
@@ -32,10 +34,11 @@ static bool read_place(int32_t tid, struct place *place)
         return false;
     text[n] = '\0';
     unsigned long long sp, pc;
+    int system_call = -1;
     if (sscanf(text, "-1 %llx %llx", &sp, &pc) != 2 &&
-        sscanf(text, "%*d %*x %*x %*x %*x %*x %*x %llx %llx", &sp, &pc) != 2)
+        sscanf(text, "%d %*x %*x %*x %*x %*x %*x %llx %llx", &system_call, &sp, &pc) != 3)
         return false;
-    *place = (struct place){sp, pc};
+    *place = (struct place){sp, pc, system_call};
     return sp != 0;
 }
 
@@ -82,6 +85,12 @@ static void walk_blocked(struct stack_walk *walk, const struct place *place, con
     }
 }
 
+/* Joins, locks, conditions and barriers of threads all come to this system call. */
+static bool waits_for_thread(const struct place *place)
+{
+    return place->system_call == SYS_futex;
+}
+
 bool blocked_look(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns)
 {
     static unsigned char bytes[WINDOW_BYTES]; /* the helper is the only caller */
@@ -96,6 +105,7 @@ bool blocked_look(struct recorder_thread *thread, uint64_t now_ns, uint64_t weig
     if (!read_place(thread->tid, &again) || again.sp != place.sp || again.pc != place.pc)
         return false;
     if (weight_ns > 0)
-        sample_emit(thread, &walk, WW_S_BLOCKED, now_ns, weight_ns);
+        sample_emit(thread, &walk, waits_for_thread(&place) ? WW_S_BLOCKED | WW_S_SYNC : WW_S_BLOCKED, now_ns,
+                    weight_ns);
     return true;
 }

@@ -318,16 +318,26 @@ struct tls_place {
 };
 extern void *__tls_get_addr(struct tls_place *place);
 
-static void attach_one(const struct counters_module *module, struct counters_view *view)
+static size_t copy_bytes(const struct counters_module *module, int kind)
+{
+    return (size_t)module->sets[kind].n_counters * WORD_BYTES;
+}
+
+static bool make_copies(const struct counters_module *module, struct counters_view *view)
 {
     bool has_copies = true;
     for (int kind = 0; kind < COUNTERS_KINDS; kind++) {
-        if (!view->copy[kind] && module->sets[kind].n_counters)
-            view->copy[kind] = own_pages((size_t)module->sets[kind].n_counters * WORD_BYTES);
-        has_copies &= view->copy[kind] || !module->sets[kind].n_counters;
+        if (!view->copy[kind] && copy_bytes(module, kind))
+            view->copy[kind] = own_pages(copy_bytes(module, kind));
+        has_copies &= view->copy[kind] || !copy_bytes(module, kind);
     }
+    return has_copies;
+}
+
+static void attach_one(const struct counters_module *module, struct counters_view *view)
+{
     struct tls_place place = {module->tls_module, 0};
-    view->live = module->tls_module && has_copies ? __tls_get_addr(&place) : NULL;
+    view->live = make_copies(module, view) && module->tls_module ? __tls_get_addr(&place) : NULL;
 }
 
 void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread)
@@ -413,4 +423,42 @@ uint32_t counters_take(const struct counters_module *module, struct counters_vie
         }
     }
     return n;
+}
+
+static void move_counts(const struct counters_module *module, struct counters_view *view, enum counters_kind kind,
+                        uint64_t *words)
+{
+    struct counters_bin bins[64];
+    const uint32_t n_bins = sizeof bins / sizeof *bins;
+    struct counters_cursor cursor = {0};
+    uint32_t n = n_bins;
+    while (n == n_bins) {
+        n = counters_take(module, view, kind, &cursor, bins, n_bins);
+        for (uint32_t i = 0; i < n; i++)
+            words[bins[i].point] += bins[i].value;
+    }
+}
+
+static void leave_one(const struct counters_module *module, struct counters_view *view, struct counters_view *rest)
+{
+    if (!rest->live && make_copies(module, rest))
+        rest->live = own_pages((size_t)module->n_points * WORD_BYTES);
+    for (int kind = 0; kind < COUNTERS_KINDS; kind++) {
+        if (view->live && rest->live)
+            move_counts(module, view, (enum counters_kind)kind, (uint64_t *)(uintptr_t)rest->live);
+        if (view->copy[kind])
+            munmap(view->copy[kind], copy_bytes(module, kind));
+    }
+}
+
+void counters_leave(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread,
+                    struct counters_thread *rest)
+{
+    int saved = errno;
+    counters_attach(process, n_modules, thread);
+    for (uint32_t i = 0; i < n_modules; i++)
+        leave_one(&process->modules[i], &thread->views[i], &rest->views[i]);
+    *thread = (struct counters_thread){0};
+    rest->n_modules = n_modules;
+    errno = saved;
 }

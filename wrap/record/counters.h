@@ -33,7 +33,8 @@ struct counters_module {
     uint32_t id;        /* from 1, never reused */
     uint32_t n_points;  /* largest point number + 1 */
     struct counters_set sets[COUNTERS_KINDS];
-    uint64_t *mark; /* a word in the module's data, 1 once it is known; NULL = it has none */
+    bool is_seen_everywhere; /* no thread runs whose counts in it cannot be seen */
+    uint64_t *mark;          /* a word in the module's data, 1 once it is known; NULL = it has none */
 };
 
 /* All modules of the process; one thread at a time may call counters_scan. */
@@ -47,7 +48,7 @@ struct counters_process {
     bool was_scanned;
 };
 
-/* What one thread knows of its own counters. */
+/* What is known of one thread's counters. */
 struct counters_thread {
     struct counters_view {
         const uint64_t *live;           /* the module's thread-local block; NULL = not looked up yet */
@@ -69,6 +70,11 @@ bool counters_scan(struct counters_process *process);
 /* Looks up the calling thread's blocks of the first n_modules after a scan found changes. A module for which there is
  * no memory is left out: its view has no live words. Cheap when nothing changed. */
 void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread);
+
+/* Before the thread ends: adds what it counted since the last take to `rest`, from where it can be taken like a living
+ * thread's, and gives back what counters_attach made. */
+void counters_leave(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread,
+                    struct counters_thread *rest);
 
 /*
  * Writes a bin for every counter of this kind of the attached module that changed since the last take (or since the

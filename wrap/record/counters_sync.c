@@ -4,12 +4,17 @@
  * thread's counters that changed since the last such record of this thread. One is written even when nothing changed,
  * so that the analysis knows between which two calls the counts lie. The first record of a module is a WW_COUNTERS.
  * Bytes are taken on request only, and of functions those that were asked for.
+ *
+ * The first thread adds the counts of the threads that do not call MPI. A program with many threads and very short
+ * intervals would pay for that, so it is done again only when fifty times as long has passed as it took.
  */
 #include "wrap/record/counters_sync.h"
 #include "wrap/record/counters.h"
 #include "wrap/plugin/only.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/say.h"
+#include "wrap/record/workers.h"
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +22,7 @@
 enum {
     BINS_A_RECORD = 2000,
     CALLS_BETWEEN_SCANS = 256, /* in programs that have no counters so far */
+    WORKERS_REST = 50,         /* times as long between two looks at the other threads as one takes */
 };
 
 static struct {
@@ -24,10 +30,11 @@ static struct {
     atomic_flag is_scanning;
     _Atomic uint32_t n_modules; /* whose ranges are ready for all threads */
     uint32_t n_announced;
+    uint64_t workers_ns, workers_took_ns; /* when the first thread last looked at the others, and how long it took */
 } counters = {.is_scanning = ATOMIC_FLAG_INIT};
 
 struct own {
-    struct counters_thread thread;
+    struct counters_thread *thread;
     struct counters_bin bins[BINS_A_RECORD];
 };
 static __thread struct own *own;
@@ -50,6 +57,7 @@ static void announce(const struct counters_module *module)
         return;
     record->id = module->id;
     record->n_points = module->n_points;
+    record->flags = module->is_seen_everywhere ? WW_COUNTERS_ALL_THREADS : 0;
     record->bias = module->bias;
     record_commit(record, WW_COUNTERS, units);
 }
@@ -71,6 +79,34 @@ static void check_options(void)
             say("--only %.*s: no counted function or source file loaded so far has that name", (int)n, pattern);
 }
 
+static bool begin_scan(bool is_patient)
+{
+    while (atomic_flag_test_and_set_explicit(&counters.is_scanning, memory_order_acquire)) {
+        if (!is_patient)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+static void end_scan(void)
+{
+    atomic_flag_clear_explicit(&counters.is_scanning, memory_order_release);
+}
+
+/* Between begin_scan and end_scan. */
+static void find_modules(void)
+{
+    uint32_t n_known = counters.process.n_modules;
+    options_read();
+    counters.process.only = recorder.options.only;
+    if (!counters_scan(&counters.process))
+        return;
+    for (uint32_t i = n_known; i < counters.process.n_modules; i++)
+        counters.process.modules[i].is_seen_everywhere = !workers_precede();
+    atomic_store_explicit(&counters.n_modules, counters.process.n_modules, memory_order_release);
+}
+
 /* One thread scans; another that comes at the same time goes on with what is known. */
 static void scan(void)
 {
@@ -79,26 +115,45 @@ static void scan(void)
         return;
     }
     n_calls_to_scan = CALLS_BETWEEN_SCANS;
-    if (atomic_flag_test_and_set_explicit(&counters.is_scanning, memory_order_acquire))
+    if (!begin_scan(false))
         return;
-    counters.process.only = recorder.options.only;
-    if (counters_scan(&counters.process)) {
-        for (uint32_t i = counters.n_announced; i < counters.process.n_modules; i++)
-            announce(&counters.process.modules[i]);
-        counters.n_announced = counters.process.n_modules;
-        atomic_store_explicit(&counters.n_modules, counters.process.n_modules, memory_order_release);
-    }
+    find_modules();
+    for (; counters.n_announced < counters.process.n_modules; counters.n_announced++)
+        announce(&counters.process.modules[counters.n_announced]);
     check_options();
-    atomic_flag_clear_explicit(&counters.is_scanning, memory_order_release);
+    end_scan();
+}
+
+bool counters_are_there(void)
+{
+    begin_scan(true);
+    find_modules();
+    end_scan();
+    return atomic_load_explicit(&counters.n_modules, memory_order_acquire) > 0;
+}
+
+void counters_attach_new(struct counters_thread *thread)
+{
+    counters_attach(&counters.process, atomic_load_explicit(&counters.n_modules, memory_order_acquire), thread);
+}
+
+void counters_leave_to(struct counters_thread *thread, struct counters_thread *rest)
+{
+    counters_leave(&counters.process, atomic_load_explicit(&counters.n_modules, memory_order_acquire), thread, rest);
 }
 
 static struct own *own_or_new(void)
 {
     if (own || own_is_refused)
         return own;
+    struct counters_thread *thread = workers_own();
     void *at = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    own_is_refused = at == MAP_FAILED;
-    return own = own_is_refused ? NULL : at;
+    own_is_refused = !thread || at == MAP_FAILED;
+    if (own_is_refused)
+        return NULL;
+    own = at;
+    own->thread = thread;
+    return own;
 }
 
 static void write_bins(uint32_t module_id, enum ww_bin_kind what, const struct counters_bin *bins, uint32_t n)
@@ -117,12 +172,11 @@ static void write_bins(uint32_t module_id, enum ww_bin_kind what, const struct c
 }
 
 /* `is_due`: a record is written even when it is empty. */
-static void take_module(uint32_t i, enum counters_kind kind, bool is_due)
+static void take_module(uint32_t i, struct counters_view *view, enum counters_kind kind, bool is_due)
 {
     static const enum ww_bin_kind what[COUNTERS_KINDS] = {
         [COUNTERS_EXECUTIONS] = WW_BIN_EXECUTIONS, [COUNTERS_BYTES] = WW_BIN_BYTES};
     const struct counters_module *module = &counters.process.modules[i];
-    struct counters_view *view = &own->thread.views[i];
     struct counters_cursor cursor = {0};
     uint32_t n = BINS_A_RECORD;
     while (view->live && n == BINS_A_RECORD) {
@@ -135,6 +189,36 @@ static void take_module(uint32_t i, enum counters_kind kind, bool is_due)
         write_bins(module->id, what[kind], NULL, 0);
 }
 
+static void take_thread(struct counters_thread *thread, bool is_due)
+{
+    for (uint32_t i = 0; i < thread->n_modules; i++) {
+        take_module(i, &thread->views[i], COUNTERS_EXECUTIONS, is_due && i == 0);
+        if (recorder.options.space)
+            take_module(i, &thread->views[i], COUNTERS_BYTES, false);
+    }
+}
+
+/* Blocks of a module that is gone may be gone as well. */
+static void take_worker(struct counters_thread *thread)
+{
+    for (uint32_t i = 0; i < thread->n_modules; i++)
+        if (!counters.process.modules[i].tls_module)
+            thread->views[i].live = NULL;
+    take_thread(thread, false);
+}
+
+static void take_workers(bool is_last)
+{
+    if (recorder_self->index != 0 || !workers_are_there())
+        return;
+    uint64_t now_ns = recorder_now_ns();
+    if (!is_last && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)
+        return;
+    workers_each(take_worker);
+    counters.workers_ns = recorder_now_ns();
+    counters.workers_took_ns = counters.workers_ns - now_ns;
+}
+
 void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address)
 {
     (void)return_address;
@@ -145,10 +229,7 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
     uint32_t n_modules = atomic_load_explicit(&counters.n_modules, memory_order_acquire);
     if (!n_modules || !own_or_new())
         return;
-    counters_attach(&counters.process, n_modules, &own->thread);
-    for (uint32_t i = 0; i < n_modules; i++) {
-        take_module(i, COUNTERS_EXECUTIONS, i == 0);
-        if (recorder.options.space)
-            take_module(i, COUNTERS_BYTES, false);
-    }
+    counters_attach(&counters.process, n_modules, own->thread);
+    take_thread(own->thread, true);
+    take_workers(call_id == WW_ID_Finalize);
 }

@@ -11,6 +11,7 @@
 #include "wrap/record/sampler.h"
 #include "wrap/record/say.h"
 #include "wrap/record/tool.h"
+#include "wrap/record/workers.h"
 #include "wrap/record/world.h"
 #include <errno.h>
 #include <pthread.h>
@@ -112,7 +113,9 @@ static void start_join(void)
     if (!recorder.options.convert || sums[SUM_UNCONVERTED])
         return;
     helper_block_signals(&before);
+    workers_pause();
     joiner.is_running = pthread_create(&joiner.thread, NULL, join, NULL) == 0;
+    workers_resume();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!joiner.is_running)
         join(NULL);

@@ -6,13 +6,18 @@
 #include "wrap/record/recorder.h"
 #include "wrap/record/sampler.h"
 #include "wrap/record/say.h"
+#include "wrap/record/workers.h"
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { HELPER_PERIOD_NS = 20000000, SMALL_STACK_BYTES = 256 << 10 };
+enum {
+    HELPER_PERIOD_NS = 20000000,
+    WAKE_NS = 5000000, /* between two times that new threads wake the helper */
+    SMALL_STACK_BYTES = 256 << 10,
+};
 
 static struct {
     pthread_t thread;
@@ -45,6 +50,20 @@ static void helper_wake(void)
 {
     atomic_store(&helper.has_work, true);
     pthread_cond_signal(&helper.wake);
+}
+
+/* A program that makes threads all the time is not worth a system call for each. */
+void helper_thread_began(void)
+{
+    static _Atomic uint64_t woken_ns;
+    if (!atomic_load_explicit(&recorder.recording, memory_order_relaxed))
+        return;
+    atomic_fetch_add_explicit(&recorder.n_threads_begun, 1, memory_order_relaxed);
+    uint64_t now_ns = recorder_now_ns();
+    if (now_ns - atomic_load_explicit(&woken_ns, memory_order_relaxed) < WAKE_NS)
+        return;
+    atomic_store_explicit(&woken_ns, now_ns, memory_order_relaxed);
+    helper_wake();
 }
 
 static void tell_when_full(struct recorder_thread *thread)
@@ -135,7 +154,9 @@ bool helper_start(void)
     pthread_cond_init(&helper.wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     helper_block_signals(&before);
+    workers_pause();
     helper.running = create();
+    workers_resume();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (helper.running) {
         atomic_store(&recorder.budget.segment_was_left, helper_wake);

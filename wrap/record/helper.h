@@ -17,5 +17,7 @@ static inline void helper_block_signals(sigset_t *before)
 }
 
 bool helper_start(void);
+/* A thread of the program begins: it is to be sampled soon. From any thread. */
+void helper_thread_began(void);
 /* Wakes it, lets it drain everything once more, and waits for its end. Its CPU time. */
 uint64_t helper_stop(void);

@@ -67,6 +67,12 @@ struct switch_fields {
     uint64_t time_ns;
 };
 
+struct exit_fields {
+    struct perf_event_header header;
+    uint32_t pid, ppid, tid, ptid;
+    uint64_t time_ns;
+};
+
 static bool parse_sample(const struct perf_event_header *header, struct sample *sample)
 {
     const struct sample_fields *f = (const void *)header;
@@ -108,6 +114,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     uint64_t time_ns = own_time(((const struct switch_fields *)(const void *)header)->time_ns);
     if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+        s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
         s->asleep_since_ns = time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
         if (!sampler_is_of_interest(thread))
@@ -124,6 +131,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
             write_switch(thread, 0, time_ns);
         if (s->state == OFF_ASLEEP && time_ns > s->asleep_since_ns)
             s->asleep_ns += time_ns - s->asleep_since_ns;
+        s->since_ns = time_ns;
         s->state = ON_CPU;
     }
 }
@@ -155,10 +163,22 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     if (in_kernel.weight_ns > 0)
         sample_write(thread, &in_kernel);
     sample.weight_ns = period_ns;
-    s->written_ns = s->sampled_ns = sample.time_ns;
+    s->written_ns = s->sampled_ns = s->since_ns = sample.time_ns;
+    s->unsampled_ns = 0;
     s->cpu_ns = cpu_ns;
-    sample_write(thread, &sample);
+    s->stack = sample_write(thread, &sample);
     return true;
+}
+
+/* Samples come at the ends of periods, so the end of a thread's life has none, which in a short life is much of it. It
+ * is given to the last place where it was seen. */
+static void take_exit(struct recorder_thread *thread, const struct perf_event_header *header, uint64_t period_ns)
+{
+    struct sampler_thread *s = thread->sampler;
+    uint64_t time_ns = own_time(((const struct exit_fields *)(const void *)header)->time_ns);
+    uint64_t rest_ns = s->unsampled_ns + (s->state == ON_CPU && time_ns > s->since_ns ? time_ns - s->since_ns : 0);
+    if (s->stack && !spool_is_open(&thread->events) && !sample_is_unwanted(thread, time_ns))
+        sample_repeat(thread, s->stack, time_ns, rest_ns < period_ns ? rest_ns : period_ns);
 }
 
 /* What is missing now is not the kernel's. */
@@ -192,6 +212,8 @@ static uint64_t time_of(const struct perf_event_header *header)
 {
     if (header->type == PERF_RECORD_SAMPLE)
         return ((const struct sample_fields *)(const void *)header)->time_ns;
+    if (header->type == PERF_RECORD_EXIT)
+        return ((const struct exit_fields *)(const void *)header)->time_ns;
     return header->type == PERF_RECORD_SWITCH ? ((const struct switch_fields *)(const void *)header)->time_ns : 0;
 }
 
@@ -213,6 +235,8 @@ uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns)
         } else {
             if (change->type == PERF_RECORD_SWITCH)
                 take_switch(thread, change);
+            else if (change->type == PERF_RECORD_EXIT)
+                take_exit(thread, change, period_ns);
             else if (change->type == PERF_RECORD_LOST)
                 take_lost_switches(thread, change);
             ring_pop(&s->switches, change);

@@ -86,6 +86,7 @@ struct recorder_process {
     /* Of threads that have exited. */
     _Atomic uint64_t past_calls, past_polls, past_dropped;
     _Atomic int32_t n_files;            /* thread numbers given out */
+    _Atomic uint32_t n_threads_begun;   /* by the program, while recording */
     uint64_t library_low, library_high; /* this library's own code */
 };
 extern struct recorder_process recorder;
@@ -96,6 +97,9 @@ static inline uint64_t recorder_now_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+/* options.c: fills in recorder.options, and the budget of the spool, from the environment. At most once. */
+void options_read(void);
 
 /* life.c: writes a WW_CLOCK where this rank's clock is not that of rank 0. Collective, on every rank that started. */
 void life_compare_clocks(void);

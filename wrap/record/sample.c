@@ -10,6 +10,7 @@
  * it.
  */
 #include "wrap/record/sampler.h"
+#include "wrap/record/workers.h"
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -99,17 +100,15 @@ static void walk_sample(struct stack_walk *walk, const struct sample *sample)
 static bool passes_through_recorder(const struct stack_walk *walk)
 {
     for (unsigned i = 0; i < walk->n; i++)
-        if (walk->address[i] - recorder.library_low < recorder.library_high - recorder.library_low)
+        if (walk->address[i] - recorder.library_low < recorder.library_high - recorder.library_low &&
+            !workers_is_start(walk->address[i]))
             return true;
     return false;
 }
 
-void sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
-                 uint64_t weight_ns)
+static void write_sample(struct recorder_thread *thread, uint32_t stack, uint32_t flags, uint64_t time_ns,
+                         uint64_t weight_ns)
 {
-    if (passes_through_recorder(walk) || !threads_open_samples(thread))
-        return;
-    uint32_t stack = stacks_intern(&thread->sample_stacks, &thread->samples, walk);
     struct ww_sample *record = spool_take(&thread->samples, 1, true);
     if (!record)
         return;
@@ -120,11 +119,26 @@ void sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, 
     spool_commit(record, WW_SAMPLE, 1);
 }
 
-void sample_write(struct recorder_thread *thread, const struct sample *sample)
+void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time_ns, uint64_t weight_ns)
+{
+    write_sample(thread, stack, 0, time_ns, weight_ns);
+}
+
+uint32_t sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
+                     uint64_t weight_ns)
+{
+    if (passes_through_recorder(walk) || !threads_open_samples(thread))
+        return 0;
+    uint32_t stack = stacks_intern(&thread->sample_stacks, &thread->samples, walk);
+    write_sample(thread, stack, flags, time_ns, weight_ns);
+    return stack;
+}
+
+uint32_t sample_write(struct recorder_thread *thread, const struct sample *sample)
 {
     struct stack_walk walk;
     if (sample_is_unwanted(thread, sample->time_ns))
-        return;
+        return 0;
     walk_sample(&walk, sample);
-    sample_emit(thread, &walk, sample->flags, sample->time_ns, sample->weight_ns);
+    return sample_emit(thread, &walk, sample->flags, sample->time_ns, sample->weight_ns);
 }

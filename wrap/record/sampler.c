@@ -27,6 +27,7 @@ enum {
 static struct {
     bool on, by_timer, exclude_kernel;
     uint64_t period_ns, sample_cost_ns, n_samples, looked_at_threads_ns, n_task_links;
+    uint32_t n_threads_begun;
     int32_t own_tid;
 } sampler;
 
@@ -89,6 +90,7 @@ static int open_switches(struct sampler_thread *s, int32_t tid)
     attributes.sample_stack_user = 0;
     attributes.sample_id_all = 1;
     attributes.context_switch = 1;
+    attributes.task = 1;
     attributes.exclude_kernel = 1;
     return ring_open(&s->switches, &attributes, tid, SWITCH_RING_BYTES);
 }
@@ -166,14 +168,18 @@ static void read_thread_list(DIR *list)
             follow((int32_t)strtol(entry->d_name, NULL, 10));
 }
 
-/* The link count of the folder tells how many threads there are, far cheaper than reading it. */
+/* The link count of the folder tells how many threads there are, far cheaper than reading it. As many as before may be
+ * others. */
 static bool threads_may_have_changed(void)
 {
     struct stat st;
     uint64_t now_ns = recorder_now_ns();
     uint64_t n_links = stat("/proc/self/task", &st) == 0 ? st.st_nlink : 0;
-    if (n_links == sampler.n_task_links && now_ns - sampler.looked_at_threads_ns < LOOK_AT_THREADS_NS)
+    uint32_t n_begun = atomic_load_explicit(&recorder.n_threads_begun, memory_order_relaxed);
+    if (n_links == sampler.n_task_links && n_begun == sampler.n_threads_begun &&
+        now_ns - sampler.looked_at_threads_ns < LOOK_AT_THREADS_NS)
         return false;
+    sampler.n_threads_begun = n_begun;
     sampler.n_task_links = n_links;
     sampler.looked_at_threads_ns = now_ns;
     return true;

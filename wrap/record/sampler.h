@@ -44,6 +44,9 @@ struct sampler_thread {
     uint64_t written_ns;         /* the time of the last record */
     bool kernel_is_hidden;       /* samples that fall into the kernel are left out */
     uint64_t sampled_ns, cpu_ns; /* at the last sample: its time, and CPU time of the thread; 0 = none yet */
+    uint32_t stack;              /* its stack; 0 = it was not written */
+    uint64_t since_ns;           /* on a CPU since, as far as no sample stands for it */
+    uint64_t unsampled_ns;       /* on a CPU between the last sample and the last switch from it */
     bool seen;
 };
 
@@ -55,16 +58,18 @@ struct sample {
     struct unwind_frame frame;
     struct unwind_stack window;
 };
-/* Walks and writes it, unless it lies inside an MPI call. */
-void sample_write(struct recorder_thread *thread, const struct sample *sample);
+/* Walks and writes it, unless it lies inside an MPI call; its stack then, else 0. */
+uint32_t sample_write(struct recorder_thread *thread, const struct sample *sample);
 /* Threads that neither called MPI nor were ever seen computing (most libraries have some) leave no file. */
 static inline bool sampler_is_of_interest(const struct recorder_thread *thread)
 {
     return spool_is_open(&thread->samples) || spool_is_open(&thread->events);
 }
-/* Writes a walked stack as a sample, unless it passes through this library. */
-void sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
-                 uint64_t weight_ns);
+/* Writes a walked stack as a sample, unless it passes through this library; the stack's number then, else 0. */
+uint32_t sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
+                     uint64_t weight_ns);
+/* Once more the same stack, on a CPU. */
+void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time_ns, uint64_t weight_ns);
 /* Was the thread in a recorded MPI call at this time, as far as is known without its stack, or recording paused? */
 bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns);
 /* When the last MPI call before this time was left, as far as is known; 0 = none is. */

@@ -1,21 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check_gcov.sh TOOL SOURCE
+# check_gcov.sh TOOL SOURCE [FLAG...]
 # `whywait export` against gcov: one program built twice at -O0, run once each on one rank, line by line. Every line that
 # has a count has gcov's. Without one are only the lines of which no instruction is left when counters are placed.
 set -eu
 tool=$1 source=$2
+shift 2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
 export OMPI_MCA_rmaps_base_oversubscribe=1
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-gcov.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 cp "$source" lines.c
-mpicc --coverage -O0 -g lines.c -o covered
+mpicc --coverage -fprofile-update=atomic -O0 -g "$@" lines.c -o covered
 mpirun -n 1 ./covered >covered.out
 gcov -t --json-format ./*.gcda >gcov.json 2>/dev/null
 # shellcheck disable=SC2046
-mpicc $("$tool" cc) -O0 -g lines.c -o counted
+mpicc $("$tool" cc) -O0 -g "$@" lines.c -o counted
 mpirun -n 1 "$tool" record ./counted >counted.out 2>log || { cat log; exit 1; }
 cmp covered.out counted.out
 "$tool" export --format gcov-json >ours.json
@@ -33,6 +34,10 @@ def lines(path):
 
 gcov, ours = lines('gcov.json'), lines('ours.json')
 source = open('lines.c').read().split('\n')
+# gcov leaves out what OpenMP makes functions of: there the program says itself.
+for n, text in enumerate(source, 1):
+    if said := re.search(r'/\* executed (\d+) times \*/', text):
+        gcov[n] = int(said[1])
 faults = [f'line {n}: {ours.get(n)} instead of {gcov.get(n)}: {source[n - 1].strip()}'
           for n in sorted(set(gcov) | set(ours))
           if gcov.get(n) != ours.get(n) and (n in ours or not re.match(r'\s*(break;|continue;|case .*:|default:)$', source[n - 1]))]
@@ -41,8 +46,9 @@ def functions(path):
     return {each['name']: (each['start_line'], each['execution_count']) for text in open(path)
             for unit in json.loads(text)['files'] if unit['file'].endswith('lines.c') for each in unit['functions']}
 
-if functions("ours.json") != functions("gcov.json"):
-    faults.append(f"functions: {functions('ours.json')} instead of {functions('gcov.json')}")
+named = {name: at for name, at in functions('ours.json').items() if '._omp_fn.' not in name}
+if named != functions('gcov.json'):
+    faults.append(f"functions: {named} instead of {functions('gcov.json')}")
 print('\n'.join(faults) or f'{len(ours)} of {len(gcov)} lines, {sum(ours.values())} executions')
-sys.exit(bool(faults) or len(ours) < 40)
+sys.exit(bool(faults) or len(ours) < 0.7 * len(gcov))
 END

@@ -7,6 +7,7 @@
 #include "wrap/record/mpi/fortran_shapes.h"
 #include "wrap/record/mpi/life.h"
 #include "wrap/record/mpi/sessions.h"
+#include "wrap/record/workers.h"
 
 struct shape {
     void (*begin)(struct fortran *f);
@@ -131,7 +132,9 @@ static bool life_call(struct fortran *f, fortran_next *next, void *function, con
         life_ended();
         return true;
     }
+    workers_pause();
     next(row, function, f->a);
+    workers_resume();
     if (*(int *)f->a[row->ierror] == MPI_SUCCESS)
         life_started(row->id, return_address, frame_address);
     return true;

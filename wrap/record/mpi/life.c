@@ -8,6 +8,7 @@
 #include "wrap/record/mpi/sessions.h"
 #include "wrap/record/mpi/unhook.h"
 #include "wrap/record/recorder.h"
+#include "wrap/record/workers.h"
 #include "wrap/record/world.h"
 #include <stdarg.h>
 #include <unistd.h>
@@ -74,7 +75,9 @@ void life_ended(void)
 
 MPI_ENTRY(Init, (int *argc, char ***argv))
 {
+    workers_pause();
     int err = NEXT(Init)(argc, argv);
+    workers_resume();
     if (err == MPI_SUCCESS)
         life_started(WW_ID_Init, RECORD_HERE);
     return err;
@@ -82,7 +85,9 @@ MPI_ENTRY(Init, (int *argc, char ***argv))
 
 MPI_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided))
 {
+    workers_pause();
     int err = NEXT(Init_thread)(argc, argv, required, provided);
+    workers_resume();
     if (err == MPI_SUCCESS)
         life_started(WW_ID_Init_thread, RECORD_HERE);
     return err;
@@ -121,7 +126,9 @@ MPI_ENTRY(Pcontrol, (const int level, ...))
 MPI_ENTRY(Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session *session))
 {
     struct ww_call *call = record_enter(WW_ID_Session_init, RECORD_HERE);
+    workers_pause();
     int err = NEXT(Session_init)(info, handler, session);
+    workers_resume();
     if (err == MPI_SUCCESS && !fortran_depth)
         session_began(*session);
     record_leave(call, err);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One lock for all of it: threads begin, end and are looked at seldom and shortly. Signals are blocked while it is
+ * held, so that no handler jumps out of it. After a fork nobody may wait for it: the lock may be the parent's.
+ */
+#include "wrap/record/workers.h"
+#include "wrap/record/counters_sync.h"
+#include "wrap/record/helper.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The destructors of other keys may execute what is counted: ours comes last, as far as there is an order. */
+enum { LAST_PASS = 3 };
+
+enum state { UNUSED, BEGINNING, LOOKED_AT, TAKES_ITS_OWN };
+
+struct worker {
+    struct worker *next;
+    enum state state; /* under the lock; others look at LOOKED_AT only */
+    int n_passes;
+    struct counters_thread counters;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_once_t once;
+    pthread_key_t key;
+    pid_t pid;
+    struct worker *first;
+    struct counters_thread rest; /* of threads that ended */
+    uint32_t n_looked_at;
+    _Atomic uint32_t n_unseen; /* threads that were begun when nothing was counted yet */
+} workers = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+
+static __thread struct worker *self;
+static __thread unsigned n_pauses;
+
+static void lock(sigset_t *before)
+{
+    helper_block_signals(before);
+    pthread_mutex_lock(&workers.lock);
+}
+
+static void unlock(const sigset_t *before)
+{
+    pthread_mutex_unlock(&workers.lock);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static void set_state(struct worker *worker, enum state state)
+{
+    workers.n_looked_at += (state == LOOKED_AT) - (worker->state == LOOKED_AT);
+    worker->state = state;
+}
+
+static void thread_ends(void *value)
+{
+    struct worker *worker = value;
+    sigset_t before;
+    if (workers.pid != getpid())
+        return;
+    if (++worker->n_passes < LAST_PASS) {
+        pthread_setspecific(workers.key, worker);
+        return;
+    }
+    lock(&before);
+    counters_leave_to(&worker->counters, &workers.rest);
+    set_state(worker, UNUSED);
+    self = NULL;
+    unlock(&before);
+}
+
+static void prepare(void)
+{
+    workers.pid = getpid();
+    pthread_key_create(&workers.key, thread_ends);
+}
+
+static struct worker *find_unused(void)
+{
+    for (struct worker *worker = workers.first; worker; worker = worker->next)
+        if (worker->state == UNUSED)
+            return worker;
+    void *at = mmap(NULL, sizeof(struct worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    struct worker *worker = at;
+    worker->next = workers.first;
+    return workers.first = worker;
+}
+
+/* The calling thread's, made when there is none. Its counters are empty after counters_leave_to. */
+static struct worker *self_or_new(void)
+{
+    sigset_t before;
+    if (self)
+        return self;
+    lock(&before);
+    self = find_unused();
+    if (self) {
+        self->n_passes = 0;
+        set_state(self, BEGINNING);
+        pthread_setspecific(workers.key, self);
+    }
+    unlock(&before);
+    return self;
+}
+
+static void move_self(enum state state)
+{
+    sigset_t before;
+    lock(&before);
+    set_state(self, state);
+    unlock(&before);
+}
+
+void workers_begin(void)
+{
+    pthread_once(&workers.once, prepare);
+    if (workers.pid != getpid())
+        return;
+    if (counters_are_there() && self_or_new()) {
+        counters_attach_new(&self->counters);
+        move_self(LOOKED_AT);
+    } else {
+        atomic_fetch_add(&workers.n_unseen, 1);
+    }
+}
+
+struct counters_thread *workers_own(void)
+{
+    pthread_once(&workers.once, prepare);
+    if (!self_or_new())
+        return NULL;
+    move_self(TAKES_ITS_OWN);
+    return &self->counters;
+}
+
+void workers_each(void (*take)(struct counters_thread *thread))
+{
+    sigset_t before;
+    lock(&before);
+    for (struct worker *worker = workers.first; worker; worker = worker->next)
+        if (worker->state == LOOKED_AT)
+            take(&worker->counters);
+    if (workers.rest.n_modules)
+        take(&workers.rest);
+    unlock(&before);
+}
+
+bool workers_are_there(void)
+{
+    return __atomic_load_n(&workers.n_looked_at, __ATOMIC_RELAXED) ||
+           __atomic_load_n(&workers.rest.n_modules, __ATOMIC_RELAXED);
+}
+
+bool workers_precede(void)
+{
+    return __atomic_load_n(&workers.n_looked_at, __ATOMIC_RELAXED) || atomic_load(&workers.n_unseen);
+}
+
+/* The linker's names for the ends of the section; weak, because unit tests have no such functions. */
+extern const char __start_whywait_start[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_whywait_start[] __attribute__((weak, visibility("hidden")));
+
+bool workers_is_start(uint64_t address)
+{
+    uint64_t low = (uint64_t)(uintptr_t)__start_whywait_start, high = (uint64_t)(uintptr_t)__stop_whywait_start;
+    return address - low < high - low;
+}
+
+void workers_pause(void)
+{
+    n_pauses++;
+}
+
+void workers_resume(void)
+{
+    n_pauses--;
+}
+
+bool workers_are_paused(void)
+{
+    return n_pauses > 0;
+}
