@@ -24,7 +24,8 @@ enum archive_attribute {
     ARCHIVE_ATTR_COMM,       /* ... in this communicator ... */
     ARCHIVE_ATTR_TAG,        /* ... and with this tag */
     ARCHIVE_N_ATTR,
-    ARCHIVE_ATTR_COUNTERS = 16,
+    ARCHIVE_ATTR_COUNTERS = ARCHIVE_N_ATTR, /* readers go by the names */
+    ARCHIVE_ATTR_ROOM = 64,                 /* ... and look no further beyond the others */
 };
 
 /* Interrupt generators of samples: in which state the thread was. */

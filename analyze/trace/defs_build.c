@@ -337,19 +337,36 @@ static void build_root(struct build *build)
 
 /* Counters and neighbours. */
 
+static const char *attribute_name(const struct defs *defs, uint32_t attribute)
+{
+    uint32_t id = ids_get(&defs->attribute_ids, attribute);
+    return id == TRACE_NONE ? NULL : defs_string(defs, defs->attribute_names.at[id]);
+}
+
+/* Counters follow the other attributes, of which there may be more or fewer than we know. */
+static uint32_t first_counter(const struct defs *defs)
+{
+    for (uint32_t i = 0; i < defs->attribute_names.n + ARCHIVE_ATTR_ROOM; i++) {
+        const char *name = attribute_name(defs, i);
+        if (name && (has_prefix(name, "WHYWAIT::EXECUTIONS ") || has_prefix(name, "WHYWAIT::BYTES ")))
+            return i;
+    }
+    return ARCHIVE_ATTR_COUNTERS;
+}
+
 static void build_points(struct build *build)
 {
     struct defs *defs = build->defs;
     struct trace *trace = build->trace;
     trace->points = arena_array(&trace->arena, struct trace_point, defs->attribute_names.n + 1);
+    trace->first_counter = first_counter(defs);
     for (uint32_t i = 0; i < defs->attribute_names.n; i++) {
-        uint32_t id = ids_get(&defs->attribute_ids, ARCHIVE_ATTR_COUNTERS + i);
+        const char *name = attribute_name(defs, trace->first_counter + i);
         struct trace_point point = {.module = TRACE_NONE};
         char kind[16];
         int module;
-        if (id == TRACE_NONE)
+        if (!name)
             break;
-        const char *name = defs_string(defs, defs->attribute_names.at[id]);
         if (sscanf(name, "WHYWAIT::%15s %u of module %d", kind, &point.number, &module) == 3) {
             point.is_bytes = !strcmp(kind, "BYTES");
             point.module = module >= 0 && (uint32_t)module < trace->n_modules ? (uint32_t)module : TRACE_NONE;

@@ -474,14 +474,15 @@ CALLBACK(on_control, OTF2_MeasurementMode mode)
 
 static void append_bins(struct location_reader *location, const OTF2_AttributeList *attributes)
 {
+    const struct trace *trace = location->archive->trace;
     uint32_t n = OTF2_AttributeList_GetNumberOfElements(attributes);
     for (uint32_t i = 0; i < n; i++) {
         OTF2_AttributeRef id;
         OTF2_Type type;
         OTF2_AttributeValue value;
         if (OTF2_AttributeList_GetAttributeByIndex(attributes, i, &id, &type, &value) == OTF2_SUCCESS &&
-            type == OTF2_TYPE_UINT64 && id - ARCHIVE_ATTR_COUNTERS < location->archive->trace->n_points)
-            *vec_push(&location->bins) = (struct trace_bin){id - ARCHIVE_ATTR_COUNTERS, value.uint64};
+            type == OTF2_TYPE_UINT64 && id - trace->first_counter < trace->n_points)
+            *vec_push(&location->bins) = (struct trace_bin){id - trace->first_counter, value.uint64};
     }
 }
 

@@ -152,6 +152,7 @@ struct trace {
     struct trace_module *modules;
     struct trace_frame *frames;
     struct trace_point *points;
+    uint32_t first_counter; /* the attribute of points[0] */
     struct trace_neighbors *neighbors;
     const char **notes; /* what was degraded or lost, in whole sentences */
     uint32_t n_locations, n_regions, n_comms, n_modules, n_frames, n_points, n_neighbors, n_notes;

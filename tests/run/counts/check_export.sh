@@ -20,6 +20,9 @@ cmp alone recorded
 "$tool" export --format gcov-json | python3 -c 'import json, sys; print(len([json.loads(line) for line in sys.stdin]))' >objects
 
 status=0
+if command -v otf2-print >/dev/null && otf2-print ./*.whywait/traces.otf2 2>&1 >/dev/null | grep .; then
+    echo "otf2-print complains" && status=1
+fi
 expect() { # WHAT RANK EXECUTIONS
     local line count
     line=$(grep -n "/\* $1 \*/" "$source" | cut -d: -f1)
