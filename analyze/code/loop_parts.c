@@ -74,7 +74,16 @@ bool source_in_scope(const struct unit *unit, uint32_t scope, const struct insn_
     return at == scope && *line != 0 && *file != INTERN_NONE;
 }
 
-/* Calls visit(state, instruction) for every instruction of the loop. */
+/* True when no statement begins in a block: the compiler made it, for what it moved onto the way that leads there. */
+static bool is_made_up(const struct loop_context *c, uint32_t block)
+{
+    const struct graph_block *b = &c->graph->blocks.at[block];
+    for (uint32_t i = b->first; i < b->first + b->n; i++)
+        if (c->sources[i].is_statement || c->graph->insns.at[i].flow == FLOW_BRANCH)
+            return false;
+    return c->unit->marks_statements;
+}
+
 void loop_each_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn), void *state)
 {
     const struct cfg_loop *l = &c->loops->at[loop];
@@ -95,6 +104,28 @@ static bool is_entry(const struct loop_context *c, uint32_t loop, uint32_t block
     return false;
 }
 
+static uint32_t last_insn(const struct loop_context *c, uint32_t block)
+{
+    return c->graph->blocks.at[block].first + c->graph->blocks.at[block].n - 1;
+}
+
+/* Visits where it is decided to go on from `block`: at its end or, when it is made up, at the branches before it. */
+static void visit_decisions(const struct loop_context *c, uint32_t loop, uint32_t block,
+                            void (*visit)(void *state, uint32_t insn), void *state)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    bool is_decided_before = false, may_be = block != c->loops->at[loop].head && is_made_up(c, block);
+    for (uint32_t e = cfg->in_at[block]; may_be && e < cfg->in_at[block + 1]; e++) {
+        uint32_t from = cfg->edges.at[cfg->in[e]].from, insn = last_insn(c, from);
+        if (!cfg_loop_contains(c->loops, loop, from) || c->graph->insns.at[insn].flow != FLOW_BRANCH)
+            continue;
+        visit(state, insn);
+        is_decided_before = true;
+    }
+    if (!is_decided_before)
+        visit(state, last_insn(c, block));
+}
+
 /* Visits the last instruction of the blocks from which the loop jumps to `block`; backwards in the code only, or all.
  */
 static bool visit_jumps(const struct loop_context *c, uint32_t loop, uint32_t block, bool is_backward_only,
@@ -106,7 +137,7 @@ static bool visit_jumps(const struct loop_context *c, uint32_t loop, uint32_t bl
         uint32_t from = cfg->edges.at[cfg->in[e]].from;
         if (!cfg_loop_contains(c->loops, loop, from) || (is_backward_only && from < block))
             continue;
-        visit(state, c->graph->blocks.at[from].first + c->graph->blocks.at[from].n - 1);
+        visit_decisions(c, loop, from, visit, state);
         any = true;
     }
     return any;

@@ -261,6 +261,34 @@ __attribute__((noinline)) int string_length(const char *text)
     return n;
 }
 
+struct run {
+    int rank, n_steps;
+};
+
+__attribute__((noinline)) void may_change(struct run *run)
+{
+    __asm__ volatile("" : : "r"(run) : "memory");
+}
+
+static void time_steps(struct run *run)
+{
+    for (int step = 0; step < run->n_steps; step++) {    /* @steps( */
+        sink = run->rank > 0 ? run->rank - 1 : -2;
+        may_change(run);                                 /* @steps) */
+    }
+}
+
+/* What is loaded behind the loop is loaded on its way back instead, where the next step needs it as well. */
+__attribute__((noinline)) int inlined_steps(struct run *run)
+{
+    for (int i = 0; i < run->n_steps; i++)               /* @before_steps( */
+        sink = run->rank == 0;                           /* @before_steps) */
+    time_steps(run);
+    if (run->rank == 0)
+        sink = 1;
+    return sink;
+}
+
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 16;
@@ -281,6 +309,7 @@ int main(int argc, char **argv)
     unswitched(x, n, argc);
     stops(ints, n);
     deep(ints, 3);
+    inlined_steps(&(struct run){argc, n});
     x[n - 1] = 1e7;
     printf("%g %d\n", s, inlined_condition(x));
     return 0;
