@@ -5,8 +5,8 @@
  *     ending HOW MILLISECONDS VICTIM
  *
  * HOW      finalize | abort | exit | _exit | segv | term | kill | finalize-crash | deadlock | run (goes on until
- * somebody else ends it) VICTIM   the rank it happens to, or -1 for all; the others go on (and then wait for it for
- * ever, unless mpirun ends them)
+ * somebody else ends it) | file-limit (files may not grow any more; half a second later it finalizes) VICTIM   the rank
+ * it happens to, or -1 for all; the others go on (and then wait for it for ever, unless mpirun ends them)
  *
  * Every rank keeps its count of completed calls in a shared mapping of the file truth-RANK in the working directory,
  * which survives any end. MPI_Init counts as the first.
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,6 +73,12 @@ static void end_by(const char *how)
     }
 }
 
+/* Files larger than this, which others may have opened long ago, may not grow any more. */
+static void limit_files(void)
+{
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 65536, .rlim_max = RLIM_INFINITY});
+}
+
 static void step(void)
 {
     double out = rank, in, sum;
@@ -101,9 +108,12 @@ int main(int argc, char **argv)
         *completed += 2;
     }
     int go_on = 1, mine;
+    int limits_files = !strcmp(how, "file-limit");
     for (double begin_ms = now_ms(); go_on;) {
         step();
-        int late = now_ms() - begin_ms > delay_ms;
+        if (limits_files && now_ms() - begin_ms > delay_ms)
+            limit_files();
+        int late = now_ms() - begin_ms > delay_ms + (limits_files ? 500 : 0);
         if (late && (victim < 0 || victim == rank))
             end_by(how);
         mine = !late || !strcmp(how, "run");
