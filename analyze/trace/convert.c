@@ -284,10 +284,11 @@ static int conversion_end(struct conversion *conversion, int result)
     vec_release(&conversion->lanes);
     vec_release(&conversion->locations);
     heap_release(&conversion->heap);
-    if (!result && !written)
-        result = error("cannot write all of %s: is the disk full? The spool is kept; `whywait salvage` tries again",
-                       conversion->part_dir);
-    return result;
+    if (result || written)
+        return result;
+    error("cannot write all of %s: is the disk full? The spool is kept; `whywait salvage` tries again",
+          conversion->part_dir);
+    return CONVERT_UNWRITTEN;
 }
 
 /* Makes the part under a name of its own, then gives it the final one. */

@@ -20,11 +20,13 @@ struct convert_options {
     void *user;
 };
 
-/* Spool of one rank -> RUNDIR/parts/RANK. Returns 0 (also when it is there already), or -1 after error(). */
+/* Spool of one rank -> RUNDIR/parts/RANK. Returns 0 (also when it is there already); after error() CONVERT_UNWRITTEN
+ * where the part could not be written, which others could not be either, or -1. */
+enum { CONVERT_UNWRITTEN = -2 };
 int convert_rank(const char *run_dir, uint32_t rank);
 /* Parts of all ranks -> RUNDIR/traces.otf2. Ranks without a part are in the archive without events, and a note says so.
  * Returns 0, or -1 after error(). */
 int convert_join(const char *run_dir, const struct convert_options *options);
-/* Converts every rank that has a spool but no part, then joins. A rank that cannot be converted is left out with a
- * warning and its spool kept. Returns 0 (also when the archive is there already), or -1 after error(). */
+/* Converts every rank that has a spool but no part, then joins. A rank whose spool cannot be converted is left
+ * out with a warning and its spool kept. Returns 0 (also when the archive is there already), or -1 after error(). */
 int convert_salvage(const char *run_dir, const struct convert_options *options);

@@ -364,7 +364,10 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
         if (!is_rank_here(&list, i))
             continue;
         drop_torn_part(run_dir, &list.files.at[i], list.files.n - i);
-        if (convert_rank(run_dir, list.files.at[i].rank))
+        int converted = convert_rank(run_dir, list.files.at[i].rank);
+        if (converted == CONVERT_UNWRITTEN)
+            result = -1;
+        else if (converted)
             warn("rank %u of %s is left out; its spool is kept", list.files.at[i].rank, run_dir);
     }
     if (!result)

@@ -195,7 +195,7 @@ class Sweep:
         if "status" not in done.stdout:
             return print(f"no file systems of one's own here: {done.stderr.strip()}")
         self.n_done += 1
-        if "status 1" not in done.stdout or "kept" not in done.stdout or "whywait: " not in done.stderr:
+        if "status 1" not in done.stdout or "kept" not in done.stdout or done.stderr.count("whywait: ") != 1:
             self.n_failed += 1
             print(f"FAILED: salvage on a full disk: {done}")
         return None
