@@ -14,8 +14,8 @@
  * Records that describe the process (WW_MODULE, WW_NOTE, WW_COUNTERS) may stand in any file of the rank.
  *
  * Times are CLOCK_MONOTONIC nanoseconds of the node. Addresses are run-time addresses of the process; WW_MODULE records
- * map them to files. Ids (stacks, modules, communicators, windows) are per process for modules, communicators and
- * windows, and per file for stacks.
+ * map them to files. Ids are per process for modules, communicators, windows and open files, and per spool file for
+ * stacks.
  */
 #pragma once
 #include <stdint.h>
@@ -78,6 +78,7 @@ enum ww_type {
     WW_PAD,       /* no content: fills the rest of a segment that the next record did not fit into; skip its units */
     WW_NEIGHBORS, /* struct ww_neighbors */
     WW_RANKS,     /* struct ww_ranks */
+    WW_FILE,      /* struct ww_file */
 };
 
 /*
@@ -86,9 +87,13 @@ enum ww_type {
  * and tag: the destination of a send, the source of a receive (the real one, once known), the root of a rooted
  * collective, the target of an RMA call; ranks are those of `comm` (of the remote group for an intercommunicator).
  *
- * `comm` of a call that makes a communicator, window or file is the communicator it is made from; the new one's WW_COMM
- * or WW_WIN follows the call. A WW_COMM may also come later than the first call on its communicator, but not than the
- * end of that call. Byte counts of receives that are only posted, and of I/O, are those asked for.
+ * `comm` of a call that makes a communicator, window or file is the communicator it is made from; the new one's
+ * WW_COMM, WW_WIN or WW_FILE follows the call. A WW_COMM may also come later than the first call on its communicator,
+ * but not than the end of that call. Byte counts of receives that are only posted are those asked for.
+ *
+ * Reading from and writing to a file: bytes_out is what was asked for, bytes_in what was moved, 0 while that is not
+ * known: a WW_DONE or the call that ends the split collective tells. MPI_File_seek: tag is the WW_SEEK_, bytes_out the
+ * (signed) offset asked for, bytes_in the position reached, both in units of the file's view.
  */
 struct ww_call {
     struct ww_head head;
@@ -96,7 +101,7 @@ struct ww_call {
     uint16_t flags; /* WW_F_ */
     uint64_t enter_ns, leave_ns;
     uint32_t stack; /* id of a WW_STACK of this file; 0 = unknown */
-    uint32_t comm;  /* communicator id, or window id for RMA calls; 0 = none */
+    uint32_t comm;  /* communicator id, window id for RMA calls, WW_FILE id for calls on files; 0 = none */
     int32_t peer, tag;
     uint64_t bytes_out, bytes_in;
     union {
@@ -117,6 +122,8 @@ enum {
 };
 /* In `tag` of MPI_Win_lock. */
 enum { WW_LOCK_EXCLUSIVE = 1, WW_LOCK_SHARED = 2 };
+/* In `tag` of MPI_File_seek. */
+enum { WW_SEEK_SET = 1, WW_SEEK_CUR = 2, WW_SEEK_END = 3 };
 
 /*
  * Peer, tag and bytes tell what a receive received; for a send they mean nothing. MPI libraries give the same handle
@@ -193,6 +200,28 @@ struct ww_win {
     uint32_t id;
     uint32_t comm;
     uint32_t flags;
+};
+
+/* A file that was opened; every opening has an id of its own. */
+struct ww_file {
+    struct ww_head head;
+    uint32_t id;    /* from 1, never reused */
+    uint32_t comm;  /* that it was opened on; 0 = unknown */
+    uint32_t flags; /* WW_FILE_ */
+    uint32_t bytes; /* of the name, without the zero that ends it; 0 = unknown */
+    char name[];    /* as the program gave it, cut if very long */
+};
+enum {
+    WW_FILE_READ = 1,
+    WW_FILE_WRITE = 2,
+    WW_FILE_CREATE = 4,
+    WW_FILE_EXCLUSIVE = 8,
+    WW_FILE_APPEND = 16,
+    WW_FILE_SEQUENTIAL = 32,
+    WW_FILE_UNIQUE = 64,
+    WW_FILE_DELETED_ON_CLOSE = 128,
+    WW_FILE_FOUND = 256,  /* already open when it was seen first */
+    WW_FILE_DELETED = 512 /* not opened: MPI_File_delete was called */
 };
 
 struct ww_name {

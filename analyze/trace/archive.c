@@ -90,14 +90,10 @@ static OTF2_CollectiveOp neighbor_op(const char *name)
 
 static OTF2_CollectiveOp create_op(const struct call_info *info)
 {
-    bool allocates = strstr(info->name, "_allocate") != NULL;
-    switch (info->class) {
-    case WW_COMM_FREE:
-    case WW_WIN_FREE:
+    bool allocates = strstr(info->name, "_allocate") != NULL, closes = !strcmp(info->name, "MPI_File_close");
+    if (info->class == WW_COMM_FREE || info->class == WW_WIN_FREE || closes)
         return OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
-    default:
-        return allocates ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
-    }
+    return allocates ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 }
 
 OTF2_CollectiveOp archive_collective_op(uint32_t call_id)
@@ -125,4 +121,18 @@ OTF2_CollectiveOp archive_collective_op(uint32_t call_id)
     if (info->coll == WW_COLL_NEIGHBOR)
         return neighbor_op(info->name);
     return info->coll == WW_COLL_CREATE ? create_op(info) : ops[info->coll];
+}
+
+OTF2_IoAccessMode archive_access_mode(uint32_t file_flags)
+{
+    bool reads = file_flags & WW_FILE_READ, writes = file_flags & WW_FILE_WRITE;
+    return reads == writes ? OTF2_IO_ACCESS_MODE_READ_WRITE
+           : reads         ? OTF2_IO_ACCESS_MODE_READ_ONLY
+                           : OTF2_IO_ACCESS_MODE_WRITE_ONLY;
+}
+
+OTF2_IoStatusFlag archive_status_flags(uint32_t file_flags)
+{
+    return (file_flags & WW_FILE_APPEND ? OTF2_IO_STATUS_FLAG_APPEND : 0u) |
+           (file_flags & WW_FILE_DELETED_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE : 0u);
 }

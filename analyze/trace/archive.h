@@ -7,6 +7,7 @@
  *   region           call id (enum ww_call_id)
  *   communicator     id of the process - 1, so that MPI_COMM_WORLD takes one byte
  *   window           id of the process
+ *   I/O handle, file id of the WW_FILE
  *   calling context  2 x stack id, + 1 when the stack stands in the file of samples
  *   attribute        the enum below (the same everywhere), counters from ARCHIVE_ATTR_COUNTERS upwards
  */
@@ -33,6 +34,8 @@ enum archive_generator { ARCHIVE_GEN_USER, ARCHIVE_GEN_KERNEL, ARCHIVE_GEN_BLOCK
 
 /* The metric of the scheduler: 1 on a CPU, 0 off it and blocked, 2 off it although runnable. */
 enum { ARCHIVE_METRIC_SCHED, ARCHIVE_SCHED_OFF = 0, ARCHIVE_SCHED_ON = 1, ARCHIVE_SCHED_PREEMPTED = 2 };
+/* The I/O paradigm, MPI-IO. */
+enum { ARCHIVE_IO_PARADIGM };
 /* The parameter that carries exact counts in its attributes. */
 enum { ARCHIVE_PARAM_COUNTS };
 
@@ -74,3 +77,6 @@ OTF2_Archive *archive_create(const char *dir);
 /* Makes OTF2 print nothing; errors come back as codes. */
 void archive_silence(void);
 OTF2_CollectiveOp archive_collective_op(uint32_t call_id);
+/* From the WW_FILE_ flags of a file. */
+OTF2_IoAccessMode archive_access_mode(uint32_t file_flags);
+OTF2_IoStatusFlag archive_status_flags(uint32_t file_flags);

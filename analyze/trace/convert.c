@@ -202,6 +202,7 @@ static void write_process(struct conversion *conversion)
             write_used(lane, PART_USED_CALL, call);
     write_used_ids(lane, PART_USED_COMM, &emitter->comms_used);
     write_used_ids(lane, PART_USED_WIN, &emitter->wins_used);
+    write_used_ids(lane, PART_USED_FILE, &emitter->files_used);
     for (uint32_t i = 0; i < emitter->groups.n; i++)
         write_group(lane, i, &emitter->groups.items[i]);
     for (uint32_t i = 0; i < emitter->counters.n; i++) {

@@ -2,7 +2,8 @@
 /*
  * Which OTF2 records a call becomes follows from its class (mpi_calls.def):
  *
- *   at entry    Enter, and what the call starts: MpiSend, MpiIsend, MpiIrecvRequest, collective begin, RMA operation
+ *   at entry    Enter, and what the call starts: MpiSend, MpiIsend, MpiIrecvRequest, collective begin, RMA or I/O
+ *               operation
  *   at return   what it completed: MpiRecv, MpiIsendComplete, MpiIrecv, collective end ..., and Leave
  *
  * The calling context of a call is an attribute of its Enter, left out when it is foreseen (prediction.h): a loop over
@@ -10,6 +11,7 @@
  */
 #include "analyze/trace/calls.h"
 #include "analyze/trace/comms.h"
+#include "analyze/trace/emit_io.h"
 #include "analyze/trace/emit_rma.h"
 #include <string.h>
 
@@ -46,6 +48,12 @@ uint32_t emit_win_ref(struct emitter *emitter, uint32_t id)
     return id;
 }
 
+uint32_t emit_file_ref(struct emitter *emitter, uint32_t id)
+{
+    mark_used(&emitter->files_used, id);
+    return id;
+}
+
 uint32_t emit_rank_ref(int32_t peer)
 {
     return peer < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)peer;
@@ -77,12 +85,24 @@ int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, u
     return location->writer && location->attributes ? 0 : -1;
 }
 
-bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call)
+/* The communicator that a call is on, also by way of a window or file; 0 = unknown. */
+static uint32_t comm_of(const struct emitter *emitter, const struct ww_call *call)
 {
     enum ww_class class = call_info(call->call)->class;
-    bool is_window = class >= WW_WIN_FREE && class <= WW_RMA_REQUEST;
-    const uint64_t *comm = is_window ? map_get(&emitter->win_comm, call->comm) : NULL;
-    return emitter->has_outsiders.n && map_get(&emitter->has_outsiders, comm ? *comm : call->comm);
+    if (class >= WW_WIN_FREE && class <= WW_RMA_REQUEST) {
+        const uint64_t *comm = map_get(&emitter->win_comm, call->comm);
+        return comm ? (uint32_t)*comm : 0;
+    }
+    if (emit_is_on_file(call)) {
+        const struct emit_file *file = emit_file(emitter, call->comm);
+        return file ? file->comm : 0;
+    }
+    return call->comm;
+}
+
+bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call)
+{
+    return emitter->has_outsiders.n && map_get(&emitter->has_outsiders, comm_of(emitter, call));
 }
 
 void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm)
@@ -91,6 +111,12 @@ void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm)
         map_put(&emitter->has_outsiders, comm->id, NULL);
     if (comm->remote_size && comm_has_members(comm))
         *map_put(&emitter->peers_from, comm->id, NULL) = comm_is_remote_first(comm) ? 0 : (uint64_t)comm->size;
+}
+
+static void used_release(struct emit_ids *ids)
+{
+    map_release(&ids->seen);
+    vec_release(&ids->list);
 }
 
 void emitter_release(struct emitter *emitter)
@@ -105,10 +131,11 @@ void emitter_release(struct emitter *emitter)
         vec_release(&emitter->rma_targets.at[i].ids);
     map_release(&emitter->rma_target_of);
     vec_release(&emitter->rma_targets);
-    map_release(&emitter->comms_used.seen);
-    map_release(&emitter->wins_used.seen);
-    vec_release(&emitter->comms_used.list);
-    vec_release(&emitter->wins_used.list);
+    map_release(&emitter->file_of);
+    vec_release(&emitter->files);
+    used_release(&emitter->comms_used);
+    used_release(&emitter->wins_used);
+    used_release(&emitter->files_used);
     intern_release(&emitter->groups);
     intern_release(&emitter->counters);
 }
@@ -159,6 +186,9 @@ static enum request_kind kind_of(const struct call_info *info)
         return REQUEST_COLL;
     case WW_RMA_REQUEST:
         return REQUEST_RMA;
+    case WW_IO:
+    case WW_IO_COLLECTIVE:
+        return REQUEST_IO;
     case WW_PARTITIONED:
         return !strcmp(info->name, "MPI_Psend_init")   ? REQUEST_SEND
                : !strcmp(info->name, "MPI_Precv_init") ? REQUEST_RECV
@@ -191,11 +221,10 @@ static struct request request_of(const struct ww_call *call)
 static void request_begin(struct emitter *emitter, struct emit_location *location, struct request *request, uint64_t t)
 {
     request->id = requests_new_id(&emitter->requests);
-    uint32_t comm = comm_ref(emitter, request->kind == REQUEST_RMA ? 0 : request->comm);
     bool sends = request->kind == REQUEST_SEND || (request->kind == REQUEST_SENDRECV && request->peer >= 0);
     if (sends)
-        WRITE(location, MpiIsend, NULL, t, peer_ref(emitter, request->comm, request->peer), comm,
-              (uint32_t)request->tag, request->bytes_out, request->id);
+        WRITE(location, MpiIsend, NULL, t, peer_ref(emitter, request->comm, request->peer),
+              comm_ref(emitter, request->comm), (uint32_t)request->tag, request->bytes_out, request->id);
     request->recv_id = request->kind == REQUEST_SENDRECV ? requests_new_id(&emitter->requests) : request->id;
     if (request->kind == REQUEST_RECV || request->kind == REQUEST_SENDRECV)
         WRITE(location, MpiIrecvRequest, NULL, t, request->recv_id);
@@ -239,6 +268,9 @@ static void request_complete(struct emitter *emitter, struct emit_location *loca
         break;
     case REQUEST_RMA:
         WRITE(location, RmaOpCompleteNonBlocking, NULL, t, emit_win_ref(emitter, request->comm), request->id);
+        break;
+    case REQUEST_IO:
+        emit_io_complete(emitter, location, request, done, t);
         break;
     default:
         break;
@@ -293,12 +325,7 @@ static bool is_blocking_collective(enum ww_class class)
 static uint32_t collective_comm(const struct emitter *emitter, const struct ww_call *call)
 {
     const struct call_info *info = call_info(call->call);
-    if (info->coll == WW_COLL_NONE || !is_blocking_collective(info->class))
-        return 0;
-    if (info->class != WW_WIN_FREE)
-        return call->comm;
-    const uint64_t *of_window = map_get(&emitter->win_comm, call->comm);
-    return of_window ? (uint32_t)*of_window : 0;
+    return info->coll != WW_COLL_NONE && is_blocking_collective(info->class) ? comm_of(emitter, call) : 0;
 }
 
 void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint32_t context)
@@ -325,6 +352,8 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
     }
     if (info->class >= WW_RMA_PUT && info->class <= WW_RMA_REQUEST && communicates)
         emit_rma_operation(emitter, location, call, starts ? &request : NULL, t);
+    if (emit_is_on_file(call))
+        emit_io_begin(emitter, location, emit, starts ? &request : NULL, t);
     start_persistent(emitter, location, emit, t);
 }
 
@@ -379,12 +408,13 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     if (info->class == WW_COMM_FREE && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
         WRITE(location, CommDestroy, NULL, t, comm_ref(emitter, emit->old_comm));
     emit_rma_leave(emitter, location, emit, t);
+    emit_io_leave(emitter, location, emit, t);
 }
 
 /* For whom does a call wait that never returned? Completion calls do not say; then it is the oldest receive. */
 static void leave_unfinished(struct emitter *emitter, struct emit_location *location, const struct ww_call *call)
 {
-    struct request pending = {.peer = call->peer, .comm = call->comm, .tag = call->tag};
+    struct request pending = {.peer = call->peer, .comm = comm_of(emitter, call), .tag = call->tag};
     enum ww_class class = call_info(call->call)->class;
     if (class == WW_WAIT || class == WW_TEST)
         requests_oldest_receive(&emitter->requests, &pending);

@@ -22,6 +22,8 @@ struct emit_call {
     VEC(uint32_t) new_comms;
     uint32_t old_comm; /* that it works on, also where only the region is written */
     uint32_t new_win;  /* WW_WIN; 0 = none */
+    uint32_t new_file; /* WW_FILE; 0 = none */
+    uint64_t io_id;    /* of the I/O operation that it began; OTF2_UNDEFINED_UINT64 = none */
 };
 
 struct emit_location {
@@ -51,12 +53,20 @@ struct emitter {
         VEC(uint64_t) ids; /* of operations that nothing has completed yet */
     })
     rma_targets;
+    struct map file_of; /* file id -> 1 + index */
+    VEC(struct emit_file {
+        uint32_t comm;
+        uint32_t flags; /* WW_FILE_ */
+        bool has_name;
+        uint64_t split; /* 1 + id of the split collective that has begun on it */
+    })
+    files;
     struct intern counters; /* of exact counts: struct emit_counter */
     uint32_t region_used[WW_N_CALLS];
     struct emit_ids {
         struct map seen;
         VEC(uint32_t) list;
-    } comms_used, wins_used;
+    } comms_used, wins_used, files_used;
 };
 
 struct emit_counter {
@@ -67,6 +77,7 @@ struct emit_counter {
 
 /* Of a communicator, before the first event that names it. */
 void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm);
+void emit_define_file(struct emitter *emitter, const struct ww_file *file);
 /* A call on a communicator with processes that are not in the archive: only its region can be. */
 bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call);
 void emitter_release(struct emitter *emitter);

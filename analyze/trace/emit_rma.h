@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What emit.c and emit_rma.c share. */
+/* What the files of the emitter share. */
 #pragma once
 #include "analyze/trace/emit.h"
 
@@ -7,6 +7,7 @@
     ((location)->failed |= OTF2_EvtWriter_##record((location)->writer, __VA_ARGS__) != OTF2_SUCCESS)
 
 uint32_t emit_win_ref(struct emitter *emitter, uint32_t id);
+uint32_t emit_file_ref(struct emitter *emitter, uint32_t id);
 uint32_t emit_rank_ref(int32_t peer);
 /* At the entry of a call that puts, gets or accumulates; `request`: the one it started, or NULL. */
 void emit_rma_operation(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,

@@ -223,9 +223,12 @@ static void join_release(struct join *join)
     intern_release(&join->comms);
     intern_release(&join->wins);
     intern_release(&join->sync_groups);
+    intern_release(&join->io_files);
+    intern_release(&join->io_handles);
     intern_release(&join->counters);
     vec_release(&join->comm_infos);
     vec_release(&join->win_infos);
+    vec_release(&join->handle_infos);
     vec_release(&join->module_infos);
     vec_release(&join->locations);
     vec_release(&join->notes);

@@ -26,6 +26,9 @@ struct join_comm {
 struct join_win {
     uint32_t comm, nth;
 };
+struct join_handle {
+    uint32_t comm, file, nth; /* the nth time that this file was opened on this communicator */
+};
 struct join_counter {
     uint32_t module, point;
     uint32_t what, zero;
@@ -34,11 +37,14 @@ struct join_counter {
 /* What belongs to the id of an intern, in a vector of the same length. */
 struct join_comm_info {
     uint32_t parent;
-    char *name;            /* NULL = none given; arena */
+    const char *name;      /* NULL = none given; arena */
     bool is_self, is_made; /* made: by a call, of which there is an event */
 };
 struct join_win_info {
-    char *name;
+    const char *name;
+};
+struct join_handle_info {
+    uint32_t flags; /* WW_FILE_ */
 };
 struct join_module_info {
     const char *path;
@@ -81,8 +87,10 @@ struct join {
     uint64_t sample_period_ns;
     VEC(struct join_location) locations;
     struct intern modules, frames, groups, comms, wins, sync_groups, counters;
+    struct intern io_files, io_handles; /* names; struct join_handle */
     VEC(struct join_comm_info) comm_infos;
     VEC(struct join_win_info) win_infos;
+    VEC(struct join_handle_info) handle_infos;
     VEC(struct join_module_info) module_infos;
     uint32_t region[WW_N_CALLS]; /* call id -> 1 + global region */
     uint32_t n_call_regions;
@@ -94,6 +102,10 @@ struct join {
 int join_read_rank(struct join *join, uint32_t rank);
 /* join_defs.c: writes the global definitions. */
 void join_write_definitions(struct join *join);
+
+/* A name that the program gave, as any reader can take it (Python's wants UTF-8): wrap/base/plain.h. `bytes` at most.
+ */
+const char *join_plain_name(struct join *join, const char *text, uint32_t bytes);
 
 /* Group key: n local, n remote, then world ranks; for intercommunicators the smaller list first. */
 static inline const int32_t *join_group(const struct join *join, uint32_t groups)

@@ -89,15 +89,13 @@ static void define_counters(struct def_writer *defs)
 
 /* System tree: machine, node, process, thread. */
 
-enum { ROOT_NODE };
-
 static uint32_t host_node(struct def_writer *defs, const char *host)
 {
     size_t known = defs->hosts.n;
-    uint32_t node = ROOT_NODE + 1 + intern_text(&defs->hosts, host[0] ? host : "unknown");
+    uint32_t node = DEFS_ROOT_NODE + 1 + intern_text(&defs->hosts, host[0] ? host : "unknown");
     if (defs->hosts.n > known) {
         DEFINE(defs, SystemTreeNode, node, defs_string_id(defs, host[0] ? host : "unknown"),
-               defs_string_id(defs, "node"), ROOT_NODE);
+               defs_string_id(defs, "node"), DEFS_ROOT_NODE);
         DEFINE(defs, SystemTreeNodeDomain, node, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
     }
     return node;
@@ -106,7 +104,7 @@ static uint32_t host_node(struct def_writer *defs, const char *host)
 void defs_root_property(struct def_writer *defs, const char *name, const char *text)
 {
     OTF2_AttributeValue value = string_value(defs, text);
-    DEFINE(defs, SystemTreeNodeProperty, ROOT_NODE, defs_string_id(defs, name), OTF2_TYPE_STRING, value);
+    DEFINE(defs, SystemTreeNodeProperty, DEFS_ROOT_NODE, defs_string_id(defs, name), OTF2_TYPE_STRING, value);
 }
 
 static void define_modules(struct def_writer *defs)
@@ -126,9 +124,9 @@ static void define_modules(struct def_writer *defs)
 static void define_root(struct def_writer *defs)
 {
     struct join *join = defs->join;
-    DEFINE(defs, SystemTreeNode, ROOT_NODE, defs_string_id(defs, "machine"), defs_string_id(defs, "machine"),
+    DEFINE(defs, SystemTreeNode, DEFS_ROOT_NODE, defs_string_id(defs, "machine"), defs_string_id(defs, "machine"),
            OTF2_UNDEFINED_SYSTEM_TREE_NODE);
-    DEFINE(defs, SystemTreeNodeDomain, ROOT_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
+    DEFINE(defs, SystemTreeNodeDomain, DEFS_ROOT_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
     defs_root_property(defs, ARCHIVE_PROP_PROGRAM, join->program);
     defs_root_property(defs, ARCHIVE_PROP_COMMAND, join->command);
     if (join->only[0])
@@ -350,6 +348,7 @@ void join_write_definitions(struct join *join)
     define_contexts(&defs);
     define_metrics(&defs);
     join_define_comms(&defs);
+    join_define_files(&defs);
     join->failed |= OTF2_Archive_CloseGlobalDefWriter(join->archive, defs.writer) != OTF2_SUCCESS;
     intern_release(&defs.strings);
     intern_release(&defs.hosts);

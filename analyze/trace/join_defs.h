@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing the global definitions of a join: what join_defs.c and join_comms.c share. */
+/* Writing the global definitions of a join: what the files that do share. */
 #pragma once
 #include "analyze/trace/join.h"
 
@@ -16,5 +16,8 @@ struct def_writer {
 /* The id of a string, which is defined when it is first asked for. */
 uint32_t defs_string_id(struct def_writer *defs, const char *text);
 void defs_root_property(struct def_writer *defs, const char *name, const char *text);
+enum { DEFS_ROOT_NODE }; /* of the system tree */
 /* join_comms.c: groups, communicators and windows. */
 void join_define_comms(struct def_writer *defs);
+/* join_files.c: the I/O paradigm, files and handles. */
+void join_define_files(struct def_writer *defs);

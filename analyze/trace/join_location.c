@@ -115,6 +115,8 @@ static void write_local_definitions(struct rank_tables *tables, const struct fil
     write_mapping(join, writer, OTF2_MAPPING_REGION, tables->calls.at, tables->calls.n);
     write_mapping(join, writer, OTF2_MAPPING_COMM, tables->comms.at, tables->comms.n);
     write_mapping(join, writer, OTF2_MAPPING_RMA_WIN, tables->wins.at, tables->wins.n);
+    write_mapping(join, writer, OTF2_MAPPING_IO_FILE, tables->io_files.at, tables->io_files.n);
+    write_mapping(join, writer, OTF2_MAPPING_IO_HANDLE, tables->io_handles.at, tables->io_handles.n);
     write_mapping(join, writer, OTF2_MAPPING_GROUP, tables->sync_groups.at, tables->sync_groups.n);
     write_mapping(join, writer, OTF2_MAPPING_ATTRIBUTE, tables->attributes.at, tables->attributes.n);
     write_mapping(join, writer, OTF2_MAPPING_CALLING_CONTEXT, file->contexts.at, file->contexts.n);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One rank's definitions. Its files are read twice: modules, communicators and windows may stand in any of them and are
- * needed for the stacks of all.
+ * One rank's definitions. Its files are read twice: modules, communicators, windows and files may stand in any of them
+ * and are needed for the stacks of all.
  */
 #include "analyze/trace/comms.h"
 #include "analyze/trace/files.h"
 #include "analyze/trace/join_rank.h"
 #include "wrap/base/err.h"
+#include "wrap/base/plain.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,11 @@ static uint32_t mapped(const struct map *map, uint32_t local)
     return global && *global ? (uint32_t)(*global - 1) : JOIN_NONE;
 }
 
+uint32_t join_comm_of(const struct rank_tables *tables, uint32_t local)
+{
+    return mapped(&tables->comm_of, local);
+}
+
 static void take_comm(struct rank_tables *tables, const struct ww_comm *record)
 {
     struct join *join = tables->join;
@@ -117,15 +123,23 @@ static void take_win(struct rank_tables *tables, const struct ww_win *record)
     *vec_push(&tables->wins) = (struct id_pair){record->id, win};
 }
 
+const char *join_plain_name(struct join *join, const char *text, uint32_t bytes)
+{
+    const char *whole = arena_printf(&join->arena, "%.*s", (int)spool_text_length(text, bytes), text);
+    char *plain = arena_alloc(&join->arena, 4 * strlen(whole) + 1);
+    plain_text(plain, whole);
+    return plain;
+}
+
 static void take_name(struct rank_tables *tables, const struct ww_name *record)
 {
     struct join *join = tables->join;
     uint32_t id = mapped(record->what == WW_NAME_WIN ? &tables->win_of : &tables->comm_of, record->id);
     if (id == JOIN_NONE || (record->what != WW_NAME_COMM && record->what != WW_NAME_WIN))
         return;
-    char **name = record->what == WW_NAME_WIN ? &join->win_infos.at[id].name : &join->comm_infos.at[id].name;
+    const char **name = record->what == WW_NAME_WIN ? &join->win_infos.at[id].name : &join->comm_infos.at[id].name;
     if (!*name)
-        *name = arena_printf(&join->arena, "%.*s", (int)spool_text_length(record->text, record->bytes), record->text);
+        *name = join_plain_name(join, record->text, record->bytes);
 }
 
 /* Events name it, but its definition was lost. */
@@ -144,6 +158,10 @@ static void take_used(struct rank_tables *tables, const struct part_used *record
     if (record->kind == PART_USED_WIN) {
         struct ww_win lost = {.id = record->id};
         take_win(tables, &lost);
+    }
+    if (record->kind == PART_USED_FILE) {
+        struct ww_file lost = {.id = record->id, .flags = WW_FILE_FOUND};
+        join_take_file(tables, &lost);
     }
 }
 
@@ -239,6 +257,9 @@ static void take_record(struct rank_tables *tables, const struct ww_head *head)
     case WW_WIN:
         take_win(tables, record);
         break;
+    case WW_FILE:
+        join_take_file(tables, record);
+        break;
     case WW_NAME:
         take_name(tables, record);
         break;
@@ -316,9 +337,13 @@ static void rank_tables_release(struct rank_tables *tables)
     map_release(&tables->win_of);
     map_release(&tables->nth_comm);
     map_release(&tables->nth_win);
+    map_release(&tables->nth_handle);
+    map_release(&tables->has_file);
     vec_release(&tables->comms);
     vec_release(&tables->wins);
     vec_release(&tables->sync_groups);
+    vec_release(&tables->io_files);
+    vec_release(&tables->io_handles);
     vec_release(&tables->attributes);
     vec_release(&tables->calls);
     vec_release(&tables->clocks);

@@ -24,12 +24,18 @@ struct rank_tables {
     VEC(struct module_range) ranges; /* in order of loading */
     struct map module_of;            /* local -> 1 + global */
     struct map comm_of, win_of;      /* local -> 1 + global */
-    VEC(struct id_pair) comms, wins, sync_groups, attributes, calls;
+    VEC(struct id_pair) comms, wins, sync_groups, io_files, io_handles, attributes, calls;
     VEC(struct counters_bias) counters; /* WW_COUNTERS */
     VEC(struct part_counter) points;
     VEC(struct join_clock) clocks;
-    struct map nth_comm, nth_win; /* groups, comm -> how many so far */
+    struct map nth_comm, nth_win, nth_handle; /* groups, comm, comm and file -> how many so far */
+    struct map has_file;                      /* local ids of files */
 };
+
+/* Global id of a communicator; JOIN_NONE when it is not known. */
+uint32_t join_comm_of(const struct rank_tables *tables, uint32_t local);
+/* join_files.c. */
+void join_take_file(struct rank_tables *tables, const struct ww_file *record);
 
 /* The event and sample files of one thread, which stand next to each other in `files`: writes the local definitions of
  * the location and adds it to the join. Returns how many files were taken, or -1 after error(). */

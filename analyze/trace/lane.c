@@ -70,6 +70,11 @@ static void define(struct lane *lane, struct emitter *emitter, const struct ww_h
         lane->call.new_win = win->id;
         *map_put(&emitter->win_comm, win->id, NULL) = win->comm;
     }
+    if (head->type == WW_FILE) {
+        const struct ww_file *file = record;
+        lane->call.new_file = file->id;
+        emit_define_file(emitter, file);
+    }
     lane_write(lane, head, (size_t)head->units * WW_UNIT, head->type);
 }
 
@@ -110,6 +115,7 @@ static bool take_passing(struct lane *lane, struct emitter *emitter, const struc
     case WW_COMM:
     case WW_NAME:
     case WW_WIN:
+    case WW_FILE:
     case WW_CLOCK:
     case WW_NOTE:
     case WW_COUNTERS:
@@ -160,7 +166,7 @@ static void take_call(struct lane *lane, struct emitter *emitter, const struct w
     if (record->call >= WW_N_CALLS)
         lane->call.call.call = WW_CALL_NONE;
     lane->call.attached.n = lane->call.ranks.n = lane->call.new_comms.n = 0;
-    lane->call.new_win = 0;
+    lane->call.new_win = lane->call.new_file = 0;
     lane->ahead = spool_reader_next(&lane->reader);
     skip_passing(lane, emitter);
     lane->call.old_comm = lane->call.call.comm;

@@ -15,7 +15,7 @@ enum part_type {
     PART_LOCATION = 0x7001, /* struct part_location: the last record of a file */
     PART_GROUP,             /* struct part_group: a PSCW group */
     PART_COUNTER,           /* struct part_counter */
-    PART_USED,              /* struct part_used: a call, communicator or window that events refer to */
+    PART_USED,              /* struct part_used: a call, communicator, window or file that events refer to */
 };
 
 struct part_location {
@@ -38,7 +38,7 @@ struct part_counter {
     uint32_t id, counters, point, what;
 };
 
-enum part_used_kind { PART_USED_CALL = 1, PART_USED_COMM, PART_USED_WIN };
+enum part_used_kind { PART_USED_CALL = 1, PART_USED_COMM, PART_USED_WIN, PART_USED_FILE };
 struct part_used {
     struct ww_head head;
     uint32_t kind, id;

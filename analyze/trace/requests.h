@@ -10,12 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum request_kind { REQUEST_NOTHING, REQUEST_SEND, REQUEST_RECV, REQUEST_SENDRECV, REQUEST_COLL, REQUEST_RMA };
+enum request_kind {
+    REQUEST_NOTHING,
+    REQUEST_SEND,
+    REQUEST_RECV,
+    REQUEST_SENDRECV,
+    REQUEST_COLL,
+    REQUEST_RMA,
+    REQUEST_IO
+};
 
 struct request {
     enum request_kind kind;
     uint16_t call; /* enum ww_call_id that made it */
-    uint32_t comm; /* or window */
+    uint32_t comm; /* or window, or file */
     int32_t peer, tag;
     uint64_t bytes_out, bytes_in;
     uint64_t id, recv_id; /* unique among those pending; recv_id: of the receive half of a REQUEST_SENDRECV */
@@ -36,7 +44,7 @@ struct requests {
     bool keeps_ids; /* ids are not given out again: calls overlap, and readers might meet the second use first */
 };
 
-/* An id that no pending request or RMA operation has; small, for it takes fewer bytes in the archive. */
+/* An id that no pending request, RMA or I/O operation has; small, for it takes fewer bytes in the archive. */
 uint64_t requests_new_id(struct requests *table);
 void requests_free_id(struct requests *table, uint64_t id);
 void requests_start(struct requests *table, uint64_t handle, const struct request *request);

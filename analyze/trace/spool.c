@@ -142,6 +142,8 @@ static bool record_fits(const struct ww_head *head)
         return comm_fits(record, have);
     case WW_NAME:
         return LIST_FITS(ww_name, (uint64_t)((const struct ww_name *)record)->bytes + 1, 1);
+    case WW_FILE:
+        return LIST_FITS(ww_file, (uint64_t)((const struct ww_file *)record)->bytes + 1, 1);
     case WW_NOTE:
         return LIST_FITS(ww_note, (uint64_t)((const struct ww_note *)record)->bytes + 1, 1);
     case WW_BINS:

@@ -23,6 +23,7 @@
 #pragma once
 #include "wrap/format.h"
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The caller's return address and the wrapper's frame; wrappers are compiled with frame pointers. */
@@ -56,6 +57,11 @@ struct ww_call *record_poll_succeeded(struct record_poll *poll);
 
 /* Appends one WW_DONE or WW_STARTED after `call`. */
 void record_done(struct ww_call *call, uint16_t type, struct ww_done done);
+/* The units that a record of so many bytes takes. */
+static inline uint16_t record_units(size_t bytes)
+{
+    return (uint16_t)((bytes + WW_UNIT - 1) / WW_UNIT);
+}
 /* Space for a record of any size (units <= 2000) in the calling thread's stream, or NULL; written by record_commit. */
 void *record_append(uint16_t units);
 void record_commit(void *record, uint16_t type, uint16_t units);

@@ -3,7 +3,7 @@
 """Archives as other tools see them: otf2-print has nothing to warn of, and Python's otf2 module reads them to the end
 and finds in them what the programs count themselves.
 
-    archives.py --whywait W --mpirun M PROGRAM              counted.c, on 4 ranks
+    archives.py --whywait W --mpirun M PROGRAM              counted.c or files, on 4 ranks
     archives.py --whywait W --mpirun M --dynamic R PROGRAM  dynamic.c: each world has a run of its own, and the report says
                                                             what it leaves out
     archives.py --whywait W --mpirun M PROGRAM CASE...      cases of the transparency suite, "all" for all of them
@@ -21,14 +21,16 @@ import time
 
 import otf2
 from otf2 import events as ev
-from otf2.enums import CollectiveOp
+from otf2.enums import CollectiveOp, IoOperationFlag, IoOperationMode, IoParadigmClass
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
            OMPI_MCA_osc="sm,pt2pt", OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
 KINDS = {ev.MpiSend: "sends", ev.MpiIsend: "sends", ev.MpiRecv: "receives", ev.MpiIrecv: "receives",
          ev.MpiRequestCancelled: "cancelled", ev.MpiCollectiveEnd: "collectives",
          ev.NonBlockingCollectiveComplete: "nb_collectives", ev.RmaPut: "puts", ev.RmaGet: "gets", ev.RmaAtomic: "atomics",
-         ev.CommCreate: "comms_made", ev.CommDestroy: "comms_freed"}
+         ev.CommCreate: "comms_made", ev.CommDestroy: "comms_freed", ev.IoCreateHandle: "io_opens", ev.IoDestroyHandle: "io_closes",
+         ev.IoSeek: "io_seeks", ev.IoOperationIssued: "io_issued", ev.IoDeleteFile: "io_deletes"}
+IO_KINDS = {IoOperationMode.READ: "io_reads", IoOperationMode.WRITE: "io_writes", IoOperationMode.FLUSH: "io_flushes"}
 MANAGING = {CollectiveOp.CREATE_HANDLE, CollectiveOp.DESTROY_HANDLE, CollectiveOp.CREATE_HANDLE_AND_ALLOCATE,
             CollectiveOp.DESTROY_HANDLE_AND_DEALLOCATE}
 
@@ -57,7 +59,21 @@ class Reading:
             self.sent[self.message(rank, event.communicator, event.receiver, event, False)] += 1
         elif isinstance(event, (ev.MpiRecv, ev.MpiIrecv)):
             self.received[self.message(rank, event.communicator, event.sender, event, True)] += 1
+        elif isinstance(event, (ev.IoOperationBegin, ev.IoOperationComplete)):
+            self.count_io(rank, event)
         self.pairs(rank, location, event)
+
+    def count_io(self, rank, event):
+        name = os.path.basename(event.handle.file.name)
+        paradigm = event.handle.io_paradigm
+        if (paradigm.identification, paradigm.io_paradigm_class) != ("MPI-IO", IoParadigmClass.PARALLEL):
+            self.wrong.append(f"{name} is read and written by {paradigm}")
+        if isinstance(event, ev.IoOperationComplete):
+            self.counts[rank]["moved:" + name] += event.bytes_result
+            return
+        self.counts[rank][IO_KINDS[event.mode]] += 1
+        self.counts[rank]["io_collective"] += bool(event.operation_flags & IoOperationFlag.COLLECTIVE)
+        self.counts[rank]["asked:" + name] += event.bytes_request
 
     def message(self, rank, communicator, peer, event, is_receive):
         other = rank if communicator.name == "MPI_COMM_SELF" else communicator.group.members[peer]
@@ -83,10 +99,18 @@ class Reading:
             self.open[f"threads {event.sequence_count} of rank {rank}"] += 1
         if isinstance(event, ev.ThreadEnd):
             self.open[f"threads {event.sequence_count} of rank {rank}"] -= 2
-        if isinstance(event, ev.IoOperationBegin):
-            self.open[f"I/O operations of rank {rank}, id {event.matching_id}"] += 1
-        if isinstance(event, ev.IoOperationComplete):
-            self.open[f"I/O operations of rank {rank}, id {event.matching_id}"] -= 1
+        self.io_pairs(rank, event)
+
+    def io_pairs(self, rank, event):
+        """Operations end on the handle that they began on, as long as it is open."""
+        if isinstance(event, (ev.IoCreateHandle, ev.IoDestroyHandle)):
+            self.open[f"handles of rank {rank} on {event.handle.file.name}"] += 1 if isinstance(event, ev.IoCreateHandle) else -1
+        if isinstance(event, (ev.IoOperationBegin, ev.IoOperationIssued, ev.IoOperationComplete)):
+            if not self.open[f"handles of rank {rank} on {event.handle.file.name}"]:
+                self.wrong.append(f"rank {rank}: {event} on a file that is not open")
+        if isinstance(event, (ev.IoOperationBegin, ev.IoOperationComplete)):
+            step = 1 if isinstance(event, ev.IoOperationBegin) else -1
+            self.open[f"I/O operations of rank {rank}, handle {event.handle._ref}, id {event.matching_id}"] += step
 
 
 def record(options, ranks, arguments, directory):
@@ -132,8 +156,8 @@ def check(options, ranks, case):
             n_stated += 1
             if found != n and not name.startswith("WW_"):
                 wrong.append(f"rank {rank}: {found} {name} in the archive, the program made {n}")
-        source = os.path.basename(options.program).split("-")[0] + ".c"
-        if source not in reading.sources:
+        source = os.path.basename(options.program).split("-")[0].split("_M")[0].split("_F")[0]
+        if not {source + ".c", source + ".F90"} & reading.sources:
             wrong.append(f"no call stack leads to {source}: {sorted(reading.sources)}")
         if not case:
             wrong += reading.wrong + ([] if n_stated else ["the program stated nothing"])

@@ -14,7 +14,7 @@
 enum { MAX_UNITS = 2000 };
 
 static struct {
-    struct handle_map comms, wins, files, messages;
+    struct handle_map comms, wins, messages;
     pthread_mutex_t lock; /* of everything below, and of learning */
     uint32_t n_comms, n_wins;
     struct comm_info *free;
@@ -22,15 +22,9 @@ static struct {
 } tables = {
     .comms = HANDLE_MAP_INIT,
     .wins = HANDLE_MAP_INIT,
-    .files = HANDLE_MAP_INIT,
     .messages = HANDLE_MAP_INIT,
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };
-
-static uint16_t units_of(size_t bytes)
-{
-    return (uint16_t)((bytes + WW_UNIT - 1) / WW_UNIT);
-}
 
 /* Ranks in MPI_COMM_WORLD of the members of a group, -1 for those outside. */
 static void translate(MPI_Group group, int n, MPI_Group world, int *world_rank)
@@ -68,7 +62,7 @@ static void write_comm(MPI_Comm comm, struct comm_info *info)
     size_t n = (size_t)info->size + (size_t)info->remote_size;
     size_t bytes = sizeof(struct ww_comm) + n * sizeof(int32_t);
     bool fits = bytes <= (size_t)MAX_UNITS * WW_UNIT;
-    uint16_t units = units_of(fits ? bytes : sizeof(struct ww_comm));
+    uint16_t units = record_units(fits ? bytes : sizeof(struct ww_comm));
     int *world_rank = calloc(n, sizeof *world_rank);
     if (world_rank)
         members_of(comm, info, world_rank);
@@ -132,7 +126,7 @@ static void write_neighbors(const struct comm_info *info)
     size_t bytes = sizeof(struct ww_neighbors) + n * sizeof(int32_t);
     if (bytes > (size_t)MAX_UNITS * WW_UNIT)
         return;
-    struct ww_neighbors *record = record_append(units_of(bytes));
+    struct ww_neighbors *record = record_append(record_units(bytes));
     if (!record)
         return;
     record->comm = info->id;
@@ -140,7 +134,7 @@ static void write_neighbors(const struct comm_info *info)
     record->n_out = (uint32_t)info->n_out;
     for (size_t i = 0; i < n; i++)
         record->rank[i] = info->neighbors[i] == MPI_PROC_NULL ? WW_NO_PEER : info->neighbors[i];
-    record_commit(record, WW_NEIGHBORS, units_of(bytes));
+    record_commit(record, WW_NEIGHBORS, record_units(bytes));
 }
 
 static void learn_topology(MPI_Comm comm, struct comm_info *info)
@@ -310,25 +304,10 @@ void win_restore(MPI_Win win, uint32_t id)
 }
 
 /* Messages come by the thousand, mostly with handles that came before on the same communicator: no lock for those. */
-static void set_if_new(struct handle_map *map, uint64_t key, uint32_t value)
-{
-    if (handle_map_get(map, key) != value)
-        handle_map_set(map, key, value);
-}
-
-void file_set(MPI_File file, uint32_t comm)
-{
-    set_if_new(&tables.files, HANDLE(file), comm);
-}
-
-uint32_t file_find(MPI_File file)
-{
-    return (uint32_t)handle_map_get(&tables.files, HANDLE(file));
-}
-
 void message_set(MPI_Message message, uint32_t comm)
 {
-    set_if_new(&tables.messages, HANDLE(message), comm);
+    if (message_find(message) != comm)
+        handle_map_set(&tables.messages, HANDLE(message), comm);
 }
 
 uint32_t message_find(MPI_Message message)
@@ -340,7 +319,7 @@ void name_write(enum ww_named what, uint32_t id, const char *text, size_t bytes)
 {
     size_t longest = (size_t)MAX_UNITS * WW_UNIT - sizeof(struct ww_name) - 1;
     bytes = bytes < longest ? bytes : longest;
-    uint16_t units = units_of(sizeof(struct ww_name) + bytes + 1);
+    uint16_t units = record_units(sizeof(struct ww_name) + bytes + 1);
     struct ww_name *record = id ? record_append(units) : NULL;
     if (!record)
         return;

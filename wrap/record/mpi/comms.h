@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the recorder knows about communicators, windows, files and matched messages.
+ * What the recorder knows about communicators, windows and matched messages.
  *
  * Looking a handle up compares its value and asks MPI nothing, so any value that a program passes is safe. Learning a
  * handle asks MPI (group, size, topology) and writes its WW_COMM or WW_WIN; it is done only when a call on that handle
@@ -45,9 +45,7 @@ uint32_t win_learn(MPI_Win win, uint32_t comm);
 uint32_t win_forget(MPI_Win win);
 void win_restore(MPI_Win win, uint32_t id);
 
-/* Communicator ids of files and of matched messages; 0 = unknown. */
-void file_set(MPI_File file, uint32_t comm);
-uint32_t file_find(MPI_File file);
+/* Communicator ids of matched messages; 0 = unknown. */
 void message_set(MPI_Message message, uint32_t comm);
 uint32_t message_find(MPI_Message message);
 

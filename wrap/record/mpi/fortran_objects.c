@@ -228,10 +228,22 @@ void f_swap_end(struct fortran *f)
         f->call->bytes_in = f->call->bytes_out = type_bytes(1, f_type(f, 3));
 }
 
-/* comm, path, mode, info, file */
+/* comm, path, mode, info, file, ierror, length of path */
 void f_file_open_end(struct fortran *f)
 {
-    file_made(f->call, f_comm(f, 0), f_file(f, 4));
+    const char *path = f->a[1];
+    file_made(f->call, f_comm(f, 0), f_file(f, 4), f_int(f, 2), path, trimmed(path, (size_t)(uintptr_t)f->a[6]));
+}
+
+/* path, info, ierror, length of path */
+void f_file_delete_end(struct fortran *f)
+{
+    file_deleted(f->a[0], trimmed(f->a[0], (size_t)(uintptr_t)f->a[3]));
+}
+
+void f_file_close_begin(struct fortran *f)
+{
+    f->call->comm = file_forget(f_file(f, 0));
 }
 
 void f_file_begin(struct fortran *f)
@@ -239,23 +251,51 @@ void f_file_begin(struct fortran *f)
     io_begin(f->call, f_file(f, 0));
 }
 
-/* file, [offset,] buf, n, type, ... */
-void f_read_end(struct fortran *f)
+void f_file_end(struct fortran *f)
 {
-    io_read(f->call, f->err, f_count(f, 2), f_type(f, 3));
+    io_end(f->call, f->err, f_file(f, 0));
 }
 
-void f_read_at_end(struct fortran *f)
+/* file, offset, whence */
+void f_seek_end(struct fortran *f)
 {
-    io_read(f->call, f->err, f_count(f, 3), f_type(f, 4));
+    io_sought(f->call, f->err, f_file(f, 0), *(const MPI_Offset *)f->a[1], f_int(f, 2));
 }
 
-void f_write_end(struct fortran *f)
+void f_seek_shared_end(struct fortran *f)
 {
-    io_write(f->call, f->err, f_count(f, 2), f_type(f, 3));
+    io_sought_shared(f->call, f->err, f_file(f, 0), *(const MPI_Offset *)f->a[1], f_int(f, 2));
 }
 
-void f_write_at_end(struct fortran *f)
+/* Reading and writing: file, [offset,] buf, n, type, status or request. The status is the last argument. */
+void f_move_begin(struct fortran *f)
 {
-    io_write(f->call, f->err, f_count(f, 3), f_type(f, 4));
+    io_begin(f->call, f_file(f, 0));
+    f_take_status(f, f->row->ierror - 1);
+}
+
+void f_move_end(struct fortran *f)
+{
+    io_moved(f->call, f->err, f_file(f, 0), f_count(f, 2), f_type(f, 3), f->status);
+}
+
+void f_move_at_end(struct fortran *f)
+{
+    io_moved(f->call, f->err, f_file(f, 0), f_count(f, 3), f_type(f, 4), f->status);
+}
+
+void f_move_start_end(struct fortran *f)
+{
+    io_asked(f->call, f->err, f_file(f, 0), f_count(f, 2), f_type(f, 3));
+}
+
+void f_move_at_start_end(struct fortran *f)
+{
+    io_asked(f->call, f->err, f_file(f, 0), f_count(f, 3), f_type(f, 4));
+}
+
+/* file, buf, status */
+void f_move_finish_end(struct fortran *f)
+{
+    io_finished(f->call, f->err, f_file(f, 0), f->status);
 }

@@ -89,7 +89,6 @@ LOCAL(File_get_position, (MPI_File fh, MPI_Offset *offset), (fh, offset))
 LOCAL(File_get_type_extent, (MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent), (fh, datatype, extent))
 LOCAL(File_get_view, (MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep),
       (fh, disp, etype, filetype, datarep))
-LOCAL(File_seek, (MPI_File fh, MPI_Offset offset, int whence), (fh, offset, whence))
 LOCAL(File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler), (file, errhandler))
 LOCAL(File_set_info, (MPI_File fh, MPI_Info info), (fh, info))
 LOCAL(Win_attach, (MPI_Win win, void *base, MPI_Aint size), (win, base, size))

@@ -195,7 +195,7 @@ void rma_group(struct ww_call *call, int err, MPI_Win win, MPI_Group group)
     if (!rma_end(call, err, win) || PMPI(Group_size)(group, &n) != MPI_SUCCESS || n <= 0)
         return;
     size_t bytes = sizeof(struct ww_ranks) + (size_t)n * sizeof(int32_t);
-    uint16_t units = (uint16_t)((bytes + WW_UNIT - 1) / WW_UNIT);
+    uint16_t units = record_units(bytes);
     int *rank = bytes < 2000 * WW_UNIT ? malloc(2 * (size_t)n * sizeof *rank) : NULL;
     if (!rank || PMPI(Win_get_group)(win, &members) != MPI_SUCCESS)
         goto out;
