@@ -199,6 +199,35 @@ static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef self, OTF2_StringR
     return OK;
 }
 
+static OTF2_CallbackCode on_io_paradigm(void *user, OTF2_IoParadigmRef self, OTF2_StringRef identification,
+                                        OTF2_StringRef name, OTF2_IoParadigmClass class, OTF2_IoParadigmFlag flags,
+                                        uint8_t n, const OTF2_IoParadigmProperty *properties, const OTF2_Type *types,
+                                        const OTF2_AttributeValue *values)
+{
+    struct defs *defs = user;
+    (void)name, (void)class, (void)flags, (void)n, (void)properties, (void)types, (void)values;
+    *ENTRY(defs, io_paradigms, io_paradigm_ids, self) = identification;
+    return OK;
+}
+
+static OTF2_CallbackCode on_io_file(void *user, OTF2_IoFileRef self, OTF2_StringRef name, OTF2_SystemTreeNodeRef scope)
+{
+    struct defs *defs = user;
+    (void)scope;
+    *ENTRY(defs, io_files, io_file_ids, self) = name;
+    return OK;
+}
+
+static OTF2_CallbackCode on_io_handle(void *user, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file,
+                                      OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm,
+                                      OTF2_IoHandleRef parent)
+{
+    struct defs *defs = user;
+    (void)name, (void)flags, (void)comm, (void)parent;
+    *ENTRY(defs, io_handles, io_handle_ids, self) = (struct def_io_handle){file, paradigm};
+    return OK;
+}
+
 static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef self, OTF2_RegionRef region,
                                     OTF2_SourceCodeLocationRef line, OTF2_CallingContextRef parent)
 {
@@ -247,6 +276,9 @@ static OTF2_GlobalDefReaderCallbacks *make_callbacks(void)
     SET(Comm, on_comm);
     SET(InterComm, on_intercomm);
     SET(RmaWin, on_window);
+    SET(IoParadigm, on_io_paradigm);
+    SET(IoRegularFile, on_io_file);
+    SET(IoHandle, on_io_handle);
     SET(CallingContext, on_context);
     SET(CallingContextProperty, on_context_property);
     return callbacks;
@@ -276,12 +308,16 @@ void defs_release(struct defs *defs)
     vec_release(&defs->comms);
     vec_release(&defs->contexts);
     vec_release(&defs->win_comms);
+    vec_release(&defs->io_paradigms);
+    vec_release(&defs->io_files);
+    vec_release(&defs->io_handles);
     vec_release(&defs->root_properties);
     vec_release(&defs->process_properties);
     vec_release(&defs->attribute_names);
-    struct ids *tables[] = {&defs->string_ids, &defs->node_ids,     &defs->location_group_ids, &defs->location_ids,
-                            &defs->region_ids, &defs->group_ids,    &defs->comm_ids,           &defs->context_ids,
-                            &defs->win_ids,    &defs->attribute_ids};
+    struct ids *tables[] = {&defs->string_ids,   &defs->node_ids,      &defs->location_group_ids, &defs->location_ids,
+                            &defs->region_ids,   &defs->group_ids,     &defs->comm_ids,           &defs->context_ids,
+                            &defs->win_ids,      &defs->attribute_ids, &defs->io_paradigm_ids,    &defs->io_file_ids,
+                            &defs->io_handle_ids};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         ids_release(tables[i]);
     arena_release(&defs->arena);

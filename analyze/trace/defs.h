@@ -56,6 +56,9 @@ struct def_region {
     uint32_t name, file, line_first, line_last;
     bool is_mpi;
 };
+struct def_io_handle {
+    uint32_t file, paradigm; /* OTF2 ids */
+};
 struct def_context {
     uint32_t region, parent;
     uint64_t address;
@@ -78,10 +81,12 @@ struct defs {
     VEC(struct def_comm) comms;
     VEC(struct def_context) contexts;
     VEC(uint32_t) win_comms;
+    VEC(uint32_t) io_paradigms, io_files; /* strings: identification, name */
+    VEC(struct def_io_handle) io_handles;
     VEC(struct def_property) root_properties, process_properties;
     struct def_group comm_locations; /* of MPI */
     struct ids string_ids, node_ids, location_group_ids, location_ids, region_ids, group_ids, comm_ids, context_ids,
-        win_ids, attribute_ids;
+        win_ids, attribute_ids, io_paradigm_ids, io_file_ids, io_handle_ids;
     VEC(uint32_t) attribute_names;
     uint32_t n_duplicates;
 };
@@ -93,16 +98,19 @@ const char *defs_string(const struct defs *defs, uint32_t id); /* "" when unknow
 
 /* From ids in events to indices of the trace. */
 struct defs_tables {
-    struct ids regions, comms, frames, wins; /* ids -> index of the definition */
-    VEC(uint32_t) region_of;                 /* definition -> trace region */
+    struct ids regions, comms, frames, wins, io_handles; /* ids -> index of the definition */
+    VEC(uint32_t) region_of;                             /* definition -> trace region */
     VEC(uint32_t) comm_of_win;
-    VEC(uint32_t) comm_n_first; /* ranks of intercommunicators count through both groups, the first having so many */
-    uint32_t self_comm;         /* trace communicator that stands for all MPI_COMM_SELF; that of rank r is ... */
-    uint32_t self_first;        /* ... self_first + r */
+    VEC(uint32_t) file_of_handle; /* trace file; TRACE_NONE for handles that are not of MPI-IO */
+    VEC(uint32_t) comm_n_first;   /* ranks of intercommunicators count through both groups, the first having so many */
+    uint32_t self_comm;           /* trace communicator that stands for all MPI_COMM_SELF; that of rank r is ... */
+    uint32_t self_first;          /* ... self_first + r */
     struct ids groups;
     VEC(struct def_group) group_members; /* members in the arena of the trace, as world ranks */
     VEC(uint64_t) location_ids;          /* OTF2 id by trace location */
 };
 /* Fills the definitions of the trace; takes tables out of defs. */
 void defs_build(struct defs *defs, struct trace *trace, struct defs_tables *tables);
+/* Part of it: the files of MPI-IO. */
+void defs_build_files(struct defs *defs, struct trace *trace, struct defs_tables *tables);
 void defs_tables_release(struct defs_tables *tables);

@@ -455,6 +455,7 @@ void defs_build(struct defs *defs, struct trace *trace, struct defs_tables *tabl
     build_process_properties(&build);
     build_frames(&build);
     build_points(&build);
+    defs_build_files(defs, trace, tables);
     take_tables(&build);
     ids_release(&build.rank_of_location);
 }
@@ -467,6 +468,8 @@ void defs_tables_release(struct defs_tables *tables)
     ids_release(&tables->wins);
     vec_release(&tables->region_of);
     vec_release(&tables->comm_of_win);
+    ids_release(&tables->io_handles);
+    vec_release(&tables->file_of_handle);
     vec_release(&tables->comm_n_first);
     ids_release(&tables->groups);
     vec_release(&tables->group_members);

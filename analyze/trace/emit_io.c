@@ -43,14 +43,20 @@ static struct io_kind kind_of(const struct ww_call *call)
     return kind;
 }
 
-void emit_define_file(struct emitter *emitter, const struct ww_file *file)
+/* Its WW_FILE may be lost. */
+static struct emit_file *file_entry(struct emitter *emitter, uint32_t id)
 {
-    uint64_t *index = map_put(&emitter->file_of, file->id, NULL);
+    uint64_t *index = map_put(&emitter->file_of, id, NULL);
     if (!*index) {
         (void)vec_push(&emitter->files);
         *index = emitter->files.n;
     }
-    emitter->files.at[*index - 1] =
+    return &emitter->files.at[*index - 1];
+}
+
+void emit_define_file(struct emitter *emitter, const struct ww_file *file)
+{
+    *file_entry(emitter, file->id) =
         (struct emit_file){.comm = file->comm, .flags = file->flags, .has_name = file->bytes};
 }
 
@@ -92,24 +98,32 @@ void emit_io_complete(struct emitter *emitter, struct emit_location *location, c
     WRITE(location, IoOperationComplete, NULL, t, emit_file_ref(emitter, request->comm), done->bytes, request->id);
 }
 
-static void leave_operation(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
+static void leave_split(struct emitter *emitter, struct emit_location *location, const struct ww_call *call, uint64_t t)
 {
-    const struct ww_call *call = &emit->call;
     struct emit_file *file = emit_file(emitter, call->comm);
-    enum io_step step = kind_of(call).step;
-    bool has_begun = emit->io_id != OTF2_UNDEFINED_UINT64;
-    if (has_begun && step != IO_WHOLE)
-        WRITE(location, IoOperationIssued, NULL, t, emit_file_ref(emitter, call->comm), emit->io_id);
-    if (has_begun && step == IO_WHOLE)
-        complete(emitter, location, call->comm, call->bytes_in, emit->io_id, t);
-    else if (has_begun && step == IO_START && !call->request) /* all was done at once */
-        complete(emitter, location, call->comm, call->bytes_out, emit->io_id, t);
-    else if (has_begun && step == IO_SPLIT_BEGIN && file)
-        file->split = 1 + emit->io_id;
-    if (step != IO_SPLIT_END || !file || !file->split || call->flags & WW_F_ERROR)
+    if (!file || !file->split || call->flags & WW_F_ERROR)
         return;
     complete(emitter, location, call->comm, call->bytes_in, file->split - 1, t);
     file->split = 0;
+}
+
+static void leave_operation(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit,
+                            uint64_t t)
+{
+    const struct ww_call *call = &emit->call;
+    enum io_step step = kind_of(call).step;
+    if (step == IO_SPLIT_END)
+        leave_split(emitter, location, call, t);
+    if (emit->io_id == OTF2_UNDEFINED_UINT64)
+        return;
+    if (step != IO_WHOLE)
+        WRITE(location, IoOperationIssued, NULL, t, emit_file_ref(emitter, call->comm), emit->io_id);
+    if (step == IO_SPLIT_BEGIN)
+        file_entry(emitter, call->comm)->split = 1 + emit->io_id;
+    else if (step == IO_WHOLE)
+        complete(emitter, location, call->comm, call->bytes_in, emit->io_id, t);
+    else if (!call->request) /* all was done at once */
+        complete(emitter, location, call->comm, call->bytes_out, emit->io_id, t);
 }
 
 static void leave_seek(struct emitter *emitter, struct emit_location *location, const struct ww_call *call, uint64_t t)

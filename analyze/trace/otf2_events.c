@@ -3,10 +3,8 @@
  * OTF2 event records to struct event, appended to the batch of their location with the time as recorded. Records that
  * the analysis has no use for leave nothing.
  */
-#include "analyze/trace/otf2_reader.h"
+#include "analyze/trace/otf2_events.h"
 #include "wrap/base/err.h"
-
-#define OK OTF2_CALLBACK_SUCCESS
 
 uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks)
 {
@@ -17,7 +15,7 @@ uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks)
     return ns >> LATEST_LOG2 ? (uint64_t)1 << LATEST_LOG2 : (uint64_t)ns;
 }
 
-static struct event *append(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind)
+struct event *events_append(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind)
 {
     struct event *event = &vec_push(&location->batch)->event;
     struct batch_event *last = &location->batch.at[location->batch.n - 1];
@@ -28,77 +26,21 @@ static struct event *append(struct location_reader *location, OTF2_TimeStamp tim
     return event;
 }
 
-static uint32_t comm_of(const struct location_reader *location, OTF2_CommRef id)
-{
-    const struct defs_tables *tables = &location->archive->tables;
-    uint32_t comm = id == OTF2_UNDEFINED_COMM ? TRACE_NONE : ids_get(&tables->comms, id);
-    if (comm == tables->self_comm && comm != TRACE_NONE)
-        return tables->self_first + location->archive->trace->locations[location->loc].rank;
-    return comm;
-}
-
-/* A rank of the remote group, where the archive counts through both. */
-static uint32_t peer_of(const struct location_reader *location, OTF2_CommRef id, uint32_t peer)
-{
-    const struct defs_tables *tables = &location->archive->tables;
-    uint32_t comm = id == OTF2_UNDEFINED_COMM ? TRACE_NONE : ids_get(&tables->comms, id);
-    uint32_t n_first = comm == TRACE_NONE ? 0 : tables->comm_n_first.at[comm];
-    return peer >= n_first && peer != TRACE_NONE ? peer - n_first : peer;
-}
-
 static uint32_t frame_of(const struct location_reader *location, OTF2_CallingContextRef id)
 {
     return id == OTF2_UNDEFINED_CALLING_CONTEXT ? TRACE_NONE : ids_get(&location->archive->tables.frames, id);
 }
 
-static const struct trace_region *mpi_region(const struct location_reader *location)
-{
-    return location->region == TRACE_NONE ? NULL : &location->archive->trace->regions[location->region];
-}
-
-static uint16_t coll_of(const struct location_reader *location, OTF2_CollectiveOp op, bool is_blocking)
-{
-    static const enum ww_coll colls[] = {
-        [OTF2_COLLECTIVE_OP_BARRIER] = WW_COLL_BARRIER,
-        [OTF2_COLLECTIVE_OP_BCAST] = WW_COLL_BCAST,
-        [OTF2_COLLECTIVE_OP_GATHER] = WW_COLL_GATHER,
-        [OTF2_COLLECTIVE_OP_GATHERV] = WW_COLL_GATHERV,
-        [OTF2_COLLECTIVE_OP_SCATTER] = WW_COLL_SCATTER,
-        [OTF2_COLLECTIVE_OP_SCATTERV] = WW_COLL_SCATTERV,
-        [OTF2_COLLECTIVE_OP_ALLGATHER] = WW_COLL_ALLGATHER,
-        [OTF2_COLLECTIVE_OP_ALLGATHERV] = WW_COLL_ALLGATHERV,
-        [OTF2_COLLECTIVE_OP_ALLTOALL] = WW_COLL_ALLTOALL,
-        [OTF2_COLLECTIVE_OP_ALLTOALLV] = WW_COLL_ALLTOALLV,
-        [OTF2_COLLECTIVE_OP_ALLTOALLW] = WW_COLL_ALLTOALLW,
-        [OTF2_COLLECTIVE_OP_ALLREDUCE] = WW_COLL_ALLREDUCE,
-        [OTF2_COLLECTIVE_OP_REDUCE] = WW_COLL_REDUCE,
-        [OTF2_COLLECTIVE_OP_REDUCE_SCATTER] = WW_COLL_REDUCE_SCATTER,
-        [OTF2_COLLECTIVE_OP_SCAN] = WW_COLL_SCAN,
-        [OTF2_COLLECTIVE_OP_EXSCAN] = WW_COLL_EXSCAN,
-        [OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK] = WW_COLL_REDUCE_SCATTER_BLOCK,
-    };
-    const struct trace_region *region = is_blocking ? mpi_region(location) : NULL;
-    if (region && region->coll != WW_COLL_NONE)
-        return (uint16_t)region->coll; /* tells neighbourhoods apart */
-    return op < sizeof colls / sizeof *colls ? (uint16_t)colls[op] : (uint16_t)WW_COLL_CREATE;
-}
-
-/* Roots that are no rank (intercommunicators) are not told apart. */
-static uint32_t root_of(const struct location_reader *location, OTF2_CommRef comm, uint32_t root)
-{
-    return root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP ? TRACE_NONE : peer_of(location, comm, root);
-}
-
 static bool is_synthetic(const struct location_reader *location)
 {
-    const struct trace_region *region = mpi_region(location);
+    const struct trace_region *region = events_mpi_region(location);
     return location->archive->synthesise && region && region->class == WW_COLLECTIVE;
 }
 
 static void append_collective(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind)
 {
-    struct event *event = append(location, time, kind);
-    event->coll = (uint16_t)mpi_region(location)->coll;
+    struct event *event = events_append(location, time, kind);
+    event->coll = (uint16_t)events_mpi_region(location)->coll;
     event->comm = 0;
 }
 
@@ -129,7 +71,7 @@ static uint32_t region_of(const struct location_reader *location, OTF2_RegionRef
 
 static void enter(struct location_reader *location, OTF2_TimeStamp time, uint32_t region, uint32_t frame)
 {
-    struct event *event = append(location, time, EV_ENTER);
+    struct event *event = events_append(location, time, EV_ENTER);
     event->region = region;
     event->frame = frame;
     location->depth++;
@@ -146,21 +88,12 @@ static void leave(struct location_reader *location, OTF2_TimeStamp time, uint32_
     bool is_outermost = location->region != TRACE_NONE && location->depth <= location->region_depth;
     if (is_outermost && is_synthetic(location))
         append_collective(location, time, EV_COLL_END);
-    append(location, time, EV_LEAVE)->region = region;
+    events_append(location, time, EV_LEAVE)->region = region;
     if (is_outermost)
         location->region = TRACE_NONE;
     if (location->depth)
         location->depth--;
 }
-
-#define CALLBACK(name, ...)                                                                                            \
-    static OTF2_CallbackCode name(OTF2_LocationRef id, OTF2_TimeStamp time, uint64_t position, void *user,             \
-                                  OTF2_AttributeList *attributes, __VA_ARGS__)
-#define BEGIN                                                                                                          \
-    struct location_reader *location = user;                                                                           \
-    (void)id, (void)position, (void)attributes;                                                                        \
-    if (location->is_broken_off)                                                                                       \
-    return OK
 
 CALLBACK(on_enter, OTF2_RegionRef region)
 {
@@ -176,13 +109,13 @@ CALLBACK(on_enter, OTF2_RegionRef region)
 static void break_off(struct location_reader *location, OTF2_TimeStamp time, uint32_t region,
                       const OTF2_AttributeList *attributes)
 {
-    struct event *event = append(location, time, EV_UNFINISHED);
+    struct event *event = events_append(location, time, EV_UNFINISHED);
     OTF2_CommRef comm = OTF2_UNDEFINED_COMM;
     OTF2_AttributeList_GetCommRef(attributes, ARCHIVE_ATTR_COMM, &comm);
     OTF2_AttributeList_GetUint32(attributes, ARCHIVE_ATTR_PEER, &event->peer);
     OTF2_AttributeList_GetInt32(attributes, ARCHIVE_ATTR_TAG, &event->tag);
-    event->comm = comm_of(location, comm);
-    event->peer = peer_of(location, comm, event->peer);
+    event->comm = events_comm(location, comm);
+    event->peer = events_peer(location, comm, event->peer);
     event->region = region;
     location->is_broken_off = true;
 }
@@ -195,7 +128,7 @@ CALLBACK(on_leave, OTF2_RegionRef region)
         uint64_t n_polls = 0;
         uint8_t is_unfinished = 0;
         if (OTF2_AttributeList_GetUint64(attributes, ARCHIVE_ATTR_POLLS, &n_polls) == OTF2_SUCCESS)
-            append(location, time, EV_POLLS)->bytes = n_polls;
+            events_append(location, time, EV_POLLS)->bytes = n_polls;
         OTF2_AttributeList_GetUint8(attributes, ARCHIVE_ATTR_UNFINISHED, &is_unfinished);
         if (is_unfinished) {
             break_off(location, time, index, attributes);
@@ -232,215 +165,13 @@ CALLBACK(on_context_leave, OTF2_CallingContextRef context)
     return OK;
 }
 
-/* Messages. */
-
-static void append_message(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind, uint32_t peer,
-                           OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
-{
-    struct event *event = append(location, time, kind);
-    event->peer = peer_of(location, comm, peer);
-    event->comm = comm_of(location, comm);
-    event->tag = (int32_t)tag;
-    event->bytes = bytes;
-    event->request = request;
-}
-
-CALLBACK(on_send, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
-{
-    BEGIN;
-    append_message(location, time, EV_SEND, receiver, comm, tag, bytes, 0);
-    return OK;
-}
-
-CALLBACK(on_recv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
-{
-    BEGIN;
-    append_message(location, time, EV_RECV, sender, comm, tag, bytes, 0);
-    return OK;
-}
-
-CALLBACK(on_isend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
-{
-    BEGIN;
-    append_message(location, time, EV_ISEND, receiver, comm, tag, bytes, request);
-    return OK;
-}
-
-CALLBACK(on_irecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
-{
-    BEGIN;
-    append_message(location, time, EV_IRECV_DONE, sender, comm, tag, bytes, request);
-    return OK;
-}
-
-CALLBACK(on_isend_complete, uint64_t request)
-{
-    BEGIN;
-    append(location, time, EV_ISEND_DONE)->request = request;
-    return OK;
-}
-
-CALLBACK(on_irecv_request, uint64_t request)
-{
-    BEGIN;
-    append(location, time, EV_IRECV)->request = request;
-    return OK;
-}
-
-CALLBACK(on_cancelled, uint64_t request)
-{
-    BEGIN;
-    append(location, time, EV_CANCELLED)->request = request;
-    return OK;
-}
-
-/* Collectives. */
-
-static OTF2_CallbackCode on_collective_begin(OTF2_LocationRef id, OTF2_TimeStamp time, uint64_t position, void *user,
-                                             OTF2_AttributeList *attributes)
-{
-    BEGIN;
-    append(location, time, EV_COLL_BEGIN)->coll = coll_of(location, OTF2_COLLECTIVE_OP_CREATE_HANDLE, true);
-    return OK;
-}
-
-static void append_coll(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind,
-                        OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t bytes, uint64_t bytes_in,
-                        uint64_t request)
-{
-    struct event *event = append(location, time, kind);
-    event->coll = coll_of(location, op, kind == EV_COLL_END);
-    event->comm = comm_of(location, comm);
-    event->peer = root_of(location, comm, root);
-    event->bytes = bytes;
-    event->bytes_in = bytes_in;
-    event->request = request;
-}
-
-CALLBACK(on_collective_end, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t bytes, uint64_t bytes_in)
-{
-    BEGIN;
-    append_coll(location, time, EV_COLL_END, op, comm, root, bytes, bytes_in, 0);
-    return OK;
-}
-
-CALLBACK(on_icoll_request, uint64_t request)
-{
-    BEGIN;
-    append(location, time, EV_ICOLL)->request = request;
-    return OK;
-}
-
-CALLBACK(on_icoll_complete, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t bytes, uint64_t bytes_in,
-         uint64_t request)
-{
-    BEGIN;
-    append_coll(location, time, EV_ICOLL_DONE, op, comm, root, bytes, bytes_in, request);
-    return OK;
-}
-
-/* One-sided communication. */
-
-static void append_rma(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind, OTF2_RmaWinRef win,
-                       uint32_t remote, uint64_t bytes, uint64_t bytes_in)
-{
-    const struct defs_tables *tables = &location->archive->tables;
-    uint32_t index = ids_get(&tables->wins, win);
-    struct event *event = append(location, time, kind);
-    event->comm = index == TRACE_NONE ? TRACE_NONE : tables->comm_of_win.at[index];
-    event->peer = remote;
-    event->bytes = bytes;
-    event->bytes_in = bytes_in;
-}
-
-CALLBACK(on_put, OTF2_RmaWinRef win, uint32_t remote, uint64_t bytes, uint64_t matching)
-{
-    BEGIN;
-    (void)matching;
-    append_rma(location, time, EV_RMA, win, remote, bytes, 0);
-    return OK;
-}
-
-CALLBACK(on_get, OTF2_RmaWinRef win, uint32_t remote, uint64_t bytes, uint64_t matching)
-{
-    BEGIN;
-    (void)matching;
-    append_rma(location, time, EV_RMA, win, remote, 0, bytes);
-    return OK;
-}
-
-CALLBACK(on_atomic, OTF2_RmaWinRef win, uint32_t remote, OTF2_RmaAtomicType type, uint64_t bytes, uint64_t bytes_in,
-         uint64_t matching)
-{
-    BEGIN;
-    (void)type, (void)matching;
-    append_rma(location, time, EV_RMA, win, remote, bytes, bytes_in);
-    return OK;
-}
-
-CALLBACK(on_rma_collective_end, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level, OTF2_RmaWinRef win, uint32_t root,
-         uint64_t bytes, uint64_t bytes_in)
-{
-    BEGIN;
-    (void)op, (void)level, (void)root, (void)bytes, (void)bytes_in;
-    append_rma(location, time, EV_RMA_SYNC, win, TRACE_NONE, 0, 0);
-    return OK;
-}
-
-static uint32_t rank_in_comm(const struct trace *trace, uint32_t comm, uint64_t world_rank)
-{
-    for (uint32_t i = 0; comm != TRACE_NONE && i < trace->comms[comm].n; i++)
-        if (trace->comms[comm].ranks[i] == world_rank)
-            return i;
-    return TRACE_NONE;
-}
-
-CALLBACK(on_rma_group_sync, OTF2_RmaSyncLevel level, OTF2_RmaWinRef win, OTF2_GroupRef group)
-{
-    BEGIN;
-    (void)level;
-    const struct defs_tables *tables = &location->archive->tables;
-    uint32_t index = ids_get(&tables->groups, group);
-    uint32_t n = index == TRACE_NONE ? 0 : tables->group_members.at[index].n;
-    for (uint32_t i = 0; i < n; i++) {
-        append_rma(location, time, EV_RMA_SYNC, win, TRACE_NONE, 0, 0);
-        struct event *event = &location->batch.at[location->batch.n - 1].event;
-        event->peer = rank_in_comm(location->archive->trace, event->comm, tables->group_members.at[index].members[i]);
-    }
-    return OK;
-}
-
-CALLBACK(on_rma_lock, OTF2_RmaWinRef win, uint32_t remote, uint64_t lock, OTF2_LockType type)
-{
-    BEGIN;
-    (void)lock, (void)type;
-    append_rma(location, time, EV_RMA_SYNC, win, remote, 0, 0);
-    return OK;
-}
-
-CALLBACK(on_rma_unlock, OTF2_RmaWinRef win, uint32_t remote, uint64_t lock)
-{
-    BEGIN;
-    (void)lock;
-    append_rma(location, time, EV_RMA_SYNC, win, remote, 0, 0);
-    return OK;
-}
-
-CALLBACK(on_rma_flush, OTF2_RmaWinRef win, uint32_t remote, OTF2_RmaSyncType type)
-{
-    BEGIN;
-    (void)type;
-    append_rma(location, time, EV_RMA_SYNC, win, remote, 0, 0);
-    return OK;
-}
-
 /* Samples and what only our archives have. */
 
 CALLBACK(on_sample, OTF2_CallingContextRef context, uint32_t unwind_distance, OTF2_InterruptGeneratorRef generator)
 {
     BEGIN;
     (void)unwind_distance;
-    struct event *event = append(location, time, EV_SAMPLE);
+    struct event *event = events_append(location, time, EV_SAMPLE);
     const struct trace *trace = location->archive->trace;
     event->frame = frame_of(location, context);
     event->weight_ns = trace->locations[location->loc].sample_period_ns;
@@ -460,7 +191,7 @@ CALLBACK(on_metric, OTF2_MetricRef metric, uint8_t n, const OTF2_Type *types, co
     if (!location->archive->trace->is_ours || metric != ARCHIVE_METRIC_SCHED || n != 1 || types[0] != OTF2_TYPE_UINT64)
         return OK;
     uint64_t state = values[0].unsigned_int;
-    struct event *event = append(location, time, state == ARCHIVE_SCHED_ON ? EV_ON : EV_OFF);
+    struct event *event = events_append(location, time, state == ARCHIVE_SCHED_ON ? EV_ON : EV_OFF);
     event->flags = state == ARCHIVE_SCHED_PREEMPTED ? WW_SW_PREEMPTED : 0;
     return OK;
 }
@@ -468,7 +199,7 @@ CALLBACK(on_metric, OTF2_MetricRef metric, uint8_t n, const OTF2_Type *types, co
 CALLBACK(on_control, OTF2_MeasurementMode mode)
 {
     BEGIN;
-    append(location, time, EV_CONTROL)->flags = mode == OTF2_MEASUREMENT_ON;
+    events_append(location, time, EV_CONTROL)->flags = mode == OTF2_MEASUREMENT_ON;
     return OK;
 }
 
@@ -495,7 +226,7 @@ CALLBACK(on_counts, OTF2_ParameterRef parameter, uint64_t left)
         return OK;
     struct batch_event *last = location->batch.n ? &location->batch.at[location->batch.n - 1] : NULL;
     if (!location->counts_follow || !last || last->event.kind != EV_BINS) {
-        append(location, time, EV_BINS);
+        events_append(location, time, EV_BINS);
         last = &location->batch.at[location->batch.n - 1];
         last->first_bin = location->bins.n;
     }
@@ -504,8 +235,6 @@ CALLBACK(on_counts, OTF2_ParameterRef parameter, uint64_t left)
     location->counts_follow = left > 0;
     return OK;
 }
-
-#define SET(name, function) OTF2_EvtReaderCallbacks_Set##name##Callback(callbacks, function)
 
 OTF2_EvtReaderCallbacks *events_callbacks(void)
 {
@@ -516,25 +245,9 @@ OTF2_EvtReaderCallbacks *events_callbacks(void)
     SET(Leave, on_leave);
     SET(CallingContextEnter, on_context_enter);
     SET(CallingContextLeave, on_context_leave);
-    SET(MpiSend, on_send);
-    SET(MpiRecv, on_recv);
-    SET(MpiIsend, on_isend);
-    SET(MpiIrecv, on_irecv);
-    SET(MpiIsendComplete, on_isend_complete);
-    SET(MpiIrecvRequest, on_irecv_request);
-    SET(MpiRequestCancelled, on_cancelled);
-    SET(MpiCollectiveBegin, on_collective_begin);
-    SET(MpiCollectiveEnd, on_collective_end);
-    SET(NonBlockingCollectiveRequest, on_icoll_request);
-    SET(NonBlockingCollectiveComplete, on_icoll_complete);
-    SET(RmaPut, on_put);
-    SET(RmaGet, on_get);
-    SET(RmaAtomic, on_atomic);
-    SET(RmaCollectiveEnd, on_rma_collective_end);
-    SET(RmaGroupSync, on_rma_group_sync);
-    SET(RmaAcquireLock, on_rma_lock);
-    SET(RmaReleaseLock, on_rma_unlock);
-    SET(RmaSync, on_rma_flush);
+    events_set_messages(callbacks);
+    events_set_rma(callbacks);
+    events_set_io(callbacks);
     SET(CallingContextSample, on_sample);
     SET(Metric, on_metric);
     SET(MeasurementOnOff, on_control);

@@ -49,6 +49,11 @@ struct trace_module {
     uint32_t build_id_bytes;
 };
 
+/* A file of MPI-IO. */
+struct trace_file {
+    const char *name; /* as the program gave it */
+};
+
 /* A frame of a call stack: an address in a module (ours) or a region (foreign), called from `parent`. */
 struct trace_frame {
     uint32_t parent;  /* index of the caller's frame; TRACE_NONE at the outermost */
@@ -84,6 +89,7 @@ enum event_kind {
                     */
     EV_RMA_SYNC,   /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator; for a
                       PSCW epoch one for each process of its group. The region tells which */
+    EV_IO,         /* inside an MPI region: data was read or written: file, bytes */
     EV_END,        /* last event of a location; flags = enum ww_end */
 };
 
@@ -112,7 +118,10 @@ struct event {
     uint32_t region; /* ENTER, LEAVE */
     uint32_t frame;  /* ENTER, SAMPLE: index into frames */
     uint32_t comm;
-    uint32_t peer; /* rank within comm (of the remote group for an intercommunicator) */
+    union {
+        uint32_t peer; /* rank within comm (of the remote group for an intercommunicator) */
+        uint32_t file; /* IO: index into files */
+    };
     int32_t tag;
     uint16_t coll; /* enum ww_coll */
     uint64_t bytes, bytes_in;
@@ -150,12 +159,13 @@ struct trace {
     struct trace_region *regions;
     struct trace_comm *comms;
     struct trace_module *modules;
+    struct trace_file *files;
     struct trace_frame *frames;
     struct trace_point *points;
     uint32_t first_counter; /* the attribute of points[0] */
     struct trace_neighbors *neighbors;
     const char **notes; /* what was degraded or lost, in whole sentences */
-    uint32_t n_locations, n_regions, n_comms, n_modules, n_frames, n_points, n_neighbors, n_notes;
+    uint32_t n_locations, n_regions, n_comms, n_modules, n_files, n_frames, n_points, n_neighbors, n_notes;
     struct trace_clocks clocks;
     struct trace_source *source; /* where events come from */
 };

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Records of messages and collectives, blocking and non-blocking. */
+#include "analyze/trace/otf2_events.h"
+
+uint32_t events_comm(const struct location_reader *location, OTF2_CommRef id)
+{
+    const struct defs_tables *tables = &location->archive->tables;
+    uint32_t comm = id == OTF2_UNDEFINED_COMM ? TRACE_NONE : ids_get(&tables->comms, id);
+    if (comm == tables->self_comm && comm != TRACE_NONE)
+        return tables->self_first + location->archive->trace->locations[location->loc].rank;
+    return comm;
+}
+
+/* A rank of the remote group, where the archive counts through both. */
+uint32_t events_peer(const struct location_reader *location, OTF2_CommRef id, uint32_t peer)
+{
+    const struct defs_tables *tables = &location->archive->tables;
+    uint32_t comm = id == OTF2_UNDEFINED_COMM ? TRACE_NONE : ids_get(&tables->comms, id);
+    uint32_t n_first = comm == TRACE_NONE ? 0 : tables->comm_n_first.at[comm];
+    return peer >= n_first && peer != TRACE_NONE ? peer - n_first : peer;
+}
+
+const struct trace_region *events_mpi_region(const struct location_reader *location)
+{
+    return location->region == TRACE_NONE ? NULL : &location->archive->trace->regions[location->region];
+}
+
+static uint16_t coll_of(const struct location_reader *location, OTF2_CollectiveOp op, bool is_blocking)
+{
+    static const enum ww_coll colls[] = {
+        [OTF2_COLLECTIVE_OP_BARRIER] = WW_COLL_BARRIER,
+        [OTF2_COLLECTIVE_OP_BCAST] = WW_COLL_BCAST,
+        [OTF2_COLLECTIVE_OP_GATHER] = WW_COLL_GATHER,
+        [OTF2_COLLECTIVE_OP_GATHERV] = WW_COLL_GATHERV,
+        [OTF2_COLLECTIVE_OP_SCATTER] = WW_COLL_SCATTER,
+        [OTF2_COLLECTIVE_OP_SCATTERV] = WW_COLL_SCATTERV,
+        [OTF2_COLLECTIVE_OP_ALLGATHER] = WW_COLL_ALLGATHER,
+        [OTF2_COLLECTIVE_OP_ALLGATHERV] = WW_COLL_ALLGATHERV,
+        [OTF2_COLLECTIVE_OP_ALLTOALL] = WW_COLL_ALLTOALL,
+        [OTF2_COLLECTIVE_OP_ALLTOALLV] = WW_COLL_ALLTOALLV,
+        [OTF2_COLLECTIVE_OP_ALLTOALLW] = WW_COLL_ALLTOALLW,
+        [OTF2_COLLECTIVE_OP_ALLREDUCE] = WW_COLL_ALLREDUCE,
+        [OTF2_COLLECTIVE_OP_REDUCE] = WW_COLL_REDUCE,
+        [OTF2_COLLECTIVE_OP_REDUCE_SCATTER] = WW_COLL_REDUCE_SCATTER,
+        [OTF2_COLLECTIVE_OP_SCAN] = WW_COLL_SCAN,
+        [OTF2_COLLECTIVE_OP_EXSCAN] = WW_COLL_EXSCAN,
+        [OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK] = WW_COLL_REDUCE_SCATTER_BLOCK,
+    };
+    const struct trace_region *region = is_blocking ? events_mpi_region(location) : NULL;
+    if (region && region->coll != WW_COLL_NONE)
+        return (uint16_t)region->coll; /* tells neighbourhoods apart */
+    return op < sizeof colls / sizeof *colls ? (uint16_t)colls[op] : (uint16_t)WW_COLL_CREATE;
+}
+
+/* Roots that are no rank (intercommunicators) are not told apart. */
+static uint32_t root_of(const struct location_reader *location, OTF2_CommRef comm, uint32_t root)
+{
+    return root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP ? TRACE_NONE : events_peer(location, comm, root);
+}
+
+/* Messages. */
+
+static void append_message(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind, uint32_t peer,
+                           OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
+{
+    struct event *event = events_append(location, time, kind);
+    event->peer = events_peer(location, comm, peer);
+    event->comm = events_comm(location, comm);
+    event->tag = (int32_t)tag;
+    event->bytes = bytes;
+    event->request = request;
+}
+
+CALLBACK(on_send, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
+{
+    BEGIN;
+    append_message(location, time, EV_SEND, receiver, comm, tag, bytes, 0);
+    return OK;
+}
+
+CALLBACK(on_recv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
+{
+    BEGIN;
+    append_message(location, time, EV_RECV, sender, comm, tag, bytes, 0);
+    return OK;
+}
+
+CALLBACK(on_isend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
+{
+    BEGIN;
+    append_message(location, time, EV_ISEND, receiver, comm, tag, bytes, request);
+    return OK;
+}
+
+CALLBACK(on_irecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
+{
+    BEGIN;
+    append_message(location, time, EV_IRECV_DONE, sender, comm, tag, bytes, request);
+    return OK;
+}
+
+CALLBACK(on_isend_complete, uint64_t request)
+{
+    BEGIN;
+    events_append(location, time, EV_ISEND_DONE)->request = request;
+    return OK;
+}
+
+CALLBACK(on_irecv_request, uint64_t request)
+{
+    BEGIN;
+    events_append(location, time, EV_IRECV)->request = request;
+    return OK;
+}
+
+CALLBACK(on_cancelled, uint64_t request)
+{
+    BEGIN;
+    events_append(location, time, EV_CANCELLED)->request = request;
+    return OK;
+}
+
+/* Collectives. */
+
+static OTF2_CallbackCode on_collective_begin(OTF2_LocationRef id, OTF2_TimeStamp time, uint64_t position, void *user,
+                                             OTF2_AttributeList *attributes)
+{
+    BEGIN;
+    events_append(location, time, EV_COLL_BEGIN)->coll = coll_of(location, OTF2_COLLECTIVE_OP_CREATE_HANDLE, true);
+    return OK;
+}
+
+static void append_coll(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind,
+                        OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t bytes, uint64_t bytes_in,
+                        uint64_t request)
+{
+    struct event *event = events_append(location, time, kind);
+    event->coll = coll_of(location, op, kind == EV_COLL_END);
+    event->comm = events_comm(location, comm);
+    event->peer = root_of(location, comm, root);
+    event->bytes = bytes;
+    event->bytes_in = bytes_in;
+    event->request = request;
+}
+
+CALLBACK(on_collective_end, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t bytes, uint64_t bytes_in)
+{
+    BEGIN;
+    append_coll(location, time, EV_COLL_END, op, comm, root, bytes, bytes_in, 0);
+    return OK;
+}
+
+CALLBACK(on_icoll_request, uint64_t request)
+{
+    BEGIN;
+    events_append(location, time, EV_ICOLL)->request = request;
+    return OK;
+}
+
+CALLBACK(on_icoll_complete, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t bytes, uint64_t bytes_in,
+         uint64_t request)
+{
+    BEGIN;
+    append_coll(location, time, EV_ICOLL_DONE, op, comm, root, bytes, bytes_in, request);
+    return OK;
+}
+
+void events_set_messages(OTF2_EvtReaderCallbacks *callbacks)
+{
+    SET(MpiSend, on_send);
+    SET(MpiRecv, on_recv);
+    SET(MpiIsend, on_isend);
+    SET(MpiIrecv, on_irecv);
+    SET(MpiIsendComplete, on_isend_complete);
+    SET(MpiIrecvRequest, on_irecv_request);
+    SET(MpiRequestCancelled, on_cancelled);
+    SET(MpiCollectiveBegin, on_collective_begin);
+    SET(MpiCollectiveEnd, on_collective_end);
+    SET(NonBlockingCollectiveRequest, on_icoll_request);
+    SET(NonBlockingCollectiveComplete, on_icoll_complete);
+}
