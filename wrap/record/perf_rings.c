@@ -108,6 +108,17 @@ static void write_switch(struct recorder_thread *thread, uint32_t flags, uint64_
     thread->sampler->written_ns = time_ns;
 }
 
+void perf_begin(struct recorder_thread *thread, uint64_t now_ns)
+{
+    struct sampler_thread *s = thread->sampler;
+    if (!sampler_is_of_interest(thread) || sample_is_unwanted(thread, now_ns) || !blocked_look(thread, now_ns, 0) ||
+        ring_peek(&s->switches, scratch[1]))
+        return;
+    s->state = OFF_ASLEEP;
+    s->asleep_since_ns = now_ns;
+    write_switch(thread, WW_SW_OUT, now_ns);
+}
+
 static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;

@@ -123,6 +123,8 @@ static void attach(struct recorder_thread *thread)
         record_note("a thread has no samples: %s", strerror(error));
     s->looked_ns = recorder_now_ns();
     thread->sampler = s;
+    if (!sampler.by_timer && error == 0)
+        perf_begin(thread, s->looked_ns);
 }
 
 static void detach(struct recorder_thread *thread)

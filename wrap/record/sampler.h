@@ -81,5 +81,7 @@ bool blocked_look(struct recorder_thread *thread, uint64_t now_ns, uint64_t weig
 
 /* perf_rings.c: memory for records that wrap around; false when there is none. */
 bool perf_init(void);
+/* After the rings were opened: whoever sleeps by then tells of no switch before it wakes. */
+void perf_begin(struct recorder_thread *thread, uint64_t now_ns);
 /* Takes what is in both rings of the thread, in order of time. The number of samples. */
 uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns);

@@ -49,6 +49,13 @@ static APART void rest(unsigned ms)
     sink++;
 }
 
+/* It sleeps before anybody samples it. */
+static APART void rest_early(unsigned ms)
+{
+    usleep(ms * 1000);
+    sink++;
+}
+
 /* Far shorter than the time between two looks. */
 static APART void rest_briefly(void)
 {
@@ -64,7 +71,7 @@ static APART void *worker(void *unused)
 }
 
 struct found {
-    uint64_t computing_ns, in_call_ns, asleep_ns, briefly_asleep_ns, off_ns;
+    uint64_t computing_ns, in_call_ns, asleep_ns, early_asleep_ns, briefly_asleep_ns, off_ns;
 };
 
 static bool lies_in(uint64_t address, const void *function)
@@ -110,6 +117,7 @@ static struct found read_file(int thread)
         found.computing_ns += stack_has(stack, compute) ? s->weight_ns : 0;
         found.in_call_ns += stack_has(stack, compute_in_call) ? s->weight_ns : 0;
         found.briefly_asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest_briefly) ? s->weight_ns : 0;
+        found.early_asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest_early) ? s->weight_ns : 0;
         found.asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest) ? s->weight_ns : 0;
     }
     free(file.bytes);
@@ -120,6 +128,7 @@ static APART void test_samples(void **state)
 {
     (void)state;
     pthread_t thread;
+    rest_early(300);
     pthread_create(&thread, NULL, worker, NULL);
     compute(400000000);
     struct ww_call *call = record_enter(1, RECORD_HERE);
@@ -139,8 +148,9 @@ static APART void test_samples(void **state)
     assert_in_range(mine.computing_ns, 200000000, 450000000);
     assert_int_equal(mine.in_call_ns, 0);
     assert_in_range(mine.asleep_ns, 150000000, 2000000000);
+    assert_in_range(mine.early_asleep_ns, 150000000, 2000000000);
     assert_in_range(mine.briefly_asleep_ns, 40000000, 5000000000);
-    assert_true(strcmp(recorder.options.sampler, "timer") == 0 || mine.off_ns >= 300000000);
+    assert_true(strcmp(recorder.options.sampler, "timer") == 0 || mine.off_ns >= 450000000);
     assert_in_range(other.computing_ns, 130000000, 350000000);
 }
 
