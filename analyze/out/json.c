@@ -210,13 +210,14 @@ static json_t *json_sites(struct json *json)
 
 static json_t *json_efficiency(const struct efficiency *efficiency)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "compute_ns",
-                     json_ns(efficiency->compute_ns), "waiting_ns", json_ns(efficiency->waiting_ns), "transfer_ns",
-                     json_ns(efficiency->transfer_ns), "mpi_ns", json_ns(efficiency->mpi_ns), "descheduled_ns",
-                     json_ns(efficiency->descheduled_ns), "blocked_ns", json_ns(efficiency->blocked_ns),
-                     "unrecorded_ns", json_ns(efficiency->unrecorded_ns), "parallel", json_ratio(efficiency->parallel),
-                     "load_balance", json_ratio(efficiency->load_balance), "serialisation",
-                     json_ratio(efficiency->serialisation), "transfer", json_ratio(efficiency->transfer));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "all_ns",
+                     json_ns(efficiency->all_ns), "compute_ns", json_ns(efficiency->compute_ns), "waiting_ns",
+                     json_ns(efficiency->waiting_ns), "transfer_ns", json_ns(efficiency->transfer_ns), "mpi_ns",
+                     json_ns(efficiency->mpi_ns), "descheduled_ns", json_ns(efficiency->descheduled_ns), "blocked_ns",
+                     json_ns(efficiency->blocked_ns), "unrecorded_ns", json_ns(efficiency->unrecorded_ns), "parallel",
+                     json_ratio(efficiency->parallel), "load_balance", json_ratio(efficiency->load_balance),
+                     "serialisation", json_ratio(efficiency->serialisation), "transfer",
+                     json_ratio(efficiency->transfer));
 }
 
 /* How each rank waited and ended. */

@@ -29,14 +29,9 @@ static void report_init(struct report *report, FILE *out, const struct analysis 
     report->book = (struct label_book){&report->arena, analysis, options->full_paths};
 }
 
-static double report_total_ns(const struct analysis *analysis)
-{
-    return analysis->efficiency.wall_ns * analysis->trace->n_ranks;
-}
-
 static void report_part(struct report *report, const char *name, double part_ns, bool always)
 {
-    double total_ns = report_total_ns(report->analysis);
+    double total_ns = report->analysis->efficiency.all_ns;
     double percent = total_ns > 0 ? 100 * part_ns / total_ns : 0;
     if (always || percent >= 0.05)
         page_piece(&report->page, HANG, "%s %.1f %%", name, percent);
@@ -209,7 +204,7 @@ static const double LITTLE = 0.01;
 static void report_causes(struct report *report, const struct report_options *options)
 {
     const struct analysis *analysis = report->analysis;
-    double total_ns = report_total_ns(analysis), share = total_ns > 0 ? analysis->waiting_ns / total_ns : 0;
+    double total_ns = analysis->efficiency.all_ns, share = total_ns > 0 ? analysis->waiting_ns / total_ns : 0;
     if (analysis->trace->n_ranks == 1)
         page_line(&report->page, "There is one rank only: nobody to wait for.");
     else if (!(analysis->waiting_ns > 0) && !analysis->n_open_waits)

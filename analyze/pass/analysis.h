@@ -152,9 +152,9 @@ struct allocation {
 };
 
 struct efficiency {
-    double wall_ns;
+    double wall_ns, all_ns; /* all ranks' wall_ns, and the time of further threads that call MPI */
     double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns,
-        unrecorded_ns;                                      /* sums over ranks of wall_ns */
+        unrecorded_ns;                                      /* parts of all_ns */
     double parallel, load_balance, serialisation, transfer; /* POP, multiplicative; NAN when not defined */
 };
 

@@ -364,12 +364,17 @@ static void cause_count_late(struct cause *cause)
             break;
 }
 
+static double if_balanced_ns(const struct efficiency *efficiency, double waiting_ns)
+{
+    return efficiency->all_ns > 0 ? waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
+}
+
 static void cause_write(struct causes *causes, struct culprit *culprit, struct cause *cause)
 {
     struct analysis *analysis = causes->input->analysis;
     *cause = (struct cause){.step = culprit->step, .waiting_ns = culprit->waiting_ns, .direct_ns = culprit->direct_ns};
     cause->share = analysis->waiting_ns > 0 ? culprit->waiting_ns / analysis->waiting_ns : 0;
-    cause->if_balanced_ns = culprit->waiting_ns / analysis->trace->n_ranks;
+    cause->if_balanced_ns = if_balanced_ns(&analysis->efficiency, culprit->waiting_ns);
     cause_add_ranks(causes, culprit, cause);
     cause_count_late(cause);
     cause_set_kinds(causes, culprit, cause);

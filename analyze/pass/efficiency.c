@@ -38,6 +38,35 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
+/*
+ * A thread that sleeps until another one of its process wakes it does nothing, and what the others do is counted: it
+ * stands for its process only as far as those that do something do not fill the run. What is left out.
+ */
+static double idle_beside_ns(const struct rank_time *time)
+{
+    return fmin(time->asleep_ns, time->beside_ns);
+}
+
+static void add_rank(struct efficiency *efficiency, const struct rank_time *time)
+{
+    double idle_ns = idle_beside_ns(time);
+    efficiency->all_ns += efficiency->wall_ns + time->beside_ns - idle_ns;
+    efficiency->compute_ns += time->compute_ns;
+    efficiency->descheduled_ns += time->descheduled_ns;
+    efficiency->blocked_ns += time->blocked_ns - idle_ns;
+    efficiency->mpi_ns += time->mpi_ns;
+    efficiency->transfer_ns += time->transfer_ns > 0 ? time->transfer_ns : 0;
+    efficiency->waiting_ns += time->waiting_ns;
+    efficiency->unrecorded_ns += time->unrecorded_ns;
+}
+
+/* Outside MPI, for one of the threads that are counted, on average. */
+static double useful_ns(const struct rank_time *time, double wall_ns)
+{
+    double idle_ns = idle_beside_ns(time), n_threads = 1 + (time->beside_ns - idle_ns) / wall_ns;
+    return wall_ns > 0 ? (time->outside_ns - idle_ns) / n_threads : 0;
+}
+
 void efficiency_write(struct analysis *analysis, const struct replay *replay)
 {
     struct efficiency *efficiency = &analysis->efficiency;
@@ -45,18 +74,10 @@ void efficiency_write(struct analysis *analysis, const struct replay *replay)
     double useful_sum_ns = 0, useful_max_ns = 0;
     efficiency->wall_ns = (double)(analysis->trace->end_ns - analysis->trace->start_ns);
     for (uint32_t rank = 0; rank < n_ranks; rank++) {
-        const struct rank_time *time = &replay->ranks[rank];
-        double useful_ns = time->outside_ns;
-        efficiency->compute_ns += time->compute_ns;
-        efficiency->descheduled_ns += time->descheduled_ns;
-        efficiency->blocked_ns += time->blocked_ns;
-        efficiency->mpi_ns += time->mpi_ns;
-        efficiency->transfer_ns += time->transfer_ns > 0 ? time->transfer_ns : 0;
-        efficiency->waiting_ns += time->waiting_ns;
-        efficiency->unrecorded_ns += time->unrecorded_ns;
-        useful_sum_ns += useful_ns;
-        if (useful_ns > useful_max_ns)
-            useful_max_ns = useful_ns;
+        double rank_useful_ns = useful_ns(&replay->ranks[rank], efficiency->wall_ns);
+        add_rank(efficiency, &replay->ranks[rank]);
+        useful_sum_ns += rank_useful_ns;
+        useful_max_ns = fmax(useful_max_ns, rank_useful_ns);
     }
     double ideal_ns = fmax(critical_outside_mpi(replay), useful_max_ns);
     efficiency->parallel = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), efficiency->wall_ns);

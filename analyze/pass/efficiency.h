@@ -5,6 +5,7 @@
  *     load balance = mean(U) / max(U), serialisation = max(U) / T_ideal, transfer = T_ideal / T,
  * with U a rank's time outside MPI, T the run time, and T_ideal the critical path without what it spent inside MPI:
  * the run on a network that takes no time, as long as the same processes stay critical (an upper bound of T_ideal).
+ * Where several threads of a process call MPI, U is their mean, and shares are of the time of them all.
  */
 #pragma once
 #include "analyze/pass/replay.h"

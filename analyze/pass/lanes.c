@@ -47,6 +47,7 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
                           .context = TRACE_NONE,
                           .frame = TRACE_NONE,
                           .site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE),
+                          .next_worker = TRACE_NONE,
                           .bins = bins,
                           .stretch = kept};
     stretch_begin(lane, lanes->trace->start_ns);
@@ -56,12 +57,13 @@ void lanes_begin(struct lanes *lanes, struct sites *sites)
 {
     const struct trace *trace = sites->trace;
     *lanes = (struct lanes){.sites = sites, .trace = trace};
-    size_t cap = 0, rank_cap = 0, off_cap = 0;
+    size_t cap = 0, rank_cap = 0, workers_cap = 0, off_cap = 0;
     vec_grow((void **)&lanes->at, &cap, trace->n_locations + 1, sizeof *lanes->at);
     vec_grow((void **)&lanes->rank_lane, &rank_cap, trace->n_ranks + 1, sizeof *lanes->rank_lane);
+    vec_grow((void **)&lanes->rank_workers, &workers_cap, trace->n_ranks + 1, sizeof *lanes->rank_workers);
     vec_grow((void **)&lanes->rank_is_off, &off_cap, trace->n_ranks + 1, sizeof *lanes->rank_is_off);
     for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
-        lanes->rank_lane[rank] = TRACE_NONE;
+        lanes->rank_lane[rank] = lanes->rank_workers[rank] = TRACE_NONE;
         lanes->rank_is_off[rank] = false;
     }
     for (uint32_t i = trace->n_locations; i-- > 0;) {
@@ -77,8 +79,10 @@ void lanes_rewind(struct lanes *lanes)
 {
     for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
         lane_begin(lanes, i);
-    for (uint32_t rank = 0; rank < lanes->trace->n_ranks; rank++)
+    for (uint32_t rank = 0; rank < lanes->trace->n_ranks; rank++) {
+        lanes->rank_workers[rank] = TRACE_NONE;
         lanes->rank_is_off[rank] = false;
+    }
 }
 
 void lanes_release(struct lanes *lanes)
@@ -95,6 +99,7 @@ void lanes_release(struct lanes *lanes)
     }
     vec_free(lanes->at);
     vec_free(lanes->rank_lane);
+    vec_free(lanes->rank_workers);
     vec_free(lanes->rank_is_off);
 }
 
@@ -121,10 +126,15 @@ static void lane_mark_path(struct lanes *lanes, struct lane *lane, uint64_t now_
     lane->mark_ns = now_ns;
 }
 
+static uint32_t lane_main(const struct lanes *lanes, const struct lane *lane)
+{
+    return lane->rank < lanes->trace->n_ranks ? lanes->rank_lane[lane->rank] : TRACE_NONE;
+}
+
 /* A worker's counts are its process's. */
 static void lane_bins(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
-    uint32_t main_lane = lane->rank < lanes->trace->n_ranks ? lanes->rank_lane[lane->rank] : TRACE_NONE;
+    uint32_t main_lane = lane_main(lanes, lane);
     struct lane *to = lane->is_worker && main_lane != TRACE_NONE ? &lanes->at[main_lane] : lane;
     for (uint32_t i = 0; i < event->n_bins; i++)
         sparse_add(&to->bins, event->bins[i].point, (double)event->bins[i].value);
@@ -154,12 +164,45 @@ bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)
     return rank < lanes->trace->n_ranks && lanes->rank_is_off[rank];
 }
 
+/* What the workers were sampled in while their main thread's stretch lasted is the stretch's. */
+static void stretch_take_workers(struct lanes *lanes, struct lane *lane)
+{
+    if (lane_main(lanes, lane) != (uint32_t)(lane - lanes->at))
+        return;
+    uint32_t *first = &lanes->rank_workers[lane->rank];
+    while (*first != TRACE_NONE) {
+        struct lane *worker = &lanes->at[*first];
+        *first = worker->next_worker;
+        worker->is_listed = false;
+        if (!worker->is_worker)
+            continue;
+        sparse_absorb(&lane->stretch.worker, &worker->stretch.worker);
+        sparse_absorb(&lane->stretch.idle, &worker->stretch.idle);
+        lane->stretch.n_worker += worker->stretch.n_worker;
+        lane->stretch.n_idle += worker->stretch.n_idle;
+        worker->stretch.n_worker = worker->stretch.n_idle = 0;
+    }
+}
+
+/* The first call of a thread: it was no worker before either. */
+static void lane_become_caller(struct lane *lane)
+{
+    struct stretch *stretch = &lane->stretch;
+    if (!lane->is_worker)
+        return;
+    lane->is_worker = false;
+    sparse_absorb(&stretch->on, &stretch->worker);
+    stretch->n_on += stretch->n_worker;
+    stretch->n_worker = 0;
+}
+
 /* At the call of lane->site, or at the end. The call that switches recording on or off belongs to what was before. */
 static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
     lane->stretch.end_ns = now_ns;
     lane->stretch.to = lane->site;
     lane->stretch.is_off = lane->is_off = lanes_rank_is_off(lanes, lane->rank);
+    stretch_take_workers(lanes, lane);
 }
 
 static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, const struct event *event)
@@ -167,13 +210,13 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
     uint32_t context = sites_context(lanes->sites, event->frame);
     lane_mark_path(lanes, lane, event->time_ns);
     lane->site = sites_put(lanes->sites, context == TRACE_NONE ? lane->context : context, event->region);
+    lane_become_caller(lane);
     stretch_end(lanes, lane, event->time_ns);
     lane->region = event->region;
     lane->frame = event->frame;
     lane->enter_ns = event->time_ns;
     lane->depth = 1;
     lane->idle.n = 0;
-    lane->is_worker = false;
     lane_count(lane);
     return LANE_ENTERED;
 }
@@ -205,26 +248,31 @@ static enum lane_news lane_leave(struct lanes *lanes, struct lane *lane, const s
     return LANE_NOTHING;
 }
 
-/* The lane whose stretch a sample belongs to, or NULL. */
-static struct lane *lane_of_sample(struct lanes *lanes, struct lane *lane)
+/* True when a sample tells of a stretch: the main thread's, of a worker. */
+static bool lane_is_sampled(struct lanes *lanes, struct lane *lane)
 {
-    if (lane->is_worker) {
-        uint32_t main_lane = lane->rank < lanes->trace->n_ranks ? lanes->rank_lane[lane->rank] : TRACE_NONE;
-        lane = main_lane == TRACE_NONE ? NULL : &lanes->at[main_lane];
+    uint32_t main_lane = lane->is_worker ? lane_main(lanes, lane) : TRACE_NONE;
+    if (!lane->is_worker)
+        return !lane->depth;
+    if (main_lane == TRACE_NONE || lanes->at[main_lane].depth)
+        return false;
+    if (!lane->is_listed) {
+        lane->next_worker = lanes->rank_workers[lane->rank];
+        lanes->rank_workers[lane->rank] = (uint32_t)(lane - lanes->at);
+        lane->is_listed = true;
     }
-    return lane && !lane->depth ? lane : NULL;
+    return true;
 }
 
-static void lane_sample(struct lanes *lanes, struct lane *from, const struct event *event)
+static void lane_sample(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
-    struct lane *lane = lane_of_sample(lanes, from);
-    uint32_t step = lane ? sites_sample_step(lanes->sites, event->frame) : TRACE_NONE;
+    uint32_t step = lane_is_sampled(lanes, lane) ? sites_sample_step(lanes->sites, event->frame) : TRACE_NONE;
     if (step == TRACE_NONE || !event->weight_ns)
         return;
     struct stretch *stretch = &lane->stretch;
     double weight = (double)event->weight_ns;
     bool is_asleep = event->flags & WW_S_BLOCKED, is_idle = sites_sample_is_idle(lanes->sites, event->frame);
-    if (is_asleep && from->is_worker)
+    if (is_asleep && lane->is_worker)
         return;
     if (event->flags & WW_S_SYNC) {
         sparse_add(&stretch->sync, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
@@ -232,7 +280,7 @@ static void lane_sample(struct lanes *lanes, struct lane *from, const struct eve
     } else if (is_idle) {
         sparse_add(&stretch->idle, step, weight);
         stretch->n_idle++;
-    } else if (from->is_worker) {
+    } else if (lane->is_worker) {
         sparse_add(&stretch->worker, step, weight);
         stretch->n_worker++;
     } else if (is_asleep) {
@@ -293,11 +341,22 @@ static bool event_is_on_cpu(const struct event *event)
            (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED));
 }
 
+/* A main thread has been there since the run began, other threads come later. */
+static void lane_begin_late(struct lanes *lanes, const struct event *event)
+{
+    struct lane *lane = &lanes->at[event->loc];
+    lane->is_begun = true;
+    if (lanes->trace->locations[event->loc].thread != 0)
+        stretch_begin(lane, event->time_ns);
+}
+
 enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
 {
     struct lane *lane = &lanes->at[event->loc];
     if (lane->is_ended)
         return LANE_NOTHING;
+    if (!lane->is_begun)
+        lane_begin_late(lanes, event);
     if (lane->off_since_ns && event_is_on_cpu(event))
         lane->off_since_ns = 0;
     switch (event->kind) {

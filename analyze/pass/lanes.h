@@ -3,7 +3,8 @@
  * From events to calls: for every location, whether it is inside MPI, and what happened since it last was (a stretch).
  *
  * Both passes over the trace use it. A thread that never calls MPI is a worker: its samples belong to the stretch of
- * its process's main thread, so that the loop inside a parallel region is found.
+ * its process's main thread, so that the loop inside a parallel region is found. That it never does is not known before
+ * it has done so, or the main thread's stretch ends: until then it keeps its samples.
  */
 #pragma once
 #include "analyze/pass/sites.h"
@@ -51,6 +52,8 @@ struct lane {
     uint64_t mark_ns; /* up to here the stretch's paths are accounted for */
     struct idle idle; /* inside the present MPI call */
     bool is_begun, is_ended;
+    bool is_listed;         /* among its rank's busy workers, */
+    uint32_t next_worker;   /* of which this is the next; TRACE_NONE */
     bool is_off;            /* as its rank was when the present or last MPI call began */
     struct sparse bins;     /* taken since the last call at which they were, this process's workers' among them */
     bool has_bins;          /* of its own: the next call is the one at which they were taken */
@@ -62,9 +65,10 @@ struct lane {
 struct lanes {
     struct sites *sites;
     const struct trace *trace;
-    struct lane *at;     /* by location */
-    uint32_t *rank_lane; /* main thread's location of each rank */
-    bool *rank_is_off;   /* the program has switched recording off there */
+    struct lane *at;        /* by location */
+    uint32_t *rank_lane;    /* main thread's location of each rank */
+    uint32_t *rank_workers; /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
+    bool *rank_is_off;      /* the program has switched recording off there */
 };
 
 enum lane_news {

@@ -89,28 +89,34 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     return pool_with_samples(pools, key, POOL_SAMPLES_MIN);
 }
 
+/* What a process did while its main thread slept, in weights of samples. */
+struct asleep {
+    double busy;          /* factor of what workers were sampled in */
+    double sync, blocked; /* likewise of where the main thread slept */
+};
+
 /*
- * Which samples tell about an amount of time, and the state they mean. While a main thread sleeps its workers may be
- * busy, and then they are what the process does, for as long as they are. A main thread that is known to wait for
- * another thread waits for busy workers all the time, though the first part of a young worker's work is not sampled.
+ * While a main thread sleeps its workers may be busy, and then they are what the process does, for as long as they are.
+ * A main thread that is known to wait for another thread waits for busy workers all the time, though the first part of
+ * a young worker's work is not sampled.
  */
-static void shares_gather_asleep(const struct pool *pool, struct sparse *out)
+static struct asleep asleep_of(double worker_ns, double sync_ns, double blocked_ns)
 {
-    double worker_ns = sparse_sum(&pool->worker), sync_ns = sparse_sum(&pool->sync);
-    double asleep_ns = sparse_sum(&pool->blocked) + sync_ns;
-    if (worker_ns < sync_ns && worker_ns > sync_ns / 2) {
-        sparse_add_all(out, &pool->worker, sync_ns / worker_ns);
-        sparse_add_all(out, &pool->blocked, 1);
-        return;
-    }
-    sparse_add_all(out, &pool->worker, 1);
-    if (asleep_ns <= worker_ns)
-        return;
-    double left = (asleep_ns - worker_ns) / asleep_ns;
-    sparse_add_all(out, &pool->blocked, left);
-    sparse_add_all(out, &pool->sync, left);
+    double asleep_ns = sync_ns + blocked_ns, left = asleep_ns > worker_ns ? (asleep_ns - worker_ns) / asleep_ns : 0;
+    if (worker_ns < sync_ns && worker_ns > sync_ns / 2)
+        return (struct asleep){.busy = sync_ns / worker_ns, .blocked = 1};
+    return (struct asleep){.busy = 1, .sync = left, .blocked = left};
 }
 
+static void shares_gather_asleep(const struct pool *pool, struct sparse *out)
+{
+    struct asleep asleep = asleep_of(sparse_sum(&pool->worker), sparse_sum(&pool->sync), sparse_sum(&pool->blocked));
+    sparse_add_all(out, &pool->worker, asleep.busy);
+    sparse_add_all(out, &pool->sync, asleep.sync);
+    sparse_add_all(out, &pool->blocked, asleep.blocked);
+}
+
+/* Which samples tell about an amount of time, and the state they mean. */
 static void shares_gather(struct steps *steps, const struct pool *pool, int amount, struct sparse *out)
 {
     static const enum step_state off_state[OFF_N] = {STEP_DESCHEDULED, STEP_BLOCKED};
@@ -266,7 +272,7 @@ static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *str
 
 /* How many samples the shares are worth; 0 = exact, or nothing is known. */
 static double spread_by_knowledge(struct pools *pools, uint32_t rank, const struct stretch *stretch,
-                                  const double *amounts, bool *is_parallel, struct sparse *out)
+                                  const double *amounts, struct sparse *out)
 {
     uint32_t n_own = stretch_n_samples(stretch), pool = pool_of_stretch(pools, rank, stretch);
     double n_on = stretch->n_on;
@@ -281,8 +287,25 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
         return 0;
     }
     spread_pooled(rank, pool, amounts, out);
-    *is_parallel = pools->at[pool].n_worker;
     return pools->at[pool].n_samples;
+}
+
+/* What the time blocked was, by the stretch's own samples or else by its pool's. */
+static void spent_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch, struct spent *spent)
+{
+    double blocked_ns = spent->off_ns[OFF_BLOCKED];
+    uint32_t id = stretch_n_samples(stretch) < POOL_SAMPLES_OWN ? pool_of_stretch(pools, rank, stretch) : INTERN_NONE;
+    const struct pool *pool = id == INTERN_NONE ? NULL : &pools->at[id];
+    double worker = sparse_sum(pool ? &pool->worker : &stretch->worker);
+    double sync = sparse_sum(pool ? &pool->sync : &stretch->sync);
+    double blocked = sparse_sum(pool ? &pool->blocked : &stretch->blocked);
+    struct asleep asleep = asleep_of(worker, sync, blocked);
+    double all = asleep.busy * worker + asleep.sync * sync + asleep.blocked * blocked;
+    if (!(all > 0))
+        return;
+    spent->asleep_ns = blocked_ns * asleep.sync * sync / all;
+    spent->off_ns[OFF_BLOCKED] -= blocked_ns * asleep.busy * worker / all;
+    spent->on_ns += blocked_ns * asleep.busy * worker / all;
 }
 
 struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
@@ -293,18 +316,15 @@ struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *st
         sparse_add(out, atom_key(rank, step), length_ns);
         return (struct spent){.unrecorded_ns = length_ns};
     }
-    bool is_parallel = stretch->n_worker;
     stretch_split(stretch, amounts);
     if (stretch->paths.n)
         spread_paths(pools, rank, stretch, amounts, out);
     else
-        n_samples = spread_by_knowledge(pools, rank, stretch, amounts, &is_parallel, out);
-    /* The process was at work while its main thread slept. */
-    if (is_parallel) {
-        amounts[ON_CPU] += amounts[OFF_BLOCKED];
-        amounts[OFF_BLOCKED] = 0;
-    }
-    return (struct spent){.on_ns = amounts[ON_CPU],
+        n_samples = spread_by_knowledge(pools, rank, stretch, amounts, out);
+    struct spent spent = {.on_ns = amounts[ON_CPU],
                           .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},
                           .noise_ns2 = n_samples ? length_ns * length_ns / n_samples : 0};
+    if (spent.off_ns[OFF_BLOCKED] > 0)
+        spent_asleep(pools, rank, stretch, &spent);
+    return spent;
 }

@@ -40,6 +40,7 @@ struct pools {
 /* What a stretch came to. */
 struct spent {
     double on_ns, off_ns[OFF_N];
+    double asleep_ns;     /* of the time blocked: until another thread of the process woke it */
     double unrecorded_ns; /* all of it, while recording was switched off */
     double noise_ns2;
 };

@@ -116,16 +116,13 @@ static struct chain_node *lane_node(struct replay *replay, struct queue_of_calls
     return chain_hold(lane->tip);
 }
 
-/* Sums over ranks are of wall time: threads beside the main one go to an account of their own. */
-static struct rank_time *lane_account(struct replay *replay, const struct queue_of_calls *lane)
+static void rank_add_stretch(struct rank_time *rank, const struct call *call, bool is_main)
 {
-    return &replay->ranks[lane->is_main ? lane->rank : replay->trace->n_ranks];
-}
-
-static void rank_add_stretch(struct rank_time *rank, const struct call *call)
-{
+    double outside_ns = call->spent.on_ns + call->spent.off_ns[OFF_PREEMPTED] + call->spent.off_ns[OFF_BLOCKED];
+    rank->beside_ns += is_main ? 0 : outside_ns + call->spent.unrecorded_ns + (double)(call->leave_ns - call->enter_ns);
+    rank->asleep_ns += call->spent.asleep_ns;
     rank->compute_ns += call->spent.on_ns;
-    rank->outside_ns += call->spent.on_ns + call->spent.off_ns[OFF_PREEMPTED] + call->spent.off_ns[OFF_BLOCKED];
+    rank->outside_ns += outside_ns;
     rank->preempted_ns += call->spent.off_ns[OFF_PREEMPTED];
     rank->descheduled_ns += call->spent.off_ns[OFF_PREEMPTED];
     rank->blocked_ns += call->spent.off_ns[OFF_BLOCKED];
@@ -181,7 +178,7 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     if (!lane->has_begun && !lane->is_main)
         lane_fork(replay, lane, call);
     lane->has_begun = true;
-    rank_add_stretch(lane_account(replay, lane), call);
+    rank_add_stretch(&replay->ranks[lane->rank], call, lane->is_main);
     sparse_add_all(&replay->ranks[lane->rank].atoms, &call->before, 1);
     sparse_absorb(&lane->open, &call->before);
     sparse_add_all(&replay->ranks[lane->rank].counts, &call->counts, 1);
@@ -212,7 +209,7 @@ static void lane_spend(struct replay *replay, struct queue_of_calls *lane, uint3
 static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
                                uint64_t from_ns)
 {
-    struct rank_time *rank = lane_account(replay, lane);
+    struct rank_time *rank = &replay->ranks[lane->rank];
     double idle_ns = (double)idle_between(&call->idle, from_ns, call->leave_ns);
     double busy_ns = (double)(call->leave_ns - from_ns) - idle_ns;
     enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class); /* what moved is not known */
@@ -265,7 +262,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
                         .released_by = point};
     classes_add(replay->classes, release->gathering ? &release->gathering->felt : NULL, &wait);
     /* The polls had been taken for communication. */
-    struct rank_time *rank = lane_account(replay, lane);
+    struct rank_time *rank = &replay->ranks[lane->rank];
     rank->waiting_ns += (double)wait.dur_ns;
     rank->transfer_ns -= polled ? lane->polled_ns : 0;
     lane_adopt(replay, lane, point);
@@ -278,7 +275,7 @@ static void lane_pass_over(struct replay *replay, struct queue_of_calls *lane, c
 {
     double ns = (double)(call->leave_ns - call->enter_ns);
     lane_spend(replay, lane, steps_put(replay->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE), ns);
-    lane_account(replay, lane)->unrecorded_ns += ns;
+    replay->ranks[lane->rank].unrecorded_ns += ns;
     lane->now_ns = call->leave_ns;
     lane_stop_polling(replay, lane);
 }

@@ -40,8 +40,10 @@ struct call {
     struct chain_node *node; /* held: the chain at entry */
 };
 
-/* Sums of one rank over the run. */
+/* Sums of one rank over the run: of its main thread, and of further threads that call MPI. */
 struct rank_time {
+    double beside_ns; /* what those last in all */
+    double asleep_ns; /* any thread, outside MPI, until another one woke it */
     double compute_ns, descheduled_ns, blocked_ns, mpi_ns, transfer_ns, waiting_ns;
     double outside_ns;   /* outside MPI */
     double preempted_ns; /* of it, off the CPU although runnable */
@@ -52,7 +54,7 @@ struct rank_time {
 
 struct queue_of_calls {
     uint32_t rank;
-    bool is_main; /* its time is its process's; other threads run beside it */
+    bool is_main; /* other threads run beside it */
     bool has_begun;
     struct call *first, *last;
     struct chain_node *tip; /* held */
@@ -76,7 +78,7 @@ struct replay {
     struct classes *classes;
     struct steps *steps;
     struct queue_of_calls *lanes; /* by location */
-    struct rank_time *ranks;      /* and one more, for the time of other threads */
+    struct rank_time *ranks;
     struct call *spare;
     size_t n_queued;
     uint64_t n_forced, n_calls;

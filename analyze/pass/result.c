@@ -273,6 +273,7 @@ void result_write(const struct result_input *input)
     analysis->sites = arena_array(&analysis->arena, struct wait_site, analysis->n_sites + 1);
     for (uint32_t i = 0; i < analysis->n_sites; i++)
         site_write(input, i, order[i], blames[order[i]], counted[order[i]]);
+    efficiency_write(analysis, input->replay);
     causes_find(&(struct causes_input){.analysis = analysis,
                                        .classes = input->classes,
                                        .sites = input->sites,
@@ -283,7 +284,6 @@ void result_write(const struct result_input *input)
                                        .ran = &ran,
                                        .costs = input->costs});
     profiles_write(input, &bins, blames);
-    efficiency_write(analysis, input->replay);
     open_waits_write(analysis, input->sites, input->reader);
     analysis->n_mpi_calls = input->reader->n_calls;
     analysis->n_polls = input->reader->n_polls;

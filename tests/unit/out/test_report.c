@@ -142,6 +142,7 @@ static int fixture_make(void **state)
                                     .rank_waiting_ns = f->rank_waiting,
                                     .n_mpi_calls = 204,
                                     .efficiency = {.wall_ns = 9e9,
+                                                   .all_ns = 18e9,
                                                    .compute_ns = 11.9e9,
                                                    .waiting_ns = 6.001e9,
                                                    .parallel = 0.66,
