@@ -447,7 +447,7 @@ static void leave_one(const struct counters_module *module, struct counters_view
         if (view->live && rest->live)
             move_counts(module, view, (enum counters_kind)kind, (uint64_t *)(uintptr_t)rest->live);
         if (view->copy[kind])
-            munmap(view->copy[kind], copy_bytes(module, kind));
+            memset(view->copy[kind], 0, copy_bytes(module, kind));
     }
 }
 
@@ -458,7 +458,7 @@ void counters_leave(const struct counters_process *process, uint32_t n_modules, 
     counters_attach(process, n_modules, thread);
     for (uint32_t i = 0; i < n_modules; i++)
         leave_one(&process->modules[i], &thread->views[i], &rest->views[i]);
-    *thread = (struct counters_thread){0};
+    thread->n_modules = 0;
     rest->n_modules = n_modules;
     errno = saved;
 }

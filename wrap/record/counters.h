@@ -72,7 +72,7 @@ bool counters_scan(struct counters_process *process);
 void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread);
 
 /* Before the thread ends: adds what it counted since the last take to `rest`, from where it can be taken like a living
- * thread's, and gives back what counters_attach made. */
+ * thread's. What counters_attach made can be attached by another thread then. */
 void counters_leave(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread,
                     struct counters_thread *rest);
 

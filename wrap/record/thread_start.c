@@ -7,6 +7,7 @@
 #include "wrap/record/helper.h"
 #include "wrap/record/workers.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -69,6 +70,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 {
     static void *_Atomic function;
     posix_create *next = (posix_create *)find_next(&function, "pthread_create");
+    if (!next)
+        return EAGAIN;
     struct start *start = start_pack((struct start){.posix = routine, .argument = argument});
     if (!start)
         return next(thread, attributes, routine, argument);
@@ -82,6 +85,8 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 {
     static void *_Atomic function;
     c11_create *next = (c11_create *)find_next(&function, "thrd_create");
+    if (!next)
+        return thrd_error;
     struct start *start = start_pack((struct start){.c11 = routine, .argument = argument});
     if (!start)
         return next(thread, routine, argument);
