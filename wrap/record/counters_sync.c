@@ -22,6 +22,7 @@
 enum {
     BINS_A_RECORD = 2000,
     CALLS_BETWEEN_SCANS = 256, /* in programs that have no counters so far */
+    SCAN_PATIENCE = 10000,     /* looks at another thread's scan before it is given up */
     WORKERS_REST = 50,         /* times as long between two looks at the other threads as one takes */
 };
 
@@ -79,10 +80,11 @@ static void check_options(void)
             say("--only %.*s: no counted function or source file loaded so far has that name", (int)n, pattern);
 }
 
-static bool begin_scan(bool is_patient)
+/* False when another thread has not ended after `patience` looks: in a forked child it never will. */
+static bool begin_scan(unsigned patience)
 {
     while (atomic_flag_test_and_set_explicit(&counters.is_scanning, memory_order_acquire)) {
-        if (!is_patient)
+        if (patience-- == 0)
             return false;
         sched_yield();
     }
@@ -115,7 +117,7 @@ static void scan(void)
         return;
     }
     n_calls_to_scan = CALLS_BETWEEN_SCANS;
-    if (!begin_scan(false))
+    if (!begin_scan(0))
         return;
     find_modules();
     for (; counters.n_announced < counters.process.n_modules; counters.n_announced++)
@@ -126,9 +128,10 @@ static void scan(void)
 
 bool counters_are_there(void)
 {
-    begin_scan(true);
-    find_modules();
-    end_scan();
+    if (begin_scan(SCAN_PATIENCE)) {
+        find_modules();
+        end_scan();
+    }
     return atomic_load_explicit(&counters.n_modules, memory_order_acquire) > 0;
 }
 
