@@ -138,14 +138,23 @@ static json_t *json_cause_by_rank(const struct cause *cause)
         const struct cause_rank *rank = is_late ? &cause->ranks[i] : &cause->others[i - cause->n_ranks];
         double cost_ns = rank->executions ? rank->computing_ns / (double)rank->executions : NAN;
         double error_ns = rank->cost_error > 0 ? rank->cost_error * cost_ns : NAN;
-        json_array_append_new(ranks,
-                              json_pack("{s:i, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:I}", "rank", (int)rank->rank,
-                                        "late", is_late, "blame_ns", json_ns(rank->blame_ns), "time_ns",
-                                        json_ns(rank->time_ns), "computing_ns", json_ns(rank->computing_ns),
-                                        "executions", (json_int_t)rank->executions, "cost_ns", json_ratio(cost_ns),
-                                        "cost_error_ns", json_ratio(error_ns), "bytes", (json_int_t)rank->bytes));
+        json_array_append_new(
+            ranks, json_pack("{s:i, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:I}", "rank", (int)rank->rank, "late",
+                             is_late, "blame_ns", json_ns(rank->blame_ns), "time_ns", json_ns(rank->time_ns),
+                             "computing_ns", json_ns(rank->computing_ns), "executions", (json_int_t)rank->executions,
+                             "cost_ns", json_ratio(cost_ns), "cost_error_ns", json_ratio(error_ns), "bytes",
+                             (json_int_t)rank->bytes, "file_bytes", (json_int_t)rank->file_bytes));
     }
     return ranks;
+}
+
+static json_t *json_cause_files(const struct cause *cause)
+{
+    json_t *files = json_array();
+    for (uint32_t i = 0; i < cause->n_files; i++)
+        json_array_append_new(files, json_pack("{s:o, s:I}", "name", json_text(cause->files[i].name), "bytes",
+                                               (json_int_t)cause->files[i].bytes));
+    return files;
 }
 
 static json_t *json_cause(struct json *json, uint32_t number)
@@ -162,6 +171,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "direct_ns", json_ns(cause->direct_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
     json_object_set_new(object, "explanation", json_text(cause->explanation));
+    json_object_set_new(object, "files", json_cause_files(cause));
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
     json_object_set_new(object, "sites", json_cause_sites(json, cause, json->cause_ns[number]));
     return object;

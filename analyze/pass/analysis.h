@@ -92,6 +92,12 @@ struct cause_rank {
     uint64_t executions; /* 0 = not counted */
     double cost_error;   /* relative standard error of computing_ns / executions; 0 = unknown */
     uint64_t bytes;      /* allocated in it; 0 = none, or not recorded */
+    uint64_t file_bytes; /* read from files and written to them in it (MPI-IO) */
+};
+
+struct cause_file {
+    const char *name; /* as the program gave it */
+    uint64_t bytes;   /* read and written, sum over all ranks */
 };
 
 struct cause {
@@ -108,7 +114,8 @@ struct cause {
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
     uint32_t n_others;
     struct cause_site *sites; /* by falling waiting_ns */
-    uint32_t n_sites;
+    struct cause_file *files; /* that a call of MPI-IO works on, by falling bytes */
+    uint32_t n_sites, n_files;
 };
 
 /* A routine as the source has it, inlined or not (those from system headers belong to who calls them), or an MPI
@@ -153,8 +160,7 @@ struct allocation {
 
 struct efficiency {
     double wall_ns, all_ns; /* all ranks' wall_ns, and the time of further threads that call MPI */
-    double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns,
-        unrecorded_ns;                                      /* parts of all_ns */
+    double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns, unrecorded_ns; /* parts of all_ns */
     double parallel, load_balance, serialisation, transfer; /* POP, multiplicative; NAN when not defined */
 };
 

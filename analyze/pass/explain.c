@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/explain.h"
 #include "analyze/pass/names.h"
+#include <string.h>
 
 /* Of a cause's waiting: a second kind below this is not put into words. */
 static const double WORTH_SAYING = 0.2;
 
 struct crowd {
     uint32_t *ranks, n;
-    double mean_ns, computing_ns, mean_executions, mean_bytes; /* of one rank on average */
+    double mean_ns, computing_ns, mean_executions, mean_bytes, mean_file_bytes; /* of one rank on average */
 };
 
 static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
@@ -17,6 +18,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
     crowd->computing_ns += rank->computing_ns;
     crowd->mean_executions += (double)rank->executions;
     crowd->mean_bytes += (double)rank->bytes;
+    crowd->mean_file_bytes += (double)rank->file_bytes;
 }
 
 static void crowd_average(struct crowd *crowd)
@@ -25,6 +27,7 @@ static void crowd_average(struct crowd *crowd)
     crowd->computing_ns /= crowd->n ? crowd->n : 1;
     crowd->mean_executions /= crowd->n ? crowd->n : 1;
     crowd->mean_bytes /= crowd->n ? crowd->n : 1;
+    crowd->mean_file_bytes /= crowd->n ? crowd->n : 1;
 }
 
 /* Where everybody is late at times, those with most of the blame are compared with the rest. */
@@ -143,23 +146,56 @@ void explain_cause(struct arena *arena, struct cause *cause)
     }
 }
 
-/* "1.2 GB", "1.2 GB each" */
-static const char *bytes_each(struct arena *arena, const struct crowd *crowd)
+/* "1.2 GB", "1.2 GB each", "nothing" */
+static const char *bytes_each(struct arena *arena, const struct crowd *crowd, double bytes)
 {
-    return arena_printf(arena, "%s%s", names_bytes(arena, crowd->mean_bytes), crowd->n > 1 ? " each" : "");
+    return bytes > 0 ? arena_printf(arena, "%s%s", names_bytes(arena, bytes), crowd->n > 1 ? " each" : "") : "nothing";
+}
+
+static void add_clause(struct arena *arena, struct cause *cause, const char *clause)
+{
+    const char *before = cause->explanation ? cause->explanation : "";
+    cause->explanation = arena_printf(arena, "%s%s%s", before, *before ? "; " : "", clause);
+}
+
+/* "; ranks 1,2 VERB 1.2 GB each OBJECT there, rank 0 nothing" */
+static void add_amounts(struct arena *arena, struct cause *cause, const struct crowd *late, double late_bytes,
+                        const struct crowd *others, double others_bytes, const char *verb_and_object[2])
+{
+    const char *compared = "";
+    if (others->n)
+        compared = arena_printf(arena, ", %s %s", names_ranks(arena, others->ranks, others->n),
+                                bytes_each(arena, others, others_bytes));
+    add_clause(arena, cause,
+               arena_printf(arena, "%s %s %s%s there%s", names_ranks(arena, late->ranks, late->n), verb_and_object[0],
+                            bytes_each(arena, late, late_bytes), verb_and_object[1], compared));
 }
 
 void explain_space(struct arena *arena, struct cause *cause)
 {
     struct crowd late = {0}, others = {0};
     crowds_make(arena, cause, &late, &others);
-    if (!(late.mean_bytes > 0) && !(others.mean_bytes > 0))
-        return;
-    const char *compared = "";
-    if (others.n)
-        compared = arena_printf(arena, ", %s %s", names_ranks(arena, others.ranks, others.n),
-                                others.mean_bytes > 0 ? bytes_each(arena, &others) : "nothing");
-    cause->explanation = arena_printf(arena, "%s; %s %s %s there%s", cause->explanation ? cause->explanation : "",
-                                      names_ranks(arena, late.ranks, late.n), verb(&late, "allocates", "allocate"),
-                                      late.mean_bytes > 0 ? bytes_each(arena, &late) : "nothing", compared);
+    const char *words[2] = {verb(&late, "allocates", "allocate"), ""};
+    if (late.mean_bytes > 0 || others.mean_bytes > 0)
+        add_amounts(arena, cause, &late, late.mean_bytes, &others, others.mean_bytes, words);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+void explain_files(struct arena *arena, struct cause *cause)
+{
+    struct crowd late = {0}, others = {0};
+    crowds_make(arena, cause, &late, &others);
+    const char *files = base_name(cause->files[0].name);
+    if (cause->n_files > 1)
+        files = arena_printf(arena, "%s and %u more file%s", files, cause->n_files - 1, cause->n_files > 2 ? "s" : "");
+    const char *words[2] = {verb(&late, "moves", "move"), arena_printf(arena, " of %s", files)};
+    if (late.mean_file_bytes > 0 || others.mean_file_bytes > 0)
+        add_amounts(arena, cause, &late, late.mean_file_bytes, &others, others.mean_file_bytes, words);
+    else
+        add_clause(arena, cause, arena_printf(arena, "it works on %s", files));
 }

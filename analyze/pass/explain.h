@@ -6,3 +6,5 @@
 void explain_cause(struct arena *arena, struct cause *cause);
 /* Adds what the two sides allocate there, once `bytes` of the ranks are filled in; nothing where they do not. */
 void explain_space(struct arena *arena, struct cause *cause);
+/* Adds its files, and how much of them the two sides read and write there; there is at least one. */
+void explain_files(struct arena *arena, struct cause *cause);

@@ -24,6 +24,7 @@ void reader_release(struct reader *reader)
     vec_free(reader->last_post_ns);
     vec_release(&reader->open_calls);
     slab_release(&reader->requests);
+    file_use_release(&reader->file_use);
 }
 
 static bool class_polls(enum ww_class class)

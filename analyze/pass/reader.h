@@ -4,6 +4,7 @@
  * gatherings are matched) and handed to the replay.
  */
 #pragma once
+#include "analyze/pass/file_use.h"
 #include "analyze/pass/replay.h"
 
 /* A call that never ended, as it stood. */
@@ -26,6 +27,7 @@ struct reader {
     uint64_t n_requests; /* ever: their order */
     uint64_t n_calls, n_polls, n_events;
     VEC(struct open_call) open_calls;
+    struct file_use file_use;
 };
 
 void reader_begin(struct reader *reader); /* the borrowed fields are set */

@@ -291,6 +291,7 @@ void result_write(const struct result_input *input)
     steps_write(input);
     space_find(analysis, input->executions, &bins);
     space_explain(analysis);
+    file_use_explain(&input->reader->file_use, input->sites, analysis);
     notes_write(input);
     result_check(analysis);
     vectors_release(input->classes, blames);

@@ -89,7 +89,7 @@ enum event_kind {
                     */
     EV_RMA_SYNC,   /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator; for a
                       PSCW epoch one for each process of its group. The region tells which */
-    EV_IO,         /* inside an MPI region: data was read or written: file, bytes */
+    EV_IO,         /* inside an MPI region: it worked on this file: file, bytes = read or written */
     EV_END,        /* last event of a location; flags = enum ww_end */
 };
 

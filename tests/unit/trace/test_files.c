@@ -67,7 +67,7 @@ static void expect(struct spool_image *image, const char *const *expected)
         char line[256];
         if (event->kind == EV_ENTER)
             region = trace->regions[event->region].name;
-        if (event->kind != EV_IO)
+        if (event->kind != EV_IO || !event->bytes)
             continue;
         snprintf(line, sizeof line, "%s %s %llu", region, trace->files[event->file].name,
                  (unsigned long long)event->bytes);
