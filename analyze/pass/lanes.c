@@ -9,6 +9,7 @@ static void stretch_begin(struct lane *lane, uint64_t now_ns)
     stretch->begin_ns = lane->mark_ns = now_ns;
     stretch->from = lane->site;
     stretch->off_ns[OFF_PREEMPTED] = stretch->off_ns[OFF_BLOCKED] = 0;
+    stretch->worker_preempted_ns = 0;
     stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
     sparse_clear(&stretch->on);
     sparse_clear(&stretch->blocked);
@@ -293,6 +294,18 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
     }
 }
 
+/* It would have worked on what its main thread is about. */
+static void worker_on(struct lanes *lanes, struct lane *worker, uint64_t now_ns)
+{
+    uint32_t at = lane_main(lanes, worker);
+    struct lane *main = at == TRACE_NONE || lanes->at[at].depth ? NULL : &lanes->at[at];
+    uint64_t begin_ns = main ? main->stretch.begin_ns : 0;
+    uint64_t since_ns = worker->off_since_ns > begin_ns ? worker->off_since_ns : begin_ns;
+    if (main && worker->off_since_ns && worker->off_kind == OFF_PREEMPTED && now_ns > since_ns)
+        main->stretch.worker_preempted_ns += now_ns - since_ns;
+    worker->off_since_ns = 0;
+}
+
 static void lane_on(struct lane *lane, uint64_t now_ns)
 {
     if (!lane->off_since_ns)
@@ -372,7 +385,10 @@ enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
         lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
         break;
     case EV_ON:
-        lane_on(lane, event->time_ns);
+        if (lane->is_worker)
+            worker_on(lanes, lane, event->time_ns);
+        else
+            lane_on(lane, event->time_ns);
         break;
     case EV_BINS:
         lane_bins(lanes, lane, event);

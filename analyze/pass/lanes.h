@@ -22,6 +22,7 @@ struct stretch {
     struct sparse on, blocked, worker; /* sampled weights by step */
     struct sparse sync;                /* likewise, asleep until another thread wakes it */
     struct sparse idle;                /* likewise, spinning inside a threading run-time */
+    uint64_t worker_preempted_ns;      /* workers were off the CPU although runnable, all of them together */
     uint32_t n_on, n_blocked, n_sync, n_worker, n_idle;
     struct sparse paths;  /* exact durations by step (regions of foreign archives) */
     struct sparse counts; /* bins and frames in flight (executions.h), when is_counted */

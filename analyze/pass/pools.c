@@ -4,7 +4,7 @@
 #include "wrap/base/vec.h"
 #include <math.h>
 
-enum { BUCKET_ALL = UINT32_MAX, FIT_SAMPLES = 100 };
+enum { BUCKET_ALL = UINT32_MAX, FIT_SAMPLES = 100, AS_SAMPLED = -1 };
 #define ATOM_IS_POOL 0x80000000u
 
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
@@ -57,6 +57,7 @@ static void pool_add(struct pools *pools, struct pool_key key, const struct stre
     pool->n_samples += stretch_n_samples(stretch);
     pool->n_blocked += stretch->n_blocked;
     pool->n_sync += stretch->n_sync;
+    pool->worker_preempted_ns += (double)stretch->worker_preempted_ns;
     pool->n_worker += stretch->n_worker;
 }
 
@@ -89,31 +90,58 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     return pool_with_samples(pools, key, POOL_SAMPLES_MIN);
 }
 
-/* What a process did while its main thread slept, in weights of samples. */
+/* What a process did while its main thread slept: weights of samples, and of times without one. */
 struct asleep {
-    double busy;          /* factor of what workers were sampled in */
-    double sync, blocked; /* likewise of where the main thread slept */
+    double worker_ns, preempted_ns; /* its workers computed, or would have */
+    double sync_ns, blocked_ns;     /* its main thread slept and nobody computed */
 };
+
+static void asleep_scale(struct asleep *asleep, double workers, double sync, double blocked)
+{
+    asleep->worker_ns *= workers;
+    asleep->preempted_ns *= workers;
+    asleep->sync_ns *= sync;
+    asleep->blocked_ns *= blocked;
+}
 
 /*
  * While a main thread sleeps its workers may be busy, and then they are what the process does, for as long as they are.
  * A main thread that is known to wait for another thread waits for busy workers all the time, though the first part of
  * a young worker's work is not sampled.
  */
-static struct asleep asleep_of(double worker_ns, double sync_ns, double blocked_ns)
+static struct asleep asleep_of(const struct sparse *worker, const struct sparse *sync, const struct sparse *blocked,
+                               double preempted_ns)
 {
-    double asleep_ns = sync_ns + blocked_ns, left = asleep_ns > worker_ns ? (asleep_ns - worker_ns) / asleep_ns : 0;
-    if (worker_ns < sync_ns && worker_ns > sync_ns / 2)
-        return (struct asleep){.busy = sync_ns / worker_ns, .blocked = 1};
-    return (struct asleep){.busy = 1, .sync = left, .blocked = left};
+    struct asleep asleep = {
+        .worker_ns = sparse_sum(worker), .sync_ns = sparse_sum(sync), .blocked_ns = sparse_sum(blocked)};
+    asleep.preempted_ns = asleep.worker_ns > 0 ? preempted_ns : 0; /* else nobody knows in what */
+    double busy_ns = asleep.worker_ns + asleep.preempted_ns, asleep_ns = asleep.sync_ns + asleep.blocked_ns;
+    double left = asleep_ns > busy_ns ? (asleep_ns - busy_ns) / asleep_ns : 0;
+    if (busy_ns < asleep.sync_ns && busy_ns > asleep.sync_ns / 2)
+        asleep_scale(&asleep, asleep.sync_ns / busy_ns, 0, 1);
+    else
+        asleep_scale(&asleep, 1, left, left);
+    return asleep;
 }
 
-static void shares_gather_asleep(const struct pool *pool, struct sparse *out)
+/* In proportion to the weights, `ns` in all. */
+static void add_in_state(struct sparse *out, const struct sparse *weights, double ns, struct steps *steps, int state)
 {
-    struct asleep asleep = asleep_of(sparse_sum(&pool->worker), sparse_sum(&pool->sync), sparse_sum(&pool->blocked));
-    sparse_add_all(out, &pool->worker, asleep.busy);
-    sparse_add_all(out, &pool->sync, asleep.sync);
-    sparse_add_all(out, &pool->blocked, asleep.blocked);
+    double sum = sparse_sum(weights);
+    for (size_t i = 0; i < weights->n && ns > 0; i++) {
+        uint32_t step = (uint32_t)weights->at[i].key;
+        step = state < 0 ? step : steps_in_state(steps, step, (enum step_state)state);
+        sparse_add(out, step, ns * weights->at[i].ns / sum);
+    }
+}
+
+static void shares_gather_asleep(struct steps *steps, const struct pool *pool, struct sparse *out)
+{
+    struct asleep asleep = asleep_of(&pool->worker, &pool->sync, &pool->blocked, pool->worker_preempted_ns);
+    add_in_state(out, &pool->worker, asleep.worker_ns, steps, AS_SAMPLED);
+    add_in_state(out, &pool->worker, asleep.preempted_ns, steps, STEP_DESCHEDULED);
+    add_in_state(out, &pool->sync, asleep.sync_ns, steps, AS_SAMPLED);
+    add_in_state(out, &pool->blocked, asleep.blocked_ns, steps, AS_SAMPLED);
 }
 
 /* Which samples tell about an amount of time, and the state they mean. */
@@ -121,7 +149,7 @@ static void shares_gather(struct steps *steps, const struct pool *pool, int amou
 {
     static const enum step_state off_state[OFF_N] = {STEP_DESCHEDULED, STEP_BLOCKED};
     if (amount == OFF_BLOCKED && (pool->n_worker || pool->n_blocked || pool->n_sync)) {
-        shares_gather_asleep(pool, out);
+        shares_gather_asleep(steps, pool, out);
         return;
     }
     struct sparse from = {0};
@@ -195,6 +223,7 @@ static void spread_own(struct pools *pools, uint32_t rank, const struct stretch 
                         .sync = stretch->sync,
                         .worker = stretch->worker,
                         .idle = stretch->idle,
+                        .worker_preempted_ns = (double)stretch->worker_preempted_ns,
                         .n_blocked = stretch->n_blocked,
                         .n_sync = stretch->n_sync,
                         .n_worker = stretch->n_worker};
@@ -296,16 +325,17 @@ static void spent_asleep(struct pools *pools, uint32_t rank, const struct stretc
     double blocked_ns = spent->off_ns[OFF_BLOCKED];
     uint32_t id = stretch_n_samples(stretch) < POOL_SAMPLES_OWN ? pool_of_stretch(pools, rank, stretch) : INTERN_NONE;
     const struct pool *pool = id == INTERN_NONE ? NULL : &pools->at[id];
-    double worker = sparse_sum(pool ? &pool->worker : &stretch->worker);
-    double sync = sparse_sum(pool ? &pool->sync : &stretch->sync);
-    double blocked = sparse_sum(pool ? &pool->blocked : &stretch->blocked);
-    struct asleep asleep = asleep_of(worker, sync, blocked);
-    double all = asleep.busy * worker + asleep.sync * sync + asleep.blocked * blocked;
-    if (!(all > 0))
+    struct asleep asleep =
+        pool ? asleep_of(&pool->worker, &pool->sync, &pool->blocked, pool->worker_preempted_ns)
+             : asleep_of(&stretch->worker, &stretch->sync, &stretch->blocked, (double)stretch->worker_preempted_ns);
+    double all_ns = asleep.worker_ns + asleep.preempted_ns + asleep.sync_ns + asleep.blocked_ns;
+    if (!(all_ns > 0))
         return;
-    spent->asleep_ns = blocked_ns * asleep.sync * sync / all;
-    spent->off_ns[OFF_BLOCKED] -= blocked_ns * asleep.busy * worker / all;
-    spent->on_ns += blocked_ns * asleep.busy * worker / all;
+    asleep_scale(&asleep, blocked_ns / all_ns, blocked_ns / all_ns, blocked_ns / all_ns);
+    spent->asleep_ns = asleep.sync_ns;
+    spent->off_ns[OFF_BLOCKED] -= asleep.worker_ns + asleep.preempted_ns;
+    spent->off_ns[OFF_PREEMPTED] += asleep.preempted_ns;
+    spent->on_ns += asleep.worker_ns;
 }
 
 struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)

@@ -21,6 +21,7 @@ enum {
 
 struct pool {
     struct sparse on, blocked, sync, worker, idle;
+    double worker_preempted_ns;
     uint32_t n_samples, n_worker, n_blocked, n_sync;
     struct shares {
         struct term *at; /* step, share; sums to 1 */

@@ -24,8 +24,8 @@ static void *work(void *value)
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    int n = rank == 1 ? 15000000 : 5000000;
-    for (int step = 0; step < 15; step++) {
+    int n = rank == 1 ? 75000000 : 25000000;
+    for (int step = 0; step < 5; step++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, work, &n) != 0)
             MPI_Abort(MPI_COMM_WORLD, 1);
