@@ -23,6 +23,7 @@
 
 enum sum { SUM_CALLS, SUM_POLLS, SUM_DROPPED, SUM_OFF, SUM_DURATION, SUM_OVERHEAD, SUM_UNCONVERTED, N_SUMS };
 static uint64_t sums[N_SUMS];
+enum { SHORT_RUN_NS = 100000000 };
 
 static void count_up(uint64_t helper_cpu_ns)
 {
@@ -180,15 +181,24 @@ static const char *describe_place(void)
     return recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "";
 }
 
+/* Starting alone takes some milliseconds, which is no share of a run that does nothing. */
+static void describe_overhead(char *text, size_t size_bytes)
+{
+    uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
+    if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)
+        snprintf(text, size_bytes, "%llu ms", (unsigned long long)(each_ns / 1000000 + 1));
+    else
+        snprintf(text, size_bytes, "%.1f %%", 100 * (double)sums[SUM_OVERHEAD] / (double)sums[SUM_DURATION]);
+}
+
 static void say_closing_line(void)
 {
-    char calls[32], loss[80];
+    char calls[32], loss[80], overhead[32];
     describe_loss(loss, sizeof loss);
-    double wall_ns = sums[SUM_DURATION] ? (double)sums[SUM_DURATION] : 1;
-    say("%d rank%s, %.1f s, %s MPI calls, %s, overhead about %.1f %% -> %s%s", recorder.n_ranks,
+    describe_overhead(overhead, sizeof overhead);
+    say("%d rank%s, %.1f s, %s MPI calls, %s, overhead about %s -> %s%s", recorder.n_ranks,
         recorder.n_ranks == 1 ? "" : "s", (double)(recorder.end_ns - recorder.start_ns) / 1e9,
-        grouped(sums[SUM_CALLS], calls), loss, 100 * (double)sums[SUM_OVERHEAD] / wall_ns, recorder.run_dir,
-        describe_place());
+        grouped(sums[SUM_CALLS], calls), loss, overhead, recorder.run_dir, describe_place());
 }
 
 void record_after_finalize(void)
