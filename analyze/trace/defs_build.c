@@ -230,6 +230,17 @@ static void build_self_comms(struct build *build)
     }
 }
 
+/* Where there are no communicators at all, regions can still be collective over all processes. */
+static void build_world_comm(struct build *build)
+{
+    struct trace *trace = build->trace;
+    uint32_t *ranks = arena_array(&trace->arena, uint32_t, trace->n_ranks);
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
+        ranks[rank] = rank;
+    trace->comms[trace->n_comms++] =
+        (struct trace_comm){.name = "MPI_COMM_WORLD", .parent = TRACE_NONE, .n = trace->n_ranks, .ranks = ranks};
+}
+
 static bool has_prefix(const char *text, const char *prefix)
 {
     return !strncmp(text, prefix, strlen(prefix));
@@ -257,6 +268,8 @@ static void build_comms(struct build *build)
     trace->comms = arena_array(&trace->arena, struct trace_comm, defs->comms.n + trace->n_ranks + 1);
     for (size_t i = 0; i < defs->comms.n; i++)
         build_comm(build, &defs->comms.at[i]);
+    if (!trace->n_comms)
+        build_world_comm(build);
     build_self_comms(build);
 }
 
