@@ -138,7 +138,7 @@ void explain_cause(struct arena *arena, struct cause *cause)
             arena_printf(arena, "%s; most of the difference in system calls", explain_time(arena, &late, &others));
         break;
     case KIND_TRANSFER:
-        cause->explanation = arena_printf(arena, "%s; communication, not waiting", explain_time(arena, &late, &others));
+        cause->explanation = arena_printf(arena, "%s; in MPI itself, not waiting", explain_time(arena, &late, &others));
         break;
     default:
         cause->explanation = explain_time(arena, &late, &others);

@@ -17,6 +17,8 @@ const char *wait_kind_name(enum wait_kind kind)
         [WAIT_NEIGHBOR] = "wait at neighborhood collective",
         [WAIT_ICOLL] = "completion of non-blocking collective",
         [WAIT_RMA] = "wait at RMA synchronisation",
+        [WAIT_LOCK] = "lock contention",
+        [WAIT_PROGRESS] = "wait for progress",
         [WAIT_CREATE] = "creation or freeing",
         [WAIT_INIT] = "wait at MPI_Finalize",
         [WAIT_IO] = "wait at collective I/O",
@@ -35,19 +37,6 @@ static const struct trace_frame *context_frame(const struct context *context, st
     *frame =
         (struct trace_frame){.module = context->module, .address = context->address - (context->is_return ? 1 : 0)};
     return frame;
-}
-
-/* The innermost frame of user code at or outside a context; TRACE_NONE. Fortran bindings are skipped that way. */
-static uint32_t context_user(const struct sites *sites, uint32_t context)
-{
-    for (; context != TRACE_NONE; context = sites_context_at(sites, context)->parent) {
-        const struct context *at = sites_context_at(sites, context);
-        if (at->module == TRACE_NONE)
-            return context;
-        if (sites->code && !code_module_is_runtime(sites->code, at->module))
-            return context;
-    }
-    return TRACE_NONE;
 }
 
 static struct code_spot context_spot(const struct sites *sites, uint32_t context)
@@ -69,7 +58,7 @@ static const char *context_path(const struct sites *sites, struct arena *arena, 
     enum { FRAMES_MAX = 12 };
     const char *path = "";
     for (int n = 0; n < FRAMES_MAX; n++) {
-        context = context_user(sites, context);
+        context = sites_user_context(sites, context);
         if (context == TRACE_NONE)
             break;
         const char *routine = context_spot(sites, context).host_routine;
@@ -83,6 +72,13 @@ static const char *context_path(const struct sites *sites, struct arena *arena, 
     return path;
 }
 
+/* "libpetsc.so.3.18+0x7c6485": what is left to say of code without a name. */
+static const char *module_address(const struct sites *sites, struct arena *arena, uint32_t module, uint64_t address)
+{
+    const char *path = sites->trace->modules[module].path, *slash = strrchr(path, '/');
+    return arena_printf(arena, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)address);
+}
+
 /* "BI_Srecv() <- Cdgerv2d() <- app+0x51c8": libraries and addresses, where the program itself has no names to offer. */
 static const char *context_trail(const struct sites *sites, struct arena *arena, uint32_t context)
 {
@@ -91,10 +87,8 @@ static const char *context_trail(const struct sites *sites, struct arena *arena,
     for (int n = 0; n < FRAMES_MAX && context != TRACE_NONE; n++) {
         const struct context *at = sites_context_at(sites, context);
         const char *routine = context_spot(sites, context).host_routine, *name = routine;
-        if (!routine && at->module < sites->trace->n_modules) {
-            const char *path = sites->trace->modules[at->module].path, *slash = strrchr(path, '/');
-            name = arena_printf(arena, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)at->address);
-        }
+        if (!routine && at->module < sites->trace->n_modules)
+            name = module_address(sites, arena, at->module, at->address);
         if (name)
             trail = arena_printf(arena, "%s%s%s%s", trail, *trail ? " <- " : "", name,
                                  !routine || strchr(name, '(') ? "" : "()");
@@ -117,7 +111,7 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
     out->call = at->region < trace->n_regions ? trace->regions[at->region].name : "MPI";
     out->frame = TRACE_NONE;
     out->path = "";
-    uint32_t context = context_user(sites, at->context);
+    uint32_t context = sites_user_context(sites, at->context);
     struct code_spot spot = {0};
     if (context != TRACE_NONE)
         spot = context_spot(sites, context);
@@ -150,7 +144,7 @@ static const char *site_text(struct sites *sites, struct arena *arena, uint32_t 
     return arena_printf(arena, "%s %s:%u", named.call, slash ? slash + 1 : named.file, named.line);
 }
 
-static void names_place(const struct sites *sites, uint32_t id, struct step *step)
+static void names_place(const struct sites *sites, struct arena *arena, uint32_t id, struct step *step)
 {
     const struct code_place *place = code_place(sites->code, id);
     step->place = id;
@@ -160,7 +154,8 @@ static void names_place(const struct sites *sites, uint32_t id, struct step *ste
     step->line_last = place->line_last;
     step->routine = place->routine;
     if (!place->file && !place->routine)
-        step->label = "code without symbols";
+        step->label = arena_printf(arena, "%s %s", place->is_loop ? "loop at" : "code at",
+                                   module_address(sites, arena, place->module, place->address));
 }
 
 static void names_path(struct sites *sites, uint32_t id, struct step *step)
@@ -204,7 +199,7 @@ struct step names_step(struct sites *sites, struct arena *arena, uint32_t id)
     struct step step = {.state = (enum step_state)key.state, .place = CODE_NONE, .caller = TRACE_NONE};
     switch ((enum step_what)key.what) {
     case WHAT_PLACE:
-        names_place(sites, key.id, &step);
+        names_place(sites, arena, key.id, &step);
         if (key.caller != TRACE_NONE)
             step.caller = steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, key.caller, TRACE_NONE);
         break;

@@ -128,9 +128,24 @@ static uint64_t call_address(struct sites *sites, const struct trace_frame *fram
     return sites->line_address.at[id];
 }
 
+static bool module_is_runtime(const struct sites *sites, uint32_t module)
+{
+    return module != TRACE_NONE && (!sites->code || code_module_is_runtime(sites->code, module));
+}
+
+uint32_t sites_user_context(const struct sites *sites, uint32_t context)
+{
+    while (context != TRACE_NONE && module_is_runtime(sites, sites_context_at(sites, context)->module))
+        context = sites_context_at(sites, context)->parent;
+    return context;
+}
+
 static uint32_t context_of_frame(struct sites *sites, const struct trace_frame *frame)
 {
-    struct context context = {.parent = frame->parent == TRACE_NONE ? TRACE_NONE : sites->frame_context[frame->parent],
+    uint32_t parent = frame->parent == TRACE_NONE ? TRACE_NONE : sites->frame_context[frame->parent];
+    if (module_is_runtime(sites, frame->module) && sites_user_context(sites, parent) != TRACE_NONE)
+        return parent;
+    struct context context = {.parent = parent,
                               .module = frame->module,
                               .address = call_address(sites, frame),
                               .region = frame->module == TRACE_NONE ? frame->region : TRACE_NONE,

@@ -5,7 +5,8 @@
  * A context is a call stack (recorded frames) or, where an archive has none, a call path of entered regions. A site is
  * an MPI function called from a context. Equal stacks of different processes are one context, and so are stacks that
  * differ only in which copy of a source line they pass through: compilers duplicate calls when they unroll loops or
- * specialise paths, and nobody wants to read of two barriers where the source has one.
+ * specialise paths, and nobody wants to read of two barriers where the source has one. What a run-time library does
+ * inside, when the program calls it from one line, is no path of its own either.
  */
 #pragma once
 #include "analyze/pass/steps.h"
@@ -43,6 +44,8 @@ void sites_release(struct sites *sites);
 uint32_t sites_enter(struct sites *sites, uint32_t parent, uint32_t region);
 uint32_t sites_context(struct sites *sites, uint32_t frame);
 uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region);
+/* The innermost context of user code, this one or around it; TRACE_NONE. */
+uint32_t sites_user_context(const struct sites *sites, uint32_t context);
 const struct context *sites_context_at(const struct sites *sites, uint32_t context);
 const struct site *sites_at(const struct sites *sites, uint32_t site);
 /* The same call whoever led to it: only the innermost frame is kept. */
