@@ -207,6 +207,14 @@ static void case_dlopen(void)
     }
 }
 
+static void case_names(void)
+{
+    void *library = dlopen(NAMES_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    void *(*table)(int) = library ? (void *(*)(int))dlsym(library, "names_table") : NULL;
+    for (int i = 0; i < 2; i++)
+        printf("%d\n", table ? ((int (*)(int))table(i))(40) : -1);
+}
+
 static void case_exit(void)
 {
     calls(1000);
@@ -220,10 +228,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"fork", case_fork},       {"sigchld", case_sigchld},       {"sigign", case_sigign}, {"closes", case_closes},
-    {"chdir", case_chdir},     {"privileges", case_privileges}, {"files", case_files},   {"threads", case_threads},
-    {"longjmp", case_longjmp}, {"signals", case_signals},       {"fibres", case_fibres}, {"dlopen", case_dlopen},
-    {"exit", case_exit},
+    {"fork", case_fork},       {"sigchld", case_sigchld}, {"sigign", case_sigign},
+    {"closes", case_closes},   {"chdir", case_chdir},     {"privileges", case_privileges},
+    {"files", case_files},     {"threads", case_threads}, {"longjmp", case_longjmp},
+    {"signals", case_signals}, {"fibres", case_fibres},   {"dlopen", case_dlopen},
+    {"names", case_names},     {"exit", case_exit},
 };
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-CASES = ["fork", "sigchld", "sigign", "closes", "chdir", "privileges", "files", "threads", "longjmp", "signals", "fibres", "dlopen", "exit"]
+CASES = ["fork", "sigchld", "sigign", "closes", "chdir", "privileges", "files", "threads", "longjmp", "signals", "fibres", "dlopen", "names", "exit"]
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
 HEADER_BYTES, UNIT_BYTES, CALL = 4096, 32, 1

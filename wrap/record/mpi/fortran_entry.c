@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Defines the Fortran entry points of fortran_calls.def. C identifiers are ours, symbol names Fortran's: compilers
- * write mpi_x_ (the one that is defined, and looked up behind us), mpi_x, mpi_x__ or MPI_X.
+ * write mpi_x_ (the one that is defined, and looked up behind us), mpi_x__ or MPI_X. Some can be told to write mpi_x,
+ * but that name is for everybody: libraries have functions of their own that are called so (R's Rmpi), and a
+ * preloaded one would take their place.
  */
 #include "wrap/record/mpi/fortran.h"
 #include "wrap/record/mpi/comms.h"
@@ -93,7 +95,6 @@ NEXT_N(14)
 
 #define F77(name, NAME, id, n, hidden, shape, request)                                                                 \
     DEFINE(f77_##name, "mpi_" #name "_", id, n, hidden, shape, request, 0)                                             \
-    ALIAS(f77_plain_##name, "mpi_" #name, "mpi_" #name "_", n)                                                         \
     ALIAS(f77_double_##name, "mpi_" #name "__", "mpi_" #name "_", n)                                                   \
     ALIAS(f77_upper_##name, "MPI_" #NAME, "mpi_" #name "_", n)
 
@@ -142,7 +143,6 @@ DEFINE(cptr_alloc_mem, "mpi_alloc_mem_cptr_", Alloc_mem, 4, 0, LOCAL, 0, 0)
         record_pcontrol(*(const int *)level);                                                                          \
     }
 PCONTROL(f77_pcontrol, "mpi_pcontrol_")
-ALIAS(f77_plain_pcontrol, "mpi_pcontrol", "mpi_pcontrol_", 1)
 ALIAS(f77_double_pcontrol, "mpi_pcontrol__", "mpi_pcontrol_", 1)
 ALIAS(f77_upper_pcontrol, "MPI_PCONTROL", "mpi_pcontrol_", 1)
 PCONTROL(f08_pcontrol, "mpi_pcontrol_f08_")
