@@ -137,29 +137,32 @@ def printed(anchor):
 
 
 def stated(directory):
+    """Counts by (rank, name) that the program wrote down; cases that run together may write of the same."""
+    counts = collections.Counter()
     for path in glob.glob(os.path.join(directory, "[0-9]*")):
         if os.path.isfile(path):
             for line in open(path):
                 name, n = line.split()
-                yield int(os.path.basename(path)), name, int(n)
+                counts[int(os.path.basename(path)), name] += int(n)
+    return counts
 
 
-def check(options, ranks, case):
+def check(options, ranks, cases):
     with tempfile.TemporaryDirectory(prefix="whywait-archive-") as directory:
-        anchor, output = record(options, ranks, [case or directory], directory)
+        anchor, output = record(options, ranks, cases or [directory], directory)
         if not anchor:
-            return [] if case == "session_alone" else [f"no archive: {output}"]
+            return [] if cases == ["session_alone"] else [f"no archive: {output}"]
         wrong, reading = printed(anchor), Reading(anchor)
         n_stated = 0
-        for rank, name, n in stated(directory):
-            found = (reading.calls if case else reading.counts)[rank][name]
+        for (rank, name), n in stated(directory).items():
+            found = (reading.calls if cases else reading.counts)[rank][name]
             n_stated += 1
             if found != n and not name.startswith("WW_"):
                 wrong.append(f"rank {rank}: {found} {name} in the archive, the program made {n}")
         source = os.path.basename(options.program).split("-")[0].split("_M")[0].split("_F")[0]
         if not {source + ".c", source + ".F90"} & reading.sources:
             wrong.append(f"no call stack leads to {source}: {sorted(reading.sources)}")
-        if not case:
+        if not cases:
             wrong += reading.wrong + ([] if n_stated else ["the program stated nothing"])
             if reading.sent != reading.received:
                 wrong.append(f"sent and not received: {reading.sent - reading.received}, received: {reading.received - reading.sent}")
@@ -194,18 +197,21 @@ def main():
     parser.add_argument("program", type=os.path.abspath)
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
-    cases = {None: 4}
+    batches = {None: ([], 4)}
     if options.cases:
-        listed = subprocess.run([options.program, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n")
-        cases = {name: int(n) for name, n in (line.split() for line in listed if line) if "all" in options.cases or name in options.cases}
+        batches = {}
+        for line in subprocess.run([options.program, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
+            case, ranks, *life = line.split()
+            if "all" in options.cases or case in options.cases:
+                batches.setdefault(ranks if life == ["together"] else case, ([], int(ranks)))[0].append(case)
     n_bad = 0
-    for case, ranks in cases.items():
-        wrong = check_dynamic(options) if options.dynamic else check(options, ranks, case)
+    for cases, ranks in batches.values():
+        wrong = check_dynamic(options) if options.dynamic else check(options, ranks, cases)
         n_bad += bool(wrong)
         for line in wrong:
-            print(f"{case or os.path.basename(options.program)}: {line}")
-    print(f"{len(cases)} programs, {n_bad} failed")
-    return 1 if n_bad or not cases else 0
+            print(f"{' '.join(cases) or os.path.basename(options.program)}: {line}")
+    print(f"{len(batches)} runs, {n_bad} failed")
+    return 1 if n_bad or not batches else 0
 
 
 sys.exit(main())

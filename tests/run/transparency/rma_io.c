@@ -38,8 +38,6 @@ static void fence_put(void)
     }
     OK(MPI_Win_free(&win));
     CHECK(win == MPI_WIN_NULL);
-    KNOWN_CALLS(Win_fence, 10);
-    KNOWN_CALLS(Put, 5);
     FOLD(memory);
 }
 
@@ -250,7 +248,7 @@ static void window_reuse(void)
         CHECK(memory[0] == i);
         OK(MPI_Win_free(&win));
     }
-    KNOWN_CALLS(WW_WIN, 40);
+    KNOWN_RECORDS(WW_WIN, 40);
     FOLD(memory);
 }
 
@@ -352,22 +350,22 @@ static void file_errors(void)
 }
 
 const struct mpi_case cases[] = {
-    {"fence_put", fence_put, 2, false},
-    {"fence_get", fence_get, 3, false},
-    {"fence_accumulate", fence_accumulate, 3, false},
-    {"pscw_wait", pscw_wait, 3, false},
-    {"pscw_test", pscw_test, 2, false},
-    {"lock_exclusive", lock_exclusive, 2, false},
-    {"lock_all", lock_all, 2, false},
-    {"atomics", atomics, 2, false},
-    {"request_based", request_based, 2, false},
-    {"shared_memory", shared_memory, 2, false},
-    {"dynamic", dynamic, 2, false},
-    {"window_reuse", window_reuse, 2, false},
-    {"file_at", file_at, 2, false},
-    {"file_collective", file_collective, 2, false},
-    {"file_nonblocking", file_nonblocking, 2, false},
-    {"file_shared_pointer", file_shared_pointer, 2, false},
-    {"file_errors", file_errors, 1, false},
-    {NULL, NULL, 0, false},
+    {"fence_put", fence_put, 2, TOGETHER},
+    {"fence_get", fence_get, 3, TOGETHER},
+    {"fence_accumulate", fence_accumulate, 3, TOGETHER},
+    {"pscw_wait", pscw_wait, 3, TOGETHER},
+    {"pscw_test", pscw_test, 2, TOGETHER},
+    {"lock_exclusive", lock_exclusive, 2, TOGETHER},
+    {"lock_all", lock_all, 2, TOGETHER},
+    {"atomics", atomics, 2, TOGETHER},
+    {"request_based", request_based, 2, TOGETHER},
+    {"shared_memory", shared_memory, 2, TOGETHER},
+    {"dynamic", dynamic, 2, TOGETHER},
+    {"window_reuse", window_reuse, 2, ALONE},
+    {"file_at", file_at, 2, TOGETHER},
+    {"file_collective", file_collective, 2, TOGETHER},
+    {"file_nonblocking", file_nonblocking, 2, TOGETHER},
+    {"file_shared_pointer", file_shared_pointer, 2, TOGETHER},
+    {"file_errors", file_errors, 1, TOGETHER},
+    {NULL, NULL, 0, TOGETHER},
 };
