@@ -24,6 +24,7 @@ struct passes {
     struct links links;
     struct messages messages;
     struct gatherings gatherings;
+    struct locks locks;
     struct classes classes;
     struct replay replay;
     struct reader reader;
@@ -41,11 +42,13 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
     links_begin(&passes->links, trace->n_locations);
     messages_begin(&passes->messages, trace, &passes->links);
     gatherings_begin(&passes->gatherings, trace, &passes->links);
+    locks_begin(&passes->locks, &passes->links, trace->n_ranks);
     classes_begin(&passes->classes, &passes->pools, trace->n_ranks);
     passes->replay = (struct replay){.trace = trace,
                                      .links = &passes->links,
                                      .messages = &passes->messages,
                                      .gatherings = &passes->gatherings,
+                                     .locks = &passes->locks,
                                      .classes = &passes->classes,
                                      .steps = &passes->steps};
     replay_begin(&passes->replay);
@@ -59,6 +62,7 @@ static void passes_release(struct passes *passes)
     reader_release(&passes->reader);
     replay_release(&passes->replay);
     classes_release(&passes->classes);
+    locks_release(&passes->locks);
     gatherings_release(&passes->gatherings);
     messages_release(&passes->messages);
     links_release(&passes->links);

@@ -20,6 +20,8 @@ enum wait_kind {
     WAIT_NEIGHBOR,
     WAIT_ICOLL,
     WAIT_RMA,
+    WAIT_LOCK,     /* another process's lock on a window */
+    WAIT_PROGRESS, /* a target outside MPI */
     WAIT_CREATE,
     WAIT_INIT, /* at MPI_Finalize */
     WAIT_IO,   /* collective file access */

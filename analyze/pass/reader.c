@@ -10,6 +10,7 @@ void reader_begin(struct reader *reader)
     memset(reader->readings, 0, (trace->n_locations + 1) * sizeof *reader->readings);
     vec_grow((void **)&reader->last_post_ns, &rank_cap, trace->n_ranks + 1, sizeof *reader->last_post_ns);
     memset(reader->last_post_ns, 0, (trace->n_ranks + 1) * sizeof *reader->last_post_ns);
+    progress_begin(&reader->progress, reader->replay->links, trace->n_ranks);
 }
 
 void reader_release(struct reader *reader)
@@ -24,6 +25,7 @@ void reader_release(struct reader *reader)
     vec_free(reader->last_post_ns);
     vec_release(&reader->open_calls);
     slab_release(&reader->requests);
+    progress_release(&reader->progress);
     file_use_release(&reader->file_use);
 }
 
@@ -51,6 +53,7 @@ static void reading_begin(struct reader *reader, uint32_t at)
     messages_give_up(reader->replay->messages, lane->rank, lane->enter_ns);
     if (call->class == WW_RECV || call->class == WW_SENDRECV || call->class == WW_PROBE || call->class == WW_WAIT)
         reader->last_post_ns[lane->rank] = lane->enter_ns;
+    reading_passive_begin(reader, at);
 }
 
 static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
@@ -63,6 +66,7 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
         call->idle = lane->idle;
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
+    reading_passive_end(reader, at);
     call->is_polling = !call->needs.n && !reading->has_progress && (reading->has_polls || class_polls(call->class));
     reading_check_sends(reader, reading);
     reading->call = NULL;

@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "analyze/pass/file_use.h"
+#include "analyze/pass/progress.h"
 #include "analyze/pass/replay.h"
 
 /* A call that never ended, as it stood. */
@@ -23,6 +24,7 @@ struct reader {
     struct replay *replay;
     struct reading *readings; /* by location */
     uint64_t *last_post_ns;   /* by rank: when it last posted a receive or came to complete one */
+    struct progress progress;
     struct slab requests;
     uint64_t n_requests; /* ever: their order */
     uint64_t n_calls, n_polls, n_events;

@@ -10,6 +10,12 @@ struct completion {
     uint64_t number;
 };
 
+/* What a lock, a flush or an unlock says of itself. */
+struct passive_sync {
+    bool is_known;
+    struct lock lock;
+};
+
 /* The MPI call that a location is in. */
 struct reading {
     struct call *call;
@@ -19,7 +25,8 @@ struct reading {
     bool has_progress, has_polls;
     uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
     VEC(struct message *) posts;   /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
-    struct map requests;           /* handle -> struct request * */
+    struct passive_sync passive;
+    struct map requests; /* handle -> struct request * */
 };
 
 /* The present call as a point of its process: one for all that it posts. Borrowed. */
@@ -30,6 +37,10 @@ void reading_join(struct reader *reader, uint32_t lane, struct gather_call opera
 /* A record inside the present call. */
 void reading_record(struct reader *reader, const struct event *event);
 void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *event);
+/* Locks, flushes and unlocks; the first and the last for every call, as its process enters and leaves MPI. */
+void reading_passive_begin(struct reader *reader, uint32_t lane);
+void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event);
+void reading_passive_end(struct reader *reader, uint32_t lane);
 /* At the end of the call, in this order: what it completed is matched, what it sent may have held it up. */
 void reading_complete(struct reader *reader, uint32_t lane);
 void reading_check_finalize(struct reader *reader, uint32_t lane);

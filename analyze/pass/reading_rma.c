@@ -64,6 +64,11 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
         received.tag = TAG_COMPLETE;
         *vec_push(&reader->readings[lane].completions) = (struct completion){.event = received, .number = UINT64_MAX};
         break;
+    case WW_RMA_LOCK:
+    case WW_RMA_UNLOCK:
+    case WW_RMA_FLUSH:
+        reading_passive_sync(reader, lane, event);
+        break;
     default:
         break;
     }

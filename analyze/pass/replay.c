@@ -74,6 +74,8 @@ static void need_drop(struct replay *replay, const struct need *need)
     message_drop(replay->messages, need->message);
     if (need->gathering)
         gathering_drop(replay->gatherings, need->gathering);
+    lock_wait_drop(replay->locks, need->lock_wait);
+    point_drop(replay->links, need->point);
 }
 
 static void call_spare(struct replay *replay, struct call *call)

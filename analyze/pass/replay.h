@@ -8,9 +8,10 @@
 #pragma once
 #include "analyze/pass/classes.h"
 #include "analyze/pass/gatherings.h"
+#include "analyze/pass/locks.h"
 #include "analyze/pass/messages.h"
 
-enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_GATHERING };
+enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_GATHERING, NEED_LOCK, NEED_TARGET };
 
 /* What a call cannot end before. Holds its object. */
 struct need {
@@ -18,6 +19,8 @@ struct need {
     uint32_t index; /* of this member in the gathering */
     struct message *message;
     struct gathering *gathering;
+    struct lock_wait *lock_wait;
+    struct point *point;                     /* the target's return to MPI */
     const struct trace_neighbors *neighbors; /* of this member, for a neighbourhood collective; NULL = unknown */
 };
 
@@ -75,6 +78,7 @@ struct replay {
     struct links *links;
     struct messages *messages;
     struct gatherings *gatherings;
+    struct locks *locks;
     struct classes *classes;
     struct steps *steps;
     struct queue_of_calls *lanes; /* by location */

@@ -153,6 +153,12 @@ static struct sleepers *need_release(const struct need *need, const struct call 
     case NEED_RECEIVE:
         *release = (struct release){.point = rendezvous(message, call), .kind = WAIT_LATE_RECEIVER};
         return release->point ? NULL : &message->sleepers;
+    case NEED_LOCK:
+        *release = (struct release){.point = need->lock_wait->release, .kind = WAIT_LOCK};
+        return need->lock_wait->is_settled ? NULL : &need->lock_wait->sleepers;
+    case NEED_TARGET:
+        *release = (struct release){.point = need->point, .kind = WAIT_PROGRESS};
+        return NULL;
     case NEED_GATHERING:
         release->kind = gathering_kind(need->gathering);
         release->gathering = need->gathering;
@@ -172,6 +178,8 @@ static bool kind_synchronises(enum wait_kind kind)
     switch (kind) {
     case WAIT_LATE_RECEIVER:
     case WAIT_RMA:
+    case WAIT_LOCK:
+    case WAIT_PROGRESS:
     case WAIT_CREATE:
     case WAIT_INIT:
     case WAIT_IO:

@@ -10,6 +10,7 @@
  *   completion of a non-blocking collective  the last start
  *   fence                                    the last member's entry
  *   access epoch; end of an exposure epoch   the entry of MPI_Win_post; of MPI_Win_complete
+ *   lock, flush or unlock of a window        the conflicting unlock (locks.h), or the target's entry (progress.h)
  *   neighbourhood collective                 the last entry among the processes it receives from
  * Where the topology of a communicator is not known, neighbourhood collectives have no wait state: any guess would
  * blame the innocent.

@@ -10,6 +10,7 @@ static void append_rma(struct location_reader *location, OTF2_TimeStamp time, en
     struct event *event = events_append(location, time, kind);
     event->comm = index == TRACE_NONE ? TRACE_NONE : tables->comm_of_win.at[index];
     event->peer = remote;
+    event->window = index;
     event->bytes = bytes;
     event->bytes_in = bytes_in;
 }
@@ -74,8 +75,10 @@ CALLBACK(on_rma_group_sync, OTF2_RmaSyncLevel level, OTF2_RmaWinRef win, OTF2_Gr
 CALLBACK(on_rma_lock, OTF2_RmaWinRef win, uint32_t remote, uint64_t lock, OTF2_LockType type)
 {
     BEGIN;
-    (void)lock, (void)type;
+    (void)lock;
     append_rma(location, time, EV_RMA_SYNC, win, remote, 0, 0);
+    location->batch.at[location->batch.n - 1].event.tag =
+        type == OTF2_LOCK_EXCLUSIVE ? WW_LOCK_EXCLUSIVE : WW_LOCK_SHARED;
     return OK;
 }
 
@@ -102,6 +105,7 @@ void events_set_rma(OTF2_EvtReaderCallbacks *callbacks)
     SET(RmaAtomic, on_atomic);
     SET(RmaCollectiveEnd, on_rma_collective_end);
     SET(RmaGroupSync, on_rma_group_sync);
+    SET(RmaRequestLock, on_rma_lock);
     SET(RmaAcquireLock, on_rma_lock);
     SET(RmaReleaseLock, on_rma_unlock);
     SET(RmaSync, on_rma_flush);

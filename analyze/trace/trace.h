@@ -87,7 +87,8 @@ enum event_kind {
     EV_RMA,        /* RMA operation: peer, comm = window's communicator, bytes */
     EV_UNFINISHED, /* region: the call never returned (no EV_LEAVE follows, but EV_END); comm, peer and tag where known
                     */
-    EV_RMA_SYNC,   /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator; for a
+    EV_RMA_SYNC,   /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator,
+                      window, tag = WW_LOCK_ of a lock; for a
                       PSCW epoch one for each process of its group. The region tells which */
     EV_IO,         /* inside an MPI region: it worked on this file: file, bytes = read or written */
     EV_END,        /* last event of a location; flags = enum ww_end */
@@ -128,6 +129,7 @@ struct event {
     union {
         uint64_t request;
         uint64_t weight_ns;
+        uint64_t window; /* RMA_SYNC: one of the trace's windows */
     };
     const struct trace_bin *bins; /* valid until the next event */
     uint32_t n_bins;

@@ -77,7 +77,8 @@ static bool show_collective(const struct shown *to, const struct event *event)
         snprintf(to->at, to->left, "rma %d comm %d bytes %llu in %llu", to->peer, to->comm, to->bytes, to->bytes_in);
         return true;
     case EV_RMA_SYNC:
-        snprintf(to->at, to->left, "rma sync %d comm %d", to->peer, to->comm);
+        snprintf(to->at, to->left, "rma sync %d comm %d window %llu lock %d", to->peer, to->comm, to->request,
+                 event->tag);
         return true;
     default:
         return false;
@@ -579,19 +580,21 @@ static void test_windows(void **state)
     (void)state;
     char *dir = run_dir_new();
     struct spool_image a = image_events(0, 2, 0), b = image_events(1, 2, 0);
-    const struct ww_win win = {.id = 1, .comm = 1};
+    const struct ww_win win = {.id = 1, .comm = 1}, other = {.id = 2, .comm = 1};
     const struct ww_ranks ranks = {.n = 1};
     const int32_t one = 1;
     image_world(&a);
     image_world(&b);
     image_call(&a, CALL(Win_create, 0, 1));
     image_record(&a, WW_WIN, &win, sizeof win, NULL, 0);
+    image_record(&a, WW_WIN, &other, sizeof other, NULL, 0);
     image_call(&a, CALL(Win_fence, 2, 3));
     image_call(&a, CALL(Put, 4, 5, .peer = 1, .bytes_out = 8));
     image_call(&a, CALL(Win_start, 6, 7));
     image_record(&a, WW_RANKS, &ranks, offsetof(struct ww_ranks, rank), &one, sizeof one);
     image_call(&a, CALL(Win_complete, 8, 9));
     image_call(&a, CALL(Win_lock, 10, 11, .peer = 1, .tag = WW_LOCK_EXCLUSIVE));
+    image_call(&a, CALL(Win_lock_all, 11, 12, .comm = 2, .peer = WW_NO_PEER, .tag = WW_LOCK_SHARED));
     image_call(&a, CALL(Rget, 12, 13, .peer = 1, .bytes_in = 4, .request = 5));
     image_call(&a, CALL(Win_unlock, 14, 15, .peer = 1));
     image_call(&a, CALL(Win_free, 16, 17));
@@ -604,25 +607,28 @@ static void test_windows(void **state)
                                            "0 coll end 19 comm 0 root -1 bytes 0 in 0",
                                            "0 leave MPI_Win_create",
                                            "0 enter MPI_Win_fence frame -1",
-                                           "0 rma sync -1 comm 0",
+                                           "0 rma sync -1 comm 0 window 0 lock 0",
                                            "0 leave MPI_Win_fence",
                                            "0 enter MPI_Put frame -1",
                                            "0 rma 1 comm 0 bytes 8 in 0",
                                            "0 leave MPI_Put",
                                            "0 enter MPI_Win_start frame -1",
-                                           "0 rma sync 1 comm 0",
+                                           "0 rma sync 1 comm 0 window 0 lock 0",
                                            "0 leave MPI_Win_start",
                                            "0 enter MPI_Win_complete frame -1",
-                                           "0 rma sync 1 comm 0",
+                                           "0 rma sync 1 comm 0 window 0 lock 0",
                                            "0 leave MPI_Win_complete",
                                            "0 enter MPI_Win_lock frame -1",
-                                           "0 rma sync 1 comm 0",
+                                           "0 rma sync 1 comm 0 window 0 lock 1",
                                            "0 leave MPI_Win_lock",
+                                           "0 enter MPI_Win_lock_all frame -1",
+                                           "0 rma sync -1 comm 0 window 1 lock 2",
+                                           "0 leave MPI_Win_lock_all",
                                            "0 enter MPI_Rget frame -1",
                                            "0 rma 1 comm 0 bytes 0 in 4",
                                            "0 leave MPI_Rget",
                                            "0 enter MPI_Win_unlock frame -1",
-                                           "0 rma sync 1 comm 0",
+                                           "0 rma sync 1 comm 0 window 0 lock 0",
                                            "0 leave MPI_Win_unlock",
                                            "0 enter MPI_Win_free frame -1",
                                            "0 coll begin",

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Targets of one-sided communication that are not there: many MPI libraries serve locks, flushes and unlocks of other
+ * processes only while the target itself is inside MPI. No record says so; it is read from the times. Calls that began
+ * while the target had been outside MPI for a while are looked at, by window and kind of call:
+ *
+ *   - The target came back inside the call. If it was needed, then the call has waited for it until then.
+ *   - If the call ended soon afterwards, within a quarter of the time that it had lasted, that speaks for it.
+ *   - If it ended much later, it may have lasted for another reason: that speaks against it.
+ *   - If it ended while the target stayed away, the target was not needed: hardware, shared memory or a thread served
+ *     the call. That speaks against it eight times as loudly; it takes a clock that misleads to see it by mistake.
+ *
+ * A call waited for its target as long as what was seen by then does not speak against it.
+ */
+#pragma once
+#include "analyze/pass/links.h"
+#include "wrap/base/map.h"
+#include "wrap/format.h"
+
+struct progress {
+    struct links *links;
+    struct progress_rank *ranks;
+    uint32_t n_ranks;
+    uint32_t n_waiting; /* calls under way that may wait for their target */
+    struct map numbers; /* (window, class) -> 1 + index in evidence */
+    VEC(struct progress_evidence) evidence;
+};
+
+/* A call that needs its target, or may do so. */
+struct progress_call {
+    uint64_t window;
+    enum ww_class class;
+    uint32_t target; /* world rank */
+    uint64_t enter_ns, leave_ns;
+};
+
+void progress_begin(struct progress *progress, struct links *links, uint32_t n_ranks);
+void progress_release(struct progress *progress);
+/* A rank enters MPI; true: somebody may be waiting for just that, and wants to know the point (progress_came). */
+bool progress_enter(struct progress *progress, uint32_t rank, uint64_t enter_ns);
+void progress_came(struct progress *progress, uint32_t rank, struct point *point);
+void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns);
+/* The target's return to MPI that let this call end, borrowed; NULL = it waited for something else, or it cannot be
+ * told. */
+struct point *progress_find(struct progress *progress, const struct progress_call *call);
