@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The report as one JSON object. Causes and sites, which a long run of a large program has tens of megabytes of, are
+ * made and written one by one, each on a line of its own.
+ */
 #include "analyze/out/json.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
@@ -14,7 +18,9 @@
 
 struct json {
     struct arena arena;
+    struct arena scratch; /* of one cause or site */
     struct label_book book;
+    const char **labels; /* of steps, when they have been asked for */
     const struct analysis *analysis;
     const struct json_options *options;
     int64_t *cause_ns, *site_ns; /* apportioned */
@@ -35,16 +41,23 @@ static uint64_t since_start(const struct analysis *analysis, uint64_t time_ns)
     return time_ns > analysis->trace->start_ns ? time_ns - analysis->trace->start_ns : 0;
 }
 
+static json_t *json_step_name(struct json *json, uint32_t step)
+{
+    if (!json->labels[step])
+        json->labels[step] = label_step(&json->book, step);
+    return json_text(json->labels[step]);
+}
+
 static json_t *json_step(struct json *json, const struct class_step *step)
 {
     static const char *const states[] = {"computing", "descheduled", "blocked", "transfer", "mpi", "unknown"};
     const struct step *where = &json->analysis->steps[step->step];
     return json_pack("{s:o, s:s, s:b, s:o, s:i, s:i, s:o, s:i, s:o, s:o, s:b, s:b, s:I}", "name",
-                     json_text(label_step(&json->book, step->step)), "state", states[where->state], "loop",
-                     where->is_loop, "file", json_text(where->file), "line_first", (int)where->line_first, "line_last",
-                     (int)where->line_last, "routine", json_text(where->routine), "rank", (int)step->rank,
-                     "duration_ns", json_ns(step->dur_ns), "blame_ns", json_ns(step->blame_ns), "long_term",
-                     step->is_long_term, "redundant", step->is_redundant, "executions", (json_int_t)step->executions);
+                     json_step_name(json, step->step), "state", states[where->state], "loop", where->is_loop, "file",
+                     json_text(where->file), "line_first", (int)where->line_first, "line_last", (int)where->line_last,
+                     "routine", json_text(where->routine), "rank", (int)step->rank, "duration_ns",
+                     json_ns(step->dur_ns), "blame_ns", json_ns(step->blame_ns), "long_term", step->is_long_term,
+                     "redundant", step->is_redundant, "executions", (json_int_t)step->executions);
 }
 
 static json_t *json_class(struct json *json, const struct wait_class *class, int64_t waiting_ns)
@@ -58,8 +71,8 @@ static json_t *json_class(struct json *json, const struct wait_class *class, int
 static int64_t *class_times(struct json *json, uint32_t number)
 {
     const struct wait_site *site = &json->analysis->sites[number];
-    double *values = arena_array(&json->arena, double, site->n_classes);
-    int64_t *times = arena_array(&json->arena, int64_t, site->n_classes);
+    double *values = arena_array(&json->scratch, double, site->n_classes);
+    int64_t *times = arena_array(&json->scratch, int64_t, site->n_classes);
     for (uint32_t i = 0; i < site->n_classes; i++)
         values[i] = site->classes[i].waiting_ns;
     amount_apportion(values, site->n_classes, json->site_ns[number], times);
@@ -102,8 +115,8 @@ static json_t *json_cause_site(struct json *json, const struct cause_site *at, i
 static json_t *json_cause_sites(struct json *json, const struct cause *cause, int64_t waiting_ns)
 {
     json_t *sites = json_array();
-    double *values = arena_array(&json->arena, double, cause->n_sites);
-    int64_t *times = arena_array(&json->arena, int64_t, cause->n_sites);
+    double *values = arena_array(&json->scratch, double, cause->n_sites);
+    int64_t *times = arena_array(&json->scratch, int64_t, cause->n_sites);
     for (uint32_t i = 0; i < cause->n_sites; i++)
         values[i] = cause->sites[i].waiting_ns;
     amount_apportion(values, cause->n_sites, waiting_ns, times);
@@ -163,10 +176,10 @@ static json_t *json_cause(struct json *json, uint32_t number)
     const struct step *step = &json->analysis->steps[cause->step];
     json_t *object =
         json_pack("{s:i, s:o, s:b, s:o, s:i, s:i, s:o, s:o, s:I, s:f, s:s}", "cause", (int)number + 1, "name",
-                  json_text(label_step(&json->book, cause->step)), "loop", step->is_loop, "file", json_text(step->file),
-                  "line_first", (int)step->line_first, "line_last", (int)step->line_last, "routine",
-                  json_text(step->routine), "ranks", json_rank_numbers(cause), "waiting_ns",
-                  (json_int_t)json->cause_ns[number], "share", cause->share, "kind", cause_kind_name(cause->kind));
+                  json_step_name(json, cause->step), "loop", step->is_loop, "file", json_text(step->file), "line_first",
+                  (int)step->line_first, "line_last", (int)step->line_last, "routine", json_text(step->routine),
+                  "ranks", json_rank_numbers(cause), "waiting_ns", (json_int_t)json->cause_ns[number], "share",
+                  cause->share, "kind", cause_kind_name(cause->kind));
     json_object_set_new(object, "kinds", json_kinds(cause));
     json_object_set_new(object, "direct_ns", json_ns(cause->direct_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
@@ -175,16 +188,6 @@ static json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
     json_object_set_new(object, "sites", json_cause_sites(json, cause, json->cause_ns[number]));
     return object;
-}
-
-static json_t *json_causes(struct json *json)
-{
-    json_t *causes = json_array();
-    const struct json_options *options = json->options;
-    for (uint32_t i = 0; i < json->analysis->n_causes; i++)
-        if (options->cause ? i + 1 == options->cause : !options->n_top || i < options->n_top)
-            json_array_append_new(causes, json_cause(json, i));
-    return causes;
 }
 
 /* A site with everything known of it, down to the steps of its classes. */
@@ -206,16 +209,6 @@ static json_t *json_site(struct json *json, uint32_t number)
     json_object_set_new(object, "rank_waiting_ns", by_rank);
     json_object_set_new(object, "classes", classes);
     return object;
-}
-
-static json_t *json_sites(struct json *json)
-{
-    json_t *sites = json_array();
-    const struct json_options *options = json->options;
-    for (uint32_t i = 0; i < json->analysis->n_sites; i++)
-        if (options->site ? i + 1 == options->site : !options->n_top || i < options->n_top)
-            json_array_append_new(sites, json_site(json, i));
-    return sites;
 }
 
 static json_t *json_efficiency(const struct efficiency *efficiency)
@@ -322,8 +315,8 @@ static json_t *json_analysis(struct json *json)
                                "mpi_calls", (json_int_t)analysis->n_mpi_calls, "polls", (json_int_t)analysis->n_polls,
                                "events", (json_int_t)analysis->n_events, "lost", (json_int_t)n_lost);
     json_object_set_new(object, "efficiency", json_efficiency(&analysis->efficiency));
-    json_object_set_new(object, "causes", json_causes(json));
-    json_object_set_new(object, "sites", json_sites(json));
+    json_object_set_new(object, "causes", json_null()); /* their place, as json_print writes them */
+    json_object_set_new(object, "sites", json_null());
     json_object_set_new(object, "allocated_bytes", json_integer((json_int_t)analysis->allocated_bytes));
     json_object_set_new(object, "allocations", json_space(analysis));
     if (json->options->routines)
@@ -336,16 +329,61 @@ static json_t *json_analysis(struct json *json)
     return object;
 }
 
+struct json_list {
+    const char *key;
+    json_t *(*item)(struct json *json, uint32_t number);
+    uint32_t n, only; /* 0 = all */
+};
+
+static bool list_shows(const struct json *json, const struct json_list *list, uint32_t i)
+{
+    return list->only ? i + 1 == list->only : !json->options->n_top || i < json->options->n_top;
+}
+
+static bool write_list(struct json *json, FILE *out, const struct json_list *list)
+{
+    const char *before = "[\n  ";
+    bool ok = true;
+    for (uint32_t i = 0; i < list->n && ok; i++) {
+        if (!list_shows(json, list, i))
+            continue;
+        json_t *item = list->item(json, i);
+        ok = fputs(before, out) != EOF && !json_dumpf(item, out, JSON_COMPACT | JSON_REAL_PRECISION(12));
+        json_decref(item);
+        arena_release(&json->scratch);
+        before = ",\n  ";
+    }
+    return fputs(*before == '[' ? "[]" : "\n ]", out) != EOF && ok;
+}
+
+static bool write_value(struct json *json, FILE *out, const char *key, const json_t *value)
+{
+    const struct json_list lists[] = {{"causes", json_cause, json->analysis->n_causes, json->options->cause},
+                                      {"sites", json_site, json->analysis->n_sites, json->options->site}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!strcmp(key, lists[i].key))
+            return write_list(json, out, &lists[i]);
+    return !json_dumpf(value, out, JSON_ENCODE_ANY | JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+}
+
 int json_print(FILE *out, const struct analysis *analysis, const struct json_options *options)
 {
     struct json json = {.analysis = analysis, .options = options};
     json.book = (struct label_book){&json.arena, analysis, false};
+    json.labels = arena_array(&json.arena, const char *, analysis->n_steps + 1);
     json_apportion(&json);
-    json_t *object = json_analysis(&json);
-    int failed = json_dumpf(object, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) || fputc('\n', out) == EOF;
-    if (failed)
+    json_t *object = json_analysis(&json), *value;
+    const char *key, *before = "{";
+    bool ok = true;
+    json_object_foreach(object, key, value)
+    {
+        ok = ok && fprintf(out, "%s\n \"%s\": ", before, key) > 0 && write_value(&json, out, key, value);
+        before = ",";
+    }
+    ok = ok && fputs("\n}\n", out) != EOF;
+    if (!ok)
         error("cannot write the JSON report: %s", strerror(errno));
     json_decref(object);
     arena_release(&json.arena);
-    return failed ? -1 : 0;
+    return ok ? 0 : -1;
 }
