@@ -8,19 +8,8 @@
 /* Packing is put off until the unsorted tail is as long as the sorted part: each term is then sorted O(log n) times. */
 enum { TAIL_MIN = 32 };
 
-static int term_compare(const void *a, const void *b)
+static void terms_insert(struct term *terms, size_t n)
 {
-    const struct term *left = a, *right = b;
-    return (left->key > right->key) - (left->key < right->key);
-}
-
-static void terms_sort(struct term *terms, size_t n)
-{
-    enum { FEW = 24 };
-    if (n > FEW) {
-        qsort(terms, n, sizeof *terms, term_compare);
-        return;
-    }
     for (size_t i = 1; i < n; i++) {
         struct term moved = terms[i];
         size_t at = i;
@@ -28,6 +17,39 @@ static void terms_sort(struct term *terms, size_t n)
             terms[at] = terms[at - 1];
         terms[at] = moved;
     }
+}
+
+/* Two sorted rows, one behind the other, into one. */
+static void terms_merge(const struct term *terms, size_t n_left, size_t n, struct term *to)
+{
+    for (size_t i = 0, left = 0, right = n_left; i < n; i++)
+        to[i] = right == n || (left < n_left && terms[left].key <= terms[right].key) ? terms[left++] : terms[right++];
+}
+
+/* Merge sort, as qsort is, but with the comparison in line. */
+static void terms_sort(struct term *terms, size_t n)
+{
+    enum { FEW = 24 };
+    for (size_t i = 0; i < n; i += FEW)
+        terms_insert(terms + i, n - i < FEW ? n - i : FEW);
+    if (n <= FEW)
+        return;
+    struct term *room = NULL, *from = terms, *to;
+    size_t cap = 0;
+    vec_grow((void **)&room, &cap, n, sizeof *room);
+    to = room;
+    for (size_t width = FEW; width < n; width *= 2) {
+        for (size_t i = 0; i < n; i += 2 * width) {
+            size_t n_both = n - i < 2 * width ? n - i : 2 * width;
+            terms_merge(from + i, n_both < width ? n_both : width, n_both, to + i);
+        }
+        struct term *merged = to;
+        to = from;
+        from = merged;
+    }
+    if (from != terms)
+        memcpy(terms, from, n * sizeof *terms);
+    vec_free(room);
 }
 
 static size_t terms_combine(struct term *terms, size_t n)
