@@ -127,8 +127,8 @@ static void define_root(struct def_writer *defs)
     DEFINE(defs, SystemTreeNode, DEFS_ROOT_NODE, defs_string_id(defs, "machine"), defs_string_id(defs, "machine"),
            OTF2_UNDEFINED_SYSTEM_TREE_NODE);
     DEFINE(defs, SystemTreeNodeDomain, DEFS_ROOT_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
-    defs_root_property(defs, ARCHIVE_PROP_PROGRAM, join->program);
-    defs_root_property(defs, ARCHIVE_PROP_COMMAND, join->command);
+    defs_root_property(defs, ARCHIVE_PROP_PROGRAM, join_plain_name(join, join->program, sizeof join->program));
+    defs_root_property(defs, ARCHIVE_PROP_COMMAND, join_plain_name(join, join->command, sizeof join->command));
     if (join->only[0])
         defs_root_property(defs, ARCHIVE_PROP_ONLY, join->only);
     if (join->has_counts)
@@ -214,7 +214,7 @@ static OTF2_RegionRole collective_role(enum ww_coll coll)
 
 static OTF2_RegionRole region_role(const struct call_info *info)
 {
-    if (info->class == WW_IO || info->class == WW_IO_COLLECTIVE)
+    if (!strncmp(info->name, "MPI_File_", strlen("MPI_File_")))
         return OTF2_REGION_ROLE_FILE_IO;
     if (info->coll != WW_COLL_NONE)
         return collective_role(info->coll);

@@ -222,8 +222,7 @@ static void take_note(struct rank_tables *tables, const struct ww_note *record)
 {
     struct join *join = tables->join;
     *vec_push(&join->ranks[tables->rank].properties) = ARCHIVE_PROP_NOTE;
-    *vec_push(&join->ranks[tables->rank].properties) =
-        arena_printf(&join->arena, "%.*s", (int)spool_text_length(record->text, record->bytes), record->text);
+    *vec_push(&join->ranks[tables->rank].properties) = join_plain_name(join, record->text, record->bytes);
 }
 
 static void take_neighbors(struct rank_tables *tables, const struct ww_neighbors *record)

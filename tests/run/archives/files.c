@@ -88,6 +88,9 @@ static void non_blocking(MPI_File file)
         status = both[i];
         moves(DATA);
     }
+    for (int i = 0; i < 2; i++) /* nothing to be done */
+        ISSUE(COUNT(WRITES, MPI_File_iwrite_at(file, at, buffer, 0, MPI_INT, &request[i])));
+    MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
     ISSUE(COUNT(READS, MPI_File_iread_at(file, at, more, 4, MPI_INT, request)));
     while (!done)
         MPI_Test(request, &done, &status);
@@ -102,8 +105,8 @@ static void split(MPI_File file)
     asks(DATA, 15);
     ISSUE(COLL(COUNT(WRITES, MPI_File_write_at_all_begin(file, at, buffer, 4, MPI_INT))));
     COUNT(SEEKS, MPI_File_seek(file, 0, MPI_SEEK_SET));
-    MPI_File_write_at_all_end(file, buffer, &status);
-    moves(DATA);
+    MPI_File_write_at_all_end(file, buffer, MPI_STATUS_IGNORE);
+    moved[DATA] += 4 * (long)sizeof(int);
     ISSUE(COLL(COUNT(READS, MPI_File_read_all_begin(file, more, 4, MPI_INT))));
     MPI_File_read_all_end(file, more, &status);
     moves(DATA);
@@ -115,6 +118,23 @@ static void split(MPI_File file)
     ISSUE(COLL(COUNT(READS, MPI_File_read_ordered_begin(file, more, 3, MPI_INT))));
     MPI_File_read_ordered_end(file, more, &status);
     moves(DATA);
+}
+
+/* With counts that may be larger than an int. */
+static void large(MPI_File file)
+{
+#if MPI_VERSION >= 4
+    asks(DATA, 12);
+    COUNT(WRITES, MPI_File_write_at_c(file, 0, buffer, 4, MPI_INT, &status));
+    moves(DATA);
+    ISSUE(COLL(COUNT(READS, MPI_File_iread_at_all_c(file, 0, more, 4, MPI_INT, request))));
+    wait_for(DATA, request);
+    ISSUE(COLL(COUNT(WRITES, MPI_File_write_at_all_begin_c(file, 0, buffer, 4, MPI_INT))));
+    MPI_File_write_at_all_end(file, buffer, &status);
+    moves(DATA);
+#else
+    (void)file;
+#endif
 }
 
 /* Of each process alone; gone when it is closed. Its name is no UTF-8. */
@@ -166,6 +186,7 @@ int main(int argc, char **argv)
     pointers(file);
     non_blocking(file);
     split(file);
+    large(file);
     failing(file);
     COUNT(CLOSES, MPI_File_close(&file));
     own();
