@@ -248,6 +248,22 @@ double classes_distance(const struct sparse *shape, double n_samples, const stru
     return distance;
 }
 
+/* True when two shapes are at least so far apart, however much is allowed for: then roots need not be taken. The bound
+ * of the allowance is that of n equal shares. */
+static bool is_beyond(const struct sparse *shape, double n_samples, const struct sparse *other, double n_other,
+                      double excess)
+{
+    double error = (n_samples > 0 ? 1 / n_samples : 0) + (n_other > 0 ? 1 / n_other : 0), distance = 0;
+    double most = sqrt(2 / M_PI * error * (double)(shape->n + other->n)) + DEVIATIONS * sqrt((1 - 2 / M_PI) * error);
+    for (size_t i = 0, j = 0; (i < shape->n || j < other->n) && distance <= excess + most;) {
+        bool is_first = j == other->n || (i < shape->n && shape->at[i].key <= other->at[j].key);
+        bool is_second = i == shape->n || (j < other->n && other->at[j].key <= shape->at[i].key);
+        double share = is_first ? shape->at[i++].ns : 0, share_other = is_second ? other->at[j++].ns : 0;
+        distance += fabs(share - share_other);
+    }
+    return distance > excess + most;
+}
+
 /* The class the instance belongs to, or -1. `must_join`: the nearest, however far. */
 static long class_find(const struct felt_site *site, const struct sparse *shape, double n_samples, bool must_join)
 {
@@ -256,6 +272,8 @@ static long class_find(const struct felt_site *site, const struct sparse *shape,
     for (size_t i = 0; i < site->classes.n; i++) {
         double allowance;
         const struct path_class *class = &site->classes.at[i];
+        if (is_beyond(&class->shape, class->shape_samples, shape, n_samples, best_excess))
+            continue;
         double distance = classes_distance(&class->shape, class->shape_samples, shape, n_samples, &allowance);
         if (distance - allowance < best_excess) {
             best_excess = distance - allowance;
