@@ -4,7 +4,7 @@
  * and how much.
  *
  * ranks: 3
- * expect: routine=File_write rank=1 share=0.8 call=MPI_Barrier waiters=0,2 kind=blocked moves=data.bin:1:335544320
+ * expect: routine=File_write rank=1 share=0.5 call=MPI_Barrier waiters=0,2 kind=blocked moves=data.bin:1:335544320
  */
 #include "known.h"
 
