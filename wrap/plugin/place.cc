@@ -419,15 +419,6 @@ bool choose_edges(routine &r, const double *costs, const char **why)
     return true;
 }
 
-/* A function that counts is neither pure nor const: the compiler must not keep a counter in a register across a call
- * of it. */
-void forget_purity()
-{
-    TREE_READONLY(cfun->decl) = 0;
-    DECL_PURE_P(cfun->decl) = 0;
-    DECL_LOOPING_CONST_OR_PURE_P(cfun->decl) = 0;
-}
-
 } // namespace
 
 bool routine_place(routine &r, const options &options, const char **why)
@@ -459,7 +450,7 @@ bool routine_place(routine &r, const options &options, const char **why)
     for (size_t i = 0; i < calls.size(); i++)
         count_bytes(r, r.allocs[i].counter, calls[i], allocated_bytes(calls[i]));
     gsi_commit_edge_inserts();
-    forget_purity();
+    purity_forget();
     free_dominance_info(CDI_DOMINATORS);
     free_dominance_info(CDI_POST_DOMINATORS);
     return true;

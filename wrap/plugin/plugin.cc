@@ -71,6 +71,7 @@ unsigned count_function(function *fn)
     r->source_name = lang_hooks.decl_printable_name(fn->decl, 1);
     const char *why = "";
     the_unit.current.reset();
+    purity_restore();
     routine_prepare_loops();
     bool is_counted = place_counters(*r, &why);
     routine_forget_loops();
@@ -85,6 +86,7 @@ unsigned count_function(function *fn)
 
 unsigned label_function(function *fn)
 {
+    purity_restore();
     if (!the_unit.current || the_unit.current->decl != fn->decl)
         return 0;
     routine_emit_labels(*the_unit.current);

@@ -124,6 +124,11 @@ arm routine_find_arm(edge e);
 /* 1 when the edge will be taken, 0 when not, computed in seq, which belongs before the condition. */
 tree arm_outcome(const arm &arm, gimple_seq *seq);
 
+/* purity.cc: the function in hand and those it calls are no longer pure or const, from the placing of its counters
+ * until it is finished. */
+void purity_forget();
+void purity_restore();
+
 /* labels.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
 void routine_tag_statements(routine &r);
 /* After the last pass that moves instructions. */

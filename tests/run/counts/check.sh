@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check.sh PLUGIN COMPARE OBJECTS SOURCES PROGRAM "LEVEL,..."
 # Builds a program twice, with Knuth's counters and with a counter in every block, runs both, and compares the executions
-# of every block in every interval. OBJECTS: the objects of sync.c and counters.c, separated by commas. Further flags
-# stand in the program's second or third line: "flags: ...".
+# of every block in every interval. The compiler checks its own data after each pass (-fchecking). OBJECTS: the objects
+# of sync.c and counters.c, separated by commas. Further flags stand in the program's second or third line: "flags: ...".
 set -eu
 plugin=$1 compare=$2 objects=${3//,/ } root=$4 program=$5 levels=${6//,/ }
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-counts.XXXXXX")
@@ -19,7 +19,7 @@ build() { # TARGET LEVEL FLAGS...
     local target=$1 level=$2
     shift 2
     # shellcheck disable=SC2086
-    $compiler ${level//+/ } $flags "-fplugin=$plugin" "$@" "-I$root" "$program" $objects -o "$target" -rdynamic -lpthread -lm 2>"$folder/log" ||
+    $compiler ${level//+/ } $flags -fchecking "-fplugin=$plugin" "$@" "-I$root" "$program" $objects -o "$target" -rdynamic -lpthread -lm 2>"$folder/log" ||
         { cat "$folder/log"; exit 1; }
 }
 
