@@ -153,6 +153,13 @@ static void see_mpi_call(const char *name, const GElf_Sym *symbol, void *context
     vec_push(&program->mpi_calls)->name = arena_strdup(&program->arena, name);
 }
 
+static void see_own_mpi(const char *name, const GElf_Sym *symbol, void *context)
+{
+    struct program *program = context;
+    if (symbol->st_shndx != SHN_UNDEF && is_mpi_name(name) && GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
+        vec_push(&program->mpi_own)->name = arena_strdup(&program->arena, name);
+}
+
 /* What the loader writes when it is to list libraries only, up to 1 MB; NULL when it cannot be run or fails. To be
  * freed. */
 static char *loader_output(char **command)
@@ -261,6 +268,7 @@ static void read_elf(struct program *program, Elf *elf)
     read_sections(program, elf);
     visit_symbols(elf, SHT_SYMTAB, see_static_mpi, program);
     visit_symbols(elf, SHT_DYNSYM, see_mpi_call, program);
+    visit_symbols(elf, SHT_DYNSYM, see_own_mpi, program);
     if (loader && is_system_loader(loader))
         read_libraries(program, loader);
     for (size_t i = 0; i < program->libraries.n; i++)
@@ -337,6 +345,12 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct program_symbol *)a)->name, ((const struct program_symbol *)b)->name);
 }
 
+static void sort_by_name(struct program_symbol *symbols, size_t n)
+{
+    if (n)
+        qsort(symbols, n, sizeof *symbols, by_name);
+}
+
 int program_read(struct program *program, const char *name)
 {
     *program = (struct program){.kind = PROGRAM_OTHER};
@@ -350,19 +364,25 @@ int program_read(struct program *program, const char *name)
     else if (is_script(program->path))
         program->kind = PROGRAM_SCRIPT;
     elf_file_close(&file);
-    if (program->mpi_calls.n)
-        qsort(program->mpi_calls.at, program->mpi_calls.n, sizeof *program->mpi_calls.at, by_name);
+    sort_by_name(program->mpi_calls.at, program->mpi_calls.n);
+    sort_by_name(program->mpi_own.at, program->mpi_own.n);
     return 0;
+}
+
+static void mark_by_name(struct program_symbol *symbols, size_t n, const char *name)
+{
+    struct program_symbol key = {.name = name}, *found = n ? bsearch(&key, symbols, n, sizeof key, by_name) : NULL;
+    if (found)
+        found->is_intercepted = true;
 }
 
 static void mark_if_defined(const char *name, const GElf_Sym *symbol, void *context)
 {
     struct program *program = context;
-    struct program_symbol key = {.name = name}, *found = NULL;
-    if (symbol->st_shndx != SHN_UNDEF && program->mpi_calls.n)
-        found = bsearch(&key, program->mpi_calls.at, program->mpi_calls.n, sizeof key, by_name);
-    if (found)
-        found->is_intercepted = true;
+    if (symbol->st_shndx == SHN_UNDEF)
+        return;
+    mark_by_name(program->mpi_calls.at, program->mpi_calls.n, name);
+    mark_by_name(program->mpi_own.at, program->mpi_own.n, name);
 }
 
 int program_mark_intercepted(struct program *program, const char *recorder_path)
@@ -378,6 +398,7 @@ int program_mark_intercepted(struct program *program, const char *recorder_path)
 void program_release(struct program *program)
 {
     vec_release(&program->mpi_calls);
+    vec_release(&program->mpi_own);
     vec_release(&program->libraries);
     vec_release(&program->missing);
     arena_release(&program->arena);

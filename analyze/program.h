@@ -24,6 +24,7 @@ struct program {
     bool has_debug;          /* sections of debug information in the file itself */
     bool has_build_id, has_counters;
     VEC(struct program_symbol) mpi_calls; /* entry points of MPI that it or its own libraries refer to, by name */
+    VEC(struct program_symbol) mpi_own;   /* those that it defines itself: a tool was linked into it */
     VEC(const char *) libraries;          /* paths, as the loader resolves them */
     VEC(const char *) missing;            /* names of libraries that the loader does not find */
 };

@@ -94,6 +94,26 @@ static void print_calls(const struct program *program, bool all)
     arena_release(&scratch);
 }
 
+/* A tool of MPI's profiling interface that was linked in takes calls before anything that is preloaded. */
+static void print_own_calls(const struct program *program)
+{
+    size_t n = 0, first = 0;
+    for (size_t i = program->mpi_own.n; i-- > 0;)
+        if (program->mpi_own.at[i].is_intercepted) {
+            first = i;
+            n++;
+        }
+    if (!n)
+        return;
+    struct arena scratch = {0};
+    line("other tools", false,
+         arena_printf(&scratch,
+                      "the program itself defines %s (%zu MPI functions in all), by a tool that was linked in: calls "
+                      "that it passes on as PMPI are not recorded (link without it, or its shared library)",
+                      program->mpi_own.at[first].name, n));
+    arena_release(&scratch);
+}
+
 /* True when there is a recorder for it. */
 static bool check_calls(struct program *program, bool list_all)
 {
@@ -117,6 +137,7 @@ static bool check_calls(struct program *program, bool list_all)
              n_idle && !is_part ? "; nobody waits in the others" : "");
     line_with("MPI calls", is_part ? "part" : n_intercepted ? "yes" : "no", text);
     print_calls(program, list_all);
+    print_own_calls(program);
     return true;
 }
 

@@ -3,6 +3,7 @@
  * MPI_Init to MPI_Finalize: recording begins when MPI is ready and ends just before it goes. Sessions come and go any
  * number of times; what they mean to a program without MPI_Init is in sessions.h.
  */
+#include "wrap/record/mpi/ahead.h"
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/mpi/life.h"
 #include "wrap/record/mpi/sessions.h"
@@ -30,10 +31,16 @@ static void mark(uint16_t id, const void *return_address, const void *frame_addr
     record_leave(call, MPI_SUCCESS);
 }
 
+static int has_started;
+
+bool life_has_started(void)
+{
+    return __atomic_load_n(&has_started, __ATOMIC_ACQUIRE);
+}
+
 void life_started(uint16_t id, const void *return_address, const void *frame_address)
 {
-    static int started;
-    if (__atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
+    if (__atomic_exchange_n(&has_started, 1, __ATOMIC_ACQ_REL))
         return;
     if (next_load_handles() != 0) {
         unhook();
@@ -45,6 +52,7 @@ void life_started(uint16_t id, const void *return_address, const void *frame_add
     if (!record_is_on())
         return;
     comms_start();
+    ahead_note();
     mark(id, return_address, frame_address);
 }
 
