@@ -12,10 +12,10 @@
 #include "analyze/trace/calls.h"
 #include "analyze/trace/comms.h"
 #include "analyze/trace/emit_io.h"
+#include "analyze/trace/emit_requests.h"
 #include "analyze/trace/emit_rma.h"
-#include <string.h>
 
-static uint64_t time_of(struct emit_location *location, uint64_t time_ns)
+uint64_t emit_time(struct emit_location *location, uint64_t time_ns)
 {
     if (time_ns < location->last_ns)
         return location->last_ns;
@@ -32,7 +32,7 @@ static void mark_used(struct emit_ids *ids, uint32_t id)
         *vec_push(&ids->list) = id;
 }
 
-static uint32_t comm_ref(struct emitter *emitter, uint32_t id)
+uint32_t emit_comm_ref(struct emitter *emitter, uint32_t id)
 {
     if (!id)
         return OTF2_UNDEFINED_COMM;
@@ -59,14 +59,13 @@ uint32_t emit_rank_ref(int32_t peer)
     return peer < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)peer;
 }
 
-/* Ranks of an intercommunicator are those of the remote group. */
-static uint32_t peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer)
+uint32_t emit_peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer)
 {
     const uint64_t *from = emitter->peers_from.n && peer >= 0 ? map_get(&emitter->peers_from, comm) : NULL;
     return emit_rank_ref(peer) + (from ? (uint32_t)*from : 0);
 }
 
-static uint32_t root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags)
+uint32_t emit_root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags)
 {
     if (peer == WW_PEER_ROOT)
         return OTF2_COLLECTIVE_ROOT_SELF;
@@ -74,7 +73,7 @@ static uint32_t root_ref(const struct emitter *emitter, uint32_t comm, int32_t p
         return OTF2_COLLECTIVE_ROOT_THIS_GROUP;
     if (flags & WW_F_ERROR) /* the root may be what was wrong */
         return OTF2_COLLECTIVE_ROOT_NONE;
-    return peer < 0 ? OTF2_COLLECTIVE_ROOT_NONE : peer_ref(emitter, comm, peer);
+    return peer < 0 ? OTF2_COLLECTIVE_ROOT_NONE : emit_peer_ref(emitter, comm, peer);
 }
 
 int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, uint64_t id)
@@ -144,9 +143,9 @@ void emitter_release(struct emitter *emitter)
 
 void emit_thread_begin(struct emit_location *main, struct emit_location *worker, uint64_t time_ns)
 {
-    uint64_t create_ns = time_of(main, main->last_ns ? main->last_ns : time_ns);
+    uint64_t create_ns = emit_time(main, main->last_ns ? main->last_ns : time_ns);
     WRITE(main, ThreadCreate, NULL, create_ns, ARCHIVE_COMM_THREADS, worker->thread);
-    WRITE(worker, ThreadBegin, NULL, time_of(worker, time_ns), ARCHIVE_COMM_THREADS, worker->thread);
+    WRITE(worker, ThreadBegin, NULL, emit_time(worker, time_ns), ARCHIVE_COMM_THREADS, worker->thread);
     worker->has_begun = true;
 }
 
@@ -166,118 +165,6 @@ void emit_location_end(struct emit_location *location)
     location->attributes = NULL;
     location->writer = NULL;
     prediction_release(&location->contexts);
-}
-
-/* Starting and completing requests. */
-
-static enum request_kind kind_of(const struct call_info *info)
-{
-    switch (info->class) {
-    case WW_ISEND:
-    case WW_SEND_INIT:
-        return REQUEST_SEND;
-    case WW_IRECV:
-    case WW_RECV_INIT:
-        return REQUEST_RECV;
-    case WW_ISENDRECV:
-        return REQUEST_SENDRECV;
-    case WW_ICOLLECTIVE:
-    case WW_COLL_INIT:
-        return REQUEST_COLL;
-    case WW_RMA_REQUEST:
-        return REQUEST_RMA;
-    case WW_IO:
-    case WW_IO_COLLECTIVE:
-        return REQUEST_IO;
-    case WW_PARTITIONED:
-        return !strcmp(info->name, "MPI_Psend_init")   ? REQUEST_SEND
-               : !strcmp(info->name, "MPI_Precv_init") ? REQUEST_RECV
-                                                       : REQUEST_NOTHING;
-    default:
-        return REQUEST_NOTHING;
-    }
-}
-
-static bool is_template(const struct call_info *info)
-{
-    return info->class == WW_SEND_INIT || info->class == WW_RECV_INIT || info->class == WW_COLL_INIT ||
-           info->class == WW_PARTITIONED;
-}
-
-static struct request request_of(const struct ww_call *call)
-{
-    bool communicates = !(call->flags & WW_F_NULL) || call_info(call->call)->coll != WW_COLL_NONE;
-    bool is_sendrecv = call_info(call->call)->class == WW_ISENDRECV;
-    return (struct request){.kind = communicates || is_sendrecv ? kind_of(call_info(call->call)) : REQUEST_NOTHING,
-                            .call = call->call,
-                            .comm = call->comm,
-                            .peer = call->flags & WW_F_NULL && !is_sendrecv ? WW_NO_PEER : call->peer,
-                            .tag = call->tag,
-                            .bytes_out = call->bytes_out,
-                            .bytes_in = call->bytes_in};
-}
-
-/* Writes the record that a request begins with and gives it its id. */
-static void request_begin(struct emitter *emitter, struct emit_location *location, struct request *request, uint64_t t)
-{
-    request->id = requests_new_id(&emitter->requests);
-    bool sends = request->kind == REQUEST_SEND || (request->kind == REQUEST_SENDRECV && request->peer >= 0);
-    if (sends)
-        WRITE(location, MpiIsend, NULL, t, peer_ref(emitter, request->comm, request->peer),
-              comm_ref(emitter, request->comm), (uint32_t)request->tag, request->bytes_out, request->id);
-    request->recv_id = request->kind == REQUEST_SENDRECV ? requests_new_id(&emitter->requests) : request->id;
-    if (request->kind == REQUEST_RECV || request->kind == REQUEST_SENDRECV)
-        WRITE(location, MpiIrecvRequest, NULL, t, request->recv_id);
-    if (request->kind == REQUEST_COLL)
-        WRITE(location, NonBlockingCollectiveRequest, NULL, t, request->id);
-}
-
-static void receive_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
-                             const struct ww_done *done, uint64_t t)
-{
-    if (done->flags & WW_F_NULL || done->peer < 0)
-        WRITE(location, MpiRequestCancelled, NULL, t, request->recv_id);
-    else
-        WRITE(location, MpiIrecv, NULL, t, peer_ref(emitter, request->comm, done->peer),
-              comm_ref(emitter, request->comm), (uint32_t)done->tag, done->bytes, request->recv_id);
-}
-
-static void request_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
-                             const struct ww_done *done, uint64_t t)
-{
-    bool cancelled = done->flags & WW_F_NULL;
-    switch (request->kind) {
-    case REQUEST_SEND:
-        if (cancelled)
-            WRITE(location, MpiRequestCancelled, NULL, t, request->id);
-        else
-            WRITE(location, MpiIsendComplete, NULL, t, request->id);
-        break;
-    case REQUEST_RECV:
-        receive_complete(emitter, location, request, done, t);
-        break;
-    case REQUEST_SENDRECV:
-        if (request->peer >= 0)
-            WRITE(location, MpiIsendComplete, NULL, t, request->id);
-        receive_complete(emitter, location, request, done, t);
-        break;
-    case REQUEST_COLL:
-        WRITE(location, NonBlockingCollectiveComplete, NULL, t, archive_collective_op(request->call),
-              comm_ref(emitter, request->comm), root_ref(emitter, request->comm, request->peer, 0), request->bytes_out,
-              request->bytes_in, request->id);
-        break;
-    case REQUEST_RMA:
-        WRITE(location, RmaOpCompleteNonBlocking, NULL, t, emit_win_ref(emitter, request->comm), request->id);
-        break;
-    case REQUEST_IO:
-        emit_io_complete(emitter, location, request, done, t);
-        break;
-    default:
-        break;
-    }
-    requests_free_id(&emitter->requests, request->id);
-    if (request->recv_id != request->id)
-        requests_free_id(&emitter->requests, request->recv_id);
 }
 
 /* Entry. */
@@ -309,7 +196,7 @@ static void start_persistent(struct emitter *emitter, struct emit_location *loca
         struct request request;
         if (attached->type != WW_STARTED || !requests_kept(&emitter->requests, attached->done.request, &request))
             continue;
-        request_begin(emitter, location, &request, t);
+        emit_request_begin(emitter, location, &request, t);
         request.start_ns = emit->call.leave_ns;
         requests_start(&emitter->requests, attached->done.request, &request);
     }
@@ -332,21 +219,22 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
 {
     const struct ww_call *call = &emit->call;
     const struct call_info *info = call_info(call->call);
-    uint64_t t = time_of(location, call->enter_ns);
+    uint64_t t = emit_time(location, call->enter_ns);
     bool communicates = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR));
     location->n_calls++;
     enter_region(emitter, location, call, context, t);
     if ((info->class == WW_SEND || info->class == WW_SENDRECV) && communicates && call->peer >= 0)
-        WRITE(location, MpiSend, NULL, t, peer_ref(emitter, call->comm, call->peer), comm_ref(emitter, call->comm),
-              (uint32_t)call->tag, call->bytes_out);
+        WRITE(location, MpiSend, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
+              emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_out);
     if (collective_comm(emitter, call))
         WRITE(location, MpiCollectiveBegin, NULL, t);
     if (info->class == WW_RMA_FENCE && call->comm)
         WRITE(location, RmaCollectiveBegin, NULL, t);
-    bool starts = call->request && call->comm && !(call->flags & WW_F_POLL) && kind_of(info) != REQUEST_NOTHING;
-    struct request request = request_of(call);
-    if (starts && !is_template(info)) {
-        request_begin(emitter, location, &request, t);
+    bool starts =
+        call->request && call->comm && !(call->flags & WW_F_POLL) && emit_request_kind(info) != REQUEST_NOTHING;
+    struct request request = emit_request_of(call);
+    if (starts && !emit_request_is_template(info)) {
+        emit_request_begin(emitter, location, &request, t);
         request.start_ns = call->leave_ns;
         requests_start(&emitter->requests, call->request, &request);
     }
@@ -371,10 +259,10 @@ static void complete_requests(struct emitter *emitter, struct emit_location *loc
             continue;
         if (done->request) {
             if (requests_finish(&emitter->requests, done->request, call->enter_ns, &request))
-                request_complete(emitter, location, &request, done, t);
+                emit_request_complete(emitter, location, &request, done, t);
         } else if (!(done->flags & (WW_F_NULL | WW_F_ERROR)) && done->peer >= 0 && call->comm)
-            WRITE(location, MpiRecv, NULL, t, peer_ref(emitter, call->comm, done->peer), comm_ref(emitter, call->comm),
-                  (uint32_t)done->tag, done->bytes);
+            WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, done->peer),
+                  emit_comm_ref(emitter, call->comm), (uint32_t)done->tag, done->bytes);
     }
 }
 
@@ -383,8 +271,8 @@ static void collective_end(struct emitter *emitter, struct emit_location *locati
 {
     uint32_t comm = collective_comm(emitter, call);
     if (comm)
-        WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), comm_ref(emitter, comm),
-              root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
+        WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
+              emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
 }
 
 static void leave_finished(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
@@ -393,20 +281,20 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     const struct call_info *info = call_info(call->call);
     bool received = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0;
     if (info->class == WW_RECV && received)
-        WRITE(location, MpiRecv, NULL, t, peer_ref(emitter, call->comm, call->peer), comm_ref(emitter, call->comm),
-              (uint32_t)call->tag, call->bytes_in);
+        WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
+              emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_in);
     complete_requests(emitter, location, emit, t);
-    if (is_template(info) && call->request) {
-        struct request request = request_of(call);
+    if (emit_request_is_template(info) && call->request) {
+        struct request request = emit_request_of(call);
         requests_keep(&emitter->requests, call->request, &request);
     }
     if (info->class == WW_REQUEST_FREE && call->request)
         requests_forget(&emitter->requests, call->request);
     collective_end(emitter, location, call, t);
     for (size_t i = 0; i < emit->new_comms.n; i++)
-        WRITE(location, CommCreate, NULL, t, comm_ref(emitter, emit->new_comms.at[i]));
+        WRITE(location, CommCreate, NULL, t, emit_comm_ref(emitter, emit->new_comms.at[i]));
     if (info->class == WW_COMM_FREE && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
-        WRITE(location, CommDestroy, NULL, t, comm_ref(emitter, emit->old_comm));
+        WRITE(location, CommDestroy, NULL, t, emit_comm_ref(emitter, emit->old_comm));
     emit_rma_leave(emitter, location, emit, t);
     emit_io_leave(emitter, location, emit, t);
 }
@@ -421,16 +309,16 @@ static void leave_unfinished(struct emitter *emitter, struct emit_location *loca
     OTF2_AttributeList *attributes = location->attributes;
     OTF2_AttributeList_AddUint8(attributes, ARCHIVE_ATTR_UNFINISHED, 1);
     if (pending.peer >= 0)
-        OTF2_AttributeList_AddUint32(attributes, ARCHIVE_ATTR_PEER, peer_ref(emitter, pending.comm, pending.peer));
+        OTF2_AttributeList_AddUint32(attributes, ARCHIVE_ATTR_PEER, emit_peer_ref(emitter, pending.comm, pending.peer));
     if (pending.comm)
-        OTF2_AttributeList_AddCommRef(attributes, ARCHIVE_ATTR_COMM, comm_ref(emitter, pending.comm));
+        OTF2_AttributeList_AddCommRef(attributes, ARCHIVE_ATTR_COMM, emit_comm_ref(emitter, pending.comm));
     OTF2_AttributeList_AddInt32(attributes, ARCHIVE_ATTR_TAG, pending.tag);
 }
 
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)
 {
     const struct ww_call *call = &emit->call;
-    uint64_t t = time_of(location, call->leave_ns);
+    uint64_t t = emit_time(location, call->leave_ns);
     if (emit->is_unfinished)
         leave_unfinished(emitter, location, call);
     else
@@ -440,58 +328,4 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
     if (call->flags & WW_F_ERROR)
         OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_ERROR, 1);
     WRITE(location, Leave, location->attributes, t, call->call);
-}
-
-/* Samples and the rest. */
-
-void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context)
-{
-    if (!context)
-        return;
-    OTF2_AttributeList *attributes = NULL;
-    uint32_t generator = sample->flags & WW_S_SYNC      ? ARCHIVE_GEN_SYNC
-                         : sample->flags & WW_S_BLOCKED ? ARCHIVE_GEN_BLOCKED
-                         : sample->flags & WW_S_KERNEL  ? ARCHIVE_GEN_KERNEL
-                                                        : ARCHIVE_GEN_USER;
-    if (sample->weight_ns != location->sample_period_ns) {
-        attributes = location->attributes;
-        OTF2_AttributeList_AddUint64(attributes, ARCHIVE_ATTR_WEIGHT, sample->weight_ns);
-    }
-    WRITE(location, CallingContextSample, attributes, time_of(location, sample->time_ns), context - 1,
-          OTF2_UNDEFINED_UINT32, generator);
-}
-
-void emit_switch(struct emit_location *location, const struct ww_switch *record)
-{
-    OTF2_Type type = OTF2_TYPE_UINT64;
-    OTF2_MetricValue value = {.unsigned_int = !(record->flags & WW_SW_OUT)      ? ARCHIVE_SCHED_ON
-                                              : record->flags & WW_SW_PREEMPTED ? ARCHIVE_SCHED_PREEMPTED
-                                                                                : ARCHIVE_SCHED_OFF};
-    WRITE(location, Metric, NULL, time_of(location, record->time_ns), ARCHIVE_METRIC_SCHED, 1, &type, &value);
-}
-
-void emit_control(struct emit_location *location, const struct ww_control *record)
-{
-    WRITE(location, MeasurementOnOff, NULL, time_of(location, record->time_ns),
-          record->level ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
-}
-
-/* OTF2's attribute lists are linear: a record carries few attributes and says how many are still to come. */
-void emit_bins(struct emitter *emitter, struct emit_location *location, const struct ww_bins *bins, uint64_t time_ns)
-{
-    enum { BINS_A_RECORD = 32 };
-    uint64_t t = time_of(location, time_ns);
-    if (!bins->n)
-        WRITE(location, ParameterUnsignedInt, NULL, t, ARCHIVE_PARAM_COUNTS, 0);
-    for (uint32_t i = 0; i < bins->n; i++) {
-        struct emit_counter counter = {.counters = bins->module, .what = bins->what};
-        uint64_t value;
-        const uint8_t *bin = bins->bins + (size_t)i * (sizeof counter.point + sizeof value);
-        memcpy(&counter.point, bin, sizeof counter.point);
-        memcpy(&value, bin + sizeof counter.point, sizeof value);
-        uint32_t id = intern_put(&emitter->counters, &counter, sizeof counter);
-        OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_COUNTERS + id, value);
-        if ((i + 1) % BINS_A_RECORD == 0 || i + 1 == bins->n)
-            WRITE(location, ParameterUnsignedInt, location->attributes, t, ARCHIVE_PARAM_COUNTS, bins->n - 1 - i);
-    }
 }

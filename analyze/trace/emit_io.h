@@ -2,7 +2,7 @@
 /* MPI-IO; used by emit.c. */
 #pragma once
 #include "analyze/trace/calls.h"
-#include "analyze/trace/emit_rma.h"
+#include "analyze/trace/emit_shared.h"
 
 /* Its `comm` is a WW_FILE id. */
 static inline bool emit_is_on_file(const struct ww_call *call)
