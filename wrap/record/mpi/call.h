@@ -38,12 +38,13 @@ static inline void call_peer(struct ww_call *call, int peer, int tag)
     call->flags |= peer == MPI_PROC_NULL ? WW_F_NULL : peer == MPI_ANY_SOURCE ? WW_F_ANY : 0;
 }
 
-/* Only for a type that a successful call has just used with this count. */
+/* Only for a type that a successful call has just used with this count; a null one can be among its arguments where
+ * nothing is moved, and MPI must not be asked about it. */
 static inline uint64_t type_bytes(MPI_Count count, MPI_Datatype type)
 {
     int size = 0;
     MPI_Count size_x = 0;
-    if (count <= 0)
+    if (count <= 0 || type == mpi_handles.type_null)
         return 0;
     if (__builtin_expect(PMPI(Type_size)(type, &size) == MPI_SUCCESS && size >= 0, 1))
         return (uint64_t)count * (uint64_t)size;

@@ -58,7 +58,7 @@ struct mpi_handles {
     MPI_Comm comm_world, comm_self, comm_null;
     MPI_Request request_null;
     MPI_Message message_no_proc;
-    MPI_Datatype byte;
+    MPI_Datatype byte, type_null;
     MPI_File file_null;
     MPI_Win win_null;
     MPI_Group group_null;

@@ -192,7 +192,9 @@ void rma_group(struct ww_call *call, int err, MPI_Win win, MPI_Group group)
 {
     int n = 0;
     MPI_Group members;
-    if (!rma_end(call, err, win) || PMPI(Group_size)(group, &n) != MPI_SUCCESS || n <= 0)
+    /* Open MPI accepts a null group, but not a question about it. */
+    if (!rma_end(call, err, win) || group == mpi_handles.group_null || PMPI(Group_size)(group, &n) != MPI_SUCCESS ||
+        n <= 0)
         return;
     size_t bytes = sizeof(struct ww_ranks) + (size_t)n * sizeof(int32_t);
     uint16_t units = record_units(bytes);
