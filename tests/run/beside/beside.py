@@ -12,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 
-CASES = ["fork", "sigchld", "sigign", "closes", "chdir", "privileges", "files", "threads", "longjmp", "signals", "fibres", "dlopen", "names", "exit"]
+CASES = ["fork", "sigchld", "sigign", "closes", "chdir", "privileges", "files", "threads", "longjmp", "signals", "fibres", "dlopen", "names", "exit",
+         "longjmp_fortran"]
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
-HEADER_BYTES, UNIT_BYTES, CALL = 4096, 32, 1
+HEADER_BYTES, UNIT_BYTES = 4096, 32
+KINDS = {"calls": 1, "comms": 6}  # enum ww_type
 
 
 def run(build, case, cwd, recorded):
@@ -26,13 +28,13 @@ def run(build, case, cwd, recorded):
     return done.returncode, sorted(done.stdout.splitlines()), done.stderr
 
 
-def count_calls(path):
+def count_records(path, wanted):
     data, at, n = path.read_bytes(), HEADER_BYTES, 0
     while at + UNIT_BYTES <= len(data):
         kind, units = struct.unpack_from("<HH", data, at)
         if kind == 0:
             break
-        n += kind == CALL
+        n += kind == KINDS[wanted]
         at += units * UNIT_BYTES
     return n
 
@@ -43,14 +45,14 @@ def check(build, case):
         plain = run(build, case, cwd, False)
         recorded = run(build, case, cwd, True)
         spool = list(pathlib.Path(cwd).glob("*.whywait/spool/*.ev"))
-        found = {rank: sum(count_calls(p) for p in spool if p.name.startswith(f"{rank}-")) for rank in "01"}
+        found = {(what, rank): sum(count_records(p, what) for p in spool if p.name.startswith(f"{rank}-")) for what in KINDS for rank in "01"}
     bad = []
     if plain[:2] != recorded[:2]:
         bad.append(f"status and output {recorded[:2]} instead of {plain[:2]}\n{recorded[2]}")
     for line in recorded[1]:
         word, *rest = line.split()
-        if word == "calls" and int(rest[1]) > 0 and found[rest[0]] != int(rest[1]):
-            bad.append(f"rank {rest[0]}: {found[rest[0]]} calls in the spool, the program made {rest[1]}")
+        if word in KINDS and int(rest[1]) > 0 and found[word, rest[0]] != int(rest[1]):
+            bad.append(f"rank {rest[0]}: {found[word, rest[0]]} {word} in the spool, the program made {rest[1]}")
     if not spool:
         bad.append(f"no spool\n{recorded[2]}")
     return bad
