@@ -50,8 +50,10 @@ uint32_t emit_win_ref(struct emitter *emitter, uint32_t id)
 
 uint32_t emit_file_ref(struct emitter *emitter, uint32_t id)
 {
-    mark_used(&emitter->files_used, id);
-    return id;
+    const struct emit_file *file = emit_file(emitter, id);
+    uint32_t handle = file ? file->handle : id;
+    mark_used(&emitter->files_used, handle);
+    return handle;
 }
 
 uint32_t emit_rank_ref(int32_t peer)
@@ -132,6 +134,8 @@ void emitter_release(struct emitter *emitter)
     vec_release(&emitter->rma_targets);
     map_release(&emitter->file_of);
     vec_release(&emitter->files);
+    intern_release(&emitter->io_names);
+    map_release(&emitter->free_handles);
     used_release(&emitter->comms_used);
     used_release(&emitter->wins_used);
     used_release(&emitter->files_used);

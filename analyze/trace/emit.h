@@ -53,15 +53,20 @@ struct emitter {
         VEC(uint64_t) ids; /* of operations that nothing has completed yet */
     })
     rma_targets;
-    struct map file_of; /* file id -> 1 + index */
+    struct map file_of; /* id of an open file -> 1 + index */
     VEC(struct emit_file {
         uint32_t comm;
-        uint32_t flags; /* WW_FILE_ */
+        uint32_t flags;  /* WW_FILE_ */
+        uint32_t handle; /* the WW_FILE id that defines it: that of an earlier opening, once that is closed */
+        uint64_t key;    /* communicator << 32 | name */
         bool has_name;
         uint64_t split; /* 1 + id of the split collective that has begun on it */
     })
     files;
-    struct intern counters; /* of exact counts: struct emit_counter */
+    uint32_t free_file; /* 1 + index; an unused entry links by its handle */
+    struct intern io_names;
+    struct map free_handles; /* key -> handle that was closed last; 0 = in use again */
+    struct intern counters;  /* of exact counts: struct emit_counter */
     uint32_t region_used[WW_N_CALLS];
     struct emit_ids {
         struct map seen;
@@ -77,7 +82,8 @@ struct emit_counter {
 
 /* Of a communicator, before the first event that names it. */
 void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm);
-void emit_define_file(struct emitter *emitter, const struct ww_file *file);
+/* False: it takes a handle that is defined already. */
+bool emit_define_file(struct emitter *emitter, const struct ww_file *file);
 /* A call on a communicator with processes that are not in the archive: only its region can be. */
 bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call);
 void emitter_release(struct emitter *emitter);

@@ -10,6 +10,7 @@
  * IoOperationTest.
  */
 #include "analyze/trace/emit_io.h"
+#include "analyze/trace/spool.h"
 #include <string.h>
 
 enum io_step { IO_NOTHING, IO_WHOLE, IO_START, IO_SPLIT_BEGIN, IO_SPLIT_END };
@@ -43,21 +44,56 @@ static struct io_kind kind_of(const struct ww_call *call)
     return kind;
 }
 
+static struct emit_file *new_entry(struct emitter *emitter, uint32_t id, uint64_t *index)
+{
+    if (emitter->free_file) {
+        *index = emitter->free_file;
+        emitter->free_file = emitter->files.at[*index - 1].handle;
+    } else {
+        (void)vec_push(&emitter->files);
+        *index = emitter->files.n;
+    }
+    emitter->files.at[*index - 1] = (struct emit_file){.handle = id};
+    return &emitter->files.at[*index - 1];
+}
+
 /* Its WW_FILE may be lost. */
 static struct emit_file *file_entry(struct emitter *emitter, uint32_t id)
 {
     uint64_t *index = map_put(&emitter->file_of, id, NULL);
-    if (!*index) {
-        (void)vec_push(&emitter->files);
-        *index = emitter->files.n;
-    }
-    return &emitter->files.at[*index - 1];
+    return *index ? &emitter->files.at[*index - 1] : new_entry(emitter, id, index);
 }
 
-void emit_define_file(struct emitter *emitter, const struct ww_file *file)
+/* Programs open a file again and again, and all processes that share it do so in the same order: the handle that one
+ * of them closed is in all of them the same. */
+bool emit_define_file(struct emitter *emitter, const struct ww_file *record)
 {
-    *file_entry(emitter, file->id) =
-        (struct emit_file){.comm = file->comm, .flags = file->flags, .has_name = file->bytes};
+    size_t length = record->flags & WW_FILE_FOUND ? 0 : spool_text_length(record->name, record->bytes);
+    struct emit_file *file = file_entry(emitter, record->id);
+    *file = (struct emit_file){.comm = record->comm, .flags = record->flags, .handle = record->id, .has_name = length};
+    if (!length)
+        return true;
+    uint64_t comm = record->flags & WW_FILE_DELETED ? UINT32_MAX : record->comm;
+    file->key = comm << 32 | intern_put(&emitter->io_names, record->name, length);
+    uint64_t *closed = map_get(&emitter->free_handles, file->key);
+    if (!closed || !*closed)
+        return true;
+    file->handle = (uint32_t)*closed;
+    *closed = 0;
+    return false;
+}
+
+static void forget_file(struct emitter *emitter, uint32_t id)
+{
+    const uint64_t *index = map_get(&emitter->file_of, id);
+    if (!index)
+        return;
+    struct emit_file *file = &emitter->files.at[*index - 1];
+    if (file->has_name)
+        *map_put(&emitter->free_handles, file->key, NULL) = file->handle;
+    *file = (struct emit_file){.handle = emitter->free_file};
+    emitter->free_file = (uint32_t)*index;
+    map_remove(&emitter->file_of, id);
 }
 
 /* Collective operations are those on a communicator that is known. */
@@ -151,7 +187,7 @@ static void deleted(const struct emitter *emitter, struct emit_location *locatio
 {
     const struct emit_file *file = emit_file(emitter, id);
     if (file && file->has_name && file->flags & flag)
-        WRITE(location, IoDeleteFile, NULL, t, ARCHIVE_IO_PARADIGM, id);
+        WRITE(location, IoDeleteFile, NULL, t, ARCHIVE_IO_PARADIGM, file->handle);
 }
 
 static void leave_file(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit,
@@ -161,11 +197,13 @@ static void leave_file(struct emitter *emitter, struct emit_location *location, 
     switch (call->call) {
     case WW_ID_File_delete:
         deleted(emitter, location, emit->new_file, WW_FILE_DELETED, t);
+        forget_file(emitter, emit->new_file);
         break;
     case WW_ID_File_close:
         deleted(emitter, location, call->comm, WW_FILE_DELETED_ON_CLOSE, t);
         if (call->comm)
             WRITE(location, IoDestroyHandle, NULL, t, emit_file_ref(emitter, call->comm));
+        forget_file(emitter, call->comm);
         break;
     case WW_ID_File_seek:
     case WW_ID_File_seek_shared:

@@ -73,7 +73,8 @@ static void define(struct lane *lane, struct emitter *emitter, const struct ww_h
     if (head->type == WW_FILE) {
         const struct ww_file *file = record;
         lane->call.new_file = file->id;
-        emit_define_file(emitter, file);
+        if (!emit_define_file(emitter, file))
+            return;
     }
     lane_write(lane, head, (size_t)head->units * WW_UNIT, head->type);
 }

@@ -42,6 +42,7 @@ class Reading:
         self.counts = collections.defaultdict(collections.Counter)
         self.calls = collections.defaultdict(collections.Counter)
         self.sent, self.received = collections.Counter(), collections.Counter()
+        self.handles = collections.defaultdict(set)
         self.open, self.wrong = collections.Counter(), []
         with otf2.reader.open(anchor) as trace:
             self.sources = {os.path.basename(line.file) for line in trace.definitions.source_code_locations}
@@ -102,9 +103,12 @@ class Reading:
         self.io_pairs(rank, event)
 
     def io_pairs(self, rank, event):
-        """Operations end on the handle that they began on, as long as it is open."""
+        """Operations end on the handle that they began on, as long as it is open. A handle that was closed is used again."""
         if isinstance(event, (ev.IoCreateHandle, ev.IoDestroyHandle)):
             self.open[f"handles of rank {rank} on {event.handle.file.name}"] += 1 if isinstance(event, ev.IoCreateHandle) else -1
+            self.handles[event.handle.file.name].add(event.handle._ref)
+            if len(self.handles[event.handle.file.name]) > 1:
+                self.wrong.append(f"{event.handle.file.name} has several handles")
         if isinstance(event, (ev.IoOperationBegin, ev.IoOperationIssued, ev.IoOperationComplete)):
             if not self.open[f"handles of rank {rank} on {event.handle.file.name}"]:
                 self.wrong.append(f"rank {rank}: {event} on a file that is not open")

@@ -189,6 +189,9 @@ int main(int argc, char **argv)
     large(file);
     failing(file);
     COUNT(CLOSES, MPI_File_close(&file));
+    COUNT(OPENS, MPI_File_open(WORLD, paths[DATA], MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    split(file);
+    COUNT(CLOSES, MPI_File_close(&file));
     own();
     if (!rank)
         COUNT(DELETES, MPI_File_delete(paths[DATA], MPI_INFO_NULL));
