@@ -27,7 +27,7 @@ struct join_win {
     uint32_t comm, nth;
 };
 struct join_handle {
-    uint32_t comm, file, nth; /* the nth time that this file was opened on this communicator */
+    uint32_t comm, file, nth; /* the nth handle of this file on this communicator */
 };
 struct join_counter {
     uint32_t module, point;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files of MPI-IO. A file is known by its name alone, as the programs gave it: whether two nodes mean the same disk by
- * it is not recorded, so that its scope is the whole machine. Each time that a file is opened gives a handle; processes
- * mean the same handle when it is the n-th on this file and communicator in all of them.
+ * it is not recorded, so that its scope is the whole machine. A file that is open once has one handle, however often it
+ * is closed and opened again; processes mean the same handle when it is the n-th on this file and communicator in all.
  */
 #include "analyze/trace/join_defs.h"
 #include "analyze/trace/join_rank.h"
