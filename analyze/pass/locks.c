@@ -112,6 +112,24 @@ bool locks_find(struct locks *locks, uint32_t rank, struct lock *lock)
     return held;
 }
 
+uint32_t locks_holder(struct locks *locks, uint32_t rank, const struct lock *wanted, bool is_asked_for)
+{
+    uint32_t holder = TRACE_NONE;
+    for (size_t i = 0; i < locks->windows.n; i++) {
+        struct locks_window *window = &locks->windows.at[i];
+        const struct locks_held *own = is_asked_for ? held_find(window, rank, wanted) : NULL;
+        for (size_t k = 0; k < window->held.n && (own || !is_asked_for); k++) {
+            const struct locks_held *held = &window->held.at[k];
+            if (held->rank == rank || held->rank == holder || !locks_exclude(&held->lock, own ? &own->lock : wanted))
+                continue;
+            if (holder != TRACE_NONE)
+                return TRACE_NONE;
+            holder = held->rank;
+        }
+    }
+    return holder;
+}
+
 bool locks_are_deferred(struct locks *locks, uint64_t window)
 {
     return window_of(locks, window)->are_deferred;

@@ -20,6 +20,7 @@
 #pragma once
 #include "analyze/pass/links.h"
 #include "wrap/base/map.h"
+#include "wrap/format.h"
 
 /* target: world rank; TRACE_NONE = all of the window. */
 struct lock {
@@ -51,6 +52,12 @@ struct locks {
     uint32_t n_ranks;
 };
 
+/* Calls that may wait for a lock. */
+static inline bool class_is_passive(enum ww_class class)
+{
+    return class == WW_RMA_LOCK || class == WW_RMA_UNLOCK || class == WW_RMA_FLUSH;
+}
+
 void locks_begin(struct locks *locks, struct links *links, uint32_t n_ranks);
 void locks_release(struct locks *locks);
 /* MPI_Win_lock has ended. */
@@ -61,6 +68,9 @@ void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uin
 void locks_unlock_end(struct locks *locks, uint32_t rank);
 /* Completes what a flush or unlock of this window and target says. False: no such lock is known to be held. */
 bool locks_find(struct locks *locks, uint32_t rank, struct lock *lock);
+/* Who has what excludes a lock that `rank` waits for and never gets, in whatever window; TRACE_NONE: nobody, or several
+ * may. In a flush or unlock it is the lock that the rank has asked for; in MPI_Win_lock, `wanted`. */
+uint32_t locks_holder(struct locks *locks, uint32_t rank, const struct lock *wanted, bool is_asked_for);
 bool locks_are_deferred(struct locks *locks, uint64_t window);
 /* A call that may have waited for this lock has ended. Returns what it waited for, with a hold; NULL = nothing. */
 struct lock_wait *locks_wait(struct locks *locks, uint32_t rank, struct lock lock, uint64_t enter_ns,

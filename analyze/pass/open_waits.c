@@ -40,11 +40,19 @@ static uint32_t missing_member(const struct reader *reader, const struct open_ca
     return TRACE_NONE;
 }
 
+/* Whoever has the lock, if that is known; else the target, which may have to be in MPI. */
+static uint32_t lock_holder(const struct reader *reader, const struct open_call *call)
+{
+    struct lock wanted = {.target = call->peer, .is_exclusive = call->tag == WW_LOCK_EXCLUSIVE};
+    uint32_t holder = locks_holder(reader->replay->locks, call->rank, &wanted, call->class != WW_RMA_LOCK);
+    return holder == TRACE_NONE ? call->peer : holder;
+}
+
 static uint32_t awaited(const struct reader *reader, const struct open_call *call)
 {
     if (class_is_collective(call->class))
         return call->comm < reader->trace->n_comms ? missing_member(reader, call) : TRACE_NONE;
-    return call->peer;
+    return class_is_passive(call->class) ? lock_holder(reader, call) : call->peer;
 }
 
 static bool class_may_wait(enum ww_class class)

@@ -50,6 +50,7 @@ static void reading_begin(struct reader *reader, uint32_t at)
     reading->point = NULL;
     reading->has_progress = reading->has_polls = false;
     reading->open_comm = reading->open_peer = TRACE_NONE;
+    reading->open_tag = 0;
     messages_give_up(reader->replay->messages, lane->rank, lane->enter_ns);
     if (call->class == WW_RECV || call->class == WW_SENDRECV || call->class == WW_PROBE || call->class == WW_WAIT)
         reader->last_post_ns[lane->rank] = lane->enter_ns;
@@ -88,7 +89,8 @@ static void reading_break_off(struct reader *reader, const struct event *end)
                                                         .enter_ns = lane->enter_ns,
                                                         .class = reading->call->class,
                                                         .comm = comm,
-                                                        .peer = messages_peer(reader->trace, comm, lane->rank, peer)};
+                                                        .peer = messages_peer(reader->trace, comm, lane->rank, peer),
+                                                        .tag = is_told ? reading->open_tag : end->tag};
     reading_end(reader, at, end->time_ns);
 }
 

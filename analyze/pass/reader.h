@@ -15,6 +15,7 @@ struct open_call {
     enum ww_class class;
     uint32_t comm; /* of a collective, when known; TRACE_NONE */
     uint32_t peer; /* world rank, when known; TRACE_NONE */
+    int32_t tag;   /* when known; 0 */
 };
 
 struct reader {

@@ -186,6 +186,7 @@ void reading_record(struct reader *reader, const struct event *event)
     case EV_UNFINISHED:
         reading->open_comm = event->comm;
         reading->open_peer = event->peer;
+        reading->open_tag = event->tag;
         break;
     case EV_RMA_SYNC:
         reading_rma_sync(reader, lane, event);

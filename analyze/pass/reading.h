@@ -24,7 +24,8 @@ struct reading {
     VEC(struct message *) sent; /* held: blocking send, or sends completed here */
     bool has_progress, has_polls;
     uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
-    VEC(struct message *) posts;   /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
+    int32_t open_tag;
+    VEC(struct message *) posts; /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
     struct passive_sync passive;
     struct map requests; /* handle -> struct request * */
 };

@@ -2,11 +2,6 @@
 /* Synchronisation of one-sided communication that the target takes no part in: locks, flushes and unlocks. */
 #include "analyze/pass/reading.h"
 
-static bool class_is_passive(enum ww_class class)
-{
-    return class == WW_RMA_LOCK || class == WW_RMA_UNLOCK || class == WW_RMA_FLUSH;
-}
-
 void reading_passive_begin(struct reader *reader, uint32_t lane)
 {
     const struct call *call = reader->readings[lane].call;
