@@ -95,6 +95,7 @@ struct cause_rank {
     double cost_error;   /* relative standard error of computing_ns / executions; 0 = unknown */
     uint64_t bytes;      /* allocated in it; 0 = none, or not recorded */
     uint64_t file_bytes; /* read from files and written to them in it (MPI-IO) */
+    double threads;      /* that ran it at a time, on average; 0 = unknown, or none but those that call MPI */
 };
 
 struct cause_file {

@@ -5,10 +5,13 @@
 
 /* Of a cause's waiting: a second kind below this is not put into words. */
 static const double WORTH_SAYING = 0.2;
+/* Numbers of threads that are closer than this are the same. */
+static const double WORTH_COUNTING = 1.3;
 
 struct crowd {
     uint32_t *ranks, n;
     double mean_ns, computing_ns, mean_executions, mean_bytes, mean_file_bytes; /* of one rank on average */
+    double thread_ns;                                                           /* time on a CPU of all threads */
 };
 
 static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
@@ -19,6 +22,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
     crowd->mean_executions += (double)rank->executions;
     crowd->mean_bytes += (double)rank->bytes;
     crowd->mean_file_bytes += (double)rank->file_bytes;
+    crowd->thread_ns += rank->threads * rank->computing_ns;
 }
 
 static void crowd_average(struct crowd *crowd)
@@ -28,6 +32,7 @@ static void crowd_average(struct crowd *crowd)
     crowd->mean_executions /= crowd->n ? crowd->n : 1;
     crowd->mean_bytes /= crowd->n ? crowd->n : 1;
     crowd->mean_file_bytes /= crowd->n ? crowd->n : 1;
+    crowd->thread_ns /= crowd->n ? crowd->n : 1;
 }
 
 /* Where everybody is late at times, those with most of the blame are compared with the rest. */
@@ -178,6 +183,20 @@ void explain_space(struct arena *arena, struct cause *cause)
     const char *words[2] = {verb(&late, "allocates", "allocate"), ""};
     if (late.mean_bytes > 0 || others.mean_bytes > 0)
         add_amounts(arena, cause, &late, late.mean_bytes, &others, others.mean_bytes, words);
+}
+
+void explain_threads(struct arena *arena, struct cause *cause)
+{
+    struct crowd late = {0}, others = {0};
+    crowds_make(arena, cause, &late, &others);
+    if (!(late.thread_ns > 0 && others.thread_ns > 0))
+        return;
+    double n_late = late.thread_ns / late.computing_ns, n_others = others.thread_ns / others.computing_ns;
+    if (n_late > n_others / WORTH_COUNTING && n_late < n_others * WORTH_COUNTING)
+        return;
+    add_clause(arena, cause,
+               arena_printf(arena, "%.1f threads share it at a time there, %.1f on %s", n_late, n_others,
+                            names_ranks(arena, others.ranks, others.n)));
 }
 
 static const char *base_name(const char *path)

@@ -6,5 +6,8 @@
 void explain_cause(struct arena *arena, struct cause *cause);
 /* Adds what the two sides allocate there, once `bytes` of the ranks are filled in; nothing where they do not. */
 void explain_space(struct arena *arena, struct cause *cause);
+/* Adds how many threads share it at a time, where the two sides differ in that; nothing where it is not known of both.
+ */
+void explain_threads(struct arena *arena, struct cause *cause);
 /* Adds its files, and how much of them the two sides read and write there; there is at least one. */
 void explain_files(struct arena *arena, struct cause *cause);

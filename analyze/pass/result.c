@@ -7,6 +7,7 @@
 #include "analyze/pass/open_waits.h"
 #include "analyze/pass/profile.h"
 #include "analyze/pass/space.h"
+#include "analyze/pass/teams.h"
 #include "wrap/base/err.h"
 #include <math.h>
 #include <stdlib.h>
@@ -291,6 +292,7 @@ void result_write(const struct result_input *input)
     steps_write(input);
     space_find(analysis, input->executions, &bins);
     space_explain(analysis);
+    teams_explain(analysis, input->sites, input->survey);
     file_use_explain(&input->reader->file_use, input->sites, analysis);
     notes_write(input);
     result_check(analysis);

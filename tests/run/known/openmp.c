@@ -5,6 +5,7 @@
  *
  * ranks: 2
  * expect: loop=skewed rank=1 share=0.7 call=MPI_Barrier wait="wait at barrier"
+ * says="threads share it at a time there"
  */
 #include "known.h"
 #include <omp.h>
