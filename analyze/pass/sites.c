@@ -95,6 +95,7 @@ void sites_release(struct sites *sites)
     vec_free(sites->frame_context);
     vec_free(sites->frame_step);
     vec_free(sites->module_is_threading);
+    vec_release(&sites->hosts);
     vec_release(&sites->calls_mpi);
     intern_release(&sites->contexts);
     intern_release(&sites->sites);
@@ -240,11 +241,39 @@ static uint32_t sample_step_by_region(struct sites *sites, uint32_t frame)
     return steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, sites_context(sites, frame), TRACE_NONE);
 }
 
+static const char *routine_around(struct sites *sites, uint32_t frame)
+{
+    const struct trace *trace = sites->trace;
+    uint32_t n_seen = 0;
+    for (uint32_t at = trace->frames[frame].parent; at < trace->n_frames && n_seen++ < trace->n_frames;
+         at = trace->frames[at].parent) {
+        uint32_t place = sites_frame_place(sites, at);
+        const char *routine = place == CODE_NONE ? NULL : code_place(sites->code, place)->routine;
+        if (routine)
+            return routine;
+    }
+    return NULL;
+}
+
+static void note_host(struct sites *sites, const struct found_place *found)
+{
+    const struct code_place *place = code_place(sites->code, found->place);
+    const char *routine = place->routine || place->file ? NULL : routine_around(sites, found->frame);
+    if (!routine)
+        return;
+    if (found->place >= sites->hosts.n)
+        vec_resize(&sites->hosts, (size_t)found->place + 1);
+    struct place_host *host = &sites->hosts.at[found->place];
+    host->is_one_of_several |= host->routine && strcmp(host->routine, routine);
+    host->routine = host->routine ? host->routine : routine;
+}
+
 static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
 {
     struct found_place inner = frames_find_loop(sites, frame);
     if (inner.place == CODE_NONE)
         return sample_step_by_region(sites, frame);
+    note_host(sites, &inner);
     struct found_place caller = frames_find_loop(sites, sites->trace->frames[inner.frame].parent);
     return steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, inner.place, caller.is_loop ? caller.place : TRACE_NONE);
 }

@@ -12,6 +12,12 @@
 #include "analyze/pass/steps.h"
 #include "wrap/base/vec.h"
 
+/* The first routine outwards that has a name, in the stacks of a place without one. */
+struct place_host {
+    const char *routine; /* NULL = none */
+    bool is_one_of_several;
+};
+
 struct sites {
     const struct trace *trace;
     struct code *code;
@@ -19,7 +25,8 @@ struct sites {
     uint32_t *frame_context; /* context of each recorded frame; TRACE_NONE = not asked yet */
     uint32_t *frame_step;    /* step of a sample with this frame; TRACE_NONE = not asked yet */
     bool *module_is_threading;
-    VEC(bool) calls_mpi; /* by code place: an MPI call is made in it, directly or not */
+    VEC(struct place_host) hosts; /* by code place, where that has no name */
+    VEC(bool) calls_mpi;          /* by code place: an MPI call is made in it, directly or not */
     struct intern contexts, sites, pairs;
     struct intern lines;        /* source lines of calls */
     VEC(uint64_t) line_address; /* by line: the address that stands for it */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The library of nameless.c. */
+double library_work(long n);
+
+__attribute__((noinline)) static double without_name(long n)
+{
+    double x = 0;
+    for (long i = 0; i < n; i++)
+        x = x * 0.999999 + 1e-6;
+    return x;
+}
+
+double library_work(long n)
+{
+    return without_name(n) + 1;
+}
