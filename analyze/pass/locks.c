@@ -23,7 +23,7 @@ struct locks_window {
 
 struct locks_going {
     uint32_t rank;
-    uint64_t number;
+    uint64_t enter_ns;
 };
 
 void locks_begin(struct locks *locks, struct links *links, uint32_t n_ranks)
@@ -166,10 +166,13 @@ static void wait_settle(struct locks *locks, struct lock_wait *wait)
     links_wake(locks->links, &wait->sleepers);
 }
 
-/* Is an unlock still under way that was entered before this wait ended? */
+/* Is an unlock still under way that was entered inside this call? One that hangs holds up no more than that. */
 static bool wait_is_open(const struct locks *locks, const struct lock_wait *wait)
 {
-    return locks->going.n && locks->going.at[0].number < wait->n_unlocks;
+    for (size_t i = locks->going.n; i-- > 0 && locks->going.at[i].enter_ns > wait->enter_ns;)
+        if (locks->going.at[i].enter_ns <= wait->leave_ns)
+            return true;
+    return false;
 }
 
 /* Those that have nothing to wait for any more; where locks are deferred, also those that `rank` now gives back. */
@@ -210,9 +213,9 @@ void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uin
         *held = window->held.at[--window->held.n];
 }
 
-void locks_unlock_begin(struct locks *locks, uint32_t rank)
+void locks_unlock_begin(struct locks *locks, uint32_t rank, uint64_t enter_ns)
 {
-    *vec_push(&locks->going) = (struct locks_going){.rank = rank, .number = locks->n_unlocks++};
+    *vec_push(&locks->going) = (struct locks_going){.rank = rank, .enter_ns = enter_ns};
 }
 
 void locks_unlock_end(struct locks *locks, uint32_t rank)
@@ -228,12 +231,7 @@ void locks_unlock_end(struct locks *locks, uint32_t rank)
 struct lock_wait *locks_wait(struct locks *locks, uint32_t rank, struct lock lock, uint64_t enter_ns, uint64_t leave_ns)
 {
     struct lock_wait *wait = slab_new(&locks->waits, struct lock_wait);
-    *wait = (struct lock_wait){.lock = lock,
-                               .rank = rank,
-                               .enter_ns = enter_ns,
-                               .leave_ns = leave_ns,
-                               .n_unlocks = locks->n_unlocks,
-                               .holds = 2};
+    *wait = (struct lock_wait){.lock = lock, .rank = rank, .enter_ns = enter_ns, .leave_ns = leave_ns, .holds = 2};
     *vec_push(&locks->unsettled) = wait;
     settle_waits(locks, NULL, 0);
     if (!wait->is_settled || wait->release)

@@ -7,7 +7,7 @@
  *   - that was entered inside the waiting call.
  *
  * Of these the last to be entered let the call go on. Which target an unlock concerns is known at its end, so those
- * still under way when the call ends are waited for before that is settled.
+ * that were entered inside the call and are still under way when it ends are waited for before that is settled.
  *
  * MPI libraries may defer locks: MPI_Win_lock returns without the lock, and the first MPI_Win_flush or the
  * MPI_Win_unlock waits for it. This is so where two processes came back from MPI_Win_lock with locks that exclude each
@@ -34,7 +34,6 @@ struct lock_wait {
     struct lock lock;
     uint32_t rank;
     uint64_t enter_ns, leave_ns;
-    uint64_t n_unlocks; /* that had been entered when it ended */
     uint32_t holds;
     bool is_settled;
     struct point *release;    /* held; entry of the unlock that let it go on; NULL = none did */
@@ -48,7 +47,6 @@ struct locks {
     VEC(struct locks_window) windows;
     VEC(struct locks_going) going;     /* unlocks under way, in the order in which they were entered */
     VEC(struct lock_wait *) unsettled; /* held */
-    uint64_t n_unlocks;
     uint32_t n_ranks;
 };
 
@@ -63,7 +61,7 @@ void locks_release(struct locks *locks);
 /* MPI_Win_lock has ended. */
 void locks_take(struct locks *locks, uint32_t rank, struct lock lock);
 /* An unlock is entered; which, is known at its end: then locks_give, if it was in order, and locks_unlock_end. */
-void locks_unlock_begin(struct locks *locks, uint32_t rank);
+void locks_unlock_begin(struct locks *locks, uint32_t rank, uint64_t enter_ns);
 void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uint64_t leave_ns);
 void locks_unlock_end(struct locks *locks, uint32_t rank);
 /* Completes what a flush or unlock of this window and target says. False: no such lock is known to be held. */

@@ -13,7 +13,7 @@ void reading_passive_begin(struct reader *reader, uint32_t lane)
         progress_came(&reader->progress, rank, reading_point(reader, lane));
     reader->progress.n_waiting += class_is_passive(call->class);
     if (call->class == WW_RMA_UNLOCK)
-        locks_unlock_begin(reader->replay->locks, rank);
+        locks_unlock_begin(reader->replay->locks, rank, call->enter_ns);
 }
 
 void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event)
@@ -76,7 +76,7 @@ void reading_passive_end(struct reader *reader, uint32_t lane)
     uint32_t rank = reader->lanes->at[lane].rank;
     if (call->class == WW_LOCAL)
         return;
-    if (reading->passive.is_known && !call->is_off)
+    if (reading->passive.is_known)
         passive_complete(reader, lane, reading->passive.lock);
     if (call->class == WW_RMA_UNLOCK)
         locks_unlock_end(reader->replay->locks, rank);
