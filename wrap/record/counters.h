@@ -86,3 +86,6 @@ struct counters_cursor {
 };
 uint32_t counters_take(const struct counters_module *module, struct counters_view *view, enum counters_kind kind,
                        struct counters_cursor *cursor, struct counters_bin *bins, uint32_t n_bins);
+
+/* Zeroed memory that is never given back; NULL when there is none. */
+void *counters_pages(size_t size_bytes);
