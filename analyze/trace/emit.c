@@ -232,7 +232,7 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
               emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_out);
     if (collective_comm(emitter, call))
         WRITE(location, MpiCollectiveBegin, NULL, t);
-    if (info->class == WW_RMA_FENCE && call->comm)
+    if (info->class == WW_RMA_FENCE && communicates)
         WRITE(location, RmaCollectiveBegin, NULL, t);
     bool starts =
         call->request && call->comm && !(call->flags & WW_F_POLL) && emit_request_kind(info) != REQUEST_NOTHING;

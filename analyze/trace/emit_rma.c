@@ -138,7 +138,8 @@ void emit_rma_leave(struct emitter *emitter, struct emit_location *location, con
     enum ww_class class = call_info(call->call)->class;
     if (class == WW_WIN_CREATE && emit->new_win)
         WRITE(location, RmaWinCreate, NULL, t, emit_win_ref(emitter, emit->new_win));
-    if (class < WW_WIN_FREE || class > WW_RMA_FLUSH || !call->comm)
+    /* A call that failed synchronises nothing, and its target may be what was wrong. */
+    if (class < WW_WIN_FREE || class > WW_RMA_FLUSH || !call->comm || call->flags & WW_F_ERROR)
         return;
     if (class == WW_WIN_FREE || class == WW_RMA_FENCE || class == WW_RMA_COMPLETE || class == WW_RMA_UNLOCK ||
         class == WW_RMA_FLUSH)
