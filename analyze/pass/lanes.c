@@ -272,6 +272,9 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
         return;
     struct stretch *stretch = &lane->stretch;
     double weight = (double)event->weight_ns;
+    /* Where no switches are recorded, looks at who sleeps are all that is known of the time off the CPU. */
+    if ((event->flags & WW_S_BLOCKED) && !lane->is_worker && !lane->off_since_ns)
+        stretch->off_ns[OFF_BLOCKED] += event->weight_ns;
     bool is_asleep = event->flags & WW_S_BLOCKED, is_idle = sites_sample_is_idle(lanes->sites, event->frame);
     if (is_asleep && lane->is_worker)
         return;
