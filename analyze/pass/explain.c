@@ -192,7 +192,8 @@ void explain_threads(struct arena *arena, struct cause *cause)
     if (!(late.thread_ns > 0 && others.thread_ns > 0))
         return;
     double n_late = late.thread_ns / late.computing_ns, n_others = others.thread_ns / others.computing_ns;
-    if (n_late > n_others / WORTH_COUNTING && n_late < n_others * WORTH_COUNTING)
+    bool is_shared = n_late > WORTH_COUNTING || n_others > WORTH_COUNTING;
+    if (!is_shared || (n_late > n_others / WORTH_COUNTING && n_late < n_others * WORTH_COUNTING))
         return;
     add_clause(arena, cause,
                arena_printf(arena, "%.1f threads share it at a time there, %.1f on %s", n_late, n_others,
