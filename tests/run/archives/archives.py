@@ -131,6 +131,8 @@ def record(options, ranks, arguments, directory):
         if "still being recorded" not in said.stderr:
             break
         time.sleep(0.1)
+    if said.returncode:
+        return None, f"whywait report: {said.stderr}"
     return os.path.join(runs[0], "traces.otf2"), done.stdout
 
 

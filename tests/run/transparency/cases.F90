@@ -525,14 +525,171 @@ subroutine case_odds_and_ends
   call fold(n)
 end subroutine case_odds_and_ends
 
+! What cannot be freed stays what it was, and wrong arguments give the same codes.
+subroutine case_errors
+  use state
+  USES
+  implicit none
+  INCLUDES
+  COMM :: comm
+  WIN_T :: win
+  FILE_T :: file
+  REQUEST :: r
+  TYPE_T :: whole
+  integer :: code, v, many(4)
+  v = me
+  many = me
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN ERR
+  call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN ERR
+  comm = MPI_COMM_WORLD
+  call MPI_Comm_free(comm, code)
+  call fold_class(code)
+  comm = MPI_COMM_NULL
+  call MPI_Comm_free(comm, code)
+  call fold_class(code)
+  win = MPI_WIN_NULL
+  call MPI_Win_free(win, code)
+  call fold_class(code)
+  file = MPI_FILE_NULL
+  call MPI_File_close(file, code)
+  call fold_class(code)
+  whole = MPI_INTEGER
+  call MPI_Type_free(whole, code)
+  call fold_class(code)
+  call MPI_Send(v, -1, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, code)
+  call fold_class(code)
+  call MPI_Send(v, 1, MPI_INTEGER, n, 0, MPI_COMM_WORLD, code)
+  call fold_class(code)
+  call MPI_Irecv(v, 1, MPI_INTEGER, 0, -9, MPI_COMM_WORLD, r, code)
+  call fold_class(code)
+  call MPI_Bcast(v, 1, MPI_INTEGER, n, MPI_COMM_WORLD, code)
+  call fold_class(code)
+  call MPI_Barrier(MPI_COMM_NULL, code)
+  call fold_class(code)
+  call MPI_Irecv(v, 1, MPI_INTEGER, left, 3, MPI_COMM_WORLD, r ERR
+  call MPI_Send(many, 4, MPI_INTEGER, right, 3, MPI_COMM_WORLD ERR
+  call MPI_Wait(r, MPI_STATUS_IGNORE, code)
+  call fold_class(code)
+  call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL ERR
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL ERR
+  call MPI_Barrier(MPI_COMM_WORLD ERR
+  call known('WW_COMM 2')
+contains
+  subroutine fold_class(code)
+    integer, intent(in) :: code
+    integer :: class
+    call MPI_Error_class(code, class ERR
+    call fold(class)
+  end subroutine fold_class
+end subroutine case_errors
+
+! Requests and objects of the unusual kinds.
+subroutine case_rarities
+  use state
+  USES
+  implicit none
+  INCLUDES
+  REQUEST :: r(3)
+  STATUS(3) :: s
+  MESSAGE_T :: message
+  COMM :: comm, ring
+  INFO_T :: info
+  TYPE_T :: t
+  integer :: index, done, indices(3), in, key, length, sums(2), neighbors(2)
+  integer(MPI_ADDRESS_KIND) :: value, bytes, position
+  logical :: flag
+  character(len=MPI_MAX_OBJECT_NAME) :: name
+  character(len=MPI_MAX_ERROR_STRING) :: text
+  character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
+  integer(1) :: room(64)
+  r = MPI_REQUEST_NULL
+  call MPI_Waitany(3, r, index, ONE(s) ERR
+  call MPI_Waitsome(3, r, done, indices, s ERR
+  CHECK(done == MPI_UNDEFINED)
+  call MPI_Testall(3, r, flag, MPI_STATUSES_IGNORE ERR
+  CHECK(flag)
+  call MPI_Recv_init(in, 1, MPI_INTEGER, left, 1, MPI_COMM_WORLD, r(1) ERR
+  call MPI_Send_init(me, 1, MPI_INTEGER, right, 1, MPI_COMM_WORLD, r(3) ERR
+  call MPI_Waitall(3, r, s ERR
+  call MPI_Start(r(1) ERR
+  call MPI_Start(r(3) ERR
+  call MPI_Waitall(3, r, MPI_STATUSES_IGNORE ERR
+  CHECK(in == left)
+  call MPI_Request_free(r(1) ERR
+  call MPI_Request_free(r(3) ERR
+  call MPI_Isend(me, 1, MPI_INTEGER, right, 2, MPI_COMM_WORLD, r(2) ERR
+  call MPI_Mprobe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, message, MPI_STATUS_IGNORE ERR
+  call MPI_Imrecv(in, 1, MPI_INTEGER, message, r(1) ERR
+  call MPI_Waitall(2, r, s ERR
+  CHECK(SOURCE_OF(s, 1) == left)
+  call MPI_Irecv(in, 1, MPI_INTEGER, left, 77, MPI_COMM_WORLD, r(1) ERR
+  call MPI_Cancel(r(1) ERR
+  call MPI_Wait(r(1), ONE(s) ERR
+  call MPI_Test_cancelled(ONE(s), flag ERR
+  CHECK(flag)
+  call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND ERR
+  call MPI_Comm_idup(MPI_COMM_WORLD, comm, r(1) ERR
+  call MPI_Wait(r(1), MPI_STATUS_IGNORE ERR
+  value = 42
+  call MPI_Comm_set_attr(comm, key, value ERR
+  call MPI_Comm_dup(comm, ring ERR
+  value = 0
+  call MPI_Comm_get_attr(ring, key, value, flag ERR
+  CHECK(flag .and. value == 42)
+  call MPI_Comm_set_name(ring, 'a name  ' ERR
+  call MPI_Comm_get_name(ring, name, length ERR
+  CHECK(name == 'a name' .and. length == 6)
+  call MPI_Comm_free(ring ERR
+  call MPI_Comm_free(comm ERR
+  call MPI_Comm_free_keyval(key ERR
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, [n], [.true.], .false., ring ERR
+  call MPI_Neighbor_allgather(me, 1, MPI_INTEGER, neighbors, 1, MPI_INTEGER, ring ERR
+  CHECK(neighbors(1) == left .and. neighbors(2) == right)
+  call MPI_Comm_free(ring ERR
+  sums = me
+  call MPI_Iallreduce(MPI_IN_PLACE, sums, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r(1) ERR
+  call MPI_Wait(r(1), MPI_STATUS_IGNORE ERR
+  CHECK(sums(2) == n * (n - 1) / 2)
+  call MPI_Type_contiguous(3, MPI_INTEGER, t ERR
+  call MPI_Type_set_name(t, 'three' ERR
+  call MPI_Type_get_name(t, name, length ERR
+  CHECK(name == 'three')
+  call MPI_Type_free(t ERR
+  position = 0
+  bytes = 64
+  call MPI_Pack_external('external32', me, 1, MPI_INTEGER, room, bytes, position ERR
+  CHECK(position == 4)
+  call MPI_Error_string(MPI_ERR_RANK, text, length ERR
+  CHECK(length > 0)
+  call MPI_Info_create(info ERR
+  call MPI_Info_set(info, ' key ', ' padded ' ERR
+  call MPI_Info_get_valuelen(info, 'key', length, flag ERR
+  call MPI_Info_free(info ERR
+  call MPI_Get_library_version(version, length ERR
+  call fold(in)
+end subroutine case_rarities
+
+! Writes one line of what the script compares, "NAME COUNT".
+subroutine known(line)
+  use state
+  implicit none
+  character(len=*), intent(in) :: line
+  character(len=256) :: dir
+  character(len=8) :: text
+  call get_environment_variable('CASE_CALLS', dir)
+  if (dir == ' ') return
+  write(text, '(i0)') me
+  open(unit=33, file=trim(dir) // '/' // trim(text), action='write', position='append')
+  write(33, '(a)') line
+  close(33)
+end subroutine known
+
 subroutine case_counted
   use state
   USES
   implicit none
   INCLUDES
   integer :: i, in
-  character(len=256) :: dir
-  character(len=8) :: text
   REQUEST :: r
   do i = 1, 15
     call MPI_Irecv(in, 1, MPI_INTEGER, left, i, MPI_COMM_WORLD, r ERR
@@ -542,12 +699,14 @@ subroutine case_counted
   end do
   call MPI_Pcontrol(2)
   call fold(in)
-  call get_environment_variable('CASE_CALLS', dir)
-  if (dir == ' ') return
-  write(text, '(i0)') me
-  open(unit=33, file=trim(dir) // '/' // trim(text), action='write')
-  write(33, '(a)') 'Irecv 15', 'Send 15', 'Wait 15', 'Barrier 15', 'WW_DONE 15', 'WW_CONTROL 1', 'Init 1', 'Finalize 1'
-  close(33)
+  call known('Irecv 15')
+  call known('Send 15')
+  call known('Wait 15')
+  call known('Barrier 15')
+  call known('WW_DONE 15')
+  call known('WW_CONTROL 1')
+  call known('Init 1')
+  call known('Finalize 1')
 end subroutine case_counted
 
 program cases
@@ -579,6 +738,8 @@ program cases
     LIST('windows', 2)
     LIST('files', 2)
     LIST('odds_and_ends', 2)
+    LIST('errors', 2)
+    LIST('rarities', 2)
     LIST('counted', 2)
     stop
   end if
@@ -607,6 +768,8 @@ program cases
   case ('windows'); call case_windows
   case ('files'); call case_files
   case ('odds_and_ends'); call case_odds_and_ends
+  case ('errors'); call case_errors
+  case ('rarities'); call case_rarities
   case ('counted'); call case_counted
   case default
     CHECK(.false.)

@@ -184,6 +184,7 @@ static void call_begins(struct fortran *f, const struct shape *shape)
 
 static void call_ends(struct fortran *f, const struct shape *shape)
 {
+    f_free_settle(f);
     if (f->call && f->err == MPI_SUCCESS) {
         shape->end(f);
         if (f->row->request >= 0)
@@ -204,6 +205,7 @@ void fortran_call(const struct fortran_row *row, void **arguments, fortran_next 
     f.row = row;
     f.a = arguments;
     f.comm_at = -1;
+    f.freed = NULL;
     f.list.before = NULL;
     if (row->ierror >= 0 && !arguments[row->ierror])
         arguments[row->ierror] = &unwanted_ierror;

@@ -58,15 +58,26 @@ void f_orphan_end(struct fortran *f)
 /* The handle may be given out again as soon as the real call has begun, but not before this call is over. */
 void f_free_begin(struct fortran *f)
 {
-    MPI_Comm comm = f_comm(f, 0);
-    call_comm_begin(f->call, comm);
-    comm_drop(comm_forget(comm));
+    call_comm_begin(f->call, f_comm(f, 0));
+    f->freed = comm_forget(f->comm);
 }
 
 void f_free_unrecorded(struct fortran *f)
 {
     if (comms_are_started())
-        comm_drop(comm_forget(f_comm(f, 0)));
+        f->freed = comm_forget(f_comm(f, 0));
+}
+
+void f_free_settle(struct fortran *f)
+{
+    if (f->err == MPI_SUCCESS)
+        comm_drop(f->freed);
+    else if (f->freed)
+        comm_restore(f->comm, f->freed);
+    else if (f->call && f->row->shape == FORTRAN_WIN_FREE)
+        win_restore(f_win(f, 0), f->call->comm);
+    else if (f->call && f->row->shape == FORTRAN_FILE_CLOSE)
+        file_restore(f_file(f, 0), f->call->comm);
 }
 
 void f_free_end(struct fortran *f)

@@ -15,7 +15,8 @@ struct fortran {
     int err;
     int comm_at; /* the argument that `comm` was made from; -1 = none yet */
     MPI_Comm comm;
-    MPI_Status *status; /* what the real call fills; Fortran's statuses have the layout of C's */
+    struct comm_info *freed; /* of `comm`, by a call that frees it; NULL = none */
+    MPI_Status *status;      /* what the real call fills; Fortran's statuses have the layout of C's */
     MPI_Status own_status;
     MPI_Request before;
     struct complete list;
@@ -30,6 +31,8 @@ struct fortran {
 
 /* What is freed while nothing is recorded must be forgotten, too: its handle will come back. */
 void f_free_unrecorded(struct fortran *f);
+/* After a call that freed something, or failed to: then it stays known. */
+void f_free_settle(struct fortran *f);
 
 static inline int f_int(const struct fortran *f, int i)
 {
