@@ -4,7 +4,7 @@
 enum {
     /* Away from MPI for less is between two calls; it is also far more than clocks of nodes differ by. */
     AWAY_MIN_NS = 20000,
-    SOON_PART = 4,
+    LATER_WEIGHT = 3,
     ALONE_WEIGHT = 8,
 };
 
@@ -87,7 +87,8 @@ struct point *progress_find(struct progress *progress, const struct progress_cal
     evidence->n_alone += !has_come;
     if (!has_come)
         return NULL;
-    bool is_soon = (call->leave_ns - target->came->time_ns) * SOON_PART <= target->came->time_ns - call->enter_ns;
+    bool is_soon = call->leave_ns - target->came->time_ns <= target->came->time_ns - call->enter_ns;
     *(is_soon ? &evidence->n_soon : &evidence->n_later) += 1;
-    return evidence->n_soon >= evidence->n_later + ALONE_WEIGHT * evidence->n_alone ? target->came : NULL;
+    uint64_t against = LATER_WEIGHT * evidence->n_later + ALONE_WEIGHT * evidence->n_alone;
+    return evidence->n_soon >= against ? target->came : NULL;
 }

@@ -5,10 +5,12 @@
  * while the target had been outside MPI for a while are looked at, by window and kind of call:
  *
  *   - The target came back inside the call. If it was needed, then the call has waited for it until then.
- *   - If the call ended soon afterwards, within a quarter of the time that it had lasted, that speaks for it.
- *   - If it ended much later, it may have lasted for another reason: that speaks against it.
+ *   - If it ended before it had lasted for as long again, that speaks for it. (Not sooner: on a busy machine both have
+ * to get the CPU several times for what follows.)
+ *   - If it ended later, it may have lasted for another reason: that speaks against it, three times as loudly, because
+ *     a call that the target returns to by chance ends before that time as often as after it.
  *   - If it ended while the target stayed away, the target was not needed: hardware, shared memory or a thread served
- *     the call. That speaks against it eight times as loudly; it takes a clock that misleads to see it by mistake.
+ *     the call. That counts eight times; only a clock that misleads can show it by mistake.
  *
  * A call waited for its target as long as what was seen by then does not speak against it.
  */

@@ -4,7 +4,7 @@
  * until it calls MPI: MPICH in MPI_Win_lock, Open MPI without shared memory in MPI_Win_unlock.
  *
  * ranks: 2
- * expect: loop=away rank=0 share=0.9 call=MPI_Win_lock|MPI_Win_unlock wait="wait for progress" waiters=1
+ * expect: loop=away rank=0 share=0.6 call=MPI_Win_lock|MPI_Win_unlock wait="wait for progress" waiters=1
  */
 #include "windows.h"
 

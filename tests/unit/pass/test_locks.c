@@ -186,7 +186,7 @@ static void a_target_outside_mpi_is_waited_for(void **state)
 static void a_target_that_is_not_needed_is_not_blamed(void **state)
 {
     (void)state;
-    flush_while_away(200, false, 0); /* lasts for another reason */
+    flush_while_away(300, false, 0); /* lasts for another reason */
     flush_while_away(5, true, 0);    /* has been served without it */
 }
 
