@@ -14,6 +14,7 @@
 #include "wrap/record/workers.h"
 #include "wrap/record/world.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -186,7 +187,7 @@ static void describe_overhead(char *text, size_t size_bytes)
 {
     uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
     if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)
-        snprintf(text, size_bytes, "%llu ms", (unsigned long long)(each_ns / 1000000 + 1));
+        snprintf(text, size_bytes, "%" PRIu64 " ms", each_ns / 1000000 + 1);
     else
         snprintf(text, size_bytes, "%.1f %%", 100 * (double)sums[SUM_OVERHEAD] / (double)sums[SUM_DURATION]);
 }
