@@ -39,6 +39,11 @@ void clocks_sort(struct clocks *clocks, size_t location)
         qsort(at->points.at, at->points.n, sizeof *at->points.at, by_time);
 }
 
+static int64_t within_bounds(__int128 ns)
+{
+    return ns > CLOCK_LATEST_NS ? CLOCK_LATEST_NS : ns < -CLOCK_LATEST_NS ? -CLOCK_LATEST_NS : (int64_t)ns;
+}
+
 /* On the line through two points, also beyond them. */
 static int64_t offset_between(const struct clock_point *a, const struct clock_point *b, uint64_t time_ns)
 {
@@ -46,7 +51,7 @@ static int64_t offset_between(const struct clock_point *a, const struct clock_po
     __int128 distance = (__int128)time_ns - a->time_ns, size = drift < 0 ? -drift : drift;
     if (length <= 0 || size * 1000000 > length * LARGEST_DRIFT_PER_MILLION)
         return 2 * distance < length ? a->offset_ns : b->offset_ns;
-    return a->offset_ns + (int64_t)(drift * distance / length);
+    return within_bounds(a->offset_ns + drift * distance / length);
 }
 
 static int64_t offset_at(const struct clock_location *location, struct clock_cursor *cursor, uint64_t time_ns)
@@ -64,12 +69,12 @@ uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clo
                         uint64_t event)
 {
     const struct clock_location *at = &clocks->locations[location];
-    int64_t corrected_ns = (int64_t)time_ns - clocks->origin_ns;
+    __int128 corrected_ns = (__int128)time_ns - clocks->origin_ns;
     if (at->points.n)
         corrected_ns += offset_at(at, cursor, time_ns);
     while (cursor->floor < at->floors.n && at->floors.at[cursor->floor].event <= event)
         cursor->floor_ns = at->floors.at[cursor->floor++].time_ns;
-    uint64_t result_ns = corrected_ns < 0 ? 0 : (uint64_t)corrected_ns;
+    uint64_t result_ns = corrected_ns < 0 ? 0 : (uint64_t)within_bounds(corrected_ns);
     if (result_ns < cursor->floor_ns)
         result_ns = cursor->floor_ns;
     cursor->floor_ns = result_ns;
@@ -123,7 +128,7 @@ uint32_t clocks_align(const int64_t *bounds, uint32_t n, int64_t *offset)
                 next = p;
         if (next == n)
             break;
-        offset[next] = offset[from.at[next]] + difference(bounds, n, from.at[next], next);
+        offset[next] = within_bounds((__int128)offset[from.at[next]] + difference(bounds, n, from.at[next], next));
         added = next;
     }
     vec_release(&best);

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A damaged archive may hold any time and offset; kept within these (146 years), two of them can be added. */
+#define CLOCK_LATEST_NS (((int64_t)1 << 62) - 1)
+
 struct clock_point {
     uint64_t time_ns; /* as recorded */
     int64_t offset_ns;

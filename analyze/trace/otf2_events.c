@@ -8,11 +8,10 @@
 
 uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks)
 {
-    enum { LATEST_LOG2 = 62 };
     unsigned __int128 ns = ticks;
     if (archive->resolution != 1000000000)
         ns = ns * 1000000000u / archive->resolution;
-    return ns >> LATEST_LOG2 ? (uint64_t)1 << LATEST_LOG2 : (uint64_t)ns;
+    return ns > CLOCK_LATEST_NS ? CLOCK_LATEST_NS : (uint64_t)ns;
 }
 
 struct event *events_append(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind)
