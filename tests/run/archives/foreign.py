@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""An archive as another tool writes it, with I/O records of all kinds, and no communicator: rank 1 writes a file through
-MPI-IO, which writes it through POSIX below, while rank 0 waits. The report names the file, and counts its bytes once.
+"""Archives as another tool writes them, of known cause.
 
-    foreign.py --whywait W
+files: I/O records of all kinds, and no communicator. Rank 1 writes a file through MPI-IO, which writes it through POSIX
+below, while rank 0 waits. The report names the file, and counts its bytes once.
+
+locks: locks on a window that were requested only. Rank 0 computes with the lock on rank 2's window, rank 1 wants it, and
+comes back from MPI_Win_lock without it (rank 0 has not given it back), so that its MPI_Win_unlock waits. The report
+names what rank 0 computed.
+
+    foreign.py --whywait W files|locks
 """
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -13,24 +20,41 @@ import sys
 import tempfile
 
 import otf2
-from otf2.enums import IoAccessMode, IoCreationFlag, IoOperationFlag, IoOperationMode, IoParadigmClass, IoParadigmFlag, IoStatusFlag, Paradigm
+from otf2.enums import (GroupType, IoAccessMode, IoCreationFlag, IoOperationFlag, IoOperationMode, IoParadigmClass, IoParadigmFlag,
+                        IoStatusFlag, LockType, Paradigm)
 
 BYTES = 5_000_000
 
 
-def define(trace):
-    defs = trace.definitions
-    machine = defs.system_tree_node("machine")
-    node = defs.system_tree_node("node", parent=machine)
+@contextlib.contextmanager
+def within(writer, region, begin, end):
+    writer.enter(begin, region)
+    yield
+    writer.leave(end, region)
+
+
+def call(writer, region, begin, end):
+    with within(writer, region, begin, end):
+        pass
+
+
+def define_ranks(defs, n):
+    """A node, and a location on it for each rank."""
+    node = defs.system_tree_node("node", parent=defs.system_tree_node("machine"))
+    return node, [defs.location("Master thread", group=defs.location_group(f"MPI Rank {rank}", system_tree_parent=node)) for rank in range(n)]
+
+
+def define_calls(defs, *names):
+    return {name: defs.region(f"MPI_{name}", paradigm=Paradigm.MPI) for name in ("Init", *names, "Finalize")}
+
+
+def define_handles(defs, node):
     mpi_io = defs.io_paradigm(identification="MPI-IO", name="MPI I/O", io_paradigm_class=IoParadigmClass.PARALLEL, io_paradigm_flags=IoParadigmFlag.NONE)
     posix = defs.io_paradigm(identification="POSIX", name="POSIX I/O", io_paradigm_class=IoParadigmClass.SERIAL, io_paradigm_flags=IoParadigmFlag.OS)
     shared, log = defs.io_regular_file("/scratch/out.h5", scope=node), defs.io_regular_file("/scratch/log", scope=node)
     above = defs.io_handle(name="above", file=shared, io_paradigm=mpi_io)
     below = defs.io_handle(name="below", file=shared, io_paradigm=posix, parent=above)
-    alone = defs.io_handle(name="log", file=log, io_paradigm=posix)
-    ranks = [defs.location("Master thread", group=defs.location_group(f"MPI Rank {rank}", system_tree_parent=node)) for rank in range(2)]
-    regions = {name: defs.region(name, paradigm=Paradigm.MPI) for name in ("MPI_Init", "MPI_File_write", "MPI_Barrier", "MPI_Finalize")}
-    return (above, below, alone), ranks, regions
+    return above, below, defs.io_handle(name="log", file=log, io_paradigm=posix)
 
 
 def moves(writer, at, handles, until):
@@ -40,46 +64,84 @@ def moves(writer, at, handles, until):
         writer.io_operation_complete(until - step, handle, BYTES, step)
 
 
-def write(directory):
-    with otf2.writer.open(directory, timer_resolution=1_000_000) as trace:
-        (above, below, alone), ranks, regions = define(trace)
-        for rank, location in enumerate(ranks):
-            writer = trace.event_writer_from_location(location)
-
-            def region(name, begin, end):
-                writer.enter(begin, regions[name])
-                yield
-                writer.leave(end, regions[name])
-
-            for _ in region("MPI_Init", 0, 10):
-                pass
-            writer.io_create_handle(11, alone, IoAccessMode.WRITE_ONLY, IoCreationFlag.NONE, IoStatusFlag.NONE)
-            moves(writer, 12, [alone], 20)
-            for _ in region("MPI_File_write", 100, 900_000) if rank else []:
+def write_files(trace):
+    node, ranks = define_ranks(trace.definitions, 2)
+    above, below, alone = define_handles(trace.definitions, node)
+    mpi = define_calls(trace.definitions, "File_write", "Barrier")
+    for rank, location in enumerate(ranks):
+        writer = trace.event_writer_from_location(location)
+        call(writer, mpi["Init"], 0, 10)
+        writer.io_create_handle(11, alone, IoAccessMode.WRITE_ONLY, IoCreationFlag.NONE, IoStatusFlag.NONE)
+        moves(writer, 12, [alone], 20)
+        if rank == 1:
+            with within(writer, mpi["File_write"], 100, 900_000):
                 moves(writer, 200, [above, below], 800_000)
-            for _ in region("MPI_Barrier", 900_100 if rank else 100, 900_200):
-                pass
-            for _ in region("MPI_Finalize", 900_300, 900_400):
-                pass
+        call(writer, mpi["Barrier"], 900_100 if rank else 100, 900_200)
+        call(writer, mpi["Finalize"], 900_300, 900_400)
+
+
+def write_locks(trace):
+    defs = trace.definitions
+    _, ranks = define_ranks(defs, 3)
+    defs.group("MPI_COMM_WORLD", group_type=GroupType.COMM_LOCATIONS, paradigm=Paradigm.MPI, members=ranks)
+    everybody = defs.group("everybody", group_type=GroupType.COMM_GROUP, paradigm=Paradigm.MPI, members=ranks)
+    window = defs.rma_win("window", comm=defs.comm("MPI_COMM_WORLD", group=everybody))
+    mpi = define_calls(defs, "Win_lock", "Win_unlock")
+    holds = defs.region("holds", paradigm=Paradigm.USER, source_file="app.c", begin_line_number=3, end_line_number=9)
+    for rank, location in enumerate(ranks):
+        writer = trace.event_writer_from_location(location)
+        call(writer, mpi["Init"], 0, 10)
+        if rank < 2:
+            begin, end = ((20, 800_000), (100_000, 100_200))[rank]
+            with within(writer, mpi["Win_lock"], begin, begin + 10):
+                writer.rma_request_lock(begin + 5, window, 2, 0, LockType.EXCLUSIVE)
+            if rank == 0:
+                call(writer, holds, begin + 11, end)
+            with within(writer, mpi["Win_unlock"], end, 800_100 + rank):
+                writer.rma_release_lock(end + 1, window, 2, 0)
+        call(writer, mpi["Finalize"], 800_200, 800_300)
+
+
+def found_files(report):
+    cause = report["causes"][0]
+    return cause["name"], cause["ranks"], cause["files"]
+
+
+def found_locks(report):
+    cause = report["causes"][0]
+    sites = [site for site in report["sites"] if site["wait"] == "lock contention"]
+    return cause["name"], cause["ranks"], [(site["call"], site["instances"], site["rank_waiting_ns"]) for site in sites]
+
+
+CASES = {
+    "files": (write_files, found_files, ("inside MPI_File_write", [1], [{"name": "/scratch/out.h5", "bytes": BYTES}])),
+    "locks": (write_locks, found_locks, ("holds() app.c:3-9", [0], [("MPI_Win_unlock", 1, [0, 699_800_000, 0])])),
+}
+
+
+def report_on(whywait, write):
+    with tempfile.TemporaryDirectory(prefix="whywait-foreign-") as directory:
+        archive = os.path.join(directory, "archive")
+        with otf2.writer.open(archive, timer_resolution=1_000_000) as trace:
+            write(trace)
+        done = subprocess.run([whywait, "report", "--format", "json", os.path.join(archive, "traces.otf2")],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"status {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--whywait", required=True)
+    parser.add_argument("case", choices=CASES)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="whywait-foreign-") as directory:
-        archive = os.path.join(directory, "archive")
-        write(archive)
-        done = subprocess.run([options.whywait, "report", "--format", "json", os.path.join(archive, "traces.otf2")],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"status {done.returncode}: {done.stderr}")
-    cause = json.loads(done.stdout)["causes"][0]
-    found = cause["routine"] or cause["name"], cause["ranks"], cause["files"]
-    stated = "MPI_File_write", [1], [{"name": "/scratch/out.h5", "bytes": BYTES}]
-    if stated[0] not in found[0] or stated[1:] != found[1:]:
-        sys.exit(f"found {found}, stated {stated}\n{cause}")
-    print(cause["explanation"])
+    write, find, stated = CASES[options.case]
+    report = report_on(options.whywait, write)
+    found = find(report)
+    if stated != found:
+        sys.exit(f"found {found}, stated {stated}")
+    print(report["causes"][0]["explanation"])
 
 
 main()
