@@ -6,6 +6,7 @@
  * else).
  */
 #include "wrap/record/recorder.h"
+#include "wrap/record/thread_key.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -35,7 +36,7 @@ static void thread_exits(void *value)
 
 static void make_exit_key(void)
 {
-    pthread_key_create(&exit_key, thread_exits);
+    exit_key = thread_key_new(thread_exits);
 }
 
 static struct recorder_thread *find_locked(int32_t tid)

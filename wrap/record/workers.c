@@ -6,6 +6,7 @@
 #include "wrap/record/workers.h"
 #include "wrap/record/counters_sync.h"
 #include "wrap/record/helper.h"
+#include "wrap/record/thread_key.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -75,7 +76,7 @@ static void thread_ends(void *value)
 static void prepare(void)
 {
     workers.pid = getpid();
-    pthread_key_create(&workers.key, thread_ends);
+    workers.key = thread_key_new(thread_ends);
 }
 
 static struct worker *find_unused(void)
@@ -121,7 +122,8 @@ void workers_begin(void)
     pthread_once(&workers.once, prepare);
     if (workers.pid != getpid())
         return;
-    if (counters_are_there() && self_or_new()) {
+    bool end_is_noticed = workers.key != THREAD_KEY_NONE;
+    if (end_is_noticed && counters_are_there() && self_or_new()) {
         counters_attach_new(&self->counters);
         move_self(LOOKED_AT);
     } else {

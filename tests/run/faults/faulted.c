@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A deterministic program whose output and exit status (7) must not depend on what happens to its recorder. */
+/*
+ * A deterministic program whose output and exit status (7) must not depend on what happens to its recorder; nor must
+ * what a thread keeps under a key of its own, here the first one that there is.
+ */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 
 int main(int argc, char **argv)
 {
     int rank, size;
     double sum = 0, value, in;
+    pthread_key_t key;
+    pthread_key_create(&key, NULL);
+    pthread_setspecific(key, &sum);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -20,5 +27,5 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("sum %.0f\n", sum);
     MPI_Finalize();
-    return 7;
+    return pthread_getspecific(key) == &sum ? 7 : 8;
 }

@@ -86,6 +86,7 @@ FAULT(int, fstat, -1, EIO, (int fd, struct stat *status), (fd, status))
 FAULT(int, clock_gettime, -1, EINVAL, (clockid_t clock, struct timespec *at), (clock, at))
 FAULT(int, pthread_create, EAGAIN, EAGAIN,
       (pthread_t * thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg), (thread, attr, body, arg))
+FAULT(int, pthread_key_create, EAGAIN, EAGAIN, (pthread_key_t * key, void (*destroy)(void *)), (key, destroy))
 FAULT(int, posix_spawn, ENOMEM, ENOMEM,
       (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
        char *const argv[], char *const envp[]),

@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 CALLS = ["mkdir", "mkdirat", "open", "openat", "ftruncate", "fallocate", "posix_fallocate", "write", "pwrite", "read", "mmap", "madvise",
-         "munmap", "close", "fstat", "clock_gettime", "pthread_create", "posix_spawn", "malloc", "calloc", "realloc"]
+         "munmap", "close", "fstat", "clock_gettime", "pthread_create", "pthread_key_create", "posix_spawn", "malloc", "calloc",
+         "realloc"]
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none", WHYWAIT_QUIET="1")
 

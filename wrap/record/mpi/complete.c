@@ -6,6 +6,7 @@
  * request was pending or all were null: programs poll on empty lists by the million, too.
  */
 #include "wrap/record/mpi/complete.h"
+#include "wrap/record/thread_key.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -30,8 +31,7 @@ static void release(void *block)
 
 static void make_key(void)
 {
-    if (pthread_key_create(&many_key, release) != 0)
-        record_give_up("no thread-specific key is left for lists of requests");
+    many_key = thread_key_new(release);
 }
 
 static bool grow(int n)
