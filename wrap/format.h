@@ -263,7 +263,8 @@ struct ww_clock {
 
 /* Executions (or bytes) since the last such record of this thread, taken at the entry of the call that follows: 96-bit
  * bins. Those of thread 0 include the threads of the process that do not call MPI. There is one before every call that
- * may synchronise, polls excepted, also when nothing changed. */
+ * may synchronise, polls excepted, also when nothing changed. Points from POINTS_GONE_FRAME (wrap/plugin/points.h) on
+ * are return addresses, and tell how many calls will not return there because of a longjmp. */
 struct ww_bins {
     struct ww_head head;
     uint16_t what; /* enum ww_bin_kind */

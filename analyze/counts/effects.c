@@ -31,6 +31,8 @@ static void effects_of_unit(struct counts *counts, uint32_t f, struct counts_eff
 uint32_t counts_point_effects(struct counts *counts, uint32_t point, struct counts_effects *effects)
 {
     effects->n = 0;
+    if (point >= POINTS_GONE_FRAME)
+        return counts_frame_effects(counts, point - POINTS_GONE_FRAME, effects);
     uint32_t f = counts_function_of(counts, point);
     if (f == CFG_NONE)
         return CFG_NONE;

@@ -172,7 +172,12 @@ static void solve_one(struct counts *counts, uint32_t f, struct counts_result *r
 /* A frame with its block looked up. */
 struct parked {
     uint32_t function, block;
-    int32_t sign;
+    int64_t n;
+};
+
+struct parked_list {
+    struct parked *at;
+    size_t n, cap;
 };
 
 static int compare_parked(const void *left, const void *right)
@@ -187,23 +192,30 @@ static int compare_u32(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static size_t look_up_frames(const struct counts *counts, const struct counts_frame *frames, size_t n_frames,
-                             struct parked *parked)
+static void park(const struct counts *counts, uint64_t return_address, int64_t n, struct parked_list *list)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < n_frames; i++) {
-        parked[n].sign = frames[i].sign;
-        n += counts_parked_at(counts, frames[i].return_address, &parked[n].function, &parked[n].block);
-    }
-    if (n)
-        qsort(parked, n, sizeof *parked, compare_parked);
-    return n;
+    struct parked parked = {.n = n};
+    if (counts_parked_at(counts, return_address, &parked.function, &parked.block))
+        *vec_push(list) = parked;
 }
 
-static void add_parked(struct counts *counts, const struct parked *parked, size_t n, int32_t factor)
+/* The frames in flight, and those that a longjmp removed: they stay where they were. */
+static void look_up_frames(const struct counts *counts, const struct counts_bin *bins, size_t n_bins,
+                           const struct counts_frame *frames, size_t n_frames, struct parked_list *list)
+{
+    for (size_t i = 0; i < n_frames; i++)
+        park(counts, frames[i].return_address, frames[i].sign, list);
+    for (size_t i = 0; i < n_bins; i++)
+        if (bins[i].point >= POINTS_GONE_FRAME)
+            park(counts, bins[i].point - POINTS_GONE_FRAME, (int64_t)(bins[i].value & INT32_MAX), list);
+    if (list->n)
+        qsort(list->at, list->n, sizeof *list->at, compare_parked);
+}
+
+static void add_parked(struct counts *counts, const struct parked *parked, size_t n, int64_t factor)
 {
     for (size_t i = 0; i < n; i++)
-        counts->parked[parked[i].block] += factor * parked[i].sign;
+        counts->parked[parked[i].block] += factor * parked[i].n;
 }
 
 static void clear_values(struct counts *counts, uint32_t f)
@@ -218,9 +230,9 @@ void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n
 {
     counts_make_scratch(counts);
     result->rows.n = result->bytes.n = result->faults.n = 0;
-    VEC(struct parked) parked = {0};
-    vec_resize(&parked, n_frames);
-    size_t n_parked = look_up_frames(counts, frames, n_frames, parked.at), p = 0;
+    struct parked_list parked = {0};
+    look_up_frames(counts, bins, n_bins, frames, n_frames, &parked);
+    size_t p = 0;
     uint32_t n_touched = 0;
     for (size_t i = 0; i < n_bins; i++) {
         uint32_t f = counts_function_of(counts, bins[i].point);
@@ -229,13 +241,13 @@ void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n
         counts->values[bins[i].point] += bins[i].value;
         n_touched = touch(counts, f, n_touched);
     }
-    for (size_t i = 0; i < n_parked; i++)
+    for (size_t i = 0; i < parked.n; i++)
         n_touched = touch(counts, parked.at[i].function, n_touched);
     qsort(counts->touched, n_touched, sizeof *counts->touched, compare_u32);
     for (uint32_t i = 0; i < n_touched; i++) {
         uint32_t f = counts->touched[i];
         size_t first = p;
-        while (p < n_parked && parked.at[p].function == f)
+        while (p < parked.n && parked.at[p].function == f)
             p++;
         add_parked(counts, parked.at + first, p - first, 1);
         solve_one(counts, f, result);

@@ -25,6 +25,9 @@
 #define POINTS_SECTION ".whywait_points"
 #define POINTS_STRINGS ".whywait_strings"
 enum { POINTS_VERSION = 2, POINTS_NONE = UINT32_MAX };
+/* In bins alone: a point from here on stands for frames that a longjmp removed, and is their return address (link-time)
+ * plus this. */
+#define POINTS_GONE_FRAME 0x80000000u
 #define POINTS_MAGIC 0x57575031u /* "1PWW" */
 
 struct points_function {

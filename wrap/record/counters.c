@@ -4,6 +4,7 @@
  * are two passes over 80 kB, in steps of 64 bytes that are compared as a whole (AVX2 where the processor has it).
  */
 #include "wrap/record/counters.h"
+#include "wrap/plugin/points.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -129,6 +130,23 @@ uint32_t counters_take(const struct counters_module *module, struct counters_vie
     return n;
 }
 
+uint32_t counters_take_gone(const struct counters_module *module, struct gone *gone, struct counters_bin *bins)
+{
+    uint32_t n = 0;
+    for (unsigned i = 0; i < GONE_PLACES && module->tls_module; i++) {
+        struct gone_place *place = &gone->places[i];
+        uint64_t address = atomic_load_explicit(&place->return_address, memory_order_acquire);
+        if (!address)
+            break;
+        if (address < module->low || address >= module->high || address - module->bias >= POINTS_GONE_FRAME)
+            continue;
+        uint64_t n_new = gone_take(place);
+        if (n_new)
+            bins[n++] = (struct counters_bin){POINTS_GONE_FRAME | (uint32_t)(address - module->bias), n_new};
+    }
+    return n;
+}
+
 static void move_counts(const struct counters_module *module, struct counters_view *view, enum counters_kind kind,
                         uint64_t *words)
 {
@@ -162,6 +180,7 @@ void counters_leave(const struct counters_process *process, uint32_t n_modules, 
     counters_attach(process, n_modules, thread);
     for (uint32_t i = 0; i < n_modules; i++)
         leave_one(&process->modules[i], &thread->views[i], &rest->views[i]);
+    gone_move(&thread->gone, &rest->gone);
     thread->n_modules = 0;
     rest->n_modules = n_modules;
     errno = saved;

@@ -8,6 +8,7 @@
  * at a time. No function here knows of MPI or of the spool, allocates with malloc, or changes errno.
  */
 #pragma once
+#include "wrap/record/gone.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,10 +29,10 @@ struct counters_set {
 };
 
 struct counters_module {
-    uint64_t bias, low; /* of the loaded object */
-    size_t tls_module;  /* the loader's number for its thread-local block; 0 = it was unloaded */
-    uint32_t id;        /* from 1, never reused */
-    uint32_t n_points;  /* largest point number + 1 */
+    uint64_t bias, low, high; /* of the loaded object: its segments lie in [low, high) */
+    size_t tls_module;        /* the loader's number for its thread-local block; 0 = it was unloaded */
+    uint32_t id;              /* from 1, never reused */
+    uint32_t n_points;        /* largest point number + 1 */
     struct counters_set sets[COUNTERS_KINDS];
     bool is_seen_everywhere; /* no thread runs whose counts in it cannot be seen */
     uint64_t *mark;          /* a word in the module's data, 1 once it is known; NULL = it has none */
@@ -56,6 +57,7 @@ struct counters_thread {
     } views[COUNTERS_MODULES];
     uint32_t n_modules; /* looked up so far */
     unsigned long long n_subs;
+    struct gone gone;
 };
 
 struct counters_bin {
@@ -86,6 +88,10 @@ struct counters_cursor {
 };
 uint32_t counters_take(const struct counters_module *module, struct counters_view *view, enum counters_kind kind,
                        struct counters_cursor *cursor, struct counters_bin *bins, uint32_t n_bins);
+
+/* The same of frames that a longjmp removed, as bins of points of their own (POINTS_GONE_FRAME). There are at most
+ * GONE_PLACES. */
+uint32_t counters_take_gone(const struct counters_module *module, struct gone *gone, struct counters_bin *bins);
 
 /* Zeroed memory that is never given back; NULL when there is none. */
 void *counters_pages(size_t size_bytes);

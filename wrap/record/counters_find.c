@@ -230,6 +230,19 @@ static bool is_writable(const struct dl_phdr_info *info, uint64_t address)
     return false;
 }
 
+static void find_segments(const struct dl_phdr_info *info, struct counters_module *module)
+{
+    module->low = UINT64_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uint64_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD)
+            continue;
+        module->low = at < module->low ? at : module->low;
+        module->high = at + p->p_memsz > module->high ? at + p->p_memsz : module->high;
+    }
+}
+
 struct scan {
     struct counters_process *process;
     bool is_first, is_new;
@@ -272,6 +285,7 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
             module.mark = (uint64_t *)(uintptr_t)(info->dlpi_addr + mark);
             *module.mark = 1;
         }
+        find_segments(info, &module);
         module.id = process->n_modules + 1;
         scan->is_there[process->n_modules] = scan->is_new = true;
         process->modules[process->n_modules++] = module;

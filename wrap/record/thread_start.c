@@ -5,15 +5,12 @@
  * have a section of their own (workers_is_start).
  */
 #include "wrap/record/helper.h"
+#include "wrap/record/interpose.h"
 #include "wrap/record/workers.h"
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <threads.h>
-
-#define EXPORT __attribute__((visibility("default")))
 
 struct start {
     union {
@@ -53,23 +50,13 @@ static struct start *start_pack(struct start start)
     return packed;
 }
 
-static void *find_next(void *_Atomic *function, const char *name)
-{
-    void *found = atomic_load_explicit(function, memory_order_relaxed);
-    if (!found) {
-        found = dlsym(RTLD_NEXT, name);
-        atomic_store_explicit(function, found, memory_order_relaxed);
-    }
-    return found;
-}
-
 typedef int posix_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int c11_create(thrd_t *, thrd_start_t, void *);
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
     static void *_Atomic function;
-    posix_create *next = (posix_create *)find_next(&function, "pthread_create");
+    posix_create *next = (posix_create *)interpose_next(&function, "pthread_create");
     if (!next)
         return EAGAIN;
     struct start *start = start_pack((struct start){.posix = routine, .argument = argument});
@@ -84,7 +71,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 {
     static void *_Atomic function;
-    c11_create *next = (c11_create *)find_next(&function, "thrd_create");
+    c11_create *next = (c11_create *)interpose_next(&function, "thrd_create");
     if (!next)
         return thrd_error;
     struct start *start = start_pack((struct start){.c11 = routine, .argument = argument});

@@ -23,6 +23,10 @@ bool workers_is_start(uint64_t address);
 /* The calling thread's counters, which it takes itself from now on; NULL when there is no memory. */
 struct counters_thread *workers_own(void);
 
+/* The calling thread's, to note in what the counters do not tell; NULL in programs without counters, as far as was seen
+ * when a thread last looked. */
+struct counters_thread *workers_noting(void);
+
 /* Hands out the counters of every thread that does not take its own, and what those left that ended, one after the
  * other. No thread ends meanwhile. */
 void workers_each(void (*take)(struct counters_thread *thread));
