@@ -23,7 +23,7 @@ static struct {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool running, end;
+    bool running, end, told_full;
     _Atomic bool has_work;
     uint64_t cpu_ns;
 } helper = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -71,8 +71,10 @@ static void tell_when_full(struct recorder_thread *thread)
     if (!spool_is_full(&thread->events) || thread->told_full)
         return;
     thread->told_full = true;
-    say("rank %d, thread %d: no more room in %s: its MPI calls are only counted from now on", recorder.rank,
-        thread->index, recorder.spool_dir);
+    if (recorder.options.is_first_on_node && !helper.told_full)
+        say("rank %d, thread %d: no more room in %s: its MPI calls are only counted from now on", recorder.rank,
+            thread->index, recorder.spool_dir);
+    helper.told_full = true;
     record_note("thread %d ran out of room and was not recorded to its end", thread->index);
 }
 

@@ -105,7 +105,7 @@ static void choose_spool(void)
         away_choose(recorder.run_dir, recorder.options.spool, recorder.spool_dir, sizeof recorder.spool_dir);
     if (recorder.is_away)
         return;
-    if (errno != 0)
+    if (errno != 0 && say_is_first_on_node())
         say("the spool cannot be in %s: %s; it is in the run directory", recorder.options.spool, strerror(errno));
     snprintf(recorder.spool_dir, sizeof recorder.spool_dir, "%.*s/spool", (int)(sizeof recorder.spool_dir - 8),
              recorder.run_dir);

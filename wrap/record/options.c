@@ -21,7 +21,7 @@ static uint64_t number_option(const char *name, uint64_t otherwise)
         value <<= 20;
     else if (*end == 'g' || *end == 'G')
         value <<= 30;
-    if (end == text)
+    if (end == text && say_is_first_rank())
         say("%s=%s is no number: ignored", name, text);
     return end == text ? otherwise : value;
 }
@@ -38,12 +38,13 @@ static void read_all(void)
     const char *sampler = getenv("WHYWAIT_SAMPLER");
     snprintf(options->sampler, sizeof options->sampler, "%s", sampler ? sampler : "");
     const char *only = getenv("WHYWAIT_ONLY");
-    if (only && strlen(only) >= sizeof options->only)
+    if (only && strlen(only) >= sizeof options->only && say_is_first_rank())
         say("WHYWAIT_ONLY is longer than %zu characters: cut", sizeof options->only - 1);
     snprintf(options->only, sizeof options->only, "%s", only ? only : "");
     options->space = number_option("WHYWAIT_SPACE", 0) != 0;
     options->convert = number_option("WHYWAIT_CONVERT", 1) != 0;
     options->quiet = number_option("WHYWAIT_QUIET", 0) != 0;
+    options->is_first_on_node = say_is_first_on_node();
     recorder.budget.left_bytes = options->limit_bytes < INT64_MAX ? (int64_t)options->limit_bytes : INT64_MAX;
 }
 

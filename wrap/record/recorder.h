@@ -34,6 +34,7 @@ struct recorder_thread {
     const void *poll_return_address;
     uint64_t poll_enter_ns;
     bool poll_is_sparse;
+    uint64_t poll_cpu_ns; /* the thread's CPU time at the last failure; 0 = not taken */
     _Atomic uint64_t n_calls, n_polls;
     /* For the helper, which must know whether this thread is inside MPI: 0 = it is not. */
     _Atomic uint64_t open_ns;
@@ -63,6 +64,7 @@ struct recorder_options {
     char only[ONLY_BYTES]; /* functions whose counts are recorded; empty = all */
     bool space;            /* bytes allocated too */
     bool convert, quiet;
+    bool is_first_on_node;
 };
 
 struct recorder_process {

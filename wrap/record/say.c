@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,6 +41,26 @@ void say(const char *format, ...)
     write_line(format, arguments);
     va_end(arguments);
     errno = saved;
+}
+
+static bool is_first(const char *const *names)
+{
+    for (; *names; names++) {
+        const char *number = getenv(*names);
+        if (number)
+            return strcmp(number, "0") == 0;
+    }
+    return true;
+}
+
+bool say_is_first_rank(void)
+{
+    return is_first((const char *const[]){"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL});
+}
+
+bool say_is_first_on_node(void)
+{
+    return is_first((const char *const[]){"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL});
 }
 
 static bool is_known(const char *text)

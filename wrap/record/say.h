@@ -5,5 +5,13 @@
 
 /* "whywait: ..." and a new line, in one write. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Of what holds for all ranks, or for all ranks of a node, the first of them speaks: a line from each of a thousand
+ * would bury the program's output. Known from the launcher's variables, since MPI cannot be asked at any time; without
+ * these everybody is the first.
+ */
+bool say_is_first_rank(void);
+bool say_is_first_on_node(void);
 /* Writes the notes that were not written yet (record_note keeps them). One caller at a time. */
 void say_write_notes(struct spool *spool);

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct ahead {
@@ -80,18 +79,6 @@ void ahead_note(void)
                     base_name(ahead.object), ahead.function, ahead.n, advice(&ahead));
 }
 
-/* By what stands in the environment: asking MPI for the rank is too late here. */
-static bool is_first_rank(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *rank = getenv(names[i]);
-        if (rank)
-            return !strcmp(rank, "0");
-    }
-    return true;
-}
-
 static bool mpi_was_used(void)
 {
     int (*initialized)(int *) = dlsym(RTLD_DEFAULT, "PMPI_Initialized");
@@ -107,7 +94,7 @@ static __attribute__((destructor)) void tell_if_unseen(void)
     struct ahead init = {0};
     if (!life_has_started())
         look_up("MPI_Init", (void *)MPI_Init, &init);
-    if (init.n && is_first_rank() && mpi_was_used())
+    if (init.n && say_is_first_rank() && mpi_was_used())
         say("nothing was recorded: %s takes MPI_Init ahead of the recorder and passes it on as PMPI_Init (%s)",
             base_name(init.object), advice(&init));
     errno = saved_errno;

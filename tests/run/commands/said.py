@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What holds for all ranks is said once, not by each of them.
+
+    said.py BUILD_DIR
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+RANKS = 4
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+           OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
+CASES = [({"WHYWAIT_RATE": "fast"}, "WHYWAIT_RATE=fast is no number"),
+         ({"WHYWAIT_ONLY": "x" * 100000}, "WHYWAIT_ONLY is longer"),
+         ({"WHYWAIT_SPOOL": "/proc"}, "the spool cannot be in /proc"),
+         ({"WHYWAIT_LIMIT": "600k"}, "no more room")]
+
+
+def lines_with(text, build, environment):
+    with tempfile.TemporaryDirectory() as cwd:
+        command = [shutil.which("mpirun.openmpi") or "mpirun", "-n", str(RANKS), build / "bin" / "whywait", "record", build / "bin" / "faulted"]
+        done = subprocess.run(command, cwd=cwd, env={**ENV, **environment}, capture_output=True, text=True, timeout=120)
+    return [line for line in done.stderr.splitlines() if text in line]
+
+
+def main():
+    build, failed = pathlib.Path(sys.argv[1]).resolve(), False
+    for environment, text in CASES:
+        lines = lines_with(text, build, environment)
+        if len(lines) != 1:
+            failed = True
+            print(f"\"{text}\" was said {len(lines)} times:", *lines, sep="\n    ")
+    sys.exit(failed)
+
+
+main()
