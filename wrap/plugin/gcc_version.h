@@ -27,6 +27,7 @@
 #include "cfgloop.h"
 #include "tree-ssa-loop.h"
 #include "tree-ssa-loop-niter.h"
+#include "tree-ssa-loop-ivopts.h"
 #include "tree-scalar-evolution.h"
 #include "gimplify.h"
 #include "gimplify-me.h"

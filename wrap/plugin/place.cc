@@ -168,9 +168,9 @@ uint32_t telling_loop(const routine &r, const cfg_loops &loops, const std::vecto
 }
 
 /* Adds what the loop tells, to the word itself when it is the whole nest. */
-void add_trips(const routine &r, const cfg_loops &loops, uint32_t l, const trips &trips, nest &nest, uint32_t edge)
+void add_trips(const routine &r, const cfg_loops &loops, const trips &trips, nest &nest, uint32_t edge)
 {
-    const cfg_loop &loop = loops.at[l];
+    const cfg_loop &loop = loops.at[trips.at];
     tree variable = &loop == nest.loop ? nullptr : new_variable(r, nest, edge, 0);
     auto add = [&](struct edge_def *e, gimple_seq seq, tree amount) {
         if (variable)
@@ -243,7 +243,7 @@ void insert_edge_counters(const routine &r, const cfg_loops &loops, const std::v
             if (telling == CFG_NONE)
                 count_in_variable(r, loops, nest, e);
             else
-                add_trips(r, loops, telling, trips[telling], nest, e);
+                add_trips(r, loops, trips[telling], nest, e);
         } else if (r.places[e].on) {
             insert_on(r.places[e].on, add_to_word(r, r.counter[e], one()));
         } else {
@@ -394,7 +394,7 @@ double *counter_costs(routine &r, const cfg_loops &loops, const std::vector<bool
         arm arm = optimize && nest_of(r, loops, is_quiet, e) ? routine_find_arm(r.places[e].on) : ::arm{};
         costs[e] = weights[e];
         if (telling != CFG_NONE)
-            costs[e] = entries[telling];
+            costs[e] = entries[trips[telling].at];
         else if (arm.condition)
             costs[e] = block_weight(r, weights, block_of_condition(r, e, arm.condition));
         else if (is_critical(r.places[e]) && !loop_to_count_at_head(r, loops, e))
@@ -434,7 +434,7 @@ bool routine_place(routine &r, const options &options, const char **why)
         for (uint32_t l = 0; l < loops.n; l++)
             is_quiet[l] = options.promote && loop_is_quiet(r, loops.at[l]);
         if (options.promote && options.trips)
-            trips = routine_find_trips(r, loops);
+            trips = routine_find_trips(r, loops, is_quiet);
         if (!choose_edges(r, counter_costs(r, loops, is_quiet, trips), why))
             return false;
     }

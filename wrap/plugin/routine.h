@@ -101,7 +101,15 @@ bool routine_place(routine &r, const options &options, const char **why);
 /* trips.cc: how often a loop went back to its head since it was entered, without counting. */
 struct trips {
     enum { UNKNOWN, ON_ENTRY, AT_EXIT } kind = UNKNOWN;
-    tree niter = nullptr;                               /* ON_ENTRY */
+    tree niter = nullptr; /* ON_ENTRY */
+    /* ON_ENTRY: the loop before which the number is added (this one or one around it), and how often this one is
+     * entered then: the product of these. */
+    struct times {
+        tree niter;
+        bool is_one_more;
+    };
+    uint32_t at = CFG_NONE;
+    std::vector<times> entered;
     tree phi = nullptr, next = nullptr, base = nullptr; /* AT_EXIT: a variable, its next and its first value */
     HOST_WIDE_INT step = 0;
 };
@@ -110,8 +118,8 @@ struct trips {
 void routine_prepare_loops();
 void routine_forget_loops();
 /* By loop. */
-std::vector<trips> routine_find_trips(const routine &r, const cfg_loops &loops);
-/* The number, computed in seq, which belongs on an edge into the loop or (with dominators known) out of it. */
+std::vector<trips> routine_find_trips(const routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet);
+/* The number, computed in seq, which belongs on an edge into the loop `at` or (with dominators known) out of it. */
 tree trips_on_entry(const trips &trips, gimple_seq *seq);
 tree trips_at_exit(const trips &trips, edge exit, gimple_seq *seq);
 

@@ -34,16 +34,18 @@ bool counts_iterations(class loop *loop, gphi *phi, edge entry, edge latch, trip
     tree result = gimple_phi_result(phi), type = TREE_TYPE(result);
     affine_iv iv;
     if (virtual_operand_p(result) || !(INTEGRAL_TYPE_P(type) || POINTER_TYPE_P(type)) || TYPE_PRECISION(type) < 32 ||
-        !simple_iv(loop, loop, result, &iv, false) || !tree_fits_shwi_p(iv.step) || !cannot_wrap(type, iv))
+        !simple_iv(loop, loop, result, &iv, false) || !cst_and_fits_in_hwi(iv.step) || !cannot_wrap(type, iv))
         return false;
-    HOST_WIDE_INT step = tree_to_shwi(iv.step);
-    if (POINTER_TYPE_P(type) && step > HOST_WIDE_INT_MAX / 2)
-        return false;
+    HOST_WIDE_INT step = int_cst_value(iv.step); /* pointers move by unsigned steps: down is a huge one */
     tree base = PHI_ARG_DEF_FROM_EDGE(phi, entry), next = PHI_ARG_DEF_FROM_EDGE(phi, latch);
     if (!step || !pow2p_hwi(step < 0 ? -step : step) || TREE_CODE(next) != SSA_NAME ||
         SSA_NAME_OCCURS_IN_ABNORMAL_PHI(result) || SSA_NAME_OCCURS_IN_ABNORMAL_PHI(next))
         return false;
-    trips = {trips::AT_EXIT, nullptr, result, next, base, step};
+    trips.kind = trips::AT_EXIT;
+    trips.phi = result;
+    trips.next = next;
+    trips.base = base;
+    trips.step = step;
     return true;
 }
 
@@ -93,6 +95,39 @@ trips find_one(const routine &r, const cfg_loops &loops, uint32_t l)
     return entry ? find_variable(loop, entry) : trips{};
 }
 
+/* The edge into the loop, from a block that does nothing but enter it. */
+edge plain_entry(const routine &r, const cfg_loops &loops, uint32_t l)
+{
+    edge entry = only_entry(r, loops, l);
+    return entry && single_succ_p(entry->src) ? entry : nullptr;
+}
+
+bool is_known_before(const trips &known, class loop *loop)
+{
+    bool is_known = expr_invariant_in_loop_p(loop, known.niter);
+    for (const trips::times &times : known.entered)
+        is_known &= expr_invariant_in_loop_p(loop, times.niter);
+    return is_known;
+}
+
+/* A loop that every iteration of the one around it enters once, for a number of iterations that is known before that
+ * one too, is told there: the numbers multiply. */
+bool move_out(const routine &r, const cfg_loops &loops, const std::vector<trips> &found, trips &moving)
+{
+    uint32_t around = loops.at[moving.at].parent;
+    edge entry = plain_entry(r, loops, moving.at);
+    if (around == CFG_NONE || found[around].kind != trips::ON_ENTRY || !entry || !plain_entry(r, loops, around))
+        return false;
+    class loop *loop = r.blocks[loops.at[around].head]->loop_father;
+    if (entry->src->loop_father != loop || !dominated_by_p(CDI_DOMINATORS, loop->latch, entry->src) ||
+        !is_known_before(moving, loop))
+        return false;
+    edge exit = r.places[loops.at[around].exits[0]].on;
+    moving.entered.push_back({found[around].niter, dominated_by_p(CDI_DOMINATORS, exit->src, entry->src)});
+    moving.at = around;
+    return true;
+}
+
 tree convert(gimple_seq *seq, tree type, tree value)
 {
     if (useless_type_conversion_p(type, TREE_TYPE(value)))
@@ -125,25 +160,43 @@ void routine_forget_loops()
         loop_optimizer_finalize();
 }
 
-std::vector<trips> routine_find_trips(const routine &r, const cfg_loops &loops)
+std::vector<trips> routine_find_trips(const routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet)
 {
     std::vector<trips> found(loops.n);
     if (!loops.n || !optimize)
         return found;
     calculate_dominance_info(CDI_DOMINATORS);
     scev_initialize();
-    for (uint32_t l = 0; l < loops.n; l++)
+    for (uint32_t l = 0; l < loops.n; l++) {
         found[l] = find_one(r, loops, l);
+        found[l].at = l;
+    }
     scev_finalize();
+    for (trips &each : found)
+        while (each.kind == trips::ON_ENTRY && loops.at[each.at].parent != CFG_NONE &&
+               is_quiet[loops.at[each.at].parent] && move_out(r, loops, found, each))
+            continue;
     return found;
+}
+
+static tree as_value(gimple_seq *seq, tree expression)
+{
+    gimple_seq before = nullptr;
+    tree value = force_gimple_operand(unshare_expr(expression), &before, true, NULL_TREE);
+    gimple_seq_add_seq(seq, before);
+    return convert(seq, uint64_type_node, value);
 }
 
 tree trips_on_entry(const trips &trips, gimple_seq *seq)
 {
-    gimple_seq before = nullptr;
-    tree value = force_gimple_operand(unshare_expr(trips.niter), &before, true, NULL_TREE);
-    gimple_seq_add_seq(seq, before);
-    return convert(seq, uint64_type_node, value);
+    tree value = as_value(seq, trips.niter);
+    for (const trips::times &times : trips.entered) {
+        tree n = as_value(seq, times.niter);
+        if (times.is_one_more)
+            n = combine(seq, PLUS_EXPR, n, build_one_cst(uint64_type_node));
+        value = combine(seq, MULT_EXPR, value, n);
+    }
+    return value;
 }
 
 tree trips_at_exit(const trips &trips, edge exit, gimple_seq *seq)
