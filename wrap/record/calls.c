@@ -10,11 +10,21 @@
  *
  * Polling: a failing poll whose predecessor failed at the same place only moves the end of the open interval. That
  * takes one reading of the clock, which cannot tell time in the poll from time between two polls. Where polls turn out
- * to be far apart, a second reading is made, and time that the program spent on its own work ends the interval.
+ * to be far apart, a second reading is made, and time that the program spent on its own work ends the interval. Sleep
+ * is no work: a program that backs off between two polls waits all the same. The thread's CPU time tells the two apart.
  */
 #include "wrap/record/recorder.h"
 
-enum { POLL_SPARSE_NS = 20000, POLL_WORK_NS = 10000, CALL_UNITS = sizeof(struct ww_call) / WW_UNIT };
+enum {
+    POLL_SPARSE_NS = 20000,
+    POLL_WORK_NS = 10000,
+    /* Who sleeps, sleeps for longer than that (the kernel's timer slack), with less CPU time between falling asleep and
+     * the next poll, and polls again before that. */
+    POLL_NAP_MIN_NS = 50000,
+    POLL_NAP_CPU_NS = 30000,
+    POLL_NAP_MAX_NS = 100000000,
+};
+enum { CALL_UNITS = sizeof(struct ww_call) / WW_UNIT };
 
 __thread int fortran_depth;
 void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
@@ -148,10 +158,26 @@ void record_leave(struct ww_call *call, int mpi_error)
         thread->depth--;
 }
 
-/* A poll after the program worked on its own since the last one. */
-static bool worked_since_last_poll(struct recorder_thread *thread, uint64_t now_ns)
+static uint64_t thread_cpu_ns(void)
 {
-    return now_ns - thread->poll->leave_ns > POLL_WORK_NS;
+    struct timespec cpu = {0, 0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+}
+
+static bool slept_since_last_poll(const struct recorder_thread *thread, uint64_t gap_ns)
+{
+    if (gap_ns < POLL_NAP_MIN_NS || gap_ns > POLL_NAP_MAX_NS || !thread->poll_cpu_ns)
+        return false;
+    uint64_t awake_ns = thread_cpu_ns() - thread->poll_cpu_ns;
+    return awake_ns < POLL_NAP_CPU_NS && awake_ns < gap_ns / 2;
+}
+
+/* A poll after the program worked on its own since the last one. */
+static bool worked_since_last_poll(const struct recorder_thread *thread, uint64_t now_ns)
+{
+    uint64_t gap_ns = now_ns - thread->poll->leave_ns;
+    return gap_ns > POLL_WORK_NS && !slept_since_last_poll(thread, gap_ns);
 }
 
 struct record_poll record_poll_begin(uint16_t call_id, const void *return_address, const void *frame_address)
@@ -187,6 +213,7 @@ void record_poll_failed(struct record_poll *poll)
         uint64_t now_ns = recorder_now_ns();
         if (thread->poll == call)
             thread->poll_is_sparse = now_ns - call->leave_ns > POLL_SPARSE_NS;
+        thread->poll_cpu_ns = __builtin_expect(thread->poll_is_sparse, 0) ? thread_cpu_ns() : 0;
         call->leave_ns = now_ns;
         call->n_polls++;
         count_one(&thread->n_polls);
