@@ -92,6 +92,7 @@ struct cause_rank {
     double time_ns;      /* that this rank spent in the step over the whole run */
     double computing_ns; /* of it, on a CPU */
     uint64_t executions; /* 0 = not counted */
+    double instructions; /* or so, from the length of the machine code that was executed; 0 = not counted */
     double cost_error;   /* relative standard error of computing_ns / executions; 0 = unknown */
     uint64_t bytes;      /* allocated in it; 0 = none, or not recorded */
     uint64_t file_bytes; /* read from files and written to them in it (MPI-IO) */

@@ -17,11 +17,13 @@ struct culprit {
     struct sparse times;   /* time by rank */
     struct sparse busy;    /* likewise, computing only */
     struct sparse ran;     /* executions by rank */
+    struct sparse worked;  /* work by rank */
 };
 
 /* Of one class and step: whose work, and how long. */
 struct comparison {
     double late_ns, others_ns, late, others; /* time and executions of the two sides */
+    double late_work, others_work;
 };
 
 struct causes {
@@ -146,14 +148,25 @@ static struct culprit *culprit_of_step(struct causes *causes, uint32_t step)
     return &causes->found.at[*slot];
 }
 
+/* Of one class. */
+struct class_counts {
+    const struct sparse *executions, *work;
+};
+
+static void sum_sides(const struct sparse *from, uint32_t place, double *late, double *others)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if ((uint32_t)from->at[i].key == place)
+            *(from->at[i].key & CLASS_WAITING ? others : late) += from->at[i].ns;
+}
+
 /* Executions of a place by side, and the time its computing steps took there. */
 static struct comparison class_compare(const struct causes *causes, const struct path_class *class,
-                                       const struct sparse *counted, uint32_t place)
+                                       const struct class_counts *counts, uint32_t place)
 {
     struct comparison comparison = {0};
-    for (size_t i = 0; i < counted->n; i++)
-        if ((uint32_t)counted->at[i].key == place)
-            *(counted->at[i].key & CLASS_WAITING ? &comparison.others : &comparison.late) += counted->at[i].ns;
+    sum_sides(counts->executions, place, &comparison.late, &comparison.others);
+    sum_sides(counts->work, place, &comparison.late_work, &comparison.others_work);
     for (size_t i = 0; i < class->terms.n; i++) {
         const struct step_key *key = steps_key(causes->steps, class_key_step(class->terms.at[i].key));
         if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && key->id == place)
@@ -165,13 +178,15 @@ static struct comparison class_compare(const struct causes *causes, const struct
 
 /* Blame by kind. Computing is more work or slower as far as executions tell. */
 static void culprit_add_kind(const struct causes *causes, struct culprit *culprit, const struct path_class *class,
-                             const struct sparse *counted, uint32_t step, double ns)
+                             const struct class_counts *counts, uint32_t step, double ns)
 {
     const struct step_key *key = steps_key(causes->steps, step);
     double share = -1;
-    if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && counted->n) {
-        struct comparison at = class_compare(causes, class, counted, key->id);
-        share = executions_share_of_work(at.late_ns, at.late, at.others_ns, at.others);
+    if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && counts->executions->n) {
+        struct comparison at = class_compare(causes, class, counts, key->id);
+        bool has_work = at.late > 0 && at.others > 0 && at.late_work > 0 && at.others_work > 0;
+        share = executions_share_of_work(at.late_ns, has_work ? at.late_work : at.late, at.others_ns,
+                                         has_work ? at.others_work : at.others);
     }
     if (share < 0) {
         culprit->kind_ns[step_kind(key)] += ns;
@@ -183,14 +198,15 @@ static void culprit_add_kind(const struct causes *causes, struct culprit *culpri
 
 static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t at, uint32_t class)
 {
-    const struct sparse *blame = &causes->input->blames[at][class], *counted = &causes->input->counted[at][class];
+    const struct sparse *blame = &causes->input->blames[at][class];
+    struct class_counts counts = {&causes->input->counted[at][class], &causes->input->worked[at][class]};
     const struct path_class *from = &causes->input->classes->sites.at[at].classes.at[class];
     for (size_t i = 0; i < blame->n; i++) {
         uint64_t key = blame->at[i].key;
         double ns = blame->at[i].ns;
         uint32_t step = class_key_step(key);
         struct culprit *culprit = culprit_of_step(causes, step);
-        culprit_add_kind(causes, culprit, from, counted, step, ns);
+        culprit_add_kind(causes, culprit, from, &counts, step, ns);
         culprit->waiting_ns += ns;
         culprit->direct_ns += key & CLASS_LONG_TERM ? 0 : ns;
         sparse_add(&culprit->ranks, class_key_rank(key), ns);
@@ -220,17 +236,24 @@ static void causes_collect(struct causes *causes)
     }
 }
 
-/* Executions of the place that names a cause. */
+static void sum_ranks(const struct sparse *from, uint32_t place, struct sparse *out)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if ((uint32_t)from->at[i].key == place)
+            sparse_add(out, class_key_rank(from->at[i].key), from->at[i].ns);
+    sparse_pack(out);
+}
+
+/* Executions and work of the place that names a cause. */
 static void causes_collect_executions(struct causes *causes)
 {
-    const struct sparse *ran = causes->input->ran;
     for (size_t i = 0; i < causes->found.n; i++) {
         struct culprit *culprit = &causes->found.at[i];
         const struct step_key *key = steps_key(causes->steps, culprit->step);
-        for (size_t j = 0; j < ran->n && key->what == WHAT_PLACE; j++)
-            if ((uint32_t)ran->at[j].key == key->id)
-                sparse_add(&culprit->ran, class_key_rank(ran->at[j].key), ran->at[j].ns);
-        sparse_pack(&culprit->ran);
+        if (key->what != WHAT_PLACE)
+            continue;
+        sum_ranks(causes->input->ran, key->id, &culprit->ran);
+        sum_ranks(causes->input->work_done, key->id, &culprit->worked);
     }
 }
 
@@ -267,6 +290,7 @@ static struct cause_rank cause_rank_of(const struct causes *causes, const struct
                                .time_ns = sparse_get(&culprit->times, rank),
                                .computing_ns = sparse_get(&culprit->busy, rank),
                                .executions = (uint64_t)sparse_get(&culprit->ran, rank),
+                               .instructions = sparse_get(&culprit->worked, rank),
                                .cost_error =
                                    key->what == WHAT_PLACE ? costs_error(causes->input->costs, rank, key->id) : 0};
 }
@@ -391,6 +415,7 @@ static void causes_release(struct causes *causes)
         sparse_release(&causes->found.at[i].times);
         sparse_release(&causes->found.at[i].busy);
         sparse_release(&causes->found.at[i].ran);
+        sparse_release(&causes->found.at[i].worked);
     }
     vec_release(&causes->found);
     vec_release(&causes->cause_step);

@@ -17,10 +17,11 @@ struct causes_input {
     struct classes *classes;
     struct sites *sites;
     const struct rank_time *ranks;
-    const uint32_t *site_order; /* analysis->sites[i] is classes->sites.at[site_order[i]] */
-    struct sparse **blames;     /* by index in classes->sites, then class */
-    struct sparse **counted;    /* likewise: executions by (side, directness, rank; place) */
-    const struct sparse *ran;   /* executions over the run by (rank; place) */
+    const uint32_t *site_order;           /* analysis->sites[i] is classes->sites.at[site_order[i]] */
+    struct sparse **blames;               /* by index in classes->sites, then class */
+    struct sparse **counted;              /* likewise: executions by (side, directness, rank; place) */
+    struct sparse **worked;               /* likewise: work (work.h), with that of helpers */
+    const struct sparse *ran, *work_done; /* executions and work over the run by (rank; place) */
     const struct costs *costs;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/costs.h"
+#include "analyze/pass/classes.h"
 #include <math.h>
 
 enum { COLUMN_REST = 0, SEEN_BEFORE = 4, STEPS_SAMPLES_MIN = 20, OUTLIER = 8 };
@@ -267,6 +268,35 @@ bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *
             place_spread(costs, at, work->key, work->ns * cost, out);
     }
     return out->n > n_before;
+}
+
+static void add_place_work(struct costs *costs, uint64_t high, const struct sparse *bins, struct sparse *spread,
+                           struct sparse *out)
+{
+    uint32_t rank = class_key_rank(high);
+    work_measure(costs->work, bins, &costs->measured);
+    sparse_clear(spread);
+    for (size_t i = 0; i < costs->measured.n && rank < costs->n_ranks; i++)
+        place_spread(costs, &costs->ranks[rank], costs->measured.at[i].key, costs->measured.at[i].ns, spread);
+    for (size_t i = 0; i < spread->n; i++) {
+        const struct step_key *step = steps_key(costs->sites->steps, (uint32_t)spread->at[i].key);
+        if (step->what == WHAT_PLACE)
+            sparse_add(out, high | step->id, spread->at[i].ns);
+    }
+}
+
+void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out)
+{
+    struct sparse spread = {0};
+    for (size_t i = 0, end; i < bins->n; i = end) {
+        uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
+        for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
+            end++;
+        add_place_work(costs, high, &(struct sparse){.at = &bins->at[i], .n = end - i, .n_packed = end - i}, &spread,
+                       out);
+    }
+    sparse_pack(out);
+    sparse_release(&spread);
 }
 
 double costs_error(const struct costs *costs, uint32_t rank, uint32_t place)

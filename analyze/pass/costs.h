@@ -60,5 +60,8 @@ void costs_fit(struct costs *costs, const struct survey *survey);
 /* Relative durations of the steps of a counted stretch, by step; adds nothing and returns false when they are not
  * known. */
 bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, struct sparse *out);
+/* Work of the places in which its time was sampled: a helper's is that of the loop that calls it. Bins are packed, by
+ * (CLASS_ flags and rank; counter or frame); adds (the same; place) with its work to `out`, packed. After the fit. */
+void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out);
 /* The relative standard error of a place's cost on a process; 0 when it has none of its own. */
 double costs_error(const struct costs *costs, uint32_t rank, uint32_t place);

@@ -10,8 +10,9 @@ static const double WORTH_COUNTING = 1.3;
 
 struct crowd {
     uint32_t *ranks, n;
-    double mean_ns, computing_ns, mean_executions, mean_bytes, mean_file_bytes; /* of one rank on average */
-    double thread_ns;                                                           /* time on a CPU of all threads */
+    double mean_ns, computing_ns, mean_executions, mean_instructions, mean_bytes,
+        mean_file_bytes; /* of one rank on average */
+    double thread_ns;    /* time on a CPU of all threads */
 };
 
 static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
@@ -20,6 +21,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
     crowd->mean_ns += rank->time_ns;
     crowd->computing_ns += rank->computing_ns;
     crowd->mean_executions += (double)rank->executions;
+    crowd->mean_instructions += rank->instructions;
     crowd->mean_bytes += (double)rank->bytes;
     crowd->mean_file_bytes += (double)rank->file_bytes;
     crowd->thread_ns += rank->threads * rank->computing_ns;
@@ -30,6 +32,7 @@ static void crowd_average(struct crowd *crowd)
     crowd->mean_ns /= crowd->n ? crowd->n : 1;
     crowd->computing_ns /= crowd->n ? crowd->n : 1;
     crowd->mean_executions /= crowd->n ? crowd->n : 1;
+    crowd->mean_instructions /= crowd->n ? crowd->n : 1;
     crowd->mean_bytes /= crowd->n ? crowd->n : 1;
     crowd->mean_file_bytes /= crowd->n ? crowd->n : 1;
     crowd->thread_ns /= crowd->n ? crowd->n : 1;
@@ -86,11 +89,36 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
 
 static const char *factor(struct arena *arena, double ratio)
 {
-    return arena_printf(arena, "%.*f x", ratio < 9.95 ? 1 : 0, ratio);
+    return arena_printf(arena, "%.*f x", ratio > 0.95 && ratio < 1.095 ? 2 : ratio < 9.95 ? 1 : 0, ratio);
+}
+
+static bool is_alike(double ratio)
+{
+    return ratio > 0.87 && ratio < 1.15;
+}
+
+/* What one execution takes there, compared with the others: instructions first, since they are work, then the rest. */
+static const char *explain_each(struct arena *arena, const struct cause *cause, double instructions, double cost)
+{
+    bool says_slower = cause->kind_ns[KIND_SLOWER] >= WORTH_SAYING * cause->waiting_ns;
+    if (!is_alike(instructions)) {
+        double rest = cost / instructions;
+        const char *dearer = is_alike(rest) ? "" : arena_printf(arena, ", each at %s the cost", factor(arena, rest));
+        return arena_printf(arena, "each time with %s the instructions%s", factor(arena, instructions), dearer);
+    }
+    if (is_alike(cost) && !(says_slower && cost > 1.02))
+        return says_slower ? "at the same cost each time in all" : "at the same cost each time";
+    return arena_printf(arena, "each time at %s the cost", factor(arena, cost));
+}
+
+static double ratio_of(double late, double others)
+{
+    return late > 0 && others > 0 ? late / others : 1;
 }
 
 /* From executions: how many more, and what each costs. NULL when the two sides cannot be compared. */
-static const char *explain_work(struct arena *arena, const struct crowd *late, const struct crowd *others)
+static const char *explain_work(struct arena *arena, const struct cause *cause, const struct crowd *late,
+                                const struct crowd *others)
 {
     if (!(late->mean_executions > 0) || !others->n)
         return NULL;
@@ -98,19 +126,19 @@ static const char *explain_work(struct arena *arena, const struct crowd *late, c
     if (others->mean_executions < 0.001 * late->mean_executions)
         return arena_printf(arena, "only %s %s it, %.0f times", who, verb(late, "runs", "run"), late->mean_executions);
     double more = late->mean_executions / others->mean_executions;
-    double cost = late->computing_ns / late->mean_executions / (others->computing_ns / others->mean_executions);
-    bool is_same_cost = !(others->computing_ns > 0) || (cost > 0.87 && cost < 1.15);
+    double instructions = ratio_of(late->mean_instructions, others->mean_instructions * more);
+    double cost = ratio_of(late->computing_ns, others->computing_ns * more);
     bool is_same_work = more > 0.98 && more < 1.02;
     const char *times = is_same_work ? "as often as" : arena_printf(arena, "%s as often as", factor(arena, more));
-    const char *each = is_same_cost ? "at the same cost each time"
-                                    : arena_printf(arena, "each time at %s the cost", factor(arena, cost));
-    return arena_printf(arena, "%s %s it %s %s, %s", who, verb(late, "runs", "run"), times, whom, each);
+    return arena_printf(arena, "%s %s it %s %s, %s", who, verb(late, "runs", "run"), times, whom,
+                        explain_each(arena, cause, instructions, cost));
 }
 
 /* Computing: from executions where they are known, else from time. */
-static const char *explain_computing(struct arena *arena, const struct crowd *late, const struct crowd *others)
+static const char *explain_computing(struct arena *arena, const struct cause *cause, const struct crowd *late,
+                                     const struct crowd *others)
 {
-    const char *work = explain_work(arena, late, others);
+    const char *work = explain_work(arena, cause, late, others);
     return work ? work : explain_time(arena, late, others);
 }
 
@@ -123,7 +151,7 @@ static const char *explain_descheduled(struct arena *arena, const struct cause *
         return arena_printf(arena, "%s %s off the CPU there, although runnable",
                             names_ranks(arena, late->ranks, late->n), was);
     return arena_printf(arena, "%s, and %s off the CPU there, although runnable",
-                        explain_computing(arena, late, others), was);
+                        explain_computing(arena, cause, late, others), was);
 }
 
 void explain_cause(struct arena *arena, struct cause *cause)
@@ -133,7 +161,7 @@ void explain_cause(struct arena *arena, struct cause *cause)
     switch (cause->kind) {
     case KIND_MORE_WORK:
     case KIND_SLOWER:
-        cause->explanation = explain_computing(arena, &late, &others);
+        cause->explanation = explain_computing(arena, cause, &late, &others);
         break;
     case KIND_DESCHEDULED:
         cause->explanation = explain_descheduled(arena, cause, &late, &others);

@@ -122,32 +122,27 @@ static uint32_t *sites_by_waiting(const struct classes *classes, struct arena *a
     return sorted;
 }
 
-static struct sparse **blames_make(const struct result_input *input, struct arena *arena)
+/* An empty vector for every class, by site. */
+static struct sparse **vectors_make(const struct classes *classes, struct arena *arena)
 {
-    struct classes *classes = input->classes;
-    struct sparse **blames = arena_array(arena, struct sparse *, classes->sites.n + 1);
-    for (size_t site = 0; site < classes->sites.n; site++) {
-        struct felt_site *at = &classes->sites.at[site];
-        blames[site] = arena_array(arena, struct sparse, at->classes.n + 1);
-        for (size_t i = 0; i < at->classes.n; i++) {
-            blame_share(&at->classes.at[i], input->sites->steps, &blames[site][i]);
-        }
-    }
-    return blames;
+    struct sparse **vectors = arena_array(arena, struct sparse *, classes->sites.n + 1);
+    for (size_t site = 0; site < classes->sites.n; site++)
+        vectors[site] = arena_array(arena, struct sparse, classes->sites.at[site].classes.n + 1);
+    return vectors;
 }
 
-/* Executions by class; empty vectors where nothing was counted. */
-static struct sparse **counted_make(const struct result_input *input, struct arena *arena)
+/* Blame, executions and work of every class; the latter two stay empty where nothing was counted. */
+static void classes_measure(const struct result_input *input, struct sparse **blames, struct sparse **counted,
+                            struct sparse **worked)
 {
-    struct classes *classes = input->classes;
-    struct sparse **counted = arena_array(arena, struct sparse *, classes->sites.n + 1);
-    for (size_t site = 0; site < classes->sites.n; site++) {
-        struct felt_site *at = &classes->sites.at[site];
-        counted[site] = arena_array(arena, struct sparse, at->classes.n + 1);
-        for (size_t i = 0; i < at->classes.n; i++)
+    for (size_t site = 0; site < input->classes->sites.n; site++) {
+        struct felt_site *at = &input->classes->sites.at[site];
+        for (size_t i = 0; i < at->classes.n; i++) {
+            blame_share(&at->classes.at[i], input->sites->steps, &blames[site][i]);
             executions_solve(input->executions, &at->classes.at[i].counts, &counted[site][i]);
+            costs_place_work(input->costs, &at->classes.at[i].counts, &worked[site][i]);
+        }
     }
-    return counted;
 }
 
 /* The bins of the whole run, packed. */
@@ -263,10 +258,13 @@ void result_write(const struct result_input *input)
     struct arena scratch = {0};
     classes_expand(input->classes);
     uint32_t *order = sites_by_waiting(input->classes, &scratch);
-    struct sparse **blames = blames_make(input, &scratch);
-    struct sparse ran = {0}, bins = ranks_bins(input);
-    struct sparse **counted = counted_make(input, &scratch);
+    struct sparse **blames = vectors_make(input->classes, &scratch);
+    struct sparse ran = {0}, work_done = {0}, bins = ranks_bins(input);
+    struct sparse **counted = vectors_make(input->classes, &scratch);
+    struct sparse **worked = vectors_make(input->classes, &scratch);
+    classes_measure(input, blames, counted, worked);
     executions_solve(input->executions, &bins, &ran);
+    costs_place_work(input->costs, &bins, &work_done);
     analysis->waiting_ns = input->classes->waiting_ns;
     analysis->unexplained_ns = input->replay->unexplained_ns;
     analysis->rank_waiting_ns = arena_array(&analysis->arena, double, analysis->trace->n_ranks + 1);
@@ -282,7 +280,9 @@ void result_write(const struct result_input *input)
                                        .site_order = order,
                                        .blames = blames,
                                        .counted = counted,
+                                       .worked = worked,
                                        .ran = &ran,
+                                       .work_done = &work_done,
                                        .costs = input->costs});
     profiles_write(input, &bins, blames);
     open_waits_write(analysis, input->sites, input->reader);
@@ -298,7 +298,9 @@ void result_write(const struct result_input *input)
     result_check(analysis);
     vectors_release(input->classes, blames);
     vectors_release(input->classes, counted);
+    vectors_release(input->classes, worked);
     sparse_release(&ran);
+    sparse_release(&work_done);
     sparse_release(&bins);
     arena_release(&scratch);
 }

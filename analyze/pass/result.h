@@ -9,7 +9,7 @@ struct result_input {
     struct sites *sites;
     const struct survey *survey;
     struct executions *executions;
-    const struct costs *costs;
+    struct costs *costs;
     struct classes *classes;
     struct replay *replay;
     struct reader *reader;
