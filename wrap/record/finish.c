@@ -10,6 +10,7 @@
 #include "wrap/record/recorder.h"
 #include "wrap/record/sampler.h"
 #include "wrap/record/say.h"
+#include "wrap/record/signals.h"
 #include "wrap/record/tool.h"
 #include "wrap/record/workers.h"
 #include "wrap/record/world.h"
@@ -114,11 +115,11 @@ static void start_join(void)
     sigset_t before;
     if (!recorder.options.convert || sums[SUM_UNCONVERTED])
         return;
-    helper_block_signals(&before);
+    signals_block(&before);
     workers_pause();
     joiner.is_running = pthread_create(&joiner.thread, NULL, join, NULL) == 0;
     workers_resume();
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signals_restore(&before);
     if (!joiner.is_running)
         join(NULL);
 }

@@ -6,6 +6,7 @@
 #include "wrap/record/recorder.h"
 #include "wrap/record/sampler.h"
 #include "wrap/record/say.h"
+#include "wrap/record/signals.h"
 #include "wrap/record/workers.h"
 #include <limits.h>
 #include <pthread.h>
@@ -155,11 +156,11 @@ bool helper_start(void)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&helper.wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    helper_block_signals(&before);
+    signals_block(&before);
     workers_pause();
     helper.running = create();
     workers_resume();
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signals_restore(&before);
     if (helper.running) {
         atomic_store(&recorder.budget.segment_was_left, helper_wake);
         pthread_setname_np(helper.thread, "whywait");

@@ -4,17 +4,8 @@
  * It blocks all signals and never calls MPI.
  */
 #pragma once
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* What every thread of ours begins with: the program's handlers run on the program's threads. */
-static inline void helper_block_signals(sigset_t *before)
-{
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, before);
-}
 
 bool helper_start(void);
 /* A thread of the program begins: it is to be sampled soon. From any thread. */

@@ -13,11 +13,26 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum {
     DEEPEST = 1000000,
-    FARTHEST_BYTES = 4096, /* from the stack pointer of a frame at its call to that at its setjmp */
+    FARTHEST_BYTES = 4096,    /* from the stack pointer of a frame at its call to that at its setjmp */
+    HIGHEST_BYTES = 16 << 20, /* of stack that a jump removes */
+    PAGE_BYTES = 4096,
 };
+
+/* Between two stacks there may be anything. Asked for a change of the signal mask that does not exist, the kernel reads
+ * the mask first, and tells if it could. */
+static bool is_readable(uint64_t low, uint64_t high)
+{
+    enum { NO_SUCH_CHANGE = -1, MASK_BYTES = 8 };
+    for (uint64_t page = low / PAGE_BYTES * PAGE_BYTES; page < high; page += PAGE_BYTES)
+        if (syscall(SYS_rt_sigprocmask, NO_SUCH_CHANGE, page, NULL, MASK_BYTES) == 0 || errno == EFAULT)
+            return false;
+    return true;
+}
 
 static inline uint64_t saved_stack_pointer(const struct __jmp_buf_tag *env)
 {
@@ -48,7 +63,8 @@ static bool walk(struct gone *gone, struct unwind_frame frame, uint64_t to_sp)
 
 static void add_jump(struct gone *gone, const struct unwind_frame *from, uint64_t to_sp)
 {
-    if (to_sp > from->reg[UNWIND_SP] && walk(NULL, *from, to_sp))
+    uint64_t sp = from->reg[UNWIND_SP];
+    if (to_sp > sp && to_sp - sp <= HIGHEST_BYTES && is_readable(sp, to_sp) && walk(NULL, *from, to_sp))
         walk(gone, *from, to_sp);
 }
 
@@ -63,15 +79,20 @@ static void note(const struct __jmp_buf_tag *env, const struct unwind_frame *her
 
 typedef void jump(struct __jmp_buf_tag *env, int value);
 
+/* Looked up at once: a jump may come out of a signal handler, where the loader cannot be asked. */
 #define JUMP(name)                                                                                                     \
+    static void *_Atomic next_##name;                                                                                  \
+    static __attribute__((constructor)) void find_##name(void)                                                         \
+    {                                                                                                                  \
+        interpose_next(&next_##name, #name);                                                                           \
+    }                                                                                                                  \
     _Noreturn EXPORT void name(struct __jmp_buf_tag env[1], int value);                                                \
     void name(struct __jmp_buf_tag env[1], int value)                                                                  \
     {                                                                                                                  \
-        static void *_Atomic function;                                                                                 \
         struct unwind_frame here;                                                                                      \
         unwind_here(&here);                                                                                            \
         note(env, &here);                                                                                              \
-        jump *next = (jump *)interpose_next(&function, #name);                                                         \
+        jump *next = (jump *)interpose_next(&next_##name, #name);                                                      \
         if (next)                                                                                                      \
             next(env, value);                                                                                          \
         abort();                                                                                                       \

@@ -6,6 +6,7 @@
  * else).
  */
 #include "wrap/record/recorder.h"
+#include "wrap/record/signals.h"
 #include "wrap/record/thread_key.h"
 #include <errno.h>
 #include <pthread.h>
@@ -162,12 +163,11 @@ struct recorder_thread *threads_enter(void)
 {
     int saved = errno;
     struct recorder_thread *thread = NULL;
-    sigset_t all, before;
-    sigfillset(&all);
+    sigset_t before;
     if (!atomic_load(&recorder.recording))
         return NULL;
     /* A handler that calls MPI here would find the locks taken. */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    signals_block(&before);
     pthread_once(&exit_key_once, make_exit_key);
     thread = threads_find((int32_t)syscall(SYS_gettid), true);
     if (thread && !prepare_to_record(thread)) {
@@ -177,7 +177,7 @@ struct recorder_thread *threads_enter(void)
     if (thread)
         pthread_setspecific(exit_key, thread);
     recorder_self = thread;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signals_restore(&before);
     errno = saved;
     return thread;
 }

@@ -10,6 +10,7 @@
  */
 #include "wrap/record/unwind.h"
 #include "wrap/record/cfi.h"
+#include "wrap/record/signals.h"
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -62,9 +63,21 @@ void unwind_forget(void)
     atomic_fetch_add(&generation, 1);
 }
 
+static void lock_rules(sigset_t *before)
+{
+    signals_block(before);
+    pthread_mutex_lock(&lock);
+}
+
+static void unlock_rules(const sigset_t *before)
+{
+    pthread_mutex_unlock(&lock);
+    signals_restore(before);
+}
+
 void unwind_before_fork(void)
 {
-    /* Not for ever: a handler that forks may have interrupted the holder. */
+    /* Not for ever: a handler that forks may have interrupted the holder in a fault, which cannot be blocked. */
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += 20000000;
@@ -238,14 +251,15 @@ static struct rule rule_of(uint64_t pc)
     if (pc == 0 || pc >> 47 != 0 || rule_known(key, &rule))
         return rule;
     struct search search;
-    pthread_mutex_lock(&lock);
+    sigset_t before;
+    lock_rules(&before);
     if (search_rows(pc, &search))
         rule = boil_down(&search.row);
     else
         rule = (struct rule){.kind = search.is_code ? RULE_POINTERS : RULE_OUTSIDE};
     if (search.is_code)
         rule_keep(key, &rule);
-    pthread_mutex_unlock(&lock);
+    unlock_rules(&before);
     return rule;
 }
 
@@ -381,9 +395,10 @@ static enum unwind_result step_full(struct unwind_frame *frame, const struct unw
 {
     struct full_step f = {.frame = frame, .stack = stack, .slot = slot, .result = UNWIND_CUT};
     f.search.pc = pc;
-    pthread_mutex_lock(&lock);
+    sigset_t before;
+    lock_rules(&before);
     dl_iterate_phdr(search_and_step, &f);
-    pthread_mutex_unlock(&lock);
+    unlock_rules(&before);
     return f.result;
 }
 

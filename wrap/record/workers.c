@@ -6,6 +6,7 @@
 #include "wrap/record/workers.h"
 #include "wrap/record/counters_sync.h"
 #include "wrap/record/helper.h"
+#include "wrap/record/signals.h"
 #include "wrap/record/thread_key.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -40,14 +41,14 @@ static __thread unsigned n_pauses;
 
 static void lock(sigset_t *before)
 {
-    helper_block_signals(before);
+    signals_block(before);
     pthread_mutex_lock(&workers.lock);
 }
 
 static void unlock(const sigset_t *before)
 {
     pthread_mutex_unlock(&workers.lock);
-    pthread_sigmask(SIG_SETMASK, before, NULL);
+    signals_restore(before);
 }
 
 static void set_state(struct worker *worker, enum state state)
