@@ -54,11 +54,22 @@ static OTF2_FlushType flush_always(void *user, OTF2_FileType type, OTF2_Location
     return OTF2_FLUSH;
 }
 
-OTF2_Archive *archive_create(const char *dir)
+/* OTF2 splits no definition: what the longest needs is a chunk. Readers of all locations have one each, so that the
+ * largest is not taken without need. */
+static uint64_t chunk_of_definitions(uint64_t longest_bytes)
+{
+    uint64_t chunk = ARCHIVE_CHUNK_DEFS;
+    while (chunk < longest_bytes && chunk < OTF2_CHUNK_SIZE_MAX)
+        chunk *= 2;
+    return chunk;
+}
+
+OTF2_Archive *archive_create(const char *dir, uint64_t longest_bytes)
 {
     archive_silence();
-    OTF2_Archive *archive = OTF2_Archive_Open(dir, ARCHIVE_NAME, OTF2_FILEMODE_WRITE, ARCHIVE_CHUNK_EVENTS,
-                                              ARCHIVE_CHUNK_DEFS, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    OTF2_Archive *archive =
+        OTF2_Archive_Open(dir, ARCHIVE_NAME, OTF2_FILEMODE_WRITE, ARCHIVE_CHUNK_EVENTS,
+                          chunk_of_definitions(longest_bytes), OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     if (!archive)
         return NULL;
     static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always};

@@ -60,7 +60,7 @@ enum { ARCHIVE_PARAM_COUNTS };
 #define ARCHIVE_PROP_FRAME "WHYWAIT::FRAME" /* ARCHIVE_FRAME_ flags */
 enum { ARCHIVE_FRAME_RETURN = 1, ARCHIVE_FRAME_CUT = 2 };
 
-enum { ARCHIVE_CHUNK_EVENTS = 256 << 10, ARCHIVE_CHUNK_DEFS = 1 << 20 };
+enum { ARCHIVE_CHUNK_EVENTS = 256 << 10, ARCHIVE_CHUNK_DEFS = 1 << 20 /* at least */ };
 #define ARCHIVE_NAME "traces"
 
 /* Local id of the communicator that stands for the threads of a process; far from those that MPI makes. */
@@ -72,8 +72,9 @@ static inline uint64_t archive_location(uint32_t rank, uint32_t thread)
 }
 
 /* A new archive NAME in directory `dir`, ready for any writer, or NULL. Memory stays bounded: a full buffer goes to the
- * file at once. OTF2's own messages are silenced. */
-OTF2_Archive *archive_create(const char *dir);
+ * file at once. OTF2's own messages are silenced. No definition will be longer than `longest_bytes`; OTF2 takes up to
+ * 16 MB. */
+OTF2_Archive *archive_create(const char *dir, uint64_t longest_bytes);
 /* Makes OTF2 print nothing; errors come back as codes. */
 void archive_silence(void);
 OTF2_CollectiveOp archive_collective_op(uint32_t call_id);

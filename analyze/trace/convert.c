@@ -259,7 +259,7 @@ static int conversion_run(struct conversion *conversion, const struct spool_list
 {
     if (dir_remove(conversion->part_dir) || dir_make(conversion->part_dir))
         return -1;
-    conversion->archive = archive_create(conversion->part_dir);
+    conversion->archive = archive_create(conversion->part_dir, 0);
     if (!conversion->archive || OTF2_Archive_OpenEvtFiles(conversion->archive))
         return error("OTF2 cannot make an archive in %s: is there room and permission to write?", conversion->part_dir);
     if (open_lanes(conversion, list))

@@ -54,33 +54,42 @@ static int list_parts(struct rank_list *list, const char *parts_dir)
     return 0;
 }
 
-/* The size of MPI_COMM_WORLD as the first readable file of a part has it; 0 = none. */
-static uint32_t part_world_size(const char *parts_dir, uint32_t rank)
+/* The size of MPI_COMM_WORLD as the first file of a part has it. */
+static void look_at_world(struct join *join, const char *path)
 {
-    uint32_t n_ranks = 0;
+    struct spool_reader reader;
+    if (!spool_reader_open(&reader, path) && reader.header.n_ranks > join->n_ranks)
+        join->n_ranks = (uint32_t)reader.header.n_ranks;
+    spool_reader_close(&reader);
+}
+
+/* Also, how much it defines. */
+static void look_at_part(struct join *join, uint32_t rank)
+{
+    uint64_t bytes = 0;
     struct spool_list list;
-    char *dir = path_format("%s/%u", parts_dir, rank);
-    if (!spool_list_read(&list, dir) && list.files.n) {
-        struct spool_reader reader;
-        char *path = spool_file_path(dir, &list.files.at[0]);
-        if (!spool_reader_open(&reader, path))
-            n_ranks = (uint32_t)reader.header.n_ranks;
-        spool_reader_close(&reader);
+    char *dir = path_format("%s/%u", join->parts_dir, rank);
+    int result = spool_list_read(&list, dir);
+    for (size_t i = 0; !result && i < list.files.n; i++) {
+        struct stat status;
+        char *path = spool_file_path(dir, &list.files.at[i]);
+        if (!i)
+            look_at_world(join, path);
+        if (!stat(path, &status))
+            bytes += (uint64_t)status.st_size;
         free(path);
     }
+    if (bytes > join->longest_bytes)
+        join->longest_bytes = bytes;
     spool_list_release(&list);
     free(dir);
-    return n_ranks;
 }
 
 /* A damaged header may claim any size of the world: ranks without a part cost a file each, so there is a limit. */
 static int find_world(struct join *join, const struct rank_list *list)
 {
-    for (size_t i = 0; i < list->ranks.n; i++) {
-        uint32_t n_ranks = part_world_size(join->parts_dir, list->ranks.at[i]);
-        if (n_ranks > join->n_ranks)
-            join->n_ranks = n_ranks;
-    }
+    for (size_t i = 0; i < list->ranks.n; i++)
+        look_at_part(join, list->ranks.at[i]);
     if (!list->ranks.n || !join->n_ranks)
         return error("%s holds no records: nothing to make an archive of", join->run_dir);
     if (join->n_ranks > MANY_RANKS && join->n_ranks / 16 > list->ranks.n)
@@ -143,7 +152,7 @@ static int bring_events(struct join *join, const struct join_location *location)
 
 static int write_whole(struct join *join, const struct rank_list *list)
 {
-    join->archive = archive_create(join->whole_dir);
+    join->archive = archive_create(join->whole_dir, join->longest_bytes);
     if (!join->archive || OTF2_Archive_OpenDefFiles(join->archive) || OTF2_Archive_OpenEvtFiles(join->archive))
         return error("OTF2 cannot make an archive in %s: is there room and permission to write?", join->whole_dir);
     for (size_t i = 0; i < list->ranks.n; i++)

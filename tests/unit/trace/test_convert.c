@@ -522,14 +522,42 @@ static void test_counts(void **state)
     run_dir_remove(dir);
 }
 
+/* OTF2 does not split the table of a location's ids: it is longer here than a usual chunk of definitions. */
+static void test_many_communicators(void **state)
+{
+    (void)state;
+    enum { N_MADE = 150000 };
+    char *dir = run_dir_new();
+    struct spool_image a = image_events(0, 1, 0);
+    image_world(&a);
+    for (uint32_t id = 3; id < 3 + N_MADE; id++)
+        image_comm(&a, id, 1, (const int32_t[]){0}, 1, 0);
+    image_call(&a, CALL(Send, 10, 20, .peer = 0, .comm = 2 + N_MADE));
+    save(&a, dir);
+    struct trace *trace = make_trace(dir);
+    assert_true(trace->n_comms >= 2 + N_MADE);
+    bool is_seen = false;
+    for (const struct event *event; (event = trace_next(trace));)
+        is_seen |= event->kind == EV_SEND && event->comm == 1 + N_MADE;
+    assert_true(is_seen);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages),         cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_communicators),    cmocka_unit_test(test_stacks),
-        cmocka_unit_test(test_unfinished),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_windows),          cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_stack_prediction), cmocka_unit_test(test_runs_are_foreseen),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_communicators),
+        cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_stack_prediction),
+        cmocka_unit_test(test_runs_are_foreseen),
+        cmocka_unit_test(test_many_communicators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
