@@ -114,6 +114,17 @@ static uint32_t frame_counted_place(struct costs *costs, uint32_t frame)
     return CODE_NONE;
 }
 
+static void add_sampled_steps(struct costs *costs, struct rank_costs *rank, uint32_t place, uint32_t step,
+                              const struct survey_entry *entry)
+{
+    uint64_t own_ns = entry->sampled_ns - entry->kernel_ns;
+    uint32_t in_kernel = steps_in_state(costs->sites->steps, step, STEP_BLOCKED);
+    if (own_ns)
+        sparse_add(&rank->steps, step_key_of(place, step), (double)own_ns);
+    if (entry->kernel_ns)
+        sparse_add(&rank->steps, step_key_of(place, in_kernel), (double)entry->kernel_ns);
+}
+
 static void take_samples(struct costs *costs, const struct survey *survey)
 {
     for (size_t i = 0; i < survey->entries.n; i++) {
@@ -125,7 +136,7 @@ static void take_samples(struct costs *costs, const struct survey *survey)
         rank->n_samples += (double)entry->n_samples;
         uint32_t place = frame_counted_place(costs, entry->frame), step = sites_sample_step(costs->sites, entry->frame);
         if (place != CODE_NONE && step != TRACE_NONE)
-            sparse_add(&rank->steps, step_key_of(place, step), (double)entry->sampled_ns);
+            add_sampled_steps(costs, rank, place, step, entry);
     }
 }
 

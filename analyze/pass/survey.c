@@ -27,6 +27,7 @@ static void survey_sample(struct survey *survey, const struct lane *lane, const 
 {
     struct survey_entry *entry = survey_entry(survey, lane->rank, event->frame);
     entry->sampled_ns += event->weight_ns;
+    entry->kernel_ns += event->flags & WW_S_KERNEL ? event->weight_ns : 0;
     entry->n_samples++;
     entry->is_workers |= lane->is_worker;
 }
