@@ -63,7 +63,9 @@ struct nest {
     struct variable {
         uint32_t counter;
         tree decl;
-        int start; /* its value on the edges into the nest */
+        int start;              /* its value on the edges into the nest */
+        const gcond *condition; /* counts one outcome of it, or all where `less` is counted, the other outcome; null */
+        tree less;
     };
     std::vector<variable> variables;
 };
@@ -152,7 +154,7 @@ tree new_variable(const routine &r, nest &nest, uint32_t edge, int start)
 {
     tree variable = create_tmp_reg(uint64_type_node, "whywait");
     DECL_IGNORED_P(variable) = 1;
-    nest.variables.push_back({r.counter[edge], variable, start});
+    nest.variables.push_back({r.counter[edge], variable, start, nullptr, nullptr});
     return variable;
 }
 
@@ -194,16 +196,30 @@ void add_trips(const routine &r, const cfg_loops &loops, const trips &trips, nes
     }
 }
 
+/* In the nest's last variable. Where the other outcome is counted already, it is cheaper to count both. */
+void count_outcome(const arm &arm, nest &nest)
+{
+    nest::variable &last = nest.variables.back();
+    gimple_seq seq = nullptr;
+    tree amount = one();
+    for (const nest::variable &each : nest.variables)
+        if (each.condition == arm.condition)
+            last.less = each.decl;
+    if (!last.less) {
+        last.condition = arm.condition;
+        amount = arm_outcome(arm, &seq);
+    }
+    gimple_seq_add_stmt(&seq, gimple_build_assign(last.decl, PLUS_EXPR, last.decl, amount));
+    insert_before(arm.condition, seq);
+}
+
 void count_in_variable(const routine &r, const cfg_loops &loops, nest &nest, uint32_t edge)
 {
     const cfg_loop *loop = loop_to_count_at_head(r, loops, edge);
     tree variable = new_variable(r, nest, edge, loop && loop == nest.loop ? -1 : 0);
     arm arm = routine_find_arm(r.places[edge].on);
     if (!loop && arm.condition && optimize) {
-        gimple_seq seq = nullptr;
-        tree outcome = arm_outcome(arm, &seq);
-        gimple_seq_add_stmt(&seq, gimple_build_assign(variable, PLUS_EXPR, variable, outcome));
-        insert_before(arm.condition, seq);
+        count_outcome(arm, nest);
         return;
     }
     if (!loop) {
@@ -216,6 +232,17 @@ void count_in_variable(const routine &r, const cfg_loops &loops, nest &nest, uin
         each_entry(r, loops, *loop, [&](struct edge_def *e) { add_to_variable(e, variable, -1); });
 }
 
+gimple_seq add_variable(const routine &r, const nest::variable &variable)
+{
+    if (!variable.less)
+        return add_to_word(r, variable.counter, variable.decl);
+    gimple_seq seq = nullptr;
+    tree rest = make_ssa_name(uint64_type_node);
+    gimple_seq_add_stmt(&seq, gimple_build_assign(rest, MINUS_EXPR, variable.decl, variable.less));
+    gimple_seq_add_seq(&seq, add_to_word(r, variable.counter, rest));
+    return seq;
+}
+
 void insert_ways_in_and_out(const routine &r, const cfg_loops &loops, const nest &nest)
 {
     each_entry(r, loops, *nest.loop, [&](struct edge_def *e) {
@@ -224,7 +251,7 @@ void insert_ways_in_and_out(const routine &r, const cfg_loops &loops, const nest
     });
     for (uint32_t i = 0; i < nest.loop->n_exits; i++)
         for (const auto &each : nest.variables)
-            insert_on(r.places[nest.loop->exits[i]].on, add_to_word(r, each.counter, each.decl));
+            insert_on(r.places[nest.loop->exits[i]].on, add_variable(r, each));
 }
 
 void insert_edge_counters(const routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet,

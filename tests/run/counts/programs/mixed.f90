@@ -15,7 +15,7 @@ program mixed
     call counts_sync()
     b = matmul(a, transpose(a)) + 2*a
     where (b > 50) b = b/2
-    norm = sum(b, mask=b > 3)
+    norm = sum(b, mask=b > 3) + maxval(b)
     outer: do i = 1, 20
         do j = 1, 20
             if (a(i, j) > 5) cycle outer
