@@ -80,7 +80,7 @@ static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t sco
 {
     const struct scope *s = &c->unit->scopes.at[scope];
     struct home_search search = {.c = c, .scope = scope};
-    loop_each_insn(c, loop, count_inside, &search);
+    loop_each_own_insn(c, loop, count_inside, &search);
     if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, s))
         return false;
     if (s->entry == 0 && !(loop_has_address(c, loop, s->lo) && loop_has_address(c, loop, s->hi - 1)))

@@ -84,14 +84,28 @@ static bool is_made_up(const struct loop_context *c, uint32_t block)
     return c->unit->marks_statements;
 }
 
+static void block_each_insn(const struct loop_context *c, uint32_t block, void (*visit)(void *state, uint32_t insn),
+                            void *state)
+{
+    const struct graph_block *b = &c->graph->blocks.at[block];
+    for (uint32_t i = 0; i < b->n; i++)
+        visit(state, b->first + i);
+}
+
 void loop_each_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn), void *state)
 {
     const struct cfg_loop *l = &c->loops->at[loop];
-    for (uint32_t b = 0; b < l->n_blocks; b++) {
-        const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
-        for (uint32_t i = 0; i < block->n; i++)
-            visit(state, block->first + i);
-    }
+    for (uint32_t b = 0; b < l->n_blocks; b++)
+        block_each_insn(c, l->blocks[b], visit, state);
+}
+
+void loop_each_own_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
+                        void *state)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    for (uint32_t b = 0; b < l->n_blocks; b++)
+        if (!is_made_up(c, l->blocks[b]))
+            block_each_insn(c, l->blocks[b], visit, state);
 }
 
 /* True for a block of the loop that can be entered from outside: the head, and more in irreducible loops. */

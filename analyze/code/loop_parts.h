@@ -6,6 +6,10 @@
 /* Calls visit(state, instruction) for every instruction of the loop. */
 void loop_each_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
                     void *state);
+/* The same without blocks that the compiler made for what it moved onto a way (or a counter), whose lines say nothing.
+ */
+void loop_each_own_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
+                        void *state);
 /* The same for the jumps that close the loop. */
 void loop_each_latch(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
                      void *state);

@@ -177,6 +177,18 @@ static void test_cpp(void **state)
     assert_int_equal(n_bad, 0);
 }
 
+static void test_counted(void **state)
+{
+    (void)state;
+#ifdef HAVE_PLUGIN
+    unsigned n_bad = check_program("c-counted-O2", "shapes.c") + check_program("c-counted-O3", "shapes.c");
+    n_bad += check_program("cpp-counted-O2", "shapes.cpp");
+    assert_int_equal(n_bad, 0);
+#else
+    skip();
+#endif
+}
+
 static void test_openmp(void **state)
 {
     (void)state;
@@ -204,10 +216,8 @@ static void test_fortran(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_c),
-        cmocka_unit_test(test_cpp),
-        cmocka_unit_test(test_openmp),
-        cmocka_unit_test(test_fortran),
+        cmocka_unit_test(test_c),      cmocka_unit_test(test_cpp),     cmocka_unit_test(test_counted),
+        cmocka_unit_test(test_openmp), cmocka_unit_test(test_fortran),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

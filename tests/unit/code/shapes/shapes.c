@@ -289,6 +289,26 @@ __attribute__((noinline)) int inlined_steps(struct run *run)
     return sink;
 }
 
+static int calls_library(char *text, int n)
+{
+    int total = 0;
+    for (int i = 0; i < n; i++) {                        /* @library( */
+        char *end = text;
+        text[i] ^= i;
+        total += strtol(text, &end, 10);                 /* @library) */
+    }
+    return total;
+}
+
+/* An inlined loop that begins where its routine is entered. Built to count, it has a counter on its way back. */
+__attribute__((noinline)) void inlined_library(char *text, int n_rounds)
+{
+    for (int round = 0; round < n_rounds; round++) {     /* @rounds( */
+        calls_library(text, 4);
+        puts(text);                                      /* @rounds) */
+    }
+}
+
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 16;
@@ -310,6 +330,7 @@ int main(int argc, char **argv)
     stops(ints, n);
     deep(ints, 3);
     inlined_steps(&(struct run){argc, n});
+    inlined_library(argv[0], argc);
     x[n - 1] = 1e7;
     printf("%g %d\n", s, inlined_condition(x));
     return 0;
