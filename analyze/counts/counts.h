@@ -19,6 +19,7 @@ struct counts;
 struct counts_line {
     const char *file;
     uint32_t line;
+    uint32_t copy; /* 0, or which inlined routine of the function it belongs to */
 };
 
 struct counts_block {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* First the largest block of each line within a function, then the sum over functions: two sorts of one array. */
+/* First the largest block of each line within a function or a copy of one inlined, then their sum, from one sorted
+ * array. */
 #include "analyze/counts/lines.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +37,10 @@ static int compare_counts(const void *left, const void *right)
     int by_place = compare_places(a, b);
     if (by_place)
         return by_place;
-    int by_function = strcmp(a->function, b->function);
-    if (by_function)
-        return by_function;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    if (a->copy != b->copy)
+        return a->copy < b->copy ? -1 : 1;
     return a->executions > b->executions ? -1 : a->executions < b->executions;
 }
 
@@ -48,6 +50,8 @@ static struct counts_line_count line_of_block(const struct counts_sum *sum, uint
     return (struct counts_line_count){.file = at.file,
                                       .function = counts_function(sum->counts, f)->name,
                                       .line = at.line,
+                                      .number = f,
+                                      .copy = at.copy,
                                       .executions = sum->executions[sum->first[f] + block]};
 }
 
@@ -59,7 +63,7 @@ static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count
     for (uint32_t f = 0; f < counts_n_functions(sum->counts); f++) {
         const struct counts_function *function = counts_function(sum->counts, f);
         if (function->line && lines)
-            lines[n] = line_of_block(sum, f, ROOT, (struct counts_line){function->file, function->line});
+            lines[n] = line_of_block(sum, f, ROOT, (struct counts_line){function->file, function->line, 0});
         n += function->line != 0;
         for (uint32_t b = 0; b < function->n_blocks; b++)
             for (uint32_t i = 0; i < function->blocks[b].n_lines; i++, n++)
@@ -69,14 +73,14 @@ static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count
     return n;
 }
 
-/* Of the sorted blocks, the first of each function counts. */
+/* Of the sorted blocks, the first of each copy counts. */
 static size_t add_up(const struct counts_line_count *blocks, size_t n, struct counts_line_count *lines)
 {
     size_t n_lines = 0;
     for (size_t i = 0; i < n; i++) {
         if (!n_lines || compare_places(&blocks[i], &lines[n_lines - 1]) != 0)
             lines[n_lines++] = blocks[i];
-        else if (strcmp(blocks[i].function, blocks[i - 1].function) != 0)
+        else if (blocks[i].number != blocks[i - 1].number || blocks[i].copy != blocks[i - 1].copy)
             lines[n_lines - 1].executions += blocks[i].executions;
     }
     return n_lines;

@@ -92,13 +92,14 @@ static void read_lines(const struct reader *reader, struct counts_function *func
     struct counts_line *lines = arena_array(&reader->counts->arena, struct counts_line, record->head.n_lines);
     for (uint32_t i = 0; i < record->head.n_lines; i++) {
         struct counts_block *block = &function->blocks[record->lines[i].block];
-        lines[i] = (struct counts_line){string_at(reader, record->lines[i].file), record->lines[i].line};
+        lines[i] = (struct counts_line){string_at(reader, record->lines[i].file), record->lines[i].line,
+                                        record->lines[i].copy};
         if (!block->n_lines++)
             block->lines = &lines[i];
     }
     for (uint32_t i = 0; i < record->head.n_allocs; i++)
         function->allocs[i] = (struct counts_alloc){
-            record->allocs[i].block, {string_at(reader, record->allocs[i].file), record->allocs[i].line}};
+            record->allocs[i].block, {string_at(reader, record->allocs[i].file), record->allocs[i].line, 0}};
 }
 
 /* The allocation points' counters are the function's last ones, in order. */

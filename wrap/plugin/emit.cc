@@ -104,7 +104,7 @@ void routine_emit(const routine &r)
     for (const line &each : r.lines) {
         fprintf(out, "\t.long %u\n", each.block);
         strings.refer(each.file);
-        fprintf(out, "\t.long %u\n", each.number);
+        fprintf(out, "\t.long %u, %u\n", each.number, each.copy);
     }
     for (const alloc &each : r.allocs) {
         expanded_location where = expand_location(each.where);

@@ -29,15 +29,31 @@ uint32_t tag_of(location_t where)
     return range.m_start == UNKNOWN_LOCATION ? range.m_finish : 0;
 }
 
+/* The number of the inlined routine that a statement comes from; 0 = none. */
+uint32_t copy_of(routine &r, location_t where)
+{
+    tree scope = LOCATION_BLOCK(where);
+    while (scope && TREE_CODE(scope) == BLOCK && !inlined_function_outer_scope_p(scope))
+        scope = BLOCK_SUPERCONTEXT(scope);
+    if (!scope || TREE_CODE(scope) != BLOCK)
+        return 0;
+    for (size_t i = r.copies.size(); i-- > 0;)
+        if (r.copies[i] == scope)
+            return (uint32_t)i + 1;
+    r.copies.push_back(scope);
+    return (uint32_t)r.copies.size();
+}
+
 void add_line(routine &r, uint32_t block, location_t where)
 {
     expanded_location at = expand_location(where);
     if (!at.file || at.line <= 0)
         return;
+    uint32_t copy = copy_of(r, where);
     for (size_t i = r.lines.size(); i-- > 0 && r.lines[i].block == block;)
-        if (r.lines[i].number == (uint32_t)at.line && !strcmp(r.lines[i].file, at.file))
+        if (r.lines[i].number == (uint32_t)at.line && r.lines[i].copy == copy && !strcmp(r.lines[i].file, at.file))
             return;
-    r.lines.push_back({block, at.file, (uint32_t)at.line});
+    r.lines.push_back({block, at.file, (uint32_t)at.line, copy});
 }
 
 void tag_block(routine &r, uint32_t block)

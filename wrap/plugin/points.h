@@ -24,7 +24,7 @@
 
 #define POINTS_SECTION ".whywait_points"
 #define POINTS_STRINGS ".whywait_strings"
-enum { POINTS_VERSION = 2, POINTS_NONE = UINT32_MAX };
+enum { POINTS_VERSION = 3, POINTS_NONE = UINT32_MAX };
 /* In bins alone: a point from here on stands for frames that a longjmp removed, and is their return address (link-time)
  * plus this. */
 #define POINTS_GONE_FRAME 0x80000000u
@@ -72,6 +72,7 @@ enum points_what {
 
 struct points_line {
     uint32_t block, file, line;
+    uint32_t copy; /* 0 = the function's own; each routine inlined into it at some place has a number of its own */
 };
 
 struct points_alloc {

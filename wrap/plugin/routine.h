@@ -41,7 +41,7 @@ struct place {
 struct line {
     uint32_t block;
     const char *file;
-    uint32_t number;
+    uint32_t number, copy;
 };
 
 struct alloc {
@@ -68,6 +68,7 @@ struct routine {
     uint32_t n_counters = 0;
     tree counters = nullptr; /* the thread-local array */
     std::vector<line> lines;
+    std::vector<tree> copies; /* scopes of inlined routines; copy n is copies[n - 1] */
     std::vector<alloc> allocs;
     std::vector<label> labels;
     uint32_t entry_label = 0;

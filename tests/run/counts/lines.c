@@ -21,6 +21,26 @@ static int primes(int n)
     return found;
 }
 
+__attribute__((always_inline)) static inline int clamp(int n, int low)
+{
+    if (n < low) /* executed 74 times */
+        n = low;
+    return n;
+}
+
+static int inlined(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += clamp(i, 3);
+    for (int i = 0; i < 2 * n; i++) {
+        sum -= clamp(sum, -i);
+        if (i % 3 == 0)
+            sum += clamp(sum, 7);
+    }
+    return sum;
+}
+
 static int ackermann(int m, int n)
 {
     if (m == 0)
@@ -83,7 +103,7 @@ int main(int argc, char **argv)
     } while (rounds < 13);
     while (rounds > 3 && sum != 77)
         sum += classify(rounds--);
-    sum += ackermann(2, 3);
+    sum += ackermann(2, 3) + inlined(20);
     if (argc > 100)
         sum += never(sum);
     printf("%d\n", sum);
