@@ -192,11 +192,11 @@ static void write_group(struct lane *lane, uint32_t id, const struct intern_item
     free(record);
 }
 
-/* What concerns the whole process stands in its first file. */
+/* What concerns the whole process stands in its last file, behind the definitions of all threads. */
 static void write_process(struct conversion *conversion)
 {
     struct emitter *emitter = &conversion->emitter;
-    struct lane *lane = &conversion->lanes.at[0];
+    struct lane *lane = &conversion->lanes.at[conversion->lanes.n - 1];
     for (uint32_t call = 0; call < WW_N_CALLS; call++)
         if (emitter->region_used[call])
             write_used(lane, PART_USED_CALL, call);

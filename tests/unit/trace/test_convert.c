@@ -522,6 +522,34 @@ static void test_counts(void **state)
     run_dir_remove(dir);
 }
 
+static void test_communicators_of_threads(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    for (int rank = 0; rank < 2; rank++) {
+        struct spool_image first = image_events(rank, 2, 0), second = image_events(rank, 2, 1);
+        image_world(&first);
+        image_comm(&second, 3, 1, (const int32_t[]){1, 0}, 2, 0);
+        image_call(&second, CALL(Barrier, 10, 20, .comm = 3));
+        save(&first, dir);
+        save(&second, dir);
+    }
+    struct trace *trace = make_trace(dir);
+    int n_seen = 0;
+    for (const struct event *event; (event = trace_next(trace));) {
+        if (event->kind != EV_COLL_END)
+            continue;
+        const struct trace_comm *comm = &trace->comms[event->comm];
+        assert_int_equal(comm->n, 2);
+        assert_int_equal(comm->ranks[0], 1);
+        assert_int_equal(comm->parent, 0);
+        n_seen++;
+    }
+    assert_int_equal(n_seen, 2);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
 /* OTF2 does not split the table of a location's ids: it is longer here than a usual chunk of definitions. */
 static void test_many_communicators(void **state)
 {
@@ -557,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_stack_prediction),
         cmocka_unit_test(test_runs_are_foreseen),
+        cmocka_unit_test(test_communicators_of_threads),
         cmocka_unit_test(test_many_communicators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
