@@ -12,6 +12,27 @@
 #include "routine.h"
 #include <map>
 
+static tree counter_word(const routine &r, uint32_t counter)
+{
+    return build4(ARRAY_REF, uint64_type_node, r.counters, size_int(counter), NULL_TREE, NULL_TREE);
+}
+
+gimple_seq counter_add(const routine &r, uint32_t counter, tree amount)
+{
+    tree old_value = make_ssa_name(uint64_type_node), new_value = make_ssa_name(uint64_type_node);
+    gimple_seq seq = nullptr;
+    gimple_seq_add_stmt(&seq, gimple_build_assign(old_value, counter_word(r, counter)));
+    gimple_seq_add_stmt(&seq, gimple_build_assign(new_value, PLUS_EXPR, old_value, amount));
+    gimple_seq_add_stmt(&seq, gimple_build_assign(counter_word(r, counter), new_value));
+    return seq;
+}
+
+void insert_before(gimple *stmt, gimple_seq seq)
+{
+    gimple_stmt_iterator at = gsi_for_stmt(stmt);
+    gsi_insert_seq_before(&at, seq, GSI_SAME_STMT);
+}
+
 namespace
 {
 
@@ -35,21 +56,6 @@ tls_model model_of_unit(const options &options)
     if (options.model != TLS_MODEL_REAL)
         return options.model;
     return flag_shlib ? TLS_MODEL_LOCAL_DYNAMIC : TLS_MODEL_LOCAL_EXEC;
-}
-
-tree counter_word(const routine &r, uint32_t counter)
-{
-    return build4(ARRAY_REF, uint64_type_node, r.counters, size_int(counter), NULL_TREE, NULL_TREE);
-}
-
-gimple_seq add_to_word(const routine &r, uint32_t counter, tree amount)
-{
-    tree old_value = make_ssa_name(uint64_type_node), new_value = make_ssa_name(uint64_type_node);
-    gimple_seq seq = nullptr;
-    gimple_seq_add_stmt(&seq, gimple_build_assign(old_value, counter_word(r, counter)));
-    gimple_seq_add_stmt(&seq, gimple_build_assign(new_value, PLUS_EXPR, old_value, amount));
-    gimple_seq_add_stmt(&seq, gimple_build_assign(counter_word(r, counter), new_value));
-    return seq;
 }
 
 tree one()
@@ -109,12 +115,6 @@ const cfg_loop *nest_of(const routine &r, const cfg_loops &loops, const std::vec
 void insert_on(edge e, gimple_seq seq)
 {
     gsi_insert_seq_on_edge(e, seq);
-}
-
-void insert_before(gimple *stmt, gimple_seq seq)
-{
-    gimple_stmt_iterator at = gsi_for_stmt(stmt);
-    gsi_insert_seq_before(&at, seq, GSI_SAME_STMT);
 }
 
 bool is_critical(const place &where)
@@ -178,7 +178,7 @@ void add_trips(const routine &r, const cfg_loops &loops, const trips &trips, nes
         if (variable)
             gimple_seq_add_stmt(&seq, gimple_build_assign(variable, PLUS_EXPR, variable, amount));
         else
-            gimple_seq_add_seq(&seq, add_to_word(r, r.counter[edge], amount));
+            gimple_seq_add_seq(&seq, counter_add(r, r.counter[edge], amount));
         insert_on(e, seq);
     };
     if (trips.kind == trips::ON_ENTRY) {
@@ -235,11 +235,11 @@ void count_in_variable(const routine &r, const cfg_loops &loops, nest &nest, uin
 gimple_seq add_variable(const routine &r, const nest::variable &variable)
 {
     if (!variable.less)
-        return add_to_word(r, variable.counter, variable.decl);
+        return counter_add(r, variable.counter, variable.decl);
     gimple_seq seq = nullptr;
     tree rest = make_ssa_name(uint64_type_node);
     gimple_seq_add_stmt(&seq, gimple_build_assign(rest, MINUS_EXPR, variable.decl, variable.less));
-    gimple_seq_add_seq(&seq, add_to_word(r, variable.counter, rest));
+    gimple_seq_add_seq(&seq, counter_add(r, variable.counter, rest));
     return seq;
 }
 
@@ -272,9 +272,9 @@ void insert_edge_counters(const routine &r, const cfg_loops &loops, const std::v
             else
                 add_trips(r, loops, trips[telling], nest, e);
         } else if (r.places[e].on) {
-            insert_on(r.places[e].on, add_to_word(r, r.counter[e], one()));
+            insert_on(r.places[e].on, counter_add(r, r.counter[e], one()));
         } else {
-            insert_before(r.places[e].before, add_to_word(r, r.counter[e], one()));
+            insert_before(r.places[e].before, counter_add(r, r.counter[e], one()));
         }
     }
     for (const auto &[number, nest] : nests)
@@ -287,7 +287,7 @@ void insert_block_counters(const routine &r)
     for (uint32_t b = BLOCK_FIRST; b < r.graph.n_blocks; b++) {
         if (b == r.dispatcher)
             continue;
-        gimple_seq seq = add_to_word(r, b - BLOCK_FIRST, one());
+        gimple_seq seq = counter_add(r, b - BLOCK_FIRST, one());
         gimple *receiver = block_receiver(r.blocks[b]);
         if (receiver && receiver == last_stmt(r.blocks[b])) {
             edge e = find_fallthru_edge(r.blocks[b]->succs);
@@ -301,90 +301,6 @@ void insert_block_counters(const routine &r)
             gsi_insert_seq_before(&at, seq, GSI_SAME_STMT);
         }
     }
-}
-
-/* An operator new of the library or of the whole program. One of a class asks for memory itself, and one that is told
- * where (its second parameter is a pointer) asks for none. */
-bool is_allocating_new(tree callee)
-{
-    if (!DECL_IS_OPERATOR_NEW_P(callee) || (DECL_CONTEXT(callee) && TYPE_P(DECL_CONTEXT(callee))))
-        return false;
-    tree first = TYPE_ARG_TYPES(TREE_TYPE(callee)), second = first ? TREE_CHAIN(first) : NULL_TREE;
-    return !second || TREE_CODE(TREE_VALUE(second)) != POINTER_TYPE;
-}
-
-/* The bytes that a call asks for, as an expression of its arguments; nothing when it allocates nothing. */
-std::vector<tree> allocated_bytes(gcall *call)
-{
-    tree callee = gimple_call_fndecl(call);
-    if (!callee)
-        return {};
-    if (is_allocating_new(callee) && gimple_call_num_args(call) >= 1)
-        return {gimple_call_arg(call, 0)};
-    if (!gimple_call_builtin_p(call, BUILT_IN_NORMAL))
-        return {};
-    switch (DECL_FUNCTION_CODE(callee)) {
-    case BUILT_IN_MALLOC:
-        return {gimple_call_arg(call, 0)};
-    case BUILT_IN_CALLOC:
-        return {gimple_call_arg(call, 0), gimple_call_arg(call, 1)};
-    case BUILT_IN_REALLOC:
-    case BUILT_IN_ALIGNED_ALLOC:
-        return {gimple_call_arg(call, 1)};
-    case BUILT_IN_POSIX_MEMALIGN:
-        return {gimple_call_arg(call, 2)};
-    default:
-        return {};
-    }
-}
-
-tree as_counter(gimple_seq *seq, tree value)
-{
-    if (useless_type_conversion_p(uint64_type_node, TREE_TYPE(value)))
-        return value;
-    if (TREE_CODE(value) == INTEGER_CST)
-        return fold_convert(uint64_type_node, value);
-    tree converted = make_ssa_name(uint64_type_node);
-    gimple_seq_add_stmt(seq, gimple_build_assign(converted, NOP_EXPR, value));
-    return converted;
-}
-
-void count_bytes(const routine &r, uint32_t counter, gcall *call, const std::vector<tree> &factors)
-{
-    gimple_seq seq = nullptr;
-    tree bytes = as_counter(&seq, factors[0]);
-    if (factors.size() > 1) {
-        tree other = as_counter(&seq, factors[1]), product = make_ssa_name(uint64_type_node);
-        gimple_seq_add_stmt(&seq, gimple_build_assign(product, MULT_EXPR, bytes, other));
-        bytes = product;
-    }
-    gimple_seq_add_seq(&seq, add_to_word(r, counter, bytes));
-    insert_before(call, seq);
-}
-
-/* Where the user's own source leads to a call that was inlined from a system header. */
-location_t user_location(location_t where)
-{
-    tree scope = LOCATION_BLOCK(where);
-    for (; scope && TREE_CODE(scope) == BLOCK && in_system_header_at(where); scope = BLOCK_SUPERCONTEXT(scope))
-        if (inlined_function_outer_scope_p(scope) && BLOCK_SOURCE_LOCATION(scope) != UNKNOWN_LOCATION)
-            where = BLOCK_SOURCE_LOCATION(scope);
-    return where;
-}
-
-/* Finds the allocation points and gives them the counters after those of the edges. */
-std::vector<gcall *> find_allocs(routine &r)
-{
-    std::vector<gcall *> calls;
-    for (uint32_t b = BLOCK_FIRST; b < r.graph.n_blocks; b++)
-        for (auto at = gsi_start_bb(r.blocks[b]); !gsi_end_p(at); gsi_next(&at)) {
-            gcall *call = dyn_cast<gcall *>(gsi_stmt(at));
-            if (!call || allocated_bytes(call).empty())
-                continue;
-            calls.push_back(call);
-            r.allocs.push_back({r.n_counters++, b, user_location(gimple_location(call))});
-        }
-    return calls;
 }
 
 /* How often a block is executed, as far as the weights of its ways out tell. */
@@ -465,17 +381,15 @@ bool routine_place(routine &r, const options &options, const char **why)
         if (!choose_edges(r, counter_costs(r, loops, is_quiet, trips), why))
             return false;
     }
-    std::vector<gcall *> calls;
     if (options.bytes)
-        calls = find_allocs(r);
+        routine_find_allocs(r);
     r.counters = counter_array(r);
     set_decl_tls_model(r.counters, model_of_unit(options));
     if (options.every_block)
         insert_block_counters(r);
     else
         insert_edge_counters(r, loops, is_quiet, trips);
-    for (size_t i = 0; i < calls.size(); i++)
-        count_bytes(r, r.allocs[i].counter, calls[i], allocated_bytes(calls[i]));
+    routine_count_bytes(r);
     gsi_commit_edge_inserts();
     purity_forget();
     free_dominance_info(CDI_DOMINATORS);

@@ -47,6 +47,7 @@ struct line {
 struct alloc {
     uint32_t counter, block;
     location_t where;
+    gcall *call; /* until the function is finished */
 };
 
 struct label {
@@ -98,6 +99,14 @@ gimple *block_receiver(basic_block block);
 
 /* place.cc: chooses the counters and inserts them. False, with the reason, when placement fails (nothing changed). */
 bool routine_place(routine &r, const options &options, const char **why);
+
+/* Statements that add the amount to a counter's word. */
+gimple_seq counter_add(const routine &r, uint32_t counter, tree amount);
+void insert_before(gimple *stmt, gimple_seq seq);
+
+/* bytes.cc: finds the allocation points and gives them counters; then inserts what counts there. */
+void routine_find_allocs(routine &r);
+void routine_count_bytes(const routine &r);
 
 /* trips.cc: how often a loop went back to its head since it was entered, without counting. */
 struct trips {
