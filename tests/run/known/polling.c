@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rank 0 waits for a message by testing for it, millions of times: one wait each, explained like any other.
+ * Rank 0 waits for a message by testing for it, millions of times: one wait each, explained like any other. With
+ * KNOWN_BACKOFF it sleeps between two tests, longer each time, and waits all the same.
  *
  * ranks: 2
- * expect: loop=answer rank=1 share=0.9 call=MPI_Test waiters=0
+ * expect: loop=answer rank=1 share=0.8 call=MPI_Test waiters=0 waiting>=0.2
  */
 #include "known.h"
+#include <time.h>
+
+/* Between two polls. */
+static void back_off(long n_failed)
+{
+#ifdef KNOWN_BACKOFF
+    nanosleep(&(struct timespec){0, n_failed < 6 ? 10000 << n_failed : 500000}, NULL);
+#else
+    (void)n_failed;
+#endif
+}
 
 static void poll_for_answer(double *data)
 {
     MPI_Request request;
     MPI_Irecv(data, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &request);
-    for (int done = 0; !done;)
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    long n_failed = 0;
+    for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done; n_failed++)
+        back_off(n_failed);
 }
 
 static void answer(double *data)
@@ -28,8 +41,8 @@ int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
     double data = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
     for (int round = 0; round < 40; round++) {
+        MPI_Barrier(MPI_COMM_WORLD);
         common_work(400000);
         if (rank == 0)
             poll_for_answer(&data);
