@@ -58,7 +58,7 @@ static int list_parts(struct rank_list *list, const char *parts_dir)
 static void look_at_world(struct join *join, const char *path)
 {
     struct spool_reader reader;
-    if (!spool_reader_open(&reader, path) && reader.header.n_ranks > join->n_ranks)
+    if (!spool_reader_open(&reader, path) && reader.header.n_ranks > (int64_t)join->n_ranks)
         join->n_ranks = (uint32_t)reader.header.n_ranks;
     spool_reader_close(&reader);
 }
