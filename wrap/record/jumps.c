@@ -89,7 +89,7 @@ typedef void jump(struct __jmp_buf_tag *env, int value);
     _Noreturn EXPORT void name(struct __jmp_buf_tag env[1], int value);                                                \
     void name(struct __jmp_buf_tag env[1], int value)                                                                  \
     {                                                                                                                  \
-        struct unwind_frame here;                                                                                      \
+        struct unwind_frame here = {0};                                                                                \
         unwind_here(&here);                                                                                            \
         note(env, &here);                                                                                              \
         jump *next = (jump *)interpose_next(&next_##name, #name);                                                      \
