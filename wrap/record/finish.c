@@ -75,14 +75,16 @@ static void close_spools(void)
     bring_spool_home();
 }
 
-/* Each rank converts what it wrote; rank 0 then joins the parts. */
+/* Each rank converts what it wrote; rank 0 then joins the parts. The archives of very many threads take so long that
+ * the program would be held up: they are left to the report. */
 static void convert(void)
 {
+    enum { MOST_THREADS = 1000 };
     char rank[16];
+    int32_t n_threads = atomic_load(&recorder.n_files);
     snprintf(rank, sizeof rank, "%d", recorder.rank);
-    if (recorder.options.convert && recorder.run_dir[0] && atomic_load(&recorder.n_files) > 0 &&
-        tool_run(recorder.run_dir, "convert", rank) != 0)
-        sums[SUM_UNCONVERTED] = 1;
+    if (recorder.options.convert && recorder.run_dir[0] && n_threads > 0)
+        sums[SUM_UNCONVERTED] = n_threads > MOST_THREADS || tool_run(recorder.run_dir, "convert", rank) != 0;
 }
 
 /* The converter's standard error, when it had nothing to say. */
