@@ -212,10 +212,10 @@ static void look_up_frames(const struct counts *counts, const struct counts_bin 
         qsort(list->at, list->n, sizeof *list->at, compare_parked);
 }
 
-static void add_parked(struct counts *counts, const struct parked *parked, size_t n, int64_t factor)
+static void add_parked(struct counts *counts, const struct parked_list *list, size_t first, size_t end, int64_t factor)
 {
-    for (size_t i = 0; i < n; i++)
-        counts->parked[parked[i].block] += factor * parked[i].n;
+    for (size_t i = first; i < end; i++)
+        counts->parked[list->at[i].block] += factor * list->at[i].n;
 }
 
 static void clear_values(struct counts *counts, uint32_t f)
@@ -249,9 +249,9 @@ void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n
         size_t first = p;
         while (p < parked.n && parked.at[p].function == f)
             p++;
-        add_parked(counts, parked.at + first, p - first, 1);
+        add_parked(counts, &parked, first, p, 1);
         solve_one(counts, f, result);
-        add_parked(counts, parked.at + first, p - first, -1);
+        add_parked(counts, &parked, first, p, -1);
         clear_values(counts, f);
     }
     vec_release(&parked);

@@ -24,7 +24,7 @@
 
 #define POINTS_SECTION ".whywait_points"
 #define POINTS_STRINGS ".whywait_strings"
-enum { POINTS_VERSION = 3, POINTS_NONE = UINT32_MAX };
+enum { POINTS_VERSION = 3, POINTS_NONE = UINT32_MAX }; /* tests/fuzz/corpus/points has tables of this version */
 /* In bins alone: a point from here on stands for frames that a longjmp removed, and is their return address (link-time)
  * plus this. */
 #define POINTS_GONE_FRAME 0x80000000u
