@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cost of exact counts: run time of small kernels with counters, as ratios to the same kernel without.
 
-    measure.py [--whywait TOOL] [--rounds N] [--only NAME,...] [--optimise -O2,-O3]
+    measure.py [--whywait TOOL] [--rounds N] [--only NAME,...] [--optimise=-O2,-O3]
 
 Each round runs every variant of a kernel once, in alternating order, so that slow phases of the machine hit all alike;
 the ratio is that of the
