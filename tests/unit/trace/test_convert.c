@@ -407,29 +407,35 @@ static void test_threads(void **state)
     run_dir_remove(dir);
 }
 
+/* Two windows, and synchronisation of every kind on them. */
+static void add_windows(struct spool_image *image)
+{
+    const struct ww_win win = {.id = 1, .comm = 1}, other = {.id = 2, .comm = 1};
+    const struct ww_ranks ranks = {.n = 1};
+    const int32_t one = 1;
+    image_world(image);
+    image_call(image, CALL(Win_create, 0, 1));
+    image_record(image, WW_WIN, &win, sizeof win, NULL, 0);
+    image_record(image, WW_WIN, &other, sizeof other, NULL, 0);
+    image_call(image, CALL(Win_fence, 2, 3));
+    image_call(image, CALL(Put, 4, 5, .peer = 1, .bytes_out = 8));
+    image_call(image, CALL(Win_start, 6, 7));
+    image_record(image, WW_RANKS, &ranks, offsetof(struct ww_ranks, rank), &one, sizeof one);
+    image_call(image, CALL(Win_complete, 8, 9));
+    image_call(image, CALL(Win_lock, 10, 11, .peer = 1, .tag = WW_LOCK_EXCLUSIVE));
+    image_call(image, CALL(Win_lock_all, 11, 12, .comm = 2, .peer = WW_NO_PEER, .tag = WW_LOCK_SHARED));
+    image_call(image, CALL(Rget, 12, 13, .peer = 1, .bytes_in = 4, .request = 5));
+    image_call(image, CALL(Win_unlock, 14, 15, .peer = 1));
+    image_call(image, CALL(Win_free, 16, 17));
+}
+
 static void test_windows(void **state)
 {
     (void)state;
     char *dir = run_dir_new();
     struct spool_image a = image_events(0, 2, 0), b = image_events(1, 2, 0);
-    const struct ww_win win = {.id = 1, .comm = 1}, other = {.id = 2, .comm = 1};
-    const struct ww_ranks ranks = {.n = 1};
-    const int32_t one = 1;
-    image_world(&a);
+    add_windows(&a);
     image_world(&b);
-    image_call(&a, CALL(Win_create, 0, 1));
-    image_record(&a, WW_WIN, &win, sizeof win, NULL, 0);
-    image_record(&a, WW_WIN, &other, sizeof other, NULL, 0);
-    image_call(&a, CALL(Win_fence, 2, 3));
-    image_call(&a, CALL(Put, 4, 5, .peer = 1, .bytes_out = 8));
-    image_call(&a, CALL(Win_start, 6, 7));
-    image_record(&a, WW_RANKS, &ranks, offsetof(struct ww_ranks, rank), &one, sizeof one);
-    image_call(&a, CALL(Win_complete, 8, 9));
-    image_call(&a, CALL(Win_lock, 10, 11, .peer = 1, .tag = WW_LOCK_EXCLUSIVE));
-    image_call(&a, CALL(Win_lock_all, 11, 12, .comm = 2, .peer = WW_NO_PEER, .tag = WW_LOCK_SHARED));
-    image_call(&a, CALL(Rget, 12, 13, .peer = 1, .bytes_in = 4, .request = 5));
-    image_call(&a, CALL(Win_unlock, 14, 15, .peer = 1));
-    image_call(&a, CALL(Win_free, 16, 17));
     save(&a, dir);
     save(&b, dir);
     struct trace *trace = make_trace(dir);
