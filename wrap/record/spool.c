@@ -23,7 +23,7 @@
 
 enum spool_state { SPOOL_IDLE, SPOOL_PREPARING, SPOOL_READY, SPOOL_NO_ROOM };
 /* Growing the table of descriptors beyond its first 64 stops a program with threads for some 10 ms. */
-enum { PAGE = 4096, HIGH_FD = 48 };
+enum { PAGE = 4096, HIGH_FD = 48, ZEROS_BYTES = 256 << 10 };
 
 static bool is_our_file(const struct spool *spool, int fd)
 {
@@ -58,11 +58,12 @@ static int spool_fd(struct spool *spool)
     return spool->fd = move_up(fd);
 }
 
+/* In large pieces, which file systems answer with large folios. */
 static bool write_zeros(int fd, uint64_t offset, size_t bytes)
 {
-    static const char zeros[PAGE];
+    static char zeros[ZEROS_BYTES]; /* not const: that would be a quarter of a megabyte of the library's file */
     for (size_t done = 0; done < bytes;) {
-        size_t piece = bytes - done < PAGE ? bytes - done : PAGE;
+        size_t piece = bytes - done < sizeof zeros ? bytes - done : sizeof zeros;
         ssize_t n = pwrite(fd, zeros, piece, (off_t)(offset + done));
         if (n < 0 && errno == EINTR)
             continue;
@@ -73,7 +74,8 @@ static bool write_zeros(int fd, uint64_t offset, size_t bytes)
     return true;
 }
 
-/* Real blocks for [offset, offset + bytes), within the limits that would send SIGXFSZ. */
+/* Real blocks for [offset, offset + bytes), within the limits that would send SIGXFSZ. Writing them makes their pages
+ * for half of what it costs to fault them in one by one. */
 static bool allocate_blocks(int fd, uint64_t offset, size_t bytes)
 {
     struct rlimit limit;
@@ -85,9 +87,9 @@ static bool allocate_blocks(int fd, uint64_t offset, size_t bytes)
     do
         rc = fallocate(fd, 0, (off_t)offset, (off_t)bytes);
     while (rc < 0 && errno == EINTR);
-    if (rc == 0)
-        return true;
-    return (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) && write_zeros(fd, offset, bytes);
+    if (rc < 0 && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
+        return false;
+    return write_zeros(fd, offset, bytes);
 }
 
 static char *map_file(int fd, uint64_t offset, size_t bytes)
