@@ -199,15 +199,45 @@ tree trips_on_entry(const trips &trips, gimple_seq *seq)
     return value;
 }
 
+/* The variable at an exit, before or after its step there. */
+struct reading {
+    tree value;
+    bool is_stepped;
+};
+
+/* Some jumps over the loop's end leave it with a next value of their own. */
+static bool is_one_step_on(const trips &trips, tree name)
+{
+    gimple *stmt = TREE_CODE(name) == SSA_NAME ? SSA_NAME_DEF_STMT(name) : nullptr;
+    tree_code code = stmt && is_gimple_assign(stmt) ? gimple_assign_rhs_code(stmt) : ERROR_MARK;
+    return (code == PLUS_EXPR || code == POINTER_PLUS_EXPR) && gimple_assign_rhs1(stmt) == trips.phi &&
+           tree_fits_shwi_p(gimple_assign_rhs2(stmt)) && int_cst_value(gimple_assign_rhs2(stmt)) == trips.step;
+}
+
+/* What the exit's condition compares is at hand; the other of the variable's two values would need a register of its
+ * own. Where the loop ends because the variable equals something, that something will do. */
+static reading read_at_exit(const trips &trips, edge exit)
+{
+    gcond *condition = safe_dyn_cast<gcond *>(last_stmt(exit->src));
+    tree left = condition ? gimple_cond_lhs(condition) : NULL_TREE;
+    bool is_stepped = left && (left == trips.next || is_one_step_on(trips, left));
+    if (left && (left == trips.phi || is_stepped)) {
+        tree_code equal = exit->flags & EDGE_TRUE_VALUE ? EQ_EXPR : NE_EXPR;
+        return {gimple_cond_code(condition) == equal ? gimple_cond_rhs(condition) : left, is_stepped};
+    }
+    is_stepped = dominated_by_p(CDI_DOMINATORS, exit->src, gimple_bb(SSA_NAME_DEF_STMT(trips.next)));
+    return {is_stepped ? trips.next : trips.phi, is_stepped};
+}
+
 tree trips_at_exit(const trips &trips, edge exit, gimple_seq *seq)
 {
-    bool is_stepped = dominated_by_p(CDI_DOMINATORS, exit->src, gimple_bb(SSA_NAME_DEF_STMT(trips.next)));
+    reading reading = read_at_exit(trips, exit);
     tree type = unsigned_type_for(TREE_TYPE(trips.phi));
-    tree now = convert(seq, type, is_stepped ? trips.next : trips.phi), first = convert(seq, type, trips.base);
+    tree now = convert(seq, type, reading.value), first = convert(seq, type, trips.base);
     tree distance = trips.step > 0 ? combine(seq, MINUS_EXPR, now, first) : combine(seq, MINUS_EXPR, first, now);
     HOST_WIDE_INT size = trips.step > 0 ? trips.step : -trips.step;
     if (size > 1)
         distance = combine(seq, RSHIFT_EXPR, distance, build_int_cst(integer_type_node, exact_log2(size)));
     tree count = convert(seq, uint64_type_node, distance);
-    return is_stepped ? combine(seq, PLUS_EXPR, count, build_int_cst(uint64_type_node, -1)) : count;
+    return reading.is_stepped ? combine(seq, PLUS_EXPR, count, build_int_cst(uint64_type_node, -1)) : count;
 }
