@@ -62,7 +62,7 @@ arm routine_find_arm(edge e)
     basic_block first = meeting_point(EDGE_SUCC(from, 0), from), second = meeting_point(EDGE_SUCC(from, 1), from);
     if (first != second || first == from || !chooses_few(first))
         return {};
-    return {condition, (way->flags & EDGE_TRUE_VALUE) != 0};
+    return {condition, (way->flags & EDGE_TRUE_VALUE) != 0, EDGE_COUNT(first->preds) == 2 ? first : nullptr};
 }
 
 tree arm_outcome(const arm &arm, gimple_seq *seq)

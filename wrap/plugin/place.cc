@@ -27,6 +27,12 @@ gimple_seq counter_add(const routine &r, uint32_t counter, tree amount)
     return seq;
 }
 
+static void insert_at_beginning(basic_block block, gimple_seq seq)
+{
+    gimple_stmt_iterator at = gsi_after_labels(block);
+    gsi_insert_seq_before(&at, seq, GSI_SAME_STMT);
+}
+
 void insert_before(gimple *stmt, gimple_seq seq)
 {
     gimple_stmt_iterator at = gsi_for_stmt(stmt);
@@ -196,7 +202,8 @@ void add_trips(const routine &r, const cfg_loops &loops, const trips &trips, nes
     }
 }
 
-/* In the nest's last variable. Where the other outcome is counted already, it is cheaper to count both. */
+/* In the nest's last variable. Where the other outcome is counted already, it is cheaper to count both. Behind the
+ * choice the comparison made for it serves once more; before it, counting would spoil the flags. */
 void count_outcome(const arm &arm, nest &nest)
 {
     nest::variable &last = nest.variables.back();
@@ -210,7 +217,10 @@ void count_outcome(const arm &arm, nest &nest)
         amount = arm_outcome(arm, &seq);
     }
     gimple_seq_add_stmt(&seq, gimple_build_assign(last.decl, PLUS_EXPR, last.decl, amount));
-    insert_before(arm.condition, seq);
+    if (arm.join)
+        insert_at_beginning(arm.join, seq);
+    else
+        insert_before(arm.condition, seq);
 }
 
 void count_in_variable(const routine &r, const cfg_loops &loops, nest &nest, uint32_t edge)
@@ -226,8 +236,7 @@ void count_in_variable(const routine &r, const cfg_loops &loops, nest &nest, uin
         add_to_variable(r.places[edge].on, variable, 1);
         return;
     }
-    gimple_stmt_iterator at = gsi_after_labels(r.blocks[loop->head]);
-    gsi_insert_before(&at, gimple_build_assign(variable, PLUS_EXPR, variable, one()), GSI_SAME_STMT);
+    insert_at_beginning(r.blocks[loop->head], gimple_build_assign(variable, PLUS_EXPR, variable, one()));
     if (loop != nest.loop)
         each_entry(r, loops, *loop, [&](struct edge_def *e) { add_to_variable(e, variable, -1); });
 }
@@ -297,8 +306,7 @@ void insert_block_counters(const routine &r)
             gimple_stmt_iterator at = gsi_for_stmt(receiver);
             gsi_insert_seq_after(&at, seq, GSI_SAME_STMT);
         } else {
-            gimple_stmt_iterator at = gsi_after_labels(r.blocks[b]);
-            gsi_insert_seq_before(&at, seq, GSI_SAME_STMT);
+            insert_at_beginning(r.blocks[b], seq);
         }
     }
 }

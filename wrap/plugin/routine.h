@@ -137,6 +137,7 @@ tree trips_at_exit(const trips &trips, edge exit, gimple_seq *seq);
 struct arm {
     gcond *condition = nullptr;
     bool is_true = false;
+    basic_block join = nullptr; /* where the value is chosen, if nothing else leads there */
 };
 arm routine_find_arm(edge e);
 /* 1 when the edge will be taken, 0 when not, computed in seq, which belongs before the condition. */
