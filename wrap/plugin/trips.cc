@@ -132,7 +132,7 @@ tree convert(gimple_seq *seq, tree type, tree value)
 {
     if (useless_type_conversion_p(type, TREE_TYPE(value)))
         return value;
-    if (TREE_CODE(value) != SSA_NAME)
+    if (TREE_CODE(value) == INTEGER_CST)
         return fold_convert(type, value);
     tree converted = make_ssa_name(type);
     gimple_seq_add_stmt(seq, gimple_build_assign(converted, NOP_EXPR, value));
@@ -211,7 +211,7 @@ static bool is_one_step_on(const trips &trips, tree name)
     gimple *stmt = TREE_CODE(name) == SSA_NAME ? SSA_NAME_DEF_STMT(name) : nullptr;
     tree_code code = stmt && is_gimple_assign(stmt) ? gimple_assign_rhs_code(stmt) : ERROR_MARK;
     return (code == PLUS_EXPR || code == POINTER_PLUS_EXPR) && gimple_assign_rhs1(stmt) == trips.phi &&
-           tree_fits_shwi_p(gimple_assign_rhs2(stmt)) && int_cst_value(gimple_assign_rhs2(stmt)) == trips.step;
+           cst_and_fits_in_hwi(gimple_assign_rhs2(stmt)) && int_cst_value(gimple_assign_rhs2(stmt)) == trips.step;
 }
 
 /* What the exit's condition compares is at hand; the other of the variable's two values would need a register of its
