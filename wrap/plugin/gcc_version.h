@@ -40,6 +40,7 @@
 #include "rtl.h"
 #include "emit-rtl.h"
 #include "output.h"
+#include "trans-mem.h"
 #include "target.h"
 #include "varasm.h"
 #include "except.h"

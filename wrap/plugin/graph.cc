@@ -55,6 +55,19 @@ bool unit_uses_longjmp()
     return false;
 }
 
+/* What was executed for nothing is not undone in the counts, and a new attempt begins in the middle of a block. */
+bool has_transactions(function *fn)
+{
+    basic_block block;
+    if (!flag_tm)
+        return false;
+    FOR_EACH_BB_FN(block, fn)
+    for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+        if (gimple_call_builtin_p(gsi_stmt(at), BUILT_IN_TM_START))
+            return true;
+    return decl_is_tm_clone(fn->decl);
+}
+
 const char *why_not(function *fn)
 {
     static const struct {
@@ -71,6 +84,8 @@ const char *why_not(function *fn)
             return each.why;
     if (fn->has_nonlocal_label)
         return "nested functions jump into it";
+    if (has_transactions(fn))
+        return "its transactions may be broken off and begin anew";
     cgraph_node *node = cgraph_node::get(fn->decl);
     ipa_ref *ref;
     for (unsigned i = 0; node && node->iterate_referring(i, ref); i++)
@@ -206,11 +221,11 @@ bool may_vanish(basic_block block, const gimple *leaves_by, bool by_longjmp)
     return false;
 }
 
-/* The block through which GCC leads control from calls to setjmp's second return. */
+/* The block through which GCC leads control from calls to setjmp's second return. Sanitizers put calls into it. */
 bool is_dispatcher(basic_block block)
 {
-    gimple_stmt_iterator at = gsi_start_nondebug_after_labels_bb(block);
-    return !gsi_end_p(at) && gimple_call_internal_p(gsi_stmt(at), IFN_ABNORMAL_DISPATCHER);
+    gimple *last = last_stmt(block);
+    return last && gimple_call_internal_p(last, IFN_ABNORMAL_DISPATCHER);
 }
 
 /* Adds the edges that GCC knows. True when one of them is abnormal. */
