@@ -38,7 +38,7 @@ void progress_release(struct progress *progress)
 bool progress_enter(struct progress *progress, uint32_t rank, uint64_t enter_ns)
 {
     struct progress_rank *at = &progress->ranks[rank];
-    return !at->n_inside++ && progress->n_waiting && enter_ns > at->left_ns + AWAY_MIN_NS;
+    return !at->n_inside++ && enter_ns > at->left_ns + AWAY_MIN_NS;
 }
 
 void progress_came(struct progress *progress, uint32_t rank, struct point *point)
@@ -69,7 +69,11 @@ static bool target_came(const struct progress_rank *target, const struct progres
 
 static struct progress_evidence *evidence_of(struct progress *progress, const struct progress_call *call)
 {
-    uint64_t *number = map_put(&progress->numbers, call->window << 8 | call->class, NULL);
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < call->n_targets; i++)
+        kinds |= call->targets[i].kinds;
+    uint64_t key = (uint64_t)call->targets->window << 32 | (uint64_t)call->region << 3 | kinds;
+    uint64_t *number = map_put(&progress->numbers, key, NULL);
     if (!*number) {
         (void)vec_push(&progress->evidence);
         *number = progress->evidence.n;
@@ -77,18 +81,36 @@ static struct progress_evidence *evidence_of(struct progress *progress, const st
     return &progress->evidence.at[*number - 1];
 }
 
+/* The last of the targets to come back during the call; *is_alone: one of them stayed away. */
+static struct point *last_to_come(const struct progress *progress, const struct progress_call *call, bool *is_alone)
+{
+    struct point *last = NULL;
+    *is_alone = false;
+    for (size_t i = 0; i < call->n_targets; i++) {
+        uint32_t rank = call->targets[i].target;
+        if (rank == call->rank || rank >= progress->n_ranks)
+            continue;
+        const struct progress_rank *target = &progress->ranks[rank];
+        if (target_came(target, call) && (!last || target->came->time_ns > last->time_ns))
+            last = target->came;
+        *is_alone = *is_alone || target_stayed_away(target, call);
+    }
+    return last;
+}
+
 struct point *progress_find(struct progress *progress, const struct progress_call *call)
 {
-    const struct progress_rank *target = &progress->ranks[call->target];
-    bool has_come = target_came(target, call);
-    if (!has_come && !target_stayed_away(target, call))
+    bool is_alone;
+    struct point *last = last_to_come(progress, call, &is_alone);
+    if (!last && !is_alone)
         return NULL;
     struct progress_evidence *evidence = evidence_of(progress, call);
-    evidence->n_alone += !has_come;
-    if (!has_come)
+    evidence->n_alone += is_alone;
+    if (is_alone || !last)
         return NULL;
-    bool is_soon = call->leave_ns - target->came->time_ns <= target->came->time_ns - call->enter_ns;
+    uint64_t after_ns = call->leave_ns - last->time_ns - idle_between(call->idle, last->time_ns, call->leave_ns);
+    bool is_soon = after_ns <= last->time_ns - call->enter_ns;
     *(is_soon ? &evidence->n_soon : &evidence->n_later) += 1;
     uint64_t against = LATER_WEIGHT * evidence->n_later + ALONE_WEIGHT * evidence->n_alone;
-    return evidence->n_soon >= against ? target->came : NULL;
+    return evidence->n_soon >= against ? last : NULL;
 }

@@ -2,7 +2,7 @@
 /*
  * Targets of one-sided communication that are not there: many MPI libraries serve locks, flushes and unlocks of other
  * processes only while the target itself is inside MPI. No record says so; it is read from the times. Calls that began
- * while the target had been outside MPI for a while are looked at, by window and kind of call:
+ * while the target had been outside MPI for a while are looked at, by window, function and kinds of operations:
  *
  *   - The target came back inside the call. If it was needed, then the call has waited for it until then.
  *   - If it ended before it had lasted for as long again, that speaks for it. (Not sooner: on a busy machine both have
@@ -12,11 +12,13 @@
  *   - If it ended while the target stayed away, the target was not needed: hardware, shared memory or a thread served
  *     the call. That counts eight times; only a clock that misleads can show it by mistake.
  *
- * A call waited for its target as long as what was seen by then does not speak against it.
+ * A call waited for its target as long as what was seen by then does not speak against it. One that concerns several
+ * targets waited for the last of them to return, and speaks against it when one of them stayed away.
  */
 #pragma once
+#include "analyze/pass/lanes.h"
 #include "analyze/pass/links.h"
-#include "wrap/base/map.h"
+#include "analyze/pass/operations.h"
 #include "wrap/format.h"
 
 struct progress {
@@ -24,24 +26,26 @@ struct progress {
     struct progress_rank *ranks;
     uint32_t n_ranks;
     uint32_t n_waiting; /* calls under way that may wait for their target */
-    struct map numbers; /* (window, class) -> 1 + index in evidence */
+    struct map numbers; /* (window, function, kinds) -> 1 + index in evidence */
     VEC(struct progress_evidence) evidence;
 };
 
-/* A call that needs its target, or may do so. */
+/* A call that needs its targets, or may do so. */
 struct progress_call {
-    uint64_t window;
-    enum ww_class class;
-    uint32_t target; /* world rank */
+    uint32_t rank, region; /* whose, and of which function */
     uint64_t enter_ns, leave_ns;
+    const struct idle *idle; /* when it was off the CPU: that keeps a call for no other reason */
+    const struct operation *targets; /* its own process among them counts for nothing */
+    size_t n_targets;
 };
 
 void progress_begin(struct progress *progress, struct links *links, uint32_t n_ranks);
 void progress_release(struct progress *progress);
-/* A rank enters MPI; true: somebody may be waiting for just that, and wants to know the point (progress_came). */
+/* A rank enters MPI; true: it had been away. Whoever may be waiting for that wants to know the point (progress_came).
+ */
 bool progress_enter(struct progress *progress, uint32_t rank, uint64_t enter_ns);
 void progress_came(struct progress *progress, uint32_t rank, struct point *point);
 void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns);
-/* The target's return to MPI that let this call end, borrowed; NULL = it waited for something else, or it cannot be
+/* A target's return to MPI that let this call end, borrowed; NULL = it waited for something else, or it cannot be
  * told. */
 struct point *progress_find(struct progress *progress, const struct progress_call *call);

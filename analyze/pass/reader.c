@@ -11,6 +11,7 @@ void reader_begin(struct reader *reader)
     vec_grow((void **)&reader->last_post_ns, &rank_cap, trace->n_ranks + 1, sizeof *reader->last_post_ns);
     memset(reader->last_post_ns, 0, (trace->n_ranks + 1) * sizeof *reader->last_post_ns);
     progress_begin(&reader->progress, reader->replay->links, trace->n_ranks);
+    operations_begin(&reader->operations, trace->n_ranks);
 }
 
 void reader_release(struct reader *reader)
@@ -19,6 +20,7 @@ void reader_release(struct reader *reader)
         vec_release(&reader->readings[i].completions);
         vec_release(&reader->readings[i].sent);
         vec_release(&reader->readings[i].posts);
+        vec_release(&reader->readings[i].worked);
         map_release(&reader->readings[i].requests);
     }
     vec_free(reader->readings);
@@ -26,6 +28,7 @@ void reader_release(struct reader *reader)
     vec_release(&reader->open_calls);
     slab_release(&reader->requests);
     progress_release(&reader->progress);
+    operations_release(&reader->operations);
     file_use_release(&reader->file_use);
 }
 

@@ -26,6 +26,7 @@ struct reader {
     struct reading *readings; /* by location */
     uint64_t *last_post_ns;   /* by rank: when it last posted a receive or came to complete one */
     struct progress progress;
+    struct operations operations;
     struct slab requests;
     uint64_t n_requests; /* ever: their order */
     uint64_t n_calls, n_polls, n_events;

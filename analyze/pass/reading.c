@@ -188,6 +188,12 @@ void reading_record(struct reader *reader, const struct event *event)
         reading->open_peer = event->peer;
         reading->open_tag = event->tag;
         break;
+    case EV_RMA:
+        reading_operation(reader, lane, event);
+        break;
+    case EV_RMA_DONE:
+        reading_operation_done(reader, lane, event);
+        break;
     case EV_RMA_SYNC:
         reading_rma_sync(reader, lane, event);
         break;

@@ -13,6 +13,7 @@ struct completion {
 /* What a lock, a flush or an unlock says of itself. */
 struct passive_sync {
     bool is_known;
+    uint32_t comm; /* of its window */
     struct lock lock;
 };
 
@@ -27,7 +28,8 @@ struct reading {
     int32_t open_tag;
     VEC(struct message *) posts; /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
     struct passive_sync passive;
-    struct map requests; /* handle -> struct request * */
+    VEC(struct operation) worked; /* one-sided operations that this call begins, completes or concerns */
+    struct map requests;          /* handle -> struct request * */
 };
 
 /* The present call as a point of its process: one for all that it posts. Borrowed. */
@@ -38,6 +40,9 @@ void reading_join(struct reader *reader, uint32_t lane, struct gather_call opera
 /* A record inside the present call. */
 void reading_record(struct reader *reader, const struct event *event);
 void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *event);
+/* One-sided operations, and the completion of those that have a request. */
+void reading_operation(struct reader *reader, uint32_t lane, const struct event *event);
+void reading_operation_done(struct reader *reader, uint32_t lane, const struct event *event);
 /* Locks, flushes and unlocks; the first and the last for every call, as its process enters and leaves MPI. */
 void reading_passive_begin(struct reader *reader, uint32_t lane);
 void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event);

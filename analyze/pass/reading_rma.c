@@ -46,7 +46,10 @@ static void read_epoch_complete(struct reader *reader, uint32_t lane)
 void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *event)
 {
     struct event received = *event;
-    switch (reader->readings[lane].call->class) {
+    enum ww_class class = reader->readings[lane].call->class;
+    if (class == WW_RMA_FENCE || class == WW_RMA_COMPLETE)
+        operations_complete(&reader->operations, reader->lanes->at[lane].rank, event->window, TRACE_NONE);
+    switch (class) {
     case WW_RMA_FENCE:
         read_fence(reader, lane, event);
         break;

@@ -2,8 +2,8 @@
 /* Records of one-sided communication: operations, and what synchronises them. */
 #include "analyze/trace/otf2_events.h"
 
-static void append_rma(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind, OTF2_RmaWinRef win,
-                       uint32_t remote, uint64_t bytes, uint64_t bytes_in)
+static struct event *append_rma(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind,
+                                OTF2_RmaWinRef win, uint32_t remote)
 {
     const struct defs_tables *tables = &location->archive->tables;
     uint32_t index = ids_get(&tables->wins, win);
@@ -11,23 +11,30 @@ static void append_rma(struct location_reader *location, OTF2_TimeStamp time, en
     event->comm = index == TRACE_NONE ? TRACE_NONE : tables->comm_of_win.at[index];
     event->peer = remote;
     event->window = index;
+    return event;
+}
+
+static struct event *append_operation(struct location_reader *location, OTF2_TimeStamp time, OTF2_RmaWinRef win,
+                                      uint32_t remote, uint64_t bytes, uint64_t bytes_in, uint64_t matching)
+{
+    struct event *event = append_rma(location, time, EV_RMA, win, remote);
     event->bytes = bytes;
     event->bytes_in = bytes_in;
+    event->request = matching;
+    return event;
 }
 
 CALLBACK(on_put, OTF2_RmaWinRef win, uint32_t remote, uint64_t bytes, uint64_t matching)
 {
     BEGIN;
-    (void)matching;
-    append_rma(location, time, EV_RMA, win, remote, bytes, 0);
+    append_operation(location, time, win, remote, bytes, 0, matching);
     return OK;
 }
 
 CALLBACK(on_get, OTF2_RmaWinRef win, uint32_t remote, uint64_t bytes, uint64_t matching)
 {
     BEGIN;
-    (void)matching;
-    append_rma(location, time, EV_RMA, win, remote, 0, bytes);
+    append_operation(location, time, win, remote, 0, bytes, matching);
     return OK;
 }
 
@@ -35,8 +42,8 @@ CALLBACK(on_atomic, OTF2_RmaWinRef win, uint32_t remote, OTF2_RmaAtomicType type
          uint64_t matching)
 {
     BEGIN;
-    (void)type, (void)matching;
-    append_rma(location, time, EV_RMA, win, remote, bytes, bytes_in);
+    (void)type;
+    append_operation(location, time, win, remote, bytes, bytes_in, matching)->tag = 1;
     return OK;
 }
 
@@ -45,7 +52,7 @@ CALLBACK(on_rma_collective_end, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level, O
 {
     BEGIN;
     (void)op, (void)level, (void)root, (void)bytes, (void)bytes_in;
-    append_rma(location, time, EV_RMA_SYNC, win, TRACE_NONE, 0, 0);
+    append_rma(location, time, EV_RMA_SYNC, win, TRACE_NONE);
     return OK;
 }
 
@@ -65,8 +72,7 @@ CALLBACK(on_rma_group_sync, OTF2_RmaSyncLevel level, OTF2_RmaWinRef win, OTF2_Gr
     uint32_t index = ids_get(&tables->groups, group);
     uint32_t n = index == TRACE_NONE ? 0 : tables->group_members.at[index].n;
     for (uint32_t i = 0; i < n; i++) {
-        append_rma(location, time, EV_RMA_SYNC, win, TRACE_NONE, 0, 0);
-        struct event *event = &location->batch.at[location->batch.n - 1].event;
+        struct event *event = append_rma(location, time, EV_RMA_SYNC, win, TRACE_NONE);
         event->peer = rank_in_comm(location->archive->trace, event->comm, tables->group_members.at[index].members[i]);
     }
     return OK;
@@ -76,8 +82,7 @@ CALLBACK(on_rma_lock, OTF2_RmaWinRef win, uint32_t remote, uint64_t lock, OTF2_L
 {
     BEGIN;
     (void)lock;
-    append_rma(location, time, EV_RMA_SYNC, win, remote, 0, 0);
-    location->batch.at[location->batch.n - 1].event.tag =
+    append_rma(location, time, EV_RMA_SYNC, win, remote)->tag =
         type == OTF2_LOCK_EXCLUSIVE ? WW_LOCK_EXCLUSIVE : WW_LOCK_SHARED;
     return OK;
 }
@@ -86,7 +91,7 @@ CALLBACK(on_rma_unlock, OTF2_RmaWinRef win, uint32_t remote, uint64_t lock)
 {
     BEGIN;
     (void)lock;
-    append_rma(location, time, EV_RMA_SYNC, win, remote, 0, 0);
+    append_rma(location, time, EV_RMA_SYNC, win, remote);
     return OK;
 }
 
@@ -94,7 +99,14 @@ CALLBACK(on_rma_flush, OTF2_RmaWinRef win, uint32_t remote, OTF2_RmaSyncType typ
 {
     BEGIN;
     (void)type;
-    append_rma(location, time, EV_RMA_SYNC, win, remote, 0, 0);
+    append_rma(location, time, EV_RMA_SYNC, win, remote);
+    return OK;
+}
+
+CALLBACK(on_rma_done, OTF2_RmaWinRef win, uint64_t matching)
+{
+    BEGIN;
+    append_rma(location, time, EV_RMA_DONE, win, TRACE_NONE)->request = matching;
     return OK;
 }
 
@@ -103,6 +115,7 @@ void events_set_rma(OTF2_EvtReaderCallbacks *callbacks)
     SET(RmaPut, on_put);
     SET(RmaGet, on_get);
     SET(RmaAtomic, on_atomic);
+    SET(RmaOpCompleteNonBlocking, on_rma_done);
     SET(RmaCollectiveEnd, on_rma_collective_end);
     SET(RmaGroupSync, on_rma_group_sync);
     SET(RmaRequestLock, on_rma_lock);

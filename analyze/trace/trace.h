@@ -84,7 +84,8 @@ enum event_kind {
     EV_ON,         /* and came back */
     EV_BINS,       /* exact counts since the last EV_BINS of this location: bins, n_bins */
     EV_CONTROL,    /* recording off (flags 0) or on */
-    EV_RMA,        /* RMA operation: peer, comm = window's communicator, bytes */
+    EV_RMA,        /* RMA operation: peer, comm = window's communicator, window, request, tag = 1 if atomic, bytes */
+    EV_RMA_DONE,   /* inside the MPI region: the operation `request` is complete here (not at the target) */
     EV_UNFINISHED, /* region: the call never returned (no EV_LEAVE follows, but EV_END); comm, peer and tag where known
                     */
     EV_RMA_SYNC,   /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator,
@@ -117,7 +118,10 @@ struct event {
     uint32_t loc;
     uint16_t kind, flags;
     uint32_t region; /* ENTER, LEAVE */
-    uint32_t frame;  /* ENTER, SAMPLE: index into frames */
+    union {
+        uint32_t frame;  /* ENTER, SAMPLE: index into frames */
+        uint32_t window; /* RMA, RMA_SYNC: one of the trace's windows; TRACE_NONE = unknown */
+    };
     uint32_t comm;
     union {
         uint32_t peer; /* rank within comm (of the remote group for an intercommunicator) */
@@ -129,7 +133,6 @@ struct event {
     union {
         uint64_t request;
         uint64_t weight_ns;
-        uint64_t window; /* RMA_SYNC: one of the trace's windows */
     };
     const struct trace_bin *bins; /* valid until the next event */
     uint32_t n_bins;
