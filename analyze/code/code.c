@@ -227,8 +227,10 @@ struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t ad
     }
     if (unit != NULL)
         set_inlining(&module->debug, unit, debug_scope_at(unit, address), &spot);
-    if (spot.host_routine == NULL && model != NULL)
+    if (spot.host_routine == NULL && model != NULL) {
         spot.host_routine = code->places.at[model->place]->host_routine;
+        spot.routine_address = code->places.at[model->place]->routine_address;
+    }
     if (spot.routine == NULL)
         spot.routine = spot.host_routine;
     return spot;

@@ -73,6 +73,7 @@ struct code_spot {
     const char *call_file; /* the line in the host routine's own source (outermost, for call sites) */
     uint32_t call_line;
     const char *host_routine;
+    uint64_t routine_address; /* link-time entry of host_routine, where symbols alone name it; 0 = unknown */
 };
 struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t address);
 

@@ -52,7 +52,27 @@ static struct code_spot context_spot(const struct sites *sites, uint32_t context
     return code_spot_at(sites->code, frame.module, frame.address);
 }
 
-/* "solve() <- main()", at most a few frames. */
+static const char *routine_call(struct arena *arena, const char *routine)
+{
+    return arena_printf(arena, "%s%s", routine, strchr(routine, '(') ? "" : "()");
+}
+
+/* "solve()"; where no line tells its calls apart, "solve()+0x1a3", the address that the call returns to. NULL without a
+ * name. */
+static const char *caller_text(const struct sites *sites, struct arena *arena, uint32_t context)
+{
+    struct code_spot spot = context_spot(sites, context);
+    const char *routine = spot.host_routine ? spot.host_routine : spot.routine;
+    uint64_t address = sites_context_at(sites, context)->address;
+    if (!routine)
+        return NULL;
+    const char *text = routine_call(arena, routine);
+    if (spot.file || !spot.routine_address || address <= spot.routine_address)
+        return text;
+    return arena_printf(arena, "%s+0x%llx", text, (unsigned long long)(address - spot.routine_address));
+}
+
+/* "solve() <- main()", at most a few frames; only the first with where in it. */
 static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context)
 {
     enum { FRAMES_MAX = 12 };
@@ -62,9 +82,10 @@ static const char *context_path(const struct sites *sites, struct arena *arena, 
         if (context == TRACE_NONE)
             break;
         const char *routine = context_spot(sites, context).host_routine;
-        if (routine)
-            path =
-                arena_printf(arena, "%s%s%s%s", path, *path ? " <- " : "", routine, strchr(routine, '(') ? "" : "()");
+        if (routine && *path)
+            path = arena_printf(arena, "%s <- %s", path, routine_call(arena, routine));
+        else if (routine)
+            path = caller_text(sites, arena, context);
         if (routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__")))
             break;
         context = sites_context_at(sites, context)->parent;
@@ -86,12 +107,11 @@ static const char *context_trail(const struct sites *sites, struct arena *arena,
     const char *trail = "";
     for (int n = 0; n < FRAMES_MAX && context != TRACE_NONE; n++) {
         const struct context *at = sites_context_at(sites, context);
-        const char *routine = context_spot(sites, context).host_routine, *name = routine;
-        if (!routine && at->module < sites->trace->n_modules)
+        const char *name = caller_text(sites, arena, context);
+        if (!name && at->module < sites->trace->n_modules)
             name = module_address(sites, arena, at->module, at->address);
         if (name)
-            trail = arena_printf(arena, "%s%s%s%s", trail, *trail ? " <- " : "", name,
-                                 !routine || strchr(name, '(') ? "" : "()");
+            trail = arena_printf(arena, "%s%s%s", trail, *trail ? " <- " : "", name);
         context = at->parent;
     }
     return trail;
@@ -127,7 +147,7 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
     out->routine = is_own || !spot.host_routine ? spot.routine : spot.host_routine;
     out->path = context_path(sites, arena, context);
     if (is_own && spot.host_routine && strcmp(spot.routine, spot.host_routine))
-        out->path = arena_printf(arena, "%s%s <- %s", spot.routine, strchr(spot.routine, '(') ? "" : "()", out->path);
+        out->path = arena_printf(arena, "%s <- %s", routine_call(arena, spot.routine), out->path);
 }
 
 static const char *site_text(struct sites *sites, struct arena *arena, uint32_t site)
@@ -138,8 +158,12 @@ static const char *site_text(struct sites *sites, struct arena *arena, uint32_t 
     names_site(sites, arena, site, &named);
     if (!named.file && !named.routine && *named.path)
         return arena_printf(arena, "%s in %s", named.call, named.path);
+    if (!named.file && named.routine) {
+        uint32_t context = sites_user_context(sites, sites_at(sites, site)->context);
+        return arena_printf(arena, "%s in %s", named.call, caller_text(sites, arena, context));
+    }
     if (!named.file)
-        return named.routine ? arena_printf(arena, "%s in %s", named.call, named.routine) : named.call;
+        return named.call;
     const char *slash = strrchr(named.file, '/');
     return arena_printf(arena, "%s %s:%u", named.call, slash ? slash + 1 : named.file, named.line);
 }
@@ -150,7 +174,7 @@ static const char *host_text(const struct sites *sites, struct arena *arena, uin
     const struct place_host *host = place < sites->hosts.n ? &sites->hosts.at[place] : NULL;
     if (!host || !host->routine)
         return "";
-    return arena_printf(arena, ", below %s%s%s", host->routine, strchr(host->routine, '(') ? "" : "()",
+    return arena_printf(arena, ", below %s%s", routine_call(arena, host->routine),
                         host->is_one_of_several ? " and others" : "");
 }
 
