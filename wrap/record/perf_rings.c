@@ -123,6 +123,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t time_ns = own_time(((const struct switch_fields *)(const void *)header)->time_ns);
+    s->storm.n_switches++;
     if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
@@ -150,7 +151,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
 /* Where an ordinary user may not sample the kernel, samples that fall into it are left out, but its time is counted.
  * What a sample finds missing since the last one, MPI calls apart, was spent in the kernel: in system calls and page
  * faults, most probably of the same loop. */
-static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint64_t time_ns, uint64_t period_ns)
+static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint64_t time_ns)
 {
     const struct sampler_thread *s = thread->sampler;
     uint64_t left_ns = sample_last_leave_ns(thread, time_ns);
@@ -158,10 +159,10 @@ static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint6
     if (!s->kernel_is_hidden || s->cpu_ns == 0 || time_ns <= since_ns)
         return 0;
     uint64_t most_ns = cpu_ns - s->cpu_ns < time_ns - since_ns ? cpu_ns - s->cpu_ns : time_ns - since_ns;
-    return most_ns > period_ns + period_ns / 2 ? most_ns - period_ns : 0;
+    return most_ns > s->period_ns + s->period_ns / 2 ? most_ns - s->period_ns : 0;
 }
 
-static bool take_sample(struct recorder_thread *thread, const struct perf_event_header *header, uint64_t period_ns)
+static bool take_sample(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;
     struct sample sample;
@@ -169,11 +170,11 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
         return false;
     uint64_t cpu_ns = ((const struct sample_fields *)(const void *)header)->cpu_ns;
     struct sample in_kernel = sample;
-    in_kernel.weight_ns = hidden_ns(thread, cpu_ns, sample.time_ns, period_ns);
+    in_kernel.weight_ns = hidden_ns(thread, cpu_ns, sample.time_ns);
     in_kernel.flags |= WW_S_KERNEL;
     if (in_kernel.weight_ns > 0)
         sample_write(thread, &in_kernel);
-    sample.weight_ns = period_ns;
+    sample.weight_ns = s->period_ns;
     s->written_ns = s->sampled_ns = s->since_ns = sample.time_ns;
     s->unsampled_ns = 0;
     s->cpu_ns = cpu_ns;
@@ -183,13 +184,13 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
 
 /* Samples come at the ends of periods, so the end of a thread's life has none, which in a short life is much of it. It
  * is given to the last place where it was seen. */
-static void take_exit(struct recorder_thread *thread, const struct perf_event_header *header, uint64_t period_ns)
+static void take_exit(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t time_ns = own_time(((const struct exit_fields *)(const void *)header)->time_ns);
     uint64_t rest_ns = s->unsampled_ns + (s->state == ON_CPU && time_ns > s->since_ns ? time_ns - s->since_ns : 0);
     if (s->stack && !spool_is_open(&thread->events) && !sample_is_unwanted(thread, time_ns))
-        sample_repeat(thread, s->stack, time_ns, rest_ns < period_ns ? rest_ns : period_ns);
+        sample_repeat(thread, s->stack, time_ns, rest_ns < s->period_ns ? rest_ns : s->period_ns);
 }
 
 /* What is missing now is not the kernel's. */
@@ -215,6 +216,8 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
     if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
         write_switch(thread, 0, s->written_ns);
     s->state = ON_CPU;
+    if (header->size >= sizeof *f)
+        s->storm.n_switches += f->n_lost;
     if (header->size >= sizeof *f && !sample_is_unwanted(thread, own_time(f->time_ns)))
         record_note("some switches to and from the CPU were lost: the kernel's buffer was full");
 }
@@ -228,7 +231,7 @@ static uint64_t time_of(const struct perf_event_header *header)
     return header->type == PERF_RECORD_SWITCH ? ((const struct switch_fields *)(const void *)header)->time_ns : 0;
 }
 
-uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns)
+uint64_t perf_drain(struct recorder_thread *thread)
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t n_samples = 0;
@@ -239,7 +242,7 @@ uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns)
             return n_samples;
         if (sample && (!change || time_of(sample) <= time_of(change))) {
             if (sample->type == PERF_RECORD_SAMPLE)
-                n_samples += take_sample(thread, sample, period_ns);
+                n_samples += take_sample(thread, sample);
             else if (sample->type == PERF_RECORD_LOST)
                 take_lost_samples(thread);
             ring_pop(&s->samples, sample);
@@ -247,7 +250,7 @@ uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns)
             if (change->type == PERF_RECORD_SWITCH)
                 take_switch(thread, change);
             else if (change->type == PERF_RECORD_EXIT)
-                take_exit(thread, change, period_ns);
+                take_exit(thread, change);
             else if (change->type == PERF_RECORD_LOST)
                 take_lost_switches(thread, change);
             ring_pop(&s->switches, change);

@@ -66,10 +66,12 @@ void sampler_choose(void)
     atomic_store(&recorder.sample_period_ns, sampler.on ? sampler.period_ns : 0);
 }
 
-static int open_samples(struct sampler_thread *s, int32_t tid, size_t ring_bytes)
+static int open_samples(struct recorder_thread *thread, struct sampler_thread *s)
 {
     struct perf_event_attr attributes;
-    calibrate_attributes(&attributes, sampler.period_ns);
+    size_t ring_bytes = thread->index == 0 ? FIRST_RING_BYTES : OTHER_RING_BYTES;
+    int32_t tid = thread->tid;
+    calibrate_attributes(&attributes, s->period_ns);
     attributes.exclude_kernel = sampler.exclude_kernel;
     int error = ring_open(&s->samples, &attributes, tid, ring_bytes);
     if ((error == EACCES || error == EPERM) && !sampler.exclude_kernel) {
@@ -77,6 +79,7 @@ static int open_samples(struct sampler_thread *s, int32_t tid, size_t ring_bytes
         attributes.exclude_kernel = 1;
         error = ring_open(&s->samples, &attributes, tid, ring_bytes);
     }
+    s->kernel_is_hidden = sampler.exclude_kernel;
     return error;
 }
 
@@ -97,8 +100,8 @@ static int open_switches(struct sampler_thread *s, int32_t tid)
 
 static int attach_perf(struct recorder_thread *thread, struct sampler_thread *s)
 {
-    int error = open_samples(s, thread->tid, thread->index == 0 ? FIRST_RING_BYTES : OTHER_RING_BYTES);
-    s->kernel_is_hidden = sampler.exclude_kernel;
+    s->period_ns = sampler.period_ns;
+    int error = open_samples(thread, s);
     int switch_error = error == ESRCH ? 0 : open_switches(s, thread->tid);
     if (switch_error != 0 && switch_error != ESRCH)
         record_note("time off the CPU is not known: %s", strerror(switch_error));
@@ -121,7 +124,7 @@ static void attach(struct recorder_thread *thread)
     }
     if (error != 0)
         record_note("a thread has no samples: %s", strerror(error));
-    s->looked_ns = recorder_now_ns();
+    s->looked_ns = s->storm.since_ns = recorder_now_ns();
     thread->sampler = s;
     if (!sampler.by_timer && error == 0)
         perf_begin(thread, s->looked_ns);
@@ -219,7 +222,21 @@ static void drain(struct recorder_thread *thread)
     if (thread->sampler->timer)
         drain_timer(thread);
     else
-        sampler.n_samples += perf_drain(thread, sampler.period_ns);
+        sampler.n_samples += perf_drain(thread);
+}
+
+/* A rate that the user asked for is kept. */
+static void weather_storm(struct recorder_thread *thread, uint64_t now_ns)
+{
+    struct sampler_thread *s = thread->sampler;
+    if (!s->samples.page || recorder.options.rate_hz > 0 || !storm_has_changed(&s->storm, now_ns))
+        return;
+    ring_close(&s->samples);
+    s->period_ns = s->storm.is_on ? STORM_PERIOD_NS : sampler.period_ns;
+    s->cpu_ns = 0; /* a new event counts anew */
+    int error = open_samples(thread, s);
+    if (error != 0 && error != ESRCH)
+        record_note("a thread has no samples any more: %s", strerror(error));
 }
 
 /* Asleep outside MPI: where? A look that finds the thread asleep stands for all that it slept since the last one, so
@@ -256,6 +273,7 @@ void sampler_drain(void)
         if (!t->sampler)
             continue;
         drain(t);
+        weather_storm(t, now_ns);
         if (!sampler_is_of_interest(t))
             continue;
         if (t->sampler->timer)

@@ -10,6 +10,7 @@
 #pragma once
 #include "wrap/record/recorder.h"
 #include "wrap/record/ring.h"
+#include "wrap/record/storm.h"
 
 /* All of this is called by the helper only.
  *
@@ -36,6 +37,8 @@ enum sampler_state {
 };
 struct sampler_thread {
     struct ring samples, switches;
+    uint64_t period_ns;       /* of its samples */
+    struct storm storm;       /* of switches */
     struct timer_ring *timer; /* instead of the rings */
     enum sampler_state state;
     uint64_t looked_ns;          /* when it was last looked at */
@@ -84,4 +87,4 @@ bool perf_init(void);
 /* After the rings were opened: whoever sleeps by then tells of no switch before it wakes. */
 void perf_begin(struct recorder_thread *thread, uint64_t now_ns);
 /* Takes what is in both rings of the thread, in order of time. The number of samples. */
-uint64_t perf_drain(struct recorder_thread *thread, uint64_t period_ns);
+uint64_t perf_drain(struct recorder_thread *thread);

@@ -63,6 +63,15 @@ static APART void rest_briefly(void)
     sink++;
 }
 
+/* Off the CPU so often that samples become rarer and weigh more. */
+static APART void compute_in_storm(uint64_t ns)
+{
+    const struct timespec short_time = {.tv_nsec = 1};
+    for (uint64_t end = cpu_ns() + ns; cpu_ns() < end; nanosleep(&short_time, NULL))
+        for (int i = 0; i < 30000; i++)
+            sink += 3 * i;
+}
+
 static APART void *worker(void *unused)
 {
     (void)unused;
@@ -71,7 +80,7 @@ static APART void *worker(void *unused)
 }
 
 struct found {
-    uint64_t computing_ns, in_call_ns, asleep_ns, early_asleep_ns, briefly_asleep_ns, off_ns;
+    uint64_t computing_ns, stormy_ns, in_call_ns, asleep_ns, early_asleep_ns, briefly_asleep_ns, off_ns;
 };
 
 static bool lies_in(uint64_t address, const void *function)
@@ -115,6 +124,7 @@ static struct found read_file(int thread)
         assert_true(s->time_ns >= last_ns);
         last_ns = s->time_ns;
         found.computing_ns += stack_has(stack, compute) ? s->weight_ns : 0;
+        found.stormy_ns += !(s->flags & WW_S_BLOCKED) && stack_has(stack, compute_in_storm) ? s->weight_ns : 0;
         found.in_call_ns += stack_has(stack, compute_in_call) ? s->weight_ns : 0;
         found.briefly_asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest_briefly) ? s->weight_ns : 0;
         found.early_asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest_early) ? s->weight_ns : 0;
@@ -131,6 +141,7 @@ static APART void test_samples(void **state)
     rest_early(300);
     pthread_create(&thread, NULL, worker, NULL);
     compute(400000000);
+    compute_in_storm(400000000);
     struct ww_call *call = record_enter(1, RECORD_HERE);
     compute_in_call(200000000);
     record_leave(call, 0);
@@ -146,6 +157,7 @@ static APART void test_samples(void **state)
     struct found mine = read_file(0), other = read_file(1);
     /* The bounds are wide: on a busy machine the helper may not run for a while, and sleeps last longer. */
     assert_in_range(mine.computing_ns, 200000000, 450000000);
+    assert_in_range(mine.stormy_ns, 200000000, 550000000);
     assert_int_equal(mine.in_call_ns, 0);
     assert_in_range(mine.asleep_ns, 150000000, 2000000000);
     assert_in_range(mine.early_asleep_ns, 150000000, 2000000000);
