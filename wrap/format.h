@@ -110,11 +110,12 @@ struct ww_call {
     };
 };
 enum {
-    WW_F_ERROR = 1,    /* the call returned an error */
-    WW_F_POLL = 2,     /* a polling interval: n_polls is valid */
-    WW_F_ANY = 4,      /* MPI_ANY_SOURCE was asked for */
-    WW_F_NULL = 8,     /* MPI_PROC_NULL, a null or inactive request: nothing was communicated */
-    WW_F_FORTRAN = 16, /* called through a Fortran binding */
+    WW_F_ERROR = 1,      /* the call returned an error */
+    WW_F_POLL = 2,       /* a polling interval: n_polls is valid */
+    WW_F_ANY = 4,        /* MPI_ANY_SOURCE was asked for */
+    WW_F_NULL = 8,       /* MPI_PROC_NULL, a null or inactive request: nothing was communicated */
+    WW_F_FORTRAN = 16,   /* called through a Fortran binding */
+    WW_F_AFTER_NAP = 32, /* with WW_F_POLL: the program slept since the polling interval before, and polls on */
 };
 enum {
     WW_NO_PEER = -1,

@@ -172,6 +172,15 @@ struct message *messages_receive(struct messages *messages, const struct event *
     return message;
 }
 
+struct message *messages_sent(struct messages *messages, const struct event *event, uint32_t rank)
+{
+    uint32_t from = messages_peer(messages->trace, event->comm, rank, event->peer);
+    if (from == TRACE_NONE)
+        return NULL;
+    struct message *message = queue_first(messages, queue_key(messages, event, from, rank));
+    return message && message->send ? message_hold(message) : NULL;
+}
+
 void messages_cancel(struct messages *messages, struct message *message)
 {
     if (!message->receive)

@@ -43,6 +43,8 @@ uint32_t messages_peer(const struct trace *trace, uint32_t comm, uint32_t rank, 
 struct message *messages_send(struct messages *messages, const struct event *event, struct point *point);
 struct message *messages_receive(struct messages *messages, const struct event *event, struct point *post,
                                  struct point *finish);
+/* The first message on its way to `rank` that a probe can have found, with a hold; NULL: none is known. */
+struct message *messages_sent(struct messages *messages, const struct event *event, uint32_t rank);
 /* The send was cancelled: nobody receives it. */
 void messages_cancel(struct messages *messages, struct message *message);
 /* A process goes on at now_ns: what was received from it long before must have been sent in calls that are missing. */

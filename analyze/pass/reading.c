@@ -128,6 +128,16 @@ static void reading_received(struct reader *reader, uint32_t lane, const struct 
         reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
 }
 
+/* The message is there, whoever is to receive it: what was waited for is over. */
+static void read_probed(struct reader *reader, uint32_t lane, const struct event *event)
+{
+    struct message *message = messages_sent(reader->replay->messages, event, reader->lanes->at[lane].rank);
+    if (!message)
+        return;
+    reader->readings[lane].has_progress = true;
+    reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
+}
+
 void reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point)
 {
     struct need need = {.kind = NEED_GATHERING};
@@ -183,6 +193,9 @@ void reading_record(struct reader *reader, const struct event *event)
     case EV_ICOLL_DONE:
         read_completion(reader, lane, event, REQUEST_COLLECTIVE);
         break;
+    case EV_PROBED:
+        read_probed(reader, lane, event);
+        break;
     case EV_UNFINISHED:
         reading->open_comm = event->comm;
         reading->open_peer = event->peer;
@@ -203,7 +216,8 @@ void reading_record(struct reader *reader, const struct event *event)
                          event->bytes);
         break;
     case EV_POLLS:
-        reading->has_polls = true;
+        reading->has_polls = reading->has_polls || event->bytes;
+        reading->call->is_after_nap = !event->bytes;
         reader->n_polls += event->bytes;
         break;
     default:

@@ -37,6 +37,7 @@ void replay_release(struct replay *replay)
     for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++) {
         sparse_release(&replay->lanes[lane].open);
         sparse_release(&replay->lanes[lane].open_counts);
+        polling_release(&replay->lanes[lane].polling);
     }
     for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++) {
         sparse_release(&replay->ranks[rank].atoms);
@@ -118,38 +119,60 @@ static struct chain_node *lane_node(struct replay *replay, struct queue_of_calls
     return chain_hold(lane->tip);
 }
 
+static double spent_outside(const struct spent *spent)
+{
+    return spent->on_ns + spent->off_ns[OFF_PREEMPTED] + spent->off_ns[OFF_BLOCKED];
+}
+
+static void rank_add_spent(struct rank_time *rank, const struct spent *spent, double factor)
+{
+    rank->compute_ns += factor * spent->on_ns;
+    rank->outside_ns += factor * spent_outside(spent);
+    rank->preempted_ns += factor * spent->off_ns[OFF_PREEMPTED];
+    rank->descheduled_ns += factor * spent->off_ns[OFF_PREEMPTED];
+    rank->blocked_ns += factor * spent->off_ns[OFF_BLOCKED];
+}
+
 static void rank_add_stretch(struct rank_time *rank, const struct call *call, bool is_main)
 {
-    double outside_ns = call->spent.on_ns + call->spent.off_ns[OFF_PREEMPTED] + call->spent.off_ns[OFF_BLOCKED];
-    rank->beside_ns += is_main ? 0 : outside_ns + call->spent.unrecorded_ns + (double)(call->leave_ns - call->enter_ns);
+    double in_call_ns = (double)(call->leave_ns - call->enter_ns);
+    rank_add_spent(rank, &call->spent, 1);
+    rank->beside_ns += is_main ? 0 : spent_outside(&call->spent) + call->spent.unrecorded_ns + in_call_ns;
     rank->asleep_ns += call->spent.asleep_ns;
-    rank->compute_ns += call->spent.on_ns;
-    rank->outside_ns += outside_ns;
-    rank->preempted_ns += call->spent.off_ns[OFF_PREEMPTED];
-    rank->descheduled_ns += call->spent.off_ns[OFF_PREEMPTED];
-    rank->blocked_ns += call->spent.off_ns[OFF_BLOCKED];
     rank->unrecorded_ns += call->spent.unrecorded_ns;
 }
 
 static bool call_needs_node(const struct queue_of_calls *lane, const struct call *call)
 {
-    return call->points.n || call->needs.n || (call->is_polling && !lane->poll_node);
+    return call->points.n || call->needs.n || (call->is_polling && !lane->polling.node);
 }
 
 static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane)
 {
-    chain_drop(&replay->links->chain, lane->poll_node);
-    lane->poll_node = NULL;
+    polling_end(&lane->polling, &replay->links->chain);
 }
 
 /* A poll goes on as long as little happens between its calls. */
+static bool polling_goes_on(const struct polling *polling, const struct call *call)
+{
+    uint64_t polled_ns = polling->until_ns - polling->since_ns;
+    return waits_may_follow_polls(call->class) &&
+           (call->is_after_nap || call->enter_ns - polling->until_ns <= polled_ns);
+}
+
+/* What happened since the last poll. */
 static void lane_check_polling(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
 {
-    if (!lane->poll_node)
+    if (!lane->polling.node)
         return;
-    uint64_t polled_ns = lane->poll_until_ns - lane->poll_since_ns;
-    if (!waits_may_follow_polls(call->class) || call->enter_ns - lane->poll_until_ns > polled_ns)
+    if (!polling_goes_on(&lane->polling, call)) {
         lane_stop_polling(replay, lane);
+        return;
+    }
+    struct polling_part *part = polling_add(&lane->polling, call->enter_ns);
+    sparse_add_all(&part->atoms, &call->before, 1);
+    sparse_add_all(&part->counts, &call->counts, 1);
+    part->spent = call->spent;
 }
 
 static const struct queue_of_calls *lane_parent(const struct replay *replay, const struct queue_of_calls *lane)
@@ -191,12 +214,8 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
         call->node = lane_node(replay, lane);
     for (size_t i = 0; i < call->points.n; i++)
         point_set(replay->links, call->points.at[i], call->node);
-    if (call->is_polling && !lane->poll_node) {
-        lane->poll_node = chain_hold(call->node);
-        lane->poll_since_ns = call->enter_ns;
-        lane->poll_site = call->site;
-        lane->polled_ns = 0;
-    }
+    if (call->is_polling && !lane->polling.node)
+        polling_begin(&lane->polling, chain_hold(call->node), call->site);
     call->is_entered = true;
 }
 
@@ -216,8 +235,15 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
     double busy_ns = (double)(call->leave_ns - from_ns) - idle_ns;
     enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class); /* what moved is not known */
     uint32_t step = steps_put(replay->steps, state, WHAT_SITE, call->site, TRACE_NONE);
+    uint32_t absent = steps_in_state(replay->steps, step, STEP_DESCHEDULED);
     lane_spend(replay, lane, step, busy_ns);
-    lane_spend(replay, lane, steps_in_state(replay->steps, step, STEP_DESCHEDULED), idle_ns);
+    lane_spend(replay, lane, absent, idle_ns);
+    if (call->is_polling) {
+        struct polling_part *part = polling_add(&lane->polling, call->leave_ns);
+        sparse_add(&part->atoms, atom_key(lane->rank, step), part->transfer_ns = busy_ns);
+        sparse_add(&part->atoms, atom_key(lane->rank, absent), part->absent_ns = idle_ns);
+        lane->polling.until_ns = call->leave_ns;
+    }
     rank->descheduled_ns += idle_ns;
     *(state == STEP_TRANSFER  ? &rank->transfer_ns
       : state == STEP_BLOCKED ? &rank->blocked_ns
@@ -248,26 +274,45 @@ static void lane_repair_clock(struct replay *replay, struct queue_of_calls *lane
     lane->now_ns = leave_ns;
 }
 
+/* What happened in the polls before the release was waiting; what comes after it remains the lane's own. */
+static void lane_part_polls(struct replay *replay, struct queue_of_calls *lane, uint64_t release_ns)
+{
+    struct rank_time *rank = &replay->ranks[lane->rank];
+    for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
+        const struct polling_part *part = &lane->polling.parts[i];
+        double kept = polling_part_after(part, release_ns);
+        rank_add_spent(rank, &part->spent, kept - 1);
+        rank->transfer_ns += (kept - 1) * part->transfer_ns;
+        rank->descheduled_ns += (kept - 1) * part->absent_ns;
+        sparse_add_all(&rank->atoms, &part->atoms, kept - 1);
+        if (kept == 0)
+            continue;
+        sparse_add_all(&lane->open, &part->atoms, kept);
+        sparse_add_all(&lane->open_counts, &part->counts, kept);
+        lane->open_noise_ns2 += kept * part->spent.noise_ns2;
+        lane->now_ns = part->to_ns;
+    }
+}
+
 static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
                       const struct release *release)
 {
     const struct point *point = release->point;
-    bool polled = lane->poll_node;
-    uint64_t begin_ns = polled ? lane->poll_since_ns : call->enter_ns;
+    const struct polling *polling = lane->polling.node ? &lane->polling : NULL;
+    uint64_t begin_ns = polling ? polling->since_ns : call->enter_ns;
     uint64_t end_ns = point->time_ns < call->leave_ns ? point->time_ns : call->leave_ns;
     struct wait wait = {.rank = lane->rank,
-                        .site = polled ? lane->poll_site : call->site,
+                        .site = polling ? polling->site : call->site,
                         .kind = release->kind,
                         .begin_ns = begin_ns,
                         .dur_ns = end_ns - begin_ns,
-                        .begin = polled ? lane->poll_node : call->node,
+                        .begin = polling ? polling->node : call->node,
                         .released_by = point};
     classes_add(replay->classes, release->gathering ? &release->gathering->felt : NULL, &wait);
-    /* The polls had been taken for communication. */
-    struct rank_time *rank = &replay->ranks[lane->rank];
-    rank->waiting_ns += (double)wait.dur_ns;
-    rank->transfer_ns -= polled ? lane->polled_ns : 0;
+    replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
     lane_adopt(replay, lane, point);
+    if (polling)
+        lane_part_polls(replay, lane, point->time_ns);
     if (lane->now_ns > call->leave_ns)
         lane_repair_clock(replay, lane, call->leave_ns);
 }
@@ -295,12 +340,8 @@ static void lane_leave(struct replay *replay, struct queue_of_calls *lane, const
         from_ns = lane->now_ns;
     }
     lane_spend_in_call(replay, lane, call, from_ns);
-    if (call->is_polling) {
-        lane->poll_until_ns = call->leave_ns;
-        lane->polled_ns += (double)(call->leave_ns - call->enter_ns);
-    } else {
+    if (!call->is_polling)
         lane_stop_polling(replay, lane);
-    }
 }
 
 /* Runs calls of one location until it must sleep. */
@@ -312,7 +353,7 @@ static void lane_run(struct replay *replay, uint32_t at)
         struct release release;
         if (!call->is_entered)
             lane_enter(replay, lane, call);
-        uint64_t from_ns = lane->poll_node ? lane->poll_since_ns : call->enter_ns;
+        uint64_t from_ns = lane->polling.node ? lane->polling.since_ns : call->enter_ns;
         lane->asleep_on = waits_find_release(call, at, from_ns, &release);
         if (lane->asleep_on) {
             links_sleep(replay->links, lane->asleep_on, at);

@@ -10,6 +10,7 @@
 #include "analyze/pass/gatherings.h"
 #include "analyze/pass/locks.h"
 #include "analyze/pass/messages.h"
+#include "analyze/pass/polling.h"
 
 enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_GATHERING, NEED_LOCK, NEED_TARGET };
 
@@ -29,7 +30,8 @@ struct call {
     uint64_t enter_ns, leave_ns;
     uint32_t site;
     enum ww_class class;
-    bool is_polling; /* nothing but failing polls, or a probe: what follows ends the wait */
+    bool is_polling;   /* nothing but failing polls, or a probe: what follows ends the wait */
+    bool is_after_nap; /* the poll before was of the same loop, however long ago */
     bool is_entered, is_forced;
     bool is_off;  /* recording was switched off: it is matched, but its time is not explained */
     bool is_open; /* never left: the trace ends inside */
@@ -66,11 +68,7 @@ struct queue_of_calls {
     double open_noise_ns2;
     uint64_t now_ns;
     struct sleepers *asleep_on;
-    /* Polls since poll_since_ns found nothing yet. */
-    struct chain_node *poll_node; /* held; NULL = not polling */
-    uint64_t poll_since_ns, poll_until_ns;
-    uint32_t poll_site;
-    double polled_ns; /* inside the polls */
+    struct polling polling;
 };
 
 struct replay {

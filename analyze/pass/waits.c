@@ -242,5 +242,5 @@ enum step_state waits_state(enum ww_class class)
 bool waits_may_follow_polls(enum ww_class class)
 {
     return class == WW_TEST || class == WW_IPROBE || class == WW_PROBE || class == WW_RECV || class == WW_IRECV ||
-           class == WW_WAIT;
+           class == WW_WAIT || class == WW_RMA_WAIT;
 }

@@ -17,11 +17,11 @@
 
 enum archive_attribute {
     ARCHIVE_ATTR_STACK,      /* on Enter: calling context of the call; absent = as foreseen (prediction.h) */
-    ARCHIVE_ATTR_POLLS,      /* on Leave: failing polls that this region stands for */
+    ARCHIVE_ATTR_POLLS,      /* on Leave: failing polls that this region stands for; 0: it goes on after a nap */
     ARCHIVE_ATTR_WEIGHT,     /* on CallingContextSample: ns that it stands for, where not the period */
     ARCHIVE_ATTR_UNFINISHED, /* on Leave: the call never returned; the archive closes it */
     ARCHIVE_ATTR_ERROR,      /* on Leave: the call returned an error */
-    ARCHIVE_ATTR_PEER,       /* on Leave of an unfinished call: for whom it waited ... */
+    ARCHIVE_ATTR_PEER,       /* on Leave of an unfinished call: for whom it waited; of a probe: whose message ... */
     ARCHIVE_ATTR_COMM,       /* ... in this communicator ... */
     ARCHIVE_ATTR_TAG,        /* ... and with this tag */
     ARCHIVE_N_ATTR,

@@ -279,6 +279,16 @@ static void collective_end(struct emitter *emitter, struct emit_location *locati
               emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
 }
 
+static void add_message(struct emitter *emitter, OTF2_AttributeList *attributes, uint32_t comm, int32_t peer,
+                        int32_t tag)
+{
+    if (peer >= 0)
+        OTF2_AttributeList_AddUint32(attributes, ARCHIVE_ATTR_PEER, emit_peer_ref(emitter, comm, peer));
+    if (comm)
+        OTF2_AttributeList_AddCommRef(attributes, ARCHIVE_ATTR_COMM, emit_comm_ref(emitter, comm));
+    OTF2_AttributeList_AddInt32(attributes, ARCHIVE_ATTR_TAG, tag);
+}
+
 static void leave_finished(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
@@ -287,6 +297,8 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     if (info->class == WW_RECV && received)
         WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
               emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_in);
+    if ((info->class == WW_PROBE || info->class == WW_IPROBE) && received)
+        add_message(emitter, location->attributes, call->comm, call->peer, call->tag);
     complete_requests(emitter, location, emit, t);
     if (emit_request_is_template(info) && call->request) {
         struct request request = emit_request_of(call);
@@ -310,13 +322,8 @@ static void leave_unfinished(struct emitter *emitter, struct emit_location *loca
     enum ww_class class = call_info(call->call)->class;
     if (class == WW_WAIT || class == WW_TEST)
         requests_oldest_receive(&emitter->requests, &pending);
-    OTF2_AttributeList *attributes = location->attributes;
-    OTF2_AttributeList_AddUint8(attributes, ARCHIVE_ATTR_UNFINISHED, 1);
-    if (pending.peer >= 0)
-        OTF2_AttributeList_AddUint32(attributes, ARCHIVE_ATTR_PEER, emit_peer_ref(emitter, pending.comm, pending.peer));
-    if (pending.comm)
-        OTF2_AttributeList_AddCommRef(attributes, ARCHIVE_ATTR_COMM, emit_comm_ref(emitter, pending.comm));
-    OTF2_AttributeList_AddInt32(attributes, ARCHIVE_ATTR_TAG, pending.tag);
+    OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_UNFINISHED, 1);
+    add_message(emitter, location->attributes, pending.comm, pending.peer, pending.tag);
 }
 
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)
@@ -327,7 +334,7 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
         leave_unfinished(emitter, location, call);
     else
         leave_finished(emitter, location, emit, t);
-    if (call->flags & WW_F_POLL && call->n_polls)
+    if (call->flags & WW_F_POLL && (call->n_polls || call->flags & WW_F_AFTER_NAP))
         OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_POLLS, call->n_polls);
     if (call->flags & WW_F_ERROR)
         OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_ERROR, 1);

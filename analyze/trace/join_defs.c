@@ -60,9 +60,13 @@ static void define_attributes(struct def_writer *defs)
         [ARCHIVE_ATTR_WEIGHT] = {"WHYWAIT::WEIGHT_NS", "time that this sample stands for", OTF2_TYPE_UINT64},
         [ARCHIVE_ATTR_UNFINISHED] = {"WHYWAIT::UNFINISHED", "the call never returned", OTF2_TYPE_UINT8},
         [ARCHIVE_ATTR_ERROR] = {"WHYWAIT::ERROR", "the call returned an error", OTF2_TYPE_UINT8},
-        [ARCHIVE_ATTR_PEER] = {"WHYWAIT::PEER", "the rank that an unfinished call waited for", OTF2_TYPE_UINT32},
-        [ARCHIVE_ATTR_COMM] = {"WHYWAIT::COMM", "the communicator of an unfinished call", OTF2_TYPE_COMM},
-        [ARCHIVE_ATTR_TAG] = {"WHYWAIT::TAG", "the tag of an unfinished call", OTF2_TYPE_INT32},
+        [ARCHIVE_ATTR_PEER] = {"WHYWAIT::PEER",
+                               "the rank that an unfinished call waited for, or whose message a probe found",
+                               OTF2_TYPE_UINT32},
+        [ARCHIVE_ATTR_COMM] = {"WHYWAIT::COMM", "the communicator of an unfinished call, or of the message found",
+                               OTF2_TYPE_COMM},
+        [ARCHIVE_ATTR_TAG] = {"WHYWAIT::TAG", "the tag of an unfinished call, or of the message found",
+                              OTF2_TYPE_INT32},
     };
     for (uint32_t i = 0; i < ARCHIVE_N_ATTR; i++)
         DEFINE(defs, Attribute, i, defs_string_id(defs, attributes[i].name),

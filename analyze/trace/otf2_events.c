@@ -104,18 +104,25 @@ CALLBACK(on_enter, OTF2_RegionRef region)
     return OK;
 }
 
-/* A call that never returned has no leave: the location ends in it. */
-static void break_off(struct location_reader *location, OTF2_TimeStamp time, uint32_t region,
-                      const OTF2_AttributeList *attributes)
+/* The message that a call waited for or has found. */
+static struct event *append_message(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind,
+                                    const OTF2_AttributeList *attributes)
 {
-    struct event *event = events_append(location, time, EV_UNFINISHED);
+    struct event *event = events_append(location, time, kind);
     OTF2_CommRef comm = OTF2_UNDEFINED_COMM;
     OTF2_AttributeList_GetCommRef(attributes, ARCHIVE_ATTR_COMM, &comm);
     OTF2_AttributeList_GetUint32(attributes, ARCHIVE_ATTR_PEER, &event->peer);
     OTF2_AttributeList_GetInt32(attributes, ARCHIVE_ATTR_TAG, &event->tag);
     event->comm = events_comm(location, comm);
     event->peer = events_peer(location, comm, event->peer);
-    event->region = region;
+    return event;
+}
+
+/* A call that never returned has no leave: the location ends in it. */
+static void break_off(struct location_reader *location, OTF2_TimeStamp time, uint32_t region,
+                      const OTF2_AttributeList *attributes)
+{
+    append_message(location, time, EV_UNFINISHED, attributes)->region = region;
     location->is_broken_off = true;
 }
 
@@ -133,6 +140,8 @@ CALLBACK(on_leave, OTF2_RegionRef region)
             break_off(location, time, index, attributes);
             return OK;
         }
+        if (OTF2_AttributeList_TestAttributeByID(attributes, ARCHIVE_ATTR_PEER))
+            append_message(location, time, EV_PROBED, attributes);
     }
     if (index != TRACE_NONE)
         leave(location, time, index);

@@ -78,7 +78,9 @@ enum event_kind {
     EV_COLL_END,   /* coll, comm, peer = root or TRACE_NONE, bytes = sent, bytes_in */
     EV_ICOLL,      /* non-blocking collective started: request */
     EV_ICOLL_DONE, /* coll, comm, peer = root, bytes, request */
-    EV_POLLS,      /* inside the MPI region: this call stands for `bytes` failing polls since it was entered */
+    EV_POLLS,      /* inside the MPI region: this call stands for `bytes` failing polls since it was entered; 0: it
+                      goes on with the polls before it, after the program has slept */
+    EV_PROBED,     /* inside the MPI region: it found a message: peer, comm, tag */
     EV_SAMPLE,     /* frame, weight_ns, flags WW_S_ */
     EV_OFF,        /* the thread left the CPU: flags WW_SW_PREEMPTED */
     EV_ON,         /* and came back */

@@ -12,6 +12,8 @@
  * takes one reading of the clock, which cannot tell time in the poll from time between two polls. Where polls turn out
  * to be far apart, a second reading is made, and time that the program spent on its own work ends the interval. Sleep
  * is no work: a program that backs off between two polls waits all the same. The thread's CPU time tells the two apart.
+ * When the poll after a nap succeeds, it becomes a call of its own, so that the nap, of which what the program had
+ * waited for may have taken but a part, stays outside MPI.
  */
 #include "wrap/record/recorder.h"
 
@@ -174,11 +176,33 @@ static bool slept_since_last_poll(const struct recorder_thread *thread, uint64_t
     return awake_ns < POLL_NAP_CPU_NS && awake_ns < gap_ns / 2;
 }
 
-/* A poll after the program worked on its own since the last one. */
-static bool worked_since_last_poll(const struct recorder_thread *thread, uint64_t now_ns)
+/* What the program did since the last poll, where polls are rare. */
+enum gap { GAP_SHORT, GAP_WORK, GAP_NAP };
+
+static enum gap gap_since_last_poll(const struct recorder_thread *thread, uint64_t now_ns)
 {
     uint64_t gap_ns = now_ns - thread->poll->leave_ns;
-    return gap_ns > POLL_WORK_NS && !slept_since_last_poll(thread, gap_ns);
+    if (gap_ns <= POLL_WORK_NS)
+        return GAP_SHORT;
+    return slept_since_last_poll(thread, gap_ns) ? GAP_NAP : GAP_WORK;
+}
+
+static void keep_nap(struct recorder_thread *thread, uint64_t now_ns)
+{
+    memmove(&thread->poll_nap[0], &thread->poll_nap[1], sizeof thread->poll_nap - sizeof thread->poll_nap[0]);
+    thread->poll_nap[RECORDER_NAPS - 1] = (struct recorder_nap){.from_ns = thread->poll->leave_ns, .to_ns = now_ns};
+}
+
+/* Does a poll at the same place go on with the open interval? */
+static inline bool poll_goes_on(struct recorder_thread *thread)
+{
+    if (__builtin_expect(!thread->poll_is_sparse, 1))
+        return true;
+    uint64_t now_ns = recorder_now_ns();
+    enum gap gap = gap_since_last_poll(thread, now_ns);
+    if (gap == GAP_NAP)
+        keep_nap(thread, now_ns);
+    return gap != GAP_WORK;
 }
 
 struct record_poll record_poll_begin(uint16_t call_id, const void *return_address, const void *frame_address)
@@ -189,7 +213,7 @@ struct record_poll record_poll_begin(uint16_t call_id, const void *return_addres
         return poll;
     struct ww_call *open = thread->poll;
     if (__builtin_expect(open && open->call == call_id && thread->poll_return_address == return_address, 1) &&
-        __builtin_expect(!thread->poll_is_sparse || !worked_since_last_poll(thread, recorder_now_ns()), 1)) {
+        __builtin_expect(poll_goes_on(thread), 1)) {
         poll.call = open;
         return poll;
     }
@@ -201,6 +225,7 @@ struct record_poll record_poll_begin(uint16_t call_id, const void *return_addres
         poll.call->flags = WW_F_POLL;
     thread->poll_return_address = return_address;
     thread->poll_enter_ns = now_ns;
+    memset(thread->poll_nap, 0, sizeof thread->poll_nap);
     return poll;
 }
 
@@ -225,12 +250,30 @@ void record_poll_failed(struct record_poll *poll)
         thread->depth--;
 }
 
+static struct ww_call *part_at_nap(struct recorder_thread *thread, struct ww_call *open, const struct recorder_nap *nap)
+{
+    open->leave_ns = nap->from_ns;
+    call_ends(thread, open);
+    struct ww_call *call =
+        append_call(thread, open->call, nap->to_ns, thread->poll_return_address, thread->outer_frame);
+    if (call)
+        call->flags = WW_F_POLL | WW_F_AFTER_NAP;
+    return call;
+}
+
 struct ww_call *record_poll_succeeded(struct record_poll *poll)
 {
     struct recorder_thread *thread = recorder_self;
-    if (thread)
-        thread->poll = NULL;
-    return poll->call;
+    if (!thread || !poll->call || poll->call != thread->poll)
+        return poll->call;
+    /* Else only the second failure in a row tells how far apart polls are, and there may be none. */
+    thread->poll_is_sparse = recorder_now_ns() - poll->call->leave_ns > POLL_SPARSE_NS;
+    thread->poll = NULL;
+    struct ww_call *call = poll->call;
+    for (int i = 0; i < RECORDER_NAPS && call; i++)
+        if (thread->poll_nap[i].to_ns)
+            call = part_at_nap(thread, call, &thread->poll_nap[i]);
+    return call;
 }
 
 void record_done(struct ww_call *call, uint16_t type, struct ww_done done)

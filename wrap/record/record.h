@@ -52,7 +52,7 @@ struct record_poll {
 struct record_poll record_poll_begin(uint16_t call_id, const void *return_address, const void *frame_address);
 void record_poll_failed(struct record_poll *poll);
 /* Closes the interval, whose record becomes that of the successful call; fill in and append WW_DONEs between this and
- * record_leave. */
+ * record_leave. Where the program slept between polls, the interval is parted at the last naps. */
 struct ww_call *record_poll_succeeded(struct record_poll *poll);
 
 /* Appends one WW_DONE or WW_STARTED after `call`. */

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-enum { RECORDER_LONG_CALLS = 64, RECORDER_LONG_CALL_NS = 20000 };
+enum { RECORDER_NAPS = 2, RECORDER_LONG_CALLS = 64, RECORDER_LONG_CALL_NS = 20000 };
 
 struct recorder_interval {
     _Atomic uint64_t enter_ns, leave_ns;
@@ -35,6 +35,9 @@ struct recorder_thread {
     uint64_t poll_enter_ns;
     bool poll_is_sparse;
     uint64_t poll_cpu_ns; /* the thread's CPU time at the last failure; 0 = not taken */
+    struct recorder_nap {
+        uint64_t from_ns, to_ns;
+    } poll_nap[RECORDER_NAPS]; /* the last in the open interval, oldest first; all zero = none */
     _Atomic uint64_t n_calls, n_polls;
     /* For the helper, which must know whether this thread is inside MPI: 0 = it is not. */
     _Atomic uint64_t open_ns;

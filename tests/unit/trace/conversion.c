@@ -17,6 +17,11 @@ struct shown {
     unsigned long long bytes, bytes_in, request;
 };
 
+static int or_none(uint32_t id)
+{
+    return id == TRACE_NONE ? -1 : (int)id;
+}
+
 static bool show_message(const struct shown *to, const struct event *event)
 {
     static const char *const names[] = {[EV_SEND] = "send to", [EV_RECV] = "recv from"};
@@ -67,8 +72,11 @@ static bool show_collective(const struct shown *to, const struct event *event)
     case EV_RMA:
         snprintf(to->at, to->left, "rma %d comm %d bytes %llu in %llu", to->peer, to->comm, to->bytes, to->bytes_in);
         return true;
+    case EV_RMA_DONE:
+        snprintf(to->at, to->left, "rma done window %d request %llu", or_none(event->window), to->request);
+        return true;
     case EV_RMA_SYNC:
-        snprintf(to->at, to->left, "rma sync %d comm %d window %llu lock %d", to->peer, to->comm, to->request,
+        snprintf(to->at, to->left, "rma sync %d comm %d window %d lock %d", to->peer, to->comm, or_none(event->window),
                  event->tag);
         return true;
     default:
@@ -88,6 +96,9 @@ static void show_other(const struct shown *to, const struct event *event)
     case EV_POLLS:
         snprintf(to->at, to->left, "polls %llu", to->bytes);
         break;
+    case EV_PROBED:
+        snprintf(to->at, to->left, "probed %d comm %d tag %d", to->peer, to->comm, event->tag);
+        break;
     case EV_SAMPLE:
         snprintf(to->at, to->left, "sample frame %d weight %llu flags %d", (int)event->frame,
                  (unsigned long long)event->weight_ns, event->flags);
@@ -105,11 +116,6 @@ static void show_other(const struct shown *to, const struct event *event)
         snprintf(to->at, to->left, "end %d", event->flags);
         break;
     }
-}
-
-static int or_none(uint32_t id)
-{
-    return id == TRACE_NONE ? -1 : (int)id;
 }
 
 void show_event(char *line, size_t size, const struct trace *trace, const struct event *event)

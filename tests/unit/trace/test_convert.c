@@ -152,6 +152,32 @@ static void test_requests(void **state)
     expect_of(&a, expected);
 }
 
+/* Polls, polls after a nap that found a message, a probe of a message from nobody, and one that failed. */
+static void test_probes(void **state)
+{
+    (void)state;
+    struct spool_image a = image_events(0, 1, 0);
+    image_world(&a);
+    image_call(&a, CALL(Iprobe, 10, 20, .comm = 0, .peer = WW_NO_PEER, .flags = WW_F_POLL, .n_polls = 7));
+    image_call(&a, CALL(Iprobe, 30, 40, .peer = 0, .tag = 5, .flags = WW_F_POLL | WW_F_AFTER_NAP));
+    image_call(&a, CALL(Probe, 50, 60, .peer = WW_NO_PEER, .flags = WW_F_NULL));
+    image_call(&a, CALL(Mprobe, 70, 80, .peer = 0, .flags = WW_F_ERROR));
+    static const char *const expected[] = {"0 enter MPI_Iprobe frame -1",
+                                           "0 polls 7",
+                                           "0 leave MPI_Iprobe",
+                                           "0 enter MPI_Iprobe frame -1",
+                                           "0 polls 0",
+                                           "0 probed 0 comm 0 tag 5",
+                                           "0 leave MPI_Iprobe",
+                                           "0 enter MPI_Probe frame -1",
+                                           "0 leave MPI_Probe",
+                                           "0 enter MPI_Mprobe frame -1",
+                                           "0 leave MPI_Mprobe",
+                                           "0 end 0",
+                                           NULL};
+    expect_of(&a, expected);
+}
+
 /* Both ranks make two communicators of the same group; ids differ, the turn tells which is which. */
 static void test_communicators(void **state)
 {
@@ -425,6 +451,8 @@ static void add_windows(struct spool_image *image)
     image_call(image, CALL(Win_lock, 10, 11, .peer = 1, .tag = WW_LOCK_EXCLUSIVE));
     image_call(image, CALL(Win_lock_all, 11, 12, .comm = 2, .peer = WW_NO_PEER, .tag = WW_LOCK_SHARED));
     image_call(image, CALL(Rget, 12, 13, .peer = 1, .bytes_in = 4, .request = 5));
+    image_call(image, CALL(Wait, 13, 14));
+    image_done(image, WW_DONE, (struct ww_done){.request = 5});
     image_call(image, CALL(Win_unlock, 14, 15, .peer = 1));
     image_call(image, CALL(Win_free, 16, 17));
 }
@@ -465,6 +493,9 @@ static void test_windows(void **state)
                                            "0 enter MPI_Rget frame -1",
                                            "0 rma 1 comm 0 bytes 0 in 4",
                                            "0 leave MPI_Rget",
+                                           "0 enter MPI_Wait frame -1",
+                                           "0 rma done window 0 request 0",
+                                           "0 leave MPI_Wait",
                                            "0 enter MPI_Win_unlock frame -1",
                                            "0 rma sync 1 comm 0 window 0 lock 0",
                                            "0 leave MPI_Win_unlock",
@@ -587,6 +618,7 @@ int main(void)
         cmocka_unit_test(test_stacks),
         cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_probes),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_stack_prediction),
