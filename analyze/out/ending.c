@@ -147,7 +147,7 @@ uint32_t ending_deadlock(const struct analysis *analysis, uint32_t *ring)
         uint32_t rank = start, n = 0;
         do {
             const struct open_wait *wait = open_wait_of(analysis, rank);
-            if (!wait || n == n_ranks)
+            if (!wait || wait->is_sent || n == n_ranks)
                 break;
             ring[n++] = rank;
             rank = wait->for_rank;

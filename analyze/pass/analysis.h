@@ -190,6 +190,7 @@ struct analysis {
         uint32_t rank, for_rank; /* TRACE_NONE = unknown */
         const char *call, *file;
         uint32_t line;
+        bool is_sent; /* for a message that had been sent: nobody holds that up any more */
         uint64_t since_ns;
     } * open_waits;
     uint32_t n_open_waits;

@@ -181,6 +181,13 @@ struct message *messages_sent(struct messages *messages, const struct event *eve
     return message && message->send ? message_hold(message) : NULL;
 }
 
+bool messages_is_under_way(struct messages *messages, uint32_t comm, int32_t tag, uint32_t source, uint32_t destination)
+{
+    struct event like = {.comm = comm, .tag = tag};
+    const struct message *message = queue_first(messages, queue_key(messages, &like, source, destination));
+    return message && message->send;
+}
+
 void messages_cancel(struct messages *messages, struct message *message)
 {
     if (!message->receive)

@@ -55,6 +55,19 @@ static uint32_t awaited(const struct reader *reader, const struct open_call *cal
     return class_is_passive(call->class) ? lock_holder(reader, call) : call->peer;
 }
 
+/* What such a call is known to wait for is a receive. */
+static bool class_receives(enum ww_class class)
+{
+    return class == WW_RECV || class == WW_SENDRECV || class == WW_PROBE || class == WW_WAIT || class == WW_TEST;
+}
+
+/* A process that was killed while it received does not wait for its partner to act, though it looks like that. */
+static bool is_sent(const struct reader *reader, const struct open_call *call)
+{
+    return class_receives(call->class) && call->peer != TRACE_NONE &&
+           messages_is_under_way(reader->replay->messages, call->comm, call->tag, call->peer, call->rank);
+}
+
 static bool class_may_wait(enum ww_class class)
 {
     return class != WW_LOCAL && class != WW_ABORT && class != WW_FINALIZE && class != WW_INIT;
@@ -82,6 +95,7 @@ void open_waits_write(struct analysis *analysis, struct sites *sites, const stru
                                                                             .call = named.call,
                                                                             .file = named.file,
                                                                             .line = named.line,
+                                                                            .is_sent = is_sent(reader, call),
                                                                             .since_ns = call->enter_ns};
     }
     qsort(analysis->open_waits, analysis->n_open_waits, sizeof *analysis->open_waits, open_wait_compare);

@@ -402,6 +402,34 @@ static void a_killed_rank_is_waited_for(void **state)
     scene_free(scene);
 }
 
+/* Both were killed while they exchanged data: what each waited for had been sent, unless it was of another tag. */
+static void an_exchange_that_was_cut_off_is_no_deadlock(void **state)
+{
+    (void)state;
+    for (int other_tag = 0; other_tag < 2; other_tag++) {
+        struct scene *scene = scene_make(2);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            scene_irecv(scene, rank, 100);
+            scene_isend(scene, rank, 1 - rank, 7, 110);
+            scene_enter(scene, rank, WW_ID_Waitall, 120);
+        }
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_event(
+                scene,
+                (struct event){
+                    .kind = EV_UNFINISHED, .loc = rank, .time_ns = 500000, .peer = 1 - rank, .tag = 7 + other_tag});
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_event(scene, (struct event){.kind = EV_END, .loc = rank, .time_ns = 500000, .flags = WW_END_SIGNAL});
+        const struct analysis *analysis = scene_analyse(scene);
+        assert_int_equal(analysis->n_open_waits, 2);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            assert_int_equal(analysis->open_waits[rank].for_rank, 1 - rank);
+            assert_int_equal(analysis->open_waits[rank].is_sent, !other_tag);
+        }
+        scene_free(scene);
+    }
+}
+
 /* The root of a broadcast has been through it and waits for the other in turn: that one waits for nobody, and the two
  * are not in each other's way. */
 static void a_root_that_went_on_is_not_waited_for(void **state)
@@ -567,6 +595,7 @@ int main(void)
         cmocka_unit_test(intercommunicator_peers_are_remote),
         cmocka_unit_test(peer_may_be_nobody_or_oneself),
         cmocka_unit_test(a_killed_rank_is_waited_for),
+        cmocka_unit_test(an_exchange_that_was_cut_off_is_no_deadlock),
         cmocka_unit_test(a_root_that_went_on_is_not_waited_for),
         cmocka_unit_test(fence_is_a_barrier),
         cmocka_unit_test(epochs_wait_for_each_other),
