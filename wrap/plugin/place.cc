@@ -10,6 +10,7 @@
  * instead, and one is taken off for every entry into the loop.
  */
 #include "routine.h"
+#include <algorithm>
 #include <map>
 
 static tree counter_word(const routine &r, uint32_t counter)
@@ -118,6 +119,30 @@ const cfg_loop *nest_of(const routine &r, const cfg_loops &loops, const std::vec
     return nest;
 }
 
+/* Every exit of a nest adds each of its variables to a word. With more of these additions than MOST_ADDITIONS the code
+ * would grow by the square of the loop's size. */
+enum { MOST_ADDITIONS = 256 };
+
+/* By edge: the nest in a variable of which it is counted, or null. Where there is no room for all, the dearest have it.
+ */
+std::vector<const cfg_loop *> choose_nests(const routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet,
+                                           const double *costs)
+{
+    std::vector<const cfg_loop *> nests(r.graph.edges.n);
+    std::vector<uint64_t> n_additions(loops.n);
+    std::vector<uint32_t> by_cost;
+    for (uint32_t e = 0; e < r.graph.edges.n; e++)
+        if (r.counter[e] != POINTS_NONE)
+            by_cost.push_back(e);
+    std::stable_sort(by_cost.begin(), by_cost.end(), [&](uint32_t a, uint32_t b) { return costs[a] > costs[b]; });
+    for (uint32_t e : by_cost) {
+        const cfg_loop *nest = nest_of(r, loops, is_quiet, e);
+        if (nest && (n_additions[(size_t)(nest - loops.at)] += nest->n_exits) <= MOST_ADDITIONS)
+            nests[e] = nest;
+    }
+    return nests;
+}
+
 void insert_on(edge e, gimple_seq seq)
 {
     gsi_insert_seq_on_edge(e, seq);
@@ -175,11 +200,11 @@ uint32_t telling_loop(const routine &r, const cfg_loops &loops, const std::vecto
     return l;
 }
 
-/* Adds what the loop tells, to the word itself when it is the whole nest. */
-void add_trips(const routine &r, const cfg_loops &loops, const trips &trips, nest &nest, uint32_t edge)
+/* Adds what the loop tells, to the word itself when it is the whole nest or the nest has no room (null). */
+void add_trips(const routine &r, const cfg_loops &loops, const trips &trips, nest *nest, uint32_t edge)
 {
     const cfg_loop &loop = loops.at[trips.at];
-    tree variable = &loop == nest.loop ? nullptr : new_variable(r, nest, edge, 0);
+    tree variable = nest && &loop != nest->loop ? new_variable(r, *nest, edge, 0) : nullptr;
     auto add = [&](struct edge_def *e, gimple_seq seq, tree amount) {
         if (variable)
             gimple_seq_add_stmt(&seq, gimple_build_assign(variable, PLUS_EXPR, variable, amount));
@@ -264,27 +289,28 @@ void insert_ways_in_and_out(const routine &r, const cfg_loops &loops, const nest
 }
 
 void insert_edge_counters(const routine &r, const cfg_loops &loops, const std::vector<bool> &is_quiet,
-                          const std::vector<trips> &trips)
+                          const std::vector<trips> &trips, const double *costs)
 {
     calculate_dominance_info(CDI_DOMINATORS);
     std::map<uint32_t, nest> nests; /* by loop number */
+    std::vector<const cfg_loop *> nest_of_edge = choose_nests(r, loops, is_quiet, costs);
     for (uint32_t e = 0; e < r.graph.edges.n; e++) {
         if (r.counter[e] == POINTS_NONE)
             continue;
-        const cfg_loop *loop = nest_of(r, loops, is_quiet, e);
-        if (loop) {
-            nest &nest = nests[(uint32_t)(loop - loops.at)];
-            nest.loop = loop;
-            uint32_t telling = telling_loop(r, loops, is_quiet, trips, e);
-            if (telling == CFG_NONE)
-                count_in_variable(r, loops, nest, e);
-            else
-                add_trips(r, loops, trips[telling], nest, e);
-        } else if (r.places[e].on) {
-            insert_on(r.places[e].on, counter_add(r, r.counter[e], one()));
-        } else {
-            insert_before(r.places[e].before, counter_add(r, r.counter[e], one()));
+        uint32_t telling = telling_loop(r, loops, is_quiet, trips, e);
+        nest *nest = nullptr;
+        if (nest_of_edge[e]) {
+            nest = &nests[(uint32_t)(nest_of_edge[e] - loops.at)];
+            nest->loop = nest_of_edge[e];
         }
+        if (telling != CFG_NONE)
+            add_trips(r, loops, trips[telling], nest, e);
+        else if (nest)
+            count_in_variable(r, loops, *nest, e);
+        else if (r.places[e].on)
+            insert_on(r.places[e].on, counter_add(r, r.counter[e], one()));
+        else
+            insert_before(r.places[e].before, counter_add(r, r.counter[e], one()));
     }
     for (const auto &[number, nest] : nests)
         insert_ways_in_and_out(r, loops, nest);
@@ -377,6 +403,7 @@ bool routine_place(routine &r, const options &options, const char **why)
     cfg_loops loops = cfg_find_loops(&r.graph);
     std::vector<bool> is_quiet(loops.n);
     std::vector<trips> trips(loops.n);
+    const double *costs = nullptr;
     if (options.every_block) {
         r.flags |= POINTS_F_EVERY_BLOCK;
         r.n_counters = r.graph.n_blocks - BLOCK_FIRST;
@@ -386,7 +413,8 @@ bool routine_place(routine &r, const options &options, const char **why)
             is_quiet[l] = options.promote && loop_is_quiet(r, loops.at[l]);
         if (options.promote && options.trips)
             trips = routine_find_trips(r, loops, is_quiet);
-        if (!choose_edges(r, counter_costs(r, loops, is_quiet, trips), why))
+        costs = counter_costs(r, loops, is_quiet, trips);
+        if (!choose_edges(r, costs, why))
             return false;
     }
     if (options.bytes)
@@ -396,7 +424,7 @@ bool routine_place(routine &r, const options &options, const char **why)
     if (options.every_block)
         insert_block_counters(r);
     else
-        insert_edge_counters(r, loops, is_quiet, trips);
+        insert_edge_counters(r, loops, is_quiet, trips, costs);
     routine_count_bytes(r);
     gsi_commit_edge_inserts();
     purity_forget();

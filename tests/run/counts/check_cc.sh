@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check_cc.sh TOOL
 # `whywait cc`: flags for the compiler that the plugin was built for, one clear line and no flags for any other; --only
-# leaves the other functions without counters.
+# leaves the other functions without counters; code with counters grows no faster than without.
 set -eu
 tool=$1
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-cc.XXXXXX")
@@ -33,4 +33,18 @@ gcc $("$tool" cc --compiler gcc --only 'want?d') -O0 two.c -o two
 [ "$(./two)" = 13 ] || { echo "the program printed $(./two)"; status=1; }
 readelf -p .whywait_strings two >strings
 grep -q ' wanted$' strings && ! grep -q ' other$\| main$' strings || { echo "counted functions:"; cat strings; status=1; }
+
+# Every way out of a loop adds up the loop's counters: as many as there is room for, or the code grows by the square.
+text_bytes() { # EXITS
+    {
+        echo 'unsigned f(const unsigned *x, unsigned n) { unsigned s = 0; for (unsigned i = 0; i < n; i++) {'
+        for ((k = 3; k < $1 + 3; k++)); do echo "if ((x[i] ^ s) % $k == 1) { s += x[i] * $k; if (s > $k * 1000) return s + $k; }"; done
+        echo '} return s; }'
+    } >exits.c
+    # shellcheck disable=SC2046
+    gcc $("$tool" cc --compiler gcc) -O2 -c exits.c
+    size exits.o | awk 'NR == 2 { print $1 }'
+}
+few=$(text_bytes 50) many=$(text_bytes 100)
+[ "$many" -lt $((3 * few)) ] || { echo "50 ways out of a loop: $few bytes; 100: $many bytes"; status=1; }
 exit $status
