@@ -393,6 +393,16 @@ static double if_balanced_ns(const struct efficiency *efficiency, double waiting
     return efficiency->all_ns > 0 ? waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
 }
 
+/* In a loop of MPI_Win_sync a process waits for what another one is to write into memory that they share. */
+static bool step_is_spinning(const struct causes *causes, uint32_t step)
+{
+    const struct step_key *key = steps_key(causes->steps, step);
+    if (key->what != WHAT_SITE)
+        return false;
+    uint32_t region = sites_at(causes->input->sites, key->id)->region;
+    return region != TRACE_NONE && strstr(causes->input->analysis->trace->regions[region].name, "Win_sync");
+}
+
 static void cause_write(struct causes *causes, struct culprit *culprit, struct cause *cause)
 {
     struct analysis *analysis = causes->input->analysis;
@@ -405,6 +415,8 @@ static void cause_write(struct causes *causes, struct culprit *culprit, struct c
     cause_add_sites(analysis, culprit, cause);
     cause_add_others(causes, culprit, cause);
     explain_cause(&analysis->arena, cause);
+    if (step_is_spinning(causes, cause->step))
+        explain_spinning(&analysis->arena, cause);
 }
 
 static void causes_release(struct causes *causes)

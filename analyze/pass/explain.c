@@ -191,6 +191,11 @@ static void add_clause(struct arena *arena, struct cause *cause, const char *cla
     cause->explanation = arena_printf(arena, "%s%s%s", before, *before ? "; " : "", clause);
 }
 
+void explain_spinning(struct arena *arena, struct cause *cause)
+{
+    add_clause(arena, cause, "it waits for shared memory to change: who changes it is not recorded");
+}
+
 /* "; ranks 1,2 VERB 1.2 GB each OBJECT there, rank 0 nothing" */
 static void add_amounts(struct arena *arena, struct cause *cause, const struct crowd *late, double late_bytes,
                         const struct crowd *others, double others_bytes, const char *verb_and_object[2])

@@ -4,6 +4,8 @@
 #include "analyze/pass/analysis.h"
 
 void explain_cause(struct arena *arena, struct cause *cause);
+/* Adds that it is itself a wait, of which nobody knows for whom. */
+void explain_spinning(struct arena *arena, struct cause *cause);
 /* Adds what the two sides allocate there, once `bytes` of the ranks are filled in; nothing where they do not. */
 void explain_space(struct arena *arena, struct cause *cause);
 /* Adds how many threads share it at a time, where the two sides differ in that; nothing where it is not known of both.

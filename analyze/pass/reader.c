@@ -71,7 +71,8 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
     reading_passive_end(reader, at);
-    call->is_polling = !call->needs.n && !reading->has_progress && (reading->has_polls || class_polls(call->class));
+    call->is_polling = !call->needs.n && !reading->has_progress && call->class != WW_LOCAL &&
+                       (reading->has_polls || class_polls(call->class));
     reading_check_sends(reader, reading);
     reading->call = NULL;
     reader->n_calls++;

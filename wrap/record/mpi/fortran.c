@@ -245,6 +245,12 @@ bool f_always(struct fortran *f)
     return true;
 }
 
+bool f_never(struct fortran *f)
+{
+    (void)f;
+    return false;
+}
+
 bool f_flag_1(struct fortran *f)
 {
     return f_int(f, 1) != 0;

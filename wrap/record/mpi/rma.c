@@ -93,7 +93,17 @@ RMA_SYNC(Win_flush, (int rank, MPI_Win win), (rank, win), rma_begin(call, win, r
 RMA_SYNC(Win_flush_all, (MPI_Win win), (win), rma_begin(call, win, WW_NO_PEER), rma_end(call, err, win))
 RMA_SYNC(Win_flush_local, (int rank, MPI_Win win), (rank, win), rma_begin(call, win, rank), rma_end(call, err, win))
 RMA_SYNC(Win_flush_local_all, (MPI_Win win), (win), rma_begin(call, win, WW_NO_PEER), rma_end(call, err, win))
-RMA_SYNC(Win_sync, (MPI_Win win), (win), rma_begin(call, win, WW_NO_PEER), rma_end(call, err, win))
+
+/* Programs call it in a loop until another process has written to the shared memory: polls that never say that they
+ * have found it. */
+MPI_ENTRY(Win_sync, (MPI_Win win))
+{
+    struct record_poll poll = record_poll_begin(WW_ID_Win_sync, RECORD_HERE);
+    int err = NEXT(Win_sync)(win);
+    if (!poll_folded(&poll, err, false))
+        record_leave(record_poll_succeeded(&poll), err);
+    return err;
+}
 
 MPI_ENTRY(Win_test, (MPI_Win win, int *flag))
 {
