@@ -118,6 +118,7 @@ void gathering_free(struct gatherings *gatherings, struct gathering *gathering)
 {
     for (uint32_t i = 0; i < gathering->n; i++)
         point_drop(gatherings->links, gathering->points[i]);
+    point_drop(gatherings->links, gathering->came.point);
     vec_free(gathering->points);
     vec_free(gathering);
 }

@@ -23,6 +23,7 @@ struct gathering {
     uint32_t root;            /* index of the root; TRACE_NONE */
     uint32_t last;            /* index of the last to arrive so far; ties: the highest index; TRACE_NONE */
     struct point **points;    /* by index: when it came, held; NULL = not yet */
+    struct comeback came;     /* of those who have completed it, the last to come back to MPI for that */
     struct sleepers sleepers; /* until it is complete */
     struct sleepers arrivals; /* until somebody more has come */
     struct felt *felt;        /* waits of this occurrence, by site */

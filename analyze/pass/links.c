@@ -65,3 +65,10 @@ void links_unsleep(struct links *links, struct sleepers *sleepers, uint32_t lane
     if (*at)
         *at = links->next[lane];
 }
+
+void comeback_set(struct links *links, struct comeback *at, struct comeback comeback)
+{
+    struct point *before = at->point;
+    *at = (struct comeback){comeback.point ? point_hold(comeback.point) : NULL, comeback.left_ns};
+    point_drop(links, before);
+}

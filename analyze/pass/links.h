@@ -33,6 +33,12 @@ struct point {
     struct sleepers sleepers;
 };
 
+/* A process enters MPI after it has been outside for a while. */
+struct comeback {
+    struct point *point; /* held; NULL = none yet */
+    uint64_t left_ns;    /* when it had left MPI before that */
+};
+
 void links_begin(struct links *links, uint32_t n_lanes);
 void links_release(struct links *links);
 void links_sleep(struct links *links, struct sleepers *sleepers, uint32_t lane);
@@ -44,3 +50,5 @@ struct point *point_make(struct links *links, uint32_t lane, uint32_t rank, uint
 struct point *point_hold(struct point *point);
 void point_drop(struct links *links, struct point *point);
 void point_set(struct links *links, struct point *point, struct chain_node *node);
+/* Keeps the comeback, with a hold, instead of the one before. */
+void comeback_set(struct links *links, struct comeback *at, struct comeback comeback);

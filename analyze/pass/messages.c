@@ -113,6 +113,7 @@ void message_drop(struct messages *messages, struct message *message)
     point_drop(messages->links, message->send);
     point_drop(messages->links, message->receive);
     point_drop(messages->links, message->finish);
+    point_drop(messages->links, message->sender_came.point);
     slab_give(&messages->slab, message);
 }
 

@@ -18,6 +18,8 @@ struct message {
     uint64_t key;                 /* of its queue */
     uint32_t source, destination; /* world ranks */
     uint64_t done_ns;             /* when the receive was seen */
+    bool is_sent;                 /* the sender is through with it */
+    struct comeback sender_came;  /* to complete it, when is_sent */
     struct message *next;
     struct sleepers sleepers; /* until both sides are known */
 };

@@ -10,9 +10,10 @@ enum {
 
 struct progress_rank {
     uint32_t n_inside; /* threads in MPI */
+    uint32_t n_begun;  /* operations of its own under way */
     uint64_t left_ns;
-    struct point *came; /* held: its last return after having been away */
-    uint64_t away_ns;   /* when it had left before that */
+    struct comeback came;
+    bool came_to_begun; /* with operations under way */
 };
 
 struct progress_evidence {
@@ -44,9 +45,8 @@ bool progress_enter(struct progress *progress, uint32_t rank, uint64_t enter_ns)
 void progress_came(struct progress *progress, uint32_t rank, struct point *point)
 {
     struct progress_rank *at = &progress->ranks[rank];
-    point_drop(progress->links, at->came);
-    at->came = point_hold(point);
-    at->away_ns = at->left_ns;
+    comeback_set(progress->links, &at->came, (struct comeback){point, at->left_ns});
+    at->came_to_begun = at->n_begun > 0;
 }
 
 void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns)
@@ -56,24 +56,33 @@ void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns)
     at->left_ns = leave_ns;
 }
 
-static bool target_stayed_away(const struct progress_rank *target, const struct progress_call *call)
+static bool stayed_away(const struct progress_rank *target, uint64_t enter_ns)
 {
-    return !target->n_inside && target->left_ns + AWAY_MIN_NS <= call->enter_ns;
+    return !target->n_inside && target->left_ns + AWAY_MIN_NS <= enter_ns;
+}
+
+static bool came_within(const struct comeback *came, uint64_t enter_ns, uint64_t leave_ns)
+{
+    return came->point && came->point->time_ns > enter_ns && came->point->time_ns <= leave_ns;
 }
 
 static bool target_came(const struct progress_rank *target, const struct progress_call *call)
 {
-    uint64_t came_ns = target->came ? target->came->time_ns : 0;
-    return came_ns > call->enter_ns && came_ns <= call->leave_ns && target->away_ns <= call->enter_ns;
+    return came_within(&target->came, call->enter_ns, call->leave_ns) && target->came.left_ns <= call->enter_ns;
 }
 
-static struct progress_evidence *evidence_of(struct progress *progress, const struct progress_call *call)
+/* Of one-sided operations; bit 63 is clear. */
+static uint64_t kind_of_call(const struct progress_call *call)
 {
     uint32_t kinds = 0;
     for (size_t i = 0; i < call->n_targets; i++)
         kinds |= call->targets[i].kinds;
-    uint64_t key = (uint64_t)call->targets->window << 32 | (uint64_t)call->region << 3 | kinds;
-    uint64_t *number = map_put(&progress->numbers, key, NULL);
+    return (uint64_t)call->targets->window << 32 | (uint64_t)call->region << 3 | kinds;
+}
+
+static struct progress_evidence *evidence_of(struct progress *progress, uint64_t kind)
+{
+    uint64_t *number = map_put(&progress->numbers, kind, NULL);
     if (!*number) {
         (void)vec_push(&progress->evidence);
         *number = progress->evidence.n;
@@ -91,11 +100,27 @@ static struct point *last_to_come(const struct progress *progress, const struct 
         if (rank == call->rank || rank >= progress->n_ranks)
             continue;
         const struct progress_rank *target = &progress->ranks[rank];
-        if (target_came(target, call) && (!last || target->came->time_ns > last->time_ns))
-            last = target->came;
-        *is_alone = *is_alone || target_stayed_away(target, call);
+        if (target_came(target, call) && (!last || target->came.point->time_ns > last->time_ns))
+            last = target->came.point;
+        *is_alone = *is_alone || stayed_away(target, call->enter_ns);
     }
     return last;
+}
+
+/* What a call tells of those like it: the target came back while it lasted since from_ns, or (NULL) never. True when
+ * the target was waited for. */
+static bool evidence_says_so(struct progress *progress, const struct progress_part *part, const struct point *came,
+                             uint64_t from_ns)
+{
+    struct progress_evidence *evidence = evidence_of(progress, part->kind);
+    evidence->n_alone += !came;
+    if (!came)
+        return false;
+    uint64_t after_ns = part->leave_ns - came->time_ns - idle_between(part->idle, came->time_ns, part->leave_ns);
+    bool is_soon = after_ns <= came->time_ns - from_ns;
+    *(is_soon ? &evidence->n_soon : &evidence->n_later) += 1;
+    uint64_t against = LATER_WEIGHT * evidence->n_later + ALONE_WEIGHT * evidence->n_alone;
+    return evidence->n_soon >= against;
 }
 
 struct point *progress_find(struct progress *progress, const struct progress_call *call)
@@ -104,13 +129,49 @@ struct point *progress_find(struct progress *progress, const struct progress_cal
     struct point *last = last_to_come(progress, call, &is_alone);
     if (!last && !is_alone)
         return NULL;
-    struct progress_evidence *evidence = evidence_of(progress, call);
-    evidence->n_alone += is_alone;
-    if (is_alone || !last)
-        return NULL;
-    uint64_t after_ns = call->leave_ns - last->time_ns - idle_between(call->idle, last->time_ns, call->leave_ns);
-    bool is_soon = after_ns <= last->time_ns - call->enter_ns;
-    *(is_soon ? &evidence->n_soon : &evidence->n_later) += 1;
-    uint64_t against = LATER_WEIGHT * evidence->n_later + ALONE_WEIGHT * evidence->n_alone;
-    return evidence->n_soon >= against ? last : NULL;
+    struct progress_part part = {kind_of_call(call), call->enter_ns, call->leave_ns, call->idle};
+    return evidence_says_so(progress, &part, is_alone ? NULL : last, call->enter_ns) ? last : NULL;
+}
+
+void progress_begun(struct progress *progress, uint32_t rank)
+{
+    progress->ranks[rank].n_begun++;
+}
+
+void progress_completed(struct progress *progress, uint32_t rank)
+{
+    progress->ranks[rank].n_begun -= progress->ranks[rank].n_begun > 0;
+}
+
+bool progress_has_begun(const struct progress *progress, uint32_t rank)
+{
+    return progress->ranks[rank].n_begun > 0;
+}
+
+struct comeback progress_comeback(const struct progress *progress, uint32_t rank)
+{
+    const struct progress_rank *at = &progress->ranks[rank];
+    return at->came_to_begun ? at->came : (struct comeback){0};
+}
+
+bool progress_stayed_away(const struct progress *progress, const struct progress_part *part, uint32_t rank)
+{
+    const struct progress_rank *at = &progress->ranks[rank];
+    return at->n_begun && stayed_away(at, part->enter_ns);
+}
+
+bool progress_is_long(const struct progress_part *part)
+{
+    return part->leave_ns >= part->enter_ns + AWAY_MIN_NS;
+}
+
+bool progress_may_end(const struct progress_part *part, const struct comeback *comeback)
+{
+    return progress_is_long(part) && came_within(comeback, part->enter_ns, part->leave_ns);
+}
+
+struct point *progress_judge(struct progress *progress, const struct progress_part *part, struct comeback comeback)
+{
+    uint64_t from_ns = comeback.left_ns > part->enter_ns ? comeback.left_ns : part->enter_ns;
+    return evidence_says_so(progress, part, comeback.point, from_ns) ? comeback.point : NULL;
 }

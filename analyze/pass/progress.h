@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Targets of one-sided communication that are not there: many MPI libraries serve locks, flushes and unlocks of other
- * processes only while the target itself is inside MPI. No record says so; it is read from the times. Calls that began
- * while the target had been outside MPI for a while are looked at, by window, function and kinds of operations:
+ * Partners that are not there: many MPI libraries move communication on only while the process itself is inside MPI.
+ * So a lock, a flush or an unlock waits for a target that computes, the receiver of a large message for a sender that
+ * computes between MPI_Isend and MPI_Wait, a non-blocking collective for any member that does. No record says so; it is
+ * read from the times. Calls that began while the partner ("target") had been outside MPI for a while are looked at, by
+ * kind of operation (one-sided ones: by window, function and kinds):
  *
  *   - The target came back inside the call. If it was needed, then the call has waited for it until then.
  *   - If it ended before it had lasted for as long again, that speaks for it. (Not sooner: on a busy machine both have
@@ -26,7 +28,7 @@ struct progress {
     struct progress_rank *ranks;
     uint32_t n_ranks;
     uint32_t n_waiting; /* calls under way that may wait for their target */
-    struct map numbers; /* (window, function, kinds) -> 1 + index in evidence */
+    struct map numbers; /* kind of operation -> 1 + index in evidence */
     VEC(struct progress_evidence) evidence;
 };
 
@@ -34,7 +36,7 @@ struct progress {
 struct progress_call {
     uint32_t rank, region; /* whose, and of which function */
     uint64_t enter_ns, leave_ns;
-    const struct idle *idle; /* when it was off the CPU: that keeps a call for no other reason */
+    const struct idle *idle;         /* when it was off the CPU: that keeps a call for no other reason */
     const struct operation *targets; /* its own process among them counts for nothing */
     size_t n_targets;
 };
@@ -49,3 +51,25 @@ void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns)
 /* A target's return to MPI that let this call end, borrowed; NULL = it waited for something else, or it cannot be
  * told. */
 struct point *progress_find(struct progress *progress, const struct progress_call *call);
+
+/* A call that ended when an operation was complete in which others take part as well. */
+struct progress_part {
+    uint64_t kind; /* messages of like size between like places, or a collective on a communicator; bit 63 is set */
+    uint64_t enter_ns, leave_ns;
+    const struct idle *idle;
+};
+/* A rank has begun an operation that others need its progress for; it has completed one. */
+void progress_begun(struct progress *progress, uint32_t rank);
+void progress_completed(struct progress *progress, uint32_t rank);
+bool progress_has_begun(const struct progress *progress, uint32_t rank);
+/* Its last return to operations of its own under way, borrowed. */
+struct comeback progress_comeback(const struct progress *progress, uint32_t rank);
+/* True: the rank has such operations under way, and was outside MPI for all of the call. */
+bool progress_stayed_away(const struct progress *progress, const struct progress_part *part, uint32_t rank);
+/* Calls that are not as long end for any reason. */
+bool progress_is_long(const struct progress_part *part);
+/* True: this comeback may have let the call end, which is long. */
+bool progress_may_end(const struct progress_part *part, const struct comeback *comeback);
+/* Like progress_find for the return of a partner to an operation of its own, which it may have left after the call had
+ * begun. It is borrowed; an empty comeback says that it stayed away. */
+struct point *progress_judge(struct progress *progress, const struct progress_part *part, struct comeback comeback);

@@ -73,6 +73,10 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     reading_passive_end(reader, at);
     call->is_polling = !call->needs.n && !reading->has_progress && call->class != WW_LOCAL &&
                        (reading->has_polls || class_polls(call->class));
+    if (call->is_polling && !reading->polls_since_ns)
+        reading->polls_since_ns = call->enter_ns;
+    else if (!call->is_polling && call->class != WW_LOCAL)
+        reading->polls_since_ns = 0;
     reading_check_sends(reader, reading);
     reading->call = NULL;
     reader->n_calls++;

@@ -36,13 +36,22 @@ static void request_drop(struct reader *reader, struct request *request)
     slab_give(&reader->requests, request);
 }
 
+static void request_end(struct reader *reader, uint32_t lane, struct request *request)
+{
+    if (request->kind != REQUEST_RECEIVE)
+        progress_completed(&reader->progress, reader->lanes->at[lane].rank);
+    request_drop(reader, request);
+}
+
 /* A handle that is still in use was completed unseen. */
 static void request_put(struct reader *reader, uint32_t lane, uint64_t handle, struct request request)
 {
     bool is_new;
     uint64_t *slot = map_put(&reader->readings[lane].requests, handle, &is_new);
     if (!is_new)
-        request_drop(reader, (struct request *)(uintptr_t)*slot);
+        request_end(reader, lane, (struct request *)(uintptr_t)*slot);
+    if (request.kind != REQUEST_RECEIVE)
+        progress_begun(&reader->progress, reader->lanes->at[lane].rank);
     struct request *made = slab_new(&reader->requests, struct request);
     *made = request;
     made->number = reader->n_requests++;
@@ -72,8 +81,17 @@ static void read_send(struct reader *reader, uint32_t lane, const struct event *
         return;
     if (event->kind == EV_ISEND)
         request_put(reader, lane, event->request, (struct request){.kind = REQUEST_SEND, .message = message});
-    else
+    else {
+        message->is_sent = true;
         *vec_push(&reading->sent) = message;
+    }
+}
+
+static void message_sent(struct reader *reader, uint32_t lane, struct message *message)
+{
+    message->is_sent = true;
+    comeback_set(reader->replay->links, &message->sender_came,
+                 progress_comeback(&reader->progress, reader->lanes->at[lane].rank));
 }
 
 static void read_send_done(struct reader *reader, uint32_t lane, const struct event *event)
@@ -82,8 +100,9 @@ static void read_send_done(struct reader *reader, uint32_t lane, const struct ev
     reader->readings[lane].has_progress = true;
     if (!request)
         return;
+    message_sent(reader, lane, request->message);
     *vec_push(&reader->readings[lane].sent) = message_hold(request->message);
-    request_drop(reader, request);
+    request_end(reader, lane, request);
 }
 
 static void read_post(struct reader *reader, uint32_t lane, const struct event *event, enum request_kind kind)
@@ -104,7 +123,7 @@ static void read_completion(struct reader *reader, uint32_t lane, const struct e
         return;
     completion->number = request->number;
     completion->point = point_hold(request->point);
-    request_drop(reader, request);
+    request_end(reader, lane, request);
 }
 
 static void read_cancelled(struct reader *reader, uint32_t lane, const struct event *event)
@@ -116,7 +135,7 @@ static void read_cancelled(struct reader *reader, uint32_t lane, const struct ev
             continue;
         if (request->message)
             messages_cancel(reader->replay->messages, request->message);
-        request_drop(reader, request);
+        request_end(reader, lane, request);
         return;
     }
 }
@@ -124,8 +143,11 @@ static void read_cancelled(struct reader *reader, uint32_t lane, const struct ev
 static void reading_received(struct reader *reader, uint32_t lane, const struct event *event, struct point *point)
 {
     struct message *message = messages_receive(reader->replay->messages, event, point, reading_point(reader, lane));
-    if (message)
-        reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
+    if (!message)
+        return;
+    reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
+    if (message->send)
+        reading_need_sender(reader, lane, event, message);
 }
 
 /* The message is there, whoever is to receive it: what was waited for is over. */
@@ -138,7 +160,7 @@ static void read_probed(struct reader *reader, uint32_t lane, const struct event
     reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
 }
 
-void reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point)
+struct gathering *reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point)
 {
     struct need need = {.kind = NEED_GATHERING};
     need.gathering = gatherings_join(reader->replay->gatherings, &operation, point, &need.index);
@@ -146,6 +168,7 @@ void reading_join(struct reader *reader, uint32_t lane, struct gather_call opera
         need.neighbors = gatherings_neighbors(reader->replay->gatherings, operation.comm, point->rank);
     if (need.gathering)
         reading_need(&reader->readings[lane], need);
+    return need.gathering;
 }
 
 static struct gather_call coll_of_event(const struct reader *reader, const struct event *event, enum ww_class class,
@@ -239,10 +262,11 @@ void reading_complete(struct reader *reader, uint32_t lane)
     for (size_t i = 0; i < reading->completions.n; i++) {
         struct completion *completion = &reading->completions.at[i];
         struct point *point = completion->point ? completion->point : reading_point(reader, lane);
-        if (completion->event.kind == EV_ICOLL_DONE)
-            reading_join(reader, lane, coll_of_event(reader, &completion->event, WW_ICOLLECTIVE, GATHER_NONBLOCKING),
-                         point);
-        else
+        if (completion->event.kind == EV_ICOLL_DONE) {
+            struct gather_call operation =
+                coll_of_event(reader, &completion->event, WW_ICOLLECTIVE, GATHER_NONBLOCKING);
+            reading_need_members(reader, lane, reading_join(reader, lane, operation, point));
+        } else
             reading_received(reader, lane, &completion->event, point);
         point_drop(reader->replay->links, completion->point);
     }

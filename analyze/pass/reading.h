@@ -24,6 +24,7 @@ struct reading {
     VEC(struct completion) completions;
     VEC(struct message *) sent; /* held: blocking send, or sends completed here */
     bool has_progress, has_polls;
+    uint64_t polls_since_ns;       /* polls have found nothing from then on; 0 = the call before was none */
     uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
     int32_t open_tag;
     VEC(struct message *) posts; /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
@@ -36,7 +37,8 @@ struct reading {
 struct point *reading_point(struct reader *reader, uint32_t lane);
 /* The call cannot end before `need`, whose holds it takes over. */
 void reading_need(struct reading *reading, struct need need);
-void reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point);
+/* Borrowed; NULL when the process is no member. */
+struct gathering *reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point);
 /* A record inside the present call. */
 void reading_record(struct reader *reader, const struct event *event);
 void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *event);
@@ -47,6 +49,11 @@ void reading_operation_done(struct reader *reader, uint32_t lane, const struct e
 void reading_passive_begin(struct reader *reader, uint32_t lane);
 void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event);
 void reading_passive_end(struct reader *reader, uint32_t lane);
+/* What the call completed may have needed a partner that had left MPI: the sender of a message, any member of a
+ * collective. */
+void reading_need_sender(struct reader *reader, uint32_t lane, const struct event *event,
+                         const struct message *message);
+void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering);
 /* At the end of the call, in this order: what it completed is matched, what it sent may have held it up. */
 void reading_complete(struct reader *reader, uint32_t lane);
 void reading_check_finalize(struct reader *reader, uint32_t lane);

@@ -25,7 +25,8 @@ void reading_passive_begin(struct reader *reader, uint32_t lane)
     reading->worked.n = 0;
     if (call->class == WW_LOCAL)
         return;
-    bool is_awaited = reader->progress.n_waiting || reader->operations.n_requests;
+    bool is_awaited =
+        reader->progress.n_waiting || reader->operations.n_requests || progress_has_begun(&reader->progress, rank);
     if (progress_enter(&reader->progress, rank, call->enter_ns) && is_awaited)
         progress_came(&reader->progress, rank, reading_point(reader, lane));
     reader->progress.n_waiting += class_may_wait(call->class);

@@ -213,6 +213,11 @@ struct sleepers *waits_find_release(const struct call *call, uint32_t lane, uint
     return release->point && !release->point->is_set ? &release->point->sleepers : NULL;
 }
 
+bool waits_need_all(enum ww_coll coll)
+{
+    return coll_pattern(coll) == PATTERN_ALL;
+}
+
 enum step_state waits_state(enum ww_class class)
 {
     switch (class) {
