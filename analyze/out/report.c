@@ -117,6 +117,16 @@ static const char *report_classes(struct report *report, const struct cause_site
     return arena_printf(&report->arena, "%s of %u", text, site->n_classes);
 }
 
+/* "late member, " where the cause is felt at one call in several wait states. */
+static const char *report_state(struct report *report, const struct cause *cause, const struct cause_site *at)
+{
+    const char *label = label_site(&report->book, at->site);
+    for (uint32_t i = 0; i < cause->n_sites; i++)
+        if (&cause->sites[i] != at && !strcmp(label_site(&report->book, cause->sites[i].site), label))
+            return arena_printf(&report->arena, "%s, ", wait_kind_name(report->analysis->sites[at->site].kind));
+    return "";
+}
+
 /* "215 ms, 77 of 90 instances, class 1 of 6"; the time only where there are several sites to compare. */
 static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
 {
@@ -124,9 +134,9 @@ static const char *report_figures(struct report *report, const struct cause *cau
     const char *time = "";
     if (cause->n_sites > 1)
         time = arena_printf(&report->arena, "%s, ", amount_duration(at->waiting_ns).text);
-    return arena_printf(&report->arena, "%s%s of %s %s%s", time, amount_count(at->n_instances).text,
-                        amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances",
-                        report_classes(report, at, site));
+    return arena_printf(&report->arena, "%s%s%s of %s %s%s", report_state(report, cause, at), time,
+                        amount_count(at->n_instances).text, amount_count(site->n_instances).text,
+                        site->n_instances == 1 ? "instance" : "instances", report_classes(report, at, site));
 }
 
 /* On one line, the callers cut short if need be; on two lines where that would leave too little of them. */

@@ -120,7 +120,39 @@ void gathering_free(struct gatherings *gatherings, struct gathering *gathering)
         point_drop(gatherings->links, gathering->points[i]);
     point_drop(gatherings->links, gathering->came.point);
     vec_free(gathering->points);
+    vec_free(gathering->order);
     vec_free(gathering);
+}
+
+struct entry {
+    uint64_t time_ns;
+    uint32_t index;
+};
+
+static int entry_compare(const void *a, const void *b)
+{
+    const struct entry *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns < right->time_ns ? -1 : 1;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+const uint32_t *gathering_order(struct gathering *gathering)
+{
+    if (gathering->order)
+        return gathering->order;
+    VEC(struct entry) entries = {0};
+    for (uint32_t i = 0; i < gathering->n; i++)
+        if (gathering->points[i])
+            *vec_push(&entries) = (struct entry){gathering->points[i]->time_ns, i};
+    if (entries.n > 1)
+        qsort(entries.at, entries.n, sizeof *entries.at, entry_compare);
+    size_t cap = 0;
+    vec_grow((void **)&gathering->order, &cap, entries.n + 1, sizeof *gathering->order);
+    for (size_t i = 0; i < entries.n; i++)
+        gathering->order[i] = entries.at[i].index;
+    vec_release(&entries);
+    return gathering->order;
 }
 
 /* Forgets complete operations at the head of the queue: nobody can join them any more. */

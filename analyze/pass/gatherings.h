@@ -23,6 +23,7 @@ struct gathering {
     uint32_t root;            /* index of the root; TRACE_NONE */
     uint32_t last;            /* index of the last to arrive so far; ties: the highest index; TRACE_NONE */
     struct point **points;    /* by index: when it came, held; NULL = not yet */
+    uint32_t *order;          /* gathering_order */
     struct comeback came;     /* of those who have completed it, the last to come back to MPI for that */
     struct sleepers sleepers; /* until it is complete */
     struct sleepers arrivals; /* until somebody more has come */
@@ -65,6 +66,8 @@ uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum 
 const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank);
 struct gathering *gathering_hold(struct gathering *gathering);
 void gathering_drop(struct gatherings *gatherings, struct gathering *gathering);
+/* The n_joined members of a complete gathering in the order of their entries. Owned by it. */
+const uint32_t *gathering_order(struct gathering *gathering);
 void gathering_free(struct gatherings *gatherings, struct gathering *gathering);
 /* World ranks of the communicator's n members (both sides of an intercommunicator). */
 uint32_t gather_comm_size(const struct trace *trace, uint32_t comm);

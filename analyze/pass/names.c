@@ -14,6 +14,7 @@ const char *wait_kind_name(enum wait_kind kind)
         [WAIT_LATE_BROADCAST] = "late broadcast",
         [WAIT_EARLY_REDUCE] = "early reduce",
         [WAIT_EARLY_SCAN] = "early scan",
+        [WAIT_LATE_MEMBER] = "late member",
         [WAIT_NEIGHBOR] = "wait at neighborhood collective",
         [WAIT_ICOLL] = "completion of non-blocking collective",
         [WAIT_RMA] = "wait at RMA synchronisation",

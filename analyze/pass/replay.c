@@ -48,6 +48,7 @@ void replay_release(struct replay *replay)
         replay->spare = call->next;
         call_release_room(call);
     }
+    relays_release(&replay->relays);
     vec_free(replay->lanes);
     vec_free(replay->ranks);
 }
@@ -354,7 +355,7 @@ static void lane_run(struct replay *replay, uint32_t at)
         if (!call->is_entered)
             lane_enter(replay, lane, call);
         uint64_t from_ns = lane->polling.node ? lane->polling.since_ns : call->enter_ns;
-        lane->asleep_on = waits_find_release(call, at, from_ns, &release);
+        lane->asleep_on = waits_find_release(&replay->relays, call, at, from_ns, &release);
         if (lane->asleep_on) {
             links_sleep(replay->links, lane->asleep_on, at);
             return;

@@ -11,6 +11,7 @@
 #include "analyze/pass/locks.h"
 #include "analyze/pass/messages.h"
 #include "analyze/pass/polling.h"
+#include "analyze/pass/relays.h"
 
 enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_GATHERING, NEED_LOCK, NEED_TARGET };
 
@@ -21,7 +22,8 @@ struct need {
     struct message *message;
     struct gathering *gathering;
     struct lock_wait *lock_wait;
-    struct point *point;                     /* the target's return to MPI */
+    struct point *point;                     /* the target's return to MPI; the member that relays */
+    bool is_judged;                          /* whether there is one */
     const struct trace_neighbors *neighbors; /* of this member, for a neighbourhood collective; NULL = unknown */
 };
 
@@ -77,6 +79,7 @@ struct replay {
     struct messages *messages;
     struct gatherings *gatherings;
     struct locks *locks;
+    struct relays relays;
     struct classes *classes;
     struct steps *steps;
     struct queue_of_calls *lanes; /* by location */

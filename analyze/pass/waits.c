@@ -141,7 +141,34 @@ static struct point *rendezvous(const struct message *message, const struct call
     return was_posted ? message->finish : message->receive;
 }
 
-static struct sleepers *need_release(const struct need *need, const struct call *call, struct release *release)
+/* Whom the library's tree made this member wait for beyond the root. False while it is not known. */
+static bool relay_release(struct relays *relays, struct need *need, const struct call *call, struct release *release)
+{
+    struct gathering *gathering = need->gathering;
+    enum pattern pattern = coll_pattern(gathering->coll);
+    bool moves_on_a_tree =
+        pattern == PATTERN_FROM_ROOT || (pattern == PATTERN_TO_ROOT && gathering->root != need->index);
+    if (!moves_on_a_tree || !relays_concern(gathering, call->enter_ns, call->leave_ns))
+        return true;
+    if (!gathering->is_complete)
+        return false;
+    if (!need->is_judged) {
+        uint64_t root_ns = release->point ? release->point->time_ns : 0;
+        uint64_t from_ns = root_ns > call->enter_ns ? root_ns : call->enter_ns;
+        struct point *point = relays_find(
+            relays, gathering,
+            &(struct relays_call){
+                .member = need->index, .from_ns = from_ns, .leave_ns = call->leave_ns, .idle = &call->idle});
+        need->point = point ? point_hold(point) : NULL;
+        need->is_judged = true;
+    }
+    if (need->point)
+        *release = (struct release){.point = need->point, .kind = WAIT_LATE_MEMBER, .gathering = gathering};
+    return true;
+}
+
+static struct sleepers *need_release(struct relays *relays, struct need *need, const struct call *call,
+                                     struct release *release)
 {
     struct message *message = need->message;
     *release = (struct release){0};
@@ -163,7 +190,7 @@ static struct sleepers *need_release(const struct need *need, const struct call 
         release->kind = gathering_kind(need->gathering);
         release->gathering = need->gathering;
         if (gathering_release(need, &release->point))
-            return NULL;
+            return relay_release(relays, need, call, release) ? NULL : &need->gathering->sleepers;
         return pattern_is_whole(coll_pattern(need->gathering->coll)) ? &need->gathering->sleepers
                                                                      : &need->gathering->arrivals;
     }
@@ -180,6 +207,7 @@ static bool kind_synchronises(enum wait_kind kind)
     case WAIT_RMA:
     case WAIT_LOCK:
     case WAIT_PROGRESS:
+    case WAIT_LATE_MEMBER:
     case WAIT_CREATE:
     case WAIT_INIT:
     case WAIT_IO:
@@ -198,12 +226,13 @@ static bool release_counts(const struct call *call, uint32_t lane, uint64_t from
     return kind_synchronises(release->kind) || point->time_ns <= call->leave_ns;
 }
 
-struct sleepers *waits_find_release(const struct call *call, uint32_t lane, uint64_t from_ns, struct release *release)
+struct sleepers *waits_find_release(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
+                                    struct release *release)
 {
     *release = (struct release){0};
     for (size_t i = 0; i < call->needs.n && !call->is_forced; i++) {
         struct release candidate;
-        struct sleepers *unknown = need_release(&call->needs.at[i], call, &candidate);
+        struct sleepers *unknown = need_release(relays, &call->needs.at[i], call, &candidate);
         if (unknown)
             return unknown;
         if (release_counts(call, lane, from_ns, &candidate) &&

@@ -4,6 +4,7 @@
  *   barrier, N to N, creation and freeing    the last member's entry
  *   1 to N                                   the root's entry
  *   N to 1                                   for the root: the last member's entry
+ *   1 to N, N to 1                           or the entry of a member that relays (relays.h)
  *   prefix (scan)                            the last entry among the members before it, itself included for no one
  *   receive, completion of a receive         the entry of the send, or the sender's return to MPI (progress.h)
  *   send that lasts as long (rendezvous)     the posting of the receive, or the receiver's return to MPI to complete it
@@ -28,7 +29,8 @@ struct release {
  * Finds what a call, waiting since from_ns, was released by. Returns NULL when that is settled; else what the lane must
  * sleep on before it asks again.
  */
-struct sleepers *waits_find_release(const struct call *call, uint32_t lane, uint64_t from_ns, struct release *release);
+struct sleepers *waits_find_release(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
+                                    struct release *release);
 /* True when nobody can have the result before all members have taken part. */
 bool waits_need_all(enum ww_coll coll);
 /* How time inside a call that is not waiting is shown. */

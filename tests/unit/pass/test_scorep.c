@@ -5,6 +5,10 @@
  * by wait state and call path, and the blame that a prototype of this analysis gave, which agrees with the naps in the
  * program.
  *
+ * One wait state is ours alone: in MPI_Reduce rank 1 waits for rank 3, whose part it passes on to the root, in all ten
+ * instances but the first. The prototype did not know it either: 0.270 s of it, and 0.031 s of waiting for rank 1
+ * afterwards, are added to what it blamed on rank 3.
+ *
  * Blame differs from the established analyser's delay costs in one place: it also charges rank 0's load under chain
  * with 0.21 s of the barrier after it, at which rank 0 itself waits. Rank 0 had been waited for by then, directly or
  * through others, by all who are later there: that delay lies on both sides and cancels.
@@ -44,12 +48,13 @@ static void assert_within(double value, double expected, double tolerance, const
         fail_msg("%s: %.4f s instead of %.4f s", what, value, expected);
 }
 
-/* All waiting but that at MPI_Finalize, which the other analysers do not count. */
+/* All waiting but that at MPI_Finalize and on the tree of a collective, which the other analysers do not count. */
 static double waiting_s(const struct analysis *analysis)
 {
     double waiting_ns = 0;
     for (uint32_t i = 0; i < analysis->n_sites; i++)
-        waiting_ns += analysis->sites[i].kind == WAIT_INIT ? 0 : analysis->sites[i].waiting_ns;
+        if (analysis->sites[i].kind != WAIT_INIT && analysis->sites[i].kind != WAIT_LATE_MEMBER)
+            waiting_ns += analysis->sites[i].waiting_ns;
     return waiting_ns / 1e9;
 }
 
@@ -66,6 +71,7 @@ static void waiting_agrees_by_state_and_rank(void **state)
         {WAIT_LATE_SENDER, "slow_sender", "MPI_Recv", {0, 0.4010, 0, 0}},
         {WAIT_LATE_SENDER, "chain", "MPI_Recv", {0, 0.5519, 0.6027, 0.6538}},
         {WAIT_EARLY_REDUCE, "early_reduce", "MPI_Reduce", {0.2992, 0, 0, 0}},
+        {WAIT_LATE_MEMBER, "early_reduce", "MPI_Reduce", {0, 0.2696, 0, 0}},
         {WAIT_NXN, "skewed_allreduce", "MPI_Allreduce", {0.3997, 0, 0.3996, 0.3997}},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -117,7 +123,7 @@ static void blame_agrees_with_the_prototype(void **state)
                     {"slow_sender", 0, 1.2020},
                     {"skewed_barrier", 2, 1.1991},
                     {"skewed_allreduce", 1, 1.1986},
-                    {"early_reduce", 3, 0.5684}};
+                    {"early_reduce", 3, 0.5684 + 0.270 + 0.031}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_within(blame_s(analysis, "load", expected[i].caller, expected[i].rank), expected[i].blame_s,
                       0.01 * 6.3162, expected[i].caller);
