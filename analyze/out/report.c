@@ -120,10 +120,13 @@ static const char *report_classes(struct report *report, const struct cause_site
 /* "late member, " where the cause is felt at one call in several wait states. */
 static const char *report_state(struct report *report, const struct cause *cause, const struct cause_site *at)
 {
+    const struct wait_site *sites = report->analysis->sites;
     const char *label = label_site(&report->book, at->site);
-    for (uint32_t i = 0; i < cause->n_sites; i++)
-        if (&cause->sites[i] != at && !strcmp(label_site(&report->book, cause->sites[i].site), label))
-            return arena_printf(&report->arena, "%s, ", wait_kind_name(report->analysis->sites[at->site].kind));
+    for (uint32_t i = 0; i < cause->n_sites; i++) {
+        uint32_t other = cause->sites[i].site;
+        if (sites[other].kind != sites[at->site].kind && !strcmp(label_site(&report->book, other), label))
+            return arena_printf(&report->arena, "%s, ", wait_kind_name(sites[at->site].kind));
+    }
     return "";
 }
 
