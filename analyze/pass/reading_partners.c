@@ -83,7 +83,7 @@ static void remember_comeback(struct reader *reader, uint32_t lane, struct gathe
 
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
 {
-    if (!gathering)
+    if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
         return;
     struct progress_part part = part_under_way(&reader->readings[lane]);
     part.kind = kind_collective | (uint64_t)gathering->coll << 32 | gathering->comm;
