@@ -4,8 +4,6 @@
 enum {
     /* Away from MPI for less is between two calls; it is also far more than clocks of nodes differ by. */
     AWAY_MIN_NS = 20000,
-    LATER_WEIGHT = 3,
-    ALONE_WEIGHT = 8,
 };
 
 struct progress_rank {
@@ -14,11 +12,6 @@ struct progress_rank {
     uint64_t left_ns;
     struct comeback came;
     bool came_to_begun; /* with operations under way */
-};
-
-struct progress_evidence {
-    uint64_t n_soon, n_later; /* ended after the target had come back */
-    uint64_t n_alone;
 };
 
 void progress_begin(struct progress *progress, struct links *links, uint32_t n_ranks)
@@ -80,7 +73,7 @@ static uint64_t kind_of_call(const struct progress_call *call)
     return (uint64_t)call->targets->window << 32 | (uint64_t)call->region << 3 | kinds;
 }
 
-static struct progress_evidence *evidence_of(struct progress *progress, uint64_t kind)
+static struct evidence *evidence_of(struct progress *progress, uint64_t kind)
 {
     uint64_t *number = map_put(&progress->numbers, kind, NULL);
     if (!*number) {
@@ -112,15 +105,12 @@ static struct point *last_to_come(const struct progress *progress, const struct 
 static bool evidence_says_so(struct progress *progress, const struct progress_part *part, const struct point *came,
                              uint64_t from_ns)
 {
-    struct progress_evidence *evidence = evidence_of(progress, part->kind);
+    struct evidence *evidence = evidence_of(progress, part->kind);
     evidence->n_alone += !came;
     if (!came)
         return false;
-    uint64_t after_ns = part->leave_ns - came->time_ns - idle_between(part->idle, came->time_ns, part->leave_ns);
-    bool is_soon = after_ns <= came->time_ns - from_ns;
-    *(is_soon ? &evidence->n_soon : &evidence->n_later) += 1;
-    uint64_t against = LATER_WEIGHT * evidence->n_later + ALONE_WEIGHT * evidence->n_alone;
-    return evidence->n_soon >= against;
+    evidence_came(evidence, &(struct evidence_call){from_ns, part->leave_ns, part->idle}, came->time_ns);
+    return evidence_speaks_for(evidence);
 }
 
 struct point *progress_find(struct progress *progress, const struct progress_call *call)

@@ -3,22 +3,14 @@
  * Partners that are not there: many MPI libraries move communication on only while the process itself is inside MPI.
  * So a lock, a flush or an unlock waits for a target that computes, the receiver of a large message for a sender that
  * computes between MPI_Isend and MPI_Wait, a non-blocking collective for any member that does. No record says so; it is
- * read from the times. Calls that began while the partner ("target") had been outside MPI for a while are looked at, by
- * kind of operation (one-sided ones: by window, function and kinds):
- *
- *   - The target came back inside the call. If it was needed, then the call has waited for it until then.
- *   - If it ended before it had lasted for as long again, that speaks for it. (Not sooner: on a busy machine both have
- * to get the CPU several times for what follows.)
- *   - If it ended later, it may have lasted for another reason: that speaks against it, three times as loudly, because
- *     a call that the target returns to by chance ends before that time as often as after it.
- *   - If it ended while the target stayed away, the target was not needed: hardware, shared memory or a thread served
- *     the call. That counts eight times; only a clock that misleads can show it by mistake.
+ * read from the times (evidence.h). Calls that began while the partner ("target") had been outside MPI for a while are
+ * looked at, by kind of operation (one-sided ones: by window, function and kinds).
  *
  * A call waited for its target as long as what was seen by then does not speak against it. One that concerns several
  * targets waited for the last of them to return, and speaks against it when one of them stayed away.
  */
 #pragma once
-#include "analyze/pass/lanes.h"
+#include "analyze/pass/evidence.h"
 #include "analyze/pass/links.h"
 #include "analyze/pass/operations.h"
 #include "wrap/format.h"
@@ -29,7 +21,7 @@ struct progress {
     uint32_t n_ranks;
     uint32_t n_waiting; /* calls under way that may wait for their target */
     struct map numbers; /* kind of operation -> 1 + index in evidence */
-    VEC(struct progress_evidence) evidence;
+    VEC(struct evidence) evidence;
 };
 
 /* A call that needs its targets, or may do so. */

@@ -3,15 +3,9 @@
 
 enum {
     LATE_MIN_NS = 20000, /* far more than clocks of nodes differ by */
-    LATER_WEIGHT = 3,
-    ALONE_WEIGHT = 8,
-    LOOK = 4, /* members on either side of a call's end */
+    LOOK = 4,            /* members on either side of a call's end */
     PAIRS_MAX = 1 << 20,
     MEMBER_BITS = 20,
-};
-
-struct relays_pair {
-    uint64_t n_soon, n_later, n_alone;
 };
 
 void relays_release(struct relays *relays)
@@ -23,8 +17,7 @@ void relays_release(struct relays *relays)
 
 bool relays_concern(const struct gathering *gathering, uint64_t enter_ns, uint64_t leave_ns)
 {
-    return gathering->class != WW_ICOLLECTIVE && gathering->n < 1u << MEMBER_BITS &&
-           leave_ns > enter_ns + LATE_MIN_NS;
+    return gathering->class != WW_ICOLLECTIVE && gathering->n < 1u << MEMBER_BITS && leave_ns > enter_ns + LATE_MIN_NS;
 }
 
 static uint64_t operation_key(struct relays *relays, const struct gathering *gathering, uint32_t member)
@@ -34,31 +27,17 @@ static uint64_t operation_key(struct relays *relays, const struct gathering *gat
     return (number << MEMBER_BITS | member) << MEMBER_BITS;
 }
 
-static struct relays_pair *pair_of(struct relays *relays, uint64_t key, bool add)
+static struct evidence *pair_of(struct relays *relays, uint64_t key, bool add)
 {
     uint64_t *number = map_get(&relays->numbers, key);
     if (!number && (!add || relays->pairs.n >= PAIRS_MAX))
         return NULL;
     if (!number) {
-        *vec_push(&relays->pairs) = (struct relays_pair){0};
+        *vec_push(&relays->pairs) = (struct evidence){0};
         *map_put(&relays->numbers, key, NULL) = relays->pairs.n;
         return &relays->pairs.at[relays->pairs.n - 1];
     }
     return &relays->pairs.at[*number - 1];
-}
-
-static uint64_t against(const struct relays_pair *pair)
-{
-    return LATER_WEIGHT * pair->n_later + ALONE_WEIGHT * pair->n_alone;
-}
-
-/* Takes the call into account first. */
-static bool pair_is_believed(struct relays_pair *pair, const struct relays_call *call, const struct point *point)
-{
-    uint64_t after_ns = call->leave_ns - point->time_ns - idle_between(call->idle, point->time_ns, call->leave_ns);
-    bool is_soon = after_ns <= point->time_ns - call->from_ns;
-    *(is_soon ? &pair->n_soon : &pair->n_later) += 1;
-    return pair->n_soon > 1 && pair->n_soon >= against(pair);
 }
 
 /* Members in the order of their entries, those that entered by at_ns. */
@@ -81,28 +60,31 @@ static void note_later_entries(struct relays *relays, const struct gathering *ga
 {
     for (uint32_t i = n_before; i < gathering->n_joined && i < n_before + LOOK; i++) {
         uint32_t other = gathering->order[i];
-        struct relays_pair *pair = pair_of(relays, key | other, false);
+        struct evidence *pair = pair_of(relays, key | other, false);
         if (pair && gathering->points[other]->time_ns > leave_ns + LATE_MIN_NS)
             pair->n_alone++;
     }
 }
 
-struct point *relays_find(struct relays *relays, struct gathering *gathering, const struct relays_call *call)
+struct point *relays_find(struct relays *relays, struct gathering *gathering, uint32_t member,
+                          const struct evidence_call *call)
 {
     const uint32_t *order = gathering_order(gathering);
     uint32_t n_before = n_entered(gathering, order, gathering->n_joined, call->leave_ns);
-    uint64_t key = operation_key(relays, gathering, call->member);
+    uint64_t key = operation_key(relays, gathering, member);
     note_later_entries(relays, gathering, key, n_before, call->leave_ns);
     for (uint32_t i = 0; i < LOOK && i < n_before; i++) {
         uint32_t other = order[n_before - 1 - i];
         struct point *point = gathering->points[other];
-        if (other == call->member)
+        if (other == member)
             continue;
         if (point->time_ns <= call->from_ns + LATE_MIN_NS)
             return NULL;
-        struct relays_pair *pair = pair_of(relays, key | other, true);
-        if (pair && pair->n_soon >= against(pair))
-            return pair_is_believed(pair, call, point) ? point : NULL;
+        struct evidence *pair = pair_of(relays, key | other, true);
+        if (!pair || !evidence_speaks_for(pair))
+            continue;
+        evidence_came(pair, call, point->time_ns);
+        return pair->n_soon > 1 && evidence_speaks_for(pair) ? point : NULL;
     }
     return NULL;
 }

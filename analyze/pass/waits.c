@@ -155,10 +155,8 @@ static bool relay_release(struct relays *relays, struct need *need, const struct
     if (!need->is_judged) {
         uint64_t root_ns = release->point ? release->point->time_ns : 0;
         uint64_t from_ns = root_ns > call->enter_ns ? root_ns : call->enter_ns;
-        struct point *point = relays_find(
-            relays, gathering,
-            &(struct relays_call){
-                .member = need->index, .from_ns = from_ns, .leave_ns = call->leave_ns, .idle = &call->idle});
+        struct evidence_call judged = {from_ns, call->leave_ns, &call->idle};
+        struct point *point = relays_find(relays, gathering, need->index, &judged);
         need->point = point ? point_hold(point) : NULL;
         need->is_judged = true;
     }
