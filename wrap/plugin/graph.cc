@@ -124,11 +124,12 @@ bool return_value_over(edge e, tree *value)
     return true;
 }
 
+/* A tail call, or __builtin_return, behind which no return statement follows. */
 gcall *tail_call_of(basic_block block)
 {
     for (auto at = gsi_last_bb(block); !gsi_end_p(at); gsi_prev(&at)) {
         gcall *call = dyn_cast<gcall *>(gsi_stmt(at));
-        if (call && gimple_call_tail_p(call))
+        if (call && (gimple_call_tail_p(call) || gimple_call_builtin_p(call, BUILT_IN_RETURN)))
             return call;
         if (call)
             return nullptr;

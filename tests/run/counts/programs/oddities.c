@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What compilers see now and then: asm goto, always_inline, thread_local, weak and ifunc symbols, several versions of a
- * function, statement expressions, cleanup handlers, variadic functions, complex and 128-bit numbers, constructors. */
+ * function, statement expressions, forwarded calls, cleanup handlers, variadic functions, complex and 128-bit numbers,
+ * constructors. */
 #include "tests/run/counts/sync.h"
 #include <complex.h>
 #include <stdarg.h>
@@ -130,6 +131,23 @@ static __attribute__((noinline)) int switch_range(int c)
     }
 }
 
+static __attribute__((noinline, used)) int forwarded(int value, int n)
+{
+    for (int i = 0; i < n; i++)
+        value += i & 1 ? value >> 2 : i;
+    counts_sync();
+    return value;
+}
+
+/* Returns what another function has returned, with no return statement of its own. */
+static __attribute__((noinline)) int forward(int value, int n)
+{
+    void *result = __builtin_apply((void (*)(void))forwarded, __builtin_apply_args(), 64);
+    if (n > 6)
+        return value;
+    __builtin_return(result);
+}
+
 int main(void)
 {
     double values[64];
@@ -142,7 +160,7 @@ int main(void)
             if (__builtin_expect(i == 33, 0))
                 rarely(round);
         }
-        sum += with_cleanup(round) + sum_of(3, round, 2, 3) + by_ifunc(round);
+        sum += with_cleanup(round) + sum_of(3, round, 2, 3) + by_ifunc(round) + forward(round, 5 + round % 3);
         counts_sync();
         sum += (long)cloned(values, 64) + (long)cabs(rotate(1 + round, 5)) + (long)(wide(~0ul, round + 12345) >> 40);
     }
