@@ -101,7 +101,7 @@ void f_comm_name_end(struct fortran *f)
 
 void f_win_name_begin(struct fortran *f)
 {
-    rma_begin(f->call, f_win(f, 0), WW_NO_PEER);
+    rma_begin(f->call, f_win(f, 0));
 }
 
 void f_win_name_end(struct fortran *f)
@@ -146,7 +146,7 @@ static MPI_Win last_win(const struct fortran *f)
 
 void f_win_all_begin(struct fortran *f)
 {
-    rma_begin(f->call, last_win(f), WW_NO_PEER);
+    rma_begin(f->call, last_win(f));
 }
 
 void f_win_all_end(struct fortran *f)
@@ -156,12 +156,13 @@ void f_win_all_end(struct fortran *f)
 
 void f_win_rank_begin(struct fortran *f)
 {
-    rma_begin(f->call, last_win(f), f_int(f, 0));
+    rma_begin_at(f->call, last_win(f), f_int(f, 0));
 }
 
 void f_win_lock_begin(struct fortran *f)
 {
-    rma_lock_begin(f->call, last_win(f), f_int(f, 1), f_int(f, 0));
+    rma_begin_at(f->call, last_win(f), f_int(f, 1));
+    rma_lock_type(f->call, f_int(f, 0));
 }
 
 void f_win_group_end(struct fortran *f)
@@ -176,7 +177,7 @@ void f_win_test_begin(struct fortran *f)
 
 void f_win_test_end(struct fortran *f)
 {
-    rma_begin(f->call, f_win(f, 0), WW_NO_PEER);
+    rma_begin(f->call, f_win(f, 0));
     rma_end(f->call, f->err, f_win(f, 0));
 }
 
@@ -188,7 +189,7 @@ static MPI_Win rma_win(const struct fortran *f)
 
 void f_put_begin(struct fortran *f)
 {
-    rma_begin(f->call, rma_win(f), f_int(f, 3));
+    rma_begin_at(f->call, rma_win(f), f_int(f, 3));
 }
 
 void f_put_end(struct fortran *f)
@@ -206,7 +207,7 @@ void f_get_end(struct fortran *f)
 /* origin, n, type, result, n, type, target, ... */
 void f_get_accumulate_begin(struct fortran *f)
 {
-    rma_begin(f->call, rma_win(f), f_int(f, 6));
+    rma_begin_at(f->call, rma_win(f), f_int(f, 6));
 }
 
 void f_get_accumulate_end(struct fortran *f)
@@ -218,7 +219,7 @@ void f_get_accumulate_end(struct fortran *f)
 /* origin, result, type, target, displacement, op, win */
 void f_fetch_begin(struct fortran *f)
 {
-    rma_begin(f->call, rma_win(f), f_int(f, 3));
+    rma_begin_at(f->call, rma_win(f), f_int(f, 3));
 }
 
 void f_fetch_end(struct fortran *f)
@@ -230,7 +231,7 @@ void f_fetch_end(struct fortran *f)
 /* origin, compare, result, type, target, displacement, win */
 void f_swap_begin(struct fortran *f)
 {
-    rma_begin(f->call, rma_win(f), f_int(f, 4));
+    rma_begin_at(f->call, rma_win(f), f_int(f, 4));
 }
 
 void f_swap_end(struct fortran *f)

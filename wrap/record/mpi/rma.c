@@ -75,24 +75,23 @@ MPI_ENTRY(Win_free, (MPI_Win * win))
         return err;                                                                                                    \
     }
 
-RMA_SYNC(Win_fence, (int assertion, MPI_Win win), (assertion, win), rma_begin(call, win, WW_NO_PEER),
-         rma_end(call, err, win))
-RMA_SYNC(Win_start, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win),
-         rma_begin(call, win, WW_NO_PEER), rma_group(call, err, win, group))
-RMA_SYNC(Win_post, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win),
-         rma_begin(call, win, WW_NO_PEER), rma_group(call, err, win, group))
-RMA_SYNC(Win_complete, (MPI_Win win), (win), rma_begin(call, win, WW_NO_PEER), rma_end(call, err, win))
-RMA_SYNC(Win_wait, (MPI_Win win), (win), rma_begin(call, win, WW_NO_PEER), rma_end(call, err, win))
+RMA_SYNC(Win_fence, (int assertion, MPI_Win win), (assertion, win), rma_begin(call, win), rma_end(call, err, win))
+RMA_SYNC(Win_start, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win), rma_begin(call, win),
+         rma_group(call, err, win, group))
+RMA_SYNC(Win_post, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win), rma_begin(call, win),
+         rma_group(call, err, win, group))
+RMA_SYNC(Win_complete, (MPI_Win win), (win), rma_begin(call, win), rma_end(call, err, win))
+RMA_SYNC(Win_wait, (MPI_Win win), (win), rma_begin(call, win), rma_end(call, err, win))
 RMA_SYNC(Win_lock, (int type, int rank, int assertion, MPI_Win win), (type, rank, assertion, win),
-         rma_lock_begin(call, win, rank, type), rma_end(call, err, win))
-RMA_SYNC(Win_lock_all, (int assertion, MPI_Win win), (assertion, win), rma_lock_begin(call, win, -1, MPI_LOCK_SHARED),
-         rma_end(call, err, win))
-RMA_SYNC(Win_unlock, (int rank, MPI_Win win), (rank, win), rma_begin(call, win, rank), rma_end(call, err, win))
-RMA_SYNC(Win_unlock_all, (MPI_Win win), (win), rma_begin(call, win, WW_NO_PEER), rma_end(call, err, win))
-RMA_SYNC(Win_flush, (int rank, MPI_Win win), (rank, win), rma_begin(call, win, rank), rma_end(call, err, win))
-RMA_SYNC(Win_flush_all, (MPI_Win win), (win), rma_begin(call, win, WW_NO_PEER), rma_end(call, err, win))
-RMA_SYNC(Win_flush_local, (int rank, MPI_Win win), (rank, win), rma_begin(call, win, rank), rma_end(call, err, win))
-RMA_SYNC(Win_flush_local_all, (MPI_Win win), (win), rma_begin(call, win, WW_NO_PEER), rma_end(call, err, win))
+         (rma_begin_at(call, win, rank), rma_lock_type(call, type)), rma_end(call, err, win))
+RMA_SYNC(Win_lock_all, (int assertion, MPI_Win win), (assertion, win),
+         (rma_begin(call, win), rma_lock_type(call, MPI_LOCK_SHARED)), rma_end(call, err, win))
+RMA_SYNC(Win_unlock, (int rank, MPI_Win win), (rank, win), rma_begin_at(call, win, rank), rma_end(call, err, win))
+RMA_SYNC(Win_unlock_all, (MPI_Win win), (win), rma_begin(call, win), rma_end(call, err, win))
+RMA_SYNC(Win_flush, (int rank, MPI_Win win), (rank, win), rma_begin_at(call, win, rank), rma_end(call, err, win))
+RMA_SYNC(Win_flush_all, (MPI_Win win), (win), rma_begin(call, win), rma_end(call, err, win))
+RMA_SYNC(Win_flush_local, (int rank, MPI_Win win), (rank, win), rma_begin_at(call, win, rank), rma_end(call, err, win))
+RMA_SYNC(Win_flush_local_all, (MPI_Win win), (win), rma_begin(call, win), rma_end(call, err, win))
 
 /* Programs call it in a loop until another process has written to the shared memory: polls that never say that they
  * have found it. */
@@ -112,7 +111,7 @@ MPI_ENTRY(Win_test, (MPI_Win win, int *flag))
     if (poll_folded(&poll, err, err || *flag))
         return err;
     struct ww_call *call = record_poll_succeeded(&poll);
-    rma_begin(call, win, WW_NO_PEER);
+    rma_begin(call, win);
     rma_end(call, err, win);
     record_leave(call, err);
     return err;
@@ -121,7 +120,7 @@ MPI_ENTRY(Win_test, (MPI_Win win, int *flag))
 MPI_ENTRY(Win_set_name, (MPI_Win win, const char *name))
 {
     struct ww_call *call = record_enter(WW_ID_Win_set_name, RECORD_HERE);
-    rma_begin(call, win, WW_NO_PEER);
+    rma_begin(call, win);
     int err = NEXT(Win_set_name)(win, name);
     rma_end(call, err, win);
     if (call && err == MPI_SUCCESS)
@@ -134,7 +133,7 @@ MPI_ENTRY(Win_set_name, (MPI_Win win, const char *name))
     MPI_ENTRY(name, parameters)                                                                                        \
     {                                                                                                                  \
         struct ww_call *call = record_enter(WW_ID_##name, RECORD_HERE);                                                \
-        rma_begin(call, win, target);                                                                                  \
+        rma_begin_at(call, win, target);                                                                               \
         int err = NEXT(name) arguments;                                                                                \
         if (rma_end(call, err, win)) {                                                                                 \
             call->bytes_out = out;                                                                                     \
@@ -148,7 +147,7 @@ MPI_ENTRY(Win_set_name, (MPI_Win win, const char *name))
     MPI_ENTRY(name, parameters)                                                                                        \
     {                                                                                                                  \
         struct ww_call *call = record_enter(WW_ID_##name, RECORD_HERE);                                                \
-        rma_begin(call, win, target);                                                                                  \
+        rma_begin_at(call, win, target);                                                                               \
         int err = NEXT(name) arguments;                                                                                \
         if (rma_end(call, err, win)) {                                                                                 \
             call->request = HANDLE(*request);                                                                          \

@@ -4,19 +4,25 @@
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/mpi/complete.h"
 
-static inline void rma_begin(struct ww_call *call, MPI_Win win, int target)
+/* A call that names no target. */
+static inline void rma_begin(struct ww_call *call, MPI_Win win)
 {
+    if (call)
+        call->comm = win_find(win);
+}
+
+static inline void rma_begin_at(struct ww_call *call, MPI_Win win, int target)
+{
+    rma_begin(call, win);
     if (!call)
         return;
-    call->comm = win_find(win);
     call->peer = target >= 0 ? target : WW_NO_PEER;
     if (target == MPI_PROC_NULL)
         call->flags |= WW_F_NULL;
 }
 
-static inline void rma_lock_begin(struct ww_call *call, MPI_Win win, int target, int type)
+static inline void rma_lock_type(struct ww_call *call, int type)
 {
-    rma_begin(call, win, target);
     if (call)
         call->tag = type == MPI_LOCK_EXCLUSIVE ? WW_LOCK_EXCLUSIVE : WW_LOCK_SHARED;
 }
