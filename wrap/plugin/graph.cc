@@ -47,8 +47,9 @@ bool unit_refers_to(const char *name)
 
 bool unit_uses_longjmp()
 {
-    static const char *const names[] = {"longjmp", "_longjmp", "siglongjmp",  "__longjmp_chk",
-                                        "_setjmp", "setjmp",   "__sigsetjmp", "__builtin_longjmp"};
+    static const char *const names[] = {"longjmp",       "_longjmp",          "siglongjmp",
+                                        "__longjmp_chk", "_setjmp",           "setjmp",
+                                        "__sigsetjmp",   "__builtin_longjmp", "__builtin_nonlocal_goto"};
     for (const char *name : names)
         if (unit_refers_to(name))
             return true;

@@ -368,7 +368,8 @@ double *counter_costs(routine &r, const cfg_loops &loops, const std::vector<bool
                 entries[l] += weights[r.graph.in[i]];
     for (uint32_t e = 0; e < r.places.size(); e++) {
         uint32_t telling = telling_loop(r, loops, is_quiet, trips, e);
-        arm arm = optimize && nest_of(r, loops, is_quiet, e) ? routine_find_arm(r.places[e].on) : ::arm{};
+        arm arm =
+            optimize && r.places[e].on && nest_of(r, loops, is_quiet, e) ? routine_find_arm(r.places[e].on) : ::arm{};
         costs[e] = weights[e];
         if (telling != CFG_NONE)
             costs[e] = entries[trips[telling].at];

@@ -31,10 +31,27 @@ halt:
     return value;
 }
 
+/* A loop of which the way back is such a jump, and nothing else. */
+static __attribute__((noinline)) void spin(int *out, const unsigned short *offsets)
+{
+    const unsigned short *first = offsets;
+    int round = 0;
+again:
+    if (++round == 4) {
+        *out = 0;
+        return;
+    }
+    *out++ = (int)(offsets - first);
+    goto *(&&again + *offsets++);
+}
+
 int main(void)
 {
+    static const unsigned short offsets[4];
+    int out[4];
+    spin(out, offsets);
     static const unsigned char code[] = {1, 2, 5, 2, 4, 1, 3, 0};
-    printf("%ld\n", run(code));
+    printf("%ld %d\n", run(code), out[2]);
     counts_sync();
     return 0;
 }
