@@ -18,7 +18,7 @@ struct polling_part {
     double transfer_ns, absent_ns; /* inside a call: on a CPU, and off it */
 };
 
-enum { POLLING_PARTS = 32 };
+enum { POLLING_PARTS = 8 };
 
 struct polling {
     struct chain_node *node; /* held: at the first poll; NULL = it does not poll */
