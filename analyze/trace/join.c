@@ -63,10 +63,11 @@ static void look_at_world(struct join *join, const char *path)
     spool_reader_close(&reader);
 }
 
-/* Also, how much it defines. */
+/* Also, how much one definition can take: what a table lists stands in the two files of a location. Only the locations
+ * themselves are listed all together. */
 static void look_at_part(struct join *join, uint32_t rank)
 {
-    uint64_t bytes = 0;
+    enum { LOCATION_BYTES = 10 };
     struct spool_list list;
     char *dir = path_format("%s/%u", join->parts_dir, rank);
     int result = spool_list_read(&list, dir);
@@ -75,12 +76,11 @@ static void look_at_part(struct join *join, uint32_t rank)
         char *path = spool_file_path(dir, &list.files.at[i]);
         if (!i)
             look_at_world(join, path);
-        if (!stat(path, &status))
-            bytes += (uint64_t)status.st_size;
+        if (!stat(path, &status) && (uint64_t)status.st_size > join->largest_part_bytes)
+            join->largest_part_bytes = (uint64_t)status.st_size;
         free(path);
     }
-    if (bytes > join->longest_bytes)
-        join->longest_bytes = bytes;
+    join->locations_bytes += list.files.n * LOCATION_BYTES;
     spool_list_release(&list);
     free(dir);
 }
@@ -152,7 +152,7 @@ static int bring_events(struct join *join, const struct join_location *location)
 
 static int write_whole(struct join *join, const struct rank_list *list)
 {
-    join->archive = archive_create(join->whole_dir, join->longest_bytes);
+    join->archive = archive_create(join->whole_dir, 2 * join->largest_part_bytes + join->locations_bytes);
     if (!join->archive || OTF2_Archive_OpenDefFiles(join->archive) || OTF2_Archive_OpenEvtFiles(join->archive))
         return error("OTF2 cannot make an archive in %s: is there room and permission to write?", join->whole_dir);
     for (size_t i = 0; i < list->ranks.n; i++)

@@ -77,8 +77,8 @@ struct join {
     char *parts_dir, *whole_dir;
     const struct convert_options *options;
     OTF2_Archive *archive;
-    bool failed;            /* OTF2 could not write */
-    uint64_t longest_bytes; /* no definition is longer */
+    bool failed;                                  /* OTF2 could not write */
+    uint64_t largest_part_bytes, locations_bytes; /* a definition takes up to two parts, or all locations */
     uint32_t n_ranks;
     struct join_rank *ranks;
     char program[1024], command[1024], only[512];
