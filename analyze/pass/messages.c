@@ -144,6 +144,7 @@ struct message *messages_send(struct messages *messages, const struct event *eve
     if (!is_awaited)
         message = message_make(messages, point->rank, to);
     message->send = point_hold(point);
+    message->bytes = event->bytes;
     if (!is_awaited) {
         queue_push(messages, key, message);
         return message;

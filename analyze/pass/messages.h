@@ -17,6 +17,7 @@ struct message {
     bool is_lost;                 /* its receive has been given up waiting for the send */
     uint64_t key;                 /* of its queue */
     uint32_t source, destination; /* world ranks */
+    uint64_t bytes;               /* sent */
     uint64_t done_ns;             /* when the receive was seen */
     bool is_sent;                 /* the sender is through with it */
     struct comeback sender_came;  /* to complete it, when is_sent */

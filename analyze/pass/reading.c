@@ -38,8 +38,7 @@ static void request_drop(struct reader *reader, struct request *request)
 
 static void request_end(struct reader *reader, uint32_t lane, struct request *request)
 {
-    if (request->kind != REQUEST_RECEIVE)
-        progress_completed(&reader->progress, reader->lanes->at[lane].rank);
+    progress_completed(&reader->progress, reader->lanes->at[lane].rank);
     request_drop(reader, request);
 }
 
@@ -50,8 +49,7 @@ static void request_put(struct reader *reader, uint32_t lane, uint64_t handle, s
     uint64_t *slot = map_put(&reader->readings[lane].requests, handle, &is_new);
     if (!is_new)
         request_end(reader, lane, (struct request *)(uintptr_t)*slot);
-    if (request.kind != REQUEST_RECEIVE)
-        progress_begun(&reader->progress, reader->lanes->at[lane].rank);
+    progress_begun(&reader->progress, reader->lanes->at[lane].rank);
     struct request *made = slab_new(&reader->requests, struct request);
     *made = request;
     made->number = reader->n_requests++;
@@ -146,8 +144,7 @@ static void reading_received(struct reader *reader, uint32_t lane, const struct 
     if (!message)
         return;
     reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
-    if (message->send)
-        reading_need_sender(reader, lane, event, message);
+    reading_need_sender(reader, &reader->readings[lane], message);
 }
 
 /* The message is there, whoever is to receive it: what was waited for is over. */
@@ -297,6 +294,8 @@ void reading_check_sends(struct reader *reader, struct reading *reading)
         struct message *message = reading->sent.at[i];
         if (sends_only && send_may_have_waited(reader, call, message))
             reading_need(reading, (struct need){.kind = NEED_RECEIVE, .message = message_hold(message)});
+        if (sends_only)
+            reading_need_receiver(reader, reading, message);
         message_drop(reader->replay->messages, message);
     }
     reading->sent.n = 0;

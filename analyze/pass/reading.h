@@ -49,10 +49,10 @@ void reading_operation_done(struct reader *reader, uint32_t lane, const struct e
 void reading_passive_begin(struct reader *reader, uint32_t lane);
 void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event);
 void reading_passive_end(struct reader *reader, uint32_t lane);
-/* What the call completed may have needed a partner that had left MPI: the sender of a message, any member of a
- * collective. */
-void reading_need_sender(struct reader *reader, uint32_t lane, const struct event *event,
-                         const struct message *message);
+/* What the call completed may have needed a partner that had left MPI: the sender or the receiver of a message, any
+ * member of a collective. */
+void reading_need_sender(struct reader *reader, struct reading *reading, const struct message *message);
+void reading_need_receiver(struct reader *reader, struct reading *reading, const struct message *message);
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering);
 /* At the end of the call, in this order: what it completed is matched, what it sent may have held it up. */
 void reading_complete(struct reader *reader, uint32_t lane);

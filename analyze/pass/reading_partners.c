@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Partners that compute while an operation of theirs is under way. The sender of a large message has begun it and left
- * MPI; a member has started a collective and left. If the MPI library has no thread of its own, the others wait until
- * it comes back, which progress.h tells from the times.
+ * MPI, or its receiver has posted it and left; a member has started a collective and left. If the MPI library has no
+ * thread of its own, the others wait until it comes back, which progress.h tells from the times.
  */
 #include "analyze/pass/reading.h"
 #include "analyze/pass/waits.h"
@@ -24,36 +24,52 @@ static const char *host_of(const struct reader *reader, uint32_t rank)
     return host ? host : "";
 }
 
-/* Messages that libraries treat alike: by size, and whether they leave the node. */
-static uint64_t message_kind(const struct reader *reader, const struct message *message, uint64_t bytes)
+enum side { SENDER, RECEIVER };
+
+/* Messages that libraries treat alike: by size, whether they leave the node, and who of the two is waited for. */
+static uint64_t message_kind(const struct reader *reader, const struct message *message, enum side side)
 {
     uint64_t magnitude = 0;
-    while (bytes >> magnitude > 1)
+    while (message->bytes >> magnitude > 1)
         magnitude++;
     bool is_near = !strcmp(host_of(reader, message->source), host_of(reader, message->destination));
-    return kind_message | magnitude << 1 | is_near;
+    return kind_message | magnitude << 2 | (uint64_t)side << 1 | is_near;
 }
 
-static void need_comeback(struct reader *reader, uint32_t lane, const struct progress_part *part,
+static void need_comeback(struct reader *reader, struct reading *reading, const struct progress_part *part,
                           struct comeback comeback)
 {
     struct point *point = progress_judge(&reader->progress, part, comeback);
     if (point)
-        reading_need(&reader->readings[lane], (struct need){.kind = NEED_TARGET, .point = point_hold(point)});
+        reading_need(reading, (struct need){.kind = NEED_TARGET, .point = point_hold(point)});
 }
 
-void reading_need_sender(struct reader *reader, uint32_t lane, const struct event *event, const struct message *message)
+void reading_need_sender(struct reader *reader, struct reading *reading, const struct message *message)
 {
-    struct progress_part part = part_under_way(&reader->readings[lane]);
-    part.kind = message_kind(reader, message, event->bytes);
+    if (!message->send || message->source == message->destination)
+        return;
+    struct progress_part part = part_under_way(reading);
+    part.kind = message_kind(reader, message, SENDER);
     struct comeback came =
         message->is_sent ? message->sender_came : progress_comeback(&reader->progress, message->source);
+    if (progress_may_end(&part, &came))
+        need_comeback(reader, reading, &part, came);
+    else if (!message->is_sent && progress_stayed_away(&reader->progress, &part, message->source))
+        need_comeback(reader, reading, &part, (struct comeback){0});
+}
+
+/* The call that the receiver came back with need not be the one that completes the receive. */
+void reading_need_receiver(struct reader *reader, struct reading *reading, const struct message *message)
+{
     if (message->source == message->destination)
         return;
+    struct progress_part part = part_under_way(reading);
+    part.kind = message_kind(reader, message, RECEIVER);
+    struct comeback came = progress_comeback(&reader->progress, message->destination);
     if (progress_may_end(&part, &came))
-        need_comeback(reader, lane, &part, came);
-    else if (!message->is_sent && progress_stayed_away(&reader->progress, &part, message->source))
-        need_comeback(reader, lane, &part, (struct comeback){0});
+        need_comeback(reader, reading, &part, came);
+    else if (progress_stayed_away(&reader->progress, &part, message->destination))
+        need_comeback(reader, reading, &part, (struct comeback){0});
 }
 
 /* Of the members that have not completed the operation. */
@@ -83,9 +99,10 @@ static void remember_comeback(struct reader *reader, uint32_t lane, struct gathe
 
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
 {
+    struct reading *reading = &reader->readings[lane];
     if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
         return;
-    struct progress_part part = part_under_way(&reader->readings[lane]);
+    struct progress_part part = part_under_way(reading);
     part.kind = kind_collective | (uint64_t)gathering->coll << 32 | gathering->comm;
     bool is_away = false;
     struct comeback last = {0};
@@ -93,8 +110,8 @@ void reading_need_members(struct reader *reader, uint32_t lane, struct gathering
         last = last_comeback(reader, gathering, &part, &is_away);
     bool is_alone = is_away && (waits_need_all(gathering->coll) || !progress_may_end(&part, &last));
     if (!is_alone && progress_may_end(&part, &last))
-        need_comeback(reader, lane, &part, last);
+        need_comeback(reader, reading, &part, last);
     else if (is_alone)
-        need_comeback(reader, lane, &part, (struct comeback){0});
+        need_comeback(reader, reading, &part, (struct comeback){0});
     remember_comeback(reader, lane, gathering);
 }

@@ -182,7 +182,8 @@ static struct sleepers *need_release(struct relays *relays, struct need *need, c
         *release = (struct release){.point = need->lock_wait->release, .kind = WAIT_LOCK};
         return need->lock_wait->is_settled ? NULL : &need->lock_wait->sleepers;
     case NEED_TARGET:
-        *release = (struct release){.point = need->point, .kind = WAIT_PROGRESS};
+        *release =
+            (struct release){.point = need->point, .kind = call->class == WW_SEND ? WAIT_LATE_RECEIVER : WAIT_PROGRESS};
         return NULL;
     case NEED_GATHERING:
         release->kind = gathering_kind(need->gathering);

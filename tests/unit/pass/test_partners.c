@@ -94,6 +94,36 @@ static void a_completed_send_needs_no_progress(void **state)
     scene_free(scene);
 }
 
+/* Both have posted their receives and send. Rank 1 comes back with its own send, and completes its receive later than
+ * rank 0's send has ended. */
+static void a_sender_waits_for_the_receiver_to_come_back(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t requests[2];
+    for (uint32_t rank = 0; rank < 2; rank++)
+        requests[rank] = scene_irecv(scene, rank, 2);
+    scene_work(scene, 0, "short", 50);
+    scene_send(scene, 0, 1, 7, 405);
+    scene_work(scene, 1, "computes", 400);
+    scene_send(scene, 1, 0, 7, 410);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        scene_enter(scene, rank, WW_ID_Wait, 420);
+        scene_event(scene, (struct event){.kind = EV_IRECV_DONE,
+                                          .loc = rank,
+                                          .time_ns = 421000,
+                                          .peer = 1 - rank,
+                                          .tag = 7,
+                                          .request = requests[rank]});
+        scene_leave(scene, rank, WW_ID_Wait, 421);
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_RECEIVER, 0), 350);
+    assert_true(scene_blame(scene, "computes", 1) > 345);
+    assert_us(scene->analysis->waiting_ns / 1000, 350);
+    scene_free(scene);
+}
+
 /* All start at 0; rank r computes until until_us[r] and sees the end at done_us[r]. */
 static struct scene *reduction(const uint64_t until_us[3], const uint64_t done_us[3])
 {
@@ -136,6 +166,7 @@ int main(void)
         cmocka_unit_test(what_the_sender_does_afterwards_does_not_matter),
         cmocka_unit_test(a_message_that_comes_by_itself_waits_for_nobody),
         cmocka_unit_test(a_completed_send_needs_no_progress),
+        cmocka_unit_test(a_sender_waits_for_the_receiver_to_come_back),
         cmocka_unit_test(a_collective_waits_for_the_last_member_to_come_back),
         cmocka_unit_test(a_collective_that_goes_on_alone_waits_for_nobody),
     };
