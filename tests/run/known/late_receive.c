@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rank 0 polls for a message with MPI_Iprobe, and when it has come, computes for longer before it receives it. It waited
- * in MPI_Iprobe, not in MPI_Recv, and not while it computed; rank 1 meanwhile computes as much.
+ * Rank 0 polls for a message with MPI_Iprobe, and when it has come, computes for longer before it receives it. It
+ * waited in MPI_Iprobe, not in MPI_Recv, and not while it computed; rank 1 meanwhile computes as much.
  *
  * ranks: 2
  * expect: loop=prepares_answer rank=1 share=0.8 call=MPI_Iprobe waiters=0 wait="late sender" waiting>=0.12
