@@ -58,7 +58,8 @@ void reading_need_sender(struct reader *reader, struct reading *reading, const s
         need_comeback(reader, reading, &part, (struct comeback){0});
 }
 
-/* The call that the receiver came back with need not be the one that completes the receive. */
+/* The call that the receiver came back with need not be the one that completes the receive. Once it has the message,
+ * nobody needs it any more: a sender that notices late had no CPU. */
 void reading_need_receiver(struct reader *reader, struct reading *reading, const struct message *message)
 {
     if (message->source == message->destination)
@@ -66,9 +67,12 @@ void reading_need_receiver(struct reader *reader, struct reading *reading, const
     struct progress_part part = part_under_way(reading);
     part.kind = message_kind(reader, message, RECEIVER);
     struct comeback came = progress_comeback(&reader->progress, message->destination);
+    uint64_t needed_until_ns = message->receive ? message->done_ns : UINT64_MAX;
+    if (came.point && came.point->time_ns > needed_until_ns)
+        return;
     if (progress_may_end(&part, &came))
         need_comeback(reader, reading, &part, came);
-    else if (progress_stayed_away(&reader->progress, &part, message->destination))
+    else if (!message->receive && progress_stayed_away(&reader->progress, &part, message->destination))
         need_comeback(reader, reading, &part, (struct comeback){0});
 }
 

@@ -124,6 +124,27 @@ static void a_sender_waits_for_the_receiver_to_come_back(void **state)
     scene_free(scene);
 }
 
+/* The sender has no CPU until the receiver, who has got the message long ago, comes back and yields. */
+static void a_receiver_that_has_the_message_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 0, "short", 50);
+    scene_send(scene, 0, 1, 7, 405);
+    scene_enter(scene, 1, WW_ID_Wait, 40);
+    scene_event(scene, (struct event){
+                           .kind = EV_IRECV_DONE, .loc = 1, .time_ns = 60000, .peer = 0, .tag = 7, .request = request});
+    scene_leave(scene, 1, WW_ID_Wait, 60);
+    scene_irecv(scene, 1, 62);
+    scene_work(scene, 1, "computes", 400);
+    scene_send(scene, 1, 0, 8, 402);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_RECEIVER, 0), 0);
+    assert_us(scene_blame(scene, "computes", 1), 0);
+    scene_free(scene);
+}
+
 /* All start at 0; rank r computes until until_us[r] and sees the end at done_us[r]. */
 static struct scene *reduction(const uint64_t until_us[3], const uint64_t done_us[3])
 {
@@ -167,6 +188,7 @@ int main(void)
         cmocka_unit_test(a_message_that_comes_by_itself_waits_for_nobody),
         cmocka_unit_test(a_completed_send_needs_no_progress),
         cmocka_unit_test(a_sender_waits_for_the_receiver_to_come_back),
+        cmocka_unit_test(a_receiver_that_has_the_message_is_not_waited_for),
         cmocka_unit_test(a_collective_waits_for_the_last_member_to_come_back),
         cmocka_unit_test(a_collective_that_goes_on_alone_waits_for_nobody),
     };
