@@ -14,6 +14,9 @@
 #pragma once
 #include "analyze/pass/lanes.h"
 
+/* What takes less happens for any reason; it is also far more than clocks of nodes differ by. */
+enum { EVIDENCE_MIN_NS = 20000 };
+
 struct evidence {
     uint64_t n_soon, n_later, n_alone;
 };

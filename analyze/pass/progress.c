@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/progress.h"
 
-enum {
-    /* Away from MPI for less is between two calls; it is also far more than clocks of nodes differ by. */
-    AWAY_MIN_NS = 20000,
-};
-
 struct progress_rank {
     uint32_t n_inside; /* threads in MPI */
     uint32_t n_begun;  /* operations of its own under way */
@@ -32,7 +27,7 @@ void progress_release(struct progress *progress)
 bool progress_enter(struct progress *progress, uint32_t rank, uint64_t enter_ns)
 {
     struct progress_rank *at = &progress->ranks[rank];
-    return !at->n_inside++ && enter_ns > at->left_ns + AWAY_MIN_NS;
+    return !at->n_inside++ && enter_ns > at->left_ns + EVIDENCE_MIN_NS;
 }
 
 void progress_came(struct progress *progress, uint32_t rank, struct point *point)
@@ -51,7 +46,7 @@ void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns)
 
 static bool stayed_away(const struct progress_rank *target, uint64_t enter_ns)
 {
-    return !target->n_inside && target->left_ns + AWAY_MIN_NS <= enter_ns;
+    return !target->n_inside && target->left_ns + EVIDENCE_MIN_NS <= enter_ns;
 }
 
 static bool came_within(const struct comeback *came, uint64_t enter_ns, uint64_t leave_ns)
@@ -152,7 +147,7 @@ bool progress_stayed_away(const struct progress *progress, const struct progress
 
 bool progress_is_long(const struct progress_part *part)
 {
-    return part->leave_ns >= part->enter_ns + AWAY_MIN_NS;
+    return part->leave_ns >= part->enter_ns + EVIDENCE_MIN_NS;
 }
 
 bool progress_may_end(const struct progress_part *part, const struct comeback *comeback)

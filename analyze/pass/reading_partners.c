@@ -18,9 +18,11 @@ static struct progress_part part_under_way(const struct reading *reading)
         .enter_ns = since_ns, .leave_ns = reading->call->leave_ns, .idle = &reading->call->idle};
 }
 
+/* A damaged archive may lack a rank's main thread. */
 static const char *host_of(const struct reader *reader, uint32_t rank)
 {
-    const char *host = reader->trace->locations[reader->lanes->rank_lane[rank]].host;
+    uint32_t lane = reader->lanes->rank_lane[rank];
+    const char *host = lane < reader->trace->n_locations ? reader->trace->locations[lane].host : NULL;
     return host ? host : "";
 }
 
@@ -36,10 +38,14 @@ static uint64_t message_kind(const struct reader *reader, const struct message *
     return kind_message | magnitude << 2 | (uint64_t)side << 1 | is_near;
 }
 
+/* The partner came back in time to let the call end, or else stayed away; or neither, which tells nothing. */
 static void need_comeback(struct reader *reader, struct reading *reading, const struct progress_part *part,
-                          struct comeback comeback)
+                          struct comeback came, bool stayed_away)
 {
-    struct point *point = progress_judge(&reader->progress, part, comeback);
+    bool may_end = progress_may_end(part, &came);
+    if (!may_end && !stayed_away)
+        return;
+    struct point *point = progress_judge(&reader->progress, part, may_end ? came : (struct comeback){0});
     if (point)
         reading_need(reading, (struct need){.kind = NEED_TARGET, .point = point_hold(point)});
 }
@@ -52,10 +58,8 @@ void reading_need_sender(struct reader *reader, struct reading *reading, const s
     part.kind = message_kind(reader, message, SENDER);
     struct comeback came =
         message->is_sent ? message->sender_came : progress_comeback(&reader->progress, message->source);
-    if (progress_may_end(&part, &came))
-        need_comeback(reader, reading, &part, came);
-    else if (!message->is_sent && progress_stayed_away(&reader->progress, &part, message->source))
-        need_comeback(reader, reading, &part, (struct comeback){0});
+    need_comeback(reader, reading, &part, came,
+                  !message->is_sent && progress_stayed_away(&reader->progress, &part, message->source));
 }
 
 /* The call that the receiver came back with need not be the one that completes the receive. Once it has the message,
@@ -70,10 +74,8 @@ void reading_need_receiver(struct reader *reader, struct reading *reading, const
     uint64_t needed_until_ns = message->receive ? message->done_ns : UINT64_MAX;
     if (came.point && came.point->time_ns > needed_until_ns)
         return;
-    if (progress_may_end(&part, &came))
-        need_comeback(reader, reading, &part, came);
-    else if (!message->receive && progress_stayed_away(&reader->progress, &part, message->destination))
-        need_comeback(reader, reading, &part, (struct comeback){0});
+    need_comeback(reader, reading, &part, came,
+                  !message->receive && progress_stayed_away(&reader->progress, &part, message->destination));
 }
 
 /* Of the members that have not completed the operation. */
@@ -112,10 +114,8 @@ void reading_need_members(struct reader *reader, uint32_t lane, struct gathering
     struct comeback last = {0};
     if (progress_is_long(&part))
         last = last_comeback(reader, gathering, &part, &is_away);
-    bool is_alone = is_away && (waits_need_all(gathering->coll) || !progress_may_end(&part, &last));
-    if (!is_alone && progress_may_end(&part, &last))
-        need_comeback(reader, reading, &part, last);
-    else if (is_alone)
-        need_comeback(reader, reading, &part, (struct comeback){0});
+    if (is_away && waits_need_all(gathering->coll))
+        last = (struct comeback){0};
+    need_comeback(reader, reading, &part, last, is_away);
     remember_comeback(reader, lane, gathering);
 }

@@ -2,8 +2,7 @@
 #include "analyze/pass/relays.h"
 
 enum {
-    LATE_MIN_NS = 20000, /* far more than clocks of nodes differ by */
-    LOOK = 4,            /* members on either side of a call's end */
+    LOOK = 4, /* members on either side of a call's end */
     PAIRS_MAX = 1 << 20,
     MEMBER_BITS = 20,
 };
@@ -17,7 +16,8 @@ void relays_release(struct relays *relays)
 
 bool relays_concern(const struct gathering *gathering, uint64_t enter_ns, uint64_t leave_ns)
 {
-    return gathering->class != WW_ICOLLECTIVE && gathering->n < 1u << MEMBER_BITS && leave_ns > enter_ns + LATE_MIN_NS;
+    return gathering->class != WW_ICOLLECTIVE && gathering->n < 1u << MEMBER_BITS &&
+           leave_ns > enter_ns + EVIDENCE_MIN_NS;
 }
 
 static uint64_t operation_key(struct relays *relays, const struct gathering *gathering, uint32_t member)
@@ -61,7 +61,7 @@ static void note_later_entries(struct relays *relays, const struct gathering *ga
     for (uint32_t i = n_before; i < gathering->n_joined && i < n_before + LOOK; i++) {
         uint32_t other = gathering->order[i];
         struct evidence *pair = pair_of(relays, key | other, false);
-        if (pair && gathering->points[other]->time_ns > leave_ns + LATE_MIN_NS)
+        if (pair && gathering->points[other]->time_ns > leave_ns + EVIDENCE_MIN_NS)
             pair->n_alone++;
     }
 }
@@ -78,7 +78,7 @@ struct point *relays_find(struct relays *relays, struct gathering *gathering, ui
         struct point *point = gathering->points[other];
         if (other == member)
             continue;
-        if (point->time_ns <= call->from_ns + LATE_MIN_NS)
+        if (point->time_ns <= call->from_ns + EVIDENCE_MIN_NS)
             return NULL;
         struct evidence *pair = pair_of(relays, key | other, true);
         if (!pair || !evidence_speaks_for(pair))

@@ -145,6 +145,19 @@ static void a_receiver_that_has_the_message_is_not_waited_for(void **state)
     scene_free(scene);
 }
 
+/* The archive lacks rank 0's main thread, so nothing is known of where it ran. */
+static void a_partner_without_a_main_thread_is_borne(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    ((struct trace_location *)scene->trace->locations)[0].thread = 1;
+    scene_work(scene, 1, "short", 50);
+    scene_receive(scene, 1, 0, 7, 420);
+    send_and_compute(scene, 410);
+    assert_int_equal(scene_analyse(scene)->n_mpi_calls, 3);
+    scene_free(scene);
+}
+
 /* All start at 0; rank r computes until until_us[r] and sees the end at done_us[r]. */
 static struct scene *reduction(const uint64_t until_us[3], const uint64_t done_us[3])
 {
@@ -189,6 +202,7 @@ int main(void)
         cmocka_unit_test(a_completed_send_needs_no_progress),
         cmocka_unit_test(a_sender_waits_for_the_receiver_to_come_back),
         cmocka_unit_test(a_receiver_that_has_the_message_is_not_waited_for),
+        cmocka_unit_test(a_partner_without_a_main_thread_is_borne),
         cmocka_unit_test(a_collective_waits_for_the_last_member_to_come_back),
         cmocka_unit_test(a_collective_that_goes_on_alone_waits_for_nobody),
     };
