@@ -45,12 +45,13 @@ static bool split_record(const unsigned char *at, struct record *record)
     return true;
 }
 
-/* Edges within the graph, counters within the function, lines in the order of their blocks. */
+/* Edges within the graph, counters within the function, lines in the order of their blocks; the allocation points'
+ * counters are the function's last ones, in order. */
 static bool is_sound(const struct record *record)
 {
     const struct points_function *head = &record->head;
     bool is_every_block = head->flags & POINTS_F_EVERY_BLOCK;
-    if (head->n_blocks < 2 || head->n_blocks > head->size_bytes ||
+    if (head->n_blocks < 2 || head->n_blocks > head->size_bytes || head->n_allocs > head->n_counters ||
         (is_every_block && head->n_counters + 2 < head->n_blocks))
         return false;
     for (uint32_t e = 0; e < head->n_edges; e++)
@@ -64,7 +65,8 @@ static bool is_sound(const struct record *record)
         if (record->lines[i].block >= head->n_blocks || (i && record->lines[i].block < record->lines[i - 1].block))
             return false;
     for (uint32_t i = 0; i < head->n_allocs; i++)
-        if (record->allocs[i].block >= head->n_blocks || record->allocs[i].counter >= head->n_counters)
+        if (record->allocs[i].block >= head->n_blocks ||
+            record->allocs[i].counter != head->n_counters - head->n_allocs + i)
             return false;
     return true;
 }
@@ -102,7 +104,6 @@ static void read_lines(const struct reader *reader, struct counts_function *func
             record->allocs[i].block, {string_at(reader, record->allocs[i].file), record->allocs[i].line, 0}};
 }
 
-/* The allocation points' counters are the function's last ones, in order. */
 static void read_function(const struct reader *reader, const struct record *record)
 {
     struct counts *counts = reader->counts;

@@ -131,6 +131,26 @@ static void test_effects(void **state)
     drop(counts);
 }
 
+/* The example with other numbers of counters and allocation points: of sound ones, and of three that cannot be. */
+static void test_allocation_points(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n_counters, n_allocs, counter, n_functions;
+    } each[] = {{4, 1, 3, 1}, {4, 0, 0, 1}, {5, 1, 4, 1}, {5, 1, 3, 0}, {4, 1, 2, 0}, {0, 1, UINT32_MAX, 0}};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        struct example example = sound;
+        example.head.n_counters = each[i].n_counters;
+        example.head.n_allocs = each[i].n_allocs;
+        example.allocs[0].counter = each[i].counter;
+        for (int e = 0; e < N_EDGES && !each[i].n_counters; e++)
+            example.edges[e].counter = POINTS_NONE;
+        struct counts *counts = counts_of(&example, sizeof example);
+        assert_int_equal(counts->n_functions, each[i].n_functions);
+        drop(counts);
+    }
+}
+
 static void test_damaged(void **state)
 {
     (void)state;
@@ -161,6 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sound),
         cmocka_unit_test(test_effects),
+        cmocka_unit_test(test_allocation_points),
         cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
