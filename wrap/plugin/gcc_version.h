@@ -38,6 +38,7 @@
 #include "langhooks.h"
 #include "memmodel.h"
 #include "rtl.h"
+#include "df.h"
 #include "emit-rtl.h"
 #include "output.h"
 #include "trans-mem.h"

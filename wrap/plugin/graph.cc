@@ -28,6 +28,36 @@ bool call_is_harmless(const gimple *stmt)
     return (flags & ECF_LEAF) && gimple_call_builtin_p(call, BUILT_IN_NORMAL);
 }
 
+/* What a return statement would return to someone who comes over this edge; false when that does more than return. */
+bool edge_returns(edge e, tree *value)
+{
+    std::vector<edge> path;
+    for (;; e = single_succ_edge(e->dest)) {
+        path.push_back(e);
+        gimple *last = nullptr;
+        for (auto at = gsi_start_bb(e->dest); !gsi_end_p(at); gsi_next(&at)) {
+            gimple *stmt = gsi_stmt(at);
+            if (is_gimple_debug(stmt) || gimple_code(stmt) == GIMPLE_LABEL || gimple_code(stmt) == GIMPLE_PREDICT ||
+                gimple_clobber_p(stmt) || gimple_nop_p(stmt))
+                continue;
+            if (last || gimple_code(stmt) != GIMPLE_RETURN)
+                return false;
+            last = stmt;
+        }
+        if (last) {
+            *value = gimple_return_retval(as_a<greturn *>(last));
+            break;
+        }
+        if (!single_succ_p(e->dest) || path.size() > 64)
+            return false;
+    }
+    for (size_t i = path.size(); i-- > 0;)
+        if (*value && TREE_CODE(*value) == SSA_NAME && is_a<gphi *>(SSA_NAME_DEF_STMT(*value)) &&
+            gimple_bb(SSA_NAME_DEF_STMT(*value)) == path[i]->dest)
+            *value = PHI_ARG_DEF_FROM_EDGE(as_a<gphi *>(SSA_NAME_DEF_STMT(*value)), path[i]);
+    return true;
+}
+
 gimple *block_receiver(basic_block block)
 {
     gimple_stmt_iterator at = gsi_start_nondebug_after_labels_bb(block);
@@ -95,36 +125,6 @@ const char *why_not(function *fn)
     return nullptr;
 }
 
-/* What a return statement would return to someone who comes over this edge; false when it does more than return. */
-bool return_value_over(edge e, tree *value)
-{
-    std::vector<edge> path;
-    for (;; e = single_succ_edge(e->dest)) {
-        path.push_back(e);
-        gimple *last = nullptr;
-        for (auto at = gsi_start_bb(e->dest); !gsi_end_p(at); gsi_next(&at)) {
-            gimple *stmt = gsi_stmt(at);
-            if (is_gimple_debug(stmt) || gimple_code(stmt) == GIMPLE_LABEL || gimple_code(stmt) == GIMPLE_PREDICT ||
-                gimple_clobber_p(stmt) || gimple_nop_p(stmt))
-                continue;
-            if (last || gimple_code(stmt) != GIMPLE_RETURN)
-                return false;
-            last = stmt;
-        }
-        if (last) {
-            *value = gimple_return_retval(as_a<greturn *>(last));
-            break;
-        }
-        if (!single_succ_p(e->dest) || path.size() > 64)
-            return false;
-    }
-    for (size_t i = path.size(); i-- > 0;)
-        if (*value && TREE_CODE(*value) == SSA_NAME && is_a<gphi *>(SSA_NAME_DEF_STMT(*value)) &&
-            gimple_bb(SSA_NAME_DEF_STMT(*value)) == path[i]->dest)
-            *value = PHI_ARG_DEF_FROM_EDGE(as_a<gphi *>(SSA_NAME_DEF_STMT(*value)), path[i]);
-    return true;
-}
-
 /* A tail call, or __builtin_return, behind which no return statement follows. */
 gcall *tail_call_of(basic_block block)
 {
@@ -150,7 +150,7 @@ bool own_return(basic_block block, gcall *call)
     tree value;
     if (block_returns(block))
         return false;
-    if (!single_succ_p(block) || !return_value_over(single_succ_edge(block), &value)) {
+    if (!single_succ_p(block) || !edge_returns(single_succ_edge(block), &value)) {
         gimple_call_set_tail(call, false);
         return false;
     }

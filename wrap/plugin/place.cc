@@ -7,7 +7,8 @@
  *
  * An edge from a block with several ways out to one with several ways in can only be counted in a block of its own,
  * which costs a jump: such edges weigh double. Where the edge is the only way back in a loop, its head is counted
- * instead, and one is taken off for every entry into the loop.
+ * instead, and one is taken off for every entry into the loop; and where only a return follows, the compiler repeats
+ * that rather than jump to it.
  */
 #include "routine.h"
 #include <algorithm>
@@ -179,6 +180,14 @@ const cfg_loop *loop_to_count_at_head(const routine &r, const cfg_loops &loops, 
     bool is_open = true;
     each_entry(r, loops, loop, [&](struct edge_def *e) { is_open &= e != nullptr; });
     return is_open ? &loop : nullptr;
+}
+
+/* Counted in a block of its own, from which a jump leads back. */
+bool needs_jump(const routine &r, const cfg_loops &loops, uint32_t edge)
+{
+    tree value;
+    return is_critical(r.places[edge]) && !loop_to_count_at_head(r, loops, edge) &&
+           !edge_returns(r.places[edge].on, &value);
 }
 
 tree new_variable(const routine &r, nest &nest, uint32_t edge, int start)
@@ -375,7 +384,7 @@ double *counter_costs(routine &r, const cfg_loops &loops, const std::vector<bool
             costs[e] = entries[trips[telling].at];
         else if (arm.condition)
             costs[e] = block_weight(r, weights, block_of_condition(r, e, arm.condition));
-        else if (is_critical(r.places[e]) && !loop_to_count_at_head(r, loops, e))
+        else if (needs_jump(r, loops, e))
             costs[e] *= 2;
     }
     return costs;

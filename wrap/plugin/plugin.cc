@@ -95,6 +95,7 @@ unsigned label_function(function *fn)
 }
 
 const pass_data count_data = {GIMPLE_PASS, "whywait_count", OPTGROUP_NONE, TV_NONE, PROP_cfg | PROP_ssa, 0, 0, 0, 0};
+const pass_data early_data = {RTL_PASS, "whywait_early", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, TODO_df_finish};
 const pass_data label_data = {RTL_PASS, "whywait_label", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0};
 
 class count_pass : public gimple_opt_pass
@@ -106,6 +107,20 @@ class count_pass : public gimple_opt_pass
     unsigned execute(function *fn) override
     {
         return count_function(fn);
+    }
+};
+
+class early_pass : public rtl_opt_pass
+{
+  public:
+    early_pass() : rtl_opt_pass(early_data, g)
+    {
+    }
+    unsigned execute(function *fn) override
+    {
+        if (optimize && the_unit.current && the_unit.current->decl == fn->decl)
+            routine_clear_early_returns();
+        return 0;
     }
 };
 
@@ -197,6 +212,7 @@ int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
     static plugin_info info = {WHYWAIT_VERSION, "exact execution counts for whywait"};
     register_callback(args->base_name, PLUGIN_INFO, nullptr, &info);
     register_pass_at(args->base_name, new count_pass, "optimized", PASS_POS_INSERT_AFTER);
+    register_pass_at(args->base_name, new early_pass, "ira", PASS_POS_INSERT_BEFORE);
     register_pass_at(args->base_name, new label_pass, "shorten", PASS_POS_INSERT_BEFORE);
     register_callback(args->base_name, PLUGIN_FINISH_UNIT, finish_unit, nullptr);
     return 0;

@@ -96,6 +96,8 @@ bool routine_build_graph(routine &r, const options &options, const char **why);
 bool call_is_harmless(const gimple *call);
 /* A returns-twice call that is the block's first statement, or null. */
 gimple *block_receiver(basic_block block);
+/* True when nothing but a return statement follows the edge. Sets *value to what it returns then. */
+bool edge_returns(edge e, tree *value);
 
 /* place.cc: chooses the counters and inserts them. False, with the reason, when placement fails (nothing changed). */
 bool routine_place(routine &r, const options &options, const char **why);
@@ -147,6 +149,9 @@ tree arm_outcome(const arm &arm, gimple_seq *seq);
  * until it is finished. */
 void purity_forget();
 void purity_restore();
+
+/* early.cc: registers need not be saved before an early return is known; called before they are allocated. */
+void routine_clear_early_returns();
 
 /* labels.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
 void routine_tag_statements(routine &r);
