@@ -4,12 +4,12 @@
 
     measure.py [--whywait TOOL] [--rounds N] [--only NAME,...] [--optimise=-O2,-O3]
 
-Each round runs every variant of a kernel once, in alternating order, so that slow phases of the machine hit all alike;
-the ratio is that of the
-median CPU times. Each variant is built in several layouts (alignments of loops), and the mean over the layouts counts:
-where a short loop happens to lie changes its time by up to 30 percent either way, with or without counters. Beside ours: gcc -fprofile-arcs, and clang -fprofile-generate against plain clang,
-where clang is installed. Exit status 1 when our geometric mean exceeds 1.01, our worst kernel 1.10, or another
-instrumentation is cheaper.
+Each round runs every variant of a kernel once, in alternating order, and compares neighbours, so that slow phases of the
+machine hit both; the median of the rounds' ratios of CPU times counts. Each variant is built in several layouts
+(alignments of loops), and the mean over the layouts counts: where a short loop happens to lie changes its time by up to
+30 percent either way, with or without counters. The spread is that of the rounds' means over the kernels. Beside ours:
+gcc -fprofile-arcs, and clang -fprofile-generate against plain clang, where clang is installed. Exit status 1 when our
+geometric mean exceeds 1.01, our worst kernel 1.10, or another instrumentation is cheaper.
 """
 import argparse
 import math
@@ -69,44 +69,59 @@ def run(program):
 
 
 def build_all(source, level, table, folder):
-    """(variant, layout) -> program"""
+    """(layout, variant) -> program; those that are compared with each other lie side by side"""
     programs = {}
-    for name, (prefix, _) in table.items():
-        for number, layout in enumerate(LAYOUTS):
-            programs[name, number] = folder / f'{source.stem}{level}-{name}-{number}'
+    for number, layout in enumerate(LAYOUTS):
+        for name, (prefix, _) in table.items():
+            programs[number, name] = folder / f'{source.stem}{level}-{name}-{number}'
             flags = [flag for flag in layout.split() if not prefix[0].startswith('clang')]
-            build(source, [*prefix, *flags], level, programs[name, number])
+            build(source, [*prefix, *flags], level, programs[number, name])
     return programs
 
 
 def measure(source, level, flags, args, folder):
-    """variant -> ratio to what it is compared with"""
+    """variant -> by round and layout: ratio to what it is compared with"""
     table = variants(source, flags, args.own)
     programs = build_all(source, level, table, folder)
-    times = {key: [] for key in programs}
+    ratios = {name: [] for name, (_, base) in table.items() if base}
     outputs = {}
     for turn in range(args.rounds):
+        times = {}
         for key in list(programs) if turn % 2 == 0 else list(programs)[::-1]:
-            seconds, outputs[key[0]] = run(programs[key])
-            times[key].append(seconds)
+            times[key], outputs[key[1]] = run(programs[key])
+        for name, rounds in ratios.items():
+            rounds.append([times[n, name] / times[n, table[name][1]] for n in range(len(LAYOUTS))])
     if outputs['ours'] != outputs['plain']:
         sys.exit(f'{source.name}: counting changed the output')
-    typical = {name: mean([statistics.median(times[name, n]) for n in range(len(LAYOUTS))]) for name in table}
-    return {name: typical[name] / typical[base] for name, (_, base) in table.items() if base}
+    return ratios
 
 
 def mean(values):
+    values = list(values)
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def report(level, results, names):
+def typical(rounds):
+    return mean([statistics.median(layout) for layout in zip(*rounds)])
+
+
+def row(title, cells):
+    print(f'  {title:12}' + ''.join(f'{cell:>16}' for cell in cells), flush=True)
+
+
+def report(level, results):
+    """results: kernel -> variant -> ratios. Returns variant -> (mean, worst)."""
+    names = list(dict.fromkeys(name for ratios in results.values() for name in ratios))
     print(f'{level:14}' + ''.join(f'{name:>16}' for name in names))
-    for kernel, ratios in results.items():
-        print(f'  {kernel:12}' + ''.join(f'{ratios[name]:16.3f}' if name in ratios else f'{"-":>16}' for name in names))
-    columns = {name: [r[name] for r in results.values() if name in r] for name in names}
-    print('  mean        ' + ''.join(f'{mean(columns[name]):16.3f}' for name in names))
-    print('  worst       ' + ''.join(f'{max(columns[name]):16.3f}' for name in names), flush=True)
-    return {name: (mean(column), max(column)) for name, column in columns.items()}
+    columns = {name: {kernel: ratios[name] for kernel, ratios in results.items() if name in ratios} for name in names}
+    for kernel in results:
+        row(kernel, [f'{typical(columns[n][kernel]):.3f}' if kernel in columns[n] else '-' for n in names])
+    ratios = {name: [typical(rounds) for rounds in column.values()] for name, column in columns.items()}
+    by_round = {name: [mean(map(mean, turn)) for turn in zip(*column.values())] for name, column in columns.items()}
+    row('mean', [f'{mean(ratios[n]):.3f}' for n in names])
+    row('spread', [f'{min(by_round[n]):.3f}..{max(by_round[n]):.3f}' for n in names])
+    row('worst', [f'{max(ratios[n]):.3f}' for n in names])
+    return {name: (mean(each), max(each)) for name, each in ratios.items()}
 
 
 def judge(level, summary):
@@ -131,8 +146,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='whywait-counts-') as folder:
         for level in args.optimise.split(','):
             results = {p.stem: measure(p, level, flags, args, pathlib.Path(folder)) for p in sources}
-            names = list(dict.fromkeys(name for ratios in results.values() for name in ratios))
-            faults += judge(level, report(level, results, names))
+            faults += judge(level, report(level, results))
     for fault in faults:
         print(f'FAULT {fault}')
     return 1 if faults else 0
