@@ -22,8 +22,8 @@ struct culprit {
 
 /* Of one class and step: whose work, and how long. */
 struct comparison {
-    double late_ns, others_ns, late, others; /* time and executions of the two sides */
-    double late_work, others_work;
+    struct side late, others;
+    double late_variance, others_variance; /* of their times, as far as costs are uncertain */
 };
 
 struct causes {
@@ -160,20 +160,43 @@ static void sum_sides(const struct sparse *from, uint32_t place, double *late, d
             *(from->at[i].key & CLASS_WAITING ? others : late) += from->at[i].ns;
 }
 
-/* Executions of a place by side, and the time its computing steps took there. */
-static struct comparison class_compare(const struct causes *causes, const struct path_class *class,
-                                       const struct class_counts *counts, uint32_t place)
+/* How often the two sides ran a place, by work if that is known of both. */
+static void compare_executions(const struct class_counts *counts, uint32_t place, struct comparison *comparison)
 {
-    struct comparison comparison = {0};
-    sum_sides(counts->executions, place, &comparison.late, &comparison.others);
-    sum_sides(counts->work, place, &comparison.late_work, &comparison.others_work);
-    for (size_t i = 0; i < class->terms.n; i++) {
-        const struct step_key *key = steps_key(causes->steps, class_key_step(class->terms.at[i].key));
-        if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && key->id == place)
-            *(class->terms.at[i].key & CLASS_WAITING ? &comparison.others_ns : &comparison.late_ns) +=
-                class->terms.at[i].ns;
+    double late = 0, others = 0;
+    sum_sides(counts->executions, place, &comparison->late.executions, &comparison->others.executions);
+    sum_sides(counts->work, place, &late, &others);
+    if (comparison->late.executions > 0 && comparison->others.executions > 0 && late > 0 && others > 0) {
+        comparison->late.executions = late;
+        comparison->others.executions = others;
     }
-    return comparison;
+}
+
+/* The time that the computing steps of a place took on the two sides. */
+static void compare_times(const struct causes *causes, const struct path_class *class, uint32_t place,
+                          struct comparison *comparison)
+{
+    for (size_t i = 0; i < class->terms.n; i++) {
+        const struct term *term = &class->terms.at[i];
+        const struct step_key *key = steps_key(causes->steps, class_key_step(term->key));
+        if (key->state != STEP_COMPUTING || key->what != WHAT_PLACE || key->id != place)
+            continue;
+        bool is_late = !(term->key & CLASS_WAITING);
+        double error_ns = term->ns * costs_error(causes->input->costs, class_key_rank(term->key), place);
+        *(is_late ? &comparison->late.ns : &comparison->others.ns) += term->ns;
+        *(is_late ? &comparison->late_variance : &comparison->others_variance) += error_ns * error_ns;
+    }
+}
+
+static double share_of_work(const struct causes *causes, const struct path_class *class,
+                            const struct class_counts *counts, uint32_t place)
+{
+    struct comparison at = {0};
+    compare_executions(counts, place, &at);
+    compare_times(causes, class, place, &at);
+    double late_error = at.late.executions > 0 ? sqrt(at.late_variance) / at.late.executions : 0,
+           others_error = at.others.executions > 0 ? sqrt(at.others_variance) / at.others.executions : 0;
+    return executions_share_of_work(at.late, at.others, hypot(late_error, others_error));
 }
 
 /* Blame by kind. Computing is more work or slower as far as executions tell. */
@@ -182,12 +205,8 @@ static void culprit_add_kind(const struct causes *causes, struct culprit *culpri
 {
     const struct step_key *key = steps_key(causes->steps, step);
     double share = -1;
-    if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && counts->executions->n) {
-        struct comparison at = class_compare(causes, class, counts, key->id);
-        bool has_work = at.late > 0 && at.others > 0 && at.late_work > 0 && at.others_work > 0;
-        share = executions_share_of_work(at.late_ns, has_work ? at.late_work : at.late, at.others_ns,
-                                         has_work ? at.others_work : at.others);
-    }
+    if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && counts->executions->n)
+        share = share_of_work(causes, class, counts, key->id);
     if (share < 0) {
         culprit->kind_ns[step_kind(key)] += ns;
         return;

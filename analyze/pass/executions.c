@@ -187,15 +187,15 @@ void executions_solve(struct executions *executions, struct sparse *bins, struct
     drop_contradicted(executions, out);
 }
 
-double executions_share_of_work(double late_ns, double late, double others_ns, double others)
+double executions_share_of_work(struct side late, struct side others, double cost_error_ns)
 {
-    if (!(late > 0))
+    if (!(late.executions > 0))
         return -1;
-    if (!(others > 0) || !(late_ns > 0))
+    if (!(others.executions > 0) || !(late.ns > 0))
         return 1;
-    double cost_others = others_ns / others;
-    double work_ns = (late - others) * cost_others, slower_ns = late * (late_ns / late - cost_others);
-    work_ns = work_ns > 0 ? work_ns : 0;
-    slower_ns = slower_ns > 0 ? slower_ns : 0;
+    double cost_late = late.ns / late.executions, cost_others = others.ns / others.executions;
+    cost_others = fmin(fmax(cost_late, cost_others - cost_error_ns), cost_others + cost_error_ns);
+    double work_ns = fmax((late.executions - others.executions) * cost_others, 0);
+    double slower_ns = fmax(late.ns - others.ns - (late.executions - others.executions) * cost_others, 0);
     return work_ns + slower_ns > 0 ? work_ns / (work_ns + slower_ns) : 1;
 }

@@ -116,6 +116,15 @@ static double ratio_of(double late, double others)
     return late > 0 && others > 0 ? late / others : 1;
 }
 
+/* Ranks that run it as often over the whole run may still do so at other times. */
+static const char *explain_times(struct arena *arena, const struct cause *cause, double more, double instructions)
+{
+    bool is_late = is_alike(instructions) && cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns;
+    if (more > 0.98 && more < 1.02)
+        return is_late ? "as often in all as" : "as often as";
+    return arena_printf(arena, "%s as often as", factor(arena, more));
+}
+
 /* From executions: how many more, and what each costs. NULL when the two sides cannot be compared. */
 static const char *explain_work(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
@@ -128,9 +137,8 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
     double more = late->mean_executions / others->mean_executions;
     double instructions = ratio_of(late->mean_instructions, others->mean_instructions * more);
     double cost = ratio_of(late->computing_ns, others->computing_ns * more);
-    bool is_same_work = more > 0.98 && more < 1.02;
-    const char *times = is_same_work ? "as often as" : arena_printf(arena, "%s as often as", factor(arena, more));
-    return arena_printf(arena, "%s %s it %s %s, %s", who, verb(late, "runs", "run"), times, whom,
+    return arena_printf(arena, "%s %s it %s %s, %s", who, verb(late, "runs", "run"),
+                        explain_times(arena, cause, more, instructions), whom,
                         explain_each(arena, cause, instructions, cost));
 }
 
