@@ -41,18 +41,20 @@ rtx_insn *choice_of(basic_block block)
     return compares ? before : jump;
 }
 
-/* Into `block`, from whose end one leads to `early` or to `other`. Nobody there may need what the copy overwrites. */
-void move_copy(basic_block block, basic_block early, basic_block other)
+/* Into `block`, from whose end one leads to `early` or to `other`, when nobody needs what the copy overwrites. */
+bool move_copy(basic_block block, basic_block early, basic_block other)
 {
     rtx_insn *copy = only_copy(early), *choice = choice_of(block);
     if (!copy)
-        return;
+        return false;
     rtx to = SET_DEST(single_set(copy));
     if (REGNO_REG_SET_P(df_get_live_in(other), REGNO(to)) ||
-        reg_used_between_p(to, PREV_INSN(choice), NEXT_INSN(BB_END(block))))
-        return;
+        reg_used_between_p(to, PREV_INSN(choice), NEXT_INSN(BB_END(block))) ||
+        reg_used_between_p(to, BB_HEAD(early), copy))
+        return false;
     reorder_insns(copy, copy, PREV_INSN(choice));
     INSN_LOCATION(copy) = INSN_LOCATION(BB_END(block));
+    return true;
 }
 
 } // namespace
@@ -63,9 +65,10 @@ void routine_clear_early_returns()
     if (EDGE_COUNT(first->succs) != 2 || !any_condjump_p(BB_END(first)))
         return;
     df_analyze();
-    for (unsigned i = 0; i < 2; i++) {
+    bool is_moved = false; /* one at most: it changes what the other way needs */
+    for (unsigned i = 0; i < 2 && !is_moved; i++) {
         basic_block early = EDGE_SUCC(first, i)->dest;
-        if (single_pred_p(early) && single_succ_p(early))
-            move_copy(first, early, EDGE_SUCC(first, 1 - i)->dest);
+        is_moved =
+            single_pred_p(early) && single_succ_p(early) && move_copy(first, early, EDGE_SUCC(first, 1 - i)->dest);
     }
 }

@@ -90,6 +90,28 @@ static void short_stretches_are_pooled(void **state)
     scene_free(scene);
 }
 
+/* Between the same two calls fifty short stretches and a long one, which has too few samples to stand alone, but tells
+ * more of itself than all the short ones do. */
+static void a_rare_long_stretch_is_not_like_the_others(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t light = code_frame(scene, "light"), heavy = code_frame(scene, "heavy");
+    uint64_t now_us = 10;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 51; i++) {
+        uint64_t length_us = i == 25 ? 60000 : 4000;
+        for (uint64_t at = 2000; at < length_us; at += 4000)
+            sample(scene, 0, i == 25 ? heavy : light, now_us + at, 0);
+        barriers(scene, (uint64_t[]){now_us + length_us, now_us}, now_us + length_us);
+        now_us += length_us;
+    }
+    scene_analyse(scene);
+    assert_true(scene_blame(scene, "heavy", 0) > 0.85 * 60000 && scene_blame(scene, "heavy", 0) < 1.01 * 60000);
+    assert_true(scene_blame(scene, "light", 0) > 0.98 * 200000);
+    scene_free(scene);
+}
+
 static void off_and_on(struct scene *scene, uint32_t rank, uint64_t from_us, uint64_t to_us, uint16_t flags)
 {
     scene_event(scene, (struct event){.kind = EV_OFF, .loc = rank, .time_ns = from_us * 1000, .flags = flags});
@@ -178,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_share_out_the_measured_length),
         cmocka_unit_test(short_stretches_are_pooled),
+        cmocka_unit_test(a_rare_long_stretch_is_not_like_the_others),
         cmocka_unit_test(preemption_is_no_work),
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
         cmocka_unit_test(busy_workers_are_what_the_process_does),

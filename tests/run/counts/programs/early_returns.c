@@ -46,6 +46,13 @@ KEPT static long returns_one_of(long a, long b, long n)
     return returns_one_of(b, a + n, n - 1) + returns_one_of(a, b, n - 2);
 }
 
+KEPT static long returns_either(long a, long b, long n)
+{
+    if (n > 3)
+        return b;
+    return a;
+}
+
 KEPT static const int *finds_first(const int *at, const int *end, int key)
 {
     if (at == end)
@@ -73,10 +80,13 @@ int main(int argc, char **argv)
     static const int numbers[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
     long sum = 0;
     may_do_nothing(14, &sum);
-    sum += may_return_it(16 + argc) + may_return_other(10 + argc, 4) + may_return_constant(12) + returns_one_of(1, 2, 12);
+    sum +=
+        may_return_it(16 + argc) + may_return_other(10 + argc, 4) + may_return_constant(12) + returns_one_of(1, 2, 12);
     for (int key = 0; key < 10; key++)
         sum += finds_first(numbers, numbers + 11, key) - numbers;
     counts_sync();
+    if (returns_either(1, 2, argc) != 1 || returns_either(1, 2, argc + 3) != 2)
+        return 1;
     printf("%ld %.6g\n", sum, returns_number(0.001, 8));
     return 0;
 }
