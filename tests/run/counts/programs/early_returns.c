@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     for (int key = 0; key < 10; key++)
         sum += finds_first(numbers, numbers + 11, key) - numbers;
     counts_sync();
-    if (returns_either(1, 2, argc) != 1 || returns_either(1, 2, argc + 3) != 2)
+    if (returns_either(argc, 7 * argc, argc) != argc || returns_either(argc, 7 * argc, argc + 3) != 7 * argc)
         return 1;
     printf("%ld %.6g\n", sum, returns_number(0.001, 8));
     return 0;
