@@ -92,6 +92,7 @@ static void passes_survey(struct passes *passes)
     }
     survey_finish(&passes->survey);
     executions_leave_out(&passes->executions, &passes->sites, &passes->survey);
+    pools_complete(&passes->pools);
     costs_fit(&passes->costs, &passes->survey);
 }
 

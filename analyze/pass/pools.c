@@ -43,7 +43,7 @@ static uint32_t stretch_n_samples(const struct stretch *stretch)
     return stretch->n_on + stretch->n_blocked + stretch->n_sync + stretch->n_worker + stretch->n_idle;
 }
 
-static void pool_add(struct pools *pools, struct pool_key key, const struct stretch *stretch)
+static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct stretch *stretch)
 {
     uint32_t id = intern_put(&pools->keys, &key, sizeof key);
     if (id == pools->n)
@@ -59,6 +59,7 @@ static void pool_add(struct pools *pools, struct pool_key key, const struct stre
     pool->n_sync += stretch->n_sync;
     pool->worker_preempted_ns += (double)stretch->worker_preempted_ns;
     pool->n_worker += stretch->n_worker;
+    return id;
 }
 
 void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch)
@@ -66,28 +67,52 @@ void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch)
     if (!stretch_n_samples(stretch))
         return;
     struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
-    pool_add(pools, key, stretch);
+    uint32_t alike = pool_add(pools, key, stretch);
     key.bucket = BUCKET_ALL;
-    pool_add(pools, key, stretch);
+    uint32_t all = pool_add(pools, key, stretch);
+    pools->at[alike].all = all;
+    pools->at[all].all = INTERN_NONE;
 }
 
-static uint32_t pool_with_samples(struct pools *pools, struct pool_key key, uint32_t n_min)
+/* As if so many of its samples were those of all lengths, in the same proportions. */
+static void pool_top_up(struct pool *pool, const struct pool *all)
+{
+    double part = (double)POOL_SAMPLES_PRIOR / all->n_samples;
+    sparse_add_all(&pool->on, &all->on, part);
+    sparse_add_all(&pool->blocked, &all->blocked, part);
+    sparse_add_all(&pool->sync, &all->sync, part);
+    sparse_add_all(&pool->worker, &all->worker, part);
+    sparse_add_all(&pool->idle, &all->idle, part);
+    pool->n_samples += POOL_SAMPLES_PRIOR;
+    pool->n_blocked += all->n_blocked > 0;
+    pool->n_sync += all->n_sync > 0;
+    pool->n_worker += all->n_worker > 0;
+    pool->worker_preempted_ns += part * all->worker_preempted_ns;
+}
+
+void pools_complete(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->n; i++) {
+        struct pool *pool = &pools->at[i];
+        if (pool->all != INTERN_NONE && pool->n_samples >= POOL_SAMPLES_MIN && pool->n_samples < POOL_SAMPLES_OWN)
+            pool_top_up(pool, &pools->at[pool->all]);
+    }
+}
+
+static uint32_t pool_with_samples(struct pools *pools, struct pool_key key)
 {
     uint32_t id = intern_find(&pools->keys, &key, sizeof key);
-    if (id == INTERN_NONE)
-        return INTERN_NONE;
-    const struct pool *pool = &pools->at[id];
-    return pool->n_samples >= n_min ? id : INTERN_NONE;
+    return id != INTERN_NONE && pools->at[id].n_samples >= POOL_SAMPLES_MIN ? id : INTERN_NONE;
 }
 
 static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
     struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
-    uint32_t id = pool_with_samples(pools, key, POOL_SAMPLES_OWN);
+    uint32_t id = pool_with_samples(pools, key);
     if (id != INTERN_NONE)
         return id;
     key.bucket = BUCKET_ALL;
-    return pool_with_samples(pools, key, POOL_SAMPLES_MIN);
+    return pool_with_samples(pools, key);
 }
 
 /* What a process did while its main thread slept: weights of samples, and of times without one. */
