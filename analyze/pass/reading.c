@@ -11,6 +11,7 @@ struct request {
     enum request_kind kind;
     uint64_t number;         /* order of posting */
     struct point *point;     /* held: receive or collective */
+    uint16_t coll;           /* WW_COLL_NONE: its completion tells */
     struct message *message; /* held: send */
 };
 
@@ -108,7 +109,7 @@ static void read_post(struct reader *reader, uint32_t lane, const struct event *
     struct point *point = point_hold(reading_point(reader, lane));
     if (kind == REQUEST_RECEIVE)
         reader->last_post_ns[point->rank] = point->time_ns;
-    request_put(reader, lane, event->request, (struct request){.kind = kind, .point = point});
+    request_put(reader, lane, event->request, (struct request){.kind = kind, .point = point, .coll = event->coll});
 }
 
 static void read_completion(struct reader *reader, uint32_t lane, const struct event *event, enum request_kind kind)
@@ -120,6 +121,8 @@ static void read_completion(struct reader *reader, uint32_t lane, const struct e
     if (!request)
         return;
     completion->number = request->number;
+    if (request->coll != WW_COLL_NONE)
+        completion->event.coll = request->coll;
     completion->point = point_hold(request->point);
     request_end(reader, lane, request);
 }

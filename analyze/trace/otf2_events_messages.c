@@ -153,7 +153,10 @@ CALLBACK(on_collective_end, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t ro
 CALLBACK(on_icoll_request, uint64_t request)
 {
     BEGIN;
-    events_append(location, time, EV_ICOLL)->request = request;
+    const struct trace_region *region = events_mpi_region(location);
+    struct event *event = events_append(location, time, EV_ICOLL);
+    event->request = request;
+    event->coll = region ? (uint16_t)region->coll : (uint16_t)WW_COLL_NONE;
     return OK;
 }
 

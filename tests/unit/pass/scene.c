@@ -147,7 +147,8 @@ uint64_t scene_irecv(struct scene *scene, uint32_t rank, uint64_t leave_us)
 
 uint64_t scene_icollective(struct scene *scene, uint32_t rank, enum ww_call_id call, uint64_t leave_us)
 {
-    return scene_start(scene, rank, call, (struct event){.kind = EV_ICOLL}, leave_us);
+    return scene_start(scene, rank, call, (struct event){.kind = EV_ICOLL, .coll = (uint16_t)mpi_calls[call].coll},
+                       leave_us);
 }
 
 double scene_waiting(const struct scene *scene, enum wait_kind kind, uint32_t rank)
