@@ -86,7 +86,8 @@ void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch
     work_measure(costs->work, &stretch->counts, &costs->measured);
     sparse_add_all(&at->work, &costs->measured, 1);
     at->counted_ns += on_ns;
-    bool is_equation = stretch->is_count_whole && !stretch->n_worker && on_ns >= SHORTEST_NS;
+    bool is_all_counted = stretch->is_count_whole && !sites_is_start(costs->sites, stretch->from);
+    bool is_equation = is_all_counted && !stretch->n_worker && on_ns >= SHORTEST_NS;
     double usual_ns = is_equation ? usual_length(costs, rank, stretch, on_ns) : 0;
     uint32_t n = row_make(costs, usual_ns > 0);
     if (!is_equation)

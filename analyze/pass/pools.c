@@ -263,6 +263,24 @@ static void spread_own(struct pools *pools, uint32_t rank, const struct stretch 
     }
 }
 
+static uint32_t step_of_start(struct pools *pools)
+{
+    return steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
+}
+
+/* Of a stretch on the CPU, by its counts. Before its code runs a process is loaded: what the counts cost explains
+ * little of that. */
+static bool counted_steps(struct pools *pools, uint32_t rank, const struct stretch *stretch, double on_ns,
+                          struct sparse *on)
+{
+    if (!costs_of_stretch(pools->costs, rank, stretch, on))
+        return false;
+    double counted_ns = sparse_sum(on);
+    if (sites_is_start(pools->sites, stretch->from) && on_ns > counted_ns)
+        sparse_add(on, step_of_start(pools), on_ns - counted_ns);
+    return true;
+}
+
 /*
  * With exact counts: they are as good as FIT_SAMPLES samples, which the stretch's own are added to. False when it has
  * none, or when threads share the work. Pools know better where time was blocked.
@@ -273,7 +291,7 @@ static bool spread_counted(struct pools *pools, uint32_t rank, const struct stre
     struct sparse on = {0};
     double left[N_AMOUNTS] = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED], amounts[ON_CPU]};
     bool is_parallel = stretch->n_worker || (pool != INTERN_NONE && pools->at[pool].n_worker);
-    if (is_parallel || !costs_of_stretch(pools->costs, rank, stretch, &on))
+    if (is_parallel || !counted_steps(pools, rank, stretch, amounts[ON_CPU], &on))
         return false;
     double sample_ns = stretch->n_on ? sparse_sum(&stretch->on) / stretch->n_on : 1, sum = sparse_sum(&on);
     for (size_t i = 0; i < on.n; i++)
@@ -300,13 +318,12 @@ static void spread_unknown(struct pools *pools, uint32_t rank, const struct stre
 {
     static const enum step_state states[N_AMOUNTS] = {STEP_DESCHEDULED, STEP_BLOCKED, STEP_COMPUTING};
     struct steps *steps = pools->sites->steps;
-    bool is_start = sites_at(pools->sites, stretch->from)->region == TRACE_NONE;
+    bool is_start = sites_is_start(pools->sites, stretch->from);
     uint32_t pair = is_start ? 0 : sites_pair(pools->sites, stretch->from, stretch->to);
     for (int amount = 0; amount < N_AMOUNTS; amount++) {
         if (!amounts[amount])
             continue;
-        uint32_t step = is_start ? steps_put(steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE)
-                                 : steps_put(steps, states[amount], WHAT_GAP, pair, TRACE_NONE);
+        uint32_t step = is_start ? step_of_start(pools) : steps_put(steps, states[amount], WHAT_GAP, pair, TRACE_NONE);
         sparse_add(out, atom_key(rank, step), amounts[amount]);
     }
 }

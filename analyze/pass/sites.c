@@ -190,6 +190,11 @@ const struct site *sites_at(const struct sites *sites, uint32_t site)
     return sites->sites.items[site].bytes;
 }
 
+bool sites_is_start(const struct sites *sites, uint32_t site)
+{
+    return sites_at(sites, site)->region == TRACE_NONE;
+}
+
 uint32_t sites_innermost(struct sites *sites, uint32_t site)
 {
     struct site at = *sites_at(sites, site);

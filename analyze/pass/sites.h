@@ -55,6 +55,8 @@ uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region);
 uint32_t sites_user_context(const struct sites *sites, uint32_t context);
 const struct context *sites_context_at(const struct sites *sites, uint32_t context);
 const struct site *sites_at(const struct sites *sites, uint32_t site);
+/* No call: what follows it is the start of a process or a thread. */
+bool sites_is_start(const struct sites *sites, uint32_t site);
 /* The same call whoever led to it: only the innermost frame is kept. */
 uint32_t sites_innermost(struct sites *sites, uint32_t site);
 /* Two sites in succession, as one number. */
