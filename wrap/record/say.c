@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { MAX_NOTES = 32, NOTE_BYTES = 400 };
@@ -61,6 +63,22 @@ bool say_is_first_rank(void)
 bool say_is_first_on_node(void)
 {
     return is_first((const char *const[]){"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL});
+}
+
+/* A name in Linux's abstract socket space: one process at a time has it, and it goes with the process. */
+bool say_claim(int *claim)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "whywait-%d-%d", (int)geteuid(), (int)getppid());
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0) {
+        *claim = fd;
+        return true;
+    }
+    *claim = fd >= 0 && errno == EADDRINUSE ? SAY_SILENT : SAY_UNKNOWN;
+    if (fd >= 0)
+        close(fd);
+    return *claim == SAY_UNKNOWN;
 }
 
 static bool is_known(const char *text)

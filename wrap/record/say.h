@@ -13,5 +13,12 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  */
 bool say_is_first_rank(void);
 bool say_is_first_on_node(void);
+/*
+ * Where the first of them may be the one that is missing: true for the first of a launcher's processes on a node that
+ * asks. *claim is then a descriptor, to be closed when the others have asked; without one it is SAY_SILENT or, where
+ * that cannot be known and so everybody speaks, SAY_UNKNOWN.
+ */
+enum { SAY_NOT_CLAIMED = -1, SAY_SILENT = -2, SAY_UNKNOWN = -3 };
+bool say_claim(int *claim);
 /* Writes the notes that were not written yet (record_note keeps them). One caller at a time. */
 void say_write_notes(struct spool *spool);

@@ -5,6 +5,7 @@
 #include "wrap/record/world.h"
 #include "wrap/record/mpi/next.h"
 #include "wrap/record/recorder.h"
+#include "wrap/record/say.h"
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_VALUES = 16, CLOCK_ROUNDS = 20 };
+enum { MAX_VALUES = 16, CLOCK_ROUNDS = 20, POLL_US = 100 };
+/* After MPI_Init ranks come within milliseconds; who waits for so long waits for one without a recorder. */
+static const uint64_t PATIENCE_NS = 10000000000u;
 
 static MPI_Comm private_world;
 static bool is_substitute; /* mpi_handles.comm_world is not MPI_COMM_WORLD */
@@ -46,10 +49,39 @@ bool world_use(MPI_Comm all)
     return is_substitute = true;
 }
 
+static void tell_that_we_wait(int rank)
+{
+    say("rank %d has waited %d s for ranks that seem not to be recorded: start every rank with `whywait record`, and "
+        "each "
+        "program of `mpirun ... : ...`",
+        rank, (int)(PATIENCE_NS / 1000000000u));
+}
+
+/* A collective call with a rank that knows nothing of us never ends, and MPI takes none back. So the first one is one
+ * that can be watched: whoever forgot a rank learns why nothing happens. */
+static bool wait_for_all(void)
+{
+    MPI_Request request;
+    int rank, is_done = 0, claim = SAY_NOT_CLAIMED;
+    uint64_t begin_ns = recorder_now_ns();
+    if (PMPI(Comm_rank)(mpi_handles.comm_world, &rank) != MPI_SUCCESS ||
+        PMPI(Ibarrier)(mpi_handles.comm_world, &request) != MPI_SUCCESS)
+        return false;
+    while (PMPI(Test)(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done) {
+        if (claim == SAY_NOT_CLAIMED && recorder_now_ns() - begin_ns > PATIENCE_NS && say_claim(&claim))
+            tell_that_we_wait(rank);
+        usleep(POLL_US);
+    }
+    if (claim >= 0)
+        close(claim);
+    return is_done;
+}
+
 bool world_open(int32_t *rank, int32_t *n_ranks)
 {
     int world_size = 0;
-    if (next_load_handles() != 0 || PMPI(Comm_dup)(mpi_handles.comm_world, &private_world) != MPI_SUCCESS)
+    if (next_load_handles() != 0 || !wait_for_all() ||
+        PMPI(Comm_dup)(mpi_handles.comm_world, &private_world) != MPI_SUCCESS)
         return false;
     if (is_substitute)
         mpi_handles.comm_world = private_world;
