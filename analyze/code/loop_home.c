@@ -54,13 +54,33 @@ static void count_inside(void *state, uint32_t insn)
         search->n_statements++;
 }
 
+static void find_first_line(void *state, uint32_t insn)
+{
+    struct home_search *search = state;
+    const struct insn_source *source = &search->c->sources[insn];
+    const struct scope *scope = &search->c->unit->scopes.at[search->scope];
+    if (source->scope == search->scope && source->line == scope->line && source->file == scope->file)
+        search->n_statements++;
+}
+
+/* True when the routine stands on the line that closes the loop: all of it on one line. */
+static bool is_closed_on_first_line(const struct loop_context *c, uint32_t loop, uint32_t scope)
+{
+    struct home_search search = {.c = c, .scope = scope};
+    loop_each_latch(c, loop, find_first_line, &search);
+    return search.n_statements > 0;
+}
+
 /*
  * True when a statement row for the first line of a routine lies in the loop: then the loop calls it. Not asked at the
- * head's own address, where the rows of what comes before the loop may stand too.
+ * head's own address, where the rows of what comes before the loop may stand too, nor where that line has the loop.
  */
-static bool begins_in_loop(const struct loop_context *c, uint32_t loop, const struct scope *scope)
+static bool begins_in_loop(const struct loop_context *c, uint32_t loop, uint32_t routine)
 {
     const struct cfg_loop *l = &c->loops->at[loop];
+    const struct scope *scope = &c->unit->scopes.at[routine];
+    if (is_closed_on_first_line(c, loop, routine))
+        return false;
     uint64_t head = c->graph->blocks.at[l->head].lo;
     for (uint32_t b = 0; b < l->n_blocks && scope->line != 0; b++) {
         const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
@@ -81,7 +101,7 @@ static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t sco
     const struct scope *s = &c->unit->scopes.at[scope];
     struct home_search search = {.c = c, .scope = scope};
     loop_each_own_insn(c, loop, count_inside, &search);
-    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, s))
+    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, scope))
         return false;
     if (s->entry == 0 && !(loop_has_address(c, loop, s->lo) && loop_has_address(c, loop, s->hi - 1)))
         return true;

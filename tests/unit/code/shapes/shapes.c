@@ -197,6 +197,16 @@ __attribute__((noinline)) double inlined_body(const double *x, int n)
     return s;
 }
 
+static inline double settled(double x, int n) { for (int i = 0; i < n; i++) x = x * 0.99 + 0.5; return x; } /* @in_one_line( @in_one_line) */
+
+__attribute__((noinline)) double inlined_line(int n)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++)             /* @inlined_line( */
+        s += settled(i, n);                 /* @inlined_line) */
+    return s;
+}
+
 static inline int is_done(const double *x, int i)
 {
     return x[i] > 1e6 || x[i] < -1e6 || x[i] != x[i] || fabs(x[i]) == 17;
@@ -323,7 +333,7 @@ int main(int argc, char **argv)
     }
     double s = nested(x, n, 3) + list_sum(&first) + one_line(x, n) + calls_twice(x, n) + inlined_body(x, n);
     s += collatz((unsigned)n) + break_in_the_middle(ints, n) + with_continue(ints, n) + with_goto(n);
-    s += interpreter(ints, n) + constants(x, n) + string_length(argv[0]);
+    s += inlined_line(n) + interpreter(ints, n) + constants(x, n) + string_length(argv[0]);
     vectorised(f, g, 2, n);
     several_lines(x, n);
     unswitched(x, n, argc);
