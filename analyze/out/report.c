@@ -53,6 +53,7 @@ static void report_head(struct report *report)
     report_part(report, "descheduled", efficiency->descheduled_ns, false);
     report_part(report, "blocked", efficiency->blocked_ns, false);
     report_part(report, "recording off", efficiency->unrecorded_ns, false);
+    report_part(report, "ended early", efficiency->ended_ns, false);
     page_end(&report->page);
 }
 

@@ -165,7 +165,8 @@ struct allocation {
 
 struct efficiency {
     double wall_ns, all_ns; /* all ranks' wall_ns, and the time of further threads that call MPI */
-    double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns, unrecorded_ns; /* parts of all_ns */
+    /* Parts of all_ns, which they add up to; ended_ns is what ranks lack that ended before the run. */
+    double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns, unrecorded_ns, ended_ns;
     double parallel, load_balance, serialisation, transfer; /* POP, multiplicative; NAN when not defined */
 };
 

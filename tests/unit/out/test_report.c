@@ -145,6 +145,7 @@ static int fixture_make(void **state)
                                                    .all_ns = 18e9,
                                                    .compute_ns = 11.9e9,
                                                    .waiting_ns = 6.001e9,
+                                                   .ended_ns = 0.09e9,
                                                    .parallel = 0.66,
                                                    .load_balance = 0.67,
                                                    .serialisation = 0.99,
@@ -182,7 +183,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
 {
     char *text = printed(*state, &usual);
     assert_string_equal(
-        text, "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %\n"
+        text, "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %   ended early 0.5 %\n"
               "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00\n"
               "\n"
               "  why ranks wait                    waiting  of all  if balanced\n"
