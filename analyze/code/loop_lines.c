@@ -55,11 +55,13 @@ static bool is_lambda(const struct loop_context *c, uint32_t scope)
     return n > 0 && (strcmp(name, "lambda") == 0 || (n >= 10 && strcmp(name + n - 10, "operator()") == 0));
 }
 
-/* The body of a lambda that is an argument of the call stands with the call, although it is a routine of its own. */
+/* The body of a lambda that is an argument of the call stands with the call, although it is a routine of its own. Where
+ * the home itself calls it, it was an argument of another call, that of the home. */
 static bool is_argument(const struct line_search *search, const struct insn_source *source, uint32_t call_line)
 {
-    return source->scope != search->scope && source->file == search->file && source->line > call_line &&
-           source->line <= call_line + LAMBDA_LINES && is_lambda(search->c, source->scope);
+    return source->scope != search->scope && search->c->unit->scopes.at[source->scope].parent != search->scope &&
+           source->file == search->file && source->line > call_line && source->line <= call_line + LAMBDA_LINES &&
+           is_lambda(search->c, source->scope);
 }
 
 static void collect_line(void *state, uint32_t insn)

@@ -113,6 +113,17 @@ __attribute__((noinline)) void pairs(std::vector<double> &v)
                 std::swap(v[i], v[j]);                     // @pairs_j) @pairs_i)
 }
 
+template <class F> static inline void for_every(double *x, int n, F f)
+{
+    for (int i = 0; i < n; i++)                            // @for_every(
+        x[i] = f(x[i]) * 0.5 + x[n - 1 - i] / (i + 1);     // @for_every)
+}
+
+__attribute__((noinline)) void own_algorithm(double *x, int n)
+{
+    for_every(x, n, [](double y) { return y + 1; });
+}
+
 int main(int argc, char **)
 {
     grid::Field<double> g;
@@ -129,6 +140,7 @@ int main(int argc, char **)
     Twice twice;
     std::vector<Base *> shapes(argc * 5, &twice);          // @?shapes( @?shapes)
     pairs(g.v);
+    own_algorithm(w.data(), argc);
     double s = g.total() + h.total() + algorithms(g.v, w) + exceptions(m) + lists(l) + lambda_loop(w, argc);
     s += virtual_calls(shapes) + through_function([](double x) { return x * 2; }, argc);
     std::printf("%g\n", s);
