@@ -23,7 +23,7 @@ struct counts_line {
 };
 
 struct counts_block {
-    uint64_t address; /* link-time, of its first instruction; 0 = no instruction is left of it */
+    uint64_t address; /* link-time, where most of its instructions begin; 0 = none is left of it */
     uint32_t loop;    /* innermost, in loops of its function; CFG_NONE */
     const struct counts_line *lines;
     uint32_t n_lines;
