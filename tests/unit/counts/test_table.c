@@ -8,7 +8,7 @@
 #include "analyze/counts/table.h"
 #include <string.h>
 
-enum { N_EDGES = 7, N_ADDRESSES = 3, N_LINES = 3 };
+enum { N_EDGES = 7, N_ADDRESSES = 6, N_LINES = 3 };
 
 /* The loop over an if of test_knuth.c, as the plugin writes it: blocks 0 root, 1 EXIT, 2 head, 3 body, 4 then, 5 join.
  */
@@ -45,7 +45,13 @@ static const struct example sound = {
               {3, 5, 2},
               {4, 5, POINTS_NONE},
               {5, 2, POINTS_NONE}},
-    .addresses = {{0x1000, 2, POINTS_CODE}, {0x1010, 3, POINTS_CODE}, {0x1020, 4, POINTS_RETURN}},
+    /* An instruction of the body was moved out of the loop, to 0x1006. */
+    .addresses = {{0x1000, 2, POINTS_CODE},
+                  {0x1006, 3, POINTS_CODE},
+                  {0x100a, 2, POINTS_CODE},
+                  {0x1010, 3, POINTS_CODE},
+                  {0x101c, 4, POINTS_CODE},
+                  {0x1020, 4, POINTS_RETURN}},
     .lines = {{2, 8, 11}, {3, 8, 12}, {4, 8, 13}},
     .allocs = {{3, 4, 8, 13}},
 };
@@ -82,6 +88,7 @@ static void test_sound(void **state)
     struct counts *counts = counts_of(&sound, sizeof sound);
     assert_int_equal(counts->n_functions, 1);
     assert_string_equal(counts->functions[0].name, "example");
+    assert_int_equal(counts->functions[0].blocks[2].address, 0x1000);
     assert_int_equal(counts->functions[0].blocks[3].address, 0x1010);
     assert_int_equal(counts->functions[0].blocks[4].lines[0].line, 13);
     assert_int_equal(counts->functions[0].loops.n, 1);
