@@ -37,12 +37,29 @@ basic_block meeting_point(edge e, basic_block from)
     return is_arm(e->dest, from) ? single_succ(e->dest) : e->dest;
 }
 
+/* Floating-point numbers have no conditional moves, but minimum and maximum. */
+bool may_be_moved(gphi *phi, gcond *condition)
+{
+    if (!FLOAT_TYPE_P(TREE_TYPE(gimple_phi_result(phi))))
+        return true;
+    tree left = gimple_cond_lhs(condition), right = gimple_cond_rhs(condition);
+    for (unsigned i = 0; i < gimple_phi_num_args(phi); i++)
+        if (gimple_phi_arg_def(phi, i) != left && gimple_phi_arg_def(phi, i) != right)
+            return false;
+    return true;
+}
+
 /* The join chooses at least one value, and not so many that branching is cheaper. */
-bool chooses_few(basic_block join)
+bool chooses_few(basic_block join, gcond *condition)
 {
     unsigned n = 0;
-    for (gphi_iterator at = gsi_start_phis(join); !gsi_end_p(at); gsi_next(&at))
-        n += !virtual_operand_p(gimple_phi_result(at.phi()));
+    for (gphi_iterator at = gsi_start_phis(join); !gsi_end_p(at); gsi_next(&at)) {
+        if (virtual_operand_p(gimple_phi_result(at.phi())))
+            continue;
+        if (!may_be_moved(at.phi(), condition))
+            return false;
+        n++;
+    }
     return n >= 1 && n <= 2;
 }
 
@@ -57,24 +74,38 @@ arm routine_find_arm(edge e)
         from = way->src;
     }
     gcond *condition = safe_dyn_cast<gcond *>(last_stmt(from));
-    if (!condition || EDGE_COUNT(from->succs) != 2)
+    if (!optimize || !condition || EDGE_COUNT(from->succs) != 2)
         return {};
     basic_block first = meeting_point(EDGE_SUCC(from, 0), from), second = meeting_point(EDGE_SUCC(from, 1), from);
-    if (first != second || first == from || !chooses_few(first))
+    if (first != second || first == from || !chooses_few(first, condition))
         return {};
     return {condition, (way->flags & EDGE_TRUE_VALUE) != 0, EDGE_COUNT(first->preds) == 2 ? first : nullptr};
 }
 
+/* A bit that is compared with zero is the outcome itself. */
+static tree outcome_of(gcond *condition, bool *is_inverse, gimple_seq *seq)
+{
+    tree left = gimple_cond_lhs(condition), right = gimple_cond_rhs(condition);
+    tree_code code = gimple_cond_code(condition);
+    if ((code == EQ_EXPR || code == NE_EXPR) && integer_zerop(right) && INTEGRAL_TYPE_P(TREE_TYPE(left)) &&
+        TREE_CODE(left) == SSA_NAME && tree_nonzero_bits(left) == 1) {
+        *is_inverse = code == EQ_EXPR;
+        return left;
+    }
+    tree outcome = make_ssa_name(boolean_type_node);
+    gimple_seq_add_stmt(seq, gimple_build_assign(outcome, code, left, right));
+    *is_inverse = false;
+    return outcome;
+}
+
 tree arm_outcome(const arm &arm, gimple_seq *seq)
 {
-    tree outcome = make_ssa_name(boolean_type_node), number = make_ssa_name(uint64_type_node);
-    gimple_seq_add_stmt(seq, gimple_build_assign(outcome, gimple_cond_code(arm.condition),
-                                                 gimple_cond_lhs(arm.condition), gimple_cond_rhs(arm.condition)));
-    if (!arm.is_true) {
-        tree inverse = make_ssa_name(boolean_type_node);
-        gimple_seq_add_stmt(seq, gimple_build_assign(inverse, BIT_XOR_EXPR, outcome, boolean_true_node));
-        outcome = inverse;
-    }
+    bool is_inverse;
+    tree outcome = outcome_of(arm.condition, &is_inverse, seq), number = make_ssa_name(uint64_type_node);
     gimple_seq_add_stmt(seq, gimple_build_assign(number, NOP_EXPR, outcome));
-    return number;
+    if (is_inverse != arm.is_true)
+        return number;
+    tree inverse = make_ssa_name(uint64_type_node);
+    gimple_seq_add_stmt(seq, gimple_build_assign(inverse, BIT_XOR_EXPR, number, build_one_cst(uint64_type_node)));
+    return inverse;
 }

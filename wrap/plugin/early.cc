@@ -59,7 +59,7 @@ bool move_copy(basic_block block, basic_block early, basic_block other)
 
 } // namespace
 
-void routine_clear_early_returns()
+void routine_clear_early_returns(const routine &)
 {
     basic_block first = single_succ(ENTRY_BLOCK_PTR_FOR_FN(cfun));
     if (EDGE_COUNT(first->succs) != 2 || !any_condjump_p(BB_END(first)))

@@ -95,6 +95,7 @@ unsigned label_function(function *fn)
 }
 
 const pass_data count_data = {GIMPLE_PASS, "whywait_count", OPTGROUP_NONE, TV_NONE, PROP_cfg | PROP_ssa, 0, 0, 0, 0};
+const pass_data address_data = {RTL_PASS, "whywait_address", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, TODO_df_finish};
 const pass_data early_data = {RTL_PASS, "whywait_early", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, TODO_df_finish};
 const pass_data label_data = {RTL_PASS, "whywait_label", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0};
 
@@ -110,18 +111,22 @@ class count_pass : public gimple_opt_pass
     }
 };
 
-class early_pass : public rtl_opt_pass
+/* Between expansion and register allocation, for functions with counters. */
+class tidy_pass : public rtl_opt_pass
 {
   public:
-    early_pass() : rtl_opt_pass(early_data, g)
+    tidy_pass(const pass_data &data, void tidy(const routine &r)) : rtl_opt_pass(data, g), act(tidy)
     {
     }
     unsigned execute(function *fn) override
     {
         if (optimize && the_unit.current && the_unit.current->decl == fn->decl)
-            routine_clear_early_returns();
+            act(*the_unit.current);
         return 0;
     }
+
+  private:
+    void (*act)(const routine &r);
 };
 
 class label_pass : public rtl_opt_pass
@@ -212,7 +217,10 @@ int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
     static plugin_info info = {WHYWAIT_VERSION, "exact execution counts for whywait"};
     register_callback(args->base_name, PLUGIN_INFO, nullptr, &info);
     register_pass_at(args->base_name, new count_pass, "optimized", PASS_POS_INSERT_AFTER);
-    register_pass_at(args->base_name, new early_pass, "ira", PASS_POS_INSERT_BEFORE);
+    register_pass_at(args->base_name, new tidy_pass(address_data, routine_settle_addresses), "fwprop1",
+                     PASS_POS_INSERT_AFTER);
+    register_pass_at(args->base_name, new tidy_pass(early_data, routine_clear_early_returns), "ira",
+                     PASS_POS_INSERT_BEFORE);
     register_pass_at(args->base_name, new label_pass, "shorten", PASS_POS_INSERT_BEFORE);
     register_callback(args->base_name, PLUGIN_FINISH_UNIT, finish_unit, nullptr);
     return 0;

@@ -150,8 +150,10 @@ tree arm_outcome(const arm &arm, gimple_seq *seq);
 void purity_forget();
 void purity_restore();
 
+/* addresses.cc: counters' addresses occupy no registers; called before the compiler moves what they share. */
+void routine_settle_addresses(const routine &r);
 /* early.cc: registers need not be saved before an early return is known; called before they are allocated. */
-void routine_clear_early_returns();
+void routine_clear_early_returns(const routine &r);
 
 /* labels.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
 void routine_tag_statements(routine &r);

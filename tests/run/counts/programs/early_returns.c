@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that may return at once: an argument, another one, a constant, one of several, out of a first loop. Those
- * whose names begin with `may_` save no registers before they know (check_early.sh). */
+ * whose names begin with `may_` save no registers before they know (check_code.sh). */
 #include "tests/run/counts/sync.h"
 #include <stdio.h>
 

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Where counters cost least. An edge is as dear as it is executed often, by Ball and Larus's weights, but
+ *
+ *  - an edge that can only be counted in a block of its own costs a jump as well: it weighs double. Such are edges from
+ * a block with several ways out to one with several ways in, and those out of an empty block. Where the edge is the
+ * only way back in a loop, its head is counted instead; where a constant is chosen on it, there is such a block anyway;
+ *    where only a return follows, the compiler repeats that rather than jump to it;
+ *  - a choice between two values costs as much as the block that chooses (arms.cc);
+ *  - a loop that tells its iterations costs as much as entering it (trips.cc).
+ *
+ * Counters in loops live in variables, as far out as no call lies in the loop: around a call a variable would have to
+ * be saved, in each recursion anew, where memory costs no more than one addition.
+ */
+#include "loops.h"
+#include <algorithm>
+
+namespace
+{
+
+bool block_is_quiet(basic_block block)
+{
+    for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+        if (is_gimple_call(gsi_stmt(at)) && !call_is_harmless(gsi_stmt(at)))
+            return false;
+    return true;
+}
+
+bool loop_is_quiet(const routine &r, const cfg_loop &loop)
+{
+    if (loop.is_irreducible || !loop.n_exits)
+        return false;
+    for (uint32_t i = 0; i < loop.n_blocks; i++)
+        if (!block_is_quiet(r.blocks[loop.blocks[i]]))
+            return false;
+    for (uint32_t i = 0; i < loop.n_exits; i++)
+        if (!r.places[loop.exits[i]].on)
+            return false;
+    for (uint32_t i = r.graph.in_at[loop.head]; i < r.graph.in_at[loop.head + 1]; i++)
+        if (!r.places[r.graph.in[i]].on)
+            return false;
+    return true;
+}
+
+bool block_calls(basic_block block)
+{
+    for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
+        const gcall *call = dyn_cast<gcall *>(gsi_stmt(at));
+        if (call && !gimple_call_internal_p(call) && !is_inexpensive_builtin(gimple_call_fndecl(call)))
+            return true;
+    }
+    return false;
+}
+
+bool loop_calls(const routine &r, const cfg_loop &loop)
+{
+    for (uint32_t i = 0; i < loop.n_blocks; i++)
+        if (block_calls(r.blocks[loop.blocks[i]]))
+            return true;
+    return false;
+}
+
+/* A block that does nothing and to which several lead: the compiler has them jump to where it leads. */
+bool is_forwarder(basic_block block)
+{
+    return !single_pred_p(block) && single_succ_p(block) && empty_block_p(block);
+}
+
+/* A value that is chosen on this edge is a constant, which is loaded in a block of the edge's own. */
+bool loads_constant(edge e)
+{
+    for (gphi_iterator at = gsi_start_phis(e->dest); !gsi_end_p(at); gsi_next(&at))
+        if (is_gimple_min_invariant(PHI_ARG_DEF_FROM_EDGE(at.phi(), e)))
+            return true;
+    return false;
+}
+
+/* Counting on this edge takes a block that would not be there otherwise. */
+bool takes_block(const place &where)
+{
+    edge e = where.on;
+    if (!e)
+        return false;
+    if (is_forwarder(e->src))
+        return true;
+    return !single_succ_p(e->src) && !single_pred_p(e->dest) && !loads_constant(e);
+}
+
+/* The outermost loop around this one, or the loop itself, that calls nothing; or null. */
+const cfg_loop *nest_around(const loop_facts &facts, uint32_t loop)
+{
+    const cfg_loop *nest = nullptr;
+    for (; loop != CFG_NONE; loop = facts.loops.at[loop].parent)
+        if (facts.is_free[loop])
+            nest = &facts.loops.at[loop];
+    return nest;
+}
+
+/* The nest in a variable of which the edge can be counted, or null. What a loop tells is added around it. */
+const cfg_loop *nest_of(const routine &r, const loop_facts &facts, uint32_t edge)
+{
+    const cfg_edge &ends = r.graph.edges.at[edge];
+    uint32_t telling = telling_loop(r, facts, edge);
+    if (telling != CFG_NONE)
+        return nest_around(facts, facts.loops.at[facts.trips[telling].at].parent);
+    uint32_t loop = facts.loops.innermost[ends.from];
+    while (loop != CFG_NONE && !cfg_loop_contains(&facts.loops, loop, ends.to))
+        loop = facts.loops.at[loop].parent;
+    return nest_around(facts, loop);
+}
+
+/* Counted in a block of its own, from which a jump leads on. */
+bool needs_jump(const routine &r, const loop_facts &facts, uint32_t edge)
+{
+    tree value;
+    if (!takes_block(r.places[edge]) || edge_returns(r.places[edge].on, &value))
+        return false;
+    return !nest_of(r, facts, edge) || !head_to_count(r, facts.loops, edge);
+}
+
+/* How often a block is executed, as far as the weights of its ways out tell. */
+double block_weight(const routine &r, const double *weights, uint32_t block)
+{
+    double sum = 0;
+    for (uint32_t i = r.graph.out_at[block]; i < r.graph.out_at[block + 1]; i++)
+        sum += weights[r.graph.out[i]];
+    return sum;
+}
+
+/* How often a loop is entered, likewise. */
+double entry_weight(const routine &r, const cfg_loops &loops, const double *weights, uint32_t loop)
+{
+    double sum = 0;
+    uint32_t head = loops.at[loop].head;
+    for (uint32_t i = r.graph.in_at[head]; i < r.graph.in_at[head + 1]; i++)
+        if (!cfg_loop_contains(&loops, loop, r.graph.edges.at[r.graph.in[i]].from))
+            sum += weights[r.graph.in[i]];
+    return sum;
+}
+
+/* The flow block that ends with the condition, looked for from the edge backwards. */
+uint32_t block_of_condition(const routine &r, uint32_t edge, const gcond *condition)
+{
+    uint32_t block = r.graph.edges.at[edge].from;
+    if (r.blocks[block] != gimple_bb(condition))
+        block = r.graph.edges.at[r.graph.in[r.graph.in_at[block]]].from;
+    return block;
+}
+
+double cost_of(const routine &r, const loop_facts &facts, const double *weights, uint32_t edge)
+{
+    uint32_t telling = telling_loop(r, facts, edge);
+    if (telling != CFG_NONE)
+        return entry_weight(r, facts.loops, weights, facts.trips[telling].at);
+    arm arm = r.places[edge].on ? routine_find_arm(r.places[edge].on) : ::arm{};
+    if (arm.condition)
+        return block_weight(r, weights, block_of_condition(r, edge, arm.condition));
+    return needs_jump(r, facts, edge) ? 2 * weights[edge] : weights[edge];
+}
+
+/* Every exit of a nest adds each of its variables to a word. With more of these additions than MOST_ADDITIONS the code
+ * would grow by the square of the loop's size. */
+enum { MOST_ADDITIONS = 256 };
+
+} // namespace
+
+loop_facts know_loops(routine &r, const options &options)
+{
+    loop_facts facts;
+    facts.loops = cfg_find_loops(&r.graph);
+    facts.trips.resize(facts.loops.n);
+    for (uint32_t l = 0; l < facts.loops.n; l++) {
+        facts.is_quiet.push_back(options.promote && loop_is_quiet(r, facts.loops.at[l]));
+        facts.is_free.push_back(facts.is_quiet[l] && !loop_calls(r, facts.loops.at[l]));
+    }
+    if (options.promote && options.trips)
+        facts.trips = routine_find_trips(r, facts.loops, facts.is_quiet);
+    return facts;
+}
+
+uint32_t telling_loop(const routine &r, const loop_facts &facts, uint32_t e)
+{
+    uint32_t head = r.graph.edges.at[e].to, l = facts.loops.innermost[head];
+    if (l == CFG_NONE || facts.loops.at[l].head != head || !facts.loops.order.is_retreating[e] || !facts.is_quiet[l] ||
+        facts.trips[l].kind == trips::UNKNOWN)
+        return CFG_NONE;
+    return l;
+}
+
+const cfg_loop *head_to_count(const routine &r, const cfg_loops &loops, uint32_t e)
+{
+    uint32_t head = r.graph.edges.at[e].to, l = loops.innermost[head];
+    if (!takes_block(r.places[e]) || !loops.order.is_retreating[e] || l == CFG_NONE)
+        return nullptr;
+    const cfg_loop &loop = loops.at[l];
+    if (loop.head != head || loop.is_irreducible || loop.n_back_edges != 1)
+        return nullptr;
+    bool is_open = true;
+    each_entry(r, loops, loop, [&](edge each) { is_open &= each != nullptr; });
+    return is_open ? &loop : nullptr;
+}
+
+double *counter_costs(routine &r, const loop_facts &facts)
+{
+    const double *weights = knuth_weights(&r.graph, &facts.loops);
+    double *costs = arena_array(&r.graph.arena, double, r.places.size());
+    for (uint32_t e = 0; e < r.places.size(); e++)
+        costs[e] = cost_of(r, facts, weights, e);
+    return costs;
+}
+
+/* Where there is no room for all, the dearest have it. */
+std::vector<const cfg_loop *> choose_nests(const routine &r, const loop_facts &facts, const double *costs)
+{
+    std::vector<const cfg_loop *> nests(r.graph.edges.n);
+    std::vector<uint64_t> n_additions(facts.loops.n);
+    std::vector<uint32_t> by_cost;
+    for (uint32_t e = 0; e < r.graph.edges.n; e++)
+        if (r.counter[e] != POINTS_NONE)
+            by_cost.push_back(e);
+    std::stable_sort(by_cost.begin(), by_cost.end(), [&](uint32_t a, uint32_t b) { return costs[a] > costs[b]; });
+    for (uint32_t e : by_cost) {
+        const cfg_loop *nest = nest_of(r, facts, e);
+        if (nest && (n_additions[(size_t)(nest - facts.loops.at)] += nest->n_exits) <= MOST_ADDITIONS)
+            nests[e] = nest;
+    }
+    return nests;
+}
