@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 PROGRAM = "many_threads"
@@ -21,38 +20,46 @@ WANTED = "seem not to be recorded"
 
 
 def start(build, cwd, first, second):
+    """The job; what it says goes to the file `said`."""
     program = [str(build / "bin" / PROGRAM), "1"]
-    return subprocess.Popen([shutil.which("mpirun.openmpi") or "mpirun", "-n", "1", *first, *program, ":", "-n", "2", *second, *program],
-                            cwd=cwd, env=ENV, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    with open(cwd / "said", "w") as said:
+        return subprocess.Popen([shutil.which("mpirun.openmpi") or "mpirun", "-n", "1", *first, *program, ":", "-n", "2", *second, *program],
+                                cwd=cwd, env=ENV, stdin=subprocess.DEVNULL, stderr=said)
+
+
+def end(job):
+    """Open MPI's mpirun sometimes hangs after SIGTERM, when its processes have gone."""
+    job.terminate()
+    try:
+        job.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        job.kill()
+        job.wait()
 
 
 def all_recorded(build, cwd):
     """What is wrong, or None."""
     record = [str(build / "bin" / "whywait"), "record"]
-    job = start(build, cwd, record, record)
-    said = job.communicate(timeout=LIMIT_S)[1]
-    return None if job.returncode == 0 and "whywait: 3 ranks," in said else f"status {job.returncode}: {said}"
+    status = start(build, cwd, record, record).wait(timeout=LIMIT_S)
+    said = (cwd / "said").read_text()
+    return None if status == 0 and "whywait: 3 ranks," in said else f"status {status}: {said}"
 
 
 def some_recorded(build, cwd):
     """The second program's two ranks are: one line of the two, after which the job is ended."""
-    job = start(build, cwd, [], [str(build / "bin" / "whywait"), "record"])
-    too_long = threading.Timer(LIMIT_S, job.terminate)
-    too_long.start()
-    said = ""
-    while WANTED not in said and (line := job.stderr.readline()):
-        said += line
+    job, latest = start(build, cwd, [], [str(build / "bin" / "whywait"), "record"]), time.monotonic() + LIMIT_S
+    while WANTED not in (cwd / "said").read_text() and job.poll() is None and time.monotonic() < latest:
+        time.sleep(0.2)
     time.sleep(2)
-    job.terminate()
-    said += job.communicate(timeout=LIMIT_S)[1]
-    too_long.cancel()
+    end(job)
+    said = (cwd / "said").read_text()
     return None if said.count(WANTED) == 1 else f"wanted one line with \"{WANTED}\":\n{said}"
 
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as cwd:
-        bad = [text for text in (all_recorded(build, cwd), some_recorded(build, cwd)) if text]
+        bad = [text for text in (all_recorded(build, pathlib.Path(cwd)), some_recorded(build, pathlib.Path(cwd))) if text]
     sys.exit("\n".join(bad) or 0)
 
 
