@@ -51,9 +51,8 @@ bool world_use(MPI_Comm all)
 
 static void tell_that_we_wait(int rank)
 {
-    say("rank %d has waited %d s for ranks that seem not to be recorded: start every rank with `whywait record`, and "
-        "each "
-        "program of `mpirun ... : ...`",
+    say("rank %d has waited %d s for ranks that seem not to be recorded: start every rank with `whywait record`, "
+        "and each program of `mpirun ... : ...`",
         rank, (int)(PATIENCE_NS / 1000000000u));
 }
 
