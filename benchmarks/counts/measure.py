@@ -23,8 +23,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 COMPILERS = {'.c': ('gcc', 'clang'), '.cpp': ('g++', 'clang++'), '.f90': ('gfortran', None)}
-LAYOUTS = ('', '-falign-loops=32 -falign-jumps=32', '-falign-functions=64 -falign-loops=64',
-           '-fno-align-loops -fno-align-jumps -fno-align-labels', '-falign-labels=8 -falign-functions=32')
+LAYOUTS = ('', '-falign-loops=32 -falign-jumps=32', '-falign-functions=64 -falign-loops=64')
 MEAN_BOUND, WORST_BOUND = 1.01, 1.10
 
 
