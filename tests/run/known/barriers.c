@@ -4,7 +4,7 @@
  * instance (start-up) and the other 99, whose explanation is the extra loop alone.
  *
  * ranks: 2
- * expect: loop=extra rank=1 share=0.9 call=MPI_Barrier waiters=0 class=99 classes<=2 counted_kind=more-work
+ * expect: loop=extra rank=1 share=0.9 call=MPI_Barrier waiters=0 class=99 classes<=1 counted_kind=more-work
  */
 #include "known.h"
 
