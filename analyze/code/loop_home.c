@@ -25,7 +25,8 @@ struct home_search {
     const struct loop_context *c;
     uint32_t scope;
     size_t n, n_inside;
-    size_t n_statements; /* that begin outside */
+    size_t n_statements;    /* that begin outside */
+    size_t n_on_first_line; /* of the routine */
 };
 
 static void meet(void *state, uint32_t insn)
@@ -60,7 +61,7 @@ static void find_first_line(void *state, uint32_t insn)
     const struct insn_source *source = &search->c->sources[insn];
     const struct scope *scope = &search->c->unit->scopes.at[search->scope];
     if (source->scope == search->scope && source->line == scope->line && source->file == scope->file)
-        search->n_statements++;
+        search->n_on_first_line++;
 }
 
 /* True when the routine stands on the line that closes the loop: all of it on one line. */
@@ -68,7 +69,7 @@ static bool is_closed_on_first_line(const struct loop_context *c, uint32_t loop,
 {
     struct home_search search = {.c = c, .scope = scope};
     loop_each_latch(c, loop, find_first_line, &search);
-    return search.n_statements > 0;
+    return search.n_on_first_line > 0;
 }
 
 /*

@@ -6,7 +6,7 @@
  * giving it a register is the compiler's business. A choice between two values is counted by its outcome (arms.cc), and
  * a loop that tells its iterations by what it tells (trips.cc).
  */
-#include "loops.h"
+#include "costs.h"
 #include <map>
 
 static tree counter_word(const routine &r, uint32_t counter)

@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Where counters cost least. An edge is as dear as it is executed often, by Ball and Larus's weights, but
+ * Where counters cost least. An edge is as dear as it is executed often, by Ball and Larus's weights. There are three
+ * exceptions.
  *
- *  - an edge that can only be counted in a block of its own costs a jump as well: it weighs double. Such are edges from
- * a block with several ways out to one with several ways in, and those out of an empty block. Where the edge is the
- * only way back in a loop, its head is counted instead; where a constant is chosen on it, there is such a block anyway;
- *    where only a return follows, the compiler repeats that rather than jump to it;
- *  - a choice between two values costs as much as the block that chooses (arms.cc);
- *  - a loop that tells its iterations costs as much as entering it (trips.cc).
+ * Blocks of their own: an edge that can only be counted in such a block costs a jump as well, and weighs double. Such
+ * are edges from a block with several ways out to one with several ways in, and those out of an empty block. But where
+ * the edge is the only way back in a loop, its head is counted instead; where a constant is chosen on it, there is such
+ * a block anyway; where only a return follows, the compiler repeats that rather than jump to it.
+ *
+ * Choices: one between two values costs as much as the block that chooses (arms.cc).
+ *
+ * Loops that tell their iterations: as much as entering the loop (trips.cc).
  *
  * Counters in loops live in variables, as far out as no call lies in the loop: around a call a variable would have to
  * be saved, in each recursion anew, where memory costs no more than one addition.
  */
-#include "loops.h"
+#include "costs.h"
 #include <algorithm>
 
 namespace
 {
 
-bool block_is_quiet(basic_block block)
+bool all_calls(const routine &r, const cfg_loop &loop, bool fits(const gimple *call))
 {
-    for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
-        if (is_gimple_call(gsi_stmt(at)) && !call_is_harmless(gsi_stmt(at)))
-            return false;
+    for (uint32_t i = 0; i < loop.n_blocks; i++) {
+        basic_block block = r.blocks[loop.blocks[i]];
+        for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+            if (is_gimple_call(gsi_stmt(at)) && !fits(gsi_stmt(at)))
+                return false;
+    }
     return true;
 }
 
 bool loop_is_quiet(const routine &r, const cfg_loop &loop)
 {
-    if (loop.is_irreducible || !loop.n_exits)
+    if (loop.is_irreducible || !loop.n_exits || !all_calls(r, loop, call_is_harmless))
         return false;
-    for (uint32_t i = 0; i < loop.n_blocks; i++)
-        if (!block_is_quiet(r.blocks[loop.blocks[i]]))
-            return false;
     for (uint32_t i = 0; i < loop.n_exits; i++)
         if (!r.places[loop.exits[i]].on)
             return false;
@@ -42,22 +45,10 @@ bool loop_is_quiet(const routine &r, const cfg_loop &loop)
     return true;
 }
 
-bool block_calls(basic_block block)
+/* It will be a few instructions and no call. */
+bool call_is_cheap(const gimple *call)
 {
-    for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
-        const gcall *call = dyn_cast<gcall *>(gsi_stmt(at));
-        if (call && !gimple_call_internal_p(call) && !is_inexpensive_builtin(gimple_call_fndecl(call)))
-            return true;
-    }
-    return false;
-}
-
-bool loop_calls(const routine &r, const cfg_loop &loop)
-{
-    for (uint32_t i = 0; i < loop.n_blocks; i++)
-        if (block_calls(r.blocks[loop.blocks[i]]))
-            return true;
-    return false;
+    return gimple_call_internal_p(call) || is_inexpensive_builtin(gimple_call_fndecl(call));
 }
 
 /* A block that does nothing and to which several lead: the compiler has them jump to where it leads. */
@@ -171,7 +162,7 @@ loop_facts know_loops(routine &r, const options &options)
     facts.trips.resize(facts.loops.n);
     for (uint32_t l = 0; l < facts.loops.n; l++) {
         facts.is_quiet.push_back(options.promote && loop_is_quiet(r, facts.loops.at[l]));
-        facts.is_free.push_back(facts.is_quiet[l] && !loop_calls(r, facts.loops.at[l]));
+        facts.is_free.push_back(facts.is_quiet[l] && all_calls(r, facts.loops.at[l], call_is_cheap));
     }
     if (options.promote && options.trips)
         facts.trips = routine_find_trips(r, facts.loops, facts.is_quiet);
