@@ -226,8 +226,7 @@ static void write_locations(struct conversion *conversion)
                                        .n_events = is_first ? location->n_events : 0,
                                        .first_ns = location->first_ns,
                                        .last_ns = location->last_ns,
-                                       .n_bad = lane->reader.n_bad,
-                                       .is_damaged = lane->reader.is_damaged};
+                                       .is_damaged = spool_reader_lacks_records(&lane->reader)};
         lane_write(lane, &record, sizeof record, PART_LOCATION);
     }
 }

@@ -5,10 +5,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A number of a process may have been given out again: only one that maps this very file counts. */
-bool spool_in_use(const char *path, int32_t pid)
+static bool is_mapped(const char *path, int32_t pid)
 {
     char maps[64], line[8192];
     const char *name = strrchr(path, '/');
@@ -23,6 +24,19 @@ bool spool_in_use(const char *path, int32_t pid)
     if (file)
         fclose(file);
     return found;
+}
+
+/* Launchers may return while the processes they have ended still take themselves down. */
+bool spool_in_use(const char *path, int32_t pid)
+{
+    enum { N_LOOKS = 50 };
+    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
+    bool is_in_use = is_mapped(path, pid);
+    for (int i = 0; is_in_use && i < N_LOOKS; i++) {
+        nanosleep(&pause, NULL);
+        is_in_use = is_mapped(path, pid);
+    }
+    return is_in_use;
 }
 
 int lock_take(const char *path)

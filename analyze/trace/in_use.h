@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is this spool file still mapped by the process that writes it? Known for processes of this machine only. */
+/* Is this spool file still mapped by the process that writes it, and stays so for a second? Known for processes of this
+ * machine only. */
 bool spool_in_use(const char *path, int32_t pid);
 
 /* Waits until nobody else holds the lock file `path`. Returns a descriptor for lock_release; -1 where locks do not

@@ -108,7 +108,7 @@ static void add_missing(struct join *join)
         if (!join->locations.at[i].thread)
             has_master.at[join->locations.at[i].rank] = 1;
     for (uint32_t rank = 0; rank < join->n_ranks; rank++) {
-        if (!join->ranks[rank].is_there && !n_missing++)
+        if (!join->ranks[rank].has_calls && !n_missing++)
             first = rank;
         if (has_master.at[rank])
             continue;
@@ -121,8 +121,10 @@ static void add_missing(struct join *join)
     vec_release(&has_master);
     if (n_missing)
         *vec_push(&join->notes) =
-            arena_printf(&join->arena, "Nothing was recorded of %u of %u ranks (the first is rank %u).", n_missing,
-                         join->n_ranks, first);
+            arena_printf(&join->arena,
+                         "The records of %u of %u ranks are missing (the first is rank %u): that others wait for "
+                         "them is not seen.",
+                         n_missing, join->n_ranks, first);
 }
 
 static int by_location(const void *left, const void *right)

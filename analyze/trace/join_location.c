@@ -161,6 +161,7 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
     struct join *join = tables->join;
     struct file_tables file = {0};
     struct join_location location = {.rank = files[0].rank, .thread = files[0].thread};
+    bool is_damaged = false;
     int taken = 0, result = 0;
     for (; !result && (size_t)taken < n && files[taken].thread == location.thread; taken++) {
         struct part_location end = {0};
@@ -168,10 +169,16 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
         result = read_stacks(tables, path, &file, &location, &end);
         free(path);
         location.n_events += end.n_events;
+        is_damaged |= end.is_damaged;
         if (end.last_ns > location.last_ns)
             location.last_ns = end.last_ns;
         take_times(tables, &end);
     }
+    if (is_damaged)
+        join_note(tables,
+                  arena_printf(&join->arena,
+                               "Records of rank %u are damaged or cut off: part of its calls or samples is missing.",
+                               location.rank));
     if (!result) {
         write_local_definitions(tables, &file, archive_location(location.rank, location.thread));
         *vec_push(&join->locations) = location;

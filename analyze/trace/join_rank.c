@@ -218,11 +218,10 @@ static void take_clock(struct rank_tables *tables, const struct ww_clock *record
         (struct join_clock){record->local_ns, (int64_t)(record->reference_ns - record->local_ns), record->error_ns};
 }
 
-static void take_note(struct rank_tables *tables, const struct ww_note *record)
+void join_note(struct rank_tables *tables, const char *text)
 {
-    struct join *join = tables->join;
-    *vec_push(&join->ranks[tables->rank].properties) = ARCHIVE_PROP_NOTE;
-    *vec_push(&join->ranks[tables->rank].properties) = join_plain_name(join, record->text, record->bytes);
+    *vec_push(&tables->join->ranks[tables->rank].properties) = ARCHIVE_PROP_NOTE;
+    *vec_push(&tables->join->ranks[tables->rank].properties) = text;
 }
 
 static void take_neighbors(struct rank_tables *tables, const struct ww_neighbors *record)
@@ -266,7 +265,8 @@ static void take_record(struct rank_tables *tables, const struct ww_head *head)
         take_clock(tables, record);
         break;
     case WW_NOTE:
-        take_note(tables, record);
+        join_note(tables, join_plain_name(tables->join, ((const struct ww_note *)record)->text,
+                                          ((const struct ww_note *)record)->bytes));
         break;
     case WW_NEIGHBORS:
         take_neighbors(tables, record);
@@ -297,6 +297,7 @@ static void take_header(struct rank_tables *tables, const struct ww_header *head
     struct join *join = tables->join;
     struct join_rank *rank = &join->ranks[tables->rank];
     rank->is_there = true;
+    rank->has_calls |= header->kind == WW_KIND_EVENTS && !header->thread;
     memcpy(rank->host, header->host, sizeof rank->host);
     if (header->end_how > rank->end_how) {
         rank->end_how = header->end_how;

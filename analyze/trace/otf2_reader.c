@@ -123,14 +123,16 @@ static void read_local_definitions(struct archive_reader *archive, OTF2_DefReade
     OTF2_DefReader *defs = OTF2_Reader_GetDefReader(archive->reader, archive->tables.location_ids.at[loc]);
     struct offset_target target = {archive, loc};
     uint64_t n_read = 0, limit = location_record_limit(archive, loc, "def");
-    if (!defs)
+    if (!defs && !archive->trace->is_ours && limit == UINT64_MAX)
         return; /* not every tool writes them */
-    if (OTF2_Reader_RegisterDefCallbacks(archive->reader, defs, callbacks, &target) ||
+    if (!defs || OTF2_Reader_RegisterDefCallbacks(archive->reader, defs, callbacks, &target) ||
         OTF2_Reader_ReadLocalDefinitions(archive->reader, defs, limit, &n_read) || n_read >= limit) {
         archive->trace->is_damaged = true;
-        trace_note(archive->trace, "The definitions of rank %u are damaged.", archive->trace->locations[loc].rank);
+        trace_note(archive->trace, "The definitions of rank %u are damaged or missing.",
+                   archive->trace->locations[loc].rank);
     }
-    OTF2_Reader_CloseDefReader(archive->reader, defs);
+    if (defs)
+        OTF2_Reader_CloseDefReader(archive->reader, defs);
     clocks_sort(&archive->clocks, loc);
 }
 

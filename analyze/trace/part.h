@@ -23,8 +23,7 @@ struct part_location {
     uint32_t is_unfinished; /* ended inside a call */
     uint64_t n_events;      /* 0 in a file of samples: its events are counted with the thread */
     uint64_t first_ns, last_ns;
-    uint64_t n_bad;
-    uint32_t is_damaged;
+    uint32_t is_damaged; /* some records of the spool file were not sound, or it was cut off */
 };
 
 struct part_group {

@@ -175,11 +175,18 @@ const struct ww_head *spool_reader_next(struct spool_reader *reader)
         reader->at += bytes;
         if (head->type == WW_PAD)
             continue;
-        if (record_fits(head))
+        if (record_fits(head)) {
+            reader->n_calls += head->type == WW_CALL;
             return head;
+        }
         reader->n_bad++;
     }
     return NULL;
+}
+
+bool spool_reader_lacks_records(const struct spool_reader *reader)
+{
+    return reader->is_damaged || reader->n_bad || (reader->header.end_ns && reader->n_calls < reader->header.n_calls);
 }
 
 size_t spool_text_length(const char *text, uint32_t bytes)

@@ -16,8 +16,9 @@ struct spool_reader {
     int fd;
     uint8_t *buffer;
     size_t at, filled, cap;
-    uint64_t n_bad;  /* records skipped because their contents contradict their length */
-    bool is_damaged; /* the record at the end makes no sense: what follows is lost */
+    uint64_t n_calls; /* records of calls handed out */
+    uint64_t n_bad;   /* records skipped because their contents contradict their length */
+    bool is_damaged;  /* the record at the end makes no sense: what follows is lost */
 };
 
 /* Opens a file and checks its header. Returns 0, or -1 after error(). Close in both cases. */
@@ -26,6 +27,8 @@ int spool_reader_open(struct spool_reader *reader, const char *path);
 int spool_reader_open_quietly(struct spool_reader *reader, const char *path);
 /* The next record, or NULL at the end. Valid until the next call. Record types of later versions are handed out too. */
 const struct ww_head *spool_reader_next(struct spool_reader *reader);
+/* At the end: were records damaged, or is the file shorter than what was written? */
+bool spool_reader_lacks_records(const struct spool_reader *reader);
 void spool_reader_close(struct spool_reader *reader);
 
 /* Length of a record's text: up to its zero, at most `bytes`. */

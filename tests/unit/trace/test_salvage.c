@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,6 +54,35 @@ static void save_simple(const char *dir, int rank, int n_ranks)
     image_world(&image);
     image_call(&image, CALL(Barrier, 0, 5));
     save(&image, dir);
+}
+
+/* A file that lacks some of the calls that its header counts, or a rank of which there are samples only: it is said. */
+static void test_incomplete(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned n_counted;
+        const char *note;
+    } cases[] = {{2, NULL}, {3, "Records of rank 0 are damaged or cut off"}, {0, "1 of 1 ranks are missing"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *dir = run_dir_new();
+        struct spool_image calls = image_events(0, 1, 0), samples = image_samples(0, 1, 0);
+        image_header(&calls)->n_calls = cases[i].n_counted;
+        image_header(&calls)->end_ns = at(20);
+        image_world(&calls);
+        image_call(&calls, CALL(Barrier, 0, 5));
+        image_call(&calls, CALL(Barrier, 6, 9));
+        if (cases[i].n_counted)
+            image_save(&calls, dir, calls.bytes.n);
+        image_sample(&samples, (struct ww_sample){.time_ns = at(3)});
+        save(&samples, dir);
+        struct trace *trace = make_trace(dir);
+        assert_int_equal(trace->n_notes, cases[i].note != NULL);
+        assert_true(!cases[i].note || strstr(trace->notes[0], cases[i].note));
+        trace_close(trace);
+        image_release(&calls);
+        run_dir_remove(dir);
+    }
 }
 
 static bool is_there(const char *dir, const char *name)
@@ -111,6 +141,14 @@ static void test_interrupted(void **state)
 }
 
 /* A spool that its program still maps is left alone. */
+static void *end_soon(void *mapped)
+{
+    usleep(30 * 1000);
+    munmap(mapped, WW_HEADER_BYTES);
+    return NULL;
+}
+
+/* A process that goes on recording keeps its spool; one that is about to end is waited for. */
 static void test_in_use(void **state)
 {
     (void)state;
@@ -126,8 +164,10 @@ static void test_in_use(void **state)
     assert_ptr_not_equal(mapped, MAP_FAILED);
     assert_int_equal(convert_salvage(dir, NULL), -1);
     assert_true(is_there(dir, "spool/0-0.ev"));
-    munmap(mapped, WW_HEADER_BYTES);
+    pthread_t ending;
+    assert_int_equal(pthread_create(&ending, NULL, end_soon, mapped), 0);
     assert_int_equal(convert_salvage(dir, NULL), 0);
+    pthread_join(ending, NULL);
     assert_false(is_there(dir, "spool"));
     assert_false(is_there(dir, "join.lock"));
     close(fd);
@@ -186,7 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_torn),       cmocka_unit_test(test_missing_rank), cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_keep_spool), cmocka_unit_test(test_in_use),       cmocka_unit_test(test_away),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_nothing),    cmocka_unit_test(test_incomplete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
