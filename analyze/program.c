@@ -303,10 +303,12 @@ bool program_find(const char *name, char path[PATH_MAX])
 
 int program_not_found(const char *name)
 {
+    struct stat status;
     if (errno != ENOENT)
         return error("%s: %s", name, strerror(errno));
-    return access(name, F_OK) == 0 ? error("%s is not in PATH, but here: write ./%s", name, name)
-                                   : error("%s: no such program", name);
+    return stat(name, &status) == 0 && S_ISREG(status.st_mode)
+               ? error("%s is not in PATH, but here: write ./%s", name, name)
+               : error("%s: no such program", name);
 }
 
 /* The first library named in the dynamic section that is an MPI's. */

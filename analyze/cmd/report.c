@@ -132,6 +132,13 @@ static void parse_option(struct options *options, int option)
     }
 }
 
+/* How many things the text report is to show instead of its overview. JSON has room for several. */
+static int n_views(const struct options *options)
+{
+    return (options->cause > 0) + (options->site > 0) + options->list_sites + options->list_routines +
+           (options->routine != NULL) + options->by_space;
+}
+
 static struct options parse(int argc, char **argv)
 {
     struct options options = {.text = {.n_top = 5, .hide_small = true, .width = terminal_width()}};
@@ -140,6 +147,8 @@ static struct options parse(int argc, char **argv)
         parse_option(&options, option);
     if (options.only_causing && !options.list_routines && !options.routine)
         die("--causing goes with --routines or --routine NAME");
+    if (!options.is_json && n_views(&options) > 1)
+        die("give one of --cause, --sites, --site, --routines, --routine and --by space at a time");
     options.path = option_run(argc, argv);
     return options;
 }

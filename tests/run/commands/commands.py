@@ -40,6 +40,8 @@ TABLE = """
 1 | no cause 9999            | report --cause 9999 @good
 1 | no site 9999             | report --site 9999 @good
 1 | --cause                  | report --cause 0 @good
+1 | one of --cause           | report --cause 1 --sites @good
+1 | one of --cause           | report --routines --by space @good
 1 | no such file             | annotate @missing
 1 | no run                   | annotate @empty
 1 | definitions              | annotate @cut-definitions
