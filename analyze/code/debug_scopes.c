@@ -110,6 +110,17 @@ static uint32_t add_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
     return id;
 }
 
+/*
+ * A routine that tests something first may be split, and its rest inlined into it again, as if it called itself on the
+ * line where it begins. To its author that is one routine.
+ */
+static bool is_rest_of(const struct walk *walk, Dwarf_Die *die, uint32_t around)
+{
+    const struct scope *scope = &walk->unit->scopes.at[around];
+    return scope->line != 0 && origin_of(die) == scope->origin &&
+           attribute_number(die, DW_AT_call_line, false) == scope->line;
+}
+
 static void note_noreturn(struct walk *walk, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
@@ -132,7 +143,7 @@ static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *
         *scope = add_scope(walk, die, SCOPE_NONE);
         return !dwarf_hasattr(die, DW_AT_declaration); /* one without code may hold one that has some */
     case DW_TAG_inlined_subroutine:
-        if (around != SCOPE_NONE)
+        if (around != SCOPE_NONE && !is_rest_of(walk, die, around))
             *scope = add_scope(walk, die, around);
         return around != SCOPE_NONE && *scope != SCOPE_NONE;
     case DW_TAG_lexical_block:

@@ -72,6 +72,15 @@ static bool is_closed_on_first_line(const struct loop_context *c, uint32_t loop,
     return search.n_on_first_line > 0;
 }
 
+/* False where another copy of the routine begins: it may be inlined into itself. */
+static bool may_begin(const struct unit *unit, uint32_t routine, uint64_t address)
+{
+    uint32_t scope = debug_scope_at(unit, address);
+    while (scope != SCOPE_NONE && unit->scopes.at[scope].origin != unit->scopes.at[routine].origin)
+        scope = unit->scopes.at[scope].parent;
+    return scope == SCOPE_NONE || scope == routine;
+}
+
 /*
  * True when a statement row for the first line of a routine lies in the loop: then the loop calls it. Not asked at the
  * head's own address, where the rows of what comes before the loop may stand too, nor where that line has the loop.
@@ -89,7 +98,8 @@ static bool begins_in_loop(const struct loop_context *c, uint32_t loop, uint32_t
             const struct line_row *row = &c->unit->rows[r];
             if (row->address >= block->hi)
                 break;
-            if (row->is_statement && row->line == scope->line && row->file == scope->file && row->address != head)
+            if (row->is_statement && row->line == scope->line && row->file == scope->file && row->address != head &&
+                may_begin(c->unit, routine, row->address))
                 return true;
         }
     }
@@ -106,11 +116,10 @@ static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t sco
         return false;
     if (s->entry == 0 && !(loop_has_address(c, loop, s->lo) && loop_has_address(c, loop, s->hi - 1)))
         return true;
-    uint64_t entry = s->entry ? s->entry : s->lo;
-    /* Entered where the loop begins: by the loop, if that has anything else to do. */
-    if (entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
+    /* Entered where the loop begins, or who knows where: by the loop, if that has anything else to do. */
+    if (s->entry == 0 || s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
         return search.n_inside == search.n;
-    return !loop_has_address(c, loop, entry);
+    return !loop_has_address(c, loop, s->entry);
 }
 
 static bool is_system_scope(const struct loop_context *c, uint32_t scope)

@@ -174,6 +174,9 @@ static void test_cpp(void **state)
     static const char *const programs[] = {"cpp-O0", "cpp-O1", "cpp-O2", "cpp-O3", "cpp-sections", "cpp-lto"};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         n_bad += check_program(programs[i], "shapes.cpp");
+    static const char *const inlined[] = {"inlined-O0", "inlined-O1", "inlined-O2", "inlined-O3"};
+    for (size_t i = 0; i < sizeof inlined / sizeof *inlined; i++)
+        n_bad += check_program(inlined[i], "inlined.cpp");
     assert_int_equal(n_bad, 0);
 }
 
