@@ -46,6 +46,7 @@ struct code_place {
     uint32_t source; /* id, or that of the copy met first: only those are returned by code_place_at */
     uint32_t module;
     bool is_loop;
+    bool is_system; /* of a system header, compiled into the program: its time belongs to who called it */
     uint32_t
         parent; /* place that encloses it in the same routine (outer loop, then the routine); CODE_NONE for a routine */
     uint32_t depth;   /* 0 = routine, 1 = outermost loop */
@@ -61,6 +62,11 @@ struct code_place {
 
 /* The innermost loop (or routine) around a link-time address; CODE_NONE when nothing is known. Memoised. */
 uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
+/*
+ * For a loop in a system header that is called, not inlined, at an address of user code: the place that an inlined one
+ * would have, a loop on the line of the call. CODE_NONE without lines.
+ */
+uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address);
 const struct code_place *code_place(struct code *code, uint32_t place);
 uint32_t code_n_places(const struct code *code);
 

@@ -126,6 +126,7 @@ static uint32_t new_loop(struct maker *m, uint32_t loop, uint32_t parent)
     place->parent = parent;
     place->depth = around->depth + 1;
     place->file = file_text(m, s->file);
+    place->is_system = place->file != NULL && source_is_system(place->file);
     place->line_first = s->line_first;
     place->line_last = s->line_last;
     place->host_routine = routine->host_routine;
@@ -226,17 +227,13 @@ static void make_routine(struct maker *m, uint32_t routine, uint32_t scope)
     if (scope != SCOPE_NONE) {
         place->host_routine = debug_scope_name(m->debug, m->unit, scope);
         set_routine_lines(m, place, scope);
+        place->is_system = place->file != NULL && source_is_system(place->file);
     }
     if (place->host_routine == NULL)
         place->host_routine = name_readable(&m->code->arena, r->name);
     place->routine = place->host_routine;
     m->routine_place = place->id;
 }
-
-/* What copies of one place in several routines have in common. */
-struct source_key {
-    uint32_t file, line, routine_line, is_loop;
-};
 
 /* "Field<double>::total" and "Field<float>::total" together are "Field::total". */
 static const char *without_arguments(struct arena *arena, const char *name)
@@ -255,7 +252,7 @@ static const char *without_arguments(struct arena *arena, const char *name)
     return text;
 }
 
-static void join(struct maker *m, struct code_place *first, const struct code_place *copy)
+static void join(struct code *code, struct code_place *first, const struct code_place *copy)
 {
     if (copy->line_first < first->line_first)
         first->line_first = copy->line_first;
@@ -263,25 +260,24 @@ static void join(struct maker *m, struct code_place *first, const struct code_pl
         first->line_last = copy->line_last;
     if (first->routine != NULL && copy->routine != NULL && strcmp(first->routine, copy->routine) != 0 &&
         strchr(first->routine, '<') != NULL)
-        first->routine = without_arguments(&m->code->arena, first->routine);
+        first->routine = without_arguments(&code->arena, first->routine);
 }
 
-/* Makes the place a copy of the one that has this key already. */
-static void settle(struct maker *m, struct code_place *place, struct source_key key)
+void place_settle(struct code *code, struct module *module, struct code_place *place, struct source_key key)
 {
     if (place->parent != CODE_NONE) {
-        place->parent = place_at(m, place->parent)->source;
-        place->depth = place_at(m, place->parent)->depth + 1;
+        place->parent = code->places.at[place->parent]->source;
+        place->depth = code->places.at[place->parent]->depth + 1;
     }
     if (key.file == INTERN_NONE || key.line == 0)
         return;
-    uint32_t number = intern_put(&m->module->sources, &key, sizeof key);
-    if (number == m->module->source_places.n) {
-        *vec_push(&m->module->source_places) = place->id;
+    uint32_t number = intern_put(&module->sources, &key, sizeof key);
+    if (number == module->source_places.n) {
+        *vec_push(&module->source_places) = place->id;
         return;
     }
-    place->source = m->module->source_places.at[number];
-    join(m, place_at(m, place->source), place);
+    place->source = module->source_places.at[number];
+    join(code, code->places.at[place->source], place);
 }
 
 static void settle_all(struct maker *m, uint32_t routine_scope)
@@ -291,11 +287,11 @@ static void settle_all(struct maker *m, uint32_t routine_scope)
         const struct scope *s = &m->unit->scopes.at[routine_scope];
         key = (struct source_key){.file = s->file, .line = s->line};
     }
-    settle(m, place_at(m, m->routine_place), key);
+    place_settle(m->code, m->module, place_at(m, m->routine_place), key);
     for (size_t i = 0; i < m->kin.n; i++) {
         const struct kin *kin = &m->kin.at[i];
         key = (struct source_key){kin->file, kin->head_line, kin->routine_line, true};
-        settle(m, place_at(m, kin->place), key);
+        place_settle(m->code, m->module, place_at(m, kin->place), key);
     }
 }
 

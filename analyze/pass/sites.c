@@ -221,22 +221,42 @@ struct found_place {
     bool is_loop;          /* and between two waits */
 };
 
-/* From `frame` outwards: the first loop that lies between two waits, else the first place of user code. */
+/* What a header's loop that was called from `frame` is to whoever wrote that. */
+static struct found_place frame_find_call(const struct sites *sites, uint32_t frame)
+{
+    const struct trace_frame *at = &sites->trace->frames[frame];
+    uint32_t place = code_place_of_call(sites->code, at->module, at->address - (at->is_return ? 1 : 0));
+    return (struct found_place){.place = place, .frame = frame, .is_loop = true};
+}
+
+/*
+ * From `frame` outwards: the first loop that lies between two waits, else the first place of user code. What lies in
+ * system headers belongs to who called it: to the loop around the call, else, if it is a loop, to the call.
+ */
 static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
 {
-    struct found_place first = {.place = CODE_NONE, .frame = TRACE_NONE};
+    struct found_place first = {.place = CODE_NONE, .frame = TRACE_NONE}, call = first;
     const struct trace *trace = sites->trace;
+    bool is_first_system = false, is_in_header_loop = false;
     uint32_t n_seen = 0;
     for (uint32_t at = frame; at < trace->n_frames && n_seen++ < trace->n_frames; at = trace->frames[at].parent) {
-        uint32_t place = sites_frame_place(sites, at);
-        if (place == CODE_NONE)
+        uint32_t id = sites_frame_place(sites, at);
+        if (id == CODE_NONE)
             continue;
-        if (code_place(sites->code, place)->is_loop && !place_spans_waits(sites, place))
-            return (struct found_place){.place = place, .frame = at, .is_loop = true};
-        if (first.place == CODE_NONE)
-            first = (struct found_place){.place = place, .frame = at};
+        const struct code_place *place = code_place(sites->code, id);
+        struct found_place here = {
+            .place = id, .frame = at, .is_loop = place->is_loop && !place_spans_waits(sites, id)};
+        if (here.is_loop && !place->is_system)
+            return here;
+        is_in_header_loop |= here.is_loop;
+        if (is_in_header_loop && !place->is_system && call.place == CODE_NONE)
+            call = frame_find_call(sites, at);
+        if (first.place == CODE_NONE || (is_first_system && !place->is_system)) {
+            first = here;
+            is_first_system = place->is_system;
+        }
     }
-    return first;
+    return call.place != CODE_NONE ? call : first;
 }
 
 static uint32_t sample_step_by_region(struct sites *sites, uint32_t frame)

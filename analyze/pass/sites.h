@@ -64,9 +64,9 @@ uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to);
 const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
 /*
  * The step (computing) of a sample: the innermost frame of user code that lies in a natural loop, so that straight-line
- * helpers and the run-time library are charged to the loop that calls them. Loops that call MPI do not count (they go
- * on across the waits and explain none); where there is no other, it is the innermost place of user code. TRACE_NONE
- * when nothing is known.
+ * helpers, the run-time library and routines of system headers are charged to the loop that calls them. Loops that call
+ * MPI do not count (they go on across the waits and explain none); where there is no other, it is the innermost place
+ * of user code. TRACE_NONE when nothing is known.
  */
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame);
 /* The place of a frame of user code, or CODE_NONE. */
