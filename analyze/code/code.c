@@ -188,6 +188,13 @@ uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address)
     return block != NULL ? block->place : model->place;
 }
 
+uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address)
+{
+    const struct model *model = model_at(code, module, address);
+    const struct model_block *block = model != NULL ? model_block_at(model, address) : NULL;
+    return block != NULL ? block->depth : 0;
+}
+
 const struct code_place *code_place(struct code *code, uint32_t place)
 {
     return place < code->places.n ? code->places.at[place] : NULL;

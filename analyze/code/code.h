@@ -67,6 +67,8 @@ uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
  * would have, a loop on the line of the call. CODE_NONE without lines.
  */
 uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address);
+/* How many loops of the machine code an address lies in; 0 also when nothing is known. */
+uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address);
 const struct code_place *code_place(struct code *code, uint32_t place);
 uint32_t code_n_places(const struct code *code);
 

@@ -105,6 +105,7 @@ static void fill_blocks(struct code *code, struct model *model, const struct gra
         uint32_t loop = loops->innermost != NULL ? loops->innermost[b] : CFG_NONE;
         model->blocks[b] = (struct model_block){.lo = graph->blocks.at[b].lo, .hi = graph->blocks.at[b].hi};
         model->blocks[b].place = loop != CFG_NONE ? place_of[loop] : model->place;
+        model->blocks[b].depth = loop != CFG_NONE ? loops->at[loop].depth : 0;
     }
 }
 

@@ -11,7 +11,7 @@
 /* [lo, hi) is one basic block. */
 struct model_block {
     uint64_t lo, hi;
-    uint32_t place;
+    uint32_t place, depth; /* 0 = in no loop of the machine code */
 };
 
 /* A routine with its out-of-line parts. */

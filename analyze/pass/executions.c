@@ -23,6 +23,7 @@ void executions_release(struct executions *executions)
     for (uint32_t i = 0; executions->modules && i < executions->trace->n_modules; i++)
         if (executions->modules[i])
             counts_close(executions->modules[i]);
+    block_places_release(&executions->block_places);
     vec_free(executions->modules);
     vec_free(executions->is_opened);
     vec_free(executions->has_points);
@@ -65,6 +66,12 @@ struct counts *executions_module(struct executions *executions, uint32_t module)
     return executions->modules[module];
 }
 
+uint32_t executions_block_place(struct executions *executions, uint32_t module, const struct counts_function *function,
+                                uint32_t block)
+{
+    return block_place(&executions->block_places, executions->code, module, function, block);
+}
+
 static void add_stack(struct executions *executions, uint32_t module, uint32_t frame, double sign)
 {
     const struct trace *trace = executions->trace;
@@ -96,8 +103,7 @@ static void note_contradictions(struct executions *executions, uint32_t module, 
     for (size_t i = 0; i < executions->result.faults.n; i++) {
         const struct counts_function *function = counts_function(counts, executions->result.faults.at[i].function);
         for (uint32_t b = 0; b < function->n_blocks; b++) {
-            uint64_t address = function->blocks[b].address;
-            uint32_t place = address ? code_place_at(executions->code, module, address) : CODE_NONE;
+            uint32_t place = executions_block_place(executions, module, function, b);
             if (place != CODE_NONE)
                 *vec_push(&executions->contradicted) = place;
         }
@@ -135,8 +141,7 @@ static void place_visit(void *context, uint32_t module, const struct counts_func
                         const struct counts_row *row)
 {
     struct most_executed *found = context;
-    uint64_t address = function->blocks[row->block].address;
-    uint32_t place = address ? code_place_at(found->executions->code, module, address) : CODE_NONE;
+    uint32_t place = executions_block_place(found->executions, module, function, row->block);
     const struct executions *executions = found->executions;
     if (place == CODE_NONE || (place < executions->is_partial.n && executions->is_partial.at[place]))
         return;

@@ -11,7 +11,7 @@
  * more. Blocks of inner loops belong to those.
  */
 #pragma once
-#include "analyze/counts/counts.h"
+#include "analyze/pass/block_places.h"
 #include "analyze/pass/survey.h"
 #include "analyze/pass/sparse.h"
 
@@ -22,6 +22,7 @@ struct executions {
     struct code *code;
     struct counts **modules; /* by module; NULL = not opened, or no counts there */
     bool *is_opened, *has_points;
+    struct block_places block_places;
     VEC(bool) is_partial;       /* by place: threads that take no counts run it as well */
     VEC(uint32_t) contradicted; /* places of functions whose counts contradict each other */
     struct counts_result result;
@@ -36,6 +37,9 @@ void executions_release(struct executions *executions);
 void executions_leave_out(struct executions *executions, struct sites *sites, const struct survey *survey);
 /* NULL when the module has no counts or is not the file that ran. */
 struct counts *executions_module(struct executions *executions, uint32_t module);
+/* The place of a counted block; CODE_NONE when no code is left of it. */
+uint32_t executions_block_place(struct executions *executions, uint32_t module, const struct counts_function *function,
+                                uint32_t block);
 /* Solves packed bins: for each high half of a key, adds (high half, place) with its executions to `out`, packed. */
 void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out);
 

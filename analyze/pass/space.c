@@ -19,8 +19,8 @@ struct space {
 static uint32_t place_of(const struct space *space, uint32_t module, const struct counts_function *function,
                          uint32_t block)
 {
-    uint64_t address = function->blocks[block].address;
-    return code_place_at(space->executions->code, module, address ? address : function->address);
+    uint32_t place = executions_block_place(space->executions, module, function, block);
+    return place != CODE_NONE ? place : code_place_at(space->executions->code, module, function->address);
 }
 
 static struct allocation allocation_make(const struct space *space, uint32_t module,

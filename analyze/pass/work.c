@@ -39,8 +39,7 @@ static void add_effects(struct work *work, uint32_t module, const struct counts_
 {
     for (size_t i = 0; i < work->effects.n; i++) {
         const struct counts_effect *effect = &work->effects.at[i];
-        uint64_t address = function->blocks[effect->block].address;
-        uint32_t place = address ? code_place_at(work->executions->code, module, address) : CODE_NONE;
+        uint32_t place = executions_block_place(work->executions, module, function, effect->block);
         if (place != CODE_NONE)
             sparse_add(&work->sum, place, (double)effect->executions * block_instructions(function, effect->block));
     }

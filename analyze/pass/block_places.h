@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where in the code the counted blocks of a function are. Compilers move instructions out of loops, never into them, so
+ * that a block may lie in several pieces: it is where its innermost piece is, and of several of those the longest one.
+ */
+#pragma once
+#include "analyze/code/code.h"
+#include "analyze/counts/counts.h"
+#include "wrap/base/map.h"
+
+struct block_places {
+    struct arena arena;
+    struct map of_function; /* by address of the function's table: that of its places by block */
+};
+
+/* CODE_NONE for a block of which no code is left. */
+uint32_t block_place(struct block_places *places, struct code *code, uint32_t module,
+                     const struct counts_function *function, uint32_t block);
+void block_places_release(struct block_places *places);

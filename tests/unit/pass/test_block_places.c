@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counted blocks in several pieces, laid over a routine of a real program that has one loop. */
+#include "analyze/pass/block_places.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { BODY = 2, EMPTY = 3, GONE = 4, N_BLOCKS = 5 };
+
+static const struct code_place *only_loop(struct code *code, uint32_t module, const char *routine)
+{
+    for (uint32_t r = 0; r < code_n_routines(code, module); r++)
+        code_place_at(code, module, code_routine_address(code, module, r));
+    for (uint32_t p = 0; p < code_n_places(code); p++)
+        if (code_place(code, p)->is_loop && !strcmp(code_place(code, p)->routine, routine))
+            return code_place(code, p);
+    return NULL;
+}
+
+static void a_block_is_where_its_innermost_piece_is(void **state)
+{
+    (void)state;
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/c-O2", NULL, 0);
+    const struct code_place *loop = only_loop(code, module, "kernel");
+    assert_non_null(loop);
+    uint64_t entry = loop->routine_address, inside = loop->address;
+    /* What was moved out of the loop is longer than what was left there; another block's label is all of it. */
+    const struct points_address pieces[] = {{entry, BODY, POINTS_CODE},
+                                            {inside, EMPTY, POINTS_CODE},
+                                            {inside + 1, BODY, POINTS_RETURN},
+                                            {inside, BODY, POINTS_CODE}};
+    struct counts_block blocks[N_BLOCKS] = {[BODY] = {.address = entry}, [EMPTY] = {.address = entry}};
+    struct counts_function function = {
+        .blocks = blocks, .n_blocks = N_BLOCKS, .addresses = pieces, .n_addresses = sizeof pieces / sizeof *pieces};
+    struct block_places places = {0};
+    assert_int_equal(block_place(&places, code, module, &function, BODY), loop->id);
+    assert_int_equal(block_place(&places, code, module, &function, EMPTY), code_place_at(code, module, entry));
+    assert_int_equal(block_place(&places, code, module, &function, GONE), CODE_NONE);
+    block_places_release(&places);
+    code_close(code);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_block_is_where_its_innermost_piece_is)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
