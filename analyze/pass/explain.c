@@ -7,6 +7,8 @@
 static const double WORTH_SAYING = 0.2;
 /* Numbers of threads that are closer than this are the same. */
 static const double WORTH_COUNTING = 1.3;
+/* Times that differ by less are equally long. */
+static const double LONGER = 1.05;
 
 struct crowd {
     uint32_t *ranks, n;
@@ -80,7 +82,7 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
         return arena_printf(arena, "%s %s %s in it, %s next to nothing", who, verb(late, "spends", "spend"),
                             names_duration(arena, late->mean_ns), whom);
     double ratio = late->mean_ns / others->mean_ns;
-    if (ratio < 1.05)
+    if (ratio < LONGER)
         return arena_printf(arena, "%s %s no longer in it than %s in all, but before the others wait", who,
                             verb(late, "spends", "spend"), whom);
     return arena_printf(arena, "%s %s %.*f x as long in it as %s", who, verb(late, "spends", "spend"),
@@ -137,6 +139,9 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
     double more = late->mean_executions / others->mean_executions;
     double instructions = ratio_of(late->mean_instructions, others->mean_instructions * more);
     double cost = ratio_of(late->computing_ns, others->computing_ns * more);
+    if (more * instructions < 0.98 && late->computing_ns < LONGER * others->computing_ns)
+        return arena_printf(arena, "%s %s it %s %s in all, but before the others wait", who, verb(late, "runs", "run"),
+                            explain_times(arena, cause, more, instructions), whom);
     return arena_printf(arena, "%s %s it %s %s, %s", who, verb(late, "runs", "run"),
                         explain_times(arena, cause, more, instructions), whom,
                         explain_each(arena, cause, instructions, cost));
