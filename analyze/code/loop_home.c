@@ -26,6 +26,7 @@ struct home_search {
     uint32_t scope;
     size_t n, n_inside;
     size_t n_statements;    /* that begin outside */
+    size_t n_ways;          /* jumps and calls outside */
     size_t n_on_first_line; /* of the routine */
 };
 
@@ -51,8 +52,10 @@ static void count_inside(void *state, uint32_t insn)
     search->n++;
     if (scope_is_within(search->c->unit, source->scope, search->scope))
         search->n_inside++;
-    else if (source->is_statement)
-        search->n_statements++;
+    else {
+        search->n_statements += source->is_statement;
+        search->n_ways += search->c->graph->insns.at[insn].flow > FLOW_NOP;
+    }
 }
 
 static void find_first_line(void *state, uint32_t insn)
@@ -116,9 +119,9 @@ static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t sco
         return false;
     if (s->entry == 0 && !(loop_has_address(c, loop, s->lo) && loop_has_address(c, loop, s->hi - 1)))
         return true;
-    /* Entered where the loop begins, or who knows where: by the loop, if that has anything else to do. */
+    /* Entered where the loop begins, or who knows where: by the loop, if that does any of the going round. */
     if (s->entry == 0 || s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
-        return search.n_inside == search.n;
+        return search.n_ways == 0;
     return !loop_has_address(c, loop, s->entry);
 }
 
