@@ -153,6 +153,23 @@ double cost_of(const routine &r, const loop_facts &facts, const double *weights,
  * would grow by the square of the loop's size. */
 enum { MOST_ADDITIONS = 256 };
 
+bool call_is_of_another(const gimple *call)
+{
+    return gimple_call_fndecl(call) != cfun->decl;
+}
+
+/* What the loop tells needs a value from before it, which every recursion would have to save. */
+bool keeps_a_value(const trips &trips)
+{
+    return trips.kind == trips::AT_EXIT && TREE_CODE(trips.base) == SSA_NAME;
+}
+
+bool loop_tells(const loop_facts &facts, uint32_t loop)
+{
+    const trips &trips = facts.trips[loop];
+    return facts.is_quiet[loop] && trips.kind != trips::UNKNOWN && (facts.is_flat[loop] || !keeps_a_value(trips));
+}
+
 } // namespace
 
 loop_facts know_loops(routine &r, const options &options)
@@ -163,6 +180,7 @@ loop_facts know_loops(routine &r, const options &options)
     for (uint32_t l = 0; l < facts.loops.n; l++) {
         facts.is_quiet.push_back(options.promote && loop_is_quiet(r, facts.loops.at[l]));
         facts.is_free.push_back(facts.is_quiet[l] && all_calls(r, facts.loops.at[l], call_is_cheap));
+        facts.is_flat.push_back(all_calls(r, facts.loops.at[l], call_is_of_another));
     }
     if (options.promote && options.trips)
         facts.trips = routine_find_trips(r, facts.loops, facts.is_quiet);
@@ -172,10 +190,8 @@ loop_facts know_loops(routine &r, const options &options)
 uint32_t telling_loop(const routine &r, const loop_facts &facts, uint32_t e)
 {
     uint32_t head = r.graph.edges.at[e].to, l = facts.loops.innermost[head];
-    if (l == CFG_NONE || facts.loops.at[l].head != head || !facts.loops.order.is_retreating[e] || !facts.is_quiet[l] ||
-        facts.trips[l].kind == trips::UNKNOWN)
-        return CFG_NONE;
-    return l;
+    bool is_way_back = l != CFG_NONE && facts.loops.at[l].head == head && facts.loops.order.is_retreating[e];
+    return is_way_back && loop_tells(facts, l) ? l : (uint32_t)CFG_NONE;
 }
 
 const cfg_loop *head_to_count(const routine &r, const cfg_loops &loops, uint32_t e)

@@ -9,6 +9,7 @@ struct loop_facts {
     cfg_loops loops{};
     std::vector<bool> is_quiet; /* the thread cannot synchronise in it, and every way in and out can carry code */
     std::vector<bool> is_free;  /* quiet, and without calls, around which registers would have to be saved */
+    std::vector<bool> is_flat;  /* the function does not call itself in it */
     std::vector<struct trips> trips;
 };
 

@@ -15,19 +15,6 @@
 #include "routine.h"
 #include <map>
 
-bool call_is_harmless(const gimple *stmt)
-{
-    const gcall *call = as_a<const gcall *>(stmt);
-    if (gimple_call_internal_p(call))
-        return true;
-    int flags = gimple_call_flags(call);
-    if (!(flags & ECF_NOTHROW) || (flags & (ECF_NORETURN | ECF_RETURNS_TWICE)))
-        return false;
-    if (flags & (ECF_CONST | ECF_PURE))
-        return true;
-    return (flags & ECF_LEAF) && gimple_call_builtin_p(call, BUILT_IN_NORMAL);
-}
-
 /* What a return statement would return to someone who comes over this edge; false when that does more than return. */
 bool edge_returns(edge e, tree *value)
 {

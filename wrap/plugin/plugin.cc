@@ -72,6 +72,7 @@ unsigned count_function(function *fn)
     const char *why = "";
     the_unit.current.reset();
     purity_restore();
+    calls_remember();
     routine_prepare_loops();
     bool is_counted = place_counters(*r, &why);
     routine_forget_loops();

@@ -89,11 +89,14 @@ static inline const char *routine_symbol(tree decl)
     return symbol + (*symbol == '*');
 }
 
+/* calls.cc: true for a call during which the thread cannot reach a synchronisation and which always comes back. */
+bool call_is_harmless(const gimple *call);
+/* Finds out whether that holds for calls of the function in hand. */
+void calls_remember();
+
 /* graph.cc: false, with the reason, when the function cannot be counted. Changes tail calls so that each has a return
  * statement of its own. */
 bool routine_build_graph(routine &r, const options &options, const char **why);
-/* True for a call during which the thread cannot reach a synchronisation and which always comes back. */
-bool call_is_harmless(const gimple *call);
 /* A returns-twice call that is the block's first statement, or null. */
 gimple *block_receiver(basic_block block);
 /* True when nothing but a return statement follows the edge. Sets *value to what it returns then. */

@@ -3,7 +3,8 @@
 # check_code.sh PLUGIN SOURCES PROGRAMS
 # What counters must not do to the code around them. A function that may return at once and saves no registers before it
 # knows does not save any with counters either (early_returns.c: six pushes and pops a call); a choice between two values
-# needs no jump (choices.c: a wrong guess each time); and the address of counters occupies no register.
+# needs no jump (choices.c: a wrong guess each time); a loop that tells its iterations counts nothing in it, if what it
+# calls ends no interval (helpers.c); and the address of counters occupies no register.
 set -eu
 plugin=$1 root=$2 programs=$3
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-code.XXXXXX")
@@ -29,6 +30,17 @@ jumps() { # CODE: jumps on conditions in the functions that choose
         is_open && $2 ~ /^j/ && $2 != "jmp" { n[name]++ }
         END { for (name in n) print name, n[name] }' "$1" | sort
 }
+additions() { # CODE: additions to counters between the way back of a loop and where it leads, in the functions that tell
+    LC_ALL=C awk 'function place(address) { sub(/:$/, "", address); return sprintf("%16s", address) }
+        /^[0-9a-f]+ <.*>:$/ { name = $2; is_open = name ~ /<tells_/; n = 0 }
+        is_open && /%fs:/ { at[n++] = place($1) }
+        is_open && $2 ~ /^j/ && place($3) < place($1) {
+            inside = 0
+            for (i = 0; i < n; i++)
+                inside += at[i] >= place($3)
+            print name, inside
+        }' "$1" | sort
+}
 
 for level in -O2 -O3; do
     build $level early_returns.c
@@ -42,4 +54,8 @@ for level in -O2 -O3; do
     jumps "$folder/counted.code" >"$folder/counted"
     [ "$(wc -l <"$folder/plain")" = 2 ] || { echo "$level: which functions choose?" >&2; cat "$folder/plain" >&2; exit 1; }
     diff "$folder/plain" "$folder/counted" || { echo "$level: counters made jumps of choices" >&2; exit 1; }
+    build $level helpers.c
+    additions "$folder/counted.code" >"$folder/counted"
+    [ "$(wc -l <"$folder/counted")" = 2 ] || { echo "$level: which functions tell?" >&2; cat "$folder/counted" >&2; exit 1; }
+    ! grep -v ' 0$' "$folder/counted" || { echo "$level: these count in their loops" >&2; exit 1; }
 done
