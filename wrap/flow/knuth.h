@@ -15,9 +15,10 @@
 
 /*
  * Expected frequency of every edge per call, by edge number: loops run ten times, branches go either way alike, but a
- * loop's exits share what entered it. For placement only; in the graph's arena.
+ * loop's exits share what entered it. is_counting (by loop; NULL = none): the loop has a variable that counts, and a
+ * test before it lets nine of ten in. For placement only; in the graph's arena.
  */
-double *knuth_weights(struct cfg *cfg, const struct cfg_loops *loops);
+double *knuth_weights(struct cfg *cfg, const struct cfg_loops *loops, const unsigned char *is_counting);
 
 /*
  * Chooses the edges that need a counter: those outside the heaviest spanning tree. An edge with is_fixed cannot carry

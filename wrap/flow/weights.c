@@ -6,10 +6,12 @@
  *  2. a head of weight W gives each exit of its loop W / (number of exits), unless the edge has a weight already;
  *  3. a block then shares out its weight (a head: ten times its weight) over its other outgoing edges alike, after
  *     taking off what its own loop-exit edges were given.
+ * And one rule of ours: where the test of a loop that counts its iterations was copied to before the loop, the way past
+ * the loop is given the tenth of its block that an exit of the loop would be given.
  */
 #include "wrap/flow/knuth.h"
 
-enum { LOOP_MULTIPLIER = 10 };
+enum { LOOP_MULTIPLIER = 10, LONGEST_WAY = 4 };
 static const double UNASSIGNED = -1;
 
 static double block_weight(const struct cfg *cfg, const struct cfg_order *order, const double *weights, uint32_t block)
@@ -30,6 +32,60 @@ static void weigh_exits(const struct cfg_loop *loop, double weight, double *weig
             weights[loop->exits[i]] = weight / loop->n_exits;
 }
 
+/* The block that follows this one and nothing else, or none. */
+static uint32_t only_successor(const struct cfg *cfg, uint32_t block)
+{
+    uint32_t first = cfg->out_at[block];
+    return cfg->out_at[block + 1] - first == 1 ? cfg->edges.at[cfg->out[first]].to : CFG_NONE;
+}
+
+/* A way that branches nowhere leads from `from` to `to`. */
+static bool leads_straight_to(const struct cfg *cfg, uint32_t from, uint32_t to)
+{
+    for (int n = 0; n < LONGEST_WAY && from != CFG_NONE; n++, from = only_successor(cfg, from))
+        if (from == to)
+            return true;
+    return false;
+}
+
+/* The loop outside of `from` into which the edge leads, or none. */
+static uint32_t loop_entered(const struct cfg *cfg, const struct cfg_loops *loops, uint32_t edge)
+{
+    uint32_t at = cfg->edges.at[edge].to;
+    for (int n = 0; n < LONGEST_WAY && at != CFG_NONE; n++, at = only_successor(cfg, at)) {
+        uint32_t l = loops->innermost[at];
+        if (l != CFG_NONE && loops->at[l].head == at)
+            return cfg_loop_contains(loops, l, cfg->edges.at[edge].from) ? CFG_NONE : l;
+    }
+    return CFG_NONE;
+}
+
+/* The edge leads into a loop that counts, and the other one to where that loop ends. */
+static bool enters_guarded_loop(const struct cfg *cfg, const struct cfg_loops *loops, const unsigned char *is_counting,
+                                uint32_t edge, uint32_t other)
+{
+    uint32_t l = loop_entered(cfg, loops, edge);
+    if (l == CFG_NONE || !is_counting[l])
+        return false;
+    for (uint32_t i = 0; i < loops->at[l].n_exits; i++)
+        if (leads_straight_to(cfg, cfg->edges.at[loops->at[l].exits[i]].to, cfg->edges.at[other].to))
+            return true;
+    return false;
+}
+
+static void weigh_guard(const struct cfg *cfg, const struct cfg_loops *loops, const unsigned char *is_counting,
+                        uint32_t block, double weight, double *weights)
+{
+    const uint32_t *out = cfg->out + cfg->out_at[block];
+    if (cfg->out_at[block + 1] - cfg->out_at[block] != 2 || weights[out[0]] >= 0 || weights[out[1]] >= 0)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (enters_guarded_loop(cfg, loops, is_counting, out[i], out[1 - i])) {
+            weights[out[1 - i]] = weight / LOOP_MULTIPLIER;
+            return;
+        }
+}
+
 static void share_out(const struct cfg *cfg, uint32_t block, double weight, double *weights)
 {
     uint32_t n_others = 0;
@@ -43,7 +99,7 @@ static void share_out(const struct cfg *cfg, uint32_t block, double weight, doub
             weights[cfg->out[i]] = weight > 0 ? weight / n_others : 0;
 }
 
-double *knuth_weights(struct cfg *cfg, const struct cfg_loops *loops)
+double *knuth_weights(struct cfg *cfg, const struct cfg_loops *loops, const unsigned char *is_counting)
 {
     double *weights = arena_array(&cfg->arena, double, cfg->edges.n);
     for (size_t e = 0; e < cfg->edges.n; e++)
@@ -55,6 +111,8 @@ double *knuth_weights(struct cfg *cfg, const struct cfg_loops *loops)
             weigh_exits(&loops->at[l], weight, weights);
             weight *= LOOP_MULTIPLIER;
         }
+        if (is_counting)
+            weigh_guard(cfg, loops, is_counting, block, weight, weights);
         share_out(cfg, block, weight, weights);
     }
     for (size_t e = 0; e < cfg->edges.n; e++)

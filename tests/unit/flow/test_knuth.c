@@ -69,7 +69,7 @@ static void test_counts_of_random_executions(void **state)
         random_routine(&cfg, &random);
         struct cfg_loops loops = cfg_find_loops(&cfg);
         unsigned char is_counted[MOST_EDGES];
-        uint32_t n = knuth_place(&cfg, cfg.n_blocks - 1, knuth_weights(&cfg, &loops), NULL, is_counted);
+        uint32_t n = knuth_place(&cfg, cfg.n_blocks - 1, knuth_weights(&cfg, &loops, NULL), NULL, is_counted);
         assert_int_equal(n, cfg.edges.n + 1 - (cfg.n_blocks - 1));
         struct execution run;
         execute(&cfg, &random, &run);
@@ -95,7 +95,7 @@ static void test_fixed_edges(void **state)
         }
         struct knuth_tree tree;
         bool has_no_cycle = knuth_build(&cfg, cfg.n_blocks - 1, is_free, &tree);
-        uint32_t n = knuth_place(&cfg, cfg.n_blocks - 1, knuth_weights(&cfg, &loops), is_fixed, is_counted);
+        uint32_t n = knuth_place(&cfg, cfg.n_blocks - 1, knuth_weights(&cfg, &loops, NULL), is_fixed, is_counted);
         assert_int_equal(n != CFG_NONE, has_no_cycle);
         n_refused += n == CFG_NONE;
         struct execution run;
@@ -120,7 +120,7 @@ static void test_placement_is_optimal(void **state)
             random_routine(&cfg, &random);
         while (cfg.edges.n > 11 && (cfg_release(&cfg), true));
         struct cfg_loops loops = cfg_find_loops(&cfg);
-        double *weights = knuth_weights(&cfg, &loops), cost = 0;
+        double *weights = knuth_weights(&cfg, &loops, NULL), cost = 0;
         unsigned char is_counted[MOST_EDGES];
         knuth_place(&cfg, cfg.n_blocks - 1, weights, NULL, is_counted);
         for (size_t e = 0; e < cfg.edges.n; e++)
@@ -160,9 +160,33 @@ static void test_worked_weights(void **state)
     struct cfg cfg;
     worked_example(&cfg);
     struct cfg_loops loops = cfg_find_loops(&cfg);
-    double *weights = knuth_weights(&cfg, &loops);
+    double *weights = knuth_weights(&cfg, &loops, NULL);
     for (size_t e = 0; e < cfg.edges.n; e++)
         assert_true(weights[e] == expected[e]);
+    cfg_release(&cfg);
+}
+
+/*
+ * A loop whose test is repeated before it: 1 goes to 2, from which the loop 3 begins, or past it to 5, where the loop
+ * ends through 4. A loop that counts is entered nine times of ten.
+ */
+static void test_guard_weights(void **state)
+{
+    (void)state;
+    static const struct cfg_edge edges[] = {{0, 1}, {1, 2}, {1, 5}, {2, 3}, {3, 3}, {3, 4}, {4, 5}};
+    static const double even[] = {1, .5, .5, .5, 4.5, .5, .5}, guarded[] = {1, .9, .1, .9, 8.1, .9, .9};
+    struct cfg cfg;
+    cfg_init(&cfg, 6, 0);
+    for (size_t e = 0; e < sizeof edges / sizeof *edges; e++)
+        cfg_add_edge(&cfg, edges[e].from, edges[e].to);
+    cfg_finish(&cfg);
+    struct cfg_loops loops = cfg_find_loops(&cfg);
+    assert_int_equal(loops.n, 1);
+    for (unsigned char is_counting = 0; is_counting < 2; is_counting++) {
+        const double *weights = knuth_weights(&cfg, &loops, &is_counting);
+        for (size_t e = 0; e < cfg.edges.n; e++)
+            assert_float_equal(weights[e], is_counting ? guarded[e] : even[e], 1e-12);
+    }
     cfg_release(&cfg);
 }
 
@@ -186,7 +210,7 @@ static void test_worked_cost(void **state)
     struct cfg_loops loops = cfg_find_loops(&cfg);
     double flat[7] = {0};
     unsigned char best[7], blind[7];
-    assert_int_equal(knuth_place(&cfg, 5, knuth_weights(&cfg, &loops), NULL, best), 3);
+    assert_int_equal(knuth_place(&cfg, 5, knuth_weights(&cfg, &loops, NULL), NULL, best), 3);
     assert_int_equal(knuth_place(&cfg, 5, flat, NULL, blind), 3);
     int64_t cost = placement_cost(&cfg, best, count);
     assert_true(cost <= 101);
@@ -252,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_fixed_edges),
         cmocka_unit_test(test_placement_is_optimal),
         cmocka_unit_test(test_worked_weights),
+        cmocka_unit_test(test_guard_weights),
         cmocka_unit_test(test_worked_cost),
         cmocka_unit_test(test_contradiction),
         cmocka_unit_test(test_forest),
