@@ -25,14 +25,12 @@ static struct loop_source source_of_call(struct debug *debug, const struct unit 
     return source;
 }
 
-uint32_t code_place_of_call(struct code *code, uint32_t module_id, uint64_t address)
+static uint32_t call_make(struct code *code, struct module *module, uint32_t around, uint64_t address)
 {
-    uint32_t around = code_place_at(code, module_id, address);
-    struct module *module = module_get(code, module_id);
     struct unit *unit = debug_unit_at(&module->debug, address);
-    if (unit == NULL || around == CODE_NONE)
-        return CODE_NONE;
-    struct loop_source source = source_of_call(&module->debug, unit, address);
+    struct loop_source source = {.scope = SCOPE_NONE};
+    if (unit != NULL && around != CODE_NONE)
+        source = source_of_call(&module->debug, unit, address);
     if (source.scope == SCOPE_NONE || source.file == INTERN_NONE || source.head_line == 0)
         return CODE_NONE;
     struct code_place *place = place_new(code);
@@ -50,4 +48,21 @@ uint32_t code_place_of_call(struct code *code, uint32_t module_id, uint64_t addr
     uint32_t routine_line = unit->scopes.at[source.scope].line;
     place_settle(code, module, place, (struct source_key){source.file, source.head_line, routine_line, true});
     return place->source;
+}
+
+uint32_t code_place_of_call(struct code *code, uint32_t module_id, uint64_t address)
+{
+    bool is_new;
+    uint32_t around = code_place_at(code, module_id, address);
+    struct module *module = module_get(code, module_id);
+    uint64_t *slot = map_put(&module->calls, address, &is_new);
+    if (is_new)
+        *slot = call_make(code, module, around, address);
+    return (uint32_t)*slot;
+}
+
+uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address)
+{
+    const uint64_t *place = map_get(&module_get(code, module)->calls, address);
+    return place != NULL ? (uint32_t)*place : CODE_NONE;
 }

@@ -32,6 +32,7 @@ static void module_close(struct module *module)
     debug_close(&module->debug);
     intern_release(&module->sources);
     vec_release(&module->source_places);
+    map_release(&module->calls);
     decoder_close(module->decoder);
     if (module->has_image)
         image_close(&module->image);

@@ -64,9 +64,11 @@ struct code_place {
 uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
 /*
  * For a loop in a system header that is called, not inlined, at an address of user code: the place that an inlined one
- * would have, a loop on the line of the call. CODE_NONE without lines.
+ * would have, a loop on the line of the call. CODE_NONE without lines. Memoised.
  */
 uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address);
+/* The same for an address that was asked about before; CODE_NONE for any other. */
+uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address);
 /* How many loops of the machine code an address lies in; 0 also when nothing is known. */
 uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address);
 const struct code_place *code_place(struct code *code, uint32_t place);

@@ -6,6 +6,7 @@
 #include "analyze/code/image.h"
 #include "analyze/code/insn.h"
 #include "analyze/code/routines.h"
+#include "wrap/base/map.h"
 #include "wrap/base/vec.h"
 
 /* [lo, hi) is one basic block. */
@@ -34,6 +35,7 @@ struct module {
     struct model **models;       /* by routine; NULL = not analysed yet */
     struct intern sources;       /* places of the source: see places.c */
     VEC(uint32_t) source_places; /* by number in sources: the place met first */
+    struct map calls;            /* by address of the call: its place (call_place.c) */
 };
 
 struct code {

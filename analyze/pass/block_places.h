@@ -11,9 +11,21 @@
 struct block_places {
     struct arena arena;
     struct map of_function; /* by address of the function's table: that of its places by block */
+    struct map calls;       /* likewise, of its calls */
+};
+
+/* Calls that are places of their own (code_place_of_call), in counted blocks of a function. */
+struct block_calls {
+    struct block_call {
+        uint32_t block, place;
+    } * at;
+    uint32_t n;
 };
 
 /* CODE_NONE for a block of which no code is left. */
 uint32_t block_place(struct block_places *places, struct code *code, uint32_t module,
                      const struct counts_function *function, uint32_t block);
+/* Of those that are known as places when a function is first asked about. */
+const struct block_calls *block_calls_of(struct block_places *places, struct code *code, uint32_t module,
+                                         const struct counts_function *function);
 void block_places_release(struct block_places *places);

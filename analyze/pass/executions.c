@@ -137,20 +137,29 @@ struct most_executed {
     VEC(uint32_t) places;
 };
 
-static void place_visit(void *context, uint32_t module, const struct counts_function *function,
-                        const struct counts_row *row)
+static void place_ran(struct most_executed *found, uint32_t place, uint64_t executions)
 {
-    struct most_executed *found = context;
-    uint32_t place = executions_block_place(found->executions, module, function, row->block);
-    const struct executions *executions = found->executions;
-    if (place == CODE_NONE || (place < executions->is_partial.n && executions->is_partial.at[place]))
+    const struct executions *from = found->executions;
+    if (place == CODE_NONE || (place < from->is_partial.n && from->is_partial.at[place]))
         return;
     bool is_new;
     uint64_t *slot = map_put(&found->most, place, &is_new);
     if (is_new)
         *vec_push(&found->places) = place;
-    if (row->executions > *slot)
-        *slot = row->executions;
+    if (executions > *slot)
+        *slot = executions;
+}
+
+static void place_visit(void *context, uint32_t module, const struct counts_function *function,
+                        const struct counts_row *row)
+{
+    struct most_executed *found = context;
+    struct executions *from = found->executions;
+    place_ran(found, executions_block_place(from, module, function, row->block), row->executions);
+    const struct block_calls *calls = block_calls_of(&from->block_places, from->code, module, function);
+    for (uint32_t i = 0; i < calls->n; i++)
+        if (calls->at[i].block == row->block)
+            place_ran(found, calls->at[i].place, row->executions);
 }
 
 static void solve_one(struct executions *executions, uint64_t high, const struct term *terms, size_t n,

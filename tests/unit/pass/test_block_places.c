@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counted blocks in several pieces, laid over a routine of a real program that has one loop. */
+/* Counted blocks in several pieces, and calls in them, laid over a routine of a real program that has one loop. */
 #include "analyze/pass/block_places.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,6 +38,13 @@ static void a_block_is_where_its_innermost_piece_is(void **state)
     assert_int_equal(block_place(&places, code, module, &function, BODY), loop->id);
     assert_int_equal(block_place(&places, code, module, &function, EMPTY), code_place_at(code, module, entry));
     assert_int_equal(block_place(&places, code, module, &function, GONE), CODE_NONE);
+    uint32_t call = code_place_of_call(code, module, inside);
+    assert_int_not_equal(call, CODE_NONE);
+    assert_true(code_place(code, call)->is_loop);
+    const struct block_calls *calls = block_calls_of(&places, code, module, &function);
+    assert_int_equal(calls->n, 1);
+    assert_int_equal(calls->at[0].block, BODY);
+    assert_int_equal(calls->at[0].place, call);
     block_places_release(&places);
     code_close(code);
 }
