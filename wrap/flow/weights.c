@@ -11,7 +11,7 @@
  */
 #include "wrap/flow/knuth.h"
 
-enum { LOOP_MULTIPLIER = 10, LONGEST_WAY = 4 };
+enum { LOOP_MULTIPLIER = 10, LONGEST_WAY = 4 /* blocks: between a test and its loop stand one or two */ };
 static const double UNASSIGNED = -1;
 
 static double block_weight(const struct cfg *cfg, const struct cfg_order *order, const double *weights, uint32_t block)
