@@ -172,7 +172,9 @@ static struct column *columns_gather(struct costs *costs, const struct rank_cost
 
 /*
  * What samples say of a column's cost. A unit of work costs the same everywhere, as an exponential distribution, and n
- * samples of w ns each have been seen in so much work: the mean of the posterior and its relative variance.
+ * samples of w ns each have been seen in so much work: the mean of the posterior and its relative variance. Work that
+ * calls what is not counted (a matrix product, output) may cost thousands of times as much, so the mean of the
+ * distribution is that of all but one of the samples, where that is more: one sample alone may have strayed there.
  */
 static double sampled_cost(const struct rank_costs *rank, double work_sum, const struct column *column,
                            double *variance)
@@ -180,8 +182,11 @@ static double sampled_cost(const struct rank_costs *rank, double work_sum, const
     double usual = rank->counted_ns / work_sum;
     double sample_ns = rank->n_samples > 0 ? rank->counted_ns / rank->n_samples : INFINITY;
     double n = rank->n_samples > 0 ? column->sampled_ns / rank->sampled_ns * rank->n_samples : 0;
+    double samples_per_ns = column->work / sample_ns, mean = usual; /* of cost */
+    if (samples_per_ns > 0)
+        mean = fmax(usual, (n - 1) / samples_per_ns);
     *variance = 1 / (1 + n) + SAMPLING_BIAS * SAMPLING_BIAS;
-    return (1 + n) / (1 / usual + column->work / sample_ns);
+    return (1 + n) / (1 / mean + samples_per_ns);
 }
 
 /* The cost on all processes together, unless samples of this one contradict it. */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The time passes inside the C library, in a few long calls: a program that was built to count has next to no work
+ * there. It belongs to the loop with the calls, not to loops of the program with much work of their own.
+ *
+ * ranks: 2
+ * expect: loop=copies rank=1 share=0.9 call=MPI_Barrier routine=keep_states waiters=0 counted_kind=more-work
+ */
+#include "known.h"
+#include <string.h>
+
+enum { STATES = 24, STATE_BYTES = 1 << 19 };
+static char states[STATES + 1][STATE_BYTES];
+
+__attribute__((noinline)) static void keep_states(void)
+{
+    /* begin copies */
+    for (int i = 0; i < STATES; i++)
+        memmove(states[i], states[i + 1], STATE_BYTES);
+    /* end copies */
+}
+
+int main(int argc, char **argv)
+{
+    int rank = known_start(&argc, &argv);
+    memset(states, 1, sizeof states);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int round = 0; round < 150; round++) {
+        common_work(500000);
+        if (rank == 1)
+            keep_states();
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
