@@ -3,11 +3,13 @@
 #include "analyze/run.h"
 #include "wrap/base/err.h"
 #include <stdlib.h>
+#include <string.h>
 
-/* Frames name modules by their number in the trace, passes ask the code model with the same number. */
-static struct code *pipeline_code(const struct trace *trace)
+struct code *pipeline_code(const struct trace *trace)
 {
     struct code *code = code_open();
+    if (trace->code_dir)
+        code_use_kept(code, trace->code_dir);
     for (uint32_t i = 0; i < trace->n_modules; i++) {
         const struct trace_module *module = &trace->modules[i];
         const uint8_t *build_id = module->build_id_bytes ? module->build_id : NULL;
@@ -40,4 +42,21 @@ void pipeline_release(struct pipeline *pipeline)
     if (pipeline->trace)
         trace_close(pipeline->trace);
     *pipeline = (struct pipeline){0};
+}
+
+bool pipeline_lacks_program(const struct pipeline *pipeline)
+{
+    const struct trace *trace = pipeline->trace;
+    for (uint32_t i = 0; pipeline->code && i < trace->n_modules; i++) {
+        const char *path = trace->modules[i].path, *slash = strrchr(path, '/');
+        if (!trace->program || strcmp(slash ? slash + 1 : path, trace->program) != 0)
+            continue;
+        enum code_state state = code_module_state(pipeline->code, i);
+        if (state == CODE_MISSING || state == CODE_CHANGED) {
+            warn("%s %s since it was recorded: its loops cannot be named; bring back the recorded build", path,
+                 state == CODE_MISSING ? "has gone" : "has changed");
+            return true;
+        }
+    }
+    return false;
 }

@@ -11,7 +11,13 @@ struct pipeline {
     struct analysis *analysis;
 };
 
+/* The code of a trace's modules, each with its number in the trace; to be closed. */
+struct code *pipeline_code(const struct trace *trace);
+
 /* `path` is a run directory, an archive's anchor (.otf2), a directory with one archive, or NULL for the newest run in
  * the working directory. Returns 0, or -1 after one line on stderr; release the pipeline in both cases. */
 int pipeline_run(struct pipeline *pipeline, const char *path);
 void pipeline_release(struct pipeline *pipeline);
+
+/* Says in one line on stderr when the program's own file cannot be used: then its loops have no names. */
+bool pipeline_lacks_program(const struct pipeline *pipeline);

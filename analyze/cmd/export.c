@@ -9,6 +9,7 @@
 #include "analyze/out/text.h"
 #include "analyze/code/code.h"
 #include "analyze/counts/lines.h"
+#include "analyze/pipeline.h"
 #include "analyze/run.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/err.h"
@@ -67,13 +68,12 @@ static void open_modules(struct gathering *g)
             has_points[trace->points[p].module] = true;
     for (uint32_t m = 0; m < trace->n_modules; m++) {
         const struct trace_module *module = &trace->modules[m];
-        uint32_t id = code_add_module(g->code, module->path, module->build_id, module->build_id_bytes);
         if (!has_points[m])
             continue;
-        enum code_state state = code_module_state(g->code, id);
+        enum code_state state = code_module_state(g->code, m);
         if (state == CODE_CHANGED || state == CODE_MISSING)
             warn("%s is not the file that ran (or is gone): its counts are left out", module->path);
-        else if (counts_open(module->path, &g->counts[m]))
+        else if (counts_open(code_module_file(g->code, m), &g->counts[m]))
             g->counts[m] = NULL;
         if (g->counts[m])
             counts_keep_only(g->counts[m], g->trace->only);
@@ -251,7 +251,7 @@ int cmd_export(int argc, char **argv)
     int status = -1;
     char *anchor = run_find_archive(options.path);
     if (anchor && (g.trace = trace_open(anchor))) {
-        g.code = code_open();
+        g.code = pipeline_code(g.trace);
         status = gather(&g);
         for (uint32_t rank = 0; status == 0 && rank < g.trace->n_ranks; rank++)
             print_rank(&g, rank, options.as_json);

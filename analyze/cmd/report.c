@@ -214,24 +214,6 @@ static int print(const struct options *options, const struct analysis *analysis)
     return 0;
 }
 
-/* One line when the program's own file cannot be used: then its loops have no names. */
-static bool program_is_unusable(const struct pipeline *pipeline)
-{
-    const struct trace *trace = pipeline->trace;
-    for (uint32_t i = 0; pipeline->code && i < trace->n_modules; i++) {
-        const char *path = trace->modules[i].path, *slash = strrchr(path, '/');
-        if (!trace->program || strcmp(slash ? slash + 1 : path, trace->program) != 0)
-            continue;
-        enum code_state state = code_module_state(pipeline->code, i);
-        if (state == CODE_MISSING || state == CODE_CHANGED) {
-            warn("%s %s since it was recorded: its loops cannot be named; bring back the recorded build", path,
-                 state == CODE_MISSING ? "has gone" : "has changed");
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool archive_is_cut(const struct trace *trace)
 {
     if (trace->is_damaged)
@@ -248,7 +230,7 @@ int cmd_report(int argc, char **argv)
         status = print(&options, pipeline.analysis);
     if (fflush(stdout) && status == 0)
         status = error("cannot write the report: %s", strerror(errno));
-    if (status == 0 && (archive_is_cut(pipeline.trace) || program_is_unusable(&pipeline)))
+    if (status == 0 && (archive_is_cut(pipeline.trace) || pipeline_lacks_program(&pipeline)))
         status = STATUS_DEGRADED;
     pipeline_release(&pipeline);
     return status < 0 ? 1 : status;

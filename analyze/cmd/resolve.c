@@ -58,8 +58,17 @@ static bool resolve(void *user, const char *path, const uint8_t *build_id, uint3
     return place->routine != NULL;
 }
 
+/* Only what stacks lead through has been read by now. The rest of the system is not built anew by who records. */
+static bool is_kept(void *user, const char *path, const uint8_t *build_id, uint32_t build_id_bytes)
+{
+    struct resolver *resolver = user;
+    uint32_t module = module_of(resolver, path, build_id, build_id_bytes);
+    return !code_module_is_runtime(resolver->code, module) && code_module_is_read(resolver->code, module) &&
+           code_module_state(resolver->code, module) == CODE_FULL;
+}
+
 struct convert_options resolver_options(struct resolver *resolver)
 {
     return (struct convert_options){
-        .keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL, .resolve = resolve, .user = resolver};
+        .keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL, .resolve = resolve, .is_kept = is_kept, .user = resolver};
 }

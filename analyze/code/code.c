@@ -5,6 +5,7 @@
 #include "analyze/code/names.h"
 #include "analyze/code/runtime.h"
 #include "wrap/base/err.h"
+#include "wrap/base/plain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ void code_close(struct code *code)
 uint32_t code_add_module(struct code *code, const char *path, const uint8_t *build_id, size_t build_id_bytes)
 {
     struct module *module = arena_new(&code->arena, struct module);
-    module->path = arena_strdup(&code->arena, path != NULL ? path : "");
+    module->path = module->file = arena_strdup(&code->arena, path != NULL ? path : "");
     if (build_id != NULL && build_id_bytes > 0) {
         module->build_id = arena_copy(&code->arena, build_id, build_id_bytes);
         module->build_id_bytes = build_id_bytes;
@@ -124,12 +125,37 @@ static void note_degradation(struct code *code, enum degradation which)
         *vec_push(&code->notes) = arena_printf(&code->arena, "%s %s", modules, n == 1 ? one[which] : several[which]);
 }
 
+void code_use_kept(struct code *code, const char *dir)
+{
+    code->kept_dir = arena_strdup(&code->arena, dir);
+}
+
+static enum image_status open_kept(struct code *code, struct module *module)
+{
+    char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
+    plain_hex(name, module->build_id, module->build_id_bytes);
+    const char *file = arena_printf(&code->arena, "%s/%s", code->kept_dir, name);
+    enum image_status status = image_open(&module->image, file, module->build_id, module->build_id_bytes);
+    if (status == IMAGE_OPEN)
+        module->file = file;
+    return status;
+}
+
+/* The recorded build, wherever it is. What is said of it otherwise is said of the file that should be it. */
+static enum image_status open_image(struct code *code, struct module *module)
+{
+    enum image_status status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
+    bool is_elsewhere = status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0 &&
+                        open_kept(code, module) == IMAGE_OPEN;
+    return is_elsewhere ? IMAGE_OPEN : status;
+}
+
 static void open_module(struct code *code, struct module *module)
 {
     enum image_status status = IMAGE_MISSING;
     module->state = CODE_MISSING;
     if (module->path[0] == '/' || (module->path[0] != 0 && module->path[0] != '['))
-        status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
+        status = open_image(code, module);
     if (status == IMAGE_CHANGED)
         module->state = CODE_CHANGED;
     module->has_image = status == IMAGE_OPEN;
@@ -156,6 +182,16 @@ struct module *module_get(struct code *code, uint32_t module_id)
 enum code_state code_module_state(struct code *code, uint32_t module)
 {
     return module_get(code, module)->state;
+}
+
+bool code_module_is_read(const struct code *code, uint32_t module)
+{
+    return module < code->modules.n && code->modules.at[module]->is_open;
+}
+
+const char *code_module_file(struct code *code, uint32_t module)
+{
+    return module_get(code, module)->file;
 }
 
 bool code_module_is_runtime(struct code *code, uint32_t module)

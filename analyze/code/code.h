@@ -21,6 +21,8 @@ void code_close(struct code *code);
 
 /* Registers a module; build_id may be NULL. Returns its id (dense, from 0). Nothing is read yet. */
 uint32_t code_add_module(struct code *code, const char *path, const uint8_t *build_id, size_t build_id_bytes);
+/* Where a module's file has gone or changed, the one named by its build id in this directory is read instead. */
+void code_use_kept(struct code *code, const char *dir);
 
 /* What is known of a module (reads it). */
 enum code_state {
@@ -30,6 +32,10 @@ enum code_state {
     CODE_CHANGED, /* the file is there but has another build id: not used */
 };
 enum code_state code_module_state(struct code *code, uint32_t module);
+/* Has somebody asked for it before? */
+bool code_module_is_read(const struct code *code, uint32_t module);
+/* The path of the file that is read (reads it). */
+const char *code_module_file(struct code *code, uint32_t module);
 /* A run-time library (libc, libm, MPI, OpenMP, BLAS ...) whose time belongs to the loop that called it. */
 bool code_module_is_runtime(struct code *code, uint32_t module);
 /* Sentences for the report about modules that were used but are degraded; n_notes is set. */

@@ -23,7 +23,7 @@ struct model {
 };
 
 struct module {
-    const char *path;
+    const char *path, *file; /* as recorded; the one that is read */
     const uint8_t *build_id; /* NULL = not recorded */
     size_t build_id_bytes;
     bool is_runtime, is_open, has_image;
@@ -43,6 +43,7 @@ struct code {
     VEC(struct module *) modules;
     VEC(struct code_place *) places;
     VEC(const char *) notes;
+    const char *kept_dir; /* NULL = none */
 };
 
 /* Reads the module if that has not been done. */

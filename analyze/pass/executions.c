@@ -58,7 +58,7 @@ struct counts *executions_module(struct executions *executions, uint32_t module)
         executions->is_opened[module] = true;
         enum code_state state = code_module_state(executions->code, module);
         if (state == CODE_FULL || state == CODE_SYMBOLS)
-            if (counts_open(executions->trace->modules[module].path, &executions->modules[module]))
+            if (counts_open(code_module_file(executions->code, module), &executions->modules[module]))
                 executions->modules[module] = NULL;
         if (executions->modules[module])
             counts_keep_only(executions->modules[module], executions->trace->only);

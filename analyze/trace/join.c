@@ -260,6 +260,8 @@ static int join_parts(const char *run_dir, const struct convert_options *options
     if (!result)
         result = close_whole(&join, write_whole(&join, list));
     if (!result)
+        join_keep_code(&join);
+    if (!result)
         result = publish(&join);
     join_release(&join);
     return result;

@@ -5,6 +5,7 @@
  */
 #include "analyze/trace/calls.h"
 #include "analyze/trace/join_defs.h"
+#include "wrap/base/plain.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -117,8 +118,8 @@ static void define_modules(struct def_writer *defs)
     for (uint32_t i = 0; i < join->module_infos.n; i++) {
         const struct join_module_info *info = &join->module_infos.at[i];
         char build_id[2 * sizeof info->build_id + 1] = "-";
-        for (uint32_t byte = 0; byte < info->build_id_bytes; byte++)
-            snprintf(build_id + 2 * byte, 3, "%02x", info->build_id[byte]);
+        if (info->build_id_bytes)
+            plain_hex(build_id, info->build_id, info->build_id_bytes);
         char name[64];
         snprintf(name, sizeof name, ARCHIVE_PROP_MODULE "::%u", i);
         defs_root_property(defs, name, arena_printf(&join->arena, "%s %s", build_id, info->path));

@@ -209,8 +209,10 @@ static void name_program(struct trace *trace)
     if (slash)
         *slash = 0;
     const char *dir = slash ? path : ".";
-    if (trace->is_ours)
+    if (trace->is_ours) {
         trace->run_dir = arena_strdup(&trace->arena, slash == path ? "/" : dir);
+        trace->code_dir = arena_printf(&trace->arena, "%s/" ARCHIVE_CODE, trace->run_dir);
+    }
     const char *name = strrchr(dir, '/') ? strrchr(dir, '/') + 1 : dir;
     if (!trace->program)
         trace->program = arena_strdup(&trace->arena, name);

@@ -150,10 +150,11 @@ struct trace_clocks {
 };
 
 struct trace {
-    struct arena arena;  /* owns everything below */
-    const char *path;    /* anchor file */
-    const char *run_dir; /* NULL for a foreign archive */
-    const char *program; /* base name */
+    struct arena arena;   /* owns everything below */
+    const char *path;     /* anchor file */
+    const char *run_dir;  /* NULL for a foreign archive */
+    const char *code_dir; /* where builds that ran may be, named by build id; NULL for a foreign archive */
+    const char *program;  /* base name */
     const char *command;
     const char *only;        /* patterns of the functions whose counts were recorded; NULL = all */
     const char *recorder;    /* "whywait 0.1.0", "Score-P ..." */

@@ -71,3 +71,13 @@ size_t plain_text(char *to, const char *text)
     *end = '\0';
     return (size_t)(end - to);
 }
+
+void plain_hex(char *to, const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        to[2 * i] = digits[bytes[i] >> 4];
+        to[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    to[2 * n] = '\0';
+}
