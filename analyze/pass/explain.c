@@ -252,6 +252,11 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+void explain_library(struct arena *arena, struct cause *cause, const char *path)
+{
+    add_clause(arena, cause, arena_printf(arena, "most of it inside %s, which is not counted", base_name(path)));
+}
+
 void explain_files(struct arena *arena, struct cause *cause)
 {
     struct crowd late = {0}, others = {0};

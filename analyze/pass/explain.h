@@ -11,5 +11,7 @@ void explain_space(struct arena *arena, struct cause *cause);
 /* Adds how many threads share it at a time, where the two sides differ in that; nothing where it is not known of both.
  */
 void explain_threads(struct arena *arena, struct cause *cause);
+/* Adds that most of it is inside this library, of which nothing is counted. */
+void explain_library(struct arena *arena, struct cause *cause, const char *path);
 /* Adds its files, and how much of them the two sides read and write there; there is at least one. */
 void explain_files(struct arena *arena, struct cause *cause);

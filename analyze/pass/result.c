@@ -3,6 +3,7 @@
 #include "analyze/pass/blame.h"
 #include "analyze/pass/causes.h"
 #include "analyze/pass/efficiency.h"
+#include "analyze/pass/libraries.h"
 #include "analyze/pass/names.h"
 #include "analyze/pass/open_waits.h"
 #include "analyze/pass/profile.h"
@@ -293,6 +294,7 @@ void result_write(const struct result_input *input)
     space_find(analysis, input->executions, &bins);
     space_explain(analysis);
     teams_explain(analysis, input->sites, input->survey);
+    libraries_explain(analysis, input->sites, input->survey);
     file_use_explain(&input->reader->file_use, input->sites, analysis);
     notes_write(input);
     result_check(analysis);
