@@ -15,6 +15,7 @@ static const struct code_place *only_loop(struct code *code, uint32_t module, co
     for (uint32_t p = 0; p < code_n_places(code); p++)
         if (code_place(code, p)->is_loop && !strcmp(code_place(code, p)->routine, routine))
             return code_place(code, p);
+    fail_msg("no loop in %s", routine);
     return NULL;
 }
 
@@ -24,7 +25,8 @@ static void a_block_is_where_its_innermost_piece_is(void **state)
     struct code *code = code_open();
     uint32_t module = code_add_module(code, SHAPES_BIN "/c-O2", NULL, 0);
     const struct code_place *loop = only_loop(code, module, "kernel");
-    assert_non_null(loop);
+    if (!loop)
+        return;
     uint64_t entry = loop->routine_address, inside = loop->address;
     /* What was moved out of the loop is longer than what was left there; another block's label is all of it. */
     const struct points_address pieces[] = {{entry, BODY, POINTS_CODE},
