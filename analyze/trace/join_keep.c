@@ -71,7 +71,7 @@ void join_keep_code(struct join *join)
         char name[2 * sizeof module->build_id + 1];
         plain_hex(name, module->build_id, module->build_id_bytes);
         char *kept = path_format("%s/%s", dir, name);
-        if (linkat(AT_FDCWD, module->path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) && errno == EXDEV)
+        if (linkat(AT_FDCWD, module->path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) && errno != EEXIST)
             left -= copy_file(module->path, kept, left);
         free(kept);
     }
