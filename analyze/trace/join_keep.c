@@ -2,8 +2,8 @@
 /*
  * A run is read when its program has been built anew: that is what comparing runs is for. So the builds that ran are
  * kept in the run directory, each under its build id. A hard link does that for nothing, since linkers make a new file;
- * on another file system it is a copy, if all are not too large. What cannot be kept is no error: its names are lost
- * only when the file has changed.
+ * where there can be none, as on another file system, it is a copy, if all are not too large. What cannot be kept is no
+ * error: its names are lost only when the file has changed.
  */
 #include "analyze/trace/files.h"
 #include "analyze/trace/join.h"
