@@ -231,8 +231,8 @@ static void notes_write(const struct result_input *input)
         analysis->notes[analysis->n_notes++] = code_sentences[i];
     if (input->replay->n_forced)
         analysis->notes[analysis->n_notes++] = arena_printf(
-            &analysis->arena, "%llu calls wait for something that is not in the trace; they count as communication.",
-            (unsigned long long)input->replay->n_forced);
+            &analysis->arena, "%llu %s for something that is not in the trace: that time counts as communication.",
+            (unsigned long long)input->replay->n_forced, input->replay->n_forced == 1 ? "call waits" : "calls wait");
     if (kind_is_open(analysis))
         analysis->notes[analysis->n_notes++] =
             "More time is more work or slower work: times alone cannot tell. Executions can: build with "
