@@ -23,7 +23,7 @@ static void drill_init(struct drill *drill, FILE *out, const struct analysis *an
                        const struct report_options *options)
 {
     *drill = (struct drill){.page = {.out = out, .width = options->width}, .analysis = analysis, .options = options};
-    drill->book = (struct label_book){&drill->arena, analysis, options->full_paths};
+    drill->book = (struct label_book){&drill->arena, analysis, options->full_paths, !options->full_paths};
 }
 
 /* Sites. */

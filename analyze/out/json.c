@@ -371,7 +371,7 @@ static bool write_value(struct json *json, FILE *out, const char *key, const jso
 int json_print(FILE *out, const struct analysis *analysis, const struct json_options *options)
 {
     struct json json = {.analysis = analysis, .options = options};
-    json.book = (struct label_book){&json.arena, analysis, false};
+    json.book = (struct label_book){&json.arena, analysis, false, false};
     json.labels = arena_array(&json.arena, const char *, analysis->n_steps + 1);
     json_apportion(&json);
     json_t *object = json_analysis(&json), *value;

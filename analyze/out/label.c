@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/label.h"
 #include "analyze/out/amount.h"
+#include <ctype.h>
 #include <string.h>
 
 /* The last n components of a path. */
@@ -117,7 +118,48 @@ static const char *state_prefix(enum step_state state)
     return "";
 }
 
-const char *label_step(const struct label_book *book, uint32_t index)
+/* Length of the template arguments that `text` begins with, brackets included; 0 when they are not whole. */
+static size_t arguments_length(const char *text)
+{
+    size_t depth = 0;
+    for (size_t n = 0; text[n]; n++) {
+        depth += text[n] == '<';
+        depth -= text[n] == '>' && text[n - 1] != '-';
+        if (!depth)
+            return n + 1;
+    }
+    return 0;
+}
+
+/* Not an arrow between routines, nor the name of an operator. */
+static bool begins_arguments(const char *text, const char *at)
+{
+    static const char word[] = "operator";
+    size_t n = strlen(word);
+    return *at == '<' && at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_') &&
+           ((size_t)(at - text) < n || strncmp(at - n, word, n) != 0);
+}
+
+/* "solve<...>() <- main()": template arguments that take more room than they are worth are left out. */
+static const char *without_arguments(const struct label_book *book, const char *text)
+{
+    enum { LONG_ARGUMENTS = 24 };
+    static const char left_out[] = "<...>";
+    if (!book->short_names || !strchr(text, '<'))
+        return text;
+    char *brief = arena_alloc(book->arena, strlen(text) + 1), *end = brief;
+    for (const char *from = text; *from;) {
+        size_t n = begins_arguments(text, from) ? arguments_length(from) : 0;
+        bool is_long = n > LONG_ARGUMENTS;
+        size_t n_copied = is_long ? strlen(left_out) : n ? n : 1;
+        memcpy(end, is_long ? left_out : from, n_copied);
+        end += n_copied;
+        from += n ? n : 1;
+    }
+    return brief;
+}
+
+static const char *whole_step(const struct label_book *book, uint32_t index)
 {
     const struct step *step = &book->analysis->steps[index];
     const char *text = arena_printf(book->arena, "%s%s", state_prefix(step->state), label_place(book, step));
@@ -128,7 +170,12 @@ const char *label_step(const struct label_book *book, uint32_t index)
     return arena_printf(book->arena, "%s, called from %s", text, label_place(book, caller));
 }
 
-const char *label_site(const struct label_book *book, uint32_t index)
+const char *label_step(const struct label_book *book, uint32_t index)
+{
+    return without_arguments(book, whole_step(book, index));
+}
+
+static const char *whole_site(const struct label_book *book, uint32_t index)
 {
     const struct wait_site *site = &book->analysis->sites[index];
     const char *text = site->call;
@@ -139,6 +186,11 @@ const char *label_site(const struct label_book *book, uint32_t index)
     if (site->routine)
         return arena_printf(book->arena, "%s in %s", text, label_routine(book, site->routine));
     return text;
+}
+
+const char *label_site(const struct label_book *book, uint32_t index)
+{
+    return without_arguments(book, whole_site(book, index));
 }
 
 static const char *kind_words(enum cause_kind kind)

@@ -6,7 +6,8 @@
 struct label_book {
     struct arena *arena; /* labels live here */
     const struct analysis *analysis;
-    bool full_paths; /* files as in the debug information; otherwise as short as they stay unique */
+    bool full_paths;  /* files as in the debug information; otherwise as short as they stay unique */
+    bool short_names; /* steps and sites without long template arguments */
 };
 
 /* "jacobi.c": the last components of a path that no other file of the analysis shares. */

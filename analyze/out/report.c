@@ -26,7 +26,7 @@ static void report_init(struct report *report, FILE *out, const struct analysis 
                         const struct report_options *options)
 {
     *report = (struct report){.page = {.out = out, .width = options->width}, .analysis = analysis};
-    report->book = (struct label_book){&report->arena, analysis, options->full_paths};
+    report->book = (struct label_book){&report->arena, analysis, options->full_paths, !options->full_paths};
 }
 
 static void report_part(struct report *report, const char *name, double part_ns, bool always)

@@ -84,7 +84,7 @@ static const struct page_column columns[] = {
 void report_space(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
     struct table table = {.page = {.out = out, .width = options->width}, .analysis = analysis};
-    table.book = (struct label_book){&table.arena, analysis, options->full_paths};
+    table.book = (struct label_book){&table.arena, analysis, options->full_paths, !options->full_paths};
     unsigned n = analysis->n_allocations;
     if (options->n_top && n > options->n_top)
         n = options->n_top;

@@ -231,6 +231,23 @@ static void files_of_one_name_are_told_apart(void **state)
     free(text);
 }
 
+static void long_template_arguments_are_left_out(void **state)
+{
+    struct fixture *f = *state;
+    f->steps[0].routine = "grid::sweep<std::vector<double, std::allocator<double> >, 3>::relax<float>";
+    f->site.path = "ns::operator<() <- a<b->c, std::map<int, std::less<int> > >() <- x<y";
+    struct report_options wide = usual, whole = usual;
+    wide.width = whole.width = 200;
+    whole.full_paths = true;
+    char *text = printed(f, &wide);
+    expect_in(text, "in grid::sweep<...>::relax<float>()");
+    expect_in(text, "in ns::operator<() <- a<...>() <- x<y");
+    free(text);
+    text = printed(f, &whole);
+    expect_in(text, "in grid::sweep<std::vector<double, std::allocator<double> >, 3>::relax<float>()");
+    free(text);
+}
+
 static void one_rank_and_no_wait_are_said(void **state)
 {
     struct fixture *f = *state;
@@ -399,6 +416,7 @@ int main(void)
         WITH_FIXTURE(lines_keep_to_the_width),
         WITH_FIXTURE(hostile_names_reach_no_terminal),
         WITH_FIXTURE(files_of_one_name_are_told_apart),
+        WITH_FIXTURE(long_template_arguments_are_left_out),
         WITH_FIXTURE(one_rank_and_no_wait_are_said),
         WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
