@@ -4,7 +4,7 @@
 #include "wrap/base/vec.h"
 #include <math.h>
 
-enum { BUCKET_ALL = UINT32_MAX, FIT_SAMPLES = 100, AS_SAMPLED = -1 };
+enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, FIT_SAMPLES = 100, AS_SAMPLED = -1 };
 #define ATOM_IS_POOL 0x80000000u
 
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
@@ -68,10 +68,14 @@ void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch)
         return;
     struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
     uint32_t alike = pool_add(pools, key, stretch);
+    key.rank = RANK_ALL;
+    uint32_t everybody = pool_add(pools, key, stretch);
+    key.rank = rank;
     key.bucket = BUCKET_ALL;
     uint32_t all = pool_add(pools, key, stretch);
     pools->at[alike].all = all;
-    pools->at[all].all = INTERN_NONE;
+    pools->at[all].all = pools->at[everybody].all = INTERN_NONE;
+    pools->at[everybody].is_of_all_ranks = true;
 }
 
 /* As if so many of its samples were those of all lengths, in the same proportions. */
@@ -112,6 +116,11 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     if (id != INTERN_NONE)
         return id;
     key.bucket = BUCKET_ALL;
+    id = pool_with_samples(pools, key);
+    if (id != INTERN_NONE)
+        return id;
+    key.rank = RANK_ALL;
+    key.bucket = stretch_bucket(stretch);
     return pool_with_samples(pools, key);
 }
 
@@ -358,7 +367,7 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
         return 0;
     }
     spread_pooled(rank, pool, amounts, out);
-    return pools->at[pool].n_samples;
+    return pools->at[pool].is_of_all_ranks ? 1 : pools->at[pool].n_samples;
 }
 
 /* What the time blocked was, by the stretch's own samples or else by its pool's. */

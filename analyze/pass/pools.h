@@ -6,7 +6,9 @@
  * always sum to the measured length. A stretch with few samples has no shares of its own: stretches of one process
  * between the same two call sites, of like length (half an octave), are pooled, and each gets the shares of its pool. A
  * pool that is poor itself borrows a few samples from that of all lengths; one that has next to none gives way to it,
- * and that one to "the code between X and Y". Pools are filled in a first pass over the trace.
+ * and that one to the pool of like length of all processes together: who takes as long there runs the same code, as a
+ * rule, and time that both sides of a wait spend has to have one name to cancel. Where that is poor too it is "the code
+ * between X and Y". Pools are filled in a first pass over the trace.
  *
  * A stretch that takes its shares from a pool is kept as atoms (pool, what), whose steps are looked up when a wait is
  * explained: a stretch costs one look-up however many loops it ran through.
@@ -25,6 +27,7 @@ struct pool {
     double worker_preempted_ns;
     uint32_t n_samples, n_worker, n_blocked, n_sync;
     uint32_t all; /* the pool of all lengths; INTERN_NONE = it is that itself */
+    bool is_of_all_ranks;
     struct shares {
         struct term *at; /* step, share; sums to 1 */
         size_t n;

@@ -90,6 +90,26 @@ static void short_stretches_are_pooled(void **state)
     scene_free(scene);
 }
 
+/* One process was never sampled. Between the same calls the other takes as long, but for a sixth: the rest cancels. */
+static void who_takes_as_long_does_the_same(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t common = code_frame(scene, "common");
+    uint64_t now_us = 10;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 100; i++) {
+        if (i % 10 == 5)
+            sample(scene, 0, common, now_us + 50, 0);
+        barriers(scene, (uint64_t[]){now_us + 130, now_us + 110}, now_us + 130);
+        now_us += 130;
+    }
+    scene_analyse(scene);
+    assert_us(scene_site(scene, WAIT_BARRIER)->waiting_ns / 1000, 2000);
+    assert_us(scene_signed(scene, WAIT_BARRIER, "common"), 2000);
+    scene_free(scene);
+}
+
 /* Between the same two calls fifty short stretches and a long one, which has too few samples to stand alone, but tells
  * more of itself than all the short ones do. */
 static void a_rare_long_stretch_is_not_like_the_others(void **state)
@@ -200,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_share_out_the_measured_length),
         cmocka_unit_test(short_stretches_are_pooled),
+        cmocka_unit_test(who_takes_as_long_does_the_same),
         cmocka_unit_test(a_rare_long_stretch_is_not_like_the_others),
         cmocka_unit_test(preemption_is_no_work),
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
