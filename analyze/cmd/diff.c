@@ -31,14 +31,16 @@ static void parse_runs(struct options *options, int argc, char **argv)
 {
     options->runs = argv;
     options->n_runs = argc;
-    for (int i = 0; i < argc && !options->n_before; i++)
-        if (!strcmp(argv[i], "vs"))
+    int n_vs = 0;
+    for (int i = 0; i < argc; i++)
+        if (!strcmp(argv[i], "vs")) {
             options->n_before = i;
-    if (!options->n_before && argc == 2 && strcmp(argv[0], "vs") != 0)
+            n_vs++;
+        }
+    if (!n_vs && argc == 2)
         options->n_before = 1;
-    int n_after = argc - options->n_before - (argc > 2);
-    bool is_vs_last = argc == 2 && options->n_before && !strcmp(argv[1], "vs");
-    if (!options->n_before || n_after < 1 || is_vs_last || (argc > 2 && strcmp(argv[options->n_before], "vs") != 0))
+    int n_after = argc - options->n_before - n_vs;
+    if (n_vs > 1 || !options->n_before || n_after < 1)
         die("diff takes two runs, or several on each side: whywait diff A1 A2 vs B1 B2");
 }
 

@@ -50,6 +50,10 @@ TABLE = """
 1 | none of the sources      | annotate --width 80 @good
 1 | no source to show        | annotate --file nosuch.c @good
 1 | takes two runs           | diff --top 1 @good
+1 | takes two runs           | diff @good @good @good
+1 | takes two runs           | diff @good vs
+1 | takes two runs           | diff vs @good
+1 | takes two runs           | diff @good vs @good vs @good
 1 | no such file             | diff @good @missing
 1 | no run                   | diff @empty @good
 1 | definitions              | diff @good @no-definitions
