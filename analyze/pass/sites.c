@@ -49,19 +49,36 @@ static void mark_place(struct sites *sites, uint32_t place)
     }
 }
 
-/* Everything that leads to an MPI call. The stack of a call ends in a return address that nothing was called from; a
- * sample's ends in the instruction itself. */
+/* By the name in the call; false for calls through pointers. */
+static bool frame_calls_mpi(const struct sites *sites, const struct trace_frame *frame)
+{
+    struct code_callee callee;
+    if (frame->module == TRACE_NONE || code_module_is_runtime(sites->code, frame->module) ||
+        !code_callee_at(sites->code, frame->module, frame->address, &callee) || !callee.name)
+        return false;
+    const char *name = callee.name + (callee.name[0] == 'P' || callee.name[0] == 'p');
+    return !strncmp(name, "MPI_", 4) || !strncmp(name, "mpi_", 4);
+}
+
+/*
+ * Everything that leads to an MPI call. The stack of a call ends in a return address that nothing was called from; a
+ * sample's ends in the instruction itself. Only a sample on the way into MPI, before the call is seen to begin, or out
+ * of it lies below the same return address, and that in code without a place.
+ */
 static void mark_places_that_call_mpi(struct sites *sites)
 {
-    enum { IS_CALLER = 1, IS_MARKED = 2 };
+    enum { IS_CALLER = 1, IS_MARKED = 2, CALLS_ELSEWHERE = 4 };
     const struct trace *trace = sites->trace;
     VEC(uint8_t) state = {0};
     vec_resize(&state, trace->n_frames);
     for (uint32_t frame = 0; frame < trace->n_frames; frame++)
         if (trace->frames[frame].parent < trace->n_frames)
-            state.at[trace->frames[frame].parent] = IS_CALLER;
+            state.at[trace->frames[frame].parent] |=
+                IS_CALLER | (sites_frame_place(sites, frame) == CODE_NONE ? CALLS_ELSEWHERE : 0);
     for (uint32_t frame = 0; frame < trace->n_frames; frame++) {
-        if (state.at[frame] & IS_CALLER || !trace->frames[frame].is_return)
+        bool is_leaf = !(state.at[frame] & IS_CALLER);
+        bool may_call = is_leaf || (state.at[frame] & CALLS_ELSEWHERE && frame_calls_mpi(sites, &trace->frames[frame]));
+        if (!may_call || !trace->frames[frame].is_return)
             continue;
         for (uint32_t at = frame; at < trace->n_frames && !(state.at[at] & IS_MARKED); at = trace->frames[at].parent) {
             state.at[at] |= IS_MARKED;
