@@ -252,13 +252,15 @@ static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
     s->asleep_since_ns = s->looked_ns = now_ns;
 }
 
-/* Without switches: whoever slept at two looks in a row slept in between. */
+/* Without switches: a look that finds the thread asleep stands for all the time since the last one, or since the thread
+ * left MPI, and one that does not for none of it; on average that is how long it slept. */
 static void look_without_switches(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
     if (now_ns < s->looked_ns + BLOCKED_AFTER_NS)
         return;
-    uint64_t weight_ns = s->state == OFF_ASLEEP ? now_ns - s->looked_ns : 0;
+    uint64_t left_ns = sample_last_leave_ns(thread, now_ns);
+    uint64_t weight_ns = now_ns - (left_ns > s->looked_ns ? left_ns : s->looked_ns);
     bool is_asleep = !sample_is_unwanted(thread, now_ns) && blocked_look(thread, now_ns, weight_ns);
     s->state = is_asleep ? OFF_ASLEEP : ON_CPU;
     s->looked_ns = now_ns;
@@ -296,7 +298,7 @@ void sampler_stop(void)
 static bool somebody_sleeps(void)
 {
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
-        if (t->sampler && t->sampler->asleep_ns > 0)
+        if (t->sampler && (t->sampler->asleep_ns > 0 || (sampler.by_timer && t->sampler->state == OFF_ASLEEP)))
             return true;
     return false;
 }
