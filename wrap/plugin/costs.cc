@@ -10,7 +10,8 @@
  *
  * Choices: one between two values costs as much as the block that chooses (arms.cc).
  *
- * Loops that tell their iterations: as much as entering the loop (trips.cc).
+ * Loops that tell their iterations: as much as entering the loop (trips.cc), if no call in it can end an interval
+ * (calls.cc).
  *
  * Counters in loops live in variables, as far out as no call lies in the loop: around a call a variable would have to
  * be saved, in each recursion anew, where memory costs no more than one addition.
