@@ -98,6 +98,7 @@ struct code_routine {
     const char *name; /* readable; NULL = unknown */
     const char *file; /* of the declaration; NULL = unknown */
     uint32_t line;
+    uint64_t address; /* link-time entry, where nothing else names it; 0 = unknown */
 };
 /* The routines that an address lies in: the innermost inlined one first, the one of the symbol table last. Those
  * inlined from system headers are left out: their time belongs to who called them. Returns how many, at least 1 and at

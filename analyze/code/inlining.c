@@ -27,6 +27,8 @@ uint32_t code_routines_at(struct code *code, uint32_t module_id, uint64_t addres
     if (n)
         return n;
     const struct model *model = model_at(code, module_id, address);
-    chain[0] = (struct code_routine){.name = model ? code->places.at[model->place]->host_routine : NULL};
+    const struct code_place *place = model ? code->places.at[model->place] : NULL;
+    chain[0] = place ? (struct code_routine){.name = place->host_routine, .address = place->routine_address}
+                     : (struct code_routine){.name = NULL};
     return 1;
 }

@@ -67,7 +67,7 @@ static const char *routine_label(const struct table *table, struct arena *arena,
     const struct routine_profile *routine = &table->profile->routines[number];
     struct label_book book = table->book;
     book.arena = arena;
-    const char *text = routine->is_mpi || routine->name[0] == '(' ? routine->name : label_routine(&book, routine->name);
+    const char *text = routine->is_mpi || routine->is_nameless ? routine->name : label_routine(&book, routine->name);
     if (routine->file)
         text = arena_printf(arena, "%s %s", text, label_lines(&book, routine->file, routine->line, routine->line));
     return routine->cycle ? arena_printf(arena, "%s <cycle %u>", text, routine->cycle) : text;

@@ -126,10 +126,10 @@ struct cause {
 /* A routine as the source has it, inlined or not (those from system headers belong to who calls them), or an MPI
  * function. */
 struct routine_profile {
-    const char *name;
+    const char *name; /* of a nameless one: where it lies, "libfoo.so+0x1a40" */
     const char *file; /* NULL = unknown */
     uint32_t line;
-    bool is_mpi;
+    bool is_mpi, is_nameless;
     double self_ns;  /* on a CPU; of an MPI function: inside it, waiting included */
     double total_ns; /* with what it calls; in a cycle: with what is called outside of the cycle */
     uint64_t calls;  /* 0 = not counted */

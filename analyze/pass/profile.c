@@ -45,12 +45,6 @@ static uint64_t key_of(uint32_t rank, uint32_t number)
     return (uint64_t)rank << 32 | number;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The number of a routine; `at` is where it is declared when that is known. */
 static uint32_t routine_put(struct builder *builder, uint32_t module, const struct code_routine *at)
 {
@@ -69,6 +63,21 @@ static uint32_t routine_put(struct builder *builder, uint32_t module, const stru
     return id;
 }
 
+static uint32_t nameless_put(struct builder *builder, uint32_t module, const char *instead)
+{
+    uint32_t id = routine_put(builder, module, &(struct code_routine){.name = instead});
+    builder->routines.at[id].is_nameless = true;
+    return id;
+}
+
+/* "libfoo.so+0x1a40", where it begins; "(in libfoo.so)" where not even that is known. */
+static const char *nameless_text(struct arena *arena, const char *path, uint64_t address)
+{
+    const char *slash = strrchr(path, '/'), *library = slash ? slash + 1 : path;
+    return address ? arena_printf(arena, "%s+0x%llx", library, (unsigned long long)address)
+                   : arena_printf(arena, "(in %s)", library);
+}
+
 /* The routines around an address, innermost first. */
 static struct lineage lineage_at(struct builder *builder, uint32_t module, uint64_t address)
 {
@@ -77,10 +86,10 @@ static struct lineage lineage_at(struct builder *builder, uint32_t module, uint6
     struct arena scratch = {0};
     lineage.n = code_routines_at(builder->input->code, module, address, routines, LINEAGE_MOST);
     for (uint32_t i = 0; i < lineage.n; i++) {
-        if (!routines[i].name)
-            routines[i].name =
-                arena_printf(&scratch, "(in %s)", base_name(builder->input->trace->modules[module].path));
-        lineage.routines[i] = routine_put(builder, module, &routines[i]);
+        const char *path = builder->input->trace->modules[module].path;
+        lineage.routines[i] = routines[i].name
+                                  ? routine_put(builder, module, &routines[i])
+                                  : nameless_put(builder, module, nameless_text(&scratch, path, routines[i].address));
     }
     arena_release(&scratch);
     return lineage;
@@ -95,8 +104,7 @@ static const struct lineage *lineage_of_frame(struct builder *builder, uint32_t 
     if (frame->module < builder->input->trace->n_modules)
         *known = lineage_at(builder, frame->module, frame->address - (frame->is_return ? 1 : 0));
     else
-        *known = (struct lineage){
-            .n = 1, .routines = {routine_put(builder, TRACE_NONE, &(struct code_routine){.name = "(unknown)"})}};
+        *known = (struct lineage){.n = 1, .routines = {nameless_put(builder, TRACE_NONE, "(unknown)")}};
     return known;
 }
 

@@ -4,7 +4,8 @@
  * routine that leads there.
  *
  * ranks: 2
- * expect: routine="" file=none name=", below library_work()" rank=1 share=0.7 call=MPI_Barrier wait="wait at barrier"
+ * expect: routine="" file=none name=", below library_work()" nameless_below=library_work rank=1 share=0.7
+ *         call=MPI_Barrier wait="wait at barrier"
  */
 #include "known.h"
 

@@ -128,6 +128,10 @@ static void test_stripped(void **state)
             if (place->file == NULL || other == CODE_NONE)
                 continue;
             assert_int_equal(place->is_loop, code_place(code, other)->is_loop);
+            struct code_routine routine;
+            assert_int_equal(code_routines_at(code, stripped, at, &routine, 1), 1);
+            assert_null(routine.name);
+            assert_int_equal(routine.address, code_place(code, other)->routine_address);
             n_same++;
         }
     }
