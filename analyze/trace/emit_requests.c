@@ -52,6 +52,17 @@ struct request emit_request_of(const struct ww_call *call)
                             .bytes_in = call->bytes_in};
 }
 
+/* Calls that start persistent requests do not tell of which operation. */
+static void collective_begin(struct emitter *emitter, struct emit_location *location, const struct request *request,
+                             uint64_t t)
+{
+    if (emit_request_is_template(call_info(request->call))) {
+        OTF2_AttributeList_AddRegionRef(location->attributes, ARCHIVE_ATTR_OPERATION, request->call);
+        emitter->region_used[request->call] = 1;
+    }
+    WRITE(location, NonBlockingCollectiveRequest, location->attributes, t, request->id);
+}
+
 void emit_request_begin(struct emitter *emitter, struct emit_location *location, struct request *request, uint64_t t)
 {
     request->id = requests_new_id(&emitter->requests);
@@ -63,7 +74,7 @@ void emit_request_begin(struct emitter *emitter, struct emit_location *location,
     if (request->kind == REQUEST_RECV || request->kind == REQUEST_SENDRECV)
         WRITE(location, MpiIrecvRequest, NULL, t, request->recv_id);
     if (request->kind == REQUEST_COLL)
-        WRITE(location, NonBlockingCollectiveRequest, NULL, t, request->id);
+        collective_begin(emitter, location, request, t);
 }
 
 static void receive_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,

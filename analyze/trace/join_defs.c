@@ -68,6 +68,8 @@ static void define_attributes(struct def_writer *defs)
                                OTF2_TYPE_COMM},
         [ARCHIVE_ATTR_TAG] = {"WHYWAIT::TAG", "the tag of an unfinished call, or of the message found",
                               OTF2_TYPE_INT32},
+        [ARCHIVE_ATTR_OPERATION] = {"WHYWAIT::OPERATION", "the call that made the persistent request",
+                                    OTF2_TYPE_REGION},
     };
     for (uint32_t i = 0; i < ARCHIVE_N_ATTR; i++)
         DEFINE(defs, Attribute, i, defs_string_id(defs, attributes[i].name),

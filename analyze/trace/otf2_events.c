@@ -62,7 +62,7 @@ static uint32_t stack_of(struct location_reader *location, const OTF2_AttributeL
     return stack ? (uint32_t)(stack - 1) : TRACE_NONE;
 }
 
-static uint32_t region_of(const struct location_reader *location, OTF2_RegionRef id)
+uint32_t events_region(const struct location_reader *location, OTF2_RegionRef id)
 {
     uint32_t index = ids_get(&location->archive->tables.regions, id);
     return index == TRACE_NONE ? TRACE_NONE : location->archive->tables.region_of.at[index];
@@ -97,7 +97,7 @@ static void leave(struct location_reader *location, OTF2_TimeStamp time, uint32_
 CALLBACK(on_enter, OTF2_RegionRef region)
 {
     BEGIN;
-    uint32_t index = region_of(location, region);
+    uint32_t index = events_region(location, region);
     uint32_t frame = location->archive->trace->is_ours ? stack_of(location, attributes) : TRACE_NONE;
     if (index != TRACE_NONE)
         enter(location, time, index, frame);
@@ -129,7 +129,7 @@ static void break_off(struct location_reader *location, OTF2_TimeStamp time, uin
 CALLBACK(on_leave, OTF2_RegionRef region)
 {
     BEGIN;
-    uint32_t index = region_of(location, region);
+    uint32_t index = events_region(location, region);
     if (location->archive->trace->is_ours && OTF2_AttributeList_GetNumberOfElements(attributes)) {
         uint64_t n_polls = 0;
         uint8_t is_unfinished = 0;

@@ -19,6 +19,8 @@
 /* A new event, of which nothing but kind, time and location is known. Valid until the next one. */
 struct event *events_append(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind);
 
+/* Index of a region in the trace; TRACE_NONE. */
+uint32_t events_region(const struct location_reader *location, OTF2_RegionRef id);
 /* Index of a communicator in the trace; TRACE_NONE. */
 uint32_t events_comm(const struct location_reader *location, OTF2_CommRef id);
 /* A rank of the remote group, where the archive counts through both. */

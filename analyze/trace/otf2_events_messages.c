@@ -150,10 +150,23 @@ CALLBACK(on_collective_end, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t ro
     return OK;
 }
 
+/* The call that says what is done: the one that starts it, or that made a persistent request. */
+static const struct trace_region *operation_of(const struct location_reader *location,
+                                               const OTF2_AttributeList *attributes)
+{
+    const struct trace *trace = location->archive->trace;
+    OTF2_RegionRef made_by;
+    if (!trace->is_ours ||
+        OTF2_AttributeList_GetRegionRef(attributes, ARCHIVE_ATTR_OPERATION, &made_by) != OTF2_SUCCESS)
+        return events_mpi_region(location);
+    uint32_t region = events_region(location, made_by);
+    return region == TRACE_NONE ? NULL : &trace->regions[region];
+}
+
 CALLBACK(on_icoll_request, uint64_t request)
 {
     BEGIN;
-    const struct trace_region *region = events_mpi_region(location);
+    const struct trace_region *region = operation_of(location, attributes);
     struct event *event = events_append(location, time, EV_ICOLL);
     event->request = request;
     event->coll = region ? (uint16_t)region->coll : (uint16_t)WW_COLL_NONE;

@@ -141,7 +141,7 @@ static void test_requests(void **state)
                                            "0 irecv request 0",
                                            "0 leave MPI_Irecv",
                                            "0 enter MPI_Ibarrier frame -1",
-                                           "0 icoll request 1",
+                                           "0 icoll 1 request 1",
                                            "0 leave MPI_Ibarrier",
                                            "0 enter MPI_Test frame -1",
                                            "0 icoll done 1 comm 0 request 1",
@@ -149,6 +149,41 @@ static void test_requests(void **state)
                                            "0 leave MPI_Test",
                                            "0 end 0",
                                            NULL};
+    expect_of(&a, expected);
+}
+
+/* OTF2 has no operation for neighbourhoods, and MPI_Start does not tell of which operation: the request's maker does.
+ */
+static void test_persistent_collectives(void **state)
+{
+    (void)state;
+    struct spool_image a = image_events(0, 1, 0);
+    image_world(&a);
+    image_call(&a, CALL(Neighbor_alltoall_init, 0, 1, .bytes_out = 8, .request = P));
+    image_call(&a, CALL(Barrier_init, 2, 3, .request = H));
+    image_call(&a, CALL(Startall, 4, 5, .comm = 0));
+    image_done(&a, WW_STARTED, (struct ww_done){.request = P});
+    image_done(&a, WW_STARTED, (struct ww_done){.request = H});
+    image_call(&a, CALL(Waitall, 6, 9, .comm = 0));
+    image_done(&a, WW_DONE, (struct ww_done){.request = P});
+    image_done(&a, WW_DONE, (struct ww_done){.request = H});
+    char started[2][32];
+    snprintf(started[0], sizeof started[0], "0 icoll %d request 0", WW_COLL_NEIGHBOR);
+    snprintf(started[1], sizeof started[1], "0 icoll %d request 1", WW_COLL_BARRIER);
+    const char *const expected[] = {"0 enter MPI_Neighbor_alltoall_init frame -1",
+                                    "0 leave MPI_Neighbor_alltoall_init",
+                                    "0 enter MPI_Barrier_init frame -1",
+                                    "0 leave MPI_Barrier_init",
+                                    "0 enter MPI_Startall frame -1",
+                                    started[0],
+                                    started[1],
+                                    "0 leave MPI_Startall",
+                                    "0 enter MPI_Waitall frame -1",
+                                    "0 icoll done 11 comm 0 request 0",
+                                    "0 icoll done 1 comm 0 request 1",
+                                    "0 leave MPI_Waitall",
+                                    "0 end 0",
+                                    NULL};
     expect_of(&a, expected);
 }
 
@@ -614,6 +649,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_persistent_collectives),
         cmocka_unit_test(test_communicators),
         cmocka_unit_test(test_stacks),
         cmocka_unit_test(test_unfinished),
