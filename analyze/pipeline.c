@@ -44,7 +44,16 @@ void pipeline_release(struct pipeline *pipeline)
     *pipeline = (struct pipeline){0};
 }
 
-bool pipeline_lacks_program(const struct pipeline *pipeline)
+static bool lacks_records(const struct trace *trace)
+{
+    if (trace->is_damaged)
+        warn("%s: the archive is damaged or cut off; the notes of the report say what is missing", trace->path);
+    else if (trace->lacks_records)
+        warn("%s: records of some ranks are missing; the notes of the report say which", trace->path);
+    return trace->is_damaged || trace->lacks_records;
+}
+
+static bool lacks_program(const struct pipeline *pipeline)
 {
     const struct trace *trace = pipeline->trace;
     for (uint32_t i = 0; pipeline->code && i < trace->n_modules; i++) {
@@ -59,4 +68,10 @@ bool pipeline_lacks_program(const struct pipeline *pipeline)
         }
     }
     return false;
+}
+
+bool pipeline_is_degraded(const struct pipeline *pipeline)
+{
+    bool has_gaps = lacks_records(pipeline->trace);
+    return lacks_program(pipeline) || has_gaps;
 }

@@ -19,5 +19,6 @@ struct code *pipeline_code(const struct trace *trace);
 int pipeline_run(struct pipeline *pipeline, const char *path);
 void pipeline_release(struct pipeline *pipeline);
 
-/* Says in one line on stderr when the program's own file cannot be used: then its loops have no names. */
-bool pipeline_lacks_program(const struct pipeline *pipeline);
+/* Says on stderr, in one line each, what the analysis lacks that it should rest on: a part of the archive, records, or
+ * the program's own file, without which its loops have no names. */
+bool pipeline_is_degraded(const struct pipeline *pipeline);

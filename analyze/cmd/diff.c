@@ -96,7 +96,7 @@ static int add_run(struct comparison *comparison, struct kind_of_run *first, con
         for (uint32_t i = 0; i < analysis->n_causes; i++)
             names[i] = label_step(&book, analysis->causes[i].step);
         warn_of_differences(first, pipeline.trace, path);
-        pipeline_lacks_program(&pipeline);
+        pipeline_is_degraded(&pipeline);
         compare_add(comparison, analysis, is_after, names);
     }
     pipeline_release(&pipeline);

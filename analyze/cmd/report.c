@@ -46,7 +46,8 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
                             "  --help            this text\n"
                             "\n"
                             "Exit status: 0; 1 when there is no report; 2 when it lacks something (the\n"
-                            "program's file has gone or changed, the archive is cut off).\n";
+                            "program's file has gone or changed, the archive is cut off, records are\n"
+                            "missing).\n";
 
 /* Exit status when a report was printed, but without something that it should rest on. */
 enum { STATUS_DEGRADED = 2 };
@@ -215,13 +216,6 @@ static int print(const struct options *options, const struct analysis *analysis)
     return 0;
 }
 
-static bool archive_is_cut(const struct trace *trace)
-{
-    if (trace->is_damaged)
-        warn("%s: the archive is damaged or cut off; the notes below the report say what is missing", trace->path);
-    return trace->is_damaged;
-}
-
 int cmd_report(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
@@ -231,7 +225,7 @@ int cmd_report(int argc, char **argv)
         status = print(&options, pipeline.analysis);
     if (fflush(stdout) && status == 0)
         status = error("cannot write the report: %s", strerror(errno));
-    if (status == 0 && (archive_is_cut(pipeline.trace) || pipeline_lacks_program(&pipeline)))
+    if (status == 0 && pipeline_is_degraded(&pipeline))
         status = STATUS_DEGRADED;
     pipeline_release(&pipeline);
     return status < 0 ? 1 : status;

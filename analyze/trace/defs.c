@@ -107,6 +107,8 @@ static OTF2_CallbackCode on_location_group_property(void *user, OTF2_LocationGro
         defs->location_groups.at[index].end_how = value.uint32 <= WW_END_GAVE_UP ? value.uint32 : WW_END_NONE;
     if (type == OTF2_TYPE_INT32 && !strcmp(text, ARCHIVE_PROP_END_DETAIL))
         defs->location_groups.at[index].end_detail = value.int32;
+    if (type == OTF2_TYPE_UINT32 && !strcmp(text, ARCHIVE_PROP_INCOMPLETE))
+        defs->location_groups.at[index].is_incomplete = value.uint32 != 0;
     if (type == OTF2_TYPE_STRING)
         *vec_push(&defs->process_properties) = (struct def_property){name, value.stringRef, index};
     return OK;

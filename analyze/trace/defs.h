@@ -40,7 +40,7 @@ struct def_comm {
 struct def_location_group {
     uint64_t id;
     uint32_t name, node;
-    bool is_process;
+    bool is_process, is_incomplete;
     uint32_t rank; /* set by defs_build */
     uint32_t end_how;
     int32_t end_detail;

@@ -98,6 +98,7 @@ static void build_location(struct build *build, const struct location_order *ord
                                 .end_how = (enum ww_end)group->end_how,
                                 .end_detail = group->end_detail,
                                 .n_dropped = location->n_dropped};
+    trace->lacks_records |= location->n_dropped || group->is_incomplete;
 }
 
 static void build_locations(struct build *build)

@@ -65,6 +65,7 @@ struct join_location {
 
 struct join_rank {
     bool is_there, has_calls; /* a file of it, that of its main thread's calls */
+    bool lacks_records;       /* in the files of it that are there */
     char host[256];
     uint32_t end_how;
     int32_t end_detail;

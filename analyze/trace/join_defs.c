@@ -158,6 +158,9 @@ static void define_process(struct def_writer *defs, uint32_t rank)
            (OTF2_AttributeValue){.uint32 = info->end_how});
     DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, ARCHIVE_PROP_END_DETAIL), OTF2_TYPE_INT32,
            (OTF2_AttributeValue){.int32 = info->end_detail});
+    if (info->lacks_records || !info->has_calls)
+        DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, ARCHIVE_PROP_INCOMPLETE), OTF2_TYPE_UINT32,
+               (OTF2_AttributeValue){.uint32 = 1});
     for (size_t i = 0; i + 1 < info->properties.n; i += 2) {
         const char *property = arena_printf(&join->arena, "%s::%zu", info->properties.at[i], i / 2);
         OTF2_AttributeValue value = string_value(defs, info->properties.at[i + 1]);

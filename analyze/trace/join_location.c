@@ -174,6 +174,7 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
             location.last_ns = end.last_ns;
         take_times(tables, &end);
     }
+    join->ranks[location.rank].lacks_records |= is_damaged;
     if (is_damaged)
         join_note(tables,
                   arena_printf(&join->arena,

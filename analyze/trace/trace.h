@@ -160,7 +160,8 @@ struct trace {
     const char *recorder;    /* "whywait 0.1.0", "Score-P ..." */
     bool counts_all_threads; /* also of threads that do not call MPI no counts are missing */
     bool is_ours;
-    bool is_damaged; /* a part of the archive could not be read; notes say which */
+    bool is_damaged;    /* a part of the archive could not be read; notes say which */
+    bool lacks_records; /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
     uint64_t start_ns, end_ns; /* first and last event of the run */
     struct trace_location *locations;

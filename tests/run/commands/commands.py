@@ -26,6 +26,8 @@ TABLE = """
 1 | definitions              | report @cut-definitions
 2 | cut off                  | report @no-events
 2 | cut off                  | report @cut-events
+2 | records of some ranks    | report @one-of-two.whywait
+2 | records of some ranks    | report @without-room.whywait
 1 | 2 archives               | report @two
 1 | no records               | report @no-records.whywait
 1 | another version          | report @other-version.whywait
@@ -143,8 +145,12 @@ class Inputs:
 
     def make_spools(self):
         """One file each, a header and no record."""
-        good = b"WHYWAIT\0" + b"".join(n.to_bytes(4, "little") for n in (1, 4096, 1, 0, 1, 0, 1, 1))
-        for name, header in (("no-records", None), ("other-version", good[:8] + b"\x63" + good[9:]), ("unwritable", good)):
+        def header_of(n_ranks, n_dropped):
+            words = (1, 4096, 1, 0, n_ranks, 0, 1, 1)
+            return b"WHYWAIT\0" + b"".join(n.to_bytes(4, "little") for n in words) + bytes(24) + n_dropped.to_bytes(8, "little")
+        good = header_of(1, 0)
+        for name, header in (("no-records", None), ("other-version", good[:8] + b"\x63" + good[9:]), ("unwritable", good),
+                             ("one-of-two", header_of(2, 0)), ("without-room", header_of(1, 5))):
             spool = self.home / f"{name}.whywait" / "spool"
             spool.mkdir(parents=True)
             if header:

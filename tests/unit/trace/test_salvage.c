@@ -78,6 +78,7 @@ static void test_incomplete(void **state)
         save(&samples, dir);
         struct trace *trace = make_trace(dir);
         assert_int_equal(trace->n_notes, cases[i].note != NULL);
+        assert_int_equal(trace->lacks_records, cases[i].note != NULL);
         assert_true(!cases[i].note || strstr(trace->notes[0], cases[i].note));
         trace_close(trace);
         image_release(&calls);
@@ -104,6 +105,7 @@ static void test_missing_rank(void **state)
     assert_int_equal(trace->n_locations, 4);
     assert_int_equal(trace->n_notes, 1);
     assert_non_null(strstr(trace->notes[0], "2 of 4 ranks"));
+    assert_true(trace->lacks_records);
     unsigned n = 0;
     while (trace_next(trace))
         n++;
