@@ -50,7 +50,7 @@ struct amount amount_change(double ns)
 struct amount amount_gain(double ns)
 {
     if (ns < 1)
-        return (struct amount){""};
+        return (struct amount){"nothing"};
     return amount_scaled(-ns, 2);
 }
 

@@ -10,7 +10,7 @@ struct amount {
 
 struct amount amount_duration(double ns);   /* three digits and the unit: "9.71 s", "312 ms", "0 s" */
 struct amount amount_change(double ns);     /* the same with its sign: "+9.71 s" */
-struct amount amount_gain(double ns);       /* "-3.9 s": two digits, as befits an estimate; "" below 1 ns */
+struct amount amount_gain(double ns);       /* "-3.9 s": two digits, as befits an estimate; "nothing" below 1 ns */
 struct amount amount_cost(double ns);       /* of one execution: "3.52 ns", then as a duration */
 struct amount amount_share(double share);   /* of [0,1]: "61 %", "0.4 %", "<0.1 %" */
 struct amount amount_count(uint64_t count); /* "81,204" */

@@ -185,6 +185,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "kinds", json_kinds(cause));
     json_object_set_new(object, "direct_ns", json_ns(cause->direct_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
+    json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
     json_object_set_new(object, "explanation", json_text(cause->explanation));
     json_object_set_new(object, "files", json_cause_files(cause));
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));

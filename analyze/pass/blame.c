@@ -29,7 +29,7 @@ static void blame_clock(const struct path_class *class, struct steps *steps, str
     sparse_add(blame, class_key(0, step), class->waiting_ns);
 }
 
-void blame_share(const struct path_class *class, struct steps *steps, struct sparse *blame)
+double blame_share(const struct path_class *class, struct steps *steps, struct sparse *blame)
 {
     struct sparse net = {0}, late = {0};
     double positive_ns = 0;
@@ -51,6 +51,7 @@ void blame_share(const struct path_class *class, struct steps *steps, struct spa
     sparse_pack(blame);
     sparse_release(&net);
     sparse_release(&late);
+    return positive_ns > 0 ? positive_ns : class->waiting_ns;
 }
 
 static int remainder_compare(const void *a, const void *b)

@@ -13,8 +13,9 @@
 #pragma once
 #include "analyze/pass/classes.h"
 
-/* Parts of the waiting by class_key (with CLASS_LONG_TERM), packed. */
-void blame_share(const struct path_class *class, struct steps *steps, struct sparse *blame);
+/* Parts of the waiting by class_key (with CLASS_LONG_TERM), packed. Returns the sum of the positive remainders, which
+ * the waiting falls short of as far as the waiting side did something else meanwhile. */
+double blame_share(const struct path_class *class, struct steps *steps, struct sparse *blame);
 /* Remainders by step, packed. */
 void blame_net(const struct path_class *class, struct sparse *net);
 /* Steps that need not be shown, as keys of a packed vector. */

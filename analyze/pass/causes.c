@@ -2,6 +2,7 @@
 #include "analyze/pass/causes.h"
 #include "analyze/pass/callers.h"
 #include "analyze/pass/explain.h"
+#include "analyze/pass/gains.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -407,9 +408,22 @@ static void cause_count_late(struct cause *cause)
             break;
 }
 
-static double if_balanced_ns(const struct efficiency *efficiency, double waiting_ns)
+/* After its classes and times are packed. */
+static void cause_set_gain(const struct causes *causes, const struct culprit *culprit, struct cause *cause)
 {
-    return efficiency->all_ns > 0 ? waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
+    const struct causes_input *input = causes->input;
+    struct sparse waits = {0};
+    for (size_t i = 0; i < culprit->classes.n; i++) {
+        const struct term *at = &culprit->classes.at[i];
+        uint32_t site = input->site_order[at->key >> 32];
+        gain_add_class(&waits, &input->classes->sites.at[site].classes.at[(uint32_t)at->key], at->ns);
+    }
+    sparse_pack(&waits);
+    struct gain gain = gain_bound(&input->analysis->efficiency, input->ranks, input->analysis->trace->n_ranks, &waits,
+                                  &culprit->times, culprit->waiting_ns);
+    cause->if_balanced_ns = gain.if_balanced_ns;
+    cause->if_gone_ns = gain.if_gone_ns;
+    sparse_release(&waits);
 }
 
 /* In a loop of MPI_Win_sync a process waits for what another one is to write into memory that they share. */
@@ -427,12 +441,12 @@ static void cause_write(struct causes *causes, struct culprit *culprit, struct c
     struct analysis *analysis = causes->input->analysis;
     *cause = (struct cause){.step = culprit->step, .waiting_ns = culprit->waiting_ns, .direct_ns = culprit->direct_ns};
     cause->share = analysis->waiting_ns > 0 ? culprit->waiting_ns / analysis->waiting_ns : 0;
-    cause->if_balanced_ns = if_balanced_ns(&analysis->efficiency, culprit->waiting_ns);
     cause_add_ranks(causes, culprit, cause);
     cause_count_late(cause);
     cause_set_kinds(causes, culprit, cause);
     cause_add_sites(analysis, culprit, cause);
     cause_add_others(causes, culprit, cause);
+    cause_set_gain(causes, culprit, cause);
     explain_cause(&analysis->arena, cause);
     if (step_is_spinning(causes, cause->step))
         explain_spinning(&analysis->arena, cause);

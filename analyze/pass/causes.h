@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From blame by class to causes: places in the code, whatever state, caller and call site the blame came with.
- *
- * If balanced. Were a cause's excess spread evenly over all ranks, they would all arrive at the mean of their present
- * arrivals; the last of them earlier by (sum of waiting) / (number of ranks; of threads, where several of a process
- * call MPI). That estimate is exact for one cause at barriers.
  */
 #pragma once
 #include "analyze/pass/blame.h"

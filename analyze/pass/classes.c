@@ -18,6 +18,7 @@ static void felt_site_release(struct felt_site *site)
         sparse_release(&site->classes.at[i].shape);
         sparse_release(&site->classes.at[i].terms);
         sparse_release(&site->classes.at[i].counts);
+        sparse_release(&site->classes.at[i].waits);
     }
     vec_release(&site->classes);
     vec_free(site->rank_waiting_ns);
@@ -35,6 +36,7 @@ void classes_release(struct classes *classes)
         sparse_release(&felt->late_counts);
         sparse_release(&felt->instance.counts);
         sparse_release(&felt->instance.terms);
+        sparse_release(&felt->instance.waits);
         free(felt);
     }
     tally_release(&classes->tally);
@@ -143,6 +145,7 @@ static void felt_add(struct classes *classes, struct felt *felt, const struct wa
     felt_add_waiting(classes, felt, wait, common);
     felt->n_waits++;
     instance->waiting_ns += (double)wait->dur_ns;
+    sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
     if (wait->begin_ns < instance->first_ns)
         instance->first_ns = wait->begin_ns;
 }
@@ -154,14 +157,17 @@ static struct felt *felt_make(struct classes *classes, uint32_t felt_at)
         classes->spare = felt->next;
     else if (!(felt = calloc(1, sizeof *felt)))
         err_out_of_memory(sizeof *felt);
-    struct sparse terms = felt->instance.terms, heaviest = felt->heaviest, counts = felt->instance.counts;
+    struct sparse terms = felt->instance.terms, heaviest = felt->heaviest, counts = felt->instance.counts,
+                  waits = felt->instance.waits;
     sparse_clear(&counts);
     sparse_clear(&terms);
     sparse_clear(&heaviest);
-    *felt = (struct felt){.late = felt->late,
-                          .late_counts = felt->late_counts,
-                          .heaviest = heaviest,
-                          .instance = {.felt_at = felt_at, .first_ns = UINT64_MAX, .terms = terms, .counts = counts}};
+    sparse_clear(&waits);
+    *felt = (struct felt){
+        .late = felt->late,
+        .late_counts = felt->late_counts,
+        .heaviest = heaviest,
+        .instance = {.felt_at = felt_at, .first_ns = UINT64_MAX, .terms = terms, .counts = counts, .waits = waits}};
     return felt;
 }
 
@@ -304,6 +310,7 @@ static void felt_classify(struct classes *classes, struct felt *felt)
     class->waiting_ns += instance->waiting_ns;
     sparse_add_all(&class->terms, &instance->terms, 1);
     sparse_add_all(&class->counts, &instance->counts, 1);
+    sparse_add_all(&class->waits, &instance->waits, 1);
     site->n_instances++;
     if (instance->waiting_ns > site->largest_ns)
         site->largest_ns = instance->waiting_ns;
@@ -333,6 +340,7 @@ static void class_expand(struct classes *classes, struct path_class *class)
     sparse_pack(&steps);
     sparse_release(&class->terms);
     class->terms = steps;
+    sparse_pack(&class->waits);
 }
 
 void classes_expand(struct classes *classes)

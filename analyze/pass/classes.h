@@ -61,6 +61,7 @@ struct instance {
     uint64_t first_ns;
     double waiting_ns, noise_ns2;
     struct sparse terms, counts;
+    struct sparse waits; /* by waiting rank */
 };
 
 /* The waits of one occurrence of a collective, collected until the last member's is known. */
@@ -81,10 +82,12 @@ struct felt {
 struct path_class {
     uint64_t n_instances, first_ns;
     double waiting_ns;
+    double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */
     struct sparse shape;  /* of R: shares by (side, step) */
     double shape_samples; /* 0 = exact */
     struct sparse terms;  /* cumulative characterisation */
     struct sparse counts; /* likewise, bins (executions.h) */
+    struct sparse waits;  /* by waiting rank; packed by classes_expand, sums to waiting_ns */
 };
 
 struct felt_site {

@@ -58,18 +58,7 @@ static void add_rank(struct efficiency *efficiency, const struct rank_time *time
     efficiency->transfer_ns += time->transfer_ns > 0 ? time->transfer_ns : 0;
     efficiency->waiting_ns += time->waiting_ns;
     efficiency->unrecorded_ns += time->unrecorded_ns;
-}
-
-/* What is left of the run after the last event of ranks that ended before others (killed, or no MPI_Finalize). */
-static double missing_ns(const struct replay *replay)
-{
-    double missing = 0;
-    for (uint32_t i = 0; i < replay->trace->n_locations; i++) {
-        const struct queue_of_calls *lane = &replay->lanes[i];
-        if (lane->is_main && lane->now_ns < replay->trace->end_ns)
-            missing += (double)(replay->trace->end_ns - lane->now_ns);
-    }
-    return missing;
+    efficiency->ended_ns += time->ended_ns;
 }
 
 /* Outside MPI, for one of the threads that are counted, on average. */
@@ -91,7 +80,6 @@ void efficiency_write(struct analysis *analysis, const struct replay *replay)
         useful_sum_ns += rank_useful_ns;
         useful_max_ns = fmax(useful_max_ns, rank_useful_ns);
     }
-    efficiency->ended_ns = missing_ns(replay);
     double ideal_ns = fmax(critical_outside_mpi(replay), useful_max_ns);
     efficiency->parallel = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), efficiency->wall_ns);
     efficiency->load_balance = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), useful_max_ns);

@@ -417,6 +417,16 @@ void replay_run(struct replay *replay)
     }
 }
 
+/* Ranks that were killed, or never came to MPI_Finalize, end before the run. */
+static void replay_note_ends(struct replay *replay)
+{
+    for (uint32_t i = 0; i < replay->trace->n_locations; i++) {
+        const struct queue_of_calls *lane = &replay->lanes[i];
+        if (lane->is_main && lane->now_ns < replay->trace->end_ns)
+            replay->ranks[lane->rank].ended_ns = (double)(replay->trace->end_ns - lane->now_ns);
+    }
+}
+
 void replay_finish(struct replay *replay)
 {
     gatherings_end_all(replay->gatherings);
@@ -426,4 +436,5 @@ void replay_finish(struct replay *replay)
         replay_run_awake(replay);
     }
     replay_close_finished(replay);
+    replay_note_ends(replay);
 }

@@ -55,6 +55,7 @@ struct rank_time {
     double outside_ns;   /* outside MPI */
     double preempted_ns; /* of it, off the CPU although runnable */
     double unrecorded_ns;
+    double ended_ns;     /* from the last event of its main thread to the end of the run */
     struct sparse atoms; /* time by atom_key, waiting left out */
     struct sparse counts;
 };

@@ -43,7 +43,7 @@ static void signs_and_thousands(void **state)
     assert_string_equal(amount_change(-3e3).text, "-3.00 us");
     assert_string_equal(amount_change(0).text, "0 s");
     assert_string_equal(amount_gain(3.94e9).text, "-3.9 s");
-    assert_string_equal(amount_gain(0.2).text, "");
+    assert_string_equal(amount_gain(0.2).text, "nothing");
     assert_string_equal(amount_count(0).text, "0");
     assert_string_equal(amount_count(999).text, "999");
     assert_string_equal(amount_count(81204).text, "81,204");

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How much sooner the run would end without the waiting for one cause.
+ *
+ * If balanced. Were what is too much shared out so that all arrive together, they would arrive at the mean of their
+ * present arrivals; the last of them earlier by (sum of waiting) / (number of ranks; of threads, where several of a
+ * process call MPI).
+ *
+ * No rank can end sooner by more than it waits for the cause plus what it spends in it, and the run ends with the last
+ * rank. So the least of these sums over the ranks bounds the gain: a cause that one rank neither waits for nor has is
+ * hidden by whatever that rank does meanwhile. The bound itself is what were gained if the cause took no time.
+ *
+ * A rank's waits for the cause are, class by class (classes.h), as much as would go if the cause alone went: all, where
+ * the cause is longer than the wait (another cause on the waiting side hides a part of it, or two on the late side
+ * share it). Time of which nobody knows what it waits for, after a rank's end or inside a call that never returned,
+ * bounds nothing.
+ */
+#pragma once
+#include "analyze/pass/blame.h"
+#include "analyze/pass/replay.h"
+
+struct gain {
+    double if_balanced_ns, if_gone_ns; /* of wall time; >= 0, the first not above the second */
+};
+
+/* Adds to `waits`, by rank, what would go of a class's waiting with a cause that `blame_ns` of it is put down to. */
+void gain_add_class(struct sparse *waits, const struct path_class *class, double blame_ns);
+/* `waits` and `times` (in the cause) by rank, packed; `waiting_ns` is all that is put down to the cause. */
+struct gain gain_bound(const struct efficiency *efficiency, const struct rank_time *ranks, uint32_t n_ranks,
+                       const struct sparse *waits, const struct sparse *times, double waiting_ns);
