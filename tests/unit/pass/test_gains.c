@@ -154,7 +154,7 @@ static void a_rank_besides_has_little_slack(struct play *play, enum how how)
 static void neighbours_wait_in_a_ring(struct play *play, enum how how)
 {
     for (int step = 0; step < 4 * STEPS; step++) {
-        uint64_t sent_us[4];
+        uint64_t sent_us[4] = {0};
         for (uint32_t rank = 0; rank < play->n_ranks; rank++)
             work(play, rank, "cause", how == BALANCED ? 1000 : how == GONE ? 0 : rank == 1 ? 2500 : 500);
         for (uint32_t rank = 0; rank < play->n_ranks; rank++) {
@@ -170,9 +170,9 @@ static void neighbours_wait_in_a_ring(struct play *play, enum how how)
 /* The last of four stages takes longest; messages are buffered. */
 static void one_stage_of_a_pipeline_is_slow(struct play *play, enum how how)
 {
-    for (int item = 0; item < 10 * STEPS; item++)
+    for (int item = 0; item < 10 * STEPS; item++) {
+        uint64_t sent_us = 0;
         for (uint32_t rank = 0; rank < play->n_ranks; rank++) {
-            static uint64_t sent_us;
             if (rank)
                 receive(play, rank, rank - 1, sent_us);
             work(play, rank, "stage", 100);
@@ -181,6 +181,7 @@ static void one_stage_of_a_pipeline_is_slow(struct play *play, enum how how)
             if (rank < 3)
                 send(play, rank, rank + 1);
         }
+    }
     meet_all(play);
 }
 
@@ -189,9 +190,9 @@ static void one_stage_of_a_pipeline_is_slow(struct play *play, enum how how)
 static void a_wavefront_is_coarse(struct play *play, enum how how)
 {
     int n_blocks = how == BALANCED ? 400 : 4;
-    for (int block = 0; block < n_blocks; block++)
+    for (int block = 0; block < n_blocks; block++) {
+        uint64_t sent_us = 0;
         for (uint32_t rank = 0; rank < play->n_ranks; rank++) {
-            static uint64_t sent_us;
             if (rank)
                 receive(play, rank, rank - 1, sent_us);
             work(play, rank, "cause", how == GONE ? 0 : 4000 / (uint64_t)n_blocks);
@@ -199,6 +200,7 @@ static void a_wavefront_is_coarse(struct play *play, enum how how)
             if (rank < 3)
                 send(play, rank, rank + 1);
         }
+    }
     meet_all(play);
 }
 
