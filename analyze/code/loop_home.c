@@ -47,7 +47,7 @@ static void count_inside(void *state, uint32_t insn)
 {
     struct home_search *search = state;
     const struct insn_source *source = &search->c->sources[insn];
-    if (source->scope == SCOPE_NONE)
+    if (source->scope == SCOPE_NONE || source->line == 0)
         return;
     search->n++;
     if (scope_is_within(search->c->unit, source->scope, search->scope))

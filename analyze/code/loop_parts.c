@@ -1,57 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks over the instructions of a loop, and what they are in the source. */
+/* Walks over the instructions of a loop. */
 #include "analyze/code/loop_parts.h"
 
 #include <string.h>
-
-/*
- * Where control does not fall into a block from the code before it, the line of that code means nothing for the block,
- * but stays in force until a statement begins: the instructions before that were made up by the compiler (a register
- * saved around a call) and get no line.
- */
-static bool has_stale_row(const struct unit *unit, const struct graph *graph, const struct graph_block *block,
-                          const struct line_row *row)
-{
-    if (block->first == 0 || insn_falls_through(&graph->insns.at[block->first - 1]))
-        return false;
-    const struct line_row *first = row;
-    bool is_statement = row->is_statement;
-    while (first > unit->rows && first[-1].address == row->address)
-        is_statement |= (--first)->is_statement;
-    if (row->address < block->lo)
-        return true;
-    return row->address == block->lo && !is_statement && first > unit->rows && first[-1].line == row->line;
-}
-
-static void set_source(struct insn_source *source, const struct unit *unit, const struct graph *graph,
-                       const struct graph_block *block, uint64_t address)
-{
-    const struct line_row *row = debug_row_at(unit, address);
-    *source = (struct insn_source){.file = INTERN_NONE, .scope = debug_scope_at(unit, address)};
-    if (row == NULL || has_stale_row(unit, graph, block, row))
-        return;
-    const struct scope *scope = source->scope != SCOPE_NONE ? &unit->scopes.at[source->scope] : NULL;
-    if (scope != NULL && scope->file == row->file && row->line < scope->line)
-        return; /* the line of another routine, left in force */
-    source->file = row->file;
-    source->line = row->line;
-    const struct line_row *r = row;
-    for (; unit->marks_statements && r >= unit->rows && r->address == address && !source->is_statement; r--)
-        source->is_statement = r->is_statement && r->line == row->line;
-}
-
-struct insn_source *sources_of(const struct graph *graph, const struct unit *unit, struct arena *arena)
-{
-    if (unit == NULL || (unit->n_rows == 0 && unit->n_pieces == 0))
-        return NULL;
-    struct insn_source *sources = arena_array(arena, struct insn_source, graph->insns.n);
-    for (size_t b = 0; b < graph->blocks.n; b++) {
-        const struct graph_block *block = &graph->blocks.at[b];
-        for (uint32_t i = block->first; i < block->first + block->n; i++)
-            set_source(&sources[i], unit, graph, block, graph->insns.at[i].address);
-    }
-    return sources;
-}
 
 bool scope_is_within(const struct unit *unit, uint32_t inner, uint32_t outer)
 {

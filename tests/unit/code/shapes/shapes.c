@@ -319,6 +319,40 @@ __attribute__((noinline)) void inlined_library(char *text, int n_rounds)
     }
 }
 
+/* The vectoriser multiplies instead of dividing, and what it makes up for that has a line but no routine. */
+static int keys[4096];
+static long remainders_above(int limit)
+{
+    long n = 0;
+    for (int round = 0; round < 4; round++)              /* @above_rounds( */
+        for (int i = 0; i < 4096; i++)                   /* @above( */
+            n += (keys[i] * 2654435761u >> 20) % 97 > (unsigned)(limit + round); /* @above) @above_rounds) */
+    return n;
+}
+static long remainders_below(int limit);
+
+__attribute__((noinline)) long vectorised_remainders(int n_steps)
+{
+    long n = 0;
+    for (int step = 0; step < n_steps; step++) {         /* @remainders( */
+        keys[step] += (int)n;
+        n += remainders_above(step % 50);
+        sink = (int)n;
+        n += remainders_below(step % 60);
+        puts("");                                        /* @remainders) */
+    }
+    return n;
+}
+
+static long remainders_below(int limit)
+{
+    long n = 0;
+    for (int round = 0; round < 4; round++)              /* @below_rounds( */
+        for (int i = 0; i < 4096; i++)                   /* @below( */
+            n += (keys[i] * 2654435761u >> 21) % 89 < (unsigned)(limit + round); /* @below) @below_rounds) */
+    return n;
+}
+
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 16;
@@ -341,6 +375,7 @@ int main(int argc, char **argv)
     deep(ints, 3);
     inlined_steps(&(struct run){argc, n});
     inlined_library(argv[0], argc);
+    s += (double)vectorised_remainders(argc);
     x[n - 1] = 1e7;
     printf("%g %d\n", s, inlined_condition(x));
     return 0;
