@@ -2,6 +2,7 @@
 /*
  * Where in the code the counted blocks of a function are. Compilers move instructions out of loops, never into them, so
  * that a block may lie in several pieces: it is where its innermost piece is, and of several of those the longest one.
+ * The call of a block is never moved, so that it tells as well; and a loop without a label is the block's before it.
  */
 #pragma once
 #include "analyze/code/code.h"

@@ -51,8 +51,68 @@ static void a_block_is_where_its_innermost_piece_is(void **state)
     code_close(code);
 }
 
+/* The loop's first instructions are moved ahead of it, and nothing is left in it that says whose it is. */
+static void a_loop_without_a_label_is_the_one_before_it(void **state)
+{
+    (void)state;
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/c-O2", NULL, 0);
+    const struct code_place *loop = only_loop(code, module, "kernel");
+    if (!loop)
+        return;
+    uint64_t entry = loop->routine_address, inside = loop->address, end = inside;
+    while (code_loop_depth_at(code, module, end) > 0)
+        end++;
+    struct counts_block blocks[N_BLOCKS] = {[BODY] = {.address = entry}, [EMPTY] = {.address = end, .loop = CFG_NONE}};
+    struct cfg_loop in_graph = {.depth = 1};
+    struct points_address labels[] = {
+        {entry, BODY, POINTS_CODE}, {end, EMPTY, POINTS_CODE}, {end + 1, GONE, POINTS_CODE}};
+    struct counts_function function = {.blocks = blocks,
+                                       .n_blocks = N_BLOCKS,
+                                       .loops = {.at = &in_graph, .n = 1},
+                                       .addresses = labels,
+                                       .n_addresses = sizeof labels / sizeof *labels};
+    struct block_places places = {0};
+    assert_int_equal(block_place(&places, code, module, &function, BODY), loop->id);
+    assert_int_equal(block_place(&places, code, module, &function, EMPTY), code_place_at(code, module, end));
+    block_places_release(&places);
+
+    /* A label in it says that it is another block's; so does a block that lies in no loop. */
+    labels[1].address = inside + 1;
+    places = (struct block_places){0};
+    assert_int_equal(block_place(&places, code, module, &function, BODY), code_place_at(code, module, entry));
+    block_places_release(&places);
+    labels[1].address = end;
+    blocks[BODY].loop = CFG_NONE;
+    places = (struct block_places){0};
+    assert_int_equal(block_place(&places, code, module, &function, BODY), code_place_at(code, module, entry));
+    block_places_release(&places);
+    code_close(code);
+}
+
+static void a_call_tells_where_its_block_is(void **state)
+{
+    (void)state;
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/c-O2", NULL, 0);
+    const struct code_place *loop = only_loop(code, module, "kernel");
+    if (!loop)
+        return;
+    const struct points_address labels[] = {{loop->routine_address, BODY, POINTS_CODE},
+                                            {loop->address + 1, BODY, POINTS_RETURN}};
+    struct counts_block blocks[N_BLOCKS] = {[BODY] = {.address = loop->routine_address}};
+    struct counts_function function = {
+        .blocks = blocks, .n_blocks = N_BLOCKS, .addresses = labels, .n_addresses = sizeof labels / sizeof *labels};
+    struct block_places places = {0};
+    assert_int_equal(block_place(&places, code, module, &function, BODY), loop->id);
+    block_places_release(&places);
+    code_close(code);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_block_is_where_its_innermost_piece_is)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_block_is_where_its_innermost_piece_is),
+                                       cmocka_unit_test(a_loop_without_a_label_is_the_one_before_it),
+                                       cmocka_unit_test(a_call_tells_where_its_block_is)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
