@@ -25,7 +25,7 @@ static struct loop_source source_of_call(struct debug *debug, const struct unit 
     return source;
 }
 
-static uint32_t call_make(struct code *code, struct module *module, uint32_t around, uint64_t address)
+static uint32_t call_make(struct code *code, struct module *module, uint32_t around, uint64_t address, bool is_loop)
 {
     struct unit *unit = debug_unit_at(&module->debug, address);
     struct loop_source source = {.scope = SCOPE_NONE};
@@ -37,7 +37,7 @@ static uint32_t call_make(struct code *code, struct module *module, uint32_t aro
     uint32_t id = place->id;
     *place = *code->places.at[around];
     place->id = place->source = id;
-    place->is_loop = true;
+    place->is_loop = is_loop;
     place->parent = around;
     place->address = address;
     place->file = intern_get(&module->debug.files, source.file);
@@ -46,18 +46,18 @@ static uint32_t call_make(struct code *code, struct module *module, uint32_t aro
     const char *routine = debug_scope_name(&module->debug, unit, source.scope);
     place->routine = routine != NULL ? routine : place->host_routine;
     uint32_t routine_line = unit->scopes.at[source.scope].line;
-    place_settle(code, module, place, (struct source_key){source.file, source.head_line, routine_line, true});
+    place_settle(code, module, place, (struct source_key){source.file, source.head_line, routine_line, is_loop});
     return place->source;
 }
 
-uint32_t code_place_of_call(struct code *code, uint32_t module_id, uint64_t address)
+uint32_t code_place_of_call(struct code *code, uint32_t module_id, uint64_t address, bool is_loop)
 {
     bool is_new;
     uint32_t around = code_place_at(code, module_id, address);
     struct module *module = module_get(code, module_id);
     uint64_t *slot = map_put(&module->calls, address, &is_new);
     if (is_new)
-        *slot = call_make(code, module, around, address);
+        *slot = call_make(code, module, around, address, is_loop);
     return (uint32_t)*slot;
 }
 

@@ -69,10 +69,11 @@ struct code_place {
 /* The innermost loop (or routine) around a link-time address; CODE_NONE when nothing is known. Memoised. */
 uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
 /*
- * For a loop in a system header that is called, not inlined, at an address of user code: the place that an inlined one
- * would have, a loop on the line of the call. CODE_NONE without lines. Memoised.
+ * The line of a call at an address of user code, in the innermost routine that is not of a system header. As a loop
+ * where a loop in a system header is called, not inlined: that is the place that an inlined one would have. What an
+ * address is asked for first, it remains. CODE_NONE without lines. Memoised.
  */
-uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address);
+uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address, bool is_loop);
 /* The same for an address that was asked about before; CODE_NONE for any other. */
 uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address);
 /* How many loops of the machine code an address lies in; 0 also when nothing is known. */

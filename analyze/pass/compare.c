@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/compare.h"
+#include "analyze/pass/counterparts.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && !strcmp(a, b));
-}
+/* That anything at all is called a change although nothing has changed. */
+static const double CHANCE = 0.05;
+/* The rest is for the run time and all waiting, by halves. */
+static const double WEIGHT_OF_CAUSES = 0.6;
+static const double CHANCE_MIN = 1e-9; /* below, the tail of the distribution is lost in rounding */
 
 static const char *base_name(const char *path)
 {
@@ -15,18 +18,47 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The same code but for where it stands. */
-static bool is_alike(const struct compare_row *a, const struct compare_row *b)
+/* Where a name has no lines of its own: the numbers behind ':' and '+0x' in it, the first and the last of them. They
+ * are blanked. */
+static void lines_of_name(char *name, uint32_t *first, uint32_t *last)
 {
-    bool is_named = a->file || a->routine;
-    return a->state == b->state && a->is_loop == b->is_loop && same_text(a->file, b->file) &&
-           same_text(a->routine, b->routine) && (is_named || same_text(a->name, b->name));
+    *first = *last = 0;
+    for (char *at = name; *at; at++) {
+        bool is_line = *at == ':' && isdigit((unsigned char)at[1]), is_offset = !strncmp(at, "+0x", 3);
+        if (!is_line && !is_offset)
+            continue;
+        char *end, *digits = at + (is_offset ? 3 : 1);
+        *last = (uint32_t)strtoul(digits, &end, is_offset ? 16 : 10);
+        *first = *first ? *first : *last;
+        memset(digits, '#', (size_t)(end - digits));
+        at = end - 1;
+    }
 }
 
-static bool is_same(const struct compare_row *a, const struct compare_row *b)
+static const char *kind_text(struct arena *arena, const struct compare_row *row)
 {
-    return is_alike(a, b) && a->line_first == b->line_first && a->line_last == b->line_last &&
-           (a->line_first || same_text(a->name, b->name));
+    return arena_printf(arena, "%d %d", row->state, row->is_loop);
+}
+
+/* The row as counterparts.h wants it; texts are in `arena`. */
+static struct stand stand_of(struct arena *arena, const struct compare_row *row)
+{
+    struct stand stand = {.file = row->file,
+                          .routine = row->routine,
+                          .build = row->build,
+                          .line_first = row->line_first,
+                          .line_last = row->line_last,
+                          .is_after = row->is_in[true]};
+    const char *kind = kind_text(arena, row);
+    if (row->file && row->line_first) {
+        stand.alike = arena_printf(arena, "%s %s %s", kind, row->file, row->routine ? row->routine : "");
+        stand.renamed = row->routine ? arena_printf(arena, "%s %s", kind, row->file) : NULL;
+        return stand;
+    }
+    char *name = arena_strdup(arena, row->name);
+    lines_of_name(name, &stand.line_first, &stand.line_last);
+    stand.alike = arena_printf(arena, "%s %s", kind, name);
+    return stand;
 }
 
 static void row_add(struct comparison *comparison, struct compare_row *row, double ns)
@@ -38,17 +70,58 @@ static void row_add(struct comparison *comparison, struct compare_row *row, doub
     row->is_in[comparison->is_after.at[run]] = true;
 }
 
+/* The row of one side that stands there; both sides' are put together at the end. */
 static struct compare_row *row_of(struct comparison *comparison, const struct compare_row *wanted)
 {
-    for (size_t i = COMPARE_FIRST_CAUSE; i < comparison->rows.n; i++)
-        if (is_same(&comparison->rows.at[i], wanted))
-            return &comparison->rows.at[i];
+    struct arena *arena = &comparison->arena;
+    bool is_after = comparison->is_after.at[comparison->is_after.n - 1];
+    struct stand stand = stand_of(arena, wanted);
+    const char *key = arena_printf(arena, "%d %u %u %s", is_after, stand.line_first, stand.line_last, stand.alike);
+    size_t at = COMPARE_FIRST_CAUSE + intern_text(&comparison->keys, key);
+    if (at < comparison->rows.n) {
+        comparison->rows.at[at].name = comparison->rows.at[at].name ? comparison->rows.at[at].name
+                                       : wanted->name               ? arena_strdup(arena, wanted->name)
+                                                                    : NULL;
+        return &comparison->rows.at[at];
+    }
     struct compare_row *row = vec_push(&comparison->rows);
     *row = *wanted;
-    row->name = arena_strdup(&comparison->arena, wanted->name);
-    row->file = wanted->file ? arena_strdup(&comparison->arena, wanted->file) : NULL;
-    row->routine = wanted->routine ? arena_strdup(&comparison->arena, wanted->routine) : NULL;
+    row->name = wanted->name ? arena_strdup(arena, wanted->name) : NULL;
+    row->file = wanted->file ? arena_strdup(arena, wanted->file) : NULL;
+    row->routine = wanted->routine ? arena_strdup(arena, wanted->routine) : NULL;
     return row;
+}
+
+static uint64_t build_of(const struct analysis *analysis, const struct step *step)
+{
+    if (!analysis->code || step->place == CODE_NONE)
+        return 0;
+    const struct trace_module *module = &analysis->trace->modules[code_place(analysis->code, step->place)->module];
+    return module->build_id_bytes ? hash_bytes(module->build_id, module->build_id_bytes) : 0;
+}
+
+static struct compare_row row_of_step(const struct analysis *analysis, const struct step *step, const char *name)
+{
+    return (struct compare_row){.name = name,
+                                .file = base_name(step->file),
+                                .routine = step->routine,
+                                .state = step->state,
+                                .is_loop = step->is_loop,
+                                .build = build_of(analysis, step),
+                                .line_first = step->line_first,
+                                .line_last = step->line_last};
+}
+
+/* Loops that make nobody wait tell where those that do have gone. */
+static void add_loops(struct comparison *comparison, const struct analysis *analysis)
+{
+    for (uint32_t i = 0; i < analysis->n_steps; i++) {
+        const struct step *step = &analysis->steps[i];
+        if (step->state != STEP_COMPUTING || !step->is_loop || !step->file || !step->line_first)
+            continue;
+        struct compare_row wanted = row_of_step(analysis, step, NULL);
+        row_add(comparison, row_of(comparison, &wanted), 0);
+    }
 }
 
 void compare_add(struct comparison *comparison, const struct analysis *analysis, bool is_after,
@@ -61,101 +134,118 @@ void compare_add(struct comparison *comparison, const struct analysis *analysis,
     *vec_push(&comparison->is_after) = is_after;
     row_add(comparison, &comparison->rows.at[COMPARE_RUN_TIME], analysis->efficiency.wall_ns);
     row_add(comparison, &comparison->rows.at[COMPARE_WAITING], analysis->waiting_ns);
+    add_loops(comparison, analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         const struct step *step = &analysis->steps[analysis->causes[i].step];
-        struct compare_row wanted = {.name = names[i],
-                                     .file = base_name(step->file),
-                                     .routine = step->routine,
-                                     .state = step->state,
-                                     .is_loop = step->is_loop,
-                                     .line_first = step->line_first,
-                                     .line_last = step->line_last};
+        struct compare_row wanted = row_of_step(analysis, step, names[i]);
         row_add(comparison, row_of(comparison, &wanted), analysis->causes[i].waiting_ns);
     }
 }
 
-/* The first like it, in the order of lines, that only the later side has; NULL when there is none. */
-static struct compare_row *later_like(struct comparison *comparison, const struct compare_row *row)
+/* A routine that was renamed has both names. */
+static const char *joined_name(struct arena *arena, const struct compare_row *before, const struct compare_row *after)
 {
-    struct compare_row *found = NULL;
-    for (size_t i = COMPARE_FIRST_CAUSE; i < comparison->rows.n; i++) {
-        struct compare_row *other = &comparison->rows.at[i];
-        bool fits = other->is_in[true] && !other->is_in[false] && other->file && is_alike(row, other);
-        if (fits && (!found || other->line_first < found->line_first))
-            found = other;
-    }
-    return found;
+    bool is_renamed = before->routine && after->routine && strcmp(before->routine, after->routine);
+    if (!before->name || !after->name || !is_renamed)
+        return after->name ? after->name : before->name;
+    return arena_printf(arena, "%s (before: %s)", after->name, before->name);
 }
 
-static int by_line(const void *a, const void *b)
+static void row_join(struct comparison *comparison, struct compare_row *before, struct compare_row *after)
 {
-    const struct compare_row *x = a, *y = b;
-    if (x->line_first != y->line_first)
-        return x->line_first < y->line_first ? -1 : 1;
-    if (x->line_last != y->line_last)
-        return x->line_last < y->line_last ? -1 : 1;
-    return strcmp(x->name, y->name);
+    size_t n_runs = comparison->is_after.n;
+    vec_resize(&before->ns, n_runs);
+    vec_resize(&after->ns, n_runs);
+    for (size_t run = 0; run < n_runs; run++)
+        after->ns.at[run] += before->ns.at[run];
+    after->name = joined_name(&comparison->arena, before, after);
+    after->is_in[false] = true;
+    vec_release(&before->ns);
 }
 
-/* What has moved is one row. */
-static void join_moved(struct comparison *comparison)
+static double row_sum(const struct compare_row *row)
 {
+    double sum_ns = 0;
+    for (size_t run = 0; run < row->ns.n; run++)
+        sum_ns += row->ns.at[run];
+    return sum_ns;
+}
+
+static void join_sides(struct comparison *comparison)
+{
+    struct arena scratch = {0};
     struct compare_row *causes = comparison->rows.at + COMPARE_FIRST_CAUSE;
     size_t n = comparison->rows.n - COMPARE_FIRST_CAUSE, n_left = 0;
-    qsort(causes, n, sizeof *causes, by_line);
+    struct stand *stands = arena_array(&scratch, struct stand, n + 1);
+    uint32_t *counterpart = arena_array(&scratch, uint32_t, n + 1);
+    for (size_t i = 0; i < n; i++)
+        stands[i] = stand_of(&scratch, &causes[i]);
+    counterparts_find(stands, (uint32_t)n, counterpart);
+    for (size_t i = 0; i < n; i++)
+        if (!stands[i].is_after && counterpart[i] != COUNTERPART_NONE)
+            row_join(comparison, &causes[i], &causes[counterpart[i]]);
     for (size_t i = 0; i < n; i++) {
-        struct compare_row *row = &causes[i], *other = row->is_in[true] ? NULL : later_like(comparison, row);
-        if (!other)
-            continue;
-        for (size_t run = 0; run < row->ns.n && run < other->ns.n; run++)
-            other->ns.at[run] += row->ns.at[run];
-        other->is_in[false] = true;
-        vec_release(&row->ns);
-        row->is_in[false] = false;
-    }
-    for (size_t i = 0; i < n; i++)
-        if (causes[i].is_in[false] || causes[i].is_in[true])
+        if (row_sum(&causes[i]) > 0)
             causes[n_left++] = causes[i];
+        else
+            vec_release(&causes[i].ns);
+    }
     comparison->rows.n = COMPARE_FIRST_CAUSE + n_left;
+    arena_release(&scratch);
 }
 
-struct moments {
-    double mean, variance_of_mean;
-};
-
-static struct moments moments_of(const double *values, size_t n)
+static double mean_of(const double *values, size_t n)
 {
-    struct moments moments = {0};
-    double square = 0;
+    double sum = 0;
     for (size_t i = 0; i < n; i++)
-        moments.mean += values[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        square += (values[i] - moments.mean) * (values[i] - moments.mean);
-    moments.variance_of_mean = n > 1 ? square / (double)(n - 1) / (double)n : INFINITY;
-    return moments;
+        sum += values[i] / (double)n;
+    return sum;
 }
 
-/* Student's t for 95 %, two-sided. */
-static double student(double freedom)
+static double squares_of(const double *values, size_t n)
 {
-    static const double table[] = {12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-    enum { N = sizeof table / sizeof *table };
-    size_t whole = freedom < 1 ? 1 : freedom > 1e6 ? (size_t)1e6 : (size_t)freedom;
-    return whole <= N ? table[whole - 1] : 1.96 + 2.7 / (double)whole;
+    double mean = mean_of(values, n), sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (values[i] - mean) * (values[i] - mean);
+    return sum;
 }
 
-double compare_noise(const double *before, size_t n_before, const double *after, size_t n_after)
+/* How likely Student's t stays within +-t: Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+static double student_within(double t, size_t freedom)
+{
+    double angle = atan(t / sqrt((double)freedom)), square = cos(angle) * cos(angle);
+    bool is_odd = freedom % 2;
+    double term = is_odd ? cos(angle) : 1, sum = freedom > 1 ? term : 0;
+    for (size_t k = is_odd ? 3 : 2; k + 2 <= freedom; k += 2) {
+        term *= square * (double)(k - 1) / (double)k;
+        sum += term;
+    }
+    return is_odd ? 2 / M_PI * (angle + sin(angle) * sum) : sin(angle) * sum;
+}
+
+/* What |t| exceeds with this chance. */
+static double student(double chance, size_t freedom)
+{
+    double low = 0, high = 1e9;
+    for (int i = 0; i < 100; i++) {
+        double middle = (low + high) / 2;
+        *(student_within(middle, freedom) < 1 - chance ? &low : &high) = middle;
+    }
+    return high;
+}
+
+double compare_noise(const double *before, size_t n_before, const double *after, size_t n_after, double chance)
 {
     if (n_before < 2 || n_after < 2)
         return INFINITY;
-    double x = moments_of(before, n_before).variance_of_mean, y = moments_of(after, n_after).variance_of_mean;
-    if (x + y <= 0)
+    size_t freedom = n_before + n_after - 2;
+    double variance = (squares_of(before, n_before) + squares_of(after, n_after)) / (double)freedom;
+    if (variance <= 0)
         return 0;
-    double freedom = (x + y) * (x + y) / (x * x / (double)(n_before - 1) + y * y / (double)(n_after - 1));
-    return student(freedom) * sqrt(x + y);
+    return student(fmax(chance, CHANCE_MIN), freedom) * sqrt(variance * (1 / (double)n_before + 1 / (double)n_after));
 }
 
-static void row_judge(struct comparison *comparison, struct compare_row *row)
+static void row_judge(struct comparison *comparison, struct compare_row *row, double weight)
 {
     struct arena scratch = {0};
     size_t n_runs = comparison->is_after.n, n[2] = {0};
@@ -166,14 +256,25 @@ static void row_judge(struct comparison *comparison, struct compare_row *row)
         values[is_after][n[is_after]++] = row->ns.at[run];
     }
     for (int side = 0; side < 2; side++)
-        row->mean_ns[side] = moments_of(values[side], n[side]).mean;
-    row->noise_ns = compare_noise(values[0], n[0], values[1], n[1]);
+        row->mean_ns[side] = mean_of(values[side], n[side]);
+    row->noise_ns = compare_noise(values[0], n[0], values[1], n[1], CHANCE * weight);
     double change_ns = row->mean_ns[1] - row->mean_ns[0];
     row->verdict = isinf(row->noise_ns)               ? COMPARE_UNKNOWN
                    : fabs(change_ns) <= row->noise_ns ? COMPARE_NOISE
                    : change_ns < 0                    ? COMPARE_LESS
                                                       : COMPARE_MORE;
     arena_release(&scratch);
+}
+
+/* The chance of error is shared out over the rows: the more waiting, the more of it. */
+static void judge(struct comparison *comparison)
+{
+    struct compare_row *rows = comparison->rows.at;
+    double waiting_ns = row_sum(&rows[COMPARE_WAITING]);
+    row_judge(comparison, &rows[COMPARE_RUN_TIME], (1 - WEIGHT_OF_CAUSES) / 2);
+    row_judge(comparison, &rows[COMPARE_WAITING], (1 - WEIGHT_OF_CAUSES) / 2);
+    for (size_t i = COMPARE_FIRST_CAUSE; i < comparison->rows.n; i++)
+        row_judge(comparison, &rows[i], waiting_ns > 0 ? WEIGHT_OF_CAUSES * row_sum(&rows[i]) / waiting_ns : 0);
 }
 
 static int by_falling_change(const void *a, const void *b)
@@ -187,9 +288,8 @@ static int by_falling_change(const void *a, const void *b)
 
 void compare_finish(struct comparison *comparison)
 {
-    join_moved(comparison);
-    for (size_t i = 0; i < comparison->rows.n; i++)
-        row_judge(comparison, &comparison->rows.at[i]);
+    join_sides(comparison);
+    judge(comparison);
     qsort(comparison->rows.at + COMPARE_FIRST_CAUSE, comparison->rows.n - COMPARE_FIRST_CAUSE,
           sizeof *comparison->rows.at, by_falling_change);
 }
@@ -200,5 +300,6 @@ void compare_release(struct comparison *comparison)
         vec_release(&comparison->rows.at[i].ns);
     vec_release(&comparison->rows);
     vec_release(&comparison->is_after);
+    intern_release(&comparison->keys);
     arena_release(&comparison->arena);
 }

@@ -2,12 +2,18 @@
 /*
  * Runs before and after a change, cause by cause, with what is noise told from what is not.
  *
- * A cause is the same in two runs when its state, file, routine and lines are. The change moves lines: what then stands
- * on one side only is put together with its like (same state, file and routine) on the other, in the order of lines.
- * Differences of means are held against Welch's 95 % interval; one run on a side tells nothing of noise.
+ * A cause is the same in two runs of a side when its state, file, routine and lines are. What of one side belongs to
+ * what of the other is found in counterparts.h, for which loops that make nobody wait count as well.
+ *
+ * A difference of means is held against Student's interval, with one variance for both sides: what is asked is whether
+ * the runs could be of one kind. The whole comparison is wrong with a chance of 5 %, not every row: that is shared out,
+ * a fifth each to the run time and to all waiting, the rest to causes by their waiting (Bonferroni, with weights). So a
+ * large cause needs little more than it would alone, and a hundred small ones do not make up a change by their number.
+ * One run on a side tells nothing of noise.
  */
 #pragma once
 #include "analyze/pass/analysis.h"
+#include "wrap/base/map.h"
 #include "wrap/base/vec.h"
 
 enum compare_verdict { COMPARE_NOISE, COMPARE_LESS, COMPARE_MORE, COMPARE_UNKNOWN };
@@ -17,11 +23,12 @@ struct compare_row {
     const char *file, *routine;
     enum step_state state;
     bool is_loop;
+    uint64_t build; /* of its module; 0 = unknown */
     uint32_t line_first, line_last;
     VEC(double) ns; /* by run in the order of addition; runs behind the last one have 0 */
-    bool is_in[2];  /* before, after */
+    bool is_in[2];  /* before, after: the code was seen there, whether or not it made anybody wait */
     double mean_ns[2];
-    double noise_ns; /* half of the interval around the difference; INFINITY when a side has one run */
+    double noise_ns; /* what scatter alone explains of the difference; INFINITY when a side has one run */
     enum compare_verdict verdict;
 };
 
@@ -29,6 +36,7 @@ struct comparison {
     struct arena arena;
     VEC(struct compare_row) rows; /* after compare_finish: run time, all waiting, then causes by falling change */
     VEC(bool) is_after;           /* by run */
+    struct intern keys;           /* side and place -> row, behind the first ones */
 };
 enum { COMPARE_RUN_TIME, COMPARE_WAITING, COMPARE_FIRST_CAUSE };
 
@@ -38,5 +46,5 @@ void compare_add(struct comparison *comparison, const struct analysis *analysis,
 /* At least one run of each side has been added. */
 void compare_finish(struct comparison *comparison);
 void compare_release(struct comparison *comparison);
-/* Half of the 95 % interval of the difference of two means, from the values of both sides; INFINITY below two each. */
-double compare_noise(const double *before, size_t n_before, const double *after, size_t n_after);
+/* What the difference of the means of values of one kind exceeds with this chance; INFINITY below two values a side. */
+double compare_noise(const double *before, size_t n_before, const double *after, size_t n_after, double chance);

@@ -238,17 +238,29 @@ struct found_place {
     bool is_loop;          /* and between two waits */
 };
 
-/* What a header's loop that was called from `frame` is to whoever wrote that. */
-static struct found_place frame_find_call(const struct sites *sites, uint32_t frame)
+/* What was called from `frame` is to whoever wrote that: a header's loop is a loop of theirs, on the line of the call.
+ */
+static struct found_place frame_find_call(const struct sites *sites, uint32_t frame, bool is_loop)
 {
     const struct trace_frame *at = &sites->trace->frames[frame];
-    uint32_t place = code_place_of_call(sites->code, at->module, at->address - (at->is_return ? 1 : 0));
-    return (struct found_place){.place = place, .frame = frame, .is_loop = true};
+    uint32_t place = code_place_of_call(sites->code, at->module, at->address - (at->is_return ? 1 : 0), is_loop);
+    return (struct found_place){.place = place, .frame = frame, .is_loop = is_loop};
+}
+
+/* A call from a loop that goes on across the waits is a place of its own: the loop explains nothing. */
+static struct found_place narrow_to_call(const struct sites *sites, struct found_place found)
+{
+    if (found.place == CODE_NONE || !code_place(sites->code, found.place)->is_loop || found.is_loop ||
+        !sites->trace->frames[found.frame].is_return)
+        return found;
+    struct found_place call = frame_find_call(sites, found.frame, false);
+    return call.place != CODE_NONE ? call : found;
 }
 
 /*
  * From `frame` outwards: the first loop that lies between two waits, else the first place of user code. What lies in
- * system headers belongs to who called it: to the loop around the call, else, if it is a loop, to the call.
+ * system headers belongs to who called it: to the loop around the call, else, if it is a loop, to the call. So does
+ * what a library does that is called from between the loops.
  */
 static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
 {
@@ -267,13 +279,13 @@ static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
             return here;
         is_in_header_loop |= here.is_loop;
         if (is_in_header_loop && !place->is_system && call.place == CODE_NONE)
-            call = frame_find_call(sites, at);
+            call = frame_find_call(sites, at, true);
         if (first.place == CODE_NONE || (is_first_system && !place->is_system)) {
             first = here;
             is_first_system = place->is_system;
         }
     }
-    return call.place != CODE_NONE ? call : first;
+    return call.place != CODE_NONE ? call : narrow_to_call(sites, first);
 }
 
 static uint32_t sample_step_by_region(struct sites *sites, uint32_t frame)

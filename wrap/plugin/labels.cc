@@ -5,6 +5,8 @@
  * statement's location gets a range that begins nowhere and "ends" at the number of its block; what the debug
  * information is made from does not change. When the instructions have their final order, labels are put where the
  * block changes and behind calls.
+ * One of the sixty makes one call of two that look alike at the ends of different blocks, and its return address would
+ * name one block of two. While that pass runs, each call is said to use the number of its block.
  */
 #include "routine.h"
 
@@ -72,6 +74,21 @@ void tag_block(routine &r, uint32_t block)
     }
 }
 
+/* The calls whose return addresses name blocks. */
+std::vector<rtx_insn *> tagged_calls()
+{
+    std::vector<rtx_insn *> calls;
+    for (rtx_insn *insn = get_insns(); insn; insn = NEXT_INSN(insn))
+        if (CALL_P(insn) && !SIBLING_CALL_P(insn) && tag_of(INSN_LOCATION(insn)))
+            calls.push_back(insn);
+    return calls;
+}
+
+bool is_number_of_block(const_rtx used)
+{
+    return used && GET_CODE(XEXP(used, 0)) == USE && CONST_INT_P(XEXP(XEXP(used, 0), 0));
+}
+
 uint32_t new_label()
 {
     return (uint32_t)CODE_LABEL_NUMBER(gen_label_rtx());
@@ -107,6 +124,21 @@ void routine_tag_statements(routine &r)
 {
     for (uint32_t b = BLOCK_FIRST; b < r.blocks.size(); b++)
         tag_block(r, b);
+}
+
+void routine_part_calls(const routine &)
+{
+    for (rtx_insn *call : tagged_calls()) {
+        rtx number = gen_rtx_USE(VOIDmode, GEN_INT(tag_of(INSN_LOCATION(call))));
+        CALL_INSN_FUNCTION_USAGE(call) = gen_rtx_EXPR_LIST(VOIDmode, number, CALL_INSN_FUNCTION_USAGE(call));
+    }
+}
+
+void routine_rejoin_calls(const routine &)
+{
+    for (rtx_insn *call : tagged_calls())
+        if (is_number_of_block(CALL_INSN_FUNCTION_USAGE(call)))
+            CALL_INSN_FUNCTION_USAGE(call) = XEXP(CALL_INSN_FUNCTION_USAGE(call), 1);
 }
 
 void routine_emit_labels(routine &r)

@@ -98,6 +98,8 @@ unsigned label_function(function *fn)
 const pass_data count_data = {GIMPLE_PASS, "whywait_count", OPTGROUP_NONE, TV_NONE, PROP_cfg | PROP_ssa, 0, 0, 0, 0};
 const pass_data address_data = {RTL_PASS, "whywait_address", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, TODO_df_finish};
 const pass_data early_data = {RTL_PASS, "whywait_early", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, TODO_df_finish};
+const pass_data part_data = {RTL_PASS, "whywait_part", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0};
+const pass_data rejoin_data = {RTL_PASS, "whywait_rejoin", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0};
 const pass_data label_data = {RTL_PASS, "whywait_label", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0};
 
 class count_pass : public gimple_opt_pass
@@ -112,7 +114,7 @@ class count_pass : public gimple_opt_pass
     }
 };
 
-/* Between expansion and register allocation, for functions with counters. */
+/* On instructions, for functions with counters. */
 class tidy_pass : public rtl_opt_pass
 {
   public:
@@ -222,6 +224,8 @@ int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
                      PASS_POS_INSERT_AFTER);
     register_pass_at(args->base_name, new tidy_pass(early_data, routine_clear_early_returns), "ira",
                      PASS_POS_INSERT_BEFORE);
+    register_pass_at(args->base_name, new tidy_pass(part_data, routine_part_calls), "jump2", PASS_POS_INSERT_BEFORE);
+    register_pass_at(args->base_name, new tidy_pass(rejoin_data, routine_rejoin_calls), "jump2", PASS_POS_INSERT_AFTER);
     register_pass_at(args->base_name, new label_pass, "shorten", PASS_POS_INSERT_BEFORE);
     register_callback(args->base_name, PLUGIN_FINISH_UNIT, finish_unit, nullptr);
     return 0;

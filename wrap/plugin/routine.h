@@ -160,6 +160,9 @@ void routine_clear_early_returns(const routine &r);
 
 /* labels.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
 void routine_tag_statements(routine &r);
+/* Before and after the pass that makes one call of two. */
+void routine_part_calls(const routine &r);
+void routine_rejoin_calls(const routine &r);
 /* After the last pass that moves instructions. */
 void routine_emit_labels(routine &r);
 

@@ -40,7 +40,7 @@ static void a_block_is_where_its_innermost_piece_is(void **state)
     assert_int_equal(block_place(&places, code, module, &function, BODY), loop->id);
     assert_int_equal(block_place(&places, code, module, &function, EMPTY), code_place_at(code, module, entry));
     assert_int_equal(block_place(&places, code, module, &function, GONE), CODE_NONE);
-    uint32_t call = code_place_of_call(code, module, inside);
+    uint32_t call = code_place_of_call(code, module, inside, true);
     assert_int_not_equal(call, CODE_NONE);
     assert_true(code_place(code, call)->is_loop);
     const struct block_calls *calls = block_calls_of(&places, code, module, &function);
