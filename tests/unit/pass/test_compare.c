@@ -74,6 +74,37 @@ static void equal_places_are_one_and_missing_ones_are_nothing(void **state)
     compare_release(&comparison);
 }
 
+/* Lines were inserted above and the first loop makes nobody wait any more: the other two are not taken for it. */
+static void a_loop_that_vanishes_is_not_its_neighbour(void **state)
+{
+    (void)state;
+    struct comparison comparison = {0};
+    add(&comparison, false, 1,
+        (struct loop[4]){{"x.c", "f", "f 5", 5, 50}, {"x.c", "f", "f 9", 9, 20}, {"x.c", "f", "f 13", 13, 30}});
+    add(&comparison, true, 1, (struct loop[4]){{"x.c", "f", "f 13", 13, 20}, {"x.c", "f", "f 17", 17, 30}});
+    compare_finish(&comparison);
+    near(find(&comparison, "f 5")->mean_ns[1], 0, 1e-9);
+    near(find(&comparison, "f 13")->mean_ns[0], 20, 1e-9);
+    near(find(&comparison, "f 13")->mean_ns[1], 20, 1e-9);
+    near(find(&comparison, "f 17")->mean_ns[0], 30, 1e-9);
+    compare_release(&comparison);
+}
+
+static void a_routine_that_was_renamed_is_the_same(void **state)
+{
+    (void)state;
+    struct comparison comparison = {0};
+    add(&comparison, false, 1,
+        (struct loop[4]){{"x.c", "f", "f 5", 5, 50}, {"x.c", "g", "g 30", 30, 7}, {"x.c", "k", "k 50", 50, 2}});
+    add(&comparison, true, 1,
+        (struct loop[4]){{"x.c", "f2", "f2 5", 5, 40}, {"x.c", "h", "h 70", 70, 9}, {"x.c", "k", "k 50", 50, 2}});
+    compare_finish(&comparison);
+    near(find(&comparison, "f2 5 (before: f 5)")->mean_ns[0], 50, 1e-9);
+    near(find(&comparison, "g 30")->mean_ns[1], 0, 1e-9);
+    near(find(&comparison, "h 70")->mean_ns[0], 0, 1e-9);
+    compare_release(&comparison);
+}
+
 /* Lines were inserted above: f's two loops have moved, g's stands where f's first stood, h has gone. */
 static void what_moved_is_put_together_in_order(void **state)
 {
@@ -106,20 +137,75 @@ static void what_moved_is_put_together_in_order(void **state)
     compare_release(&comparison);
 }
 
-static void noise_is_welch_s_interval(void **state)
+static void noise_is_student_s_interval(void **state)
 {
     (void)state;
     static const double a[] = {10, 12, 14}, b[] = {20, 20, 20}, same[] = {5, 5};
-    /* Variance of the mean 4/3, two degrees of freedom: 4.303 sqrt(4/3). */
-    near(compare_noise(a, 3, b, 3), 4.303 * sqrt(4.0 / 3), 1e-3);
-    /* Equal variances 4/3 each: four degrees of freedom. */
-    near(compare_noise(a, 3, a, 3), 2.776 * sqrt(8.0 / 3), 1e-3);
-    near(compare_noise(same, 2, same, 2), 0, 1e-12);
-    assert_true(isinf(compare_noise(a, 1, b, 3)));
+    /* One variance for both, (8 + 0) / 4, and four degrees of freedom. */
+    near(compare_noise(a, 3, b, 3, 0.05), 2.776 * sqrt(2 * 2.0 / 3), 1e-2);
+    near(compare_noise(a, 3, a, 3, 0.05), 2.776 * sqrt(4 * 2.0 / 3), 1e-2);
+    near(compare_noise(a, 3, a, 3, 0.001), 8.610 * sqrt(4 * 2.0 / 3), 1e-2);
+    /* Unequal numbers: (8 + 0.5) / 3 with three. */
+    near(compare_noise(a, 3, (double[]){1, 2}, 2, 0.01), 5.841 * sqrt(8.5 / 3 * (1.0 / 3 + 1.0 / 2)), 1e-2);
+    near(compare_noise(same, 2, same, 2, 0.05), 0, 1e-12);
+    near(compare_noise((double[]){0, 2}, 2, (double[]){0, 2}, 2, 0.05), 4.303 * sqrt(2), 1e-2);
+    assert_true(isinf(compare_noise(a, 1, b, 3, 0.05)));
     double many[200], other[200];
     for (int i = 0; i < 200; i++)
         many[i] = other[i] = i % 2;
-    near(compare_noise(many, 200, other, 200), 1.966 * sqrt(2 * 0.25 / 199), 1e-3);
+    near(compare_noise(many, 200, other, 200, 0.05), 1.966 * sqrt(2 * 0.25 / 199), 1e-3);
+}
+
+static double draw(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 33) / (double)(1u << 31);
+}
+
+/* Waiting as a busy machine makes it: mostly near its mean, now and then far above. */
+static double noisy(uint64_t *seed, double mean)
+{
+    double value = mean * (0.9 + 0.2 * (draw(seed) + draw(seed) + draw(seed)) / 3);
+    return draw(seed) < 0.1 ? value * (1 + draw(seed)) : value;
+}
+
+/* Comparisons of three runs with three of the same program that call anything a change. */
+static int n_false_alarms(int n_comparisons, double factor, int *n_found)
+{
+    uint64_t seed = 1;
+    int n_alarms = 0;
+    *n_found = 0;
+    for (int i = 0; i < n_comparisons; i++) {
+        struct comparison comparison = {0};
+        for (int run = 0; run < 6; run++)
+            add(&comparison, run >= 3, noisy(&seed, 1000),
+                (struct loop[4]){{"x.c", "f", "f", 5, noisy(&seed, 300) * (run < 3 ? 1 : factor)},
+                                 {"x.c", "g", "g", 9, noisy(&seed, 100)},
+                                 {"x.c", "h", "h", 13, noisy(&seed, 30)},
+                                 {"x.c", "i", "i", 17, noisy(&seed, 10)}});
+        compare_finish(&comparison);
+        bool is_alarm = false;
+        for (size_t row = 0; row < comparison.rows.n; row++)
+            is_alarm |= comparison.rows.at[row].verdict != COMPARE_NOISE;
+        n_alarms += is_alarm;
+        *n_found += find(&comparison, "f")->verdict == COMPARE_MORE;
+        compare_release(&comparison);
+    }
+    return n_alarms;
+}
+
+/* The chance of a false alarm is that of a comparison, not of each of its rows. */
+static void the_same_program_is_the_same(void **state)
+{
+    (void)state;
+    enum { N = 400 };
+    int n_found;
+    int n_alarms = n_false_alarms(N, 1, &n_found);
+    if (n_alarms > 6 * N / 100)
+        fail_msg("%d of %d comparisons of one program with itself name a change", n_alarms, N);
+    n_false_alarms(N, 3, &n_found);
+    if (n_found < 9 * N / 10)
+        fail_msg("%d of %d times what has trebled is found", n_found, N);
 }
 
 static void only_what_exceeds_noise_is_a_change(void **state)
@@ -146,7 +232,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_places_are_one_and_missing_ones_are_nothing),
         cmocka_unit_test(what_moved_is_put_together_in_order),
-        cmocka_unit_test(noise_is_welch_s_interval),
+        cmocka_unit_test(noise_is_student_s_interval),
+        cmocka_unit_test(the_same_program_is_the_same),
+        cmocka_unit_test(a_loop_that_vanishes_is_not_its_neighbour),
+        cmocka_unit_test(a_routine_that_was_renamed_is_the_same),
         cmocka_unit_test(only_what_exceeds_noise_is_a_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
