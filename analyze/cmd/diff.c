@@ -3,6 +3,7 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/out/difference.h"
+#include "analyze/out/ending.h"
 #include "analyze/out/label.h"
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
@@ -69,21 +70,46 @@ static struct options parse(int argc, char **argv)
 struct kind_of_run {
     char program[256];
     uint32_t n_ranks;
+    bool is_counted;
 };
 
-static void warn_of_differences(struct kind_of_run *first, const struct trace *trace, const char *path)
+static bool ended_early(const struct trace *trace)
 {
-    const char *program = trace->program ? trace->program : "";
-    if (!first->n_ranks) {
-        first->n_ranks = trace->n_ranks;
-        snprintf(first->program, sizeof first->program, "%s", program);
-    } else if (first->n_ranks != trace->n_ranks) {
-        warn("%s has %u ranks, the first run %u: times are sums over ranks", path, trace->n_ranks, first->n_ranks);
-    } else if (strcmp(first->program, program) != 0) {
-        warn("%s is a run of %s, the first one of %s", path, program, first->program);
-    }
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
+        if (!ending_is_orderly(trace, ending_main_thread(trace, rank)))
+            return true;
+    return false;
 }
 
+static void note_differences(struct comparison *comparison, struct kind_of_run *first, const struct trace *trace,
+                             const char *path)
+{
+    struct arena *arena = &comparison->arena;
+    const char *program = trace->program ? trace->program : "";
+    bool is_counted = trace->n_points > 0;
+    if (!first->n_ranks) {
+        *first = (struct kind_of_run){.n_ranks = trace->n_ranks, .is_counted = is_counted};
+        snprintf(first->program, sizeof first->program, "%s", program);
+    }
+    if (first->n_ranks != trace->n_ranks)
+        *vec_push(&comparison->notes) =
+            arena_printf(arena, "%s has %u ranks, the first run %u: waiting is the sum over ranks.", path,
+                         trace->n_ranks, first->n_ranks);
+    if (strcmp(first->program, program) != 0)
+        *vec_push(&comparison->notes) =
+            arena_printf(arena, "%s is a run of %s, the first one of %s.", path, program, first->program);
+    if (first->is_counted != is_counted)
+        *vec_push(&comparison->notes) =
+            arena_printf(arena,
+                         "%s was %s to count, the first run was %s: counting takes time, and tells short loops "
+                         "apart that samples do not.",
+                         path, is_counted ? "built" : "not built", is_counted ? "not" : "so");
+    if (ended_early(trace))
+        *vec_push(&comparison->notes) =
+            arena_printf(arena, "%s did not come to its end: whywait report tells why.", path);
+}
+
+/* Returns 0; 2 when the run lacks something that its analysis should rest on; -1 after error(). */
 static int add_run(struct comparison *comparison, struct kind_of_run *first, const char *path, bool is_after)
 {
     struct pipeline pipeline;
@@ -95,8 +121,8 @@ static int add_run(struct comparison *comparison, struct kind_of_run *first, con
         const char **names = arena_array(&scratch, const char *, analysis->n_causes);
         for (uint32_t i = 0; i < analysis->n_causes; i++)
             names[i] = label_step(&book, analysis->causes[i].step);
-        warn_of_differences(first, pipeline.trace, path);
-        pipeline_is_degraded(&pipeline);
+        note_differences(comparison, first, pipeline.trace, path);
+        status = pipeline_is_degraded(&pipeline) ? 2 : 0;
         compare_add(comparison, analysis, is_after, names);
     }
     pipeline_release(&pipeline);
@@ -104,24 +130,36 @@ static int add_run(struct comparison *comparison, struct kind_of_run *first, con
     return status;
 }
 
+/* As add_run, of all. */
+static int add_runs(struct comparison *comparison, const struct options *options)
+{
+    struct kind_of_run first = {0};
+    int status = 0;
+    for (int i = 0; i < options->n_runs; i++) {
+        if (options->n_runs > 2 && i == options->n_before)
+            continue;
+        int added = add_run(comparison, &first, options->runs[i], i >= options->n_before);
+        if (added < 0)
+            return added;
+        status = added ? added : status;
+    }
+    return status;
+}
+
 int cmd_diff(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     struct comparison comparison = {0};
-    struct kind_of_run first = {0};
-    int status = 0;
-    for (int i = 0; i < options.n_runs && status == 0; i++)
-        if (options.n_runs == 2 || i != options.n_before)
-            status = add_run(&comparison, &first, options.runs[i], i >= options.n_before);
-    if (status == 0) {
+    int status = add_runs(&comparison, &options), failed = status < 0;
+    if (!failed) {
         compare_finish(&comparison);
         if (options.is_json)
-            status = difference_print_json(stdout, &comparison);
+            failed = difference_print_json(stdout, &comparison);
         else
             difference_print(stdout, &comparison, options.n_top, options.width);
     }
-    if (fflush(stdout) && status == 0)
-        status = error("cannot write the comparison: %s", strerror(errno));
+    if (fflush(stdout) && !failed)
+        failed = error("cannot write the comparison: %s", strerror(errno));
     compare_release(&comparison);
-    return status ? 1 : 0;
+    return failed ? 1 : status;
 }

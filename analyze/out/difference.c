@@ -73,6 +73,7 @@ static unsigned n_shown(const struct comparison *comparison, unsigned n_top)
 void difference_print(FILE *out, const struct comparison *comparison, unsigned n_top, unsigned width)
 {
     struct page page = {.out = out, .width = width};
+    struct arena scratch = {0};
     size_t n_after = 0, n_runs = comparison->is_after.n;
     for (size_t i = 0; i < n_runs; i++)
         n_after += comparison->is_after.at[i];
@@ -92,7 +93,11 @@ void difference_print(FILE *out, const struct comparison *comparison, unsigned n
             "note: with one run on a side nobody can tell a change from noise; record each side several times: "
             "whywait diff A1 A2 A3 vs B1 B2 B3");
     else
-        page_paragraph(&page, 0, 2, "more, less: outside of the 95 % interval of the runs' own noise");
+        page_paragraph(&page, 0, 2,
+                       "more, less: outside of what the runs' own noise explains, with 95 % for the table as a whole");
+    for (size_t i = 0; i < comparison->notes.n; i++)
+        page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", comparison->notes.at[i]));
+    arena_release(&scratch);
 }
 
 static json_t *json_row(const struct compare_row *row)
@@ -110,14 +115,16 @@ static json_t *json_row(const struct compare_row *row)
 
 int difference_print_json(FILE *out, const struct comparison *comparison)
 {
-    json_t *is_after = json_array(), *causes = json_array();
+    json_t *is_after = json_array(), *causes = json_array(), *notes = json_array();
     for (size_t i = 0; i < comparison->is_after.n; i++)
         json_array_append_new(is_after, json_boolean(comparison->is_after.at[i]));
     for (size_t i = COMPARE_FIRST_CAUSE; i < comparison->rows.n; i++)
         json_array_append_new(causes, json_row(&comparison->rows.at[i]));
-    json_t *object = json_pack("{s:i, s:o, s:o, s:o, s:o}", "version", JSON_VERSION, "is_after", is_after, "run_time",
-                               json_row(&comparison->rows.at[COMPARE_RUN_TIME]), "waiting",
-                               json_row(&comparison->rows.at[COMPARE_WAITING]), "causes", causes);
+    for (size_t i = 0; i < comparison->notes.n; i++)
+        json_array_append_new(notes, json_text(comparison->notes.at[i]));
+    json_t *object = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "version", JSON_VERSION, "is_after", is_after,
+                               "run_time", json_row(&comparison->rows.at[COMPARE_RUN_TIME]), "waiting",
+                               json_row(&comparison->rows.at[COMPARE_WAITING]), "causes", causes, "notes", notes);
     int failed = json_dumpf(object, out, JSON_INDENT(1)) || fputc('\n', out) == EOF;
     if (failed)
         error("cannot write the JSON report: %s", strerror(errno));

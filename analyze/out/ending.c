@@ -75,7 +75,7 @@ static bool ends_alike(const struct trace_location *a, const struct trace_locati
     return a->end_how == b->end_how && a->end_detail == b->end_detail;
 }
 
-static bool ended_in_order(const struct trace *trace, const struct trace_location *location)
+bool ending_is_orderly(const struct trace *trace, const struct trace_location *location)
 {
     return !location || location->end_how == WW_END_FINALIZE || (location->end_how == WW_END_NONE && !trace->is_ours);
 }
@@ -106,7 +106,7 @@ static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
     const struct trace *trace = ending->book->analysis->trace;
     const struct trace_location *first = ending_main_thread(trace, rank), *earliest = first;
     struct arena *arena = ending->book->arena;
-    if (ended_in_order(trace, first))
+    if (ending_is_orderly(trace, first))
         return;
     uint32_t *ranks = arena_array(arena, uint32_t, trace->n_ranks), n = 0;
     uint64_t last_ns = 0;

@@ -14,6 +14,8 @@ struct sentences {
 /* Waits that never ended, a deadlock first; and everything else. */
 struct sentences ending_hang(const struct label_book *book);
 struct sentences ending_rest(const struct label_book *book);
+/* False when this thread of a rank never reached MPI_Finalize; also true for NULL. */
+bool ending_is_orderly(const struct trace *trace, const struct trace_location *location);
 /* "finalize", "exit", "abort", "signal", "gave-up", "killed". */
 const char *ending_name(const struct trace *trace, const struct trace_location *location);
 /* Ranks that wait for each other in a ring, in ring order; 0 when there is none. `ring` has room for n_ranks. */

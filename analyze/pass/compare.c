@@ -300,6 +300,7 @@ void compare_release(struct comparison *comparison)
         vec_release(&comparison->rows.at[i].ns);
     vec_release(&comparison->rows);
     vec_release(&comparison->is_after);
+    vec_release(&comparison->notes);
     intern_release(&comparison->keys);
     arena_release(&comparison->arena);
 }

@@ -36,6 +36,7 @@ struct comparison {
     struct arena arena;
     VEC(struct compare_row) rows; /* after compare_finish: run time, all waiting, then causes by falling change */
     VEC(bool) is_after;           /* by run */
+    VEC(const char *) notes;      /* what else differs between the runs, in whole sentences; in `arena` */
     struct intern keys;           /* side and place -> row, behind the first ones */
 };
 enum { COMPARE_RUN_TIME, COMPARE_WAITING, COMPARE_FIRST_CAUSE };
