@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #define CALLS_MPI SHAPES_BIN "/calls-mpi"
+enum { LINE_OF_STRAIGHT = 5, LINE_OF_CALL = 13 }; /* in shapes/calls_mpi.c */
 
 /* Where the loop's two calls return to, and what they enter. */
 struct shape {
@@ -56,8 +57,23 @@ static uint32_t add_frame(struct trace *trace, uint32_t parent, uint32_t module,
             .parent = parent, .module = module, .address = address, .region = TRACE_NONE, .is_return = is_return});
 }
 
-/* The name of the place that a sample in the straight routine belongs to. */
-static const char *place_of_straight(bool has_sample_in_stub, bool *is_loop)
+struct found {
+    char routine[32];
+    uint32_t line;
+    bool is_loop;
+};
+
+static struct found found_at(const struct code_place *place)
+{
+    struct found found = {.line = place->line_first, .is_loop = place->is_loop};
+    snprintf(found.routine, sizeof found.routine, "%s", place->routine);
+    return found;
+}
+
+enum how { STRAIGHT = 0, SAMPLE_IN_STUB = 1, IN_LIBRARY = 2 };
+
+/* The place that a sample belongs to, in the straight routine or in a library that is called in its stead. */
+static struct found place_of_sample(unsigned how)
 {
     struct trace *trace = trace_memory(1);
     struct code *code = code_open();
@@ -67,33 +83,35 @@ static const char *place_of_straight(bool has_sample_in_stub, bool *is_loop)
     assert_int_equal(code_add_module(code, CALLS_MPI, NULL, 0), module);
     struct shape shape = shape_read(code, module);
     uint32_t call = add_frame(trace, TRACE_NONE, module, shape.after_mpi, true);
-    if (has_sample_in_stub)
+    uint32_t library = trace_memory_module(trace, "/lib/libc.so.6");
+    assert_int_equal(code_add_module(code, "/lib/libc.so.6", NULL, 0), library);
+    if (how & SAMPLE_IN_STUB)
         add_frame(trace, call, module, shape.stub, false);
     uint32_t caller = add_frame(trace, TRACE_NONE, module, shape.after_straight, true);
-    uint32_t sampled = add_frame(trace, caller, module, shape.straight, false);
+    bool is_library = how & IN_LIBRARY;
+    uint32_t sampled = add_frame(trace, caller, is_library ? library : module, shape.straight, false);
     sites_begin(&sites, trace, code, &steps);
     uint32_t step = sites_sample_step(&sites, sampled);
     assert_int_not_equal(step, TRACE_NONE);
-    const struct code_place *place = code_place(code, steps_key(&steps, step)->id);
-    static char name[32];
-    snprintf(name, sizeof name, "%s", place->routine);
-    *is_loop = place->is_loop;
+    struct found found = found_at(code_place(code, steps_key(&steps, step)->id));
     sites_release(&sites);
     steps_release(&steps);
     code_close(code);
     trace_close(trace);
-    return name;
+    return found;
 }
 
-/* The loop goes on across its waits, so what it calls is named by itself; also where a sample caught the call on its
- * way, in the linkage table, which makes its return address look as if it led to computing. */
+/* The loop goes on across its waits, so what it calls is named by itself, or by the line of the call; also where a
+ * sample caught the call on its way, in the linkage table, which makes its return address look as if it led to
+ * computing. */
 static void a_loop_that_waits_is_no_loop_between_waits(void **state)
 {
     (void)state;
-    for (int has_sample = 0; has_sample < 2; has_sample++) {
-        bool is_loop = true;
-        assert_string_equal(place_of_straight(has_sample, &is_loop), "straight");
-        assert_false(is_loop);
+    for (unsigned how = 0; how <= (SAMPLE_IN_STUB | IN_LIBRARY); how++) {
+        struct found found = place_of_sample(how);
+        assert_string_equal(found.routine, how & IN_LIBRARY ? "steps" : "straight");
+        assert_int_equal(found.line, how & IN_LIBRARY ? LINE_OF_CALL : LINE_OF_STRAIGHT);
+        assert_false(found.is_loop);
     }
 }
 
