@@ -151,7 +151,7 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
         out->path = arena_printf(arena, "%s <- %s", routine_call(arena, spot.routine), out->path);
 }
 
-static const char *site_text(struct sites *sites, struct arena *arena, uint32_t site)
+const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site)
 {
     struct wait_site named = {0};
     if (sites_at(sites, site)->region == TRACE_NONE)
@@ -217,16 +217,16 @@ static void names_call(struct sites *sites, struct arena *arena, uint32_t id, st
     step->routine = named.file ? named.call : NULL; /* without a line, the label says more */
     step->file = named.file;
     step->line_first = step->line_last = named.line;
-    step->label = site_text(sites, arena, id);
+    step->label = names_site_text(sites, arena, id);
 }
 
 static const char *names_gap(struct sites *sites, struct arena *arena, uint32_t pair)
 {
     uint32_t from = sites_pair_at(sites, pair)[0], to = sites_pair_at(sites, pair)[1];
-    const char *before = site_text(sites, arena, from);
+    const char *before = names_site_text(sites, arena, from);
     if (sites_at(sites, to)->region == TRACE_NONE)
         return arena_printf(arena, "code after %s", before);
-    return arena_printf(arena, "code between %s and %s", before, site_text(sites, arena, to));
+    return arena_printf(arena, "code between %s and %s", before, names_site_text(sites, arena, to));
 }
 
 struct step names_step(struct sites *sites, struct arena *arena, uint32_t id)

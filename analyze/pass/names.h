@@ -6,6 +6,8 @@
 struct step names_step(struct sites *sites, struct arena *arena, uint32_t step);
 /* Fills the call, its source line and its call path; the numbers are left alone. */
 void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out);
+/* "MPI_Get halo.c:71" */
+const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site);
 /* "rank 1", "ranks 0,2-5" from n ranks in any order. */
 const char *names_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n);
 /* "1.2 GB" */

@@ -12,6 +12,7 @@ void reader_begin(struct reader *reader)
     memset(reader->last_post_ns, 0, (trace->n_ranks + 1) * sizeof *reader->last_post_ns);
     progress_begin(&reader->progress, reader->replay->links, trace->n_ranks);
     operations_begin(&reader->operations, trace->n_ranks);
+    fetching_begin(&reader->fetching, trace->n_locations);
 }
 
 void reader_release(struct reader *reader)
@@ -30,6 +31,7 @@ void reader_release(struct reader *reader)
     progress_release(&reader->progress);
     operations_release(&reader->operations);
     file_use_release(&reader->file_use);
+    fetching_release(&reader->fetching);
 }
 
 static bool class_polls(enum ww_class class)
@@ -71,6 +73,7 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
     reading_passive_end(reader, at);
+    fetching_call(&reader->fetching, at, call->class, call->enter_ns, leave_ns);
     call->is_polling = !call->needs.n && !reading->has_progress && call->class != WW_LOCAL &&
                        (reading->has_polls || class_polls(call->class));
     if (call->is_polling && !reading->polls_since_ns)

@@ -4,6 +4,7 @@
  * gatherings are matched) and handed to the replay.
  */
 #pragma once
+#include "analyze/pass/fetching.h"
 #include "analyze/pass/file_use.h"
 #include "analyze/pass/progress.h"
 #include "analyze/pass/replay.h"
@@ -32,6 +33,7 @@ struct reader {
     uint64_t n_calls, n_polls, n_events;
     VEC(struct open_call) open_calls;
     struct file_use file_use;
+    struct fetching fetching;
 };
 
 void reader_begin(struct reader *reader); /* the borrowed fields are set */

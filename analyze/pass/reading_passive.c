@@ -46,6 +46,11 @@ void reading_operation(struct reader *reader, uint32_t lane, const struct event 
     if (operation.target == TRACE_NONE)
         return;
     operations_add(&reader->operations, rank, operation);
+    fetching_operation(
+        &reader->fetching, lane, rank,
+        (struct fetch){
+            .site = reading->call->site, .target = operation.target, .window = event->window, .bytes = event->bytes_in},
+        reading->call->enter_ns);
     if (reading->call->class != WW_RMA_REQUEST)
         return;
     operations_add_request(&reader->operations, rank, event->request, operation);

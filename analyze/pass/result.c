@@ -220,11 +220,12 @@ static bool kind_is_open(const struct analysis *analysis)
 
 static void notes_write(const struct result_input *input)
 {
+    enum { FETCHING_MOST = 3 };
     struct analysis *analysis = input->analysis;
     size_t n_code = 0;
     const char *const *code_sentences = analysis->code ? code_notes(analysis->code, &n_code) : NULL;
     const struct trace *trace = analysis->trace;
-    analysis->notes = arena_array(&analysis->arena, const char *, trace->n_notes + n_code + 4);
+    analysis->notes = arena_array(&analysis->arena, const char *, trace->n_notes + n_code + FETCHING_MOST + 2);
     for (uint32_t i = 0; i < trace->n_notes; i++)
         analysis->notes[analysis->n_notes++] = trace->notes[i];
     for (size_t i = 0; i < n_code; i++)
@@ -233,6 +234,9 @@ static void notes_write(const struct result_input *input)
         analysis->notes[analysis->n_notes++] = arena_printf(
             &analysis->arena, "%llu %s for something that is not in the trace: that time counts as communication.",
             (unsigned long long)input->replay->n_forced, input->replay->n_forced == 1 ? "call waits" : "calls wait");
+    analysis->n_notes +=
+        fetching_notes(&input->reader->fetching, input->sites, &analysis->arena, trace->end_ns - trace->start_ns,
+                       &analysis->notes[analysis->n_notes], FETCHING_MOST);
     if (kind_is_open(analysis))
         analysis->notes[analysis->n_notes++] =
             "More time is more work or slower work: times alone cannot tell. Executions can: build with "
