@@ -14,10 +14,11 @@ struct entry {
 
 /* What is alike, by side and line. */
 struct group {
+    const struct stand *stands;
     struct entry *before, *after;
     size_t n_before, n_after;
     uint32_t *counterpart;
-    bool may_differ; /* in length: what is left is put together in order */
+    bool is_one_routine; /* else of a file */
 };
 
 static int compare_numbers(uint32_t a, uint32_t b)
@@ -76,7 +77,8 @@ static size_t usual_shift(const struct group *group, int64_t *shift)
     size_t n_most = 0;
     for (size_t i = 0; i < group->n_before; i++)
         for (size_t j = 0; j < group->n_after; j++)
-            if (may_have_moved(&group->before[i], &group->after[j]))
+            if (is_free(group, &group->before[i]) && is_free(group, &group->after[j]) &&
+                may_have_moved(&group->before[i], &group->after[j]))
                 *vec_push(&shifts) = shift_of(&group->before[i], &group->after[j]);
     if (shifts.n)
         qsort(shifts.at, shifts.n, sizeof *shifts.at, shift_compare);
@@ -109,6 +111,38 @@ static void join_shifted(struct group *group, int64_t shift)
         }
 }
 
+/* How far the next one that has been found on this side of before[i] has moved. False when there is none. */
+static bool neighbour_shift(const struct group *group, size_t i, int step, int64_t *shift)
+{
+    for (i += (size_t)step; i < group->n_before; i += (size_t)step) /* below 0 is beyond the end */
+        if (!is_free(group, &group->before[i])) {
+            uint32_t found = group->counterpart[group->before[i].index];
+            *shift = (int64_t)group->stands[found].line_first - group->before[i].stand->line_first;
+            return true;
+        }
+    return false;
+}
+
+/* As far as the neighbours have, or between. */
+static bool moves_with_neighbours(const struct group *group, size_t i, size_t j)
+{
+    int64_t above = 0, below = 0, shift = shift_of(&group->before[i], &group->after[j]);
+    bool is_below = neighbour_shift(group, i, 1, &below), is_above = neighbour_shift(group, i, -1, &above);
+    if (!is_above && !is_below)
+        return false;
+    above = is_above ? above : below;
+    below = is_below ? below : above;
+    return (above <= shift && shift <= below) || (below <= shift && shift <= above);
+}
+
+static bool may_be_one(const struct group *group, size_t i, size_t j)
+{
+    const struct entry *before = &group->before[i], *after = &group->after[j];
+    if (group->is_one_routine)
+        return !is_one_build(before, after);
+    return may_have_moved(before, after) && moves_with_neighbours(group, i, j);
+}
+
 /* In order, as long as as many neighbours have been found ahead of the one as of the other. */
 static void join_in_order(struct group *group)
 {
@@ -122,7 +156,7 @@ static void join_in_order(struct group *group)
             found_j++;
             j++;
         } else if (found_i == found_j) {
-            if (!is_one_build(before, after))
+            if (may_be_one(group, i, j))
                 join(group, before, after);
             i++;
             j++;
@@ -139,7 +173,8 @@ static void join_in_order(struct group *group)
 /* One pair alone tells how far lines have moved only if they have not, or if there is no other choice. */
 static bool is_telling(const struct group *group, size_t n_pairs, int64_t shift)
 {
-    return n_pairs > 1 || (n_pairs && (!shift || (group->may_differ && (group->n_before < 2 || group->n_after < 2))));
+    bool is_only = group->is_one_routine && (group->n_before < 2 || group->n_after < 2);
+    return n_pairs > 1 || (n_pairs && (!shift || is_only));
 }
 
 static void group_match(struct group *group)
@@ -148,11 +183,11 @@ static void group_match(struct group *group)
     size_t n_pairs = group->n_before && group->n_after ? usual_shift(group, &shift) : 0;
     if (is_telling(group, n_pairs, shift))
         join_shifted(group, shift);
-    if (group->may_differ)
-        join_in_order(group);
+    join_in_order(group);
 }
 
-static void groups_match(struct entry *entries, size_t n, uint32_t *counterpart, bool may_differ)
+static void groups_match(const struct stand *stands, struct entry *entries, size_t n, uint32_t *counterpart,
+                         bool is_one_routine)
 {
     if (n)
         qsort(entries, n, sizeof *entries, entry_compare);
@@ -162,12 +197,13 @@ static void groups_match(struct entry *entries, size_t n, uint32_t *counterpart,
             end++;
         for (first_after = i; first_after < end && !entries[first_after].stand->is_after;)
             first_after++;
-        group_match(&(struct group){.before = entries + i,
+        group_match(&(struct group){.stands = stands,
+                                    .before = entries + i,
                                     .after = entries + first_after,
                                     .n_before = first_after - i,
                                     .n_after = end - first_after,
                                     .counterpart = counterpart,
-                                    .may_differ = may_differ});
+                                    .is_one_routine = is_one_routine});
     }
 }
 
@@ -179,8 +215,9 @@ static int routine_compare(const void *a, const void *b)
     return order ? order : strcmp(x->stand->routine, y->stand->routine);
 }
 
-/* Of those with file and routine, the ones whose routine is on one side only are moved to the front. */
-static size_t keep_one_sided(struct entry *entries, size_t n)
+/* Of those with file and routine, the ones whose routine is on one side only are moved to the front, and those that
+ * have been found, as their neighbours. */
+static size_t keep_renamed(struct entry *entries, size_t n, const uint32_t *counterpart)
 {
     size_t n_kept = 0;
     if (n)
@@ -189,8 +226,9 @@ static size_t keep_one_sided(struct entry *entries, size_t n)
         bool is_on[2] = {false, false};
         for (end = i; end < n && !routine_compare(&entries[end], &entries[i]); end++)
             is_on[entries[end].stand->is_after] = true;
-        for (size_t j = i; j < end && is_on[0] != is_on[1]; j++)
-            entries[n_kept++] = entries[j];
+        for (size_t j = i; j < end; j++)
+            if (is_on[0] != is_on[1] || counterpart[entries[j].index] != COUNTERPART_NONE)
+                entries[n_kept++] = entries[j];
     }
     return n_kept;
 }
@@ -204,10 +242,10 @@ void counterparts_find(const struct stand *stands, uint32_t n, uint32_t *counter
         counterpart[i] = COUNTERPART_NONE;
         entries[i] = (struct entry){&stands[i], stands[i].alike, i};
     }
-    groups_match(entries, n, counterpart, true);
+    groups_match(stands, entries, n, counterpart, true);
     for (uint32_t i = 0; i < n; i++)
         if (stands[i].renamed)
             entries[n_named++] = (struct entry){&stands[i], stands[i].renamed, i};
-    groups_match(entries, keep_one_sided(entries, n_named), counterpart, false);
+    groups_match(stands, entries, keep_renamed(entries, n_named, counterpart), counterpart, false);
     arena_release(&scratch);
 }

@@ -7,8 +7,8 @@
  * which fits most of them, the smallest one where several do; what is left is put together in its order, between the
  * neighbours that have been found. Code of the same build has not moved.
  *
- * What has a routine that is on one side only may be a routine that was renamed: of those in one file, what stands in
- * the same lines belongs together, or moved alike with another loop.
+ * What has a routine that is on one side only may be a routine that was renamed: of those in one file, what has as many
+ * lines belongs together if it stands in the same ones, moved alike with another loop, or moved as its neighbours did.
  *
  * O(p log p) for p pairs of alike code.
  */

@@ -90,18 +90,26 @@ static void a_loop_that_vanishes_is_not_its_neighbour(void **state)
     compare_release(&comparison);
 }
 
+/* f by its lines, g between its neighbours; l and m stand elsewhere. */
 static void a_routine_that_was_renamed_is_the_same(void **state)
 {
     (void)state;
     struct comparison comparison = {0};
-    add(&comparison, false, 1,
-        (struct loop[4]){{"x.c", "f", "f 5", 5, 50}, {"x.c", "g", "g 30", 30, 7}, {"x.c", "k", "k 50", 50, 2}});
-    add(&comparison, true, 1,
-        (struct loop[4]){{"x.c", "f2", "f2 5", 5, 40}, {"x.c", "h", "h 70", 70, 9}, {"x.c", "k", "k 50", 50, 2}});
+    add(&comparison, false, 1, (struct loop[4]){{"x.c", "f", "f 5", 5, 50}, {"x.c", "l", "l 90", 90, 7}});
+    add(&comparison, true, 1, (struct loop[4]){{"x.c", "f2", "f2 5", 5, 40}, {"x.c", "m", "m 60", 60, 9}});
     compare_finish(&comparison);
     near(find(&comparison, "f2 5 (before: f 5)")->mean_ns[0], 50, 1e-9);
-    near(find(&comparison, "g 30")->mean_ns[1], 0, 1e-9);
-    near(find(&comparison, "h 70")->mean_ns[0], 0, 1e-9);
+    near(find(&comparison, "l 90")->mean_ns[1], 0, 1e-9);
+    near(find(&comparison, "m 60")->mean_ns[0], 0, 1e-9);
+    compare_release(&comparison);
+    comparison = (struct comparison){0};
+    add(&comparison, false, 1,
+        (struct loop[4]){{"x.c", "e", "e 3", 3, 5}, {"x.c", "g", "g 9", 9, 7}, {"x.c", "k", "k 15", 15, 2}});
+    add(&comparison, true, 1,
+        (struct loop[4]){{"x.c", "e", "e 7", 7, 5}, {"x.c", "h", "h 13", 13, 8}, {"x.c", "k", "k 24", 24, 2}});
+    compare_finish(&comparison);
+    near(find(&comparison, "h 13 (before: g 9)")->mean_ns[0], 7, 1e-9);
+    near(find(&comparison, "k 24")->mean_ns[0], 2, 1e-9);
     compare_release(&comparison);
 }
 
