@@ -92,12 +92,18 @@ static struct compare_row *row_of(struct comparison *comparison, const struct co
     return row;
 }
 
+/* Of the module that the code lies in; where that is not known (calls of MPI), of the program. */
 static uint64_t build_of(const struct analysis *analysis, const struct step *step)
 {
-    if (!analysis->code || step->place == CODE_NONE)
+    const struct trace *trace = analysis->trace;
+    if (!analysis->code || !trace->n_modules)
         return 0;
-    const struct trace_module *module = &analysis->trace->modules[code_place(analysis->code, step->place)->module];
-    return module->build_id_bytes ? hash_bytes(module->build_id, module->build_id_bytes) : 0;
+    uint32_t module = step->place == CODE_NONE ? 0 : code_place(analysis->code, step->place)->module;
+    for (uint32_t i = 0; step->place == CODE_NONE && i < trace->n_modules; i++)
+        if (trace->program && !strcmp(base_name(trace->modules[i].path), trace->program))
+            module = i;
+    const struct trace_module *at = &trace->modules[module];
+    return at->build_id_bytes ? hash_bytes(at->build_id, at->build_id_bytes) : 0;
 }
 
 static struct compare_row row_of_step(const struct analysis *analysis, const struct step *step, const char *name)

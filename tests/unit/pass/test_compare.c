@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "analyze/pass/compare.h"
+#include "analyze/pass/counterparts.h"
 #include <math.h>
 #include <string.h>
 
@@ -88,6 +89,22 @@ static void a_loop_that_vanishes_is_not_its_neighbour(void **state)
     near(find(&comparison, "f 13")->mean_ns[1], 20, 1e-9);
     near(find(&comparison, "f 17")->mean_ns[0], 30, 1e-9);
     compare_release(&comparison);
+}
+
+/* Two calls in one routine, of which each run has one. */
+static void code_of_one_build_has_not_moved(void **state)
+{
+    (void)state;
+    struct stand stands[] = {{.alike = "f", .build = 7, .line_first = 5, .line_last = 5},
+                             {.alike = "f", .build = 7, .line_first = 8, .line_last = 8, .is_after = true}};
+    uint32_t counterpart[2];
+    counterparts_find(stands, 2, counterpart);
+    assert_int_equal(counterpart[0], COUNTERPART_NONE);
+    assert_int_equal(counterpart[1], COUNTERPART_NONE);
+    stands[1].build = 9;
+    counterparts_find(stands, 2, counterpart);
+    assert_int_equal(counterpart[0], 1);
+    assert_int_equal(counterpart[1], 0);
 }
 
 /* f by its lines, g between its neighbours; l and m stand elsewhere. */
@@ -243,6 +260,7 @@ int main(void)
         cmocka_unit_test(noise_is_student_s_interval),
         cmocka_unit_test(the_same_program_is_the_same),
         cmocka_unit_test(a_loop_that_vanishes_is_not_its_neighbour),
+        cmocka_unit_test(code_of_one_build_has_not_moved),
         cmocka_unit_test(a_routine_that_was_renamed_is_the_same),
         cmocka_unit_test(only_what_exceeds_noise_is_a_change),
     };
