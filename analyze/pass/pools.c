@@ -389,6 +389,23 @@ static void spent_asleep(struct pools *pools, uint32_t rank, const struct stretc
     spent->on_ns += asleep.worker_ns;
 }
 
+/*
+ * A thread that has next to nothing to compute, and is off the CPU although runnable while its workers compute, was
+ * most likely preempted by them on its way to sleep: nobody waits for it then, but for them.
+ */
+static void take_for_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch,
+                            double amounts[N_AMOUNTS])
+{
+    enum { OFF_FOR_LONG = 20 }; /* times as long as on it: more than others of its kind can take away from it */
+    if (amounts[OFF_PREEMPTED] < OFF_FOR_LONG * amounts[ON_CPU])
+        return;
+    uint32_t pool = stretch->n_worker ? INTERN_NONE : pool_of_stretch(pools, rank, stretch);
+    if (!stretch->n_worker && (pool == INTERN_NONE || !pools->at[pool].n_worker))
+        return;
+    amounts[OFF_BLOCKED] += amounts[OFF_PREEMPTED];
+    amounts[OFF_PREEMPTED] = 0;
+}
+
 struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
 {
     double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0;
@@ -398,6 +415,7 @@ struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *st
         return (struct spent){.unrecorded_ns = length_ns};
     }
     stretch_split(stretch, amounts);
+    take_for_asleep(pools, rank, stretch, amounts);
     if (stretch->paths.n)
         spread_paths(pools, rank, stretch, amounts, out);
     else

@@ -178,10 +178,8 @@ static void sleep_is_charged_to_the_call_that_slept(void **state)
     scene_free(scene);
 }
 
-/* The main thread sleeps at the end of a parallel region while a worker is busy: the worker's loop is the cause. */
-static void busy_workers_are_what_the_process_does(void **state)
+static void check_busy_worker(uint16_t how_main_left)
 {
-    (void)state;
     struct scene *scene = scene_make(2);
     struct trace *trace = scene->trace;
     struct trace_location *locations = arena_array(&trace->arena, struct trace_location, 3);
@@ -194,12 +192,21 @@ static void busy_workers_are_what_the_process_does(void **state)
     barriers(scene, (uint64_t[]){0, 0}, 10);
     for (uint64_t i = 0; i < 60; i++)
         sample(scene, 2, loop, 1000 + 1000 * i, 0);
-    off_and_on(scene, 0, 20, 60000, WW_SW_OUT);
+    off_and_on(scene, 0, 20, 60000, how_main_left);
     barriers(scene, (uint64_t[]){60010, 10010}, 60020);
     scene_analyse(scene);
     assert_int_equal(kind_of(scene, "loop", &share), KIND_MORE_TIME);
     assert_true(share > 0.99);
     scene_free(scene);
+}
+
+/* The main thread sleeps at the end of a parallel region while a worker is busy: the worker's loop is the cause. So it
+ * is where the worker took the CPU from the main thread before that slept. */
+static void busy_workers_are_what_the_process_does(void **state)
+{
+    (void)state;
+    check_busy_worker(WW_SW_OUT);
+    check_busy_worker(WW_SW_OUT | WW_SW_PREEMPTED);
 }
 
 static void without_samples_the_calls_around_are_named(void **state)
