@@ -99,18 +99,29 @@ static bool is_alike(double ratio)
     return ratio > 0.87 && ratio < 1.15;
 }
 
-/* What one execution takes there, compared with the others: instructions first, since they are work, then the rest. */
+/* Next to what is too short to be sampled anything takes thousands of times as long: how many says nothing. */
+static const char *cost_factor(struct arena *arena, double ratio)
+{
+    enum { KNOWN = 1000 };
+    return ratio < KNOWN ? factor(arena, ratio) : arena_printf(arena, "over %d x", KNOWN);
+}
+
+/* What one execution takes there, compared with the others: instructions first, since they are work, then the rest.
+ * Ranks may be slower at times when others wait, and not in all. */
 static const char *explain_each(struct arena *arena, const struct cause *cause, double instructions, double cost)
 {
     bool says_slower = cause->kind_ns[KIND_SLOWER] >= WORTH_SAYING * cause->waiting_ns;
+    const char *in_all = says_slower && cost < 1 && !is_alike(cost) ? " in all, slower when others wait" : "";
     if (!is_alike(instructions)) {
         double rest = cost / instructions;
-        const char *dearer = is_alike(rest) ? "" : arena_printf(arena, ", each at %s the cost", factor(arena, rest));
-        return arena_printf(arena, "each time with %s the instructions%s", factor(arena, instructions), dearer);
+        const char *dearer =
+            is_alike(rest) ? "" : arena_printf(arena, ", each at %s the cost", cost_factor(arena, rest));
+        return arena_printf(arena, "each time with %s the instructions%s%s", factor(arena, instructions), dearer,
+                            in_all);
     }
     if (is_alike(cost) && !(says_slower && cost > 1.02))
         return says_slower ? "at the same cost each time in all" : "at the same cost each time";
-    return arena_printf(arena, "each time at %s the cost", factor(arena, cost));
+    return arena_printf(arena, "each time at %s the cost%s", cost_factor(arena, cost), in_all);
 }
 
 static double ratio_of(double late, double others)
