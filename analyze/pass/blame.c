@@ -29,29 +29,54 @@ static void blame_clock(const struct path_class *class, struct steps *steps, str
     sparse_add(blame, class_key(0, step), class->waiting_ns);
 }
 
-double blame_share(const struct path_class *class, struct steps *steps, struct sparse *blame)
+/* Positive remainders, apart: who waits in a loop of MPI_Win_sync waits for somebody that is not known. */
+struct longer {
+    double known_ns, spinning_ns;
+};
+
+static struct longer longer_of(const struct sites *sites, const struct sparse *net, const struct sparse *late)
+{
+    struct longer longer = {0};
+    for (size_t i = 0; i < net->n; i++)
+        if (net->at[i].ns > 0 && sparse_get(late, net->at[i].key) > 0)
+            *(sites_step_is_spinning(sites, (uint32_t)net->at[i].key) ? &longer.spinning_ns : &longer.known_ns) +=
+                net->at[i].ns;
+    return longer;
+}
+
+/* How much of a remainder is blamed. For what it is not known whom it waits for, that is what nothing else explains:
+ * it may be the waiting process itself. */
+static double part_blamed(const struct longer *longer, double waiting_ns, bool is_spinning)
+{
+    if (!is_spinning)
+        return waiting_ns < longer->known_ns ? waiting_ns / longer->known_ns : 1;
+    return waiting_ns > longer->known_ns ? (waiting_ns - longer->known_ns) / longer->spinning_ns : 0;
+}
+
+double blame_share(const struct path_class *class, const struct sites *sites, struct sparse *blame)
 {
     struct sparse net = {0}, late = {0};
-    double positive_ns = 0;
     blame_net(class, &net);
     blame_late_totals(class, &late);
-    for (size_t i = 0; i < net.n; i++)
-        if (net.at[i].ns > 0 && sparse_get(&late, net.at[i].key) > 0)
-            positive_ns += net.at[i].ns;
-    for (size_t i = 0; i < class->terms.n && positive_ns > 0; i++) {
+    struct longer longer = longer_of(sites, &net, &late);
+    bool is_explained = longer.known_ns + longer.spinning_ns > 0;
+    for (size_t i = 0; i < class->terms.n && is_explained; i++) {
         const struct term *term = &class->terms.at[i];
         uint32_t step = class_key_step(term->key);
         double remainder_ns = sparse_get(&net, step);
         if (!(term->key & CLASS_WAITING) && term->ns > 0 && remainder_ns > 0)
             sparse_add(blame, term->key,
-                       class->waiting_ns * (remainder_ns / positive_ns) * (term->ns / sparse_get(&late, step)));
+                       remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_spinning(sites, step)) *
+                           (term->ns / sparse_get(&late, step)));
     }
-    if (!(positive_ns > 0))
-        blame_clock(class, steps, blame);
+    if (!is_explained)
+        blame_clock(class, sites->steps, blame);
     sparse_pack(blame);
     sparse_release(&net);
     sparse_release(&late);
-    return positive_ns > 0 ? positive_ns : class->waiting_ns;
+    if (!is_explained)
+        return class->waiting_ns;
+    return longer.known_ns + (class->waiting_ns > longer.known_ns ? longer.spinning_ns : 0);
 }
 
 static int remainder_compare(const void *a, const void *b)

@@ -426,16 +426,6 @@ static void cause_set_gain(const struct causes *causes, const struct culprit *cu
     sparse_release(&waits);
 }
 
-/* In a loop of MPI_Win_sync a process waits for what another one is to write into memory that they share. */
-static bool step_is_spinning(const struct causes *causes, uint32_t step)
-{
-    const struct step_key *key = steps_key(causes->steps, step);
-    if (key->what != WHAT_SITE)
-        return false;
-    uint32_t region = sites_at(causes->input->sites, key->id)->region;
-    return region != TRACE_NONE && strstr(causes->input->analysis->trace->regions[region].name, "Win_sync");
-}
-
 static void cause_write(struct causes *causes, struct culprit *culprit, struct cause *cause)
 {
     struct analysis *analysis = causes->input->analysis;
@@ -448,7 +438,7 @@ static void cause_write(struct causes *causes, struct culprit *culprit, struct c
     cause_add_others(causes, culprit, cause);
     cause_set_gain(causes, culprit, cause);
     explain_cause(&analysis->arena, cause);
-    if (step_is_spinning(causes, cause->step))
+    if (sites_step_is_spinning(causes->input->sites, cause->step))
         explain_spinning(&analysis->arena, cause);
 }
 

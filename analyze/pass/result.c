@@ -139,7 +139,7 @@ static void classes_measure(const struct result_input *input, struct sparse **bl
     for (size_t site = 0; site < input->classes->sites.n; site++) {
         struct felt_site *at = &input->classes->sites.at[site];
         for (size_t i = 0; i < at->classes.n; i++) {
-            at->classes.at[i].longer_ns = blame_share(&at->classes.at[i], input->sites->steps, &blames[site][i]);
+            at->classes.at[i].longer_ns = blame_share(&at->classes.at[i], input->sites, &blames[site][i]);
             executions_solve(input->executions, &at->classes.at[i].counts, &counted[site][i]);
             costs_place_work(input->costs, &at->classes.at[i].counts, &worked[site][i]);
         }

@@ -207,6 +207,15 @@ const struct site *sites_at(const struct sites *sites, uint32_t site)
     return sites->sites.items[site].bytes;
 }
 
+bool sites_step_is_spinning(const struct sites *sites, uint32_t step)
+{
+    const struct step_key *key = steps_key(sites->steps, step);
+    if (key->what != WHAT_SITE)
+        return false;
+    uint32_t region = sites_at(sites, key->id)->region;
+    return region != TRACE_NONE && strstr(sites->trace->regions[region].name, "Win_sync");
+}
+
 bool sites_is_start(const struct sites *sites, uint32_t site)
 {
     return sites_at(sites, site)->region == TRACE_NONE;

@@ -55,6 +55,9 @@ uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region);
 uint32_t sites_user_context(const struct sites *sites, uint32_t context);
 const struct context *sites_context_at(const struct sites *sites, uint32_t context);
 const struct site *sites_at(const struct sites *sites, uint32_t site);
+/* True for time in a loop of MPI_Win_sync: it waits for what another process is to write into memory that they share.
+ */
+bool sites_step_is_spinning(const struct sites *sites, uint32_t step);
 /* No call: what follows it is the start of a process or a thread. */
 bool sites_is_start(const struct sites *sites, uint32_t site);
 /* The same call whoever led to it: only the innermost frame is kept. */

@@ -2,9 +2,9 @@
 /*
  * Rank 0 computes and then writes to shared memory; rank 1 looks at it in a loop of MPI_Win_sync, and the others wait
  * for rank 1 in the barrier. Nothing tells that rank 1 waited for rank 0: the report names the loop and says so, and
- * the millions of calls are few records.
+ * the millions of calls are few records. Rank 0 waits for what rank 1 does afterwards, though, not for the loop.
  *
- * ranks: 2
+ * ranks: 3
  * expect: routine=MPI_Win_sync rank=1 share=0.6 call=MPI_Barrier kind=any
  *   says="it waits for shared memory to change"
  */
@@ -14,7 +14,7 @@ static void spin(MPI_Win window, const volatile int *memory, int until)
 {
     while (*memory < until)
         MPI_Win_sync(window);
-    common_work(1000000);
+    common_work(300000);
 }
 
 int main(int argc, char **argv)

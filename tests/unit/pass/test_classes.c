@@ -2,6 +2,7 @@
 /* Which instances are the same behaviour, what is redundant, and what sampling error is allowed for. */
 #include "analyze/pass/blame.h"
 #include "analyze/pass/callers.h"
+#include "analyze/trace/trace_memory.h"
 #include "tests/unit/pass/scene.h"
 #include <math.h>
 #include <setjmp.h>
@@ -134,6 +135,9 @@ static void blame_is_shared_over_positive_remainders(void **state)
 {
     (void)state;
     struct steps steps = {0};
+    const struct sites sites = {.steps = &steps};
+    for (uint32_t id = 0; id <= 3; id++)
+        assert_int_equal(steps_put(&steps, STEP_COMPUTING, WHAT_PLACE, id, TRACE_NONE), id);
     struct path_class class = {.waiting_ns = 600};
     sparse_add(&class.terms, class_key(0, 1), 1000); /* +800, of rank 0 and rank 2 */
     sparse_add(&class.terms, CLASS_LONG_TERM | class_key(2, 1), 1000);
@@ -142,7 +146,7 @@ static void blame_is_shared_over_positive_remainders(void **state)
     sparse_add(&class.terms, CLASS_WAITING | class_key(1, 3), 400);
     sparse_pack(&class.terms);
     struct sparse blame = {0};
-    blame_share(&class, &steps, &blame);
+    blame_share(&class, &sites, &blame);
     assert_true(fabs(sparse_sum(&blame) - 600) < 1e-9);
     assert_true(fabs(sparse_get(&blame, class_key(0, 1)) - 240) < 1e-9);
     assert_true(fabs(sparse_get(&blame, CLASS_LONG_TERM | class_key(2, 1)) - 240) < 1e-9);
@@ -150,6 +154,41 @@ static void blame_is_shared_over_positive_remainders(void **state)
     sparse_release(&blame);
     sparse_release(&class.terms);
     steps_release(&steps);
+}
+
+/* The late side looked at shared memory for 500 ns, until the waiting side had written there, and then worked. */
+static void check_spinning(double worked_ns, double waited_ns, double blamed_on_work_ns)
+{
+    struct steps steps = {0};
+    struct trace *trace = trace_memory(2);
+    struct sites sites;
+    sites_begin(&sites, trace, NULL, &steps);
+    uint32_t region = trace_memory_region(trace, "MPI_Win_sync", true, WW_LOCAL, WW_COLL_NONE);
+    uint32_t spin = steps_put(&steps, STEP_MPI, WHAT_SITE, sites_put(&sites, TRACE_NONE, region), TRACE_NONE);
+    uint32_t work = steps_put(&steps, STEP_COMPUTING, WHAT_PLACE, 1, TRACE_NONE),
+             writing = steps_put(&steps, STEP_COMPUTING, WHAT_PLACE, 2, TRACE_NONE);
+    struct path_class class = {.waiting_ns = waited_ns};
+    sparse_add(&class.terms, class_key(1, spin), 500);
+    sparse_add(&class.terms, class_key(1, work), worked_ns);
+    sparse_add(&class.terms, CLASS_WAITING | class_key(0, writing), 500 + worked_ns - waited_ns);
+    sparse_pack(&class.terms);
+    struct sparse blame = {0};
+    blame_share(&class, &sites, &blame);
+    assert_true(fabs(sparse_get(&blame, class_key(1, work)) - blamed_on_work_ns) < 1e-9);
+    assert_true(fabs(sparse_get(&blame, class_key(1, spin)) - (waited_ns - blamed_on_work_ns)) < 1e-9);
+    sparse_release(&blame);
+    sparse_release(&class.terms);
+    sites_release(&sites);
+    steps_release(&steps);
+    trace_close(trace);
+}
+
+static void spinning_is_blamed_for_what_nothing_else_explains(void **state)
+{
+    (void)state;
+    check_spinning(80, 60, 60);
+    check_spinning(80, 100, 80);
+    check_spinning(0, 100, 0);
 }
 
 /* Waits of a microsecond after a large one do not each found a class. */
@@ -193,6 +232,7 @@ int main(void)
         cmocka_unit_test(distance_lies_between_0_and_2),
         cmocka_unit_test(redundant_steps_are_the_smallest_pairs),
         cmocka_unit_test(blame_is_shared_over_positive_remainders),
+        cmocka_unit_test(spinning_is_blamed_for_what_nothing_else_explains),
         cmocka_unit_test(tiny_waits_join_the_nearest_class),
         cmocka_unit_test(a_helper_is_charged_to_the_caller_it_is_late_for),
     };
