@@ -268,8 +268,8 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_piece(&drill.page, INDENT, "%s of all", amount_share(cause->share).text);
     page_piece(&drill.page, INDENT, "%s directly, %s through other ranks' waits",
                amount_duration(cause->direct_ns).text, amount_duration(cause->waiting_ns - cause->direct_ns).text);
-    page_piece(&drill.page, INDENT, "if balanced %s", amount_gain(cause->if_balanced_ns).text);
-    page_piece(&drill.page, INDENT, "if it took no time %s (estimates)", amount_gain(cause->if_gone_ns).text);
+    page_piece(&drill.page, INDENT, "if balanced %s (estimate)", amount_gain(cause->if_balanced_ns).text);
+    page_piece(&drill.page, INDENT, "if it took no time at most %s", amount_gain(cause->if_gone_ns).text);
     page_end(&drill.page);
     page_tab(&drill.page, INDENT);
     if (cause->explanation && *cause->explanation)

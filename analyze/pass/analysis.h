@@ -113,7 +113,7 @@ struct cause {
     double direct_ns;          /* short-term part */
     double share;              /* of all waiting */
     double if_balanced_ns;     /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
-    double if_gone_ns;         /* likewise, did it take no time at all; >= if_balanced_ns */
+    double if_gone_ns;         /* the most, did it take no time at all; >= if_balanced_ns */
     const char *explanation;   /* one line: "rank 1 spends 4.0 x as long in it as ranks 0,2,3" */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */

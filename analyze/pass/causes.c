@@ -13,6 +13,7 @@ static const double RANK_SHARE = 0.05;
 struct culprit {
     uint32_t step;
     double kind_ns[KIND_N], direct_ns, waiting_ns;
+    double critical_ns;    /* on the critical path */
     struct sparse ranks;   /* blame by rank */
     struct sparse classes; /* blame by (site in result order, class) */
     struct sparse times;   /* time by rank */
@@ -256,6 +257,23 @@ static void causes_collect(struct causes *causes)
     }
 }
 
+static void culprits_add_critical(struct causes *causes)
+{
+    const struct sparse *critical = causes->input->critical;
+    for (size_t i = 0; i < critical->n; i++) {
+        struct term single;
+        struct shares shares =
+            pools_expand(causes->input->classes->pools, class_key_step(critical->at[i].key), &single);
+        for (size_t j = 0; j < shares.n; j++) {
+            uint32_t step = (uint32_t)shares.at[j].key;
+            const uint64_t *slot =
+                step < causes->cause_step.n ? map_get(&causes->index, causes->cause_step.at[step]) : NULL;
+            if (slot)
+                causes->found.at[*slot].critical_ns += critical->at[i].ns * shares.at[j].ns;
+        }
+    }
+}
+
 static void sum_ranks(const struct sparse *from, uint32_t place, struct sparse *out)
 {
     for (size_t i = 0; i < from->n; i++)
@@ -412,18 +430,24 @@ static void cause_count_late(struct cause *cause)
 static void cause_set_gain(const struct causes *causes, const struct culprit *culprit, struct cause *cause)
 {
     const struct causes_input *input = causes->input;
-    struct sparse waits = {0};
+    struct arena scratch = {0};
+    uint32_t n_ranks = input->analysis->trace->n_ranks;
+    double *waits_ns = arena_array(&scratch, double, n_ranks + 1);
     for (size_t i = 0; i < culprit->classes.n; i++) {
         const struct term *at = &culprit->classes.at[i];
         uint32_t site = input->site_order[at->key >> 32];
-        gain_add_class(&waits, &input->classes->sites.at[site].classes.at[(uint32_t)at->key], at->ns);
+        gain_add_class(waits_ns, &input->classes->sites.at[site].classes.at[(uint32_t)at->key], at->ns);
     }
-    sparse_pack(&waits);
-    struct gain gain = gain_bound(&input->analysis->efficiency, input->ranks, input->analysis->trace->n_ranks, &waits,
-                                  &culprit->times, culprit->waiting_ns);
+    struct gain gain = gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
+                                                    .ranks = input->ranks,
+                                                    .n_ranks = n_ranks,
+                                                    .waits_ns = waits_ns,
+                                                    .times = &culprit->times,
+                                                    .waiting_ns = culprit->waiting_ns,
+                                                    .critical_ns = culprit->critical_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
     cause->if_gone_ns = gain.if_gone_ns;
-    sparse_release(&waits);
+    arena_release(&scratch);
 }
 
 static void cause_write(struct causes *causes, struct culprit *culprit, struct cause *cause)
@@ -467,6 +491,7 @@ void causes_find(const struct causes_input *input)
     causes_add_blame(&causes);
     causes_name_steps(&causes);
     causes_collect(&causes);
+    culprits_add_critical(&causes);
     causes_collect_executions(&causes);
     analysis->causes = arena_array(&analysis->arena, struct cause, causes.found.n + 1);
     for (size_t i = 0; i < causes.found.n; i++)

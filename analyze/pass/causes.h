@@ -13,6 +13,7 @@ struct causes_input {
     struct classes *classes;
     struct sites *sites;
     const struct rank_time *ranks;
+    const struct sparse *critical;        /* efficiency_critical_path */
     const uint32_t *site_order;           /* analysis->sites[i] is classes->sites.at[site_order[i]] */
     struct sparse **blames;               /* by index in classes->sites, then class */
     struct sparse **counted;              /* likewise: executions by (side, directness, rank; place) */

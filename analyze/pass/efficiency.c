@@ -24,13 +24,14 @@ static double terms_outside_mpi(const struct replay *replay, const struct sparse
     return outside_ns;
 }
 
-static double critical_outside_mpi(const struct replay *replay)
+void efficiency_critical_path(const struct replay *replay, struct sparse *terms)
 {
     const struct queue_of_calls *lane = critical_lane(replay);
-    double outside_ns = lane ? terms_outside_mpi(replay, &lane->open) : 0;
+    if (lane)
+        sparse_add_all(terms, &lane->open, 1);
     for (const struct chain_node *node = lane ? lane->tip : NULL; node; node = node->parent)
-        outside_ns += terms_outside_mpi(replay, &node->terms);
-    return outside_ns;
+        sparse_add_all(terms, &node->terms, 1);
+    sparse_pack(terms);
 }
 
 static double ratio(double part, double whole)
@@ -68,7 +69,7 @@ static double useful_ns(const struct rank_time *time, double wall_ns)
     return wall_ns > 0 ? (time->outside_ns - idle_ns) / n_threads : 0;
 }
 
-void efficiency_write(struct analysis *analysis, const struct replay *replay)
+void efficiency_write(struct analysis *analysis, const struct replay *replay, const struct sparse *critical)
 {
     struct efficiency *efficiency = &analysis->efficiency;
     uint32_t n_ranks = analysis->trace->n_ranks;
@@ -80,7 +81,7 @@ void efficiency_write(struct analysis *analysis, const struct replay *replay)
         useful_sum_ns += rank_useful_ns;
         useful_max_ns = fmax(useful_max_ns, rank_useful_ns);
     }
-    double ideal_ns = fmax(critical_outside_mpi(replay), useful_max_ns);
+    double ideal_ns = fmax(terms_outside_mpi(replay, critical), useful_max_ns);
     efficiency->parallel = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), efficiency->wall_ns);
     efficiency->load_balance = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), useful_max_ns);
     efficiency->serialisation = ratio(useful_max_ns, ideal_ns);

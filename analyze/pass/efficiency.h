@@ -10,4 +10,6 @@
 #pragma once
 #include "analyze/pass/replay.h"
 
-void efficiency_write(struct analysis *analysis, const struct replay *replay);
+/* The critical path: how long what took by class_key(rank, atom), packed. */
+void efficiency_critical_path(const struct replay *replay, struct sparse *terms);
+void efficiency_write(struct analysis *analysis, const struct replay *replay, const struct sparse *critical);

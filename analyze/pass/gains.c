@@ -2,23 +2,26 @@
 #include "analyze/pass/gains.h"
 #include <math.h>
 
-void gain_add_class(struct sparse *waits, const struct path_class *class, double blame_ns)
+void gain_add_class(double *waits_ns, const struct path_class *class, double blame_ns)
 {
     if (!(class->waiting_ns > 0))
         return;
     double longer_ns = class->longer_ns * (blame_ns / class->waiting_ns);
-    sparse_add_all(waits, &class->waits, fmin(1, longer_ns / class->waiting_ns));
+    double share = fmin(1, longer_ns / class->waiting_ns);
+    for (size_t i = 0; i < class->waits.n; i++)
+        waits_ns[class->waits.at[i].key] += share * class->waits.at[i].ns;
 }
 
-struct gain gain_bound(const struct efficiency *efficiency, const struct rank_time *ranks, uint32_t n_ranks,
-                       const struct sparse *waits, const struct sparse *times, double waiting_ns)
+struct gain gain_of(const struct gain_input *input)
 {
-    struct gain gain = {.if_gone_ns = efficiency->wall_ns};
-    for (uint32_t rank = 0; rank < n_ranks; rank++) {
-        double unknown_ns = ranks[rank].ended_ns + ranks[rank].mpi_ns;
-        gain.if_gone_ns = fmin(gain.if_gone_ns, sparse_get(waits, rank) + sparse_get(times, rank) + unknown_ns);
+    const struct efficiency *efficiency = input->efficiency;
+    struct gain gain = {.if_gone_ns = input->critical_ns};
+    for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
+        double unknown_ns = input->ranks[rank].ended_ns + input->ranks[rank].mpi_ns,
+               cause_ns = input->waits_ns[rank] + sparse_get(input->times, rank);
+        gain.if_gone_ns = fmin(gain.if_gone_ns, cause_ns + unknown_ns);
     }
-    double mean_ns = efficiency->all_ns > 0 ? waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
+    double mean_ns = efficiency->all_ns > 0 ? input->waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
     gain.if_balanced_ns = fmin(mean_ns, gain.if_gone_ns);
     return gain;
 }

@@ -264,7 +264,7 @@ void result_write(const struct result_input *input)
     classes_expand(input->classes);
     uint32_t *order = sites_by_waiting(input->classes, &scratch);
     struct sparse **blames = vectors_make(input->classes, &scratch);
-    struct sparse ran = {0}, work_done = {0}, bins = ranks_bins(input);
+    struct sparse ran = {0}, work_done = {0}, critical = {0}, bins = ranks_bins(input);
     struct sparse **counted = vectors_make(input->classes, &scratch);
     struct sparse **worked = vectors_make(input->classes, &scratch);
     classes_measure(input, blames, counted, worked);
@@ -277,11 +277,13 @@ void result_write(const struct result_input *input)
     analysis->sites = arena_array(&analysis->arena, struct wait_site, analysis->n_sites + 1);
     for (uint32_t i = 0; i < analysis->n_sites; i++)
         site_write(input, i, order[i], blames[order[i]], counted[order[i]]);
-    efficiency_write(analysis, input->replay);
+    efficiency_critical_path(input->replay, &critical);
+    efficiency_write(analysis, input->replay, &critical);
     causes_find(&(struct causes_input){.analysis = analysis,
                                        .classes = input->classes,
                                        .sites = input->sites,
                                        .ranks = input->replay->ranks,
+                                       .critical = &critical,
                                        .site_order = order,
                                        .blames = blames,
                                        .counted = counted,
@@ -307,6 +309,7 @@ void result_write(const struct result_input *input)
     vectors_release(input->classes, worked);
     sparse_release(&ran);
     sparse_release(&work_done);
+    sparse_release(&critical);
     sparse_release(&bins);
     arena_release(&scratch);
 }

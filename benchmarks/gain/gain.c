@@ -8,6 +8,9 @@
  *          rotating: the rank that has three times as much changes at every step
  *          halo: as barrier, but the ranks wait for their neighbours' messages
  *          reduce: as barrier, but the ranks wait in an Allreduce
+ *          serial: rank 0 does a part alone, for whose end all wait in a Bcast
+ *          pipeline: what the last rank gets takes it longer than the others; messages are buffered
+ *          hidden: as barrier, but rank 0 does something else for nearly as long, so that next to nothing is gained
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -41,30 +44,83 @@ static void exchange(int rank, int size)
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Every rank hands on what it has worked on. */
+static void receive_work(int rank)
+{
+    double in;
+    if (rank)
+        MPI_Recv(&in, 1, MPI_DOUBLE, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void send_work(int rank, int size)
+{
+    double out = rank;
+    if (rank < size - 1)
+        MPI_Send(&out, 1, MPI_DOUBLE, rank + 1, 0, MPI_COMM_WORLD);
+}
+
+static void communicate(const char *pattern, int rank, int size)
+{
+    double in = 1, out;
+    if (!strcmp(pattern, "halo"))
+        exchange(rank, size);
+    else if (!strcmp(pattern, "reduce"))
+        MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    else if (!strcmp(pattern, "serial"))
+        MPI_Bcast(&in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    else if (!strcmp(pattern, "pipeline"))
+        send_work(rank, size);
+    else
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What is not spread. */
+static long common_of(const char *pattern, int rank)
+{
+    return !strcmp(pattern, "hidden") && rank == 0 ? 29L * PART / 10 : PART;
+}
+
+/* How much of what is spread a rank has at a step: as much as others, or three times as much. */
+static long uneven_part(const char *pattern, int step, int rank, int size)
+{
+    int late = !strcmp(pattern, "rotating") ? step % size : !strcmp(pattern, "pipeline") ? size - 1 : 1;
+    if (!strcmp(pattern, "serial"))
+        return rank == 0 ? 2L * PART : 0;
+    return (rank == late ? 3L : 1L) * PART;
+}
+
+/* So much that all are ready at the same time; where that is hidden, as far as rank 0 lets them. */
+static long even_part(const char *pattern, int rank, int size)
+{
+    long all = 0, busy = common_of(pattern, 0);
+    for (int other = 0; other < size; other++)
+        all += common_of(pattern, other) + uneven_part(pattern, 0, other, size);
+    if (all / size >= busy)
+        return all / size - common_of(pattern, rank);
+    return rank == 0 ? 0 : (all - busy) / (size - 1) - common_of(pattern, rank);
+}
+
+static void step_once(const char *pattern, int is_even, int step, int rank, int size)
+{
+    if (!strcmp(pattern, "pipeline"))
+        receive_work(rank);
+    common(common_of(pattern, rank));
+    spread(is_even ? even_part(pattern, rank, size) : uneven_part(pattern, step, rank, size));
+    communicate(pattern, rank, size);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size;
-    double in = 1, out;
     if (argc != 3)
         return 2;
-    const char *pattern = argv[1];
-    int is_even = !strcmp(argv[2], "even"), rotates = !strcmp(pattern, "rotating");
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Barrier(MPI_COMM_WORLD);
     double begin_s = MPI_Wtime();
-    for (int step = 0; step < STEPS; step++) {
-        int late = rotates ? step % size : 1;
-        common(PART);
-        spread(is_even ? (long)PART * (size + 2) / size : rank == late ? 3L * PART : PART);
-        if (!strcmp(pattern, "halo"))
-            exchange(rank, size);
-        else if (!strcmp(pattern, "reduce"))
-            MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        else
-            MPI_Barrier(MPI_COMM_WORLD);
-    }
+    for (int step = 0; step < STEPS; step++)
+        step_once(argv[1], !strcmp(argv[2], "even"), step, rank, size);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         printf("took %.0f ns\n", (MPI_Wtime() - begin_s) * 1e9);

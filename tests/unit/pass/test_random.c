@@ -147,7 +147,7 @@ static void check_classes(const struct analysis *analysis)
 
 static void check_causes(const struct analysis *analysis)
 {
-    double sum_ns = 0;
+    double sum_ns = 0, gains_ns = 0;
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         const struct cause *cause = &analysis->causes[i];
         double kinds_ns = 0, ranks_ns = 0, sites_ns = 0;
@@ -162,8 +162,12 @@ static void check_causes(const struct analysis *analysis)
         assert_close(sites_ns, cause->waiting_ns, cause->waiting_ns);
         assert_true(i == 0 || cause->waiting_ns <= analysis->causes[i - 1].waiting_ns);
         assert_true(cause->explanation && *cause->explanation);
+        assert_true(cause->if_balanced_ns >= 0 && cause->if_balanced_ns <= cause->if_gone_ns + 1e-3);
+        assert_true(cause->if_gone_ns <= analysis->efficiency.wall_ns + 1e-3);
         sum_ns += cause->waiting_ns;
+        gains_ns += cause->if_balanced_ns;
     }
+    assert_true(gains_ns <= analysis->waiting_ns / RANKS * (1 + 1e-9));
     assert_close(sum_ns, analysis->waiting_ns, analysis->waiting_ns);
 }
 
