@@ -94,13 +94,21 @@ struct tally {
     unsigned long n_intervals, n_blocks, n_mismatches, n_faults, n_missing;
 };
 
-static uint32_t find_function(const struct counts *counts, const struct counts_function *like)
+static bool is_like(const struct counts_function *a, const struct counts_function *b)
 {
-    for (uint32_t f = 0; f < counts_n_functions(counts); f++) {
-        const struct counts_function *each = counts_function(counts, f);
-        if (strcmp(each->name, like->name) == 0 && each->checksum == like->checksum)
-            return f;
-    }
+    return strcmp(a->name, b->name) == 0 && a->checksum == b->checksum;
+}
+
+/* Function f of a in b. Several units may have the same static function: they stand in the same order on both sides. */
+static uint32_t find_function(const struct counts *a, uint32_t f, const struct counts *b)
+{
+    const struct counts_function *function = counts_function(a, f);
+    uint32_t n_before = 0;
+    for (uint32_t i = 0; i < f; i++)
+        n_before += is_like(counts_function(a, i), function);
+    for (uint32_t i = 0; i < counts_n_functions(b); i++)
+        if (is_like(counts_function(b, i), function) && n_before-- == 0)
+            return i;
     return CFG_NONE;
 }
 
@@ -126,7 +134,7 @@ static void compare_module(const struct side *a, const struct side *b, int m, st
     for (size_t i = 0; i < a->result[m].rows.n; i++) {
         const struct counts_row *row = &a->result[m].rows.at[i];
         const struct counts_function *function = counts_function(a->modules[m], row->function);
-        uint32_t other = find_function(b->modules[m], function);
+        uint32_t other = find_function(a->modules[m], row->function, b->modules[m]);
         if (row->block < 2)
             continue;
         if (other == CFG_NONE) {
