@@ -92,9 +92,10 @@ static struct line_owner *owner_of(const struct line_owners *owners, const struc
 
 /*
  * What the vectoriser makes up has the line of what it stands for, but not always its routine: such code of an inlined
- * copy seems to be the caller's, on lines that the caller does not have. Nothing is known of it then.
+ * copy seems to be the host's, on lines that the host does not have. It is the copy's; of several, that of the code
+ * before it.
  */
-static void drop_lines_of_copies(const struct unit *unit, struct insn_source *sources, size_t n)
+static void give_lines_to_copies(const struct unit *unit, struct insn_source *sources, size_t n)
 {
     struct line_owners owners = {0};
     for (size_t i = 0; i < n; i++)
@@ -105,10 +106,14 @@ static void drop_lines_of_copies(const struct unit *unit, struct insn_source *so
             *(is_in_copy(unit, &sources[i]) ? &owner->n_inside : &owner->n_outside) += 1;
     }
     for (size_t i = 0; i < n && owners.owners.n; i++) {
-        const struct line_owner *owner = owner_of(&owners, &sources[i]);
-        if (owner != NULL && owner->n_inside > owner->n_outside && sources[i].scope != SCOPE_NONE &&
-            is_of_other_line(unit, owner->scope, sources[i].scope, &sources[i]))
-            sources[i] = (struct insn_source){.file = INTERN_NONE, .scope = sources[i].scope};
+        struct line_owner *owner = owner_of(&owners, &sources[i]);
+        if (owner == NULL || sources[i].scope == SCOPE_NONE)
+            continue;
+        if (is_in_copy(unit, &sources[i]))
+            owner->scope = sources[i].scope;
+        else if (owner->n_inside > owner->n_outside &&
+                 is_of_other_line(unit, owner->scope, sources[i].scope, &sources[i]))
+            sources[i].scope = owner->scope;
     }
     map_release(&owners.at);
     vec_release(&owners.owners);
@@ -124,6 +129,6 @@ struct insn_source *sources_of(const struct graph *graph, const struct unit *uni
         for (uint32_t i = block->first; i < block->first + block->n; i++)
             set_source(&sources[i], unit, graph, block, graph->insns.at[i].address);
     }
-    drop_lines_of_copies(unit, sources, graph->insns.n);
+    give_lines_to_copies(unit, sources, graph->insns.n);
     return sources;
 }
