@@ -8,8 +8,8 @@
 
 /* That anything at all is called a change although nothing has changed. */
 static const double CHANCE = 0.05;
-/* The rest is for the run time and all waiting, by halves. */
-static const double WEIGHT_OF_CAUSES = 0.6;
+/* Its parts: of the run time, of all waiting, of the causes in proportion to their waiting, of each cause alike. */
+static const double RUN_TIME_PART = 0.1, WAITING_PART = 0.1, CAUSES_PART = 0.65, EACH_PART = 0.15;
 static const double CHANCE_MIN = 1e-9; /* below, the tail of the distribution is lost in rounding */
 
 static const char *base_name(const char *path)
@@ -276,11 +276,13 @@ static void row_judge(struct comparison *comparison, struct compare_row *row, do
 static void judge(struct comparison *comparison)
 {
     struct compare_row *rows = comparison->rows.at;
-    double waiting_ns = row_sum(&rows[COMPARE_WAITING]);
-    row_judge(comparison, &rows[COMPARE_RUN_TIME], (1 - WEIGHT_OF_CAUSES) / 2);
-    row_judge(comparison, &rows[COMPARE_WAITING], (1 - WEIGHT_OF_CAUSES) / 2);
-    for (size_t i = COMPARE_FIRST_CAUSE; i < comparison->rows.n; i++)
-        row_judge(comparison, &rows[i], waiting_ns > 0 ? WEIGHT_OF_CAUSES * row_sum(&rows[i]) / waiting_ns : 0);
+    double waiting_ns = row_sum(&rows[COMPARE_WAITING]), n_causes = (double)(comparison->rows.n - COMPARE_FIRST_CAUSE);
+    row_judge(comparison, &rows[COMPARE_RUN_TIME], RUN_TIME_PART);
+    row_judge(comparison, &rows[COMPARE_WAITING], WAITING_PART);
+    for (size_t i = COMPARE_FIRST_CAUSE; i < comparison->rows.n; i++) {
+        double share = waiting_ns > 0 ? row_sum(&rows[i]) / waiting_ns : 0;
+        row_judge(comparison, &rows[i], CAUSES_PART * share + EACH_PART / n_causes);
+    }
 }
 
 static int by_falling_change(const void *a, const void *b)

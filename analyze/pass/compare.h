@@ -7,9 +7,9 @@
  *
  * A difference of means is held against Student's interval, with one variance for both sides: what is asked is whether
  * the runs could be of one kind. The whole comparison is wrong with a chance of 5 %, not every row: that is shared out,
- * a fifth each to the run time and to all waiting, the rest to causes by their waiting (Bonferroni, with weights). So a
- * large cause needs little more than it would alone, and a hundred small ones do not make up a change by their number.
- * One run on a side tells nothing of noise.
+ * a tenth each to the run time and to all waiting, the rest to the causes, mostly by their waiting (Bonferroni, with
+ * weights). So a large cause needs little more than it would alone, and a hundred small ones do not make up a change by
+ * their number. One run on a side tells nothing of noise.
  */
 #pragma once
 #include "analyze/pass/analysis.h"
