@@ -319,6 +319,29 @@ static enum unwind_result step_pointers(struct unwind_frame *frame, const struct
     return UNWIND_FRAME;
 }
 
+/*
+ * The address of a nested function leads to a few instructions on the stack, which load a register and jump on: what
+ * called them returns to what is on top of it.
+ */
+static bool is_trampoline(const struct unwind_frame *frame)
+{
+    enum { STACK_BYTES = 1 << 26 };
+    uint64_t pc = frame->reg[UNWIND_PC], sp = frame->reg[UNWIND_SP];
+    return frame->interrupted && known(frame, UNWIND_SP) && pc > sp && pc - sp < STACK_BYTES;
+}
+
+static enum unwind_result step_trampoline(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
+{
+    uint64_t sp = frame->reg[UNWIND_SP], pc;
+    if (!cfi_read_stack(stack, sp, &pc) || !unwind_is_code(pc - 1))
+        return UNWIND_CUT;
+    *slot = sp;
+    frame->reg[UNWIND_PC] = pc;
+    frame->reg[UNWIND_SP] = sp + WORD;
+    frame->interrupted = false;
+    return UNWIND_FRAME;
+}
+
 static bool value_of(const struct cfi_rule *rule, unsigned reg, const struct unwind_frame *frame,
                      const struct unwind_stack *stack, uint64_t cfa, uint64_t *value)
 {
@@ -416,6 +439,9 @@ enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_s
         break;
     case RULE_FULL:
         result = step_full(frame, stack, pc, slot);
+        break;
+    case RULE_OUTSIDE:
+        result = is_trampoline(frame) ? step_trampoline(frame, stack, slot) : step_pointers(frame, stack, slot);
         break;
     default:
         result = step_pointers(frame, stack, slot);

@@ -232,6 +232,30 @@ static void test_short_window(void **state)
 }
 
 /* Whatever the registers and the stack hold: it ends, within the window. */
+/* A nested function whose address was taken is called through code on the stack, further out than the stack's end. */
+static void test_trampoline(void **state)
+{
+    (void)state;
+    uint64_t top[2] = {(uint64_t)(uintptr_t)test_short_window + 1, 0}, low = (uint64_t)(uintptr_t)top, slot = 0;
+    struct unwind_stack stack = {low, low + sizeof top, (const unsigned char *)top};
+    struct unwind_frame frame = {.valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP, .interrupted = true};
+    frame.reg[UNWIND_PC] = low + 4096;
+    frame.reg[UNWIND_SP] = low;
+    frame.reg[UNWIND_BP] = 42;
+    assert_int_equal(unwind_step(&frame, &stack, &slot), UNWIND_FRAME);
+    assert_int_equal(frame.reg[UNWIND_PC], top[0]);
+    assert_int_equal(frame.reg[UNWIND_SP], low + sizeof top[0]);
+    assert_int_equal(frame.reg[UNWIND_BP], 42);
+    assert_int_equal(slot, low);
+    assert_false(frame.interrupted);
+
+    top[0] = low; /* no code, so no return address either */
+    frame.interrupted = true;
+    frame.reg[UNWIND_PC] = low + 4096;
+    frame.reg[UNWIND_SP] = low;
+    assert_int_equal(unwind_step(&frame, &stack, &slot), UNWIND_CUT);
+}
+
 static void test_garbage(void **state)
 {
     (void)state;
@@ -274,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_through_a_signal_frame),
         cmocka_unit_test(test_short_window),
+        cmocka_unit_test(test_trampoline),
         cmocka_unit_test(test_garbage),
     };
     return cmocka_run_group_tests(tests, init, NULL);
