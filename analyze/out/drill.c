@@ -270,6 +270,8 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
                amount_duration(cause->direct_ns).text, amount_duration(cause->waiting_ns - cause->direct_ns).text);
     page_piece(&drill.page, INDENT, "if balanced %s (estimate)", amount_gain(cause->if_balanced_ns).text);
     page_piece(&drill.page, INDENT, "if it took no time at most %s", amount_gain(cause->if_gone_ns).text);
+    if (cause->last_rank != TRACE_NONE)
+        page_piece(&drill.page, INDENT, "rank %u would then be the last", cause->last_rank);
     page_end(&drill.page);
     page_tab(&drill.page, INDENT);
     if (cause->explanation && *cause->explanation)

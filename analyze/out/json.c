@@ -172,6 +172,11 @@ static json_t *json_cause_files(const struct cause *cause)
     return files;
 }
 
+static json_t *json_rank(uint32_t rank)
+{
+    return rank == TRACE_NONE ? json_null() : json_integer(rank);
+}
+
 static json_t *json_cause(struct json *json, uint32_t number)
 {
     const struct cause *cause = &json->analysis->causes[number];
@@ -186,6 +191,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "direct_ns", json_ns(cause->direct_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
+    json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
     json_object_set_new(object, "explanation", json_text(cause->explanation));
     json_object_set_new(object, "files", json_cause_files(cause));
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
@@ -252,7 +258,7 @@ static json_t *json_open_waits(struct json *json)
     json_t *waits = json_array();
     for (uint32_t i = 0; i < json->analysis->n_open_waits; i++) {
         const struct open_wait *wait = &json->analysis->open_waits[i];
-        json_t *whom = wait->for_rank == TRACE_NONE ? json_null() : json_integer(wait->for_rank);
+        json_t *whom = json_rank(wait->for_rank);
         json_array_append_new(waits, json_pack("{s:i, s:o, s:o, s:o, s:i, s:I}", "rank", (int)wait->rank, "for_rank",
                                                whom, "call", json_text(wait->call), "file", json_text(wait->file),
                                                "line", (int)wait->line, "since_ns",

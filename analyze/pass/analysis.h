@@ -114,6 +114,7 @@ struct cause {
     double share;              /* of all waiting */
     double if_balanced_ns;     /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
     double if_gone_ns;         /* the most, did it take no time at all; >= if_balanced_ns */
+    uint32_t last_rank;        /* that keeps the gain from being more, busy as it is; TRACE_NONE */
     const char *explanation;   /* one line: "rank 1 spends 4.0 x as long in it as ranks 0,2,3" */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */

@@ -447,6 +447,7 @@ static void cause_set_gain(const struct causes *causes, const struct culprit *cu
                                                     .critical_ns = culprit->critical_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
     cause->if_gone_ns = gain.if_gone_ns;
+    cause->last_rank = gain.last_rank;
     arena_release(&scratch);
 }
 

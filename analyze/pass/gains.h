@@ -22,6 +22,7 @@
 
 struct gain {
     double if_balanced_ns, if_gone_ns; /* of wall time; >= 0, the first not above the second */
+    uint32_t last_rank;                /* that would be the last before all arrive together; TRACE_NONE */
 };
 
 /* Adds to `waits_ns`, by rank, what would go of a class's waiting with a cause that `blame_ns` of it is put down to. */

@@ -91,6 +91,8 @@ static void fixture_causes(struct fixture *f)
                                   .direct_ns = 6e9 + 0.7,
                                   .share = 6e9 / 6.001e9,
                                   .if_balanced_ns = 2.9e9,
+                                  .if_gone_ns = 3.4e9,
+                                  .last_rank = TRACE_NONE,
                                   .explanation = "rank 1 spends 4.0 x as long in it as rank 0",
                                   .ranks = &f->late,
                                   .n_ranks = 1,
@@ -103,6 +105,7 @@ static void fixture_causes(struct fixture *f)
                                   .kind = KIND_TRANSFER,
                                   .kind_ns = {[KIND_TRANSFER] = 1e6},
                                   .waiting_ns = 1e6 + 0.4,
+                                  .last_rank = 1,
                                   .direct_ns = 1e6,
                                   .share = 1e6 / 6.001e9,
                                   .ranks = &f->transfer,
@@ -395,9 +398,13 @@ static void drilling_shows_classes_and_steps(void **state)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     report_cause(out, &f->analysis, 0, &usual);
+    report_cause(out, &f->analysis, 1, &usual);
     report_site(out, &f->analysis, 0, &usual);
     report_sites(out, &f->analysis, &usual);
     fclose(out);
+    expect_in(text, "if balanced -2.9 s (estimate)   if it took no time at most -3.4 s\n");
+    expect_in(text, "if it took no time at most nothing");
+    expect_in(text, "rank 1 would then be the last\n");
     expect_in(text, "cause 1   loop jacobi.c:58-63 in relax()");
     expect_in(text, "class 2: 99 instances   6.00 s waiting   first 1.00 ms after the start");
     expect_in(text, "1 step that both sides share or that matter little left out (--all-steps)");
