@@ -48,8 +48,9 @@ static struct longer longer_of(const struct sites *sites, const struct sparse *n
  * it may be the waiting process itself. */
 static double part_blamed(const struct longer *longer, double waiting_ns, bool is_spinning)
 {
+    bool may_leave_over = longer->spinning_ns > 0;
     if (!is_spinning)
-        return waiting_ns < longer->known_ns ? waiting_ns / longer->known_ns : 1;
+        return waiting_ns > longer->known_ns && may_leave_over ? 1 : waiting_ns / longer->known_ns;
     return waiting_ns > longer->known_ns ? (waiting_ns - longer->known_ns) / longer->spinning_ns : 0;
 }
 

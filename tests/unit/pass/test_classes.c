@@ -156,6 +156,26 @@ static void blame_is_shared_over_positive_remainders(void **state)
     steps_release(&steps);
 }
 
+/* What the clocks' error leaves over on the waiting side, where nobody is late, is blamed on who is. */
+static void what_nobody_is_late_with_is_blamed_as_well(void **state)
+{
+    (void)state;
+    struct steps steps = {0};
+    const struct sites sites = {.steps = &steps};
+    uint32_t work = steps_put(&steps, STEP_COMPUTING, WHAT_PLACE, 1, TRACE_NONE),
+             clock = steps_put(&steps, STEP_COMPUTING, WHAT_CLOCK, 0, TRACE_NONE);
+    struct path_class class = {.waiting_ns = 600};
+    sparse_add(&class.terms, class_key(0, work), 580);
+    sparse_add(&class.terms, CLASS_WAITING | class_key(1, clock), -20);
+    sparse_pack(&class.terms);
+    struct sparse blame = {0};
+    blame_share(&class, &sites, &blame);
+    assert_true(fabs(sparse_get(&blame, class_key(0, work)) - 600) < 1e-9);
+    sparse_release(&blame);
+    sparse_release(&class.terms);
+    steps_release(&steps);
+}
+
 /* The late side looked at shared memory for 500 ns, until the waiting side had written there, and then worked. */
 static void check_spinning(double worked_ns, double waited_ns, double blamed_on_work_ns)
 {
@@ -232,6 +252,7 @@ int main(void)
         cmocka_unit_test(distance_lies_between_0_and_2),
         cmocka_unit_test(redundant_steps_are_the_smallest_pairs),
         cmocka_unit_test(blame_is_shared_over_positive_remainders),
+        cmocka_unit_test(what_nobody_is_late_with_is_blamed_as_well),
         cmocka_unit_test(spinning_is_blamed_for_what_nothing_else_explains),
         cmocka_unit_test(tiny_waits_join_the_nearest_class),
         cmocka_unit_test(a_helper_is_charged_to_the_caller_it_is_late_for),
