@@ -77,5 +77,21 @@ program shapes
   b = a(100:1:-1)                                ! @?reverse( @?reverse)
   call relax(x, 40, 50)
   call arrays(a, b, 100)
+  do i = 1, n                                    ! @limits(
+    call limit(a(1:50 + i), b(1:50 + i))
+    call touch(k(4))                             ! @limits)
+  end do
   print *, newton(2.0_dp), sum(x), longest(k, 10) ! @?sum( @?sum)
+contains
+  ! All of it is on its first line, as the debug information has it.
+  subroutine limit(from, to)
+    real(dp), intent(inout) :: from(:), to(:)
+    where (from > 0.5_dp)                        ! @where( @where)
+      to = sqrt(from)
+    elsewhere (from > 0.25_dp)
+      to = from*from
+    elsewhere
+      to = 0.1_dp/(from + 1)
+    end where
+  end subroutine limit
 end program shapes
