@@ -262,10 +262,11 @@ struct ww_clock {
     uint64_t local_ns, reference_ns;
 };
 
-/* Executions (or bytes) since the last such record of this thread, taken at the entry of the call that follows: 96-bit
- * bins. Those of thread 0 include the threads of the process that do not call MPI. There is one before every call that
- * may synchronise, polls excepted, also when nothing changed. Points from POINTS_GONE_FRAME (wrap/plugin/points.h) on
- * are return addresses, and tell how many calls will not return there because of a longjmp. */
+/* Executions (or bytes, or time) since the last such record of this thread, taken at the entry of the call that
+ * follows: 96-bit bins. Those of thread 0 include the threads of the process that do not call MPI. There is one before
+ * every call that may synchronise, polls excepted, also when nothing changed. Points from POINTS_GONE_FRAME
+ * (wrap/plugin/points.h) on are return addresses, and tell how many calls will not return there because of a longjmp.
+ */
 struct ww_bins {
     struct ww_head head;
     uint16_t what; /* enum ww_bin_kind */
@@ -274,7 +275,11 @@ struct ww_bins {
     uint32_t n;
     uint8_t bins[]; /* n times u32 point, u64 value, packed */
 };
-enum ww_bin_kind { WW_BIN_EXECUTIONS = 1, WW_BIN_BYTES = 2 };
+enum ww_bin_kind {
+    WW_BIN_EXECUTIONS = 1,
+    WW_BIN_BYTES = 2,
+    WW_BIN_TIME = 3, /* of point 0: ns on a CPU of threads that have ended, too young to be sampled for sure */
+};
 
 /* A module whose points section (wrap/plugin/points.h) was found. It is the module loaded with this bias when the
  * record was written. In the file of the thread that found it; meant for all files of the process. */

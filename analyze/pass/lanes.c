@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/lanes.h"
+#include <math.h>
 #include "analyze/pass/executions.h"
 #include "wrap/base/vec.h"
 
@@ -9,7 +10,7 @@ static void stretch_begin(struct lane *lane, uint64_t now_ns)
     stretch->begin_ns = lane->mark_ns = now_ns;
     stretch->from = lane->site;
     stretch->off_ns[OFF_PREEMPTED] = stretch->off_ns[OFF_BLOCKED] = 0;
-    stretch->worker_preempted_ns = 0;
+    stretch->worker_preempted_ns = stretch->young_ns = 0;
     stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
     sparse_clear(&stretch->on);
     sparse_clear(&stretch->blocked);
@@ -35,6 +36,10 @@ void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
         left_ns -= off_ns;
     }
     amounts[ON_CPU] = (double)left_ns;
+    /* A main thread that sleeps while young threads compute, which no sample tells, is about what they do. */
+    double young_ns = stretch->n_worker ? 0 : fmin((double)stretch->young_ns, amounts[OFF_BLOCKED]);
+    amounts[OFF_BLOCKED] -= young_ns;
+    amounts[ON_CPU] += young_ns;
 }
 
 static void lane_begin(struct lanes *lanes, uint32_t location)
@@ -137,8 +142,13 @@ static void lane_bins(struct lanes *lanes, struct lane *lane, const struct event
 {
     uint32_t main_lane = lane_main(lanes, lane);
     struct lane *to = lane->is_worker && main_lane != TRACE_NONE ? &lanes->at[main_lane] : lane;
-    for (uint32_t i = 0; i < event->n_bins; i++)
-        sparse_add(&to->bins, event->bins[i].point, (double)event->bins[i].value);
+    for (uint32_t i = 0; i < event->n_bins; i++) {
+        uint32_t point = event->bins[i].point;
+        if (point < lanes->trace->n_points && lanes->trace->points[point].is_young_time)
+            to->young_ns += event->bins[i].value;
+        else
+            sparse_add(&to->bins, point, (double)event->bins[i].value);
+    }
     to->has_bins |= to == lane;
 }
 
@@ -203,6 +213,8 @@ static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
     lane->stretch.end_ns = now_ns;
     lane->stretch.to = lane->site;
     lane->stretch.is_off = lane->is_off = lanes_rank_is_off(lanes, lane->rank);
+    lane->stretch.young_ns = lane->young_ns;
+    lane->young_ns = 0;
     stretch_take_workers(lanes, lane);
 }
 

@@ -22,6 +22,7 @@ struct stretch {
     struct sparse on, blocked, worker; /* sampled weights by step */
     struct sparse sync;                /* likewise, asleep until another thread wakes it */
     struct sparse idle;                /* likewise, spinning inside a threading run-time */
+    uint64_t young_ns;                 /* workers that ended unsampled were on a CPU, all of them together */
     uint64_t worker_preempted_ns;      /* workers were off the CPU although runnable, all of them together */
     uint32_t n_on, n_blocked, n_sync, n_worker, n_idle;
     struct sparse paths;  /* exact durations by step (regions of foreign archives) */
@@ -57,6 +58,7 @@ struct lane {
     uint32_t next_worker;   /* of which this is the next; TRACE_NONE */
     bool is_off;            /* as its rank was when the present or last MPI call began */
     struct sparse bins;     /* taken since the last call at which they were, this process's workers' among them */
+    uint64_t young_ns;      /* told with them */
     bool has_bins;          /* of its own: the next call is the one at which they were taken */
     bool was_counted;       /* at the last call */
     uint32_t counted_frame; /* call stack when bins were last taken, plus 1; 0 = none */

@@ -53,9 +53,10 @@ enum { ARCHIVE_PARAM_COUNTS };
     "WHYWAIT::INTERCOMM" /* root, one an intercommunicator, "::COMM" in its name: members of the first group */
 #define ARCHIVE_PROP_END_HOW "WHYWAIT::END_HOW" /* location group: enum ww_end */
 #define ARCHIVE_PROP_END_DETAIL "WHYWAIT::END_DETAIL"
-#define ARCHIVE_PROP_INCOMPLETE "WHYWAIT::INCOMPLETE" /* location group: 1: records of it are missing or damaged */
-#define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED"       /* location: records that found no room */
-#define ARCHIVE_PROP_END_NS "WHYWAIT::END_NS"         /* location: time of its last event, as recorded */
+#define ARCHIVE_PROP_INCOMPLETE "WHYWAIT::INCOMPLETE"  /* location group: 1: records of it are missing or damaged */
+#define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED"        /* location: records that found no room */
+#define ARCHIVE_PROP_END_NS "WHYWAIT::END_NS"          /* location: time of its last event, as recorded */
+#define ARCHIVE_YOUNG_TIME "WHYWAIT::YOUNG_THREADS_NS" /* attribute, among the counters: WW_BIN_TIME */
 #define ARCHIVE_PROP_PERIOD "WHYWAIT::SAMPLE_PERIOD_NS"
 #define ARCHIVE_PROP_ADDRESS "WHYWAIT::ADDRESS" /* calling context: link-time address */
 #define ARCHIVE_PROP_IN_MODULE "WHYWAIT::IN_MODULE"

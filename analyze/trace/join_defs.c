@@ -76,16 +76,21 @@ static void define_attributes(struct def_writer *defs)
                defs_string_id(defs, attributes[i].description), attributes[i].type);
 }
 
+static const char *counter_name(struct arena *arena, const struct join_counter *counter)
+{
+    if (counter->what == WW_BIN_TIME)
+        return ARCHIVE_YOUNG_TIME;
+    return arena_printf(arena, "WHYWAIT::%s %u of module %d", counter->what == WW_BIN_BYTES ? "BYTES" : "EXECUTIONS",
+                        counter->point, counter->module == JOIN_NONE ? -1 : (int)counter->module);
+}
+
 static void define_counters(struct def_writer *defs)
 {
     struct join *join = defs->join;
     for (uint32_t i = 0; i < join->counters.n; i++) {
         struct join_counter counter;
-        char name[96];
         memcpy(&counter, join->counters.items[i].bytes, sizeof counter);
-        snprintf(name, sizeof name, "WHYWAIT::%s %u of module %d",
-                 counter.what == WW_BIN_BYTES ? "BYTES" : "EXECUTIONS", counter.point,
-                 counter.module == JOIN_NONE ? -1 : (int)counter.module);
+        const char *name = counter_name(&join->arena, &counter);
         DEFINE(defs, Attribute, ARCHIVE_ATTR_COUNTERS + i, defs_string_id(defs, name), defs_string_id(defs, ""),
                OTF2_TYPE_UINT64);
     }

@@ -101,6 +101,7 @@ enum event_kind {
 struct trace_point {
     uint32_t module, number; /* number within the module */
     bool is_bytes;           /* bytes allocated there; otherwise executions */
+    bool is_young_time;      /* no point of any module: WW_BIN_TIME */
 };
 
 /* The neighbours of a process in a communicator with a topology. */

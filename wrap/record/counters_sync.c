@@ -228,6 +228,9 @@ static void take_workers(bool is_last)
     if (!is_last && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)
         return;
     workers_each(take_worker);
+    struct counters_bin young = {0, workers_take_young_ns()};
+    if (young.value)
+        write_bins(counters.process.modules[0].id, WW_BIN_TIME, &young, 1);
     counters.workers_ns = recorder_now_ns();
     counters.workers_took_ns = counters.workers_ns - now_ns;
 }

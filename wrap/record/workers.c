@@ -11,10 +11,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
-/* The destructors of other keys may execute what is counted: ours comes last, as far as there is an order. */
-enum { LAST_PASS = 3 };
+/* The destructors of other keys may execute what is counted: ours comes last, as far as there is an order. A thread
+ * that has used less than YOUNG_NS may have ended before the sampler found it. */
+enum { LAST_PASS = 3, YOUNG_NS = 20000000 };
 
 enum state { UNUSED, BEGINNING, LOOKED_AT, TAKES_ITS_OWN };
 
@@ -32,6 +34,7 @@ static struct {
     pid_t pid;
     struct worker *first;
     struct counters_thread rest; /* of threads that ended */
+    uint64_t young_ns;           /* likewise, time on a CPU */
     uint32_t n_looked_at;
     _Atomic uint32_t n_unseen; /* threads that were begun when nothing was counted yet */
 } workers = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
@@ -57,6 +60,14 @@ static void set_state(struct worker *worker, enum state state)
     worker->state = state;
 }
 
+static uint64_t own_young_ns(void)
+{
+    struct timespec used;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0 || used.tv_sec > 0 || used.tv_nsec >= YOUNG_NS)
+        return 0;
+    return (uint64_t)used.tv_nsec;
+}
+
 static void thread_ends(void *value)
 {
     struct worker *worker = value;
@@ -67,7 +78,9 @@ static void thread_ends(void *value)
         pthread_setspecific(workers.key, worker);
         return;
     }
+    uint64_t young_ns = own_young_ns();
     lock(&before);
+    workers.young_ns += worker->state == LOOKED_AT ? young_ns : 0;
     counters_leave_to(&worker->counters, &workers.rest);
     set_state(worker, UNUSED);
     self = NULL;
@@ -163,6 +176,16 @@ void workers_each(void (*take)(struct counters_thread *thread))
     if (workers.rest.n_modules)
         take(&workers.rest);
     unlock(&before);
+}
+
+uint64_t workers_take_young_ns(void)
+{
+    sigset_t before;
+    lock(&before);
+    uint64_t young_ns = workers.young_ns;
+    workers.young_ns = 0;
+    unlock(&before);
+    return young_ns;
 }
 
 bool workers_are_there(void)

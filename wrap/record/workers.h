@@ -32,6 +32,8 @@ struct counters_thread *workers_noting(void);
 void workers_each(void (*take)(struct counters_thread *thread));
 /* There are any. */
 bool workers_are_there(void);
+/* Time on a CPU of the young threads that ended since it was last asked for. */
+uint64_t workers_take_young_ns(void);
 
 /* Some thread was begun before the present modules were known: it cannot be seen counting in one that is found later.
  */

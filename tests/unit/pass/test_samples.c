@@ -209,6 +209,25 @@ static void busy_workers_are_what_the_process_does(void **state)
     check_busy_worker(WW_SW_OUT | WW_SW_PREEMPTED);
 }
 
+/* Threads that are too young for samples: of the main thread's sleep, as much as they were on a CPU is computing. */
+static void young_threads_compute_while_the_main_thread_sleeps(void **state)
+{
+    (void)state;
+    struct trace_point young = {.module = TRACE_NONE, .is_young_time = true};
+    const struct trace_bin bin = {.point = 0, .value = 700000};
+    struct scene *scene = scene_make(2);
+    scene->trace->points = &young;
+    scene->trace->n_points = 1;
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    off_and_on(scene, 0, 20, 1000, WW_SW_OUT);
+    scene_event(scene, (struct event){.kind = EV_BINS, .time_ns = 1010000, .bins = &bin, .n_bins = 1});
+    barriers(scene, (uint64_t[]){1010, 10}, 1020);
+    scene_analyse(scene);
+    assert_us((double)scene->analysis->efficiency.compute_ns / 1000, 720);
+    assert_us((double)scene->analysis->efficiency.blocked_ns / 1000, 280);
+    scene_free(scene);
+}
+
 static void without_samples_the_calls_around_are_named(void **state)
 {
     (void)state;
@@ -232,6 +251,7 @@ int main(void)
         cmocka_unit_test(preemption_is_no_work),
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
+        cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
         cmocka_unit_test(without_samples_the_calls_around_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -545,9 +545,9 @@ static void test_windows(void **state)
     run_dir_remove(dir);
 }
 
-static void add_bins(struct spool_image *image, uint32_t n)
+static void add_bins(struct spool_image *image, enum ww_bin_kind what, uint32_t n)
 {
-    struct ww_bins bins = {.what = WW_BIN_EXECUTIONS, .module = 1, .n = n};
+    struct ww_bins bins = {.what = (uint16_t)what, .module = 1, .n = n};
     VEC(uint8_t) tail = {0};
     for (uint32_t i = 0; i < n; i++) {
         uint64_t value = 1000 + i;
@@ -572,7 +572,7 @@ static void test_counts(void **state)
     image_module(&a, 1, 0x1000, 0x9000, 0x1000, "/home/user/app");
     image_record(&a, WW_COUNTERS, &counters, sizeof counters, NULL, 0);
     for (uint64_t i = 0; i < N_SIZES; i++) {
-        add_bins(&a, sizes[i]);
+        add_bins(&a, WW_BIN_EXECUTIONS, sizes[i]);
         image_call(&a, CALL(Barrier, 10 * i, 10 * i + 1));
     }
     save(&a, dir);
@@ -590,6 +590,36 @@ static void test_counts(void **state)
         }
     }
     assert_int_equal(n, N_SIZES);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
+/* The time of young threads is among the counts, and no module's. */
+static void test_young_time(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    struct spool_image a = image_events(0, 1, 0);
+    const struct ww_counters counters = {.id = 1, .bias = 0x1000, .n_points = 1};
+    image_world(&a);
+    image_module(&a, 1, 0x1000, 0x9000, 0x1000, "/home/user/app");
+    image_record(&a, WW_COUNTERS, &counters, sizeof counters, NULL, 0);
+    add_bins(&a, WW_BIN_TIME, 1);
+    add_bins(&a, WW_BIN_EXECUTIONS, 1);
+    image_call(&a, CALL(Barrier, 10, 11));
+    save(&a, dir);
+    struct trace *trace = make_trace(dir);
+    unsigned n_young = 0, n_counted = 0;
+    for (const struct event *event; (event = trace_next(trace));)
+        for (uint32_t i = 0; event->kind == EV_BINS && i < event->n_bins; i++) {
+            const struct trace_point *point = &trace->points[event->bins[i].point];
+            assert_int_equal(event->bins[i].value, 1000);
+            assert_int_equal(point->module, point->is_young_time ? TRACE_NONE : 0);
+            n_young += point->is_young_time;
+            n_counted += !point->is_young_time;
+        }
+    assert_int_equal(n_young, 1);
+    assert_int_equal(n_counted, 1);
     trace_close(trace);
     run_dir_remove(dir);
 }
@@ -657,6 +687,7 @@ int main(void)
         cmocka_unit_test(test_probes),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_young_time),
         cmocka_unit_test(test_stack_prediction),
         cmocka_unit_test(test_runs_are_foreseen),
         cmocka_unit_test(test_communicators_of_threads),
