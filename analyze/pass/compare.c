@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pass/compare.h"
 #include "analyze/pass/counterparts.h"
+#include "analyze/pass/noise.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 static const double CHANCE = 0.05;
 /* Its parts: of the run time, of all waiting, of the causes in proportion to their waiting, of each cause alike. */
 static const double RUN_TIME_PART = 0.1, WAITING_PART = 0.1, CAUSES_PART = 0.65, EACH_PART = 0.15;
-static const double CHANCE_MIN = 1e-9; /* below, the tail of the distribution is lost in rounding */
 
 static const char *base_name(const char *path)
 {
@@ -200,57 +200,6 @@ static void join_sides(struct comparison *comparison)
     arena_release(&scratch);
 }
 
-static double mean_of(const double *values, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += values[i] / (double)n;
-    return sum;
-}
-
-static double squares_of(const double *values, size_t n)
-{
-    double mean = mean_of(values, n), sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (values[i] - mean) * (values[i] - mean);
-    return sum;
-}
-
-/* How likely Student's t stays within +-t: Abramowitz and Stegun, 26.7.3 and 26.7.4. */
-static double student_within(double t, size_t freedom)
-{
-    double angle = atan(t / sqrt((double)freedom)), square = cos(angle) * cos(angle);
-    bool is_odd = freedom % 2;
-    double term = is_odd ? cos(angle) : 1, sum = freedom > 1 ? term : 0;
-    for (size_t k = is_odd ? 3 : 2; k + 2 <= freedom; k += 2) {
-        term *= square * (double)(k - 1) / (double)k;
-        sum += term;
-    }
-    return is_odd ? 2 / M_PI * (angle + sin(angle) * sum) : sin(angle) * sum;
-}
-
-/* What |t| exceeds with this chance. */
-static double student(double chance, size_t freedom)
-{
-    double low = 0, high = 1e9;
-    for (int i = 0; i < 100; i++) {
-        double middle = (low + high) / 2;
-        *(student_within(middle, freedom) < 1 - chance ? &low : &high) = middle;
-    }
-    return high;
-}
-
-double compare_noise(const double *before, size_t n_before, const double *after, size_t n_after, double chance)
-{
-    if (n_before < 2 || n_after < 2)
-        return INFINITY;
-    size_t freedom = n_before + n_after - 2;
-    double variance = (squares_of(before, n_before) + squares_of(after, n_after)) / (double)freedom;
-    if (variance <= 0)
-        return 0;
-    return student(fmax(chance, CHANCE_MIN), freedom) * sqrt(variance * (1 / (double)n_before + 1 / (double)n_after));
-}
-
 static void row_judge(struct comparison *comparison, struct compare_row *row, double weight)
 {
     struct arena scratch = {0};
@@ -262,8 +211,8 @@ static void row_judge(struct comparison *comparison, struct compare_row *row, do
         values[is_after][n[is_after]++] = row->ns.at[run];
     }
     for (int side = 0; side < 2; side++)
-        row->mean_ns[side] = mean_of(values[side], n[side]);
-    row->noise_ns = compare_noise(values[0], n[0], values[1], n[1], CHANCE * weight);
+        row->mean_ns[side] = noise_mean(values[side], n[side]);
+    row->noise_ns = noise_of_difference(values[0], n[0], values[1], n[1], CHANCE * weight);
     double change_ns = row->mean_ns[1] - row->mean_ns[0];
     row->verdict = isinf(row->noise_ns)               ? COMPARE_UNKNOWN
                    : fabs(change_ns) <= row->noise_ns ? COMPARE_NOISE

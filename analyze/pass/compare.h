@@ -47,5 +47,3 @@ void compare_add(struct comparison *comparison, const struct analysis *analysis,
 /* At least one run of each side has been added. */
 void compare_finish(struct comparison *comparison);
 void compare_release(struct comparison *comparison);
-/* What the difference of the means of values of one kind exceeds with this chance; INFINITY below two values a side. */
-double compare_noise(const double *before, size_t n_before, const double *after, size_t n_after, double chance);

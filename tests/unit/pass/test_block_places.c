@@ -19,14 +19,34 @@ static const struct code_place *only_loop(struct code *code, uint32_t module, co
     return NULL;
 }
 
+struct shape {
+    struct code *code;
+    const struct code_place *loop;
+    uint32_t module;
+};
+
+static int shape_open(void **state)
+{
+    static struct shape shape;
+    shape.code = code_open();
+    shape.module = code_add_module(shape.code, SHAPES_BIN "/c-O2", NULL, 0);
+    shape.loop = only_loop(shape.code, shape.module, "kernel");
+    *state = &shape;
+    return shape.loop ? 0 : -1;
+}
+
+static int shape_close(void **state)
+{
+    code_close(((struct shape *)*state)->code);
+    return 0;
+}
+
 static void a_block_is_where_its_innermost_piece_is(void **state)
 {
-    (void)state;
-    struct code *code = code_open();
-    uint32_t module = code_add_module(code, SHAPES_BIN "/c-O2", NULL, 0);
-    const struct code_place *loop = only_loop(code, module, "kernel");
-    if (!loop)
-        return;
+    const struct shape *shape = *state;
+    struct code *code = shape->code;
+    const struct code_place *loop = shape->loop;
+    uint32_t module = shape->module;
     uint64_t entry = loop->routine_address, inside = loop->address;
     /* What was moved out of the loop is longer than what was left there; another block's label is all of it. */
     const struct points_address pieces[] = {{entry, BODY, POINTS_CODE},
@@ -48,18 +68,15 @@ static void a_block_is_where_its_innermost_piece_is(void **state)
     assert_int_equal(calls->at[0].block, BODY);
     assert_int_equal(calls->at[0].place, call);
     block_places_release(&places);
-    code_close(code);
 }
 
 /* The loop's first instructions are moved ahead of it, and nothing is left in it that says whose it is. */
 static void a_loop_without_a_label_is_the_one_before_it(void **state)
 {
-    (void)state;
-    struct code *code = code_open();
-    uint32_t module = code_add_module(code, SHAPES_BIN "/c-O2", NULL, 0);
-    const struct code_place *loop = only_loop(code, module, "kernel");
-    if (!loop)
-        return;
+    const struct shape *shape = *state;
+    struct code *code = shape->code;
+    const struct code_place *loop = shape->loop;
+    uint32_t module = shape->module;
     uint64_t entry = loop->routine_address, inside = loop->address, end = inside;
     while (code_loop_depth_at(code, module, end) > 0)
         end++;
@@ -87,17 +104,14 @@ static void a_loop_without_a_label_is_the_one_before_it(void **state)
     places = (struct block_places){0};
     assert_int_equal(block_place(&places, code, module, &function, BODY), code_place_at(code, module, entry));
     block_places_release(&places);
-    code_close(code);
 }
 
 static void a_call_tells_where_its_block_is(void **state)
 {
-    (void)state;
-    struct code *code = code_open();
-    uint32_t module = code_add_module(code, SHAPES_BIN "/c-O2", NULL, 0);
-    const struct code_place *loop = only_loop(code, module, "kernel");
-    if (!loop)
-        return;
+    const struct shape *shape = *state;
+    struct code *code = shape->code;
+    const struct code_place *loop = shape->loop;
+    uint32_t module = shape->module;
     const struct points_address labels[] = {{loop->routine_address, BODY, POINTS_CODE},
                                             {loop->address + 1, BODY, POINTS_RETURN}};
     struct counts_block blocks[N_BLOCKS] = {[BODY] = {.address = loop->routine_address}};
@@ -106,13 +120,13 @@ static void a_call_tells_where_its_block_is(void **state)
     struct block_places places = {0};
     assert_int_equal(block_place(&places, code, module, &function, BODY), loop->id);
     block_places_release(&places);
-    code_close(code);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_block_is_where_its_innermost_piece_is),
-                                       cmocka_unit_test(a_loop_without_a_label_is_the_one_before_it),
-                                       cmocka_unit_test(a_call_tells_where_its_block_is)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_block_is_where_its_innermost_piece_is, shape_open, shape_close),
+        cmocka_unit_test_setup_teardown(a_loop_without_a_label_is_the_one_before_it, shape_open, shape_close),
+        cmocka_unit_test_setup_teardown(a_call_tells_where_its_block_is, shape_open, shape_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

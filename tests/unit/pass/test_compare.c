@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "analyze/pass/compare.h"
+#include "analyze/pass/noise.h"
 #include "analyze/pass/counterparts.h"
 #include <math.h>
 #include <string.h>
@@ -167,18 +168,18 @@ static void noise_is_student_s_interval(void **state)
     (void)state;
     static const double a[] = {10, 12, 14}, b[] = {20, 20, 20}, same[] = {5, 5};
     /* One variance for both, (8 + 0) / 4, and four degrees of freedom. */
-    near(compare_noise(a, 3, b, 3, 0.05), 2.776 * sqrt(2 * 2.0 / 3), 1e-2);
-    near(compare_noise(a, 3, a, 3, 0.05), 2.776 * sqrt(4 * 2.0 / 3), 1e-2);
-    near(compare_noise(a, 3, a, 3, 0.001), 8.610 * sqrt(4 * 2.0 / 3), 1e-2);
+    near(noise_of_difference(a, 3, b, 3, 0.05), 2.776 * sqrt(2 * 2.0 / 3), 1e-2);
+    near(noise_of_difference(a, 3, a, 3, 0.05), 2.776 * sqrt(4 * 2.0 / 3), 1e-2);
+    near(noise_of_difference(a, 3, a, 3, 0.001), 8.610 * sqrt(4 * 2.0 / 3), 1e-2);
     /* Unequal numbers: (8 + 0.5) / 3 with three. */
-    near(compare_noise(a, 3, (double[]){1, 2}, 2, 0.01), 5.841 * sqrt(8.5 / 3 * (1.0 / 3 + 1.0 / 2)), 1e-2);
-    near(compare_noise(same, 2, same, 2, 0.05), 0, 1e-12);
-    near(compare_noise((double[]){0, 2}, 2, (double[]){0, 2}, 2, 0.05), 4.303 * sqrt(2), 1e-2);
-    assert_true(isinf(compare_noise(a, 1, b, 3, 0.05)));
+    near(noise_of_difference(a, 3, (double[]){1, 2}, 2, 0.01), 5.841 * sqrt(8.5 / 3 * (1.0 / 3 + 1.0 / 2)), 1e-2);
+    near(noise_of_difference(same, 2, same, 2, 0.05), 0, 1e-12);
+    near(noise_of_difference((double[]){0, 2}, 2, (double[]){0, 2}, 2, 0.05), 4.303 * sqrt(2), 1e-2);
+    assert_true(isinf(noise_of_difference(a, 1, b, 3, 0.05)));
     double many[200], other[200];
     for (int i = 0; i < 200; i++)
         many[i] = other[i] = i % 2;
-    near(compare_noise(many, 200, other, 200, 0.05), 1.966 * sqrt(2 * 0.25 / 199), 1e-3);
+    near(noise_of_difference(many, 200, other, 200, 0.05), 1.966 * sqrt(2 * 0.25 / 199), 1e-3);
 }
 
 static double draw(uint64_t *seed)
