@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pipeline.h"
-#include "analyze/run.h"
+#include "analyze/archive/run.h"
 #include "wrap/base/err.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* From a path to an analysis: find the run, repair it if need be, read it, run the passes. */
 #pragma once
 #include "analyze/code/code.h"
-#include "analyze/pass/analysis.h"
+#include "analyze/result/result.h"
 #include "analyze/trace/trace.h"
 
 struct pipeline {

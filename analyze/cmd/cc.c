@@ -6,7 +6,7 @@
  */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
-#include "analyze/installation.h"
+#include "analyze/cmd/installation.h"
 #include "whywait_plugin_gcc.h"
 #include "wrap/base/err.h"
 #include "wrap/plugin/only.h"

@@ -3,9 +3,9 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/out/text.h"
-#include "analyze/installation.h"
-#include "analyze/program.h"
-#include "analyze/sources.h"
+#include "analyze/cmd/installation.h"
+#include "analyze/cmd/program.h"
+#include "analyze/cmd/sources.h"
 #include "wrap/base/err.h"
 #include <limits.h>
 #include <stdio.h>

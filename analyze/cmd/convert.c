@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `whywait convert RUN RANK`: started by every rank at MPI_Finalize. */
 #include "analyze/cmd/cmd.h"
-#include "analyze/trace/convert.h"
-#include "analyze/trace/spool.h"
+#include "analyze/archive/convert.h"
+#include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
 #include <stdio.h>
 #include <stdlib.h>

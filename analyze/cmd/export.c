@@ -10,7 +10,7 @@
 #include "analyze/code/code.h"
 #include "analyze/counts/lines.h"
 #include "analyze/pipeline.h"
-#include "analyze/run.h"
+#include "analyze/archive/run.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/err.h"
 #include <errno.h>

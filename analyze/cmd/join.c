@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `whywait join RUN`: started by rank 0 when all ranks have converted. WHYWAIT_KEEP_SPOOL=1 keeps the spool. */
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/resolve.h"
+#include "analyze/archive/resolve.h"
 #include "wrap/base/err.h"
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * WHYWAIT_* variables.
  */
 #include "analyze/cmd/cmd.h"
-#include "analyze/installation.h"
-#include "analyze/program.h"
+#include "analyze/cmd/installation.h"
+#include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
 #include "wrap/plugin/only.h"
 #include <errno.h>

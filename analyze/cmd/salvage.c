@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `whywait salvage RUN`: the archive of a run that did not end in order, from what its spool holds. */
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/resolve.h"
+#include "analyze/archive/resolve.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The comparison of runs, as text and as JSON (docs/json.md). */
 #pragma once
-#include "analyze/pass/compare.h"
+#include "analyze/compare/compare.h"
 #include <stdio.h>
 
 /* n_top: causes shown; 0 = all. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The analysis as JSON: the schema is docs/json.md, whose version is JSON_VERSION. */
 #pragma once
-#include "analyze/pass/analysis.h"
+#include "analyze/result/result.h"
 #include <stdio.h>
 
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */

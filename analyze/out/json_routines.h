@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The routine profile as JSON: the field `routines` of docs/json.md. */
 #pragma once
-#include "analyze/pass/analysis.h"
+#include "analyze/result/result.h"
 #include <jansson.h>
 
 /* A new reference. Names that are no UTF-8 are escaped. */

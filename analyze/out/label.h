@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of steps and sites as the reports print them, in one place so that all of them agree. */
 #pragma once
-#include "analyze/pass/analysis.h"
+#include "analyze/result/result.h"
 
 struct label_book {
     struct arena *arena; /* labels live here */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The source with blame in the margin. */
 #pragma once
-#include "analyze/pass/analysis.h"
+#include "analyze/result/result.h"
 #include <stdio.h>
 
 struct source_options {

@@ -8,7 +8,7 @@
 #include "analyze/out/json_text.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
-#include "analyze/pass/names.h"
+#include "analyze/result/names.h"
 
 struct table {
     struct arena arena;

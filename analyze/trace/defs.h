@@ -4,7 +4,7 @@
  * definitions of a struct trace from them and the tables that translate the ids in events.
  */
 #pragma once
-#include "analyze/trace/archive.h"
+#include "analyze/archive/archive.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/map.h"
 #include "wrap/base/vec.h"

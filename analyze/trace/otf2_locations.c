@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The locations of an archive: local definitions, and events in batches. */
-#include "analyze/trace/anchor.h"
+#include "analyze/archive/anchor.h"
 #include "analyze/trace/otf2_reader.h"
 #include "wrap/base/err.h"
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * trace_open: any OTF2 archive as a struct trace. Its locations are merged with a heap; the present location goes on as
  * long as its next event is still the first.
  */
-#include "analyze/trace/anchor.h"
+#include "analyze/archive/anchor.h"
 #include "analyze/trace/otf2_reader.h"
 #include "analyze/trace/causality.h"
 #include "wrap/base/err.h"

@@ -6,8 +6,8 @@
 #pragma once
 #include "analyze/trace/clock.h"
 #include "analyze/trace/defs.h"
-#include "analyze/trace/heap.h"
-#include "analyze/trace/prediction.h"
+#include "wrap/base/heap.h"
+#include "analyze/archive/prediction.h"
 #include "analyze/trace/source.h"
 
 struct batch_event {

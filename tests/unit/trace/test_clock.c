@@ -2,10 +2,10 @@
 /* Clock correction: offsets on lines, floors, alignment from bounds, and whole runs whose clocks disagree. */
 #include "analyze/trace/clock.h"
 #include "analyze/trace/clock_steps.h"
-#include "analyze/trace/convert.h"
-#include "analyze/trace/files.h"
+#include "analyze/archive/convert.h"
+#include "analyze/archive/files.h"
 #include "analyze/trace/trace.h"
-#include "tests/unit/trace/spool_image.h"
+#include "tests/unit/archive/spool_image.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One rank: all its spool files are merged by time, since requests started in one thread may complete in another, and
+ * written to one OTF2 event file a thread. Everything streams; memory is a buffer a file, the stacks' ids and the
+ * pending requests.
+ */
+#include "analyze/archive/convert.h"
+#include "analyze/archive/calls.h"
+#include "analyze/archive/files.h"
+#include "wrap/base/heap.h"
+#include "analyze/archive/in_use.h"
+#include "analyze/archive/lane.h"
+#include "analyze/archive/part.h"
+#include "wrap/base/err.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct conversion {
+    uint32_t rank;
+    char *spool_dir, *part_dir; /* RUNDIR/spool, RUNDIR/parts/R.tmp */
+    OTF2_Archive *archive;
+    struct emitter emitter;
+    VEC(struct lane) lanes;
+    VEC(struct emit_location) locations;
+    struct heap heap;
+};
+
+static int add_lane(struct conversion *conversion, const struct spool_file *file)
+{
+    char *path = spool_file_path(conversion->spool_dir, file), *part = spool_file_path(conversion->part_dir, file);
+    struct lane *lane = vec_push(&conversion->lanes);
+    int result = lane_open(lane, path, part);
+    const struct ww_header *header = &lane->reader.header;
+    if (!result && ((uint32_t)header->rank != file->rank || (uint32_t)header->thread != file->thread ||
+                    header->kind != file->kind))
+        result = error("%s holds the records of another rank or thread", path);
+    free(path);
+    free(part);
+    return result;
+}
+
+static int add_location(struct conversion *conversion, uint32_t thread, uint64_t sample_period_ns)
+{
+    struct emit_location *location = vec_push(&conversion->locations);
+    if (emit_location_begin(location, conversion->archive, archive_location(conversion->rank, thread)))
+        return error("OTF2 cannot make an event file in %s", conversion->part_dir);
+    location->sample_period_ns = sample_period_ns;
+    return 0;
+}
+
+/* A file that cannot be used leaves its thread out, not the rank. */
+static int open_lanes(struct conversion *conversion, const struct spool_list *list)
+{
+    int64_t last_thread = -1;
+    for (size_t i = 0; i < list->files.n; i++) {
+        const struct spool_file *file = &list->files.at[i];
+        if (file->rank != conversion->rank)
+            continue;
+        if (add_lane(conversion, file)) {
+            lane_close(&conversion->lanes.at[--conversion->lanes.n]);
+            char *part = spool_file_path(conversion->part_dir, file);
+            remove(part);
+            free(part);
+            continue;
+        }
+        struct lane *lane = &conversion->lanes.at[conversion->lanes.n - 1];
+        if (file->thread != last_thread && add_location(conversion, file->thread, lane->reader.header.sample_period_ns))
+            return -1;
+        last_thread = file->thread;
+        lane->location = (uint32_t)conversion->locations.n - 1;
+        conversion->emitter.requests.keeps_ids |= lane->location && file->kind == WW_KIND_EVENTS;
+        if (lane->reader.header.sample_period_ns)
+            conversion->locations.at[lane->location].sample_period_ns = lane->reader.header.sample_period_ns;
+    }
+    return conversion->lanes.n ? 0 : error("rank %u has no usable file in %s", conversion->rank, conversion->spool_dir);
+}
+
+static void emit_pending_bins(struct conversion *conversion, struct lane *lane, struct emit_location *location)
+{
+    for (size_t at = 0; at < lane->bins.n;) {
+        const struct ww_bins *bins = (const void *)(lane->bins.at + at);
+        emit_bins(&conversion->emitter, location, bins, lane->time_ns);
+        at += (size_t)bins->head.units * WW_UNIT;
+    }
+    lane->bins.n = 0;
+}
+
+/* When the process was last known to live. */
+static uint64_t end_of_process(const struct conversion *conversion)
+{
+    uint64_t end_ns = 0;
+    for (size_t i = 0; i < conversion->locations.n; i++)
+        if (conversion->locations.at[i].last_ns > end_ns)
+            end_ns = conversion->locations.at[i].last_ns;
+    for (size_t i = 0; i < conversion->lanes.n; i++) {
+        uint64_t file_ns = conversion->lanes.at[i].reader.header.end_ns;
+        if (file_ns > end_ns && file_ns >> LANE_LATEST_NS_LOG2 == 0)
+            end_ns = file_ns;
+    }
+    return end_ns;
+}
+
+/* MPI_Finalize is still running while its process converts: that is no call that never returned. */
+static void end_call(const struct conversion *conversion, struct lane *lane)
+{
+    struct emit_call *call = &lane->call;
+    call->call.leave_ns = end_of_process(conversion);
+    if (call_info(call->call.call)->class == WW_FINALIZE && lane->reader.header.end_how == WW_END_FINALIZE)
+        call->is_unfinished = false;
+}
+
+static void convert_item(struct conversion *conversion, struct lane *lane)
+{
+    struct emit_location *location = &conversion->locations.at[lane->location];
+    switch (lane->item) {
+    case LANE_ENTER:
+        emit_pending_bins(conversion, lane, location);
+        emit_enter(&conversion->emitter, location, &lane->call, lane_context(lane, lane->call.call.stack));
+        break;
+    case LANE_LEAVE:
+        if (lane->call.is_unfinished)
+            end_call(conversion, lane);
+        emit_leave(&conversion->emitter, location, &lane->call);
+        break;
+    case LANE_SAMPLE:
+        emit_sample(location, &lane->sample, lane_context(lane, lane->sample.stack));
+        break;
+    case LANE_SWITCH:
+        emit_switch(location, &lane->onoff);
+        break;
+    case LANE_CONTROL:
+        emit_control(location, &lane->control);
+        break;
+    case LANE_NONE:
+        break;
+    }
+}
+
+static void begin_thread(struct conversion *conversion, const struct lane *lane)
+{
+    struct emit_location *main = &conversion->locations.at[0], *worker = &conversion->locations.at[lane->location];
+    if (worker->thread && !worker->has_begun && !main->thread)
+        emit_thread_begin(main, worker, lane->time_ns);
+}
+
+static void convert_events(struct conversion *conversion)
+{
+    struct heap *heap = &conversion->heap;
+    for (size_t i = 0; i < conversion->lanes.n; i++) {
+        struct lane *lane = &conversion->lanes.at[i];
+        lane_next(lane, &conversion->emitter);
+        if (lane->item != LANE_NONE)
+            heap_push(heap, lane->time_ns, (uint32_t)i);
+    }
+    while (heap->n) {
+        struct lane *lane = &conversion->lanes.at[heap->items[0].stream];
+        begin_thread(conversion, lane);
+        convert_item(conversion, lane);
+        lane_next(lane, &conversion->emitter);
+        if (lane->item == LANE_NONE)
+            heap_pop(heap);
+        else
+            heap_replace(heap, lane->time_ns);
+    }
+}
+
+static void write_used(struct lane *lane, uint32_t kind, uint32_t id)
+{
+    struct part_used used = {.kind = kind, .id = id};
+    lane_write(lane, &used, sizeof used, PART_USED);
+}
+
+static void write_used_ids(struct lane *lane, uint32_t kind, const struct emit_ids *ids)
+{
+    for (size_t i = 0; i < ids->list.n; i++)
+        write_used(lane, kind, ids->list.at[i]);
+}
+
+static void write_group(struct lane *lane, uint32_t id, const struct intern_item *item)
+{
+    size_t n = item->size / sizeof(int32_t) - 1;
+    struct part_group fixed = {.id = id, .n = (uint32_t)n};
+    uint8_t *record = calloc(1, sizeof fixed + item->size);
+    if (!record)
+        err_out_of_memory(item->size);
+    memcpy(&fixed.win, item->bytes, sizeof fixed.win);
+    memcpy(record, &fixed, sizeof fixed);
+    memcpy(record + offsetof(struct part_group, rank), (const char *)item->bytes + sizeof fixed.win,
+           n * sizeof(int32_t));
+    lane_write(lane, record, offsetof(struct part_group, rank) + n * sizeof(int32_t), PART_GROUP);
+    free(record);
+}
+
+/* What concerns the whole process stands in its last file, behind the definitions of all threads. */
+static void write_process(struct conversion *conversion)
+{
+    struct emitter *emitter = &conversion->emitter;
+    struct lane *lane = &conversion->lanes.at[conversion->lanes.n - 1];
+    for (uint32_t call = 0; call < WW_N_CALLS; call++)
+        if (emitter->region_used[call])
+            write_used(lane, PART_USED_CALL, call);
+    write_used_ids(lane, PART_USED_COMM, &emitter->comms_used);
+    write_used_ids(lane, PART_USED_WIN, &emitter->wins_used);
+    write_used_ids(lane, PART_USED_FILE, &emitter->files_used);
+    for (uint32_t i = 0; i < emitter->groups.n; i++)
+        write_group(lane, i, &emitter->groups.items[i]);
+    for (uint32_t i = 0; i < emitter->counters.n; i++) {
+        struct emit_counter counter;
+        memcpy(&counter, emitter->counters.items[i].bytes, sizeof counter);
+        struct part_counter record = {.id = ARCHIVE_ATTR_COUNTERS + i,
+                                      .counters = counter.counters,
+                                      .point = counter.point,
+                                      .what = counter.what};
+        lane_write(lane, &record, sizeof record, PART_COUNTER);
+    }
+}
+
+static void write_locations(struct conversion *conversion)
+{
+    for (size_t i = 0; i < conversion->lanes.n; i++) {
+        struct lane *lane = &conversion->lanes.at[i];
+        const struct emit_location *location = &conversion->locations.at[lane->location];
+        bool is_first = !i || conversion->lanes.at[i - 1].location != lane->location;
+        struct part_location record = {.is_unfinished = lane->call.is_unfinished,
+                                       .n_events = is_first ? location->n_events : 0,
+                                       .first_ns = location->first_ns,
+                                       .last_ns = location->last_ns,
+                                       .is_damaged = spool_reader_lacks_records(&lane->reader)};
+        lane_write(lane, &record, sizeof record, PART_LOCATION);
+    }
+}
+
+static bool close_locations(struct conversion *conversion)
+{
+    bool failed = false;
+    for (size_t i = 0; i < conversion->locations.n; i++) {
+        OTF2_EvtWriter *writer = conversion->locations.at[i].writer;
+        emit_location_end(&conversion->locations.at[i]);
+        failed |= conversion->locations.at[i].failed;
+        if (writer)
+            failed |= OTF2_Archive_CloseEvtWriter(conversion->archive, writer) != OTF2_SUCCESS;
+    }
+    return !failed;
+}
+
+static bool close_lanes(struct conversion *conversion)
+{
+    bool failed = false;
+    for (size_t i = 0; i < conversion->lanes.n; i++) {
+        lane_close(&conversion->lanes.at[i]);
+        failed |= conversion->lanes.at[i].part_failed;
+    }
+    return !failed;
+}
+
+static int conversion_run(struct conversion *conversion, const struct spool_list *list)
+{
+    if (dir_remove(conversion->part_dir) || dir_make(conversion->part_dir))
+        return -1;
+    conversion->archive = archive_create(conversion->part_dir, 0);
+    if (!conversion->archive || OTF2_Archive_OpenEvtFiles(conversion->archive))
+        return error("OTF2 cannot make an archive in %s: is there room and permission to write?", conversion->part_dir);
+    if (open_lanes(conversion, list))
+        return -1;
+    convert_events(conversion);
+    return 0;
+}
+
+/* Everything is closed also after a failure; only then is it known whether all was written. */
+static int conversion_end(struct conversion *conversion, int result)
+{
+    bool written = close_locations(conversion);
+    if (!result) {
+        write_process(conversion);
+        write_locations(conversion);
+    }
+    written &= close_lanes(conversion);
+    if (conversion->archive) {
+        written &= OTF2_Archive_CloseEvtFiles(conversion->archive) == OTF2_SUCCESS;
+        written &= OTF2_Archive_Close(conversion->archive) == OTF2_SUCCESS;
+    }
+    emitter_release(&conversion->emitter);
+    vec_release(&conversion->lanes);
+    vec_release(&conversion->locations);
+    heap_release(&conversion->heap);
+    if (result || written)
+        return result;
+    error("cannot write all of %s: is the disk full? The spool is kept; `whywait salvage` tries again",
+          conversion->part_dir);
+    return CONVERT_UNWRITTEN;
+}
+
+/* Makes the part under a name of its own, then gives it the final one. */
+static int make_part(const char *run_dir, uint32_t rank, const char *done)
+{
+    struct conversion conversion = {.rank = rank,
+                                    .spool_dir = path_format("%s/spool", run_dir),
+                                    .part_dir = path_format("%s/parts/%u.tmp", run_dir, rank)};
+    struct spool_list list;
+    int result = spool_list_read(&list, conversion.spool_dir);
+    if (!result)
+        result = conversion_end(&conversion, conversion_run(&conversion, &list));
+    if (!result)
+        result = path_rename(conversion.part_dir, done);
+    if (result)
+        dir_remove(conversion.part_dir);
+    spool_list_release(&list);
+    free(conversion.spool_dir);
+    free(conversion.part_dir);
+    return result;
+}
+
+int convert_rank(const char *run_dir, uint32_t rank)
+{
+    char *parts = path_format("%s/parts", run_dir), *done = path_format("%s/parts/%u", run_dir, rank);
+    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir), *lock_path = path_format("%s.lock", done);
+    mode_t old_mask = umask(077);
+    int result = path_exists(anchor) ? 0 : dir_make(parts), lock = -1;
+    if (!result && !path_exists(anchor))
+        lock = lock_take(lock_path);
+    if (!result && !path_exists(done) && !path_exists(anchor))
+        result = make_part(run_dir, rank, done);
+    lock_release(lock);
+    umask(old_mask);
+    free(lock_path);
+    free(anchor);
+    free(parts);
+    free(done);
+    return result;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which OTF2 records a call becomes follows from its class (mpi_calls.def):
+ *
+ *   at entry    Enter, and what the call starts: MpiSend, MpiIsend, MpiIrecvRequest, collective begin, RMA or I/O
+ *               operation
+ *   at return   what it completed: MpiRecv, MpiIsendComplete, MpiIrecv, collective end ..., and Leave
+ *
+ * The calling context of a call is an attribute of its Enter, left out when it is foreseen (prediction.h): a loop over
+ * the same calls costs nothing after its first turn.
+ */
+#include "analyze/archive/calls.h"
+#include "analyze/archive/comms.h"
+#include "analyze/archive/emit_io.h"
+#include "analyze/archive/emit_requests.h"
+#include "analyze/archive/emit_rma.h"
+
+uint64_t emit_time(struct emit_location *location, uint64_t time_ns)
+{
+    if (time_ns < location->last_ns)
+        return location->last_ns;
+    if (!location->first_ns)
+        location->first_ns = time_ns;
+    return location->last_ns = time_ns;
+}
+
+static void mark_used(struct emit_ids *ids, uint32_t id)
+{
+    bool is_new;
+    map_put(&ids->seen, id, &is_new);
+    if (is_new)
+        *vec_push(&ids->list) = id;
+}
+
+uint32_t emit_comm_ref(struct emitter *emitter, uint32_t id)
+{
+    if (!id)
+        return OTF2_UNDEFINED_COMM;
+    mark_used(&emitter->comms_used, id);
+    return id - 1;
+}
+
+uint32_t emit_win_ref(struct emitter *emitter, uint32_t id)
+{
+    if (!id)
+        return OTF2_UNDEFINED_RMA_WIN;
+    mark_used(&emitter->wins_used, id);
+    return id;
+}
+
+uint32_t emit_file_ref(struct emitter *emitter, uint32_t id)
+{
+    const struct emit_file *file = emit_file(emitter, id);
+    uint32_t handle = file ? file->handle : id;
+    mark_used(&emitter->files_used, handle);
+    return handle;
+}
+
+uint32_t emit_rank_ref(int32_t peer)
+{
+    return peer < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)peer;
+}
+
+uint32_t emit_peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer)
+{
+    const uint64_t *from = emitter->peers_from.n && peer >= 0 ? map_get(&emitter->peers_from, comm) : NULL;
+    return emit_rank_ref(peer) + (from ? (uint32_t)*from : 0);
+}
+
+uint32_t emit_root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags)
+{
+    if (peer == WW_PEER_ROOT)
+        return OTF2_COLLECTIVE_ROOT_SELF;
+    if (flags & WW_F_NULL)
+        return OTF2_COLLECTIVE_ROOT_THIS_GROUP;
+    if (flags & WW_F_ERROR) /* the root may be what was wrong */
+        return OTF2_COLLECTIVE_ROOT_NONE;
+    return peer < 0 ? OTF2_COLLECTIVE_ROOT_NONE : emit_peer_ref(emitter, comm, peer);
+}
+
+int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, uint64_t id)
+{
+    *location = (struct emit_location){.writer = OTF2_Archive_GetEvtWriter(archive, id),
+                                       .attributes = OTF2_AttributeList_New(),
+                                       .thread = (uint32_t)(id >> 32)};
+    return location->writer && location->attributes ? 0 : -1;
+}
+
+/* The communicator that a call is on, also by way of a window or file; 0 = unknown. */
+static uint32_t comm_of(const struct emitter *emitter, const struct ww_call *call)
+{
+    enum ww_class class = call_info(call->call)->class;
+    if (class >= WW_WIN_FREE && class <= WW_RMA_REQUEST) {
+        const uint64_t *comm = map_get(&emitter->win_comm, call->comm);
+        return comm ? (uint32_t)*comm : 0;
+    }
+    if (emit_is_on_file(call)) {
+        const struct emit_file *file = emit_file(emitter, call->comm);
+        return file ? file->comm : 0;
+    }
+    return call->comm;
+}
+
+bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call)
+{
+    return emitter->has_outsiders.n && map_get(&emitter->has_outsiders, comm_of(emitter, call));
+}
+
+void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm)
+{
+    if (comm_has_outsiders(comm))
+        map_put(&emitter->has_outsiders, comm->id, NULL);
+    if (comm->remote_size && comm_has_members(comm))
+        *map_put(&emitter->peers_from, comm->id, NULL) = comm_is_remote_first(comm) ? 0 : (uint64_t)comm->size;
+}
+
+static void used_release(struct emit_ids *ids)
+{
+    map_release(&ids->seen);
+    vec_release(&ids->list);
+}
+
+void emitter_release(struct emitter *emitter)
+{
+    requests_release(&emitter->requests);
+    map_release(&emitter->win_comm);
+    map_release(&emitter->peers_from);
+    map_release(&emitter->has_outsiders);
+    map_release(&emitter->access_group);
+    map_release(&emitter->exposure_group);
+    for (size_t i = 0; i < emitter->rma_targets.n; i++)
+        vec_release(&emitter->rma_targets.at[i].ids);
+    map_release(&emitter->rma_target_of);
+    vec_release(&emitter->rma_targets);
+    map_release(&emitter->file_of);
+    vec_release(&emitter->files);
+    intern_release(&emitter->io_names);
+    map_release(&emitter->free_handles);
+    used_release(&emitter->comms_used);
+    used_release(&emitter->wins_used);
+    used_release(&emitter->files_used);
+    intern_release(&emitter->groups);
+    intern_release(&emitter->counters);
+}
+
+/* Threads. Nobody recorded which thread made a worker: for OTF2 it is the main one, at its last event before. */
+
+void emit_thread_begin(struct emit_location *main, struct emit_location *worker, uint64_t time_ns)
+{
+    uint64_t create_ns = emit_time(main, main->last_ns ? main->last_ns : time_ns);
+    WRITE(main, ThreadCreate, NULL, create_ns, ARCHIVE_COMM_THREADS, worker->thread);
+    WRITE(worker, ThreadBegin, NULL, emit_time(worker, time_ns), ARCHIVE_COMM_THREADS, worker->thread);
+    worker->has_begun = true;
+}
+
+static void thread_end(struct emit_location *worker)
+{
+    WRITE(worker, ThreadEnd, NULL, worker->last_ns, ARCHIVE_COMM_THREADS, worker->thread);
+}
+
+void emit_location_end(struct emit_location *location)
+{
+    if (location->has_begun)
+        thread_end(location);
+    if (location->writer)
+        OTF2_EvtWriter_GetNumberOfEvents(location->writer, &location->n_events);
+    if (location->attributes)
+        OTF2_AttributeList_Delete(location->attributes);
+    location->attributes = NULL;
+    location->writer = NULL;
+    prediction_release(&location->contexts);
+}
+
+/* Entry. */
+
+static void enter_region(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                         uint32_t context, uint64_t t)
+{
+    uint64_t *foreseen = prediction_next(&location->contexts);
+    OTF2_AttributeList *attributes = NULL;
+    if (context && *foreseen != context) {
+        OTF2_AttributeList_AddCallingContextRef(location->attributes, ARCHIVE_ATTR_STACK, context - 1);
+        attributes = location->attributes;
+    } else if (!context && *foreseen) {
+        OTF2_AttributeList_AddCallingContextRef(location->attributes, ARCHIVE_ATTR_STACK,
+                                                OTF2_UNDEFINED_CALLING_CONTEXT);
+        attributes = location->attributes;
+    }
+    *foreseen = context;
+    prediction_move(&location->contexts, context);
+    emitter->region_used[call->call] = 1;
+    WRITE(location, Enter, attributes, t, call->call);
+}
+
+static void start_persistent(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
+                             uint64_t t)
+{
+    for (size_t i = 0; i < emit->attached.n; i++) {
+        const struct emit_attached *attached = &emit->attached.at[i];
+        struct request request;
+        if (attached->type != WW_STARTED || !requests_kept(&emitter->requests, attached->done.request, &request))
+            continue;
+        emit_request_begin(emitter, location, &request, t);
+        request.start_ns = emit->call.leave_ns;
+        requests_start(&emitter->requests, attached->done.request, &request);
+    }
+}
+
+static bool is_blocking_collective(enum ww_class class)
+{
+    return class == WW_COLLECTIVE || class == WW_COMM_CREATE || class == WW_COMM_FREE || class == WW_WIN_CREATE ||
+           class == WW_WIN_FREE || class == WW_IO_COLLECTIVE;
+}
+
+/* The communicator of a blocking collective; 0 when it is none or its communicator is not known. */
+static uint32_t collective_comm(const struct emitter *emitter, const struct ww_call *call)
+{
+    const struct call_info *info = call_info(call->call);
+    return info->coll != WW_COLL_NONE && is_blocking_collective(info->class) ? comm_of(emitter, call) : 0;
+}
+
+void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint32_t context)
+{
+    const struct ww_call *call = &emit->call;
+    const struct call_info *info = call_info(call->call);
+    uint64_t t = emit_time(location, call->enter_ns);
+    bool communicates = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR));
+    location->n_calls++;
+    enter_region(emitter, location, call, context, t);
+    if ((info->class == WW_SEND || info->class == WW_SENDRECV) && communicates && call->peer >= 0)
+        WRITE(location, MpiSend, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
+              emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_out);
+    if (collective_comm(emitter, call))
+        WRITE(location, MpiCollectiveBegin, NULL, t);
+    if (info->class == WW_RMA_FENCE && communicates)
+        WRITE(location, RmaCollectiveBegin, NULL, t);
+    bool starts =
+        call->request && call->comm && !(call->flags & WW_F_POLL) && emit_request_kind(info) != REQUEST_NOTHING;
+    struct request request = emit_request_of(call);
+    if (starts && !emit_request_is_template(info)) {
+        emit_request_begin(emitter, location, &request, t);
+        request.start_ns = call->leave_ns;
+        requests_start(&emitter->requests, call->request, &request);
+    }
+    if (info->class >= WW_RMA_PUT && info->class <= WW_RMA_REQUEST && communicates)
+        emit_rma_operation(emitter, location, call, starts ? &request : NULL, t);
+    if (emit_is_on_file(call))
+        emit_io_begin(emitter, location, emit, starts ? &request : NULL, t);
+    start_persistent(emitter, location, emit, t);
+}
+
+/* Return. */
+
+static void complete_requests(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
+                              uint64_t t)
+{
+    const struct ww_call *call = &emit->call;
+    for (size_t i = 0; i < emit->attached.n; i++) {
+        const struct emit_attached *attached = &emit->attached.at[i];
+        const struct ww_done *done = &attached->done;
+        struct request request;
+        if (attached->type != WW_DONE)
+            continue;
+        if (done->request) {
+            if (requests_finish(&emitter->requests, done->request, call->enter_ns, &request))
+                emit_request_complete(emitter, location, &request, done, t);
+        } else if (!(done->flags & (WW_F_NULL | WW_F_ERROR)) && done->peer >= 0 && call->comm)
+            WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, done->peer),
+                  emit_comm_ref(emitter, call->comm), (uint32_t)done->tag, done->bytes);
+    }
+}
+
+static void collective_end(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                           uint64_t t)
+{
+    uint32_t comm = collective_comm(emitter, call);
+    if (comm)
+        WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
+              emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
+}
+
+static void add_message(struct emitter *emitter, OTF2_AttributeList *attributes, uint32_t comm, int32_t peer,
+                        int32_t tag)
+{
+    if (peer >= 0)
+        OTF2_AttributeList_AddUint32(attributes, ARCHIVE_ATTR_PEER, emit_peer_ref(emitter, comm, peer));
+    if (comm)
+        OTF2_AttributeList_AddCommRef(attributes, ARCHIVE_ATTR_COMM, emit_comm_ref(emitter, comm));
+    OTF2_AttributeList_AddInt32(attributes, ARCHIVE_ATTR_TAG, tag);
+}
+
+static void leave_finished(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
+{
+    const struct ww_call *call = &emit->call;
+    const struct call_info *info = call_info(call->call);
+    bool received = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0;
+    if (info->class == WW_RECV && received)
+        WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
+              emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_in);
+    if ((info->class == WW_PROBE || info->class == WW_IPROBE) && received)
+        add_message(emitter, location->attributes, call->comm, call->peer, call->tag);
+    complete_requests(emitter, location, emit, t);
+    if (emit_request_is_template(info) && call->request) {
+        struct request request = emit_request_of(call);
+        requests_keep(&emitter->requests, call->request, &request);
+    }
+    if (info->class == WW_REQUEST_FREE && call->request)
+        requests_forget(&emitter->requests, call->request);
+    collective_end(emitter, location, call, t);
+    for (size_t i = 0; i < emit->new_comms.n; i++)
+        WRITE(location, CommCreate, NULL, t, emit_comm_ref(emitter, emit->new_comms.at[i]));
+    if (info->class == WW_COMM_FREE && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
+        WRITE(location, CommDestroy, NULL, t, emit_comm_ref(emitter, emit->old_comm));
+    emit_rma_leave(emitter, location, emit, t);
+    emit_io_leave(emitter, location, emit, t);
+}
+
+/* For whom does a call wait that never returned? Completion calls do not say; then it is the oldest receive. */
+static void leave_unfinished(struct emitter *emitter, struct emit_location *location, const struct ww_call *call)
+{
+    struct request pending = {.peer = call->peer, .comm = comm_of(emitter, call), .tag = call->tag};
+    enum ww_class class = call_info(call->call)->class;
+    if (class == WW_WAIT || class == WW_TEST)
+        requests_oldest_receive(&emitter->requests, &pending);
+    OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_UNFINISHED, 1);
+    add_message(emitter, location->attributes, pending.comm, pending.peer, pending.tag);
+}
+
+void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)
+{
+    const struct ww_call *call = &emit->call;
+    uint64_t t = emit_time(location, call->leave_ns);
+    if (emit->is_unfinished)
+        leave_unfinished(emitter, location, call);
+    else
+        leave_finished(emitter, location, emit, t);
+    if (call->flags & WW_F_POLL && (call->n_polls || call->flags & WW_F_AFTER_NAP))
+        OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_POLLS, call->n_polls);
+    if (call->flags & WW_F_ERROR)
+        OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_ERROR, 1);
+    WRITE(location, Leave, location->attributes, t, call->call);
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From parts to the archive. The new archive grows in RUNDIR/parts/whole, event files as hard links where the file
+ * system has them, so that the parts stay whole until RUNDIR/traces.otf2, renamed last, says that all is done.
+ */
+#include "analyze/archive/join.h"
+#include "analyze/archive/files.h"
+#include "analyze/archive/in_use.h"
+#include "analyze/archive/bring_home.h"
+#include "analyze/archive/spool.h"
+#include "wrap/base/err.h"
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum { MANY_RANKS = 1 << 14 };
+
+static char *event_file(const char *dir, uint64_t location)
+{
+    return path_format("%s/" ARCHIVE_NAME "/%llu.evt", dir, (unsigned long long)location);
+}
+
+struct rank_list {
+    VEC(uint32_t) ranks; /* rising */
+};
+
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* The ranks that have a part. */
+static int list_parts(struct rank_list *list, const char *parts_dir)
+{
+    DIR *entries = opendir(parts_dir);
+    if (!entries)
+        return errno == ENOENT ? 0 : error("cannot read %s: %s", parts_dir, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        char *end;
+        unsigned long rank = strtoul(entry->d_name, &end, 10);
+        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' && !*end && rank < SPOOL_MAX_RANKS)
+            *vec_push(&list->ranks) = (uint32_t)rank;
+    }
+    closedir(entries);
+    if (list->ranks.n)
+        qsort(list->ranks.at, list->ranks.n, sizeof *list->ranks.at, by_number);
+    return 0;
+}
+
+/* The size of MPI_COMM_WORLD as the first file of a part has it. */
+static void look_at_world(struct join *join, const char *path)
+{
+    struct spool_reader reader;
+    if (!spool_reader_open(&reader, path) && reader.header.n_ranks > (int64_t)join->n_ranks)
+        join->n_ranks = (uint32_t)reader.header.n_ranks;
+    spool_reader_close(&reader);
+}
+
+/* Also, how much one definition can take: what a table lists stands in the two files of a location. Only the locations
+ * themselves are listed all together. */
+static void look_at_part(struct join *join, uint32_t rank)
+{
+    enum { LOCATION_BYTES = 10 };
+    struct spool_list list;
+    char *dir = path_format("%s/%u", join->parts_dir, rank);
+    int result = spool_list_read(&list, dir);
+    for (size_t i = 0; !result && i < list.files.n; i++) {
+        struct stat status;
+        char *path = spool_file_path(dir, &list.files.at[i]);
+        if (!i)
+            look_at_world(join, path);
+        if (!stat(path, &status) && (uint64_t)status.st_size > join->largest_part_bytes)
+            join->largest_part_bytes = (uint64_t)status.st_size;
+        free(path);
+    }
+    join->locations_bytes += list.files.n * LOCATION_BYTES;
+    spool_list_release(&list);
+    free(dir);
+}
+
+/* A damaged header may claim any size of the world: ranks without a part cost a file each, so there is a limit. */
+static int find_world(struct join *join, const struct rank_list *list)
+{
+    for (size_t i = 0; i < list->ranks.n; i++)
+        look_at_part(join, list->ranks.at[i]);
+    if (!list->ranks.n || !join->n_ranks)
+        return error("%s holds no records: nothing to make an archive of", join->run_dir);
+    if (join->n_ranks > MANY_RANKS && join->n_ranks / 16 > list->ranks.n)
+        return error("%s names %u ranks but has the records of %zu only", join->run_dir, join->n_ranks, list->ranks.n);
+    join->ranks = arena_array(&join->arena, struct join_rank, join->n_ranks);
+    return 0;
+}
+
+/* OTF2 readers expect an event file of every location. */
+static void add_missing(struct join *join)
+{
+    uint32_t n_missing = 0, first = 0;
+    VEC(uint8_t) has_master = {0};
+    vec_resize(&has_master, join->n_ranks);
+    for (size_t i = 0; i < join->locations.n; i++)
+        if (!join->locations.at[i].thread)
+            has_master.at[join->locations.at[i].rank] = 1;
+    for (uint32_t rank = 0; rank < join->n_ranks; rank++) {
+        if (!join->ranks[rank].has_calls && !n_missing++)
+            first = rank;
+        if (has_master.at[rank])
+            continue;
+        OTF2_EvtWriter *writer = OTF2_Archive_GetEvtWriter(join->archive, archive_location(rank, 0));
+        OTF2_DefWriter *defs = OTF2_Archive_GetDefWriter(join->archive, archive_location(rank, 0));
+        join->failed |= !writer || OTF2_Archive_CloseEvtWriter(join->archive, writer);
+        join->failed |= !defs || OTF2_Archive_CloseDefWriter(join->archive, defs);
+        *vec_push(&join->locations) = (struct join_location){.rank = rank};
+    }
+    vec_release(&has_master);
+    if (n_missing)
+        *vec_push(&join->notes) =
+            arena_printf(&join->arena,
+                         "The records of %u of %u ranks are missing (the first is rank %u): that others wait for "
+                         "them is not seen.",
+                         n_missing, join->n_ranks, first);
+}
+
+static int by_location(const void *left, const void *right)
+{
+    const struct join_location *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+/* A link where that is possible, else the file itself. */
+static int bring_events(struct join *join, const struct join_location *location)
+{
+    uint64_t id = archive_location(location->rank, location->thread);
+    char *part_dir = path_format("%s/%u", join->parts_dir, location->rank);
+    char *from = event_file(part_dir, id), *to = event_file(join->whole_dir, id);
+    int result = 0;
+    if (join->ranks[location->rank].is_there && path_exists(from) && link(from, to))
+        result = path_rename(from, to);
+    if (!result && !path_exists(to))
+        result = error("%s is missing: remove %s and try again", from, part_dir);
+    free(part_dir);
+    free(from);
+    free(to);
+    return result;
+}
+
+static int write_whole(struct join *join, const struct rank_list *list)
+{
+    join->archive = archive_create(join->whole_dir, 2 * join->largest_part_bytes + join->locations_bytes);
+    if (!join->archive || OTF2_Archive_OpenDefFiles(join->archive) || OTF2_Archive_OpenEvtFiles(join->archive))
+        return error("OTF2 cannot make an archive in %s: is there room and permission to write?", join->whole_dir);
+    for (size_t i = 0; i < list->ranks.n; i++)
+        if (list->ranks.at[i] < join->n_ranks && join_read_rank(join, list->ranks.at[i]))
+            return -1;
+    add_missing(join);
+    if (join->has_outsiders)
+        *vec_push(&join->notes) =
+            "Processes outside MPI_COMM_WORLD (spawned, or of another job) are not recorded with this "
+            "run: calls on communicators with them are shown, but waiting for them is not analysed.";
+    qsort(join->locations.at, join->locations.n, sizeof *join->locations.at, by_location);
+    join_write_definitions(join);
+    return 0;
+}
+
+static int close_whole(struct join *join, int result)
+{
+    if (join->archive) {
+        join->failed |= OTF2_Archive_CloseDefFiles(join->archive) != OTF2_SUCCESS;
+        join->failed |= OTF2_Archive_CloseEvtFiles(join->archive) != OTF2_SUCCESS;
+        join->failed |= OTF2_Archive_Close(join->archive) != OTF2_SUCCESS;
+    }
+    if (!result && join->failed)
+        result = error("cannot write all of %s: is the disk full? `whywait salvage` tries again", join->whole_dir);
+    for (size_t i = 0; !result && i < join->locations.n; i++)
+        result = bring_events(join, &join->locations.at[i]);
+    return result;
+}
+
+/* The anchor comes last: with it the archive is there. */
+static int publish(struct join *join)
+{
+    static const char *const names[] = {"", ".def", ".otf2"};
+    int result = 0;
+    for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
+        char *from = path_format("%s/" ARCHIVE_NAME "%s", join->whole_dir, names[i]);
+        char *to = path_format("%s/" ARCHIVE_NAME "%s", join->run_dir, names[i]);
+        result = dir_remove(to) || path_rename(from, to) ? -1 : 0;
+        free(from);
+        free(to);
+    }
+    return result;
+}
+
+/* Spools of ranks that are not in the archive stay. */
+static int clean_up(const char *run_dir, const struct convert_options *options, const struct rank_list *joined)
+{
+    char *parts = path_format("%s/parts", run_dir), *spool = path_format("%s/spool", run_dir);
+    struct spool_list list;
+    int result = spool_list_read(&list, spool);
+    for (size_t i = 0; !result && !(options && options->keep_spool) && i < list.files.n; i++) {
+        const struct spool_file *file = &list.files.at[i];
+        if (!joined->ranks.n || !bsearch(&file->rank, joined->ranks.at, joined->ranks.n, sizeof file->rank, by_number))
+            continue;
+        char *path = spool_file_path(spool, file);
+        if (unlink(path))
+            result = error("cannot remove %s: %s", path, strerror(errno));
+        free(path);
+    }
+    if (!(options && options->keep_spool))
+        rmdir(spool);
+    if (!result)
+        result = dir_remove(parts);
+    spool_list_release(&list);
+    free(parts);
+    free(spool);
+    return result;
+}
+
+static void join_release(struct join *join)
+{
+    for (uint32_t rank = 0; join->ranks && rank < join->n_ranks; rank++)
+        vec_release(&join->ranks[rank].properties);
+    intern_release(&join->modules);
+    intern_release(&join->frames);
+    intern_release(&join->groups);
+    intern_release(&join->comms);
+    intern_release(&join->wins);
+    intern_release(&join->sync_groups);
+    intern_release(&join->io_files);
+    intern_release(&join->io_handles);
+    intern_release(&join->counters);
+    vec_release(&join->comm_infos);
+    vec_release(&join->win_infos);
+    vec_release(&join->handle_infos);
+    vec_release(&join->module_infos);
+    vec_release(&join->locations);
+    vec_release(&join->notes);
+    free(join->parts_dir);
+    free(join->whole_dir);
+    arena_release(&join->arena);
+}
+
+static int join_parts(const char *run_dir, const struct convert_options *options, const struct rank_list *list)
+{
+    struct join join = {.run_dir = run_dir,
+                        .options = options,
+                        .parts_dir = path_format("%s/parts", run_dir),
+                        .whole_dir = path_format("%s/parts/whole", run_dir)};
+    int result = find_world(&join, list);
+    if (!result)
+        result = dir_remove(join.whole_dir) || dir_make(join.whole_dir) ? -1 : 0;
+    if (!result)
+        result = close_whole(&join, write_whole(&join, list));
+    if (!result)
+        join_keep_code(&join);
+    if (!result)
+        result = publish(&join);
+    join_release(&join);
+    return result;
+}
+
+int convert_join(const char *run_dir, const struct convert_options *options)
+{
+    char *parts = path_format("%s/parts", run_dir), *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir);
+    char *lock_path = path_format("%s/join.lock", run_dir);
+    struct rank_list list = {0};
+    mode_t old_mask = umask(077);
+    int lock = lock_take(lock_path);
+    int result = list_parts(&list, parts);
+    if (!result && !path_exists(anchor))
+        result = join_parts(run_dir, options, &list);
+    if (!result)
+        result = clean_up(run_dir, options, &list);
+    unlink(lock_path);
+    lock_release(lock);
+    umask(old_mask);
+    vec_release(&list.ranks);
+    free(lock_path);
+    free(parts);
+    free(anchor);
+    return result;
+}
+
+/* A part that lost event files to an interrupted join is made again. */
+static void drop_torn_part(const char *run_dir, const struct spool_file *files, size_t n)
+{
+    char *part = path_format("%s/parts/%u", run_dir, files[0].rank);
+    bool is_whole = true;
+    for (size_t i = 0; i < n && files[i].rank == files[0].rank; i++) {
+        char *definitions = spool_file_path(part, &files[i]);
+        char *events = event_file(part, archive_location(files[i].rank, files[i].thread));
+        is_whole &= !path_exists(definitions) || path_exists(events);
+        free(definitions);
+        free(events);
+    }
+    if (!is_whole)
+        dir_remove(part);
+    free(part);
+}
+
+/* A program that still records must not lose its spool. */
+static int check_unused(const char *spool_dir, const struct spool_file *file)
+{
+    struct spool_reader reader;
+    struct utsname here;
+    char *path = spool_file_path(spool_dir, file);
+    int result = 0;
+    bool is_ours = !spool_reader_open_quietly(&reader, path) && !reader.header.end_ns && !uname(&here) &&
+                   !strcmp(reader.header.host, here.nodename);
+    if (is_ours && spool_in_use(path, reader.header.pid))
+        result = error("%s is still being recorded by process %d: wait for its end", path, reader.header.pid);
+    spool_reader_close(&reader);
+    free(path);
+    return result;
+}
+
+static bool has_part(const char *run_dir, uint32_t rank)
+{
+    char *part = path_format("%s/parts/%u", run_dir, rank);
+    bool exists = path_exists(part);
+    free(part);
+    return exists;
+}
+
+/* The first file that no part was made of and that cannot be reached from here; NULL when there is none. */
+static const struct spool_file *first_away(const char *run_dir, const struct spool_list *list)
+{
+    for (size_t i = 0; i < list->files.n; i++)
+        if (list->files.at[i].is_away && !has_part(run_dir, list->files.at[i].rank))
+            return &list->files.at[i];
+    return NULL;
+}
+
+/* Ranks of other nodes are converted there; the last salvage joins. */
+static int check_reachable(const char *run_dir, const char *spool_dir, const struct spool_list *list)
+{
+    const struct spool_file *away = first_away(run_dir, list);
+    if (!away)
+        return 0;
+    char node[HOST_NAME_MAX + 1], *path = spool_file_path(spool_dir, away);
+    spool_away_node(path, node, sizeof node);
+    error("%s leads to a disk of %s: run `whywait salvage %s` there as well, or remove the link to do without rank %u",
+          path, node, run_dir, away->rank);
+    free(path);
+    return -1;
+}
+
+/* Files of the list stand by rank. */
+static bool is_rank_here(const struct spool_list *list, size_t first)
+{
+    for (size_t i = first; i < list->files.n && list->files.at[i].rank == list->files.at[first].rank; i++)
+        if (list->files.at[i].is_away)
+            return false;
+    return true;
+}
+
+int convert_salvage(const char *run_dir, const struct convert_options *options)
+{
+    char *spool = path_format("%s/spool", run_dir), *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", run_dir);
+    char *parts = path_format("%s/parts", run_dir);
+    struct spool_list list = {0};
+    int result = 0;
+    if (!path_exists(anchor))
+        result = spool_bring_home(spool) || spool_list_read(&list, spool) ? -1 : 0;
+    for (size_t i = 0; !result && i < list.files.n; i++)
+        result = check_unused(spool, &list.files.at[i]);
+    if (!result && list.files.n)
+        result = dir_make(parts); /* told once where nothing can be written, not for each rank */
+    for (size_t i = 0; !result && i < list.files.n; i++) {
+        if (i && list.files.at[i].rank == list.files.at[i - 1].rank)
+            continue;
+        if (!is_rank_here(&list, i))
+            continue;
+        drop_torn_part(run_dir, &list.files.at[i], list.files.n - i);
+        int converted = convert_rank(run_dir, list.files.at[i].rank);
+        if (converted == CONVERT_UNWRITTEN)
+            result = -1;
+        else if (converted)
+            warn("rank %u of %s is left out; its spool is kept", list.files.at[i].rank, run_dir);
+    }
+    if (!result)
+        result = check_reachable(run_dir, spool, &list);
+    if (!result)
+        result = convert_join(run_dir, options);
+    spool_list_release(&list);
+    free(parts);
+    free(spool);
+    free(anchor);
+    return result;
+}

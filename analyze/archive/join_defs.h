@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing the global definitions of a join: what the files that do share. */
+#pragma once
+#include "analyze/archive/join.h"
+
+struct def_writer {
+    struct join *join;
+    OTF2_GlobalDefWriter *writer;
+    uint32_t n_groups;
+    struct intern strings, hosts, regions, lines;
+};
+
+#define DEFINE(defs, record, ...)                                                                                      \
+    ((defs)->join->failed |= OTF2_GlobalDefWriter_Write##record((defs)->writer, __VA_ARGS__) != OTF2_SUCCESS)
+
+/* The id of a string, which is defined when it is first asked for. */
+uint32_t defs_string_id(struct def_writer *defs, const char *text);
+void defs_root_property(struct def_writer *defs, const char *name, const char *text);
+enum { DEFS_ROOT_NODE }; /* of the system tree */
+/* join_comms.c: groups, communicators and windows. */
+void join_define_comms(struct def_writer *defs);
+/* join_files.c: the I/O paradigm, files and handles. */
+void join_define_files(struct def_writer *defs);

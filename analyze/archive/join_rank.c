@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One rank's definitions. Its files are read twice: modules, communicators, windows and files may stand in any of them
+ * and are needed for the stacks of all.
+ */
+#include "analyze/archive/comms.h"
+#include "analyze/archive/files.h"
+#include "analyze/archive/join_rank.h"
+#include "wrap/base/err.h"
+#include "wrap/base/plain.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Modules. */
+
+static void take_module(struct rank_tables *tables, const struct ww_module *record)
+{
+    struct join *join = tables->join;
+    size_t length = spool_text_length(record->path, record->path_bytes);
+    VEC(char) key = {0};
+    vec_resize(&key, record->build_id_bytes + length + 1);
+    memcpy(key.at, record->build_id, record->build_id_bytes);
+    memcpy(key.at + record->build_id_bytes, record->path, length);
+    uint32_t module = intern_put(&join->modules, key.at, key.n);
+    vec_release(&key);
+    if (module == join->module_infos.n) {
+        struct join_module_info *info = vec_push(&join->module_infos);
+        char *path = arena_alloc(&join->arena, length + 1);
+        memcpy(path, record->path, length);
+        info->path = path;
+        info->build_id_bytes = record->build_id_bytes;
+        memcpy(info->build_id, record->build_id, record->build_id_bytes);
+    }
+    *vec_push(&tables->ranges) = (struct module_range){record->low, record->high, record->bias, module};
+    *map_put(&tables->module_of, record->id, NULL) = 1 + (uint64_t)module;
+}
+
+/* Communicators and windows. */
+
+static uint32_t groups_of(struct join *join, const struct ww_comm *record)
+{
+    bool swap = comm_is_remote_first(record);
+    int32_t n = comm_has_members(record) ? record->size + record->remote_size : 0, from = swap ? record->size : 0;
+    VEC(int32_t) key = {0};
+    *vec_push(&key) = swap ? record->remote_size : record->size;
+    *vec_push(&key) = swap ? record->size : record->remote_size;
+    for (int32_t i = 0; i < n; i++)
+        *vec_push(&key) = record->world_rank[(from + i) % n];
+    uint32_t groups = intern_put(&join->groups, key.at, key.n * sizeof *key.at);
+    vec_release(&key);
+    return groups;
+}
+
+static uint32_t comm_intern(struct join *join, struct join_comm key)
+{
+    uint32_t comm = intern_put(&join->comms, &key, sizeof key);
+    if (comm == join->comm_infos.n)
+        vec_push(&join->comm_infos)->parent = JOIN_NONE;
+    return comm;
+}
+
+static void map_id(struct map *map, uint32_t local, uint32_t global)
+{
+    *map_put(map, local, NULL) = 1 + (uint64_t)global;
+}
+
+static uint32_t mapped(const struct map *map, uint32_t local)
+{
+    const uint64_t *global = map_get(map, local);
+    return global && *global ? (uint32_t)(*global - 1) : JOIN_NONE;
+}
+
+uint32_t join_comm_of(const struct rank_tables *tables, uint32_t local)
+{
+    return mapped(&tables->comm_of, local);
+}
+
+static void take_comm(struct rank_tables *tables, const struct ww_comm *record)
+{
+    struct join *join = tables->join;
+    if (!record->id || map_get(&tables->comm_of, record->id))
+        return;
+    struct join_comm key = {.groups = JOIN_NONE}; /* that of MPI_COMM_SELF, which all processes share */
+    if (record->id != COMM_SELF_ID) {
+        key.groups = groups_of(join, record);
+        uint64_t *nth = map_put(&tables->nth_comm, key.groups, NULL);
+        key.nth = (uint32_t)(*nth)++;
+    }
+    uint32_t comm = comm_intern(join, key);
+    join->comm_infos.at[comm].is_self = record->id == COMM_SELF_ID;
+    join->comm_infos.at[comm].is_made |= record->id > COMM_SELF_ID && record->size;
+    if (record->parent && record->parent != record->id)
+        join->comm_infos.at[comm].parent = mapped(&tables->comm_of, record->parent);
+    if (join->comm_infos.at[comm].parent == comm)
+        join->comm_infos.at[comm].parent = JOIN_NONE;
+    join->has_outsiders |= comm_has_outsiders(record);
+    map_id(&tables->comm_of, record->id, comm);
+    *vec_push(&tables->comms) = (struct id_pair){record->id - 1, comm};
+}
+
+/* Once a process has more than one, they are a communicator for OTF2. */
+static void take_threads(struct rank_tables *tables)
+{
+    struct join *join = tables->join;
+    uint32_t comm = comm_intern(join, (struct join_comm){.groups = JOIN_THREADS, .nth = tables->rank});
+    *vec_push(&tables->comms) = (struct id_pair){ARCHIVE_COMM_THREADS, comm};
+    join->has_threads = true;
+}
+
+static void take_win(struct rank_tables *tables, const struct ww_win *record)
+{
+    struct join *join = tables->join;
+    if (!record->id || map_get(&tables->win_of, record->id))
+        return;
+    struct join_win key = {.comm = mapped(&tables->comm_of, record->comm)};
+    uint64_t *nth = map_put(&tables->nth_win, key.comm, NULL);
+    key.nth = (uint32_t)(*nth)++;
+    uint32_t win = intern_put(&join->wins, &key, sizeof key);
+    if (win == join->win_infos.n)
+        (void)vec_push(&join->win_infos);
+    map_id(&tables->win_of, record->id, win);
+    *vec_push(&tables->wins) = (struct id_pair){record->id, win};
+}
+
+const char *join_plain_name(struct join *join, const char *text, uint32_t bytes)
+{
+    const char *whole = arena_printf(&join->arena, "%.*s", (int)spool_text_length(text, bytes), text);
+    char *plain = arena_alloc(&join->arena, 4 * strlen(whole) + 1);
+    plain_text(plain, whole);
+    return plain;
+}
+
+static void take_name(struct rank_tables *tables, const struct ww_name *record)
+{
+    struct join *join = tables->join;
+    uint32_t id = mapped(record->what == WW_NAME_WIN ? &tables->win_of : &tables->comm_of, record->id);
+    if (id == JOIN_NONE || (record->what != WW_NAME_COMM && record->what != WW_NAME_WIN))
+        return;
+    const char **name = record->what == WW_NAME_WIN ? &join->win_infos.at[id].name : &join->comm_infos.at[id].name;
+    if (!*name)
+        *name = join_plain_name(join, record->text, record->bytes);
+}
+
+/* Events name it, but its definition was lost. */
+static void take_used(struct rank_tables *tables, const struct part_used *record)
+{
+    struct join *join = tables->join;
+    if (record->kind == PART_USED_CALL && record->id < WW_N_CALLS) {
+        if (!join->region[record->id])
+            join->region[record->id] = ++join->n_call_regions;
+        *vec_push(&tables->calls) = (struct id_pair){record->id, join->region[record->id] - 1};
+    }
+    if (record->kind == PART_USED_COMM) {
+        struct ww_comm lost = {.id = record->id};
+        take_comm(tables, &lost);
+    }
+    if (record->kind == PART_USED_WIN) {
+        struct ww_win lost = {.id = record->id};
+        take_win(tables, &lost);
+    }
+    if (record->kind == PART_USED_FILE) {
+        struct ww_file lost = {.id = record->id, .flags = WW_FILE_FOUND};
+        join_take_file(tables, &lost);
+    }
+}
+
+/* The members of a PSCW group as world ranks. */
+static void take_group(struct rank_tables *tables, const struct part_group *record, size_t have_bytes)
+{
+    struct join *join = tables->join;
+    uint32_t win = mapped(&tables->win_of, record->win);
+    if (win == JOIN_NONE || record->n > (have_bytes - offsetof(struct part_group, rank)) / sizeof(int32_t))
+        return;
+    struct join_win window;
+    struct join_comm comm = {.groups = JOIN_NONE};
+    memcpy(&window, join->wins.items[win].bytes, sizeof window);
+    if (window.comm != JOIN_NONE)
+        memcpy(&comm, join->comms.items[window.comm].bytes, sizeof comm);
+    const int32_t *members = comm.groups == JOIN_NONE ? NULL : join_group(join, comm.groups);
+    size_t n_members = members ? join->groups.items[comm.groups].size / sizeof *members - 2 : 0;
+    VEC(int32_t) ranks = {0};
+    for (uint32_t i = 0; i < record->n; i++)
+        if (record->rank[i] >= 0 && (size_t)record->rank[i] < n_members)
+            *vec_push(&ranks) = members[2 + record->rank[i]];
+    uint32_t group = intern_put(&join->sync_groups, ranks.at, ranks.n * sizeof *ranks.at);
+    vec_release(&ranks);
+    *vec_push(&tables->sync_groups) = (struct id_pair){record->id, JOIN_SYNC_GROUPS + group};
+}
+
+static uint32_t counters_module(const struct rank_tables *tables, uint32_t id)
+{
+    for (size_t i = tables->counters.n; i-- > 0;) {
+        if (tables->counters.at[i].id != id)
+            continue;
+        for (size_t k = tables->ranges.n; k-- > 0;)
+            if (tables->ranges.at[k].bias == tables->counters.at[i].bias)
+                return tables->ranges.at[k].module;
+    }
+    return JOIN_NONE;
+}
+
+/* Once all modules of the rank are known. */
+static void map_counters(struct rank_tables *tables)
+{
+    for (size_t i = 0; i < tables->points.n; i++) {
+        const struct part_counter *point = &tables->points.at[i];
+        struct join_counter key = {
+            .module = counters_module(tables, point->counters), .point = point->point, .what = point->what};
+        uint32_t id = ARCHIVE_ATTR_COUNTERS + intern_put(&tables->join->counters, &key, sizeof key);
+        *vec_push(&tables->attributes) = (struct id_pair){point->id, id};
+    }
+}
+
+static void take_clock(struct rank_tables *tables, const struct ww_clock *record)
+{
+    *vec_push(&tables->clocks) =
+        (struct join_clock){record->local_ns, (int64_t)(record->reference_ns - record->local_ns), record->error_ns};
+}
+
+void join_note(struct rank_tables *tables, const char *text)
+{
+    *vec_push(&tables->join->ranks[tables->rank].properties) = ARCHIVE_PROP_NOTE;
+    *vec_push(&tables->join->ranks[tables->rank].properties) = text;
+}
+
+static void take_neighbors(struct rank_tables *tables, const struct ww_neighbors *record)
+{
+    struct join *join = tables->join;
+    uint32_t comm = mapped(&tables->comm_of, record->comm);
+    size_t n = (size_t)record->n_in + record->n_out;
+    if (comm == JOIN_NONE)
+        return;
+    VEC(char) text = {0};
+    vec_resize(&text, 64 + 12 * n);
+    size_t used = (size_t)sprintf(text.at, "%u %u", comm, record->n_in);
+    for (size_t i = 0; i < n; i++)
+        used += (size_t)sprintf(text.at + used, " %d", record->rank[i]);
+    *vec_push(&join->ranks[tables->rank].properties) = ARCHIVE_PROP_NEIGHBORS;
+    *vec_push(&join->ranks[tables->rank].properties) = arena_strdup(&join->arena, text.at);
+    vec_release(&text);
+}
+
+static void take_record(struct rank_tables *tables, const struct ww_head *head)
+{
+    const void *record = head;
+    size_t bytes = (size_t)head->units * WW_UNIT;
+    switch (head->type) {
+    case WW_MODULE:
+        take_module(tables, record);
+        break;
+    case WW_COMM:
+        take_comm(tables, record);
+        break;
+    case WW_WIN:
+        take_win(tables, record);
+        break;
+    case WW_FILE:
+        join_take_file(tables, record);
+        break;
+    case WW_NAME:
+        take_name(tables, record);
+        break;
+    case WW_CLOCK:
+        take_clock(tables, record);
+        break;
+    case WW_NOTE:
+        join_note(tables, join_plain_name(tables->join, ((const struct ww_note *)record)->text,
+                                          ((const struct ww_note *)record)->bytes));
+        break;
+    case WW_NEIGHBORS:
+        take_neighbors(tables, record);
+        break;
+    case WW_COUNTERS: {
+        const struct ww_counters *counters = record;
+        tables->join->has_counts = true;
+        tables->join->lacks_threads |= !(counters->flags & WW_COUNTERS_ALL_THREADS);
+        *vec_push(&tables->counters) = (struct counters_bias){counters->id, counters->bias};
+        break;
+    }
+    case PART_USED:
+        take_used(tables, record);
+        break;
+    case PART_GROUP:
+        take_group(tables, record, bytes);
+        break;
+    case PART_COUNTER:
+        *vec_push(&tables->points) = *(const struct part_counter *)record;
+        break;
+    default:
+        break;
+    }
+}
+
+static void take_header(struct rank_tables *tables, const struct ww_header *header)
+{
+    struct join *join = tables->join;
+    struct join_rank *rank = &join->ranks[tables->rank];
+    rank->is_there = true;
+    rank->has_calls |= header->kind == WW_KIND_EVENTS && !header->thread;
+    memcpy(rank->host, header->host, sizeof rank->host);
+    if (header->end_how > rank->end_how) {
+        rank->end_how = header->end_how;
+        rank->end_detail = header->end_detail;
+    }
+    if (!join->program[0]) {
+        memcpy(join->program, header->program, sizeof join->program);
+        memcpy(join->command, header->command, sizeof join->command);
+        memcpy(join->only, header->only, sizeof join->only);
+        join->realtime_ns = header->realtime_ns;
+        join->start_ns = header->start_ns;
+    }
+    if (!join->sample_period_ns)
+        join->sample_period_ns = header->sample_period_ns;
+}
+
+static int read_definitions(struct rank_tables *tables, const char *path)
+{
+    struct spool_reader reader;
+    int result = spool_reader_open(&reader, path);
+    if (!result) {
+        take_header(tables, &reader.header);
+        for (const struct ww_head *head; (head = spool_reader_next(&reader));)
+            take_record(tables, head);
+    }
+    spool_reader_close(&reader);
+    return result;
+}
+
+static void rank_tables_release(struct rank_tables *tables)
+{
+    vec_release(&tables->ranges);
+    map_release(&tables->module_of);
+    vec_release(&tables->counters);
+    vec_release(&tables->points);
+    map_release(&tables->comm_of);
+    map_release(&tables->win_of);
+    map_release(&tables->nth_comm);
+    map_release(&tables->nth_win);
+    map_release(&tables->nth_handle);
+    map_release(&tables->has_file);
+    vec_release(&tables->comms);
+    vec_release(&tables->wins);
+    vec_release(&tables->sync_groups);
+    vec_release(&tables->io_files);
+    vec_release(&tables->io_handles);
+    vec_release(&tables->attributes);
+    vec_release(&tables->calls);
+    vec_release(&tables->clocks);
+}
+
+int join_read_rank(struct join *join, uint32_t rank)
+{
+    struct rank_tables tables = {.join = join, .rank = rank};
+    struct spool_list list;
+    char *dir = path_format("%s/%u", join->parts_dir, rank);
+    int result = spool_list_read(&list, dir);
+    for (size_t i = 0; !result && i < list.files.n; i++) {
+        char *path = spool_file_path(dir, &list.files.at[i]);
+        result = read_definitions(&tables, path);
+        free(path);
+    }
+    map_counters(&tables);
+    if (list.files.n && list.files.at[list.files.n - 1].thread)
+        take_threads(&tables);
+    for (size_t i = 0; !result && i < list.files.n;) {
+        int taken = join_location(&tables, dir, &list.files.at[i], list.files.n - i);
+        result = taken < 0 ? -1 : 0;
+        i += taken > 0 ? (size_t)taken : 0;
+    }
+    free(dir);
+    spool_list_release(&list);
+    rank_tables_release(&tables);
+    return result;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One spool file as a stream of items in order of time, for the merge of all files of a process. A call gives two
+ * items, its entry and its return; records that belong to a call come with it. Definitions go to the part as they pass.
+ */
+#pragma once
+#include "analyze/archive/emit.h"
+#include "analyze/archive/spool.h"
+#include <stdio.h>
+
+enum lane_item { LANE_NONE, LANE_ENTER, LANE_LEAVE, LANE_SAMPLE, LANE_SWITCH, LANE_CONTROL };
+enum { LANE_LATEST_NS_LOG2 = 62 }; /* later times are damage */
+
+struct lane {
+    struct spool_reader reader;
+    FILE *part;        /* definitions */
+    uint32_t location; /* index */
+    enum lane_item item;
+    uint64_t time_ns; /* of the item; UINT64_MAX for the return of a call that never did */
+    struct emit_call call;
+    union {
+        struct ww_sample sample;
+        struct ww_switch onoff;
+        struct ww_control control;
+    };
+    const struct ww_head *ahead; /* the record after the item */
+    VEC(uint8_t) bins;           /* WW_BINS records before the call, one after the other */
+    VEC(uint8_t) has_stack;      /* by id */
+    bool part_failed;
+};
+
+/* Opens path; definitions are written to part_path. 0, or -1 after error(). */
+int lane_open(struct lane *lane, const char *path, const char *part_path);
+/* Moves to the next item, LANE_NONE at the end. */
+void lane_next(struct lane *lane, struct emitter *emitter);
+/* 0 = unknown, else 1 + the calling context's id in this location. */
+uint32_t lane_context(const struct lane *lane, uint32_t stack);
+void lane_write(struct lane *lane, const void *record, size_t bytes, uint16_t type);
+void lane_close(struct lane *lane);

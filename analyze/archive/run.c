@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/archive/run.h"
+#include "analyze/archive/resolve.h"
+#include "wrap/base/err.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length > end_length && !strcmp(text + length - end_length, end);
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static char *path_join(const char *directory, const char *name)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", directory, name) < 0)
+        err_out_of_memory(strlen(directory) + strlen(name));
+    return path;
+}
+
+/* When a directory was made; its last change where the file system does not keep that. */
+static int64_t made_ns(const char *path)
+{
+    struct statx status;
+    if (statx(AT_FDCWD, path, 0, STATX_BTIME | STATX_MTIME, &status))
+        return INT64_MIN;
+    const struct statx_timestamp *time = status.stx_mask & STATX_BTIME ? &status.stx_btime : &status.stx_mtime;
+    return time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+static char *newest_run(void)
+{
+    DIR *here = opendir(".");
+    if (!here) {
+        error("cannot read the working directory: %s", strerror(errno));
+        return NULL;
+    }
+    char *newest = NULL;
+    int64_t newest_ns = INT64_MIN;
+    for (struct dirent *entry; (entry = readdir(here));) {
+        if (!ends_with(entry->d_name, ".whywait") || !is_directory(entry->d_name))
+            continue;
+        int64_t ns = made_ns(entry->d_name);
+        if (newest && (ns < newest_ns || (ns == newest_ns && strcmp(entry->d_name, newest) < 0)))
+            continue;
+        free(newest);
+        newest = strdup(entry->d_name);
+        newest_ns = ns;
+    }
+    closedir(here);
+    if (!newest)
+        error("no run here: record one with `mpirun -n 4 whywait record ./app`, or name a run directory or an .otf2 "
+              "file");
+    return newest;
+}
+
+/* The only *.otf2 file in a directory. */
+static char *only_anchor(const char *directory)
+{
+    DIR *entries = opendir(directory);
+    if (!entries) {
+        error("cannot read %s: %s", directory, strerror(errno));
+        return NULL;
+    }
+    char *anchor = NULL;
+    unsigned n = 0;
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        if (!ends_with(entry->d_name, ".otf2"))
+            continue;
+        free(anchor);
+        anchor = path_join(directory, entry->d_name);
+        n++;
+    }
+    closedir(entries);
+    if (n == 1)
+        return anchor;
+    free(anchor);
+    if (n)
+        error("%s holds %u archives: name one of its .otf2 files", directory, n);
+    else
+        error("%s is no run: it holds neither a spool nor an archive (.otf2)", directory);
+    return NULL;
+}
+
+/* A run that never came to make its archive: it is made now. */
+static int salvage(const char *directory)
+{
+    struct resolver *resolver = resolver_new();
+    struct convert_options options = resolver_options(resolver);
+    int result = convert_salvage(directory, &options);
+    resolver_free(resolver);
+    return result;
+}
+
+static char *archive_in(const char *directory)
+{
+    char *anchor = path_join(directory, "traces.otf2"), *spool = path_join(directory, "spool");
+    bool has_archive = is_file(anchor), has_spool = is_directory(spool);
+    free(spool);
+    if (has_archive || (has_spool && salvage(directory) == 0))
+        return anchor;
+    free(anchor);
+    return has_spool ? NULL : only_anchor(directory);
+}
+
+static bool path_is_there(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0;
+}
+
+static char *archive_at(const char *path)
+{
+    if (is_directory(path))
+        return archive_in(path);
+    if (!is_file(path)) {
+        error("%s: %s", path, path_is_there(path) ? "neither a directory nor a file" : strerror(errno));
+        return NULL;
+    }
+    if (!ends_with(path, ".otf2")) {
+        error("%s is neither a run directory nor the anchor file (.otf2) of an archive", path);
+        return NULL;
+    }
+    return strdup(path);
+}
+
+char *run_find_archive(const char *path)
+{
+    char *newest = path ? NULL : newest_run();
+    char *anchor = path ? archive_at(path) : newest ? archive_in(newest) : NULL;
+    free(newest);
+    return anchor;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Spool files, streamed through a buffer that grows to the largest record. They are read with pread and not mapped: a
+ * file that shrinks while it is read must end early, not end the tool.
+ */
+#include "analyze/archive/spool.h"
+#include "wrap/base/err.h"
+#include "wrap/base/plain.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 256 << 10 };
+
+/* Up to n bytes from the file's current position; short at its end or on an error. */
+static size_t read_bytes(int fd, void *to, size_t n)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = read(fd, (char *)to + done, n - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
+}
+
+static void terminate_texts(struct ww_header *header)
+{
+    header->mpi[sizeof header->mpi - 1] = 0;
+    header->host[sizeof header->host - 1] = 0;
+    header->program[sizeof header->program - 1] = 0;
+    header->command[sizeof header->command - 1] = 0;
+    header->only[sizeof header->only - 1] = 0;
+}
+
+static const char *header_fault(const struct ww_header *header)
+{
+    if (memcmp(header->magic, WW_MAGIC, sizeof WW_MAGIC))
+        return "it is no spool file of whywait";
+    if (header->version != WW_FORMAT_VERSION)
+        return "it was written by another version of whywait";
+    if (header->header_bytes != WW_HEADER_BYTES)
+        return "its header is damaged";
+    if (header->kind != WW_KIND_EVENTS && header->kind != WW_KIND_SAMPLES)
+        return "its header is damaged";
+    if (header->n_ranks < 1 || header->n_ranks > SPOOL_MAX_RANKS || header->rank < 0 || header->rank >= header->n_ranks)
+        return "its header is damaged";
+    if (header->thread < 0 || header->thread >= SPOOL_MAX_THREADS)
+        return "its header is damaged";
+    return NULL;
+}
+
+/* What is wrong with the file; NULL = nothing. */
+static const char *reader_open(struct spool_reader *reader, const char *path)
+{
+    *reader = (struct spool_reader){.path = strdup(path), .fd = plain_open(path, O_NOFOLLOW)};
+    if (!reader->path)
+        err_out_of_memory(strlen(path));
+    if (reader->fd < 0)
+        return strerror(errno);
+    posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    uint8_t block[WW_HEADER_BYTES];
+    if (read_bytes(reader->fd, block, sizeof block) < sizeof block)
+        return "it ends within its header, nothing was recorded in it";
+    memcpy(&reader->header, block, sizeof reader->header);
+    terminate_texts(&reader->header);
+    vec_grow((void **)&reader->buffer, &reader->cap, BUFFER_BYTES, 1);
+    return header_fault(&reader->header);
+}
+
+int spool_reader_open(struct spool_reader *reader, const char *path)
+{
+    const char *fault = reader_open(reader, path);
+    return fault ? error("cannot use %s: %s", path, fault) : 0;
+}
+
+int spool_reader_open_quietly(struct spool_reader *reader, const char *path)
+{
+    return reader_open(reader, path) ? -1 : 0;
+}
+
+void spool_reader_close(struct spool_reader *reader)
+{
+    if (reader->fd >= 0)
+        close(reader->fd);
+    vec_free(reader->buffer);
+    free(reader->path);
+    *reader = (struct spool_reader){.fd = -1};
+}
+
+/* Makes `need` bytes available at the read position, if the file has them. Records stay aligned to units. */
+static bool fill(struct spool_reader *reader, size_t need)
+{
+    if (reader->filled - reader->at >= need)
+        return true;
+    memmove(reader->buffer, reader->buffer + reader->at, reader->filled - reader->at);
+    reader->filled -= reader->at;
+    reader->at = 0;
+    vec_grow((void **)&reader->buffer, &reader->cap, need, 1);
+    reader->filled += read_bytes(reader->fd, reader->buffer + reader->filled, reader->cap - reader->filled);
+    return reader->filled >= need;
+}
+
+static bool list_fits(size_t fixed_bytes, uint64_t n, size_t each_bytes, size_t have_bytes)
+{
+    return fixed_bytes <= have_bytes && n <= (have_bytes - fixed_bytes) / each_bytes;
+}
+
+static bool comm_fits(const struct ww_comm *comm, size_t have_bytes)
+{
+    if (have_bytes < sizeof *comm || comm->size < 0 || comm->remote_size < 0)
+        return false;
+    uint64_t n = comm->flags & WW_COMM_NO_MEMBERS ? 0 : (uint64_t)comm->size + (uint64_t)comm->remote_size;
+    return list_fits(sizeof *comm, n, sizeof(int32_t), have_bytes);
+}
+
+#define LIST_FITS(type, n, each) (sizeof(struct type) <= have && list_fits(sizeof(struct type), (n), (each), have))
+
+/* Is the record long enough for what its own fields promise? */
+static bool record_fits(const struct ww_head *head)
+{
+    size_t have = (size_t)head->units * WW_UNIT;
+    const void *record = head;
+    switch (head->type) {
+    case WW_CALL:
+        return have >= sizeof(struct ww_call);
+    case WW_STACK:
+        return LIST_FITS(ww_stack, ((const struct ww_stack *)record)->n, sizeof(uint64_t));
+    case WW_MODULE:
+        return have >= sizeof(struct ww_module) &&
+               ((const struct ww_module *)record)->build_id_bytes <= sizeof((struct ww_module *)0)->build_id &&
+               LIST_FITS(ww_module, (uint64_t)((const struct ww_module *)record)->path_bytes + 1, 1);
+    case WW_COMM:
+        return comm_fits(record, have);
+    case WW_NAME:
+        return LIST_FITS(ww_name, (uint64_t)((const struct ww_name *)record)->bytes + 1, 1);
+    case WW_FILE:
+        return LIST_FITS(ww_file, (uint64_t)((const struct ww_file *)record)->bytes + 1, 1);
+    case WW_NOTE:
+        return LIST_FITS(ww_note, (uint64_t)((const struct ww_note *)record)->bytes + 1, 1);
+    case WW_BINS:
+        return LIST_FITS(ww_bins, ((const struct ww_bins *)record)->n, sizeof(uint32_t) + sizeof(uint64_t));
+    case WW_NEIGHBORS: {
+        const struct ww_neighbors *list = record;
+        return LIST_FITS(ww_neighbors, (uint64_t)list->n_in + list->n_out, sizeof(int32_t));
+    }
+    case WW_RANKS:
+        return LIST_FITS(ww_ranks, ((const struct ww_ranks *)record)->n, sizeof(int32_t));
+    default:
+        return true; /* one unit suffices */
+    }
+}
+
+/* Steps over damaged contents within a sound length; gives up where the length itself is wrong. */
+const struct ww_head *spool_reader_next(struct spool_reader *reader)
+{
+    while (!reader->is_damaged && fill(reader, WW_UNIT)) {
+        const struct ww_head *head = (const void *)(reader->buffer + reader->at);
+        if (!head->type)
+            return NULL;
+        size_t bytes = (size_t)head->units * WW_UNIT;
+        if (!bytes || !fill(reader, bytes)) {
+            reader->is_damaged = true;
+            return NULL;
+        }
+        head = (const void *)(reader->buffer + reader->at);
+        reader->at += bytes;
+        if (head->type == WW_PAD)
+            continue;
+        if (record_fits(head)) {
+            reader->n_calls += head->type == WW_CALL;
+            return head;
+        }
+        reader->n_bad++;
+    }
+    return NULL;
+}
+
+bool spool_reader_lacks_records(const struct spool_reader *reader)
+{
+    return reader->is_damaged || reader->n_bad || (reader->header.end_ns && reader->n_calls < reader->header.n_calls);
+}
+
+size_t spool_text_length(const char *text, uint32_t bytes)
+{
+    return strnlen(text, bytes);
+}
+
+/* "12-0.ev": digits without leading zeros, so that a file has one name only. */
+static bool parse_name(const char *name, struct spool_file *file)
+{
+    unsigned rank, thread;
+    char kind[4], again[64];
+    if (sscanf(name, "%8u-%8u.%3s", &rank, &thread, kind) != 3 || rank >= SPOOL_MAX_RANKS ||
+        thread >= SPOOL_MAX_THREADS)
+        return false;
+    snprintf(again, sizeof again, "%u-%u.%s", rank, thread, kind);
+    bool is_events = !strcmp(kind, "ev");
+    if (strcmp(name, again) || (!is_events && strcmp(kind, "sm")))
+        return false;
+    *file = (struct spool_file){.rank = rank, .thread = thread, .kind = is_events ? WW_KIND_EVENTS : WW_KIND_SAMPLES};
+    return true;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct spool_file *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (int)a->kind - (int)b->kind;
+}
+
+static bool find_file(int dir, const char *name, struct spool_file *file)
+{
+    struct stat entry;
+    if (fstatat(dir, name, &entry, AT_SYMLINK_NOFOLLOW))
+        return false;
+    file->is_away = S_ISLNK(entry.st_mode);
+    return file->is_away || S_ISREG(entry.st_mode);
+}
+
+int spool_list_read(struct spool_list *list, const char *dir)
+{
+    *list = (struct spool_list){0};
+    DIR *entries = opendir(dir);
+    if (!entries)
+        return errno == ENOENT ? 0 : error("cannot read %s: %s", dir, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        struct spool_file file;
+        if (parse_name(entry->d_name, &file) && find_file(dirfd(entries), entry->d_name, &file))
+            *vec_push(&list->files) = file;
+    }
+    closedir(entries);
+    if (list->files.n)
+        qsort(list->files.at, list->files.n, sizeof *list->files.at, by_rank);
+    return 0;
+}
+
+void spool_list_release(struct spool_list *list)
+{
+    vec_release(&list->files);
+}
+
+char *spool_file_path(const char *dir, const struct spool_file *file)
+{
+    char *path;
+    if (asprintf(&path, "%s/%u-%u.%s", dir, file->rank, file->thread, file->kind == WW_KIND_EVENTS ? "ev" : "sm") < 0)
+        err_out_of_memory(strlen(dir));
+    return path;
+}

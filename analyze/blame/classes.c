@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/blame/classes.h"
+#include "wrap/base/err.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { CLASSES_MAX = 64, TINY_NS = 20000 };
+static const double THRESHOLD = 0.25, TINY_SHARE = 0.01, DEVIATIONS = 2;
+
+void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks)
+{
+    *classes = (struct classes){.pools = pools, .n_ranks = n_ranks};
+}
+
+static void felt_site_release(struct felt_site *site)
+{
+    for (size_t i = 0; i < site->classes.n; i++) {
+        sparse_release(&site->classes.at[i].shape);
+        sparse_release(&site->classes.at[i].terms);
+        sparse_release(&site->classes.at[i].counts);
+        sparse_release(&site->classes.at[i].waits);
+    }
+    vec_release(&site->classes);
+    vec_free(site->rank_waiting_ns);
+}
+
+void classes_release(struct classes *classes)
+{
+    for (size_t i = 0; i < classes->sites.n; i++)
+        felt_site_release(&classes->sites.at[i]);
+    while (classes->spare) {
+        struct felt *felt = classes->spare;
+        classes->spare = felt->next;
+        sparse_release(&felt->late);
+        sparse_release(&felt->heaviest);
+        sparse_release(&felt->late_counts);
+        sparse_release(&felt->instance.counts);
+        sparse_release(&felt->instance.terms);
+        sparse_release(&felt->instance.waits);
+        free(felt);
+    }
+    tally_release(&classes->tally);
+    sparse_release(&classes->shape);
+    sparse_release(&classes->path);
+    vec_release(&classes->sites);
+    intern_release(&classes->keys);
+}
+
+static uint32_t classes_site(struct classes *classes, uint32_t site, enum wait_kind kind)
+{
+    uint32_t key[2] = {site, kind};
+    uint32_t id = intern_put(&classes->keys, key, sizeof key);
+    if (id < classes->sites.n)
+        return id;
+    struct felt_site *made = vec_push(&classes->sites);
+    size_t cap = 0;
+    made->site = site;
+    made->kind = kind;
+    vec_grow((void **)&made->rank_waiting_ns, &cap, classes->n_ranks + 1, sizeof *made->rank_waiting_ns);
+    for (uint32_t rank = 0; rank < classes->n_ranks; rank++)
+        made->rank_waiting_ns[rank] = 0;
+    return id;
+}
+
+/* The process waited for is `direct`; TRACE_NONE on the waiting side. */
+static void terms_add(const struct sparse *terms, uint32_t direct, struct sparse *out)
+{
+    for (size_t i = 0; i < terms->n; i++) {
+        uint64_t key = terms->at[i].key;
+        uint64_t mark = direct == TRACE_NONE ? KEY_WAITING : key_rank(key) != direct ? KEY_LONG_TERM : 0;
+        sparse_add(out, mark | key, terms->at[i].ns);
+    }
+}
+
+/* The path from `common` to `node`. */
+static double path_add(const struct chain_node *node, const struct chain_node *common, uint32_t direct,
+                       struct sparse *terms, struct sparse *counts)
+{
+    double noise_ns2 = 0;
+    for (; node != common; node = node->parent) {
+        noise_ns2 += node->noise_ns2;
+        terms_add(&node->terms, direct, terms);
+        terms_add(&node->counts, direct, counts);
+    }
+    return noise_ns2;
+}
+
+static double terms_in_code(const struct pools *pools, const struct sparse *terms)
+{
+    double code_ns = 0;
+    for (size_t i = 0; i < terms->n; i++)
+        if (pools_atom_is_code(pools, key_atom(terms->at[i].key)))
+            code_ns += terms->at[i].ns;
+    return code_ns;
+}
+
+static void felt_settle_late(const struct pools *pools, struct felt *felt)
+{
+    felt->late_code_ns += felt->n_late * terms_in_code(pools, &felt->late);
+    sparse_add_all(&felt->instance.terms, &felt->late, felt->n_late);
+    sparse_add_all(&felt->instance.counts, &felt->late_counts, felt->n_late);
+    felt->instance.noise_ns2 += felt->late_noise_ns2 * felt->n_late * felt->n_late;
+    felt->n_late = 0;
+    sparse_clear(&felt->late);
+    sparse_clear(&felt->late_counts);
+}
+
+static void felt_add_late(const struct pools *pools, struct felt *felt, const struct wait *wait,
+                          const struct chain_node *common)
+{
+    const struct chain_node *late = wait->released_by->node;
+    if (felt->n_late && (felt->late_order != late->order || felt->common_order != common->order))
+        felt_settle_late(pools, felt);
+    if (!felt->n_late) {
+        felt->late_order = late->order;
+        felt->common_order = common->order;
+        felt->late_noise_ns2 = path_add(late, common, wait->released_by->rank, &felt->late, &felt->late_counts);
+    }
+    felt->n_late++;
+}
+
+static void felt_add_waiting(struct classes *classes, struct felt *felt, const struct wait *wait,
+                             const struct chain_node *common)
+{
+    struct sparse *path = &classes->path;
+    sparse_clear(path);
+    felt->instance.noise_ns2 += path_add(wait->begin, common, TRACE_NONE, path, &felt->instance.counts);
+    double code_ns = terms_in_code(classes->pools, path);
+    if (felt->n_waits && code_ns <= felt->heaviest_code_ns) {
+        sparse_add_all(&felt->instance.terms, path, 1);
+        return;
+    }
+    sparse_add_all(&felt->instance.terms, &felt->heaviest, 1);
+    struct sparse lighter = felt->heaviest;
+    felt->heaviest = *path;
+    *path = lighter;
+    felt->heaviest_code_ns = code_ns;
+}
+
+static void felt_add(struct classes *classes, struct felt *felt, const struct wait *wait)
+{
+    const struct chain_node *common = chain_common(wait->released_by->node, wait->begin);
+    struct instance *instance = &felt->instance;
+    felt_add_late(classes->pools, felt, wait, common);
+    felt_add_waiting(classes, felt, wait, common);
+    felt->n_waits++;
+    instance->waiting_ns += (double)wait->dur_ns;
+    sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
+    if (wait->begin_ns < instance->first_ns)
+        instance->first_ns = wait->begin_ns;
+}
+
+static struct felt *felt_make(struct classes *classes, uint32_t felt_at)
+{
+    struct felt *felt = classes->spare;
+    if (felt)
+        classes->spare = felt->next;
+    else if (!(felt = calloc(1, sizeof *felt)))
+        err_out_of_memory(sizeof *felt);
+    struct sparse terms = felt->instance.terms, heaviest = felt->heaviest, counts = felt->instance.counts,
+                  waits = felt->instance.waits;
+    sparse_clear(&counts);
+    sparse_clear(&terms);
+    sparse_clear(&heaviest);
+    sparse_clear(&waits);
+    *felt = (struct felt){
+        .late = felt->late,
+        .late_counts = felt->late_counts,
+        .heaviest = heaviest,
+        .instance = {.felt_at = felt_at, .first_ns = UINT64_MAX, .terms = terms, .counts = counts, .waits = waits}};
+    return felt;
+}
+
+static struct felt *felt_find(struct classes *classes, struct felt **list, uint32_t felt_at)
+{
+    for (; *list; list = &(*list)->next)
+        if ((*list)->instance.felt_at == felt_at)
+            return *list;
+    return *list = felt_make(classes, felt_at);
+}
+
+void classes_add(struct classes *classes, struct felt **list, const struct wait *wait)
+{
+    struct felt *alone = NULL;
+    uint32_t at = classes_site(classes, wait->site, wait->kind);
+    struct felt_site *site = &classes->sites.at[at];
+    site->waiting_ns += (double)wait->dur_ns;
+    site->rank_waiting_ns[wait->rank] += (double)wait->dur_ns;
+    classes->waiting_ns += (double)wait->dur_ns;
+    felt_add(classes, felt_find(classes, list ? list : &alone, at), wait);
+    classes_close(classes, &alone);
+}
+
+static void shape_add(struct classes *classes, const struct term *term, uint32_t side, double weight)
+{
+    const struct steps *steps = classes->pools->sites->steps;
+    struct term single;
+    struct shares shares = pools_expand(classes->pools, key_atom(term->key), &single);
+    for (size_t i = 0; i < shares.n; i++) {
+        uint32_t step = (uint32_t)shares.at[i].key;
+        if (step_state_is_code((enum step_state)steps_key(steps, step)->state))
+            tally_add(&classes->tally, 2 * step + side, weight * term->ns * shares.at[i].ns);
+    }
+}
+
+/* Shares by (side, step) of the time that the program's code took; empty when it took none. */
+static struct sparse *felt_shape(struct classes *classes, const struct felt *felt)
+{
+    enum { LONGER, OTHERS };
+    struct sparse *shape = &classes->shape;
+    double n = felt->n_waits; /* also how often the late path was counted */
+    bool late_is_longer = felt->late_code_ns / n >= felt->heaviest_code_ns;
+    for (size_t i = 0; i < felt->instance.terms.n; i++) {
+        const struct term *term = &felt->instance.terms.at[i];
+        if (term->key & KEY_WAITING)
+            shape_add(classes, term, OTHERS, 1 / n);
+        else
+            shape_add(classes, term, late_is_longer ? LONGER : OTHERS, late_is_longer ? 1 / n : 1 / n / n);
+    }
+    for (size_t i = 0; i < felt->heaviest.n; i++)
+        shape_add(classes, &felt->heaviest.at[i], late_is_longer ? OTHERS : LONGER, late_is_longer ? 1 / n : 1);
+    sparse_clear(shape);
+    tally_take(&classes->tally, shape);
+    double sum = sparse_sum(shape);
+    for (size_t i = 0; i < shape->n; i++)
+        shape->at[i].ns /= sum;
+    return shape;
+}
+
+/* How many samples the path is worth; 0 = exact. */
+static double instance_samples(const struct instance *instance)
+{
+    double length_ns = sparse_sum(&instance->terms);
+    return instance->noise_ns2 > 0 ? length_ns * length_ns / instance->noise_ns2 : 0;
+}
+
+double classes_distance(const struct sparse *shape, double n_samples, const struct sparse *other, double n_other,
+                        double *allowance)
+{
+    double distance = 0, deviation = 0, variance = 0;
+    double error = (n_samples > 0 ? 1 / n_samples : 0) + (n_other > 0 ? 1 / n_other : 0);
+    for (size_t i = 0, j = 0; i < shape->n || j < other->n;) {
+        uint64_t key = i == shape->n ? other->at[j].key : shape->at[i].key;
+        if (j < other->n && other->at[j].key < key)
+            key = other->at[j].key;
+        double share = i < shape->n && shape->at[i].key == key ? shape->at[i++].ns : 0;
+        double share_other = j < other->n && other->at[j].key == key ? other->at[j++].ns : 0;
+        double mean = (share + share_other) / 2, step_variance = mean * (1 - mean) * error;
+        distance += fabs(share - share_other);
+        deviation += sqrt(step_variance);
+        variance += step_variance;
+    }
+    *allowance = sqrt(2 / M_PI) * deviation + DEVIATIONS * sqrt((1 - 2 / M_PI) * variance);
+    return distance;
+}
+
+/* True when two shapes are at least so far apart, however much is allowed for: then roots need not be taken. The bound
+ * of the allowance is that of n equal shares. */
+static bool is_beyond(const struct sparse *shape, double n_samples, const struct sparse *other, double n_other,
+                      double excess)
+{
+    double error = (n_samples > 0 ? 1 / n_samples : 0) + (n_other > 0 ? 1 / n_other : 0), distance = 0;
+    double most = sqrt(2 / M_PI * error * (double)(shape->n + other->n)) + DEVIATIONS * sqrt((1 - 2 / M_PI) * error);
+    for (size_t i = 0, j = 0; (i < shape->n || j < other->n) && distance <= excess + most;) {
+        bool is_first = j == other->n || (i < shape->n && shape->at[i].key <= other->at[j].key);
+        bool is_second = i == shape->n || (j < other->n && other->at[j].key <= shape->at[i].key);
+        double share = is_first ? shape->at[i++].ns : 0, share_other = is_second ? other->at[j++].ns : 0;
+        distance += fabs(share - share_other);
+    }
+    return distance > excess + most;
+}
+
+/* The class the instance belongs to, or -1. `must_join`: the nearest, however far. */
+static long class_find(const struct felt_site *site, const struct sparse *shape, double n_samples, bool must_join)
+{
+    long best = -1;
+    double best_excess = must_join ? INFINITY : THRESHOLD;
+    for (size_t i = 0; i < site->classes.n; i++) {
+        double allowance;
+        const struct path_class *class = &site->classes.at[i];
+        if (is_beyond(&class->shape, class->shape_samples, shape, n_samples, best_excess))
+            continue;
+        double distance = classes_distance(&class->shape, class->shape_samples, shape, n_samples, &allowance);
+        if (distance - allowance < best_excess) {
+            best_excess = distance - allowance;
+            best = (long)i;
+        }
+    }
+    return best;
+}
+
+static void felt_classify(struct classes *classes, struct felt *felt)
+{
+    struct instance *instance = &felt->instance;
+    struct felt_site *site = &classes->sites.at[instance->felt_at];
+    felt_settle_late(classes->pools, felt);
+    struct sparse *shape = felt_shape(classes, felt);
+    sparse_add_all(&instance->terms, &felt->heaviest, 1);
+    double n_samples = instance_samples(instance);
+    bool is_tiny = instance->waiting_ns < TINY_NS || instance->waiting_ns < TINY_SHARE * site->largest_ns;
+    long found = class_find(site, shape, n_samples, is_tiny || site->classes.n >= CLASSES_MAX);
+    if (found < 0) {
+        found = (long)site->classes.n;
+        *vec_push(&site->classes) =
+            (struct path_class){.first_ns = instance->first_ns, .shape = *shape, .shape_samples = n_samples};
+        *shape = (struct sparse){0};
+    }
+    struct path_class *class = &site->classes.at[found];
+    class->n_instances++;
+    class->waiting_ns += instance->waiting_ns;
+    sparse_add_all(&class->terms, &instance->terms, 1);
+    sparse_add_all(&class->counts, &instance->counts, 1);
+    sparse_add_all(&class->waits, &instance->waits, 1);
+    site->n_instances++;
+    if (instance->waiting_ns > site->largest_ns)
+        site->largest_ns = instance->waiting_ns;
+}
+
+void classes_close(struct classes *classes, struct felt **list)
+{
+    while (*list) {
+        struct felt *felt = *list;
+        *list = felt->next;
+        felt_classify(classes, felt);
+        felt->next = classes->spare;
+        classes->spare = felt;
+    }
+}
+
+static void class_expand(struct classes *classes, struct path_class *class)
+{
+    struct sparse steps = {0};
+    for (size_t i = 0; i < class->terms.n; i++) {
+        const struct term *term = &class->terms.at[i];
+        struct term single;
+        struct shares shares = pools_expand(classes->pools, key_atom(term->key), &single);
+        for (size_t j = 0; j < shares.n; j++)
+            sparse_add(&steps, (term->key & ~(uint64_t)UINT32_MAX) | shares.at[j].key, term->ns * shares.at[j].ns);
+    }
+    sparse_pack(&steps);
+    sparse_release(&class->terms);
+    class->terms = steps;
+    sparse_pack(&class->waits);
+}
+
+void classes_expand(struct classes *classes)
+{
+    for (size_t site = 0; site < classes->sites.n; site++)
+        for (size_t i = 0; i < classes->sites.at[site].classes.n; i++)
+            class_expand(classes, &classes->sites.at[site].classes.at[i]);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits by the call at which they are felt, and their classes of equal behaviour.
+ *
+ * An instance is one occurrence of a collective (all its waiting members at one call site together) or of one waiting
+ * completion. Its characterisation is the sum over its waits: durations of the late side's steps and of the waiting
+ * side's, from their common ancestor on. A class keeps the sum over its instances, and the first of them as its
+ * representative R, which never changes.
+ *
+ * Distance of an instance P from R. Of the processes of an instance (the late one and those that waited), the one whose
+ * code took longest stands on one side, the mean of the others on the other. The distance is the sum over all (side,
+ * step) of |share in P - share in R|, a missing step having share 0; it lies in [0, 2]. Shares are of the time in
+ * computing and blocked steps of both sides together. So
+ *  - ranks are left out: "63 ranks wait for rank 1" is one behaviour, and so is the same delay on another rank;
+ *  - time off the CPU and in the network is left out: it is what the machine did, not which path the program took, and
+ *    it varies from one repetition to the next;
+ *  - an instance in which the machine held up a process with less to do is still the same behaviour of the program.
+ *
+ * P joins the nearest class when its distance is at most
+ *     THRESHOLD + E + 2 sqrt(V),   E = sqrt(2/pi) sum s_i,   V = (1 - 2/pi) sum s_i^2,   s_i^2 = p_i (1 - p_i) (1/n +
+ * 1/m). Shares sampled n and m times from the same p_i differ by normal variates of variance s_i^2 each, the absolute
+ * value of which has mean s_i sqrt(2/pi) and variance s_i^2 (1 - 2/pi): E is the distance that sampling alone is
+ * expected to make, and two standard deviations more are allowed. A path's n is (sum of lengths)^2 / sum(length^2 /
+ * samples) over its stretches; exact durations have no error.
+ *
+ * An instance below 20 us, or below 1 % of its site's largest, founds no class when there is one: it joins the nearest.
+ * So does everything once a site has 64 classes, which bounds memory.
+ */
+#pragma once
+#include "analyze/result/result.h"
+#include "analyze/waits/links.h"
+#include "analyze/steps/pools.h"
+#include "wrap/base/tally.h"
+
+/* One process waited once. */
+struct wait {
+    uint32_t rank, site;
+    enum wait_kind kind;
+    uint64_t begin_ns, dur_ns;
+    struct chain_node *begin; /* of the waiting process when its wait began */
+    const struct point *released_by;
+};
+
+struct instance {
+    uint32_t felt_at; /* index into sites */
+    uint64_t first_ns;
+    double waiting_ns, noise_ns2;
+    struct sparse terms, counts;
+    struct sparse waits; /* by waiting rank */
+};
+
+/* The waits of one occurrence of a collective, collected until the last member's is known. */
+struct felt {
+    struct felt *next; /* at another call site */
+    struct instance instance;
+    /* The late path is mostly the same for all who wait: expanded once, counted. */
+    uint64_t late_order, common_order;
+    uint32_t n_late;
+    double late_noise_ns2;
+    struct sparse late, late_counts;
+    uint32_t n_waits;
+    double late_code_ns;     /* summed over the waits */
+    double heaviest_code_ns; /* of the waiting process whose code took longest; its path is kept apart */
+    struct sparse heaviest;
+};
+
+struct path_class {
+    uint64_t n_instances, first_ns;
+    double waiting_ns;
+    double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */
+    struct sparse shape;  /* of R: shares by (side, step) */
+    double shape_samples; /* 0 = exact */
+    struct sparse terms;  /* cumulative characterisation */
+    struct sparse counts; /* likewise, bins (executions.h) */
+    struct sparse waits;  /* by waiting rank; packed by classes_expand, sums to waiting_ns */
+};
+
+struct felt_site {
+    uint32_t site;
+    enum wait_kind kind;
+    uint64_t n_instances;
+    double waiting_ns, largest_ns;
+    double *rank_waiting_ns;
+    VEC(struct path_class) classes;
+};
+
+struct classes {
+    struct pools *pools;
+    uint32_t n_ranks;
+    struct intern keys; /* (site, kind) -> index into sites */
+    VEC(struct felt_site) sites;
+    double waiting_ns;
+    struct felt *spare;
+    struct tally tally;  /* scratch: the shape of the instance at hand */
+    struct sparse shape; /* likewise */
+    struct sparse path;  /* of the wait at hand */
+};
+
+void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks);
+void classes_release(struct classes *classes);
+/* Adds a wait to its occurrence; with `list` NULL it is an instance of its own. */
+void classes_add(struct classes *classes, struct felt **list, const struct wait *wait);
+/* The occurrence is complete: its instances are classified, the list becomes empty. */
+void classes_close(struct classes *classes, struct felt **list);
+/* The end: characterisations in steps. */
+void classes_expand(struct classes *classes);
+/* How far two shapes are apart. Both are packed; keys are 2 * step + 1 on the waiting side, 2 * step on the late one.
+ */
+double classes_distance(const struct sparse *shape, double n_samples, const struct sparse *other, double n_other,
+                        double *allowance);

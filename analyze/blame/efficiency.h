@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the time of all ranks went, and POP's efficiencies (the multiplicative ones):
+ *     parallel = load balance x serialisation x transfer,
+ *     load balance = mean(U) / max(U), serialisation = max(U) / T_ideal, transfer = T_ideal / T,
+ * with U a rank's time outside MPI, T the run time, and T_ideal the critical path without what it spent inside MPI:
+ * the run on a network that takes no time, as long as the same processes stay critical (an upper bound of T_ideal).
+ * Where several threads of a process call MPI, U is their mean, and shares are of the time of them all.
+ */
+#pragma once
+#include "analyze/waits/replay.h"
+
+/* The critical path: how long what took by atom_key(rank, atom), packed. */
+void efficiency_critical_path(const struct replay *replay, struct sparse *terms);
+void efficiency_write(struct analysis *analysis, const struct replay *replay, const struct sparse *critical);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How much sooner the run would end without the waiting for one cause.
+ *
+ * If balanced. Were what is too much shared out so that all arrive together, they would arrive at the mean of their
+ * present arrivals; the last of them earlier by (sum of waiting) / (number of ranks; of threads, where several of a
+ * process call MPI).
+ *
+ * No rank can end sooner by more than it waits for the cause plus what it spends in it, and the run ends with the last
+ * rank. So the least of these sums over the ranks bounds the gain: a cause that one rank neither waits for nor has is
+ * hidden by whatever that rank does meanwhile. Nor is more gained than the cause takes on the critical path, which is
+ * there without it as well. The lesser of the two is the most that is gained if the cause takes no time.
+ *
+ * A rank's waits for the cause are, class by class (classes.h), as much as would go if the cause alone went: all, where
+ * the cause is longer than the wait (another cause on the waiting side hides a part of it, or two on the late side
+ * share it). Time of which nobody knows what it waits for, after a rank's end or inside a call that never returned,
+ * bounds nothing.
+ */
+#pragma once
+#include "analyze/blame/blame.h"
+#include "analyze/waits/replay.h"
+
+struct gain {
+    double if_balanced_ns, if_gone_ns; /* of wall time; >= 0, the first not above the second */
+    uint32_t last_rank;                /* that would be the last before all arrive together; TRACE_NONE */
+};
+
+/* Adds to `waits_ns`, by rank, what would go of a class's waiting with a cause that `blame_ns` of it is put down to. */
+void gain_add_class(double *waits_ns, const struct path_class *class, double blame_ns);
+
+/* Of one cause. */
+struct gain_input {
+    const struct efficiency *efficiency;
+    const struct rank_time *ranks;
+    uint32_t n_ranks;
+    const double *waits_ns;     /* for it, by rank */
+    const struct sparse *times; /* in it, by rank, packed */
+    double waiting_ns;          /* all that is put down to it */
+    double critical_ns;         /* in it on the critical path */
+};
+struct gain gain_of(const struct gain_input *input);

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The file's own sections tell what it is and what it calls; which libraries it will really get is the loader's
+ * business, so the loader named in the file is asked as `ldd` asks it: it maps the libraries and runs nothing of them.
+ */
+#include "analyze/cmd/program.h"
+#include "wrap/base/err.h"
+#include "wrap/base/plain.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+const char *program_mpi_name(enum program_mpi mpi)
+{
+    static const char *const names[] = {"no MPI", "Open MPI", "MPICH", "an MPI inside the program"};
+    return names[mpi];
+}
+
+const char *program_recorder(enum program_mpi mpi)
+{
+    return mpi == PROGRAM_MPICH ? "libwhywait-mpich.so" : "libwhywait.so";
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+/* libmpi.so.12 is MPICH's name as others build it; Open MPI has been at 40 since 2017. */
+static enum program_mpi mpi_of_library(const char *name)
+{
+    if (starts_with(name, "libmpich") || starts_with(name, "libmpifort") || starts_with(name, "libmpi.so.12"))
+        return PROGRAM_MPICH;
+    return starts_with(name, "libmpi.so") || starts_with(name, "libmpi_") ? PROGRAM_OPEN_MPI : PROGRAM_NO_MPI;
+}
+
+static bool is_mpi_name(const char *name)
+{
+    return starts_with(name, "MPI_") || starts_with(name, "mpi_") || starts_with(name, "MPIX_") ||
+           starts_with(name, "MPI::");
+}
+
+/* The interpreter of a dynamic executable; NULL for a static one. */
+static const char *elf_interpreter(Elf *elf)
+{
+    size_t n_headers = 0;
+    elf_getphdrnum(elf, &n_headers);
+    for (size_t i = 0; i < n_headers; i++) {
+        GElf_Phdr header;
+        size_t file_size;
+        const char *bytes = elf_rawfile(elf, &file_size);
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_INTERP || !bytes)
+            continue;
+        bool is_inside = header.p_offset < file_size && header.p_filesz <= file_size - header.p_offset;
+        if (is_inside && memchr(bytes + header.p_offset, 0, header.p_filesz))
+            return bytes + header.p_offset;
+    }
+    return NULL;
+}
+
+typedef void symbol_visitor(const char *name, const GElf_Sym *symbol, void *context);
+
+static void visit_symbols(Elf *elf, unsigned section_type, symbol_visitor *visit, void *context)
+{
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type != section_type)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        GElf_Sym symbol;
+        for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+            if (name && *name)
+                visit(name, &symbol, context);
+        }
+    }
+}
+
+struct elf_file {
+    int fd;
+    Elf *elf; /* NULL: not there, or no ELF file */
+};
+
+static struct elf_file elf_file_open(const char *path)
+{
+    elf_version(EV_CURRENT);
+    struct elf_file file = {.fd = plain_open(path, 0)};
+    if (file.fd >= 0)
+        file.elf = elf_begin(file.fd, ELF_C_READ_MMAP, NULL);
+    if (file.elf && elf_kind(file.elf) != ELF_K_ELF) {
+        elf_end(file.elf);
+        file.elf = NULL;
+    }
+    return file;
+}
+
+static void elf_file_close(struct elf_file *file)
+{
+    elf_end(file->elf);
+    if (file->fd >= 0)
+        close(file->fd);
+}
+
+static void read_sections(struct program *program, Elf *elf)
+{
+    size_t names = 0;
+    elf_getshdrstrndx(elf, &names);
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (!name)
+            continue;
+        program->has_debug |= !strcmp(name, ".debug_line");
+        program->has_build_id |= !strcmp(name, ".note.gnu.build-id");
+        program->has_counters |= starts_with(name, "whywait_") || starts_with(name, ".whywait");
+    }
+}
+
+static void see_static_mpi(const char *name, const GElf_Sym *symbol, void *context)
+{
+    struct program *program = context;
+    if (symbol->st_shndx != SHN_UNDEF && (!strcmp(name, "MPI_Init") || !strcmp(name, "PMPI_Init")))
+        program->mpi = PROGRAM_STATIC_MPI;
+}
+
+static void see_mpi_call(const char *name, const GElf_Sym *symbol, void *context)
+{
+    struct program *program = context;
+    unsigned type = GELF_ST_TYPE(symbol->st_info);
+    if (symbol->st_shndx != SHN_UNDEF || !is_mpi_name(name) || type == STT_OBJECT)
+        return;
+    for (size_t i = 0; i < program->mpi_calls.n; i++)
+        if (!strcmp(program->mpi_calls.at[i].name, name))
+            return;
+    vec_push(&program->mpi_calls)->name = arena_strdup(&program->arena, name);
+}
+
+static void see_own_mpi(const char *name, const GElf_Sym *symbol, void *context)
+{
+    struct program *program = context;
+    if (symbol->st_shndx != SHN_UNDEF && is_mpi_name(name) && GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
+        vec_push(&program->mpi_own)->name = arena_strdup(&program->arena, name);
+}
+
+/* What the loader writes when it is to list libraries only, up to 1 MB; NULL when it cannot be run or fails. To be
+ * freed. */
+static char *loader_output(char **command)
+{
+    enum { MOST = 1 << 20 };
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return NULL;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
+    int failed = posix_spawn(&child, command[0], &actions, NULL, command, environ), status = 1;
+    unsetenv("LD_TRACE_LOADED_OBJECTS");
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    char *text = calloc(1, MOST + 1);
+    size_t n_bytes = 0;
+    for (ssize_t n = 1; !failed && text && n > 0; n_bytes += n > 0 ? (size_t)n : 0)
+        n = read(ends[0], text + n_bytes, MOST - n_bytes);
+    close(ends[0]);
+    if (failed || waitpid(child, &status, 0) < 0 || status != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/*
+ * Lines of the form "libmpi.so.40 => /lib/x86_64-linux-gnu/libmpi.so.40 (0x...)" or "libfoo.so => not found". The
+ * loader is told through the environment, as ldd does it: its option --list ends at the first library that is missing.
+ */
+static void read_libraries(struct program *program, const char *loader)
+{
+    const char *path =
+        strchr(program->path, '/') ? program->path : arena_printf(&program->arena, "./%s", program->path);
+    char *command[] = {arena_strdup(&program->arena, loader), arena_strdup(&program->arena, path), NULL};
+    char *text = loader_output(command), *rest = text, *line;
+    while (rest && (line = strsep(&rest, "\n"))) {
+        char *name = line + strspn(line, " \t"), *arrow = strstr(name, " => ");
+        if (!arrow)
+            continue;
+        *arrow = '\0';
+        char *where = arrow + 4;
+        if (*where == '/') {
+            where[strcspn(where, " ")] = '\0';
+            *vec_push(&program->libraries) = arena_strdup(&program->arena, where);
+        } else if (starts_with(where, "not found")) {
+            *vec_push(&program->missing) = arena_strdup(&program->arena, name);
+        }
+    }
+    free(text);
+}
+
+static void read_library(struct program *program, const char *path)
+{
+    const char *name = base_name(path);
+    enum program_mpi mpi = mpi_of_library(name);
+    /* The C library of the MPI rather than one of its bindings. */
+    bool is_main = starts_with(name, "libmpi.so") || starts_with(name, "libmpich.so");
+    if (mpi != PROGRAM_NO_MPI && (program->mpi == PROGRAM_NO_MPI || is_main)) {
+        program->mpi = mpi;
+        program->mpi_library = name;
+    }
+    if (mpi != PROGRAM_NO_MPI)
+        return; /* MPI calls itself */
+    struct elf_file file = elf_file_open(path);
+    if (file.elf)
+        visit_symbols(file.elf, SHT_DYNSYM, see_mpi_call, program);
+    elf_file_close(&file);
+}
+
+/* A shared object that is not an executable linked statically: those are marked. */
+static bool elf_is_library(Elf *elf)
+{
+    GElf_Ehdr header;
+    if (!gelf_getehdr(elf, &header) || header.e_type != ET_DYN)
+        return false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr dynamic;
+        if (!gelf_getshdr(section, &dynamic) || dynamic.sh_type != SHT_DYNAMIC)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        GElf_Dyn entry;
+        for (int i = 0; data && gelf_getdyn(data, i, &entry); i++)
+            if (entry.d_tag == DT_FLAGS_1 && entry.d_un.d_val & DF_1_PIE)
+                return false;
+    }
+    return true;
+}
+
+/* The file names the program that loads it; only one that root alone can change is run for an answer. */
+static bool is_system_loader(const char *path)
+{
+    struct stat status;
+    return *path == '/' && starts_with(base_name(path), "ld") && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           status.st_uid == 0 && !(status.st_mode & 022);
+}
+
+static void read_elf(struct program *program, Elf *elf)
+{
+    const char *loader = elf_interpreter(elf);
+    program->kind = loader ? PROGRAM_DYNAMIC : elf_is_library(elf) ? PROGRAM_LIBRARY : PROGRAM_STATIC;
+    read_sections(program, elf);
+    visit_symbols(elf, SHT_SYMTAB, see_static_mpi, program);
+    visit_symbols(elf, SHT_DYNSYM, see_mpi_call, program);
+    visit_symbols(elf, SHT_DYNSYM, see_own_mpi, program);
+    if (loader && is_system_loader(loader))
+        read_libraries(program, loader);
+    for (size_t i = 0; i < program->libraries.n; i++)
+        read_library(program, program->libraries.at[i]);
+}
+
+static bool is_script(const char *path)
+{
+    char start[2] = "";
+    int fd = plain_open(path, 0);
+    bool has_mark = fd >= 0 && read(fd, start, 2) == 2 && start[0] == '#' && start[1] == '!';
+    if (fd >= 0)
+        close(fd);
+    return has_mark;
+}
+
+bool program_find(const char *name, char path[PATH_MAX])
+{
+    if (strchr(name, '/'))
+        return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && access(path, F_OK) == 0;
+    const char *list = getenv("PATH");
+    for (list = list ? list : "/usr/local/bin:/usr/bin:/bin"; *list;) {
+        size_t n = strcspn(list, ":");
+        int bytes = snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, list, n ? "/" : "", name);
+        if (bytes < PATH_MAX && access(path, X_OK) == 0)
+            return true;
+        list += n + (list[n] == ':');
+    }
+    errno = ENOENT;
+    return false;
+}
+
+int program_not_found(const char *name)
+{
+    struct stat status;
+    if (errno != ENOENT)
+        return error("%s: %s", name, strerror(errno));
+    return stat(name, &status) == 0 && S_ISREG(status.st_mode)
+               ? error("%s is not in PATH, but here: write ./%s", name, name)
+               : error("%s: no such program", name);
+}
+
+/* The first library named in the dynamic section that is an MPI's. */
+static enum program_mpi mpi_needed(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    enum program_mpi mpi = PROGRAM_NO_MPI;
+    GElf_Dyn entry;
+    for (int i = 0; data && mpi == PROGRAM_NO_MPI && gelf_getdyn(data, i, &entry); i++) {
+        const char *name = entry.d_tag == DT_NEEDED ? elf_strptr(elf, header->sh_link, entry.d_un.d_val) : NULL;
+        if (name)
+            mpi = mpi_of_library(name);
+    }
+    return mpi;
+}
+
+struct program_glance program_glance(const char *path)
+{
+    struct program_glance glance = {.kind = PROGRAM_OTHER, .mpi = PROGRAM_NO_MPI};
+    struct elf_file file = elf_file_open(path);
+    if (file.elf)
+        glance.kind = PROGRAM_STATIC;
+    for (Elf_Scn *section = NULL; file.elf && (section = elf_nextscn(file.elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+            continue;
+        glance.kind = PROGRAM_DYNAMIC;
+        glance.mpi = mpi_needed(file.elf, section, &header);
+    }
+    elf_file_close(&file);
+    return glance;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct program_symbol *)a)->name, ((const struct program_symbol *)b)->name);
+}
+
+static void sort_by_name(struct program_symbol *symbols, size_t n)
+{
+    if (n)
+        qsort(symbols, n, sizeof *symbols, by_name);
+}
+
+int program_read(struct program *program, const char *name)
+{
+    *program = (struct program){.kind = PROGRAM_OTHER};
+    char path[PATH_MAX];
+    if (!program_find(name, path))
+        return program_not_found(name);
+    program->path = arena_strdup(&program->arena, path);
+    struct elf_file file = elf_file_open(program->path);
+    if (file.elf)
+        read_elf(program, file.elf);
+    else if (is_script(program->path))
+        program->kind = PROGRAM_SCRIPT;
+    elf_file_close(&file);
+    sort_by_name(program->mpi_calls.at, program->mpi_calls.n);
+    sort_by_name(program->mpi_own.at, program->mpi_own.n);
+    return 0;
+}
+
+static void mark_by_name(struct program_symbol *symbols, size_t n, const char *name)
+{
+    struct program_symbol key = {.name = name}, *found = n ? bsearch(&key, symbols, n, sizeof key, by_name) : NULL;
+    if (found)
+        found->is_intercepted = true;
+}
+
+static void mark_if_defined(const char *name, const GElf_Sym *symbol, void *context)
+{
+    struct program *program = context;
+    if (symbol->st_shndx == SHN_UNDEF)
+        return;
+    mark_by_name(program->mpi_calls.at, program->mpi_calls.n, name);
+    mark_by_name(program->mpi_own.at, program->mpi_own.n, name);
+}
+
+int program_mark_intercepted(struct program *program, const char *recorder_path)
+{
+    struct elf_file file = elf_file_open(recorder_path);
+    if (file.elf)
+        visit_symbols(file.elf, SHT_DYNSYM, mark_if_defined, program);
+    bool is_read = file.elf;
+    elf_file_close(&file);
+    return is_read ? 0 : error("cannot read the recorder %s", recorder_path);
+}
+
+void program_release(struct program *program)
+{
+    vec_release(&program->mpi_calls);
+    vec_release(&program->mpi_own);
+    vec_release(&program->libraries);
+    vec_release(&program->missing);
+    arena_release(&program->arena);
+}

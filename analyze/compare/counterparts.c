@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/compare/counterparts.h"
+#include "wrap/base/arena.h"
+#include "wrap/base/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* One of the stands in an order of its own: qsort has no context. */
+struct entry {
+    const struct stand *stand;
+    const char *group;
+    uint32_t index;
+};
+
+/* What is alike, by side and line. */
+struct group {
+    const struct stand *stands;
+    struct entry *before, *after;
+    size_t n_before, n_after;
+    uint32_t *counterpart;
+    bool is_one_routine; /* else of a file */
+};
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int entry_compare(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = strcmp(x->group, y->group);
+    if (!order)
+        order = x->stand->is_after - y->stand->is_after;
+    if (!order)
+        order = compare_numbers(x->stand->line_first, y->stand->line_first);
+    if (!order)
+        order = compare_numbers(x->stand->line_last, y->stand->line_last);
+    return order ? order : compare_numbers(x->index, y->index);
+}
+
+static bool is_free(const struct group *group, const struct entry *entry)
+{
+    return group->counterpart[entry->index] == COUNTERPART_NONE;
+}
+
+static bool is_one_build(const struct entry *before, const struct entry *after)
+{
+    return before->stand->build && before->stand->build == after->stand->build;
+}
+
+static int64_t shift_of(const struct entry *before, const struct entry *after)
+{
+    return (int64_t)after->stand->line_first - before->stand->line_first;
+}
+
+static bool may_have_moved(const struct entry *before, const struct entry *after)
+{
+    int64_t shift = shift_of(before, after);
+    return shift == (int64_t)after->stand->line_last - before->stand->line_last &&
+           (!shift || !is_one_build(before, after));
+}
+
+/* By size, so that the first of equally frequent ones is the smallest. */
+static int shift_compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    if (llabs(x) != llabs(y))
+        return llabs(x) < llabs(y) ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* How many pairs stand apart by the most frequent number; 0 when there is no pair. */
+static size_t usual_shift(const struct group *group, int64_t *shift)
+{
+    VEC(int64_t) shifts = {0};
+    size_t n_most = 0;
+    for (size_t i = 0; i < group->n_before; i++)
+        for (size_t j = 0; j < group->n_after; j++)
+            if (is_free(group, &group->before[i]) && is_free(group, &group->after[j]) &&
+                may_have_moved(&group->before[i], &group->after[j]))
+                *vec_push(&shifts) = shift_of(&group->before[i], &group->after[j]);
+    if (shifts.n)
+        qsort(shifts.at, shifts.n, sizeof *shifts.at, shift_compare);
+    for (size_t i = 0, end; i < shifts.n; i = end) {
+        for (end = i; end < shifts.n && shifts.at[end] == shifts.at[i];)
+            end++;
+        if (end - i > n_most) {
+            n_most = end - i;
+            *shift = shifts.at[i];
+        }
+    }
+    vec_release(&shifts);
+    return n_most;
+}
+
+static void join(struct group *group, const struct entry *before, const struct entry *after)
+{
+    group->counterpart[before->index] = after->index;
+    group->counterpart[after->index] = before->index;
+}
+
+static void join_shifted(struct group *group, int64_t shift)
+{
+    for (size_t i = 0; i < group->n_before; i++)
+        for (size_t j = 0; j < group->n_after; j++) {
+            const struct entry *before = &group->before[i], *after = &group->after[j];
+            if (is_free(group, before) && is_free(group, after) && shift_of(before, after) == shift &&
+                may_have_moved(before, after))
+                join(group, before, after);
+        }
+}
+
+/* How far the next one that has been found on this side of before[i] has moved. False when there is none. */
+static bool neighbour_shift(const struct group *group, size_t i, int step, int64_t *shift)
+{
+    for (i += (size_t)step; i < group->n_before; i += (size_t)step) /* below 0 is beyond the end */
+        if (!is_free(group, &group->before[i])) {
+            uint32_t found = group->counterpart[group->before[i].index];
+            *shift = (int64_t)group->stands[found].line_first - group->before[i].stand->line_first;
+            return true;
+        }
+    return false;
+}
+
+/* As far as the neighbours have, or between. */
+static bool moves_with_neighbours(const struct group *group, size_t i, size_t j)
+{
+    int64_t above = 0, below = 0, shift = shift_of(&group->before[i], &group->after[j]);
+    bool is_below = neighbour_shift(group, i, 1, &below), is_above = neighbour_shift(group, i, -1, &above);
+    if (!is_above && !is_below)
+        return false;
+    above = is_above ? above : below;
+    below = is_below ? below : above;
+    return (above <= shift && shift <= below) || (below <= shift && shift <= above);
+}
+
+static bool may_be_one(const struct group *group, size_t i, size_t j)
+{
+    const struct entry *before = &group->before[i], *after = &group->after[j];
+    if (group->is_one_routine)
+        return !is_one_build(before, after);
+    return may_have_moved(before, after) && moves_with_neighbours(group, i, j);
+}
+
+/* In order, as long as as many neighbours have been found ahead of the one as of the other. */
+static void join_in_order(struct group *group)
+{
+    size_t i = 0, j = 0, found_i = 0, found_j = 0;
+    while (i < group->n_before && j < group->n_after) {
+        const struct entry *before = &group->before[i], *after = &group->after[j];
+        if (!is_free(group, before) && found_i <= found_j) {
+            found_i++;
+            i++;
+        } else if (!is_free(group, after)) {
+            found_j++;
+            j++;
+        } else if (found_i == found_j) {
+            if (may_be_one(group, i, j))
+                join(group, before, after);
+            i++;
+            j++;
+            found_i++;
+            found_j++;
+        } else if (found_i < found_j) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+}
+
+/* One pair alone tells how far lines have moved only if they have not, or if there is no other choice. */
+static bool is_telling(const struct group *group, size_t n_pairs, int64_t shift)
+{
+    bool is_only = group->is_one_routine && (group->n_before < 2 || group->n_after < 2);
+    return n_pairs > 1 || (n_pairs && (!shift || is_only));
+}
+
+static void group_match(struct group *group)
+{
+    int64_t shift = 0;
+    size_t n_pairs = group->n_before && group->n_after ? usual_shift(group, &shift) : 0;
+    if (is_telling(group, n_pairs, shift))
+        join_shifted(group, shift);
+    join_in_order(group);
+}
+
+static void groups_match(const struct stand *stands, struct entry *entries, size_t n, uint32_t *counterpart,
+                         bool is_one_routine)
+{
+    if (n)
+        qsort(entries, n, sizeof *entries, entry_compare);
+    for (size_t i = 0, end; i < n; i = end) {
+        size_t first_after;
+        for (end = i; end < n && !strcmp(entries[end].group, entries[i].group);)
+            end++;
+        for (first_after = i; first_after < end && !entries[first_after].stand->is_after;)
+            first_after++;
+        group_match(&(struct group){.stands = stands,
+                                    .before = entries + i,
+                                    .after = entries + first_after,
+                                    .n_before = first_after - i,
+                                    .n_after = end - first_after,
+                                    .counterpart = counterpart,
+                                    .is_one_routine = is_one_routine});
+    }
+}
+
+/* By file and routine, whatever the side. */
+static int routine_compare(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = strcmp(x->stand->file, y->stand->file);
+    return order ? order : strcmp(x->stand->routine, y->stand->routine);
+}
+
+/* Of those with file and routine, the ones whose routine is on one side only are moved to the front, and those that
+ * have been found, as their neighbours. */
+static size_t keep_renamed(struct entry *entries, size_t n, const uint32_t *counterpart)
+{
+    size_t n_kept = 0;
+    if (n)
+        qsort(entries, n, sizeof *entries, routine_compare);
+    for (size_t i = 0, end; i < n; i = end) {
+        bool is_on[2] = {false, false};
+        for (end = i; end < n && !routine_compare(&entries[end], &entries[i]); end++)
+            is_on[entries[end].stand->is_after] = true;
+        for (size_t j = i; j < end; j++)
+            if (is_on[0] != is_on[1] || counterpart[entries[j].index] != COUNTERPART_NONE)
+                entries[n_kept++] = entries[j];
+    }
+    return n_kept;
+}
+
+void counterparts_find(const struct stand *stands, uint32_t n, uint32_t *counterpart)
+{
+    struct arena scratch = {0};
+    struct entry *entries = arena_array(&scratch, struct entry, n + 1);
+    size_t n_named = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        counterpart[i] = COUNTERPART_NONE;
+        entries[i] = (struct entry){&stands[i], stands[i].alike, i};
+    }
+    groups_match(stands, entries, n, counterpart, true);
+    for (uint32_t i = 0; i < n; i++)
+        if (stands[i].renamed)
+            entries[n_named++] = (struct entry){&stands[i], stands[i].renamed, i};
+    groups_match(stands, entries, keep_renamed(entries, n_named, counterpart), counterpart, false);
+    arena_release(&scratch);
+}

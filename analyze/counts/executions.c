@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/counts/executions.h"
+#include <math.h>
+
+void executions_begin(struct executions *executions, const struct trace *trace, struct code *code)
+{
+    *executions = (struct executions){.trace = trace, .code = code};
+    size_t cap = 0, opened_cap = 0, points_cap = 0;
+    vec_grow((void **)&executions->modules, &cap, trace->n_modules + 1, sizeof *executions->modules);
+    vec_grow((void **)&executions->is_opened, &opened_cap, trace->n_modules + 1, sizeof *executions->is_opened);
+    vec_grow((void **)&executions->has_points, &points_cap, trace->n_modules + 1, sizeof *executions->has_points);
+    for (uint32_t i = 0; i < trace->n_modules; i++) {
+        executions->modules[i] = NULL;
+        executions->is_opened[i] = executions->has_points[i] = false;
+    }
+    for (uint32_t i = 0; i < trace->n_points; i++)
+        if (trace->points[i].module < trace->n_modules)
+            executions->has_points[trace->points[i].module] = true;
+}
+
+void executions_release(struct executions *executions)
+{
+    for (uint32_t i = 0; executions->modules && i < executions->trace->n_modules; i++)
+        if (executions->modules[i])
+            counts_close(executions->modules[i]);
+    block_places_release(&executions->block_places);
+    vec_free(executions->modules);
+    vec_free(executions->is_opened);
+    vec_free(executions->has_points);
+    counts_result_release(&executions->result);
+    vec_release(&executions->is_partial);
+    vec_release(&executions->contradicted);
+    vec_release(&executions->bins);
+    vec_release(&executions->frames);
+}
+
+void executions_leave_out(struct executions *executions, uint32_t place)
+{
+    if (place >= executions->is_partial.n)
+        vec_resize(&executions->is_partial, place + 1);
+    executions->is_partial.at[place] = true;
+}
+
+struct counts *executions_module(struct executions *executions, uint32_t module)
+{
+    if (!executions->code || module >= executions->trace->n_modules || !executions->has_points[module])
+        return NULL;
+    if (!executions->is_opened[module]) {
+        executions->is_opened[module] = true;
+        enum code_state state = code_module_state(executions->code, module);
+        if (state == CODE_FULL || state == CODE_SYMBOLS)
+            if (counts_open(code_module_file(executions->code, module), &executions->modules[module]))
+                executions->modules[module] = NULL;
+        if (executions->modules[module])
+            counts_keep_only(executions->modules[module], executions->trace->only);
+    }
+    return executions->modules[module];
+}
+
+uint32_t executions_block_place(struct executions *executions, uint32_t module, const struct counts_function *function,
+                                uint32_t block)
+{
+    return block_place(&executions->block_places, executions->code, module, function, block);
+}
+
+static void add_stack(struct executions *executions, uint32_t module, uint32_t frame, double sign)
+{
+    const struct trace *trace = executions->trace;
+    uint32_t n_seen = 0;
+    for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent)
+        if (trace->frames[frame].module == module && trace->frames[frame].is_return)
+            *vec_push(&executions->frames) =
+                (struct counts_frame){.return_address = trace->frames[frame].address, .sign = (int32_t)sign};
+}
+
+/* What of the terms concerns one module. */
+static void gather(struct executions *executions, uint32_t module, const struct term *terms, size_t n)
+{
+    executions->bins.n = executions->frames.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t what = (uint32_t)terms[i].key;
+        const struct trace_point *point = what < executions->trace->n_points ? &executions->trace->points[what] : NULL;
+        if (what & COUNT_FRAME)
+            add_stack(executions, module, what & ~COUNT_FRAME, terms[i].ns);
+        else if (point && point->module == module && !point->is_bytes && terms[i].ns > 0)
+            *vec_push(&executions->bins) =
+                (struct counts_bin){.point = point->number, .value = (uint64_t)llround(terms[i].ns)};
+    }
+}
+
+/* Frames that were not known to be in flight, as a rule: those of other threads. */
+static void note_contradictions(struct executions *executions, uint32_t module, const struct counts *counts)
+{
+    for (size_t i = 0; i < executions->result.faults.n; i++) {
+        const struct counts_function *function = counts_function(counts, executions->result.faults.at[i].function);
+        for (uint32_t b = 0; b < function->n_blocks; b++) {
+            uint32_t place = executions_block_place(executions, module, function, b);
+            if (place != CODE_NONE)
+                *vec_push(&executions->contradicted) = place;
+        }
+    }
+}
+
+void executions_each_block(struct executions *executions, const struct term *terms, size_t n, executions_visit *visit,
+                           void *context)
+{
+    for (uint32_t module = 0; module < executions->trace->n_modules; module++) {
+        if (!executions->has_points[module])
+            continue;
+        gather(executions, module, terms, n);
+        struct counts *counts = executions->bins.n ? executions_module(executions, module) : NULL;
+        if (!counts)
+            continue;
+        counts_solve(counts, executions->bins.at, executions->bins.n, executions->frames.at, executions->frames.n,
+                     &executions->result);
+        note_contradictions(executions, module, counts);
+        for (size_t i = 0; i < executions->result.rows.n; i++) {
+            const struct counts_row *row = &executions->result.rows.at[i];
+            visit(context, module, counts_function(counts, row->function), row);
+        }
+    }
+}
+
+/* The most executed block of each place. */
+struct most_executed {
+    struct executions *executions;
+    struct map most;
+    VEC(uint32_t) places;
+};
+
+static void place_ran(struct most_executed *found, uint32_t place, uint64_t executions)
+{
+    const struct executions *from = found->executions;
+    if (place == CODE_NONE || (place < from->is_partial.n && from->is_partial.at[place]))
+        return;
+    bool is_new;
+    uint64_t *slot = map_put(&found->most, place, &is_new);
+    if (is_new)
+        *vec_push(&found->places) = place;
+    if (executions > *slot)
+        *slot = executions;
+}
+
+static void place_visit(void *context, uint32_t module, const struct counts_function *function,
+                        const struct counts_row *row)
+{
+    struct most_executed *found = context;
+    struct executions *from = found->executions;
+    place_ran(found, executions_block_place(from, module, function, row->block), row->executions);
+    const struct block_calls *calls = block_calls_of(&from->block_places, from->code, module, function);
+    for (uint32_t i = 0; i < calls->n; i++)
+        if (calls->at[i].block == row->block)
+            place_ran(found, calls->at[i].place, row->executions);
+}
+
+static void solve_one(struct executions *executions, uint64_t high, const struct term *terms, size_t n,
+                      struct sparse *out)
+{
+    struct most_executed found = {.executions = executions};
+    executions_each_block(executions, terms, n, place_visit, &found);
+    for (size_t i = 0; i < found.places.n; i++)
+        sparse_add(out, high | found.places.at[i], (double)*map_get(&found.most, found.places.at[i]));
+    vec_release(&found.places);
+    map_release(&found.most);
+}
+
+/* One side of a comparison without the other would be wrong: what is contradicted once is left out everywhere. */
+static void drop_contradicted(const struct executions *executions, struct sparse *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < out->n; i++) {
+        bool is_contradicted = false;
+        for (size_t j = 0; j < executions->contradicted.n && !is_contradicted; j++)
+            is_contradicted = executions->contradicted.at[j] == (uint32_t)out->at[i].key;
+        if (!is_contradicted)
+            out->at[n++] = out->at[i];
+    }
+    out->n = out->n_packed = n;
+}
+
+void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out)
+{
+    executions->contradicted.n = 0;
+    sparse_pack(bins);
+    for (size_t i = 0, end; i < bins->n; i = end) {
+        uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
+        for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
+            end++;
+        solve_one(executions, high, &bins->at[i], end - i, out);
+    }
+    sparse_pack(out);
+    drop_contradicted(executions, out);
+}
+
+double executions_share_of_work(struct side late, struct side others, double cost_error_ns)
+{
+    if (!(late.executions > 0))
+        return -1;
+    if (!(others.executions > 0) || !(late.ns > 0))
+        return 1;
+    double cost_late = late.ns / late.executions, cost_others = others.ns / others.executions;
+    cost_others = fmin(fmax(cost_late, cost_others - cost_error_ns), cost_others + cost_error_ns);
+    double work_ns = fmax((late.executions - others.executions) * cost_others, 0);
+    double slower_ns = fmax(late.ns - others.ns - (late.executions - others.executions) * cost_others, 0);
+    return work_ns + slower_ns > 0 ? work_ns / (work_ns + slower_ns) : 1;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Executions of places in the code, from the bins of programs that were built to count.
+ *
+ * Bins are carried along with the durations and only solved at the end, class by class: the executions of a block are
+ * linear in the counters and in the frames that were in flight when they were taken, so sums of intervals can be solved
+ * as one interval. Keys are made by atom_key of the counter, or of COUNT_FRAME and the call stack (+1 for every time it
+ * stood at the end of an interval, -1 at the beginning).
+ *
+ * A place's executions are those of its most executed block: for a loop its iterations, for a routine its calls or
+ * more. Blocks of inner loops belong to those.
+ */
+#pragma once
+#include "analyze/counts/block_places.h"
+#include "analyze/trace/trace.h"
+#include "wrap/base/sparse.h"
+
+#define COUNT_FRAME 0x80000000u
+
+struct executions {
+    const struct trace *trace;
+    struct code *code;
+    struct counts **modules; /* by module; NULL = not opened, or no counts there */
+    bool *is_opened, *has_points;
+    struct block_places block_places;
+    VEC(bool) is_partial;       /* by place: threads that take no counts run it as well */
+    VEC(uint32_t) contradicted; /* places of functions whose counts contradict each other */
+    struct counts_result result;
+    VEC(struct counts_bin) bins;
+    VEC(struct counts_frame) frames;
+};
+
+void executions_begin(struct executions *executions, const struct trace *trace, struct code *code);
+void executions_release(struct executions *executions);
+/* The place is not counted at all: threads run it that take no counts. */
+void executions_leave_out(struct executions *executions, uint32_t place);
+/* NULL when the module has no counts or is not the file that ran. */
+struct counts *executions_module(struct executions *executions, uint32_t module);
+/* The place of a counted block; CODE_NONE when no code is left of it. */
+uint32_t executions_block_place(struct executions *executions, uint32_t module, const struct counts_function *function,
+                                uint32_t block);
+/* Solves packed bins: for each high half of a key, adds (high half, place) with its executions to `out`, packed. */
+void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out);
+
+/* Solves the packed bins of one high half of a key and hands out every block that ran, with its function's table. */
+typedef void executions_visit(void *context, uint32_t module, const struct counts_function *function,
+                              const struct counts_row *row);
+void executions_each_block(struct executions *executions, const struct term *terms, size_t n, executions_visit *visit,
+                           void *context);
+
+/*
+ * Why one side took longer in a place than the other: with times T and executions E, T = E c,
+ *     T_late - T_others = (E_late - E_others) c_others + E_late (c_late - c_others),
+ * the first part more work, the second slower. c_late - c_others is known to +-cost_error_ns: within that, c_others is
+ * what leaves least to the second part. Returns the share of more work in what made it longer (a part that made it
+ * shorter does not count), in [0, 1]; -1 when the executions of the late side are not known.
+ */
+struct side {
+    double ns, executions;
+};
+double executions_share_of_work(struct side late, struct side others, double cost_error_ns);

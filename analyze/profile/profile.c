@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stacks become routines and arcs; then every rank's graph is solved and added up. Keys of sparse vectors are
+ * rank << 32 | routine or arc.
+ */
+#include "analyze/profile/profile.h"
+#include "analyze/profile/callgraph.h"
+#include "analyze/blame/classes.h"
+#include "wrap/base/err.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arc_key {
+    uint32_t from, to;
+};
+
+/* The routines that a frame passes through: inlined ones, then their host. */
+enum { LINEAGE_MOST = 8 };
+struct lineage {
+    uint32_t n; /* 0 = not asked yet */
+    uint32_t routines[LINEAGE_MOST];
+};
+
+struct builder {
+    const struct profile_input *input;
+    struct intern names; /* "module name" of a routine */
+    struct intern arcs;  /* struct arc_key */
+    struct map exported; /* by number of a bare name in `plain`: routine + 1 */
+    struct intern plain;
+    VEC(struct routine_profile) routines;
+    VEC(struct lineage) frame_lineage; /* by frame */
+    VEC(uint32_t) arc_seen;            /* by arc: the last stack that it was met in */
+    uint32_t n_stacks;
+    struct sparse self;            /* time of a routine itself */
+    struct sparse through;         /* time of the stacks that an arc is in */
+    struct sparse top;             /* time of the stacks that begin in a routine */
+    struct sparse calls, executed; /* exact: calls of an arc, executions of a routine */
+    struct sparse mpi_calls;       /* calls of an arc to an MPI function */
+    double left_out_ns;
+};
+
+static uint64_t key_of(uint32_t rank, uint32_t number)
+{
+    return (uint64_t)rank << 32 | number;
+}
+
+/* The number of a routine; `at` is where it is declared when that is known. */
+static uint32_t routine_put(struct builder *builder, uint32_t module, const struct code_routine *at)
+{
+    struct arena scratch = {0}, *arena = builder->input->arena;
+    uint32_t id = intern_text(
+        &builder->names, arena_printf(&scratch, "%u %s %u %s", module, at->name, at->line, at->file ? at->file : ""));
+    arena_release(&scratch);
+    if (id < builder->routines.n)
+        return id;
+    *vec_push(&builder->routines) = (struct routine_profile){.name = arena_strdup(arena, at->name),
+                                                             .file = at->file ? arena_strdup(arena, at->file) : NULL,
+                                                             .line = at->line};
+    uint64_t *slot = map_put(&builder->exported, intern_text(&builder->plain, at->name), NULL);
+    if (!*slot)
+        *slot = id + 1;
+    return id;
+}
+
+static uint32_t nameless_put(struct builder *builder, uint32_t module, const char *instead)
+{
+    uint32_t id = routine_put(builder, module, &(struct code_routine){.name = instead});
+    builder->routines.at[id].is_nameless = true;
+    return id;
+}
+
+/* "libfoo.so+0x1a40", where it begins; "(in libfoo.so)" where not even that is known. */
+static const char *nameless_text(struct arena *arena, const char *path, uint64_t address)
+{
+    const char *slash = strrchr(path, '/'), *library = slash ? slash + 1 : path;
+    return address ? arena_printf(arena, "%s+0x%llx", library, (unsigned long long)address)
+                   : arena_printf(arena, "(in %s)", library);
+}
+
+/* The routines around an address, innermost first. */
+static struct lineage lineage_at(struct builder *builder, uint32_t module, uint64_t address)
+{
+    struct lineage lineage;
+    struct code_routine routines[LINEAGE_MOST];
+    struct arena scratch = {0};
+    lineage.n = code_routines_at(builder->input->code, module, address, routines, LINEAGE_MOST);
+    for (uint32_t i = 0; i < lineage.n; i++) {
+        const char *path = builder->input->trace->modules[module].path;
+        lineage.routines[i] = routines[i].name
+                                  ? routine_put(builder, module, &routines[i])
+                                  : nameless_put(builder, module, nameless_text(&scratch, path, routines[i].address));
+    }
+    arena_release(&scratch);
+    return lineage;
+}
+
+static const struct lineage *lineage_of_frame(struct builder *builder, uint32_t number)
+{
+    struct lineage *known = &builder->frame_lineage.at[number];
+    if (known->n)
+        return known;
+    const struct trace_frame *frame = &builder->input->trace->frames[number];
+    if (frame->module < builder->input->trace->n_modules)
+        *known = lineage_at(builder, frame->module, frame->address - (frame->is_return ? 1 : 0));
+    else
+        *known = (struct lineage){.n = 1, .routines = {nameless_put(builder, TRACE_NONE, "(unknown)")}};
+    return known;
+}
+
+static uint32_t routine_of_mpi(struct builder *builder, uint32_t region)
+{
+    const char *name = region < builder->input->trace->n_regions ? builder->input->trace->regions[region].name : "MPI";
+    uint32_t id = routine_put(builder, TRACE_NONE, &(struct code_routine){.name = name});
+    builder->routines.at[id].is_mpi = true;
+    return id;
+}
+
+static uint32_t arc_put(struct builder *builder, uint32_t from, uint32_t to)
+{
+    struct arc_key key = {from, to};
+    uint32_t id = intern_put(&builder->arcs, &key, sizeof key);
+    if (id == builder->arc_seen.n)
+        (void)vec_push(&builder->arc_seen);
+    return id;
+}
+
+/* The stack goes on from `routine` to its caller; an arc that recursion passes again counts once. */
+static uint32_t add_step(struct builder *builder, uint32_t rank, uint32_t routine, uint32_t caller, double ns)
+{
+    if (caller == routine || routine == TRACE_NONE)
+        return caller;
+    uint32_t arc = arc_put(builder, caller, routine);
+    if (builder->arc_seen.at[arc] != builder->n_stacks)
+        sparse_add(&builder->through, key_of(rank, arc), ns);
+    builder->arc_seen.at[arc] = builder->n_stacks;
+    return caller;
+}
+
+/* `leaf` is called from the frame; TRACE_NONE: the frame's own innermost routine was running. */
+static void add_stack(struct builder *builder, uint32_t rank, uint32_t leaf, uint32_t frame, double ns)
+{
+    const struct trace *trace = builder->input->trace;
+    uint32_t n_seen = 0, routine = leaf;
+    builder->n_stacks++;
+    sparse_add(&builder->self, key_of(rank, leaf == TRACE_NONE ? lineage_of_frame(builder, frame)->routines[0] : leaf),
+               ns);
+    for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent) {
+        const struct lineage *lineage = lineage_of_frame(builder, frame);
+        for (uint32_t i = 0; i < lineage->n; i++)
+            routine = add_step(builder, rank, routine, lineage->routines[i], ns);
+    }
+    sparse_add(&builder->top, key_of(rank, routine), ns);
+}
+
+static void add_times(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->input->survey->entries.n; i++) {
+        const struct survey_entry *entry = &builder->input->survey->entries.at[i];
+        if (entry->frame >= builder->input->trace->n_frames)
+            continue;
+        if (entry->sampled_ns)
+            add_stack(builder, entry->rank, TRACE_NONE, entry->frame, (double)entry->sampled_ns);
+        if (!entry->n_calls)
+            continue;
+        uint32_t mpi = routine_of_mpi(builder, entry->region);
+        add_stack(builder, entry->rank, mpi, entry->frame, (double)entry->in_mpi_ns);
+        uint32_t arc = arc_put(builder, lineage_of_frame(builder, entry->frame)->routines[0], mpi);
+        sparse_add(&builder->mpi_calls, key_of(entry->rank, arc), (double)entry->n_calls);
+    }
+}
+
+static uint32_t entry_step(struct builder *builder, const struct survey_entry *entry)
+{
+    struct sites *sites = builder->input->sites;
+    uint32_t step = entry->sampled_ns ? sites_sample_step(sites, entry->frame) : TRACE_NONE;
+    return step == TRACE_NONE ? step : steps_base(sites->steps, step);
+}
+
+/* A step's blame on a rank is shared among the stacks that were sampled in it there. */
+static void add_blame(struct builder *builder)
+{
+    const struct survey *survey = builder->input->survey;
+    struct sparse sampled = {0};
+    double placed_ns = 0;
+    for (size_t i = 0; i < survey->entries.n; i++) {
+        uint32_t step = entry_step(builder, &survey->entries.at[i]);
+        if (step != TRACE_NONE)
+            sparse_add(&sampled, atom_key(survey->entries.at[i].rank, step), (double)survey->entries.at[i].sampled_ns);
+    }
+    sparse_pack(&sampled);
+    for (size_t i = 0; i < survey->entries.n; i++) {
+        const struct survey_entry *entry = &survey->entries.at[i];
+        uint32_t step = entry_step(builder, entry);
+        double all_ns = step == TRACE_NONE ? 0 : sparse_get(&sampled, atom_key(entry->rank, step));
+        double ns = all_ns > 0 ? sparse_get(builder->input->blame, atom_key(entry->rank, step)) *
+                                     ((double)entry->sampled_ns / all_ns)
+                               : 0;
+        if (ns > 0)
+            add_stack(builder, entry->rank, TRACE_NONE, entry->frame, ns);
+        placed_ns += ns;
+    }
+    builder->left_out_ns = sparse_sum(builder->input->blame) - placed_ns;
+    sparse_release(&sampled);
+}
+
+/* The routine of the symbol table that begins at an address. */
+static uint32_t host_at(struct builder *builder, uint32_t module, uint64_t address)
+{
+    struct lineage lineage = lineage_at(builder, module, address);
+    return lineage.routines[lineage.n - 1];
+}
+
+/* Exact executions of one rank. */
+struct counting {
+    struct builder *builder;
+    uint32_t rank;
+    bool is_arcs; /* the second visit */
+};
+
+static uint32_t callee_routine(struct builder *builder, uint32_t module, uint64_t return_address)
+{
+    struct code_callee callee;
+    if (!code_callee_at(builder->input->code, module, return_address, &callee))
+        return TRACE_NONE;
+    if (callee.address)
+        return host_at(builder, module, callee.address);
+    uint32_t name = callee.name ? intern_find(&builder->plain, callee.name, strlen(callee.name)) : INTERN_NONE;
+    const uint64_t *routine = name == INTERN_NONE ? NULL : map_get(&builder->exported, name);
+    return routine && *routine ? (uint32_t)*routine - 1 : TRACE_NONE;
+}
+
+static void visit_calls(struct counting *counting, uint32_t module, const struct counts_function *function,
+                        const struct counts_row *row)
+{
+    struct builder *builder = counting->builder;
+    for (uint32_t i = 0; i < function->n_addresses; i++) {
+        const struct points_address *at = &function->addresses[i];
+        if (at->block != row->block || at->what == POINTS_CODE)
+            continue;
+        uint32_t callee = callee_routine(builder, module, at->address);
+        uint32_t caller = lineage_at(builder, module, at->address - 1).routines[0];
+        if (callee != TRACE_NONE && callee != caller && !builder->routines.at[callee].is_mpi)
+            sparse_add(&builder->calls, key_of(counting->rank, arc_put(builder, caller, callee)),
+                       (double)row->executions);
+    }
+}
+
+static void visit_block(void *context, uint32_t module, const struct counts_function *function,
+                        const struct counts_row *row)
+{
+    struct counting *counting = context;
+    if (counting->is_arcs)
+        visit_calls(counting, module, function, row);
+    else if (row->block == 0)
+        sparse_add(&counting->builder->executed,
+                   key_of(counting->rank, host_at(counting->builder, module, function->address)),
+                   (double)row->executions);
+}
+
+/* Counted functions first, so that calls through a linkage table find them by name. */
+static void add_counts(struct builder *builder)
+{
+    const struct sparse *bins = builder->input->bins;
+    for (int visit = 0; visit < 2; visit++)
+        for (size_t i = 0, end; i < bins->n; i = end) {
+            struct counting counting = {
+                .builder = builder, .rank = (uint32_t)(bins->at[i].key >> 32), .is_arcs = visit};
+            for (end = i; end < bins->n && (uint32_t)(bins->at[end].key >> 32) == counting.rank;)
+                end++;
+            executions_each_block(builder->input->executions, &bins->at[i], end - i, visit_block, &counting);
+        }
+}
+
+/* The graph of one rank at a time. */
+struct solution {
+    const struct builder *builder;
+    struct callgraph graph;
+    double *executed, *calls_in; /* by routine */
+    double *through_in;
+    double *calls; /* by arc: exact */
+};
+
+static void fill(const struct sparse *vector, size_t *at, uint32_t rank, double *out, size_t n)
+{
+    memset(out, 0, n * sizeof *out);
+    for (; *at < vector->n && (uint32_t)(vector->at[*at].key >> 32) == rank; ++*at)
+        out[(uint32_t)vector->at[*at].key] = vector->at[*at].ns;
+}
+
+/* Where each vector's next rank begins. */
+struct cursors {
+    size_t self, through, top, calls, executed;
+};
+
+/* Below so many samples, the shares of a routine's callers err by more than a tenth. */
+enum { SAMPLES_FEW = 25 };
+
+static bool has_all_calls(const struct solution *solution, uint32_t routine)
+{
+    double executed = solution->executed[routine];
+    return executed > 0 && fabs(solution->calls_in[routine] - executed) < 0.5;
+}
+
+/* Stacks know which caller's calls took long, calls only how many there were. */
+static bool shares_by_calls(const struct solution *solution, uint32_t routine, double few_ns)
+{
+    double through_ns = solution->through_in[routine];
+    return through_ns <= 0 || (through_ns < few_ns && has_all_calls(solution, routine));
+}
+
+static double few_samples_ns(const struct trace *trace, uint32_t rank)
+{
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        if (trace->locations[i].rank == rank && trace->locations[i].thread == 0)
+            return SAMPLES_FEW * (double)trace->locations[i].sample_period_ns;
+    return 0;
+}
+
+static void solution_fill(struct solution *solution, struct arena *scratch, uint32_t rank, struct cursors *at)
+{
+    const struct builder *builder = solution->builder;
+    struct callgraph *graph = &solution->graph;
+    size_t n = graph->n_nodes, m = graph->n_arcs;
+    double *self = arena_array(scratch, double, n), *top = arena_array(scratch, double, n);
+    double *through = arena_array(scratch, double, m), few_ns = few_samples_ns(builder->input->trace, rank);
+    fill(&builder->self, &at->self, rank, self, n);
+    fill(&builder->top, &at->top, rank, top, n);
+    fill(&builder->executed, &at->executed, rank, solution->executed, n);
+    fill(&builder->through, &at->through, rank, through, m);
+    fill(&builder->calls, &at->calls, rank, solution->calls, m);
+    memset(solution->calls_in, 0, n * sizeof(double));
+    memcpy(solution->through_in, top, n * sizeof(double));
+    for (size_t i = 0; i < m; i++) {
+        solution->calls_in[graph->arcs[i].to] += solution->calls[i];
+        solution->through_in[graph->arcs[i].to] += through[i];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        bool by_calls = shares_by_calls(solution, i, few_ns);
+        double missing = solution->executed[i] - solution->calls_in[i];
+        graph->nodes[i].self_ns = self[i];
+        graph->nodes[i].unknown_callers = by_calls ? (missing > 0 ? missing : 0) : top[i];
+    }
+    for (size_t i = 0; i < m; i++) {
+        bool by_calls = shares_by_calls(solution, graph->arcs[i].to, few_ns);
+        graph->arcs[i].calls = by_calls ? solution->calls[i] : through[i];
+    }
+}
+
+static void solution_add(const struct solution *solution, uint32_t rank, struct profile *profile)
+{
+    for (uint32_t i = 0; i < profile->n_routines; i++) {
+        struct routine_profile *routine = &profile->routines[i];
+        const struct callgraph_node *node = &solution->graph.nodes[i];
+        routine->rank_self_ns[rank] = node->self_ns;
+        routine->rank_total_ns[rank] = node->total_ns;
+        routine->self_ns += node->self_ns;
+        routine->total_ns += node->total_ns;
+        routine->calls += (uint64_t)llround(solution->executed[i]);
+        routine->cycle = node->cycle;
+        profile->time_ns += node->self_ns;
+    }
+    for (uint32_t i = 0; i < profile->n_arcs; i++) {
+        profile->arcs[i].calls += (uint64_t)llround(solution->calls[i]);
+        profile->arcs[i].self_ns += solution->graph.arcs[i].self_ns;
+        profile->arcs[i].below_ns += solution->graph.arcs[i].below_ns;
+    }
+    for (uint32_t i = 1; i <= profile->n_cycles; i++)
+        profile->cycle_total_ns[i] += solution->graph.cycle_total_ns[i];
+}
+
+static void solve_ranks(struct builder *builder, struct profile *profile)
+{
+    struct arena lasting = {0};
+    struct solution solution = {.builder = builder,
+                                .graph = {.n_nodes = profile->n_routines, .n_arcs = profile->n_arcs},
+                                .executed = arena_array(&lasting, double, profile->n_routines),
+                                .calls_in = arena_array(&lasting, double, profile->n_routines),
+                                .through_in = arena_array(&lasting, double, profile->n_routines),
+                                .calls = arena_array(&lasting, double, profile->n_arcs)};
+    struct cursors at = {0};
+    solution.graph.nodes = arena_array(&lasting, struct callgraph_node, profile->n_routines);
+    solution.graph.arcs = arena_array(&lasting, struct callgraph_arc, profile->n_arcs);
+    for (uint32_t i = 0; i < profile->n_arcs; i++)
+        solution.graph.arcs[i] = (struct callgraph_arc){.from = profile->arcs[i].from, .to = profile->arcs[i].to};
+    for (uint32_t rank = 0; rank < builder->input->trace->n_ranks; rank++) {
+        struct arena scratch = {0};
+        solution_fill(&solution, &scratch, rank, &at);
+        callgraph_solve(&solution.graph);
+        if (!profile->cycle_total_ns) {
+            profile->n_cycles = solution.graph.n_cycles;
+            profile->cycle_total_ns = arena_array(builder->input->arena, double, profile->n_cycles + 1);
+        }
+        solution_add(&solution, rank, profile);
+        callgraph_release(&solution.graph);
+        arena_release(&scratch);
+    }
+    arena_release(&lasting);
+}
+
+static void add_mpi_calls(struct builder *builder, struct profile *profile)
+{
+    for (size_t i = 0; i < builder->mpi_calls.n; i++) {
+        struct routine_arc *arc = &profile->arcs[(uint32_t)builder->mpi_calls.at[i].key];
+        arc->calls += (uint64_t)llround(builder->mpi_calls.at[i].ns);
+        profile->routines[arc->to].calls += (uint64_t)llround(builder->mpi_calls.at[i].ns);
+    }
+}
+
+static struct profile profile_layout(struct builder *builder)
+{
+    struct arena *arena = builder->input->arena;
+    uint32_t n_ranks = builder->input->trace->n_ranks;
+    struct profile profile = {.n_routines = (uint32_t)builder->routines.n,
+                              .n_arcs = (uint32_t)builder->arcs.n,
+                              .left_out_ns = builder->left_out_ns};
+    profile.routines = arena_copy(arena, builder->routines.at, builder->routines.n * sizeof *profile.routines);
+    profile.arcs = arena_array(arena, struct routine_arc, profile.n_arcs);
+    for (uint32_t i = 0; i < profile.n_routines; i++) {
+        profile.routines[i].rank_self_ns = arena_array(arena, double, n_ranks);
+        profile.routines[i].rank_total_ns = arena_array(arena, double, n_ranks);
+    }
+    for (uint32_t i = 0; i < profile.n_arcs; i++) {
+        const struct arc_key *key = builder->arcs.items[i].bytes;
+        profile.arcs[i] = (struct routine_arc){.from = key->from, .to = key->to};
+    }
+    return profile;
+}
+
+static void builder_release(struct builder *builder)
+{
+    intern_release(&builder->names);
+    intern_release(&builder->arcs);
+    intern_release(&builder->plain);
+    map_release(&builder->exported);
+    vec_release(&builder->routines);
+    vec_release(&builder->frame_lineage);
+    vec_release(&builder->arc_seen);
+    sparse_release(&builder->self);
+    sparse_release(&builder->through);
+    sparse_release(&builder->top);
+    sparse_release(&builder->calls);
+    sparse_release(&builder->executed);
+    sparse_release(&builder->mpi_calls);
+}
+
+struct profile profile_make(const struct profile_input *input)
+{
+    struct builder builder = {.input = input};
+    if (!input->code)
+        return (struct profile){0};
+    vec_resize(&builder.frame_lineage, input->trace->n_frames);
+    if (input->blame)
+        add_blame(&builder);
+    else
+        add_times(&builder);
+    add_counts(&builder);
+    sparse_pack(&builder.self);
+    sparse_pack(&builder.through);
+    sparse_pack(&builder.top);
+    sparse_pack(&builder.calls);
+    sparse_pack(&builder.executed);
+    sparse_pack(&builder.mpi_calls);
+    struct profile profile = profile_layout(&builder);
+    solve_ranks(&builder, &profile);
+    add_mpi_calls(&builder, &profile);
+    builder_release(&builder);
+    return profile;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/result/names.h"
+#include "wrap/base/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+const char *wait_kind_name(enum wait_kind kind)
+{
+    static const char *const names[WAIT_N_KINDS] = {
+        [WAIT_BARRIER] = "wait at barrier",
+        [WAIT_NXN] = "wait at N x N",
+        [WAIT_LATE_SENDER] = "late sender",
+        [WAIT_LATE_RECEIVER] = "late receiver",
+        [WAIT_LATE_BROADCAST] = "late broadcast",
+        [WAIT_EARLY_REDUCE] = "early reduce",
+        [WAIT_EARLY_SCAN] = "early scan",
+        [WAIT_LATE_MEMBER] = "late member",
+        [WAIT_NEIGHBOR] = "wait at neighborhood collective",
+        [WAIT_ICOLL] = "completion of non-blocking collective",
+        [WAIT_RMA] = "wait at RMA synchronisation",
+        [WAIT_LOCK] = "lock contention",
+        [WAIT_PROGRESS] = "wait for progress",
+        [WAIT_CREATE] = "creation or freeing",
+        [WAIT_INIT] = "wait at MPI_Finalize",
+        [WAIT_IO] = "wait at collective I/O",
+    };
+    return kind < WAIT_N_KINDS ? names[kind] : "unknown";
+}
+
+const char *cause_kind_name(enum cause_kind kind)
+{
+    static const char *const names[KIND_N] = {"more-work", "slower", "descheduled", "blocked", "transfer", "more-time"};
+    return kind < KIND_N ? names[kind] : "unknown";
+}
+
+static const struct trace_frame *context_frame(const struct context *context, struct trace_frame *frame)
+{
+    *frame =
+        (struct trace_frame){.module = context->module, .address = context->address - (context->is_return ? 1 : 0)};
+    return frame;
+}
+
+static struct code_spot context_spot(const struct sites *sites, uint32_t context)
+{
+    const struct context *at = sites_context_at(sites, context);
+    struct trace_frame frame;
+    if (at->module == TRACE_NONE) {
+        const struct trace *trace = sites->trace;
+        const char *name = at->region < trace->n_regions ? trace->regions[at->region].name : NULL;
+        return (struct code_spot){.host_routine = name, .routine = name};
+    }
+    context_frame(at, &frame);
+    return code_spot_at(sites->code, frame.module, frame.address);
+}
+
+static const char *routine_call(struct arena *arena, const char *routine)
+{
+    return arena_printf(arena, "%s%s", routine, strchr(routine, '(') ? "" : "()");
+}
+
+/* "solve()"; where no line tells its calls apart, "solve()+0x1a3", the address that the call returns to. NULL without a
+ * name. */
+static const char *caller_text(const struct sites *sites, struct arena *arena, uint32_t context)
+{
+    struct code_spot spot = context_spot(sites, context);
+    const char *routine = spot.host_routine ? spot.host_routine : spot.routine;
+    uint64_t address = sites_context_at(sites, context)->address;
+    if (!routine)
+        return NULL;
+    const char *text = routine_call(arena, routine);
+    if (spot.file || !spot.routine_address || address <= spot.routine_address)
+        return text;
+    return arena_printf(arena, "%s+0x%llx", text, (unsigned long long)(address - spot.routine_address));
+}
+
+/* "solve() <- main()", at most a few frames; only the first with where in it. */
+static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context)
+{
+    enum { FRAMES_MAX = 12 };
+    const char *path = "";
+    for (int n = 0; n < FRAMES_MAX; n++) {
+        context = sites_user_context(sites, context);
+        if (context == TRACE_NONE)
+            break;
+        const char *routine = context_spot(sites, context).host_routine;
+        if (routine && *path)
+            path = arena_printf(arena, "%s <- %s", path, routine_call(arena, routine));
+        else if (routine)
+            path = caller_text(sites, arena, context);
+        if (routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__")))
+            break;
+        context = sites_context_at(sites, context)->parent;
+    }
+    return path;
+}
+
+/* "libpetsc.so.3.18+0x7c6485": what is left to say of code without a name. */
+static const char *module_address(const struct sites *sites, struct arena *arena, uint32_t module, uint64_t address)
+{
+    const char *path = sites->trace->modules[module].path, *slash = strrchr(path, '/');
+    return arena_printf(arena, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)address);
+}
+
+/* "BI_Srecv() <- Cdgerv2d() <- app+0x51c8": libraries and addresses, where the program itself has no names to offer. */
+static const char *context_trail(const struct sites *sites, struct arena *arena, uint32_t context)
+{
+    enum { FRAMES_MAX = 6 };
+    const char *trail = "";
+    for (int n = 0; n < FRAMES_MAX && context != TRACE_NONE; n++) {
+        const struct context *at = sites_context_at(sites, context);
+        const char *name = caller_text(sites, arena, context);
+        if (!name && at->module < sites->trace->n_modules)
+            name = module_address(sites, arena, at->module, at->address);
+        if (name)
+            trail = arena_printf(arena, "%s%s%s", trail, *trail ? " <- " : "", name);
+        context = at->parent;
+    }
+    return trail;
+}
+
+/* An MPI call that was inlined from a header of the system (a language binding) stands where that is called. */
+static bool is_users(const char *file)
+{
+    return strncmp(file, "/usr/include/", 13) && strncmp(file, "/usr/lib/", 9);
+}
+
+/* The call is on its own line, also when its routine was inlined into another. */
+void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out)
+{
+    const struct trace *trace = sites->trace;
+    const struct site *at = sites_at(sites, site);
+    out->call = at->region < trace->n_regions ? trace->regions[at->region].name : "MPI";
+    out->frame = TRACE_NONE;
+    out->path = "";
+    uint32_t context = sites_user_context(sites, at->context);
+    struct code_spot spot = {0};
+    if (context != TRACE_NONE)
+        spot = context_spot(sites, context);
+    if (!spot.file && !spot.routine && sites->code) {
+        out->path = context_trail(sites, arena, at->context);
+        return;
+    }
+    if (context == TRACE_NONE)
+        return;
+    bool is_own = spot.file && spot.routine && (is_users(spot.file) || !spot.call_file);
+    out->file = is_own ? spot.file : spot.call_file;
+    out->line = is_own ? spot.line : spot.call_line;
+    out->routine = is_own || !spot.host_routine ? spot.routine : spot.host_routine;
+    out->path = context_path(sites, arena, context);
+    if (is_own && spot.host_routine && strcmp(spot.routine, spot.host_routine))
+        out->path = arena_printf(arena, "%s <- %s", routine_call(arena, spot.routine), out->path);
+}
+
+const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site)
+{
+    struct wait_site named = {0};
+    if (sites_at(sites, site)->region == TRACE_NONE)
+        return sites_at(sites, site)->context == TRACE_NONE ? "the end" : "start";
+    names_site(sites, arena, site, &named);
+    if (!named.file && !named.routine && *named.path)
+        return arena_printf(arena, "%s in %s", named.call, named.path);
+    if (!named.file && named.routine) {
+        uint32_t context = sites_user_context(sites, sites_at(sites, site)->context);
+        return arena_printf(arena, "%s in %s", named.call, caller_text(sites, arena, context));
+    }
+    if (!named.file)
+        return named.call;
+    const char *slash = strrchr(named.file, '/');
+    return arena_printf(arena, "%s %s:%u", named.call, slash ? slash + 1 : named.file, named.line);
+}
+
+/* ", below VecMDot()" */
+static const char *host_text(const struct sites *sites, struct arena *arena, uint32_t place)
+{
+    const struct place_host *host = place < sites->hosts.n ? &sites->hosts.at[place] : NULL;
+    if (!host || !host->routine)
+        return "";
+    return arena_printf(arena, ", below %s%s", routine_call(arena, host->routine),
+                        host->is_one_of_several ? " and others" : "");
+}
+
+static void names_place(const struct sites *sites, struct arena *arena, uint32_t id, struct step *step)
+{
+    const struct code_place *place = code_place(sites->code, id);
+    step->place = id;
+    step->is_loop = place->is_loop;
+    step->file = place->file;
+    step->line_first = place->line_first;
+    step->line_last = place->line_last;
+    step->routine = place->routine;
+    if (!place->file && !place->routine)
+        step->label =
+            arena_printf(arena, "%s %s%s", place->is_loop ? "loop at" : "code at",
+                         module_address(sites, arena, place->module, place->address), host_text(sites, arena, id));
+}
+
+static void names_path(struct sites *sites, uint32_t id, struct step *step)
+{
+    const struct context *context = sites_context_at(sites, id);
+    if (context->region >= sites->trace->n_regions) {
+        step->label = "unknown region";
+        return;
+    }
+    const struct trace_region *region = &sites->trace->regions[context->region];
+    step->routine = region->name;
+    step->file = region->file;
+    step->line_first = region->line_first;
+    step->line_last = region->line_last;
+    if (context->parent != TRACE_NONE)
+        step->caller = steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, context->parent, TRACE_NONE);
+}
+
+static void names_call(struct sites *sites, struct arena *arena, uint32_t id, struct step *step)
+{
+    struct wait_site named = {0};
+    names_site(sites, arena, id, &named);
+    step->routine = named.file ? named.call : NULL; /* without a line, the label says more */
+    step->file = named.file;
+    step->line_first = step->line_last = named.line;
+    step->label = names_site_text(sites, arena, id);
+}
+
+static const char *names_gap(struct sites *sites, struct arena *arena, uint32_t pair)
+{
+    uint32_t from = sites_pair_at(sites, pair)[0], to = sites_pair_at(sites, pair)[1];
+    const char *before = names_site_text(sites, arena, from);
+    if (sites_at(sites, to)->region == TRACE_NONE)
+        return arena_printf(arena, "code after %s", before);
+    return arena_printf(arena, "code between %s and %s", before, names_site_text(sites, arena, to));
+}
+
+struct step names_step(struct sites *sites, struct arena *arena, uint32_t id)
+{
+    struct step_key key = *steps_key(sites->steps, id);
+    struct step step = {.state = (enum step_state)key.state, .place = CODE_NONE, .caller = TRACE_NONE};
+    switch ((enum step_what)key.what) {
+    case WHAT_PLACE:
+        names_place(sites, arena, key.id, &step);
+        if (key.caller != TRACE_NONE)
+            step.caller = steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, key.caller, TRACE_NONE);
+        break;
+    case WHAT_PATH:
+        names_path(sites, key.id, &step);
+        break;
+    case WHAT_SITE:
+        names_call(sites, arena, key.id, &step);
+        break;
+    case WHAT_GAP:
+        step.label = names_gap(sites, arena, key.id);
+        break;
+    case WHAT_START:
+        step.label = "the start of the process";
+        break;
+    case WHAT_OFF:
+        step.label = "the time while recording was off (MPI_Pcontrol)";
+        break;
+    case WHAT_CLOCK:
+        step.label = "clock error";
+        break;
+    }
+    return step;
+}
+
+static int rank_compare(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+const char *names_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
+{
+    uint32_t *sorted = arena_copy(arena, ranks, n * sizeof *ranks);
+    qsort(sorted, n, sizeof *sorted, rank_compare);
+    const char *text = n == 1 ? "rank " : "ranks ";
+    for (uint32_t i = 0, n_runs = 0; i < n; n_runs++) {
+        uint32_t last = i;
+        while (last + 1 < n && sorted[last + 1] == sorted[last] + 1)
+            last++;
+        if (last == i + 1)
+            last = i; /* two in a row are no range */
+        if (n_runs == 8)
+            return arena_printf(arena, "%s ...", text);
+        text = arena_printf(arena, "%s%s%u", text, n_runs ? "," : "", sorted[i]);
+        if (last > i)
+            text = arena_printf(arena, "%s-%u", text, sorted[last]);
+        i = last + 1;
+    }
+    return text;
+}
+
+/* A unit of an amount, and how many of the smallest unit it is. */
+struct unit {
+    double size;
+    const char *name;
+};
+
+/* Three digits and the largest unit of which there is at least one; `units` by falling size. */
+static const char *amount_name(struct arena *arena, const struct unit *units, double amount)
+{
+    while (units->size > 1 && amount < 0.9995 * units->size)
+        units++;
+    double value = amount / units->size;
+    return arena_printf(arena, value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s", value, units->name);
+}
+
+const char *names_duration(struct arena *arena, double ns)
+{
+    static const struct unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    return amount_name(arena, units, ns);
+}
+
+const char *names_bytes(struct arena *arena, double bytes)
+{
+    static const struct unit units[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "bytes"}};
+    return bytes < 1000 ? arena_printf(arena, "%.0f bytes", bytes) : amount_name(arena, units, bytes);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The result of an analysis, as the printers see it. All times are ns summed over the locations concerned; blame and
+ * waiting are doubles because waits are shared out in proportion. Sigma blame = Sigma waiting; Sigma class members =
+ * instances of the site.
+ */
+#pragma once
+#include "analyze/code/code.h"
+#include "analyze/steps/steps.h"
+#include "analyze/trace/trace.h"
+#include "wrap/base/arena.h"
+
+enum wait_kind {
+    WAIT_BARRIER,
+    WAIT_NXN,
+    WAIT_LATE_SENDER,
+    WAIT_LATE_RECEIVER,
+    WAIT_LATE_BROADCAST,
+    WAIT_EARLY_REDUCE,
+    WAIT_EARLY_SCAN,
+    WAIT_LATE_MEMBER, /* of a rooted collective, not the root */
+    WAIT_NEIGHBOR,
+    WAIT_ICOLL,
+    WAIT_RMA,
+    WAIT_LOCK,     /* another process's lock on a window */
+    WAIT_PROGRESS, /* a target outside MPI */
+    WAIT_CREATE,
+    WAIT_INIT, /* at MPI_Finalize */
+    WAIT_IO,   /* collective file access */
+    WAIT_N_KINDS
+};
+const char *wait_kind_name(enum wait_kind kind); /* "wait at barrier", "late sender" ... */
+
+enum cause_kind { KIND_MORE_WORK, KIND_SLOWER, KIND_DESCHEDULED, KIND_BLOCKED, KIND_TRANSFER, KIND_MORE_TIME, KIND_N };
+const char *cause_kind_name(enum cause_kind kind); /* "more-work" ... as in the JSON */
+
+/* A step as shown: a place in the code in one state. */
+struct step {
+    enum step_state state;
+    /* What is named. file == NULL and routine == NULL: not known (the text is then in `label`). */
+    const char *file, *routine, *label;
+    uint32_t line_first, line_last;
+    bool is_loop;
+    uint32_t place;  /* code place id, or CODE_NONE (foreign archives: region) */
+    uint32_t caller; /* step that called it when several callers must be told apart; TRACE_NONE */
+};
+
+struct class_step {
+    uint32_t step;
+    uint32_t rank;       /* whose path */
+    double dur_ns;       /* signed: + on the late side, - on the waiting side, summed over the instances */
+    double blame_ns;     /* its part of the waiting; 0 for negative remainders */
+    bool is_long_term;   /* entered through an adopted chain */
+    bool is_redundant;   /* pruned: shown on request only; its blame, if any, counts all the same */
+    uint64_t executions; /* 0 = not counted */
+};
+
+struct wait_class {
+    uint32_t site, number; /* from 1, in order of appearance within the site */
+    uint64_t n_instances;
+    double waiting_ns;
+    struct class_step *steps; /* by falling |dur_ns| */
+    uint32_t n_steps;
+    uint64_t first_ns; /* time of the first instance */
+};
+
+/* A call of MPI (by its source line and caller) at which ranks wait. */
+struct wait_site {
+    const char *call; /* "MPI_Barrier" */
+    enum wait_kind kind;
+    const char *file, *routine;
+    uint32_t line;
+    uint32_t frame;   /* call stack in the trace */
+    const char *path; /* "solve() <- main()" */
+    double waiting_ns;
+    uint64_t n_instances;
+    double *rank_waiting_ns; /* by rank */
+    struct wait_class *classes;
+    uint32_t n_classes;
+};
+
+struct cause_site {
+    uint32_t site;
+    double waiting_ns; /* of this site's waiting, blamed on this cause */
+    uint64_t n_instances;
+    uint32_t *classes; /* numbers */
+    uint32_t n_classes;
+};
+
+struct cause_rank {
+    uint32_t rank;
+    double blame_ns;
+    double time_ns;      /* that this rank spent in the step over the whole run */
+    double computing_ns; /* of it, on a CPU */
+    uint64_t executions; /* 0 = not counted */
+    double instructions; /* or so, from the length of the machine code that was executed; 0 = not counted */
+    double cost_error;   /* relative standard error of computing_ns / executions; 0 = unknown */
+    uint64_t bytes;      /* allocated in it; 0 = none, or not recorded */
+    uint64_t file_bytes; /* read from files and written to them in it (MPI-IO) */
+    double threads;      /* that ran it at a time, on average; 0 = unknown, or none but those that call MPI */
+};
+
+struct cause_file {
+    const char *name; /* as the program gave it */
+    uint64_t bytes;   /* read and written, sum over all ranks */
+};
+
+struct cause {
+    uint32_t step;
+    enum cause_kind kind;   /* the largest part */
+    double kind_ns[KIND_N]; /* sums to waiting_ns */
+    double waiting_ns;
+    double direct_ns;          /* short-term part */
+    double share;              /* of all waiting */
+    double if_balanced_ns;     /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
+    double if_gone_ns;         /* the most, did it take no time at all; >= if_balanced_ns */
+    uint32_t last_rank;        /* that keeps the gain from being more, busy as it is; TRACE_NONE */
+    const char *explanation;   /* one line: "rank 1 spends 4.0 x as long in it as ranks 0,2,3" */
+    struct cause_rank *ranks;  /* late ones, most blamed first */
+    uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
+    struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
+    uint32_t n_others;
+    struct cause_site *sites; /* by falling waiting_ns */
+    struct cause_file *files; /* that a call of MPI-IO works on, by falling bytes */
+    uint32_t n_sites, n_files;
+};
+
+/* A routine as the source has it, inlined or not (those from system headers belong to who calls them), or an MPI
+ * function. */
+struct routine_profile {
+    const char *name; /* of a nameless one: where it lies, "libfoo.so+0x1a40" */
+    const char *file; /* NULL = unknown */
+    uint32_t line;
+    bool is_mpi, is_nameless;
+    double self_ns;  /* on a CPU; of an MPI function: inside it, waiting included */
+    double total_ns; /* with what it calls; in a cycle: with what is called outside of the cycle */
+    uint64_t calls;  /* 0 = not counted */
+    uint32_t cycle;  /* number from 1; 0 = it calls nobody who calls it */
+    double *rank_self_ns, *rank_total_ns;
+};
+
+/* Calls of one routine by another. */
+struct routine_arc {
+    uint32_t from, to;
+    uint64_t calls;           /* 0 = not counted */
+    double self_ns, below_ns; /* of the callee's self time and of that of its callees, what falls to this caller */
+};
+
+/* Where time went, by routine. Sigma self = time_ns. */
+struct profile {
+    struct routine_profile *routines; /* in order of appearance */
+    struct routine_arc *arcs;
+    double *cycle_total_ns; /* by cycle number */
+    uint32_t n_routines, n_arcs, n_cycles;
+    double time_ns;
+    double left_out_ns; /* profile of blame: what has no place in it (transfer, code without samples) */
+};
+
+/* A point of the program at which memory is asked for; recorded with --space. */
+struct allocation {
+    const char *file, *routine; /* NULL = unknown */
+    uint32_t line;
+    uint32_t place; /* code place around it, or CODE_NONE */
+    uint64_t bytes; /* sum over ranks */
+    uint64_t *rank_bytes;
+};
+
+struct efficiency {
+    double wall_ns, all_ns; /* all ranks' wall_ns, and the time of further threads that call MPI */
+    /* Parts of all_ns, which they add up to; ended_ns is what ranks lack that ended before the run. */
+    double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns, unrecorded_ns, ended_ns;
+    double parallel, load_balance, serialisation, transfer; /* POP, multiplicative; NAN when not defined */
+};
+
+struct analysis {
+    struct arena arena;
+    struct trace *trace; /* borrowed */
+    struct code *code;   /* borrowed; NULL for foreign archives */
+    struct step *steps;
+    struct wait_site *sites;        /* by falling waiting_ns */
+    struct cause *causes;           /* by falling waiting_ns, then step */
+    struct allocation *allocations; /* by falling bytes */
+    const char **notes;
+    uint32_t n_steps, n_sites, n_causes, n_allocations, n_notes;
+    uint64_t allocated_bytes; /* Sigma over allocations */
+    double waiting_ns;        /* Sigma over sites = Sigma over causes */
+    double unexplained_ns;    /* part of the characterisations that does not add up (clock error), absolute, reported */
+    double *rank_waiting_ns;  /* by rank */
+    struct efficiency efficiency;
+    struct profile profile;       /* of time */
+    struct profile blame_profile; /* of waiting, at the routines that caused it */
+    uint64_t n_mpi_calls, n_polls, n_events;
+    struct open_wait {           /* a wait that never ended */
+        uint32_t rank, for_rank; /* TRACE_NONE = unknown */
+        const char *call, *file;
+        uint32_t line;
+        bool is_sent; /* for a message that had been sent: nobody holds that up any more */
+        uint64_t since_ns;
+    } * open_waits;
+    uint32_t n_open_waits;
+};
+
+/* Runs all passes. `code` may be NULL (then steps are regions). Returns NULL after error(). */
+struct analysis *analysis_run(struct trace *trace, struct code *code);
+void analysis_free(struct analysis *analysis);

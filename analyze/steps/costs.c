@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/steps/costs.h"
+#include <math.h>
+
+enum { COLUMN_REST = 0, SEEN_BEFORE = 4, STEPS_SAMPLES_MIN = 20, OUTLIER = 8 };
+static const double LENGTH_ERROR = 0.2, ACROSS_RANKS = 0.05, SAMPLING_BIAS = 0.03, CONTRADICTION = 3, SHORTEST_NS = 100;
+
+/* Of stretches between two calls. */
+struct usual_length {
+    double log_sum;
+    uint64_t n;
+};
+
+void costs_begin(struct costs *costs, struct sites *sites, struct work *work, uint32_t n_ranks)
+{
+    *costs = (struct costs){.sites = sites, .work = work, .n_columns = 1, .n_ranks = n_ranks};
+    costs->ranks = arena_array(&costs->arena, struct rank_costs, n_ranks + 1);
+}
+
+static void rank_costs_release(struct rank_costs *rank)
+{
+    sparse_release(&rank->work);
+    sparse_release(&rank->steps);
+}
+
+void costs_release(struct costs *costs)
+{
+    for (uint32_t rank = 0; costs->ranks && rank < costs->n_ranks; rank++)
+        rank_costs_release(&costs->ranks[rank]);
+    rank_costs_release(&costs->all);
+    map_release(&costs->columns);
+    intern_release(&costs->pairs);
+    vec_release(&costs->lengths);
+    sparse_release(&costs->measured);
+    vec_release(&costs->row_columns);
+    vec_release(&costs->row_work);
+    arena_release(&costs->arena);
+}
+
+/* The usual length of such a stretch, this one included; 0 while too few have been seen. */
+static double usual_length(struct costs *costs, uint32_t rank, const struct stretch *stretch, double on_ns)
+{
+    uint32_t key[] = {rank, stretch->from, stretch->to};
+    uint32_t pair = intern_put(&costs->pairs, key, sizeof key);
+    if (pair == costs->lengths.n)
+        vec_push(&costs->lengths);
+    struct usual_length *length = &costs->lengths.at[pair];
+    length->log_sum += log(on_ns);
+    return ++length->n < SEEN_BEFORE ? 0 : exp(length->log_sum / (double)length->n);
+}
+
+static uint32_t column_of_place(struct costs *costs, uint32_t place, bool may_be_new)
+{
+    uint64_t *column = map_put(&costs->columns, place, NULL);
+    if (*column == COLUMN_REST && may_be_new && costs->n_columns < COSTS_COLUMNS_MAX)
+        *column = costs->n_columns++;
+    return (uint32_t)*column;
+}
+
+/* The measured work by column; each stands once. */
+static uint32_t row_make(struct costs *costs, bool may_add_columns)
+{
+    uint32_t n = 1;
+    vec_resize(&costs->row_columns, costs->measured.n + 1);
+    vec_resize(&costs->row_work, costs->measured.n + 1);
+    costs->row_columns.at[0] = COLUMN_REST;
+    costs->row_work.at[0] = 0;
+    for (size_t i = 0; i < costs->measured.n; i++) {
+        uint32_t column = column_of_place(costs, (uint32_t)costs->measured.at[i].key, may_add_columns);
+        uint32_t at = column == COLUMN_REST ? 0 : n++;
+        costs->row_columns.at[at] = column;
+        costs->row_work.at[at] = costs->measured.at[i].ns + (at ? 0 : costs->row_work.at[0]);
+    }
+    return n;
+}
+
+void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch)
+{
+    if (rank >= costs->n_ranks || !stretch->is_counted)
+        return;
+    struct rank_costs *at = &costs->ranks[rank];
+    double amounts[N_AMOUNTS];
+    stretch_split(stretch, amounts);
+    double on_ns = amounts[ON_CPU];
+    work_measure(costs->work, &stretch->counts, &costs->measured);
+    sparse_add_all(&at->work, &costs->measured, 1);
+    at->counted_ns += on_ns;
+    bool is_all_counted = stretch->is_count_whole && !sites_is_start(costs->sites, stretch->from);
+    bool is_equation = is_all_counted && !stretch->n_worker && on_ns >= SHORTEST_NS;
+    double usual_ns = is_equation ? usual_length(costs, rank, stretch, on_ns) : 0;
+    uint32_t n = row_make(costs, usual_ns > 0);
+    if (!is_equation)
+        return;
+    double error_ns = LENGTH_ERROR * fmax(usual_ns > 0 ? usual_ns : on_ns, on_ns / OUTLIER);
+    nnls_widen(&at->problem, &costs->arena, costs->n_columns);
+    nnls_add(&at->problem, costs->row_columns.at, costs->row_work.at, n, on_ns, 1 / (error_ns * error_ns));
+}
+
+static uint64_t step_key_of(uint64_t place, uint32_t step)
+{
+    return place << 32 | step;
+}
+
+/* A sample belongs to the innermost place in which work was counted. */
+static uint32_t frame_counted_place(struct costs *costs, uint32_t frame)
+{
+    const struct trace *trace = costs->sites->trace;
+    uint32_t n_seen = 0;
+    for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent) {
+        uint32_t place = sites_frame_place(costs->sites, frame);
+        if (place != CODE_NONE && map_get(&costs->columns, place))
+            return place;
+    }
+    return CODE_NONE;
+}
+
+static void add_sampled_steps(struct costs *costs, struct rank_costs *rank, uint32_t place, uint32_t step,
+                              const struct survey_entry *entry)
+{
+    uint64_t own_ns = entry->sampled_ns - entry->kernel_ns;
+    uint32_t in_kernel = steps_in_state(costs->sites->steps, step, STEP_BLOCKED);
+    if (own_ns)
+        sparse_add(&rank->steps, step_key_of(place, step), (double)own_ns);
+    if (entry->kernel_ns)
+        sparse_add(&rank->steps, step_key_of(place, in_kernel), (double)entry->kernel_ns);
+}
+
+static void take_samples(struct costs *costs, const struct survey *survey)
+{
+    for (size_t i = 0; i < survey->entries.n; i++) {
+        const struct survey_entry *entry = &survey->entries.at[i];
+        if (entry->rank >= costs->n_ranks || !entry->n_samples)
+            continue;
+        struct rank_costs *rank = &costs->ranks[entry->rank];
+        rank->sampled_ns += (double)entry->sampled_ns;
+        rank->n_samples += (double)entry->n_samples;
+        uint32_t place = frame_counted_place(costs, entry->frame), step = sites_sample_step(costs->sites, entry->frame);
+        if (place != CODE_NONE && step != TRACE_NONE)
+            add_sampled_steps(costs, rank, place, step, entry);
+    }
+}
+
+static void rank_join(struct costs *costs, struct rank_costs *rank)
+{
+    struct rank_costs *all = &costs->all;
+    sparse_pack(&rank->work);
+    sparse_pack(&rank->steps);
+    nnls_widen(&rank->problem, &costs->arena, costs->n_columns);
+    nnls_join(&all->problem, &rank->problem);
+    sparse_add_all(&all->work, &rank->work, 1);
+    sparse_add_all(&all->steps, &rank->steps, 1);
+    all->counted_ns += rank->counted_ns;
+    all->sampled_ns += rank->sampled_ns;
+    all->n_samples += rank->n_samples;
+}
+
+/* Work and sampled time by column. */
+struct column {
+    double work, sampled_ns;
+};
+
+static struct column *columns_gather(struct costs *costs, const struct rank_costs *rank, struct arena *arena)
+{
+    struct column *columns = arena_array(arena, struct column, costs->n_columns);
+    for (size_t i = 0; i < rank->work.n; i++)
+        columns[*map_get(&costs->columns, rank->work.at[i].key)].work += rank->work.at[i].ns;
+    for (size_t i = 0; i < rank->steps.n; i++)
+        columns[*map_get(&costs->columns, rank->steps.at[i].key >> 32)].sampled_ns += rank->steps.at[i].ns;
+    return columns;
+}
+
+/*
+ * What samples say of a column's cost. A unit of work costs the same everywhere, as an exponential distribution, and n
+ * samples of w ns each have been seen in so much work: the mean of the posterior and its relative variance. Work that
+ * calls what is not counted (a matrix product, output) may cost thousands of times as much, so the mean of the
+ * distribution is that of all but one of the samples, where that is more: one sample alone may have strayed there.
+ */
+static double sampled_cost(const struct rank_costs *rank, double work_sum, const struct column *column,
+                           double *variance)
+{
+    double usual = rank->counted_ns / work_sum;
+    double sample_ns = rank->n_samples > 0 ? rank->counted_ns / rank->n_samples : INFINITY;
+    double n = rank->n_samples > 0 ? column->sampled_ns / rank->sampled_ns * rank->n_samples : 0;
+    double samples_per_ns = column->work / sample_ns, mean = usual; /* of cost */
+    if (samples_per_ns > 0)
+        mean = fmax(usual, (n - 1) / samples_per_ns);
+    *variance = 1 / (1 + n) + SAMPLING_BIAS * SAMPLING_BIAS;
+    return (1 + n) / (1 / mean + samples_per_ns);
+}
+
+/* The cost on all processes together, unless samples of this one contradict it. */
+static void prefer_common_cost(const struct costs *costs, struct rank_costs *rank, uint32_t column, double cost,
+                               double variance)
+{
+    double common = costs->all.fitted[column].cost_ns, common_error = costs->all.fitted[column].error_ns;
+    double error = sqrt(ACROSS_RANKS * common * ACROSS_RANKS * common + common_error * common_error);
+    if (common > 0 && isfinite(error) && fabs(common - cost) < CONTRADICTION * sqrt(error * error + variance))
+        nnls_prefer(&rank->problem, column, common, 1 / (error * error));
+}
+
+static void rank_fit(struct costs *costs, struct rank_costs *rank)
+{
+    struct arena scratch = {0};
+    double work_sum = sparse_sum(&rank->work);
+    if (!(work_sum > 0) || !(rank->counted_ns > 0))
+        return;
+    struct column *columns = columns_gather(costs, rank, &scratch);
+    for (uint32_t i = 0; i < costs->n_columns; i++) {
+        double relative, cost = sampled_cost(rank, work_sum, &columns[i], &relative), variance = relative * cost * cost;
+        if (!(columns[i].work > 0))
+            continue;
+        nnls_prefer(&rank->problem, i, cost, 1 / variance);
+        if (rank != &costs->all && costs->all.fitted)
+            prefer_common_cost(costs, rank, i, cost, variance);
+    }
+    rank->fitted = arena_array(&costs->arena, struct nnls_cost, rank->problem.n);
+    nnls_solve(&rank->problem, &scratch, rank->fitted);
+    arena_release(&scratch);
+}
+
+void costs_fit(struct costs *costs, const struct survey *survey)
+{
+    take_samples(costs, survey);
+    nnls_widen(&costs->all.problem, &costs->arena, costs->n_columns);
+    for (uint32_t i = 0; i < costs->n_ranks; i++)
+        rank_join(costs, &costs->ranks[i]);
+    sparse_pack(&costs->all.work);
+    sparse_pack(&costs->all.steps);
+    rank_fit(costs, &costs->all);
+    for (uint32_t i = 0; i < costs->n_ranks; i++)
+        rank_fit(costs, &costs->ranks[i]);
+}
+
+/* The terms of one place in a packed vector by (place, step). */
+struct place_steps {
+    const struct term *at;
+    size_t n;
+    double sum_ns;
+};
+
+static struct place_steps steps_of_place(const struct sparse *steps, uint64_t place)
+{
+    size_t low = 0, high = steps->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (steps->at[middle].key < step_key_of(place, 0))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct place_steps found = {.at = steps->at + low};
+    for (; low < steps->n && steps->at[low].key >> 32 == place; low++) {
+        found.sum_ns += steps->at[low].ns;
+        found.n++;
+    }
+    return found;
+}
+
+/* The time of a place, to its steps as sampled on this process, else anywhere, else to the place itself. */
+static void place_spread(struct costs *costs, const struct rank_costs *rank, uint64_t place, double ns,
+                         struct sparse *out)
+{
+    struct place_steps steps = steps_of_place(&rank->steps, place);
+    if (!steps.n || steps.sum_ns * rank->n_samples < STEPS_SAMPLES_MIN * rank->sampled_ns)
+        steps = steps_of_place(&costs->all.steps, place);
+    for (size_t i = 0; i < steps.n; i++)
+        sparse_add(out, (uint32_t)steps.at[i].key, ns * steps.at[i].ns / steps.sum_ns);
+    if (!steps.n)
+        sparse_add(out, steps_put(costs->sites->steps, STEP_COMPUTING, WHAT_PLACE, (uint32_t)place, TRACE_NONE), ns);
+}
+
+bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, struct sparse *out)
+{
+    const struct rank_costs *at = rank < costs->n_ranks ? &costs->ranks[rank] : NULL;
+    if (!stretch->is_counted || !at || !at->fitted)
+        return false;
+    size_t n_before = out->n;
+    work_measure(costs->work, &stretch->counts, &costs->measured);
+    for (size_t i = 0; i < costs->measured.n; i++) {
+        const struct term *work = &costs->measured.at[i];
+        const uint64_t *column = map_get(&costs->columns, work->key);
+        double cost = column ? at->fitted[*column].cost_ns : 0;
+        if (cost > 0)
+            place_spread(costs, at, work->key, work->ns * cost, out);
+    }
+    return out->n > n_before;
+}
+
+static void add_place_work(struct costs *costs, uint64_t high, const struct sparse *bins, struct sparse *spread,
+                           struct sparse *out)
+{
+    uint32_t rank = key_rank(high);
+    work_measure(costs->work, bins, &costs->measured);
+    sparse_clear(spread);
+    for (size_t i = 0; i < costs->measured.n && rank < costs->n_ranks; i++)
+        place_spread(costs, &costs->ranks[rank], costs->measured.at[i].key, costs->measured.at[i].ns, spread);
+    for (size_t i = 0; i < spread->n; i++) {
+        const struct step_key *step = steps_key(costs->sites->steps, (uint32_t)spread->at[i].key);
+        if (step->what == WHAT_PLACE)
+            sparse_add(out, high | step->id, spread->at[i].ns);
+    }
+}
+
+void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out)
+{
+    struct sparse spread = {0};
+    for (size_t i = 0, end; i < bins->n; i = end) {
+        uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
+        for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
+            end++;
+        add_place_work(costs, high, &(struct sparse){.at = &bins->at[i], .n = end - i, .n_packed = end - i}, &spread,
+                       out);
+    }
+    sparse_pack(out);
+    sparse_release(&spread);
+}
+
+double costs_error(const struct costs *costs, uint32_t rank, uint32_t place)
+{
+    const struct rank_costs *at = rank < costs->n_ranks ? &costs->ranks[rank] : NULL;
+    const uint64_t *column = map_get(&costs->columns, place);
+    if (!at || !at->fitted || !column || *column == COLUMN_REST)
+        return 0;
+    const struct nnls_cost *cost = &at->fitted[*column];
+    return cost->cost_ns > 0 && isfinite(cost->error_ns) ? cost->error_ns / cost->cost_ns : 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a place costs on each process, from exact counts, and so how long each step of a stretch took, however short.
+ *
+ * In the first reading of the trace every counted stretch is one equation,
+ *     time on the CPU = sum over places of (work there, work.h) x (cost of one unit of it),
+ * added to the normal equations of its process (nnls.h). Work is what varies from stretch to stretch and from process
+ * to process; where it does not, the equations leave costs open, and priors decide, from the weakest to the strongest:
+ *  - a unit of work costs the same everywhere;
+ *  - a place costs on this process what it costs on all of them together, within a twentieth or so, unless its samples
+ * contradict;
+ *  - a place costs what its samples say, within their error.
+ *
+ * Equations are weighed as if a length were known to a fifth: relatively, because what disturbs a long stretch is long.
+ * The usual length is that of stretches between the same two calls, by the mean of logarithms, so that single
+ * interruptions that nothing recorded weigh little.
+ *
+ * A place has a column of its own as soon as it runs in a stretch that has been seen several times; beyond
+ * COSTS_COLUMNS_MAX, and in code that runs once, places share one column. Which steps a place stands for (a helper
+ * counts for the loop that calls it, pages are touched in the kernel) is what its samples say.
+ */
+#pragma once
+#include "analyze/counts/nnls.h"
+#include "analyze/steps/survey.h"
+#include "analyze/counts/work.h"
+
+enum { COSTS_COLUMNS_MAX = 128 };
+
+struct rank_costs {
+    struct nnls problem;
+    struct sparse work;  /* by place, over the run */
+    struct sparse steps; /* sampled weights by (place, step) */
+    double counted_ns;   /* on the CPU in counted stretches */
+    double sampled_ns;   /* weights of all samples */
+    double n_samples;
+    struct nnls_cost *fitted; /* by column; NULL = nothing was counted */
+};
+
+struct costs {
+    struct sites *sites;
+    struct work *work;
+    struct map columns; /* by place in which work was done */
+    uint32_t n_columns; /* the first is that of all other places */
+    struct intern pairs;
+    VEC(struct usual_length) lengths; /* by pair */
+    struct rank_costs *ranks, all;    /* `all` is filled in at the end */
+    uint32_t n_ranks;
+    struct sparse measured; /* scratch: work by place */
+    VEC(uint32_t) row_columns;
+    VEC(double) row_work;
+    struct arena arena;
+};
+
+void costs_begin(struct costs *costs, struct sites *sites, struct work *work, uint32_t n_ranks);
+void costs_release(struct costs *costs);
+/* First reading: a stretch is complete. */
+void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch);
+/* After it. */
+void costs_fit(struct costs *costs, const struct survey *survey);
+/* Relative durations of the steps of a counted stretch, by step; adds nothing and returns false when they are not
+ * known. */
+bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, struct sparse *out);
+/* Work of the places in which its time was sampled: a helper's is that of the loop that calls it. Bins are packed, by
+ * (KEY_ flags and rank; counter or frame); adds (the same; place) with its work to `out`, packed. After the fit. */
+void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out);
+/* The relative standard error of a place's cost on a process; 0 when it has none of its own. */
+double costs_error(const struct costs *costs, uint32_t rank, uint32_t place);

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/steps/lanes.h"
+#include <math.h>
+#include "analyze/counts/executions.h"
+#include "wrap/base/vec.h"
+
+static void stretch_begin(struct lane *lane, uint64_t now_ns)
+{
+    struct stretch *stretch = &lane->stretch;
+    stretch->begin_ns = lane->mark_ns = now_ns;
+    stretch->from = lane->site;
+    stretch->off_ns[OFF_PREEMPTED] = stretch->off_ns[OFF_BLOCKED] = 0;
+    stretch->worker_preempted_ns = stretch->young_ns = 0;
+    stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
+    sparse_clear(&stretch->on);
+    sparse_clear(&stretch->blocked);
+    sparse_clear(&stretch->sync);
+    sparse_clear(&stretch->worker);
+    sparse_clear(&stretch->idle);
+    sparse_clear(&stretch->paths);
+    sparse_clear(&stretch->counts);
+    stretch->is_counted = stretch->is_count_whole = false;
+}
+
+uint64_t stretch_length(const struct stretch *stretch)
+{
+    return stretch->end_ns > stretch->begin_ns ? stretch->end_ns - stretch->begin_ns : 0;
+}
+
+void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
+{
+    uint64_t left_ns = stretch_length(stretch);
+    for (int kind = 0; kind < OFF_N; kind++) {
+        uint64_t off_ns = stretch->off_ns[kind] < left_ns ? stretch->off_ns[kind] : left_ns;
+        amounts[kind] = (double)off_ns;
+        left_ns -= off_ns;
+    }
+    amounts[ON_CPU] = (double)left_ns;
+    /* A main thread that sleeps while young threads compute, which no sample tells, is about what they do. */
+    double young_ns = stretch->n_worker ? 0 : fmin((double)stretch->young_ns, amounts[OFF_BLOCKED]);
+    amounts[OFF_BLOCKED] -= young_ns;
+    amounts[ON_CPU] += young_ns;
+}
+
+static void lane_begin(struct lanes *lanes, uint32_t location)
+{
+    struct lane *lane = &lanes->at[location];
+    struct stretch kept = lane->stretch;
+    struct sparse bins = lane->bins;
+    sparse_clear(&bins);
+    *lane = (struct lane){.rank = lanes->trace->locations[location].rank,
+                          .is_worker = lane->is_worker,
+                          .context = TRACE_NONE,
+                          .frame = TRACE_NONE,
+                          .site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE),
+                          .next_worker = TRACE_NONE,
+                          .bins = bins,
+                          .stretch = kept};
+    stretch_begin(lane, lanes->trace->start_ns);
+}
+
+void lanes_begin(struct lanes *lanes, struct sites *sites)
+{
+    const struct trace *trace = sites->trace;
+    *lanes = (struct lanes){.sites = sites, .trace = trace};
+    size_t cap = 0, rank_cap = 0, workers_cap = 0, off_cap = 0;
+    vec_grow((void **)&lanes->at, &cap, trace->n_locations + 1, sizeof *lanes->at);
+    vec_grow((void **)&lanes->rank_lane, &rank_cap, trace->n_ranks + 1, sizeof *lanes->rank_lane);
+    vec_grow((void **)&lanes->rank_workers, &workers_cap, trace->n_ranks + 1, sizeof *lanes->rank_workers);
+    vec_grow((void **)&lanes->rank_is_off, &off_cap, trace->n_ranks + 1, sizeof *lanes->rank_is_off);
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
+        lanes->rank_lane[rank] = lanes->rank_workers[rank] = TRACE_NONE;
+        lanes->rank_is_off[rank] = false;
+    }
+    for (uint32_t i = trace->n_locations; i-- > 0;) {
+        const struct trace_location *location = &trace->locations[i];
+        lanes->at[i] = (struct lane){.is_worker = location->thread != 0};
+        lane_begin(lanes, i);
+        if (location->thread == 0 && location->rank < trace->n_ranks)
+            lanes->rank_lane[location->rank] = i;
+    }
+}
+
+void lanes_rewind(struct lanes *lanes)
+{
+    for (uint32_t i = 0; i < lanes->trace->n_locations; i++)
+        lane_begin(lanes, i);
+    for (uint32_t rank = 0; rank < lanes->trace->n_ranks; rank++) {
+        lanes->rank_workers[rank] = TRACE_NONE;
+        lanes->rank_is_off[rank] = false;
+    }
+}
+
+void lanes_release(struct lanes *lanes)
+{
+    for (uint32_t i = 0; lanes->at && i < lanes->trace->n_locations; i++) {
+        sparse_release(&lanes->at[i].stretch.on);
+        sparse_release(&lanes->at[i].stretch.blocked);
+        sparse_release(&lanes->at[i].stretch.sync);
+        sparse_release(&lanes->at[i].stretch.worker);
+        sparse_release(&lanes->at[i].stretch.idle);
+        sparse_release(&lanes->at[i].stretch.paths);
+        sparse_release(&lanes->at[i].stretch.counts);
+        sparse_release(&lanes->at[i].bins);
+    }
+    vec_free(lanes->at);
+    vec_free(lanes->rank_lane);
+    vec_free(lanes->rank_workers);
+    vec_free(lanes->rank_is_off);
+}
+
+/* Recorders that see nothing but MPI put one or two regions of their own around everything; those say nothing. */
+static bool context_is_told(const struct lanes *lanes, uint32_t at)
+{
+    if (at == TRACE_NONE)
+        return false;
+    const struct trace *trace = lanes->trace;
+    const struct context *context = sites_context_at(lanes->sites, at);
+    const struct trace_region *region = context->region < trace->n_regions ? &trace->regions[context->region] : NULL;
+    if (region && region->file && region->line_first)
+        return true;
+    return context->parent != TRACE_NONE && sites_context_at(lanes->sites, context->parent)->parent != TRACE_NONE;
+}
+
+/* Charges the time since the last mark to the user region the location is in. Otherwise nothing is known. */
+static void lane_mark_path(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
+{
+    if (now_ns > lane->mark_ns && context_is_told(lanes, lane->context)) {
+        uint32_t step = steps_put(lanes->sites->steps, STEP_COMPUTING, WHAT_PATH, lane->context, TRACE_NONE);
+        sparse_add(&lane->stretch.paths, step, (double)(now_ns - lane->mark_ns));
+    }
+    lane->mark_ns = now_ns;
+}
+
+static uint32_t lane_main(const struct lanes *lanes, const struct lane *lane)
+{
+    return lane->rank < lanes->trace->n_ranks ? lanes->rank_lane[lane->rank] : TRACE_NONE;
+}
+
+/* A worker's counts are its process's. */
+static void lane_bins(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    uint32_t main_lane = lane_main(lanes, lane);
+    struct lane *to = lane->is_worker && main_lane != TRACE_NONE ? &lanes->at[main_lane] : lane;
+    for (uint32_t i = 0; i < event->n_bins; i++) {
+        uint32_t point = event->bins[i].point;
+        if (point < lanes->trace->n_points && lanes->trace->points[point].is_young_time)
+            to->young_ns += event->bins[i].value;
+        else
+            sparse_add(&to->bins, point, (double)event->bins[i].value);
+    }
+    to->has_bins |= to == lane;
+}
+
+/* The call at which bins were taken: they are the stretch's, and so are the frames in which it began and ends. */
+static void lane_count(struct lane *lane)
+{
+    struct stretch *stretch = &lane->stretch;
+    stretch->is_counted = lane->has_bins;
+    stretch->is_count_whole = lane->has_bins && lane->was_counted;
+    lane->was_counted = lane->has_bins;
+    if (!lane->has_bins)
+        return;
+    if (lane->counted_frame)
+        sparse_add(&lane->bins, COUNT_FRAME | (lane->counted_frame - 1), -1);
+    if (lane->frame < COUNT_FRAME)
+        sparse_add(&lane->bins, COUNT_FRAME | lane->frame, 1);
+    lane->counted_frame = lane->frame < COUNT_FRAME ? lane->frame + 1 : 0;
+    lane->has_bins = false;
+    sparse_absorb(&stretch->counts, &lane->bins);
+}
+
+bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)
+{
+    return rank < lanes->trace->n_ranks && lanes->rank_is_off[rank];
+}
+
+/* What the workers were sampled in while their main thread's stretch lasted is the stretch's. */
+static void stretch_take_workers(struct lanes *lanes, struct lane *lane)
+{
+    if (lane_main(lanes, lane) != (uint32_t)(lane - lanes->at))
+        return;
+    uint32_t *first = &lanes->rank_workers[lane->rank];
+    while (*first != TRACE_NONE) {
+        struct lane *worker = &lanes->at[*first];
+        *first = worker->next_worker;
+        worker->is_listed = false;
+        if (!worker->is_worker)
+            continue;
+        sparse_absorb(&lane->stretch.worker, &worker->stretch.worker);
+        sparse_absorb(&lane->stretch.idle, &worker->stretch.idle);
+        lane->stretch.n_worker += worker->stretch.n_worker;
+        lane->stretch.n_idle += worker->stretch.n_idle;
+        worker->stretch.n_worker = worker->stretch.n_idle = 0;
+    }
+}
+
+/* The first call of a thread: it was no worker before either. */
+static void lane_become_caller(struct lane *lane)
+{
+    struct stretch *stretch = &lane->stretch;
+    if (!lane->is_worker)
+        return;
+    lane->is_worker = false;
+    sparse_absorb(&stretch->on, &stretch->worker);
+    stretch->n_on += stretch->n_worker;
+    stretch->n_worker = 0;
+}
+
+/* At the call of lane->site, or at the end. The call that switches recording on or off belongs to what was before. */
+static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
+{
+    lane->stretch.end_ns = now_ns;
+    lane->stretch.to = lane->site;
+    lane->stretch.is_off = lane->is_off = lanes_rank_is_off(lanes, lane->rank);
+    lane->stretch.young_ns = lane->young_ns;
+    lane->young_ns = 0;
+    stretch_take_workers(lanes, lane);
+}
+
+static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    uint32_t context = sites_context(lanes->sites, event->frame);
+    lane_mark_path(lanes, lane, event->time_ns);
+    lane->site = sites_put(lanes->sites, context == TRACE_NONE ? lane->context : context, event->region);
+    lane_become_caller(lane);
+    stretch_end(lanes, lane, event->time_ns);
+    lane->region = event->region;
+    lane->frame = event->frame;
+    lane->enter_ns = event->time_ns;
+    lane->depth = 1;
+    lane->idle.n = 0;
+    lane_count(lane);
+    return LANE_ENTERED;
+}
+
+static enum lane_news lane_enter(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    if (lane->depth) {
+        lane->depth++;
+        return LANE_NOTHING;
+    }
+    if (event->region < lanes->trace->n_regions && lanes->trace->regions[event->region].is_mpi)
+        return lane_enter_mpi(lanes, lane, event);
+    lane_mark_path(lanes, lane, event->time_ns);
+    lane->context = sites_enter(lanes->sites, lane->context, event->region);
+    return LANE_NOTHING;
+}
+
+static enum lane_news lane_leave(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    if (lane->depth) {
+        if (--lane->depth)
+            return LANE_NOTHING;
+        stretch_begin(lane, event->time_ns);
+        return LANE_LEFT;
+    }
+    lane_mark_path(lanes, lane, event->time_ns);
+    if (lane->context != TRACE_NONE)
+        lane->context = sites_context_at(lanes->sites, lane->context)->parent;
+    return LANE_NOTHING;
+}
+
+/* True when a sample tells of a stretch: the main thread's, of a worker. */
+static bool lane_is_sampled(struct lanes *lanes, struct lane *lane)
+{
+    uint32_t main_lane = lane->is_worker ? lane_main(lanes, lane) : TRACE_NONE;
+    if (!lane->is_worker)
+        return !lane->depth;
+    if (main_lane == TRACE_NONE || lanes->at[main_lane].depth)
+        return false;
+    if (!lane->is_listed) {
+        lane->next_worker = lanes->rank_workers[lane->rank];
+        lanes->rank_workers[lane->rank] = (uint32_t)(lane - lanes->at);
+        lane->is_listed = true;
+    }
+    return true;
+}
+
+static void lane_sample(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    uint32_t step = lane_is_sampled(lanes, lane) ? sites_sample_step(lanes->sites, event->frame) : TRACE_NONE;
+    if (step == TRACE_NONE || !event->weight_ns)
+        return;
+    struct stretch *stretch = &lane->stretch;
+    double weight = (double)event->weight_ns;
+    /* Where no switches are recorded, looks at who sleeps are all that is known of the time off the CPU. */
+    if ((event->flags & WW_S_BLOCKED) && !lane->is_worker && !lane->off_since_ns)
+        stretch->off_ns[OFF_BLOCKED] += event->weight_ns;
+    bool is_asleep = event->flags & WW_S_BLOCKED, is_idle = sites_sample_is_idle(lanes->sites, event->frame);
+    if (is_asleep && lane->is_worker)
+        return;
+    if (event->flags & WW_S_SYNC) {
+        sparse_add(&stretch->sync, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
+        stretch->n_sync++;
+    } else if (is_idle) {
+        sparse_add(&stretch->idle, step, weight);
+        stretch->n_idle++;
+    } else if (lane->is_worker) {
+        sparse_add(&stretch->worker, step, weight);
+        stretch->n_worker++;
+    } else if (is_asleep) {
+        sparse_add(&stretch->blocked, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
+        stretch->n_blocked++;
+    } else {
+        bool in_kernel = event->flags & WW_S_KERNEL;
+        sparse_add(&stretch->on, in_kernel ? steps_in_state(lanes->sites->steps, step, STEP_BLOCKED) : step, weight);
+        stretch->n_on++;
+    }
+}
+
+/* It would have worked on what its main thread is about. */
+static void worker_on(struct lanes *lanes, struct lane *worker, uint64_t now_ns)
+{
+    uint32_t at = lane_main(lanes, worker);
+    struct lane *main = at == TRACE_NONE || lanes->at[at].depth ? NULL : &lanes->at[at];
+    uint64_t begin_ns = main ? main->stretch.begin_ns : 0;
+    uint64_t since_ns = worker->off_since_ns > begin_ns ? worker->off_since_ns : begin_ns;
+    if (main && worker->off_since_ns && worker->off_kind == OFF_PREEMPTED && now_ns > since_ns)
+        main->stretch.worker_preempted_ns += now_ns - since_ns;
+    worker->off_since_ns = 0;
+}
+
+static void lane_on(struct lane *lane, uint64_t now_ns)
+{
+    if (!lane->off_since_ns)
+        return;
+    uint64_t begin_ns = lane->depth ? lane->enter_ns : lane->stretch.begin_ns;
+    uint64_t since_ns = lane->off_since_ns > begin_ns ? lane->off_since_ns : begin_ns;
+    lane->off_since_ns = 0;
+    if (now_ns <= since_ns)
+        return;
+    if (!lane->depth) {
+        lane->stretch.off_ns[lane->off_kind] += now_ns - since_ns;
+    } else if (lane->off_kind == OFF_PREEMPTED) {
+        lane->idle.times[lane->idle.n++ % IDLE_KEPT] = (struct idle_time){.from_ns = since_ns, .to_ns = now_ns};
+    }
+}
+
+uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t sum_ns = 0;
+    for (uint32_t i = 0; i < idle->n && i < IDLE_KEPT; i++) {
+        struct idle_time time = idle->times[i];
+        uint64_t begin_ns = time.from_ns > from_ns ? time.from_ns : from_ns;
+        uint64_t end_ns = time.to_ns < to_ns ? time.to_ns : to_ns;
+        sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
+    }
+    return sum_ns;
+}
+
+static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    lane->is_ended = true;
+    if (!lane->depth) {
+        lane_mark_path(lanes, lane, event->time_ns);
+        lane->site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE);
+        stretch_end(lanes, lane, event->time_ns);
+    }
+    return LANE_ENDED;
+}
+
+/* Only a location on a CPU enters, leaves or is sampled: then its return to the CPU was lost, and since when is
+ * unknown.
+ */
+static bool event_is_on_cpu(const struct event *event)
+{
+    return event->kind == EV_ENTER || event->kind == EV_LEAVE ||
+           (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED));
+}
+
+/* A main thread has been there since the run began, other threads come later. */
+static void lane_begin_late(struct lanes *lanes, const struct event *event)
+{
+    struct lane *lane = &lanes->at[event->loc];
+    lane->is_begun = true;
+    if (lanes->trace->locations[event->loc].thread != 0)
+        stretch_begin(lane, event->time_ns);
+}
+
+enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
+{
+    struct lane *lane = &lanes->at[event->loc];
+    if (lane->is_ended)
+        return LANE_NOTHING;
+    if (!lane->is_begun)
+        lane_begin_late(lanes, event);
+    if (lane->off_since_ns && event_is_on_cpu(event))
+        lane->off_since_ns = 0;
+    switch (event->kind) {
+    case EV_ENTER:
+        return lane_enter(lanes, lane, event);
+    case EV_LEAVE:
+        return lane_leave(lanes, lane, event);
+    case EV_SAMPLE:
+        lane_sample(lanes, lane, event);
+        break;
+    case EV_OFF:
+        lane->off_since_ns = event->time_ns;
+        lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
+        break;
+    case EV_ON:
+        if (lane->is_worker)
+            worker_on(lanes, lane, event->time_ns);
+        else
+            lane_on(lane, event->time_ns);
+        break;
+    case EV_BINS:
+        lane_bins(lanes, lane, event);
+        break;
+    case EV_CONTROL:
+        if (lane->rank < lanes->trace->n_ranks)
+            lanes->rank_is_off[lane->rank] = !event->flags;
+        break;
+    case EV_END:
+        return lane_end(lanes, lane, event);
+    default:
+        break;
+    }
+    return LANE_NOTHING;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From events to calls: for every location, whether it is inside MPI, and what happened since it last was (a stretch).
+ *
+ * Both passes over the trace use it. A thread that never calls MPI is a worker: its samples belong to the stretch of
+ * its process's main thread, so that the loop inside a parallel region is found. That it never does is not known before
+ * it has done so, or the main thread's stretch ends: until then it keeps its samples.
+ */
+#pragma once
+#include "analyze/steps/sites.h"
+#include "wrap/base/sparse.h"
+
+enum off_kind { OFF_PREEMPTED, OFF_BLOCKED, OFF_N };
+/* What a stretch is made of: time off the CPU by kind, and the rest. */
+enum { ON_CPU = OFF_N, N_AMOUNTS = OFF_N + 1 };
+
+/* What a location did between two MPI calls. */
+struct stretch {
+    uint64_t begin_ns, end_ns;
+    uint32_t from, to; /* sites */
+    uint64_t off_ns[OFF_N];
+    struct sparse on, blocked, worker; /* sampled weights by step */
+    struct sparse sync;                /* likewise, asleep until another thread wakes it */
+    struct sparse idle;                /* likewise, spinning inside a threading run-time */
+    uint64_t young_ns;                 /* workers that ended unsampled were on a CPU, all of them together */
+    uint64_t worker_preempted_ns;      /* workers were off the CPU although runnable, all of them together */
+    uint32_t n_on, n_blocked, n_sync, n_worker, n_idle;
+    struct sparse paths;  /* exact durations by step (regions of foreign archives) */
+    struct sparse counts; /* bins and frames in flight (executions.h), when is_counted */
+    bool is_off;          /* recording was switched off: nothing is known of it but its length */
+    bool is_counted;
+    bool is_count_whole; /* they were also taken at its beginning: else they are of more than this stretch */
+};
+
+enum { IDLE_KEPT = 16 };
+
+/* When a location was last preempted; the oldest times are forgotten first. */
+struct idle {
+    uint32_t n; /* ever */
+    struct idle_time {
+        uint64_t from_ns, to_ns;
+    } times[IDLE_KEPT];
+};
+
+struct lane {
+    uint32_t rank;
+    bool is_worker;
+    uint32_t depth;               /* of regions entered since MPI was, MPI's included; 0 = outside MPI */
+    uint32_t context;             /* of user regions entered */
+    uint32_t region, site, frame; /* of the present or last MPI call */
+    uint64_t enter_ns;
+    uint64_t off_since_ns; /* 0 = on a CPU */
+    enum off_kind off_kind;
+    uint64_t mark_ns; /* up to here the stretch's paths are accounted for */
+    struct idle idle; /* inside the present MPI call */
+    bool is_begun, is_ended;
+    bool is_listed;         /* among its rank's busy workers, */
+    uint32_t next_worker;   /* of which this is the next; TRACE_NONE */
+    bool is_off;            /* as its rank was when the present or last MPI call began */
+    struct sparse bins;     /* taken since the last call at which they were, this process's workers' among them */
+    uint64_t young_ns;      /* told with them */
+    bool has_bins;          /* of its own: the next call is the one at which they were taken */
+    bool was_counted;       /* at the last call */
+    uint32_t counted_frame; /* call stack when bins were last taken, plus 1; 0 = none */
+    struct stretch stretch;
+};
+
+struct lanes {
+    struct sites *sites;
+    const struct trace *trace;
+    struct lane *at;        /* by location */
+    uint32_t *rank_lane;    /* main thread's location of each rank */
+    uint32_t *rank_workers; /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
+    bool *rank_is_off;      /* the program has switched recording off there */
+};
+
+enum lane_news {
+    LANE_NOTHING,
+    LANE_ENTERED, /* an MPI call began: the stretch is complete */
+    LANE_LEFT,    /* it ended; a new stretch begins */
+    LANE_ENDED,   /* the location's last event: the stretch is complete when it is outside MPI */
+};
+
+void lanes_begin(struct lanes *lanes, struct sites *sites);
+/* The first event again; what was learned about workers is kept. */
+void lanes_rewind(struct lanes *lanes);
+void lanes_release(struct lanes *lanes);
+bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank);
+enum lane_news lanes_feed(struct lanes *lanes, const struct event *event);
+/* Splits a stretch's length exactly into its amounts: what the clock of the scheduler and ours disagree about is taken
+ * from the times off the CPU. */
+void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS]);
+uint64_t stretch_length(const struct stretch *stretch);
+/* How long it was preempted between two times. */
+uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/steps/pools.h"
+#include "analyze/steps/costs.h"
+#include "wrap/base/vec.h"
+#include <math.h>
+
+enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, FIT_SAMPLES = 100, AS_SAMPLED = -1 };
+#define ATOM_IS_POOL 0x80000000u
+
+void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
+{
+    *pools = (struct pools){.sites = sites, .costs = costs};
+}
+
+void pools_release(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->n; i++) {
+        sparse_release(&pools->at[i].on);
+        sparse_release(&pools->at[i].blocked);
+        sparse_release(&pools->at[i].sync);
+        sparse_release(&pools->at[i].worker);
+        sparse_release(&pools->at[i].idle);
+    }
+    vec_free(pools->at);
+    intern_release(&pools->keys);
+    arena_release(&pools->arena);
+}
+
+struct pool_key {
+    uint32_t rank, from, to, bucket;
+};
+
+/* Half octaves of the time that was not taken away by the scheduler. */
+static uint32_t stretch_bucket(const struct stretch *stretch)
+{
+    double amounts[N_AMOUNTS];
+    stretch_split(stretch, amounts);
+    return (uint32_t)(2 * log2(amounts[ON_CPU] + amounts[OFF_BLOCKED] + 1));
+}
+
+static uint32_t stretch_n_samples(const struct stretch *stretch)
+{
+    return stretch->n_on + stretch->n_blocked + stretch->n_sync + stretch->n_worker + stretch->n_idle;
+}
+
+static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct stretch *stretch)
+{
+    uint32_t id = intern_put(&pools->keys, &key, sizeof key);
+    if (id == pools->n)
+        vec_push(pools);
+    struct pool *pool = &pools->at[id];
+    sparse_add_all(&pool->on, &stretch->on, 1);
+    sparse_add_all(&pool->blocked, &stretch->blocked, 1);
+    sparse_add_all(&pool->sync, &stretch->sync, 1);
+    sparse_add_all(&pool->worker, &stretch->worker, 1);
+    sparse_add_all(&pool->idle, &stretch->idle, 1);
+    pool->n_samples += stretch_n_samples(stretch);
+    pool->n_blocked += stretch->n_blocked;
+    pool->n_sync += stretch->n_sync;
+    pool->worker_preempted_ns += (double)stretch->worker_preempted_ns;
+    pool->n_worker += stretch->n_worker;
+    return id;
+}
+
+void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch)
+{
+    if (!stretch_n_samples(stretch))
+        return;
+    struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
+    uint32_t alike = pool_add(pools, key, stretch);
+    key.rank = RANK_ALL;
+    uint32_t everybody = pool_add(pools, key, stretch);
+    key.rank = rank;
+    key.bucket = BUCKET_ALL;
+    uint32_t all = pool_add(pools, key, stretch);
+    pools->at[alike].all = all;
+    pools->at[all].all = pools->at[everybody].all = INTERN_NONE;
+    pools->at[everybody].is_of_all_ranks = true;
+}
+
+/* As if so many of its samples were those of all lengths, in the same proportions. */
+static void pool_top_up(struct pool *pool, const struct pool *all)
+{
+    double part = (double)POOL_SAMPLES_PRIOR / all->n_samples;
+    sparse_add_all(&pool->on, &all->on, part);
+    sparse_add_all(&pool->blocked, &all->blocked, part);
+    sparse_add_all(&pool->sync, &all->sync, part);
+    sparse_add_all(&pool->worker, &all->worker, part);
+    sparse_add_all(&pool->idle, &all->idle, part);
+    pool->n_samples += POOL_SAMPLES_PRIOR;
+    pool->n_blocked += all->n_blocked > 0;
+    pool->n_sync += all->n_sync > 0;
+    pool->n_worker += all->n_worker > 0;
+    pool->worker_preempted_ns += part * all->worker_preempted_ns;
+}
+
+void pools_complete(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->n; i++) {
+        struct pool *pool = &pools->at[i];
+        if (pool->all != INTERN_NONE && pool->n_samples >= POOL_SAMPLES_MIN && pool->n_samples < POOL_SAMPLES_OWN)
+            pool_top_up(pool, &pools->at[pool->all]);
+    }
+}
+
+static uint32_t pool_with_samples(struct pools *pools, struct pool_key key)
+{
+    uint32_t id = intern_find(&pools->keys, &key, sizeof key);
+    return id != INTERN_NONE && pools->at[id].n_samples >= POOL_SAMPLES_MIN ? id : INTERN_NONE;
+}
+
+static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+{
+    struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
+    uint32_t id = pool_with_samples(pools, key);
+    if (id != INTERN_NONE)
+        return id;
+    key.bucket = BUCKET_ALL;
+    id = pool_with_samples(pools, key);
+    if (id != INTERN_NONE)
+        return id;
+    key.rank = RANK_ALL;
+    key.bucket = stretch_bucket(stretch);
+    return pool_with_samples(pools, key);
+}
+
+/* What a process did while its main thread slept: weights of samples, and of times without one. */
+struct asleep {
+    double worker_ns, preempted_ns; /* its workers computed, or would have */
+    double sync_ns, blocked_ns;     /* its main thread slept and nobody computed */
+};
+
+static void asleep_scale(struct asleep *asleep, double workers, double sync, double blocked)
+{
+    asleep->worker_ns *= workers;
+    asleep->preempted_ns *= workers;
+    asleep->sync_ns *= sync;
+    asleep->blocked_ns *= blocked;
+}
+
+/*
+ * While a main thread sleeps its workers may be busy, and then they are what the process does, for as long as they are.
+ * A main thread that is known to wait for another thread waits for busy workers all the time, though the first part of
+ * a young worker's work is not sampled.
+ */
+static struct asleep asleep_of(const struct sparse *worker, const struct sparse *sync, const struct sparse *blocked,
+                               double preempted_ns)
+{
+    struct asleep asleep = {
+        .worker_ns = sparse_sum(worker), .sync_ns = sparse_sum(sync), .blocked_ns = sparse_sum(blocked)};
+    asleep.preempted_ns = asleep.worker_ns > 0 ? preempted_ns : 0; /* else nobody knows in what */
+    double busy_ns = asleep.worker_ns + asleep.preempted_ns, asleep_ns = asleep.sync_ns + asleep.blocked_ns;
+    double left = asleep_ns > busy_ns ? (asleep_ns - busy_ns) / asleep_ns : 0;
+    if (busy_ns < asleep.sync_ns && busy_ns > asleep.sync_ns / 2)
+        asleep_scale(&asleep, asleep.sync_ns / busy_ns, 0, 1);
+    else
+        asleep_scale(&asleep, 1, left, left);
+    return asleep;
+}
+
+/* In proportion to the weights, `ns` in all. */
+static void add_in_state(struct sparse *out, const struct sparse *weights, double ns, struct steps *steps, int state)
+{
+    double sum = sparse_sum(weights);
+    for (size_t i = 0; i < weights->n && ns > 0; i++) {
+        uint32_t step = (uint32_t)weights->at[i].key;
+        step = state < 0 ? step : steps_in_state(steps, step, (enum step_state)state);
+        sparse_add(out, step, ns * weights->at[i].ns / sum);
+    }
+}
+
+static void shares_gather_asleep(struct steps *steps, const struct pool *pool, struct sparse *out)
+{
+    struct asleep asleep = asleep_of(&pool->worker, &pool->sync, &pool->blocked, pool->worker_preempted_ns);
+    add_in_state(out, &pool->worker, asleep.worker_ns, steps, AS_SAMPLED);
+    add_in_state(out, &pool->worker, asleep.preempted_ns, steps, STEP_DESCHEDULED);
+    add_in_state(out, &pool->sync, asleep.sync_ns, steps, AS_SAMPLED);
+    add_in_state(out, &pool->blocked, asleep.blocked_ns, steps, AS_SAMPLED);
+}
+
+/* Which samples tell about an amount of time, and the state they mean. */
+static void shares_gather(struct steps *steps, const struct pool *pool, int amount, struct sparse *out)
+{
+    static const enum step_state off_state[OFF_N] = {STEP_DESCHEDULED, STEP_BLOCKED};
+    if (amount == OFF_BLOCKED && (pool->n_worker || pool->n_blocked || pool->n_sync)) {
+        shares_gather_asleep(steps, pool, out);
+        return;
+    }
+    struct sparse from = {0};
+    sparse_add_all(&from, &pool->on, 1);
+    sparse_add_all(&from, &pool->worker, 1);
+    if (!from.n)
+        sparse_add_all(&from, &pool->idle, 1);
+    if (!from.n)
+        sparse_add_all(&from, &pool->blocked, 1);
+    for (size_t i = 0; i < from.n; i++) {
+        uint32_t step = (uint32_t)from.at[i].key;
+        if (amount != ON_CPU)
+            step = steps_in_state(steps, step, off_state[amount]);
+        sparse_add(out, step, from.at[i].ns);
+    }
+    sparse_release(&from);
+}
+
+static struct shares shares_make(struct pools *pools, const struct pool *pool, int amount)
+{
+    struct sparse weights = {0};
+    shares_gather(pools->sites->steps, pool, amount, &weights);
+    sparse_pack(&weights);
+    double sum = sparse_sum(&weights);
+    struct shares shares = {.at = arena_copy(&pools->arena, weights.at, weights.n * sizeof *weights.at),
+                            .n = weights.n};
+    for (size_t i = 0; i < shares.n; i++)
+        shares.at[i].ns /= sum;
+    sparse_release(&weights);
+    return shares;
+}
+
+struct shares pools_expand(struct pools *pools, uint32_t atom, struct term *single)
+{
+    *single = (struct term){.key = atom, .ns = 1};
+    if (!(atom & ATOM_IS_POOL))
+        return (struct shares){.at = single, .n = 1};
+    uint32_t number = atom & ~ATOM_IS_POOL;
+    struct pool *pool = &pools->at[number / N_AMOUNTS];
+    struct shares *shares = &pool->shares[number % N_AMOUNTS];
+    if (!shares->n)
+        *shares = shares_make(pools, pool, (int)(number % N_AMOUNTS));
+    return *shares;
+}
+
+bool pools_atom_is_code(const struct pools *pools, uint32_t atom)
+{
+    if (atom & ATOM_IS_POOL)
+        return (atom & ~ATOM_IS_POOL) % N_AMOUNTS != OFF_PREEMPTED;
+    return step_state_is_code((enum step_state)steps_key(pools->sites->steps, atom)->state);
+}
+
+/* Whole nanoseconds in proportion to the weights, exactly `amount` in all. */
+static void spread_by_weight(struct sparse *out, uint32_t rank, const struct sparse *weights, double amount)
+{
+    double sum = sparse_sum(weights), seen = 0, given = 0;
+    for (size_t i = 0; i < weights->n; i++) {
+        seen += weights->at[i].ns;
+        double until = i + 1 == weights->n ? amount : floor(amount * (seen / sum));
+        sparse_add(out, atom_key(rank, (uint32_t)weights->at[i].key), until - given);
+        given = until;
+    }
+}
+
+/* With its own samples, or what stands for them: the stretch is a pool of one. */
+static void spread_own(struct pools *pools, uint32_t rank, const struct stretch *stretch, const struct sparse *on,
+                       const double *amounts, struct sparse *out)
+{
+    struct pool pool = {.on = *on,
+                        .blocked = stretch->blocked,
+                        .sync = stretch->sync,
+                        .worker = stretch->worker,
+                        .idle = stretch->idle,
+                        .worker_preempted_ns = (double)stretch->worker_preempted_ns,
+                        .n_blocked = stretch->n_blocked,
+                        .n_sync = stretch->n_sync,
+                        .n_worker = stretch->n_worker};
+    for (int amount = 0; amount < N_AMOUNTS; amount++) {
+        if (!amounts[amount])
+            continue;
+        struct sparse weights = {0};
+        shares_gather(pools->sites->steps, &pool, amount, &weights);
+        sparse_pack(&weights);
+        spread_by_weight(out, rank, &weights, amounts[amount]);
+        sparse_release(&weights);
+    }
+}
+
+static uint32_t step_of_start(struct pools *pools)
+{
+    return steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
+}
+
+/* Of a stretch on the CPU, by its counts. Before its code runs a process is loaded: what the counts cost explains
+ * little of that. */
+static bool counted_steps(struct pools *pools, uint32_t rank, const struct stretch *stretch, double on_ns,
+                          struct sparse *on)
+{
+    if (!costs_of_stretch(pools->costs, rank, stretch, on))
+        return false;
+    double counted_ns = sparse_sum(on);
+    if (sites_is_start(pools->sites, stretch->from) && on_ns > counted_ns)
+        sparse_add(on, step_of_start(pools), on_ns - counted_ns);
+    return true;
+}
+
+/*
+ * With exact counts: they are as good as FIT_SAMPLES samples, which the stretch's own are added to. False when it has
+ * none, or when threads share the work. Pools know better where time was blocked.
+ */
+static bool spread_counted(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t pool,
+                           const double *amounts, struct sparse *out)
+{
+    struct sparse on = {0};
+    double left[N_AMOUNTS] = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED], amounts[ON_CPU]};
+    bool is_parallel = stretch->n_worker || (pool != INTERN_NONE && pools->at[pool].n_worker);
+    if (is_parallel || !counted_steps(pools, rank, stretch, amounts[ON_CPU], &on))
+        return false;
+    double sample_ns = stretch->n_on ? sparse_sum(&stretch->on) / stretch->n_on : 1, sum = sparse_sum(&on);
+    for (size_t i = 0; i < on.n; i++)
+        on.at[i].ns *= FIT_SAMPLES * sample_ns / sum;
+    sparse_add_all(&on, &stretch->on, 1);
+    if (!stretch->n_blocked && pool != INTERN_NONE && pools->at[pool].n_blocked) {
+        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (pool * N_AMOUNTS + OFF_BLOCKED)), amounts[OFF_BLOCKED]);
+        left[OFF_BLOCKED] = 0;
+    }
+    spread_own(pools, rank, stretch, &on, left, out);
+    sparse_release(&on);
+    return true;
+}
+
+static void spread_pooled(uint32_t rank, uint32_t pool, const double *amounts, struct sparse *out)
+{
+    for (int amount = 0; amount < N_AMOUNTS; amount++)
+        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (pool * N_AMOUNTS + (uint32_t)amount)), amounts[amount]);
+}
+
+/* Nothing is known of the steps but the calls around them. */
+static void spread_unknown(struct pools *pools, uint32_t rank, const struct stretch *stretch, const double *amounts,
+                           struct sparse *out)
+{
+    static const enum step_state states[N_AMOUNTS] = {STEP_DESCHEDULED, STEP_BLOCKED, STEP_COMPUTING};
+    struct steps *steps = pools->sites->steps;
+    bool is_start = sites_is_start(pools->sites, stretch->from);
+    uint32_t pair = is_start ? 0 : sites_pair(pools->sites, stretch->from, stretch->to);
+    for (int amount = 0; amount < N_AMOUNTS; amount++) {
+        if (!amounts[amount])
+            continue;
+        uint32_t step = is_start ? step_of_start(pools) : steps_put(steps, states[amount], WHAT_GAP, pair, TRACE_NONE);
+        sparse_add(out, atom_key(rank, step), amounts[amount]);
+    }
+}
+
+/* Regions were entered and left: exact, and what lies outside them all is unknown. */
+static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *stretch, double amounts[N_AMOUNTS],
+                         struct sparse *out)
+{
+    sparse_pack(&stretch->paths);
+    for (size_t i = 0; i < stretch->paths.n; i++)
+        sparse_add(out, atom_key(rank, (uint32_t)stretch->paths.at[i].key), stretch->paths.at[i].ns);
+    double rest[N_AMOUNTS] = {[ON_CPU] = (double)stretch_length(stretch) - sparse_sum(&stretch->paths)};
+    spread_unknown(pools, rank, stretch, rest, out);
+    amounts[ON_CPU] += amounts[OFF_PREEMPTED] + amounts[OFF_BLOCKED];
+    amounts[OFF_PREEMPTED] = amounts[OFF_BLOCKED] = 0;
+}
+
+/* How many samples the shares are worth; 0 = exact, or nothing is known. */
+static double spread_by_knowledge(struct pools *pools, uint32_t rank, const struct stretch *stretch,
+                                  const double *amounts, struct sparse *out)
+{
+    uint32_t n_own = stretch_n_samples(stretch), pool = pool_of_stretch(pools, rank, stretch);
+    double n_on = stretch->n_on;
+    if (spread_counted(pools, rank, stretch, pool, amounts, out))
+        return n_on > 0 ? (FIT_SAMPLES + n_on) * (FIT_SAMPLES + n_on) / n_on : 0;
+    if (n_own >= POOL_SAMPLES_OWN) {
+        spread_own(pools, rank, stretch, &stretch->on, amounts, out);
+        return n_own;
+    }
+    if (pool == INTERN_NONE) {
+        spread_unknown(pools, rank, stretch, amounts, out);
+        return 0;
+    }
+    spread_pooled(rank, pool, amounts, out);
+    return pools->at[pool].is_of_all_ranks ? 1 : pools->at[pool].n_samples;
+}
+
+/* What the time blocked was, by the stretch's own samples or else by its pool's. */
+static void spent_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch, struct spent *spent)
+{
+    double blocked_ns = spent->off_ns[OFF_BLOCKED];
+    uint32_t id = stretch_n_samples(stretch) < POOL_SAMPLES_OWN ? pool_of_stretch(pools, rank, stretch) : INTERN_NONE;
+    const struct pool *pool = id == INTERN_NONE ? NULL : &pools->at[id];
+    struct asleep asleep =
+        pool ? asleep_of(&pool->worker, &pool->sync, &pool->blocked, pool->worker_preempted_ns)
+             : asleep_of(&stretch->worker, &stretch->sync, &stretch->blocked, (double)stretch->worker_preempted_ns);
+    double all_ns = asleep.worker_ns + asleep.preempted_ns + asleep.sync_ns + asleep.blocked_ns;
+    if (!(all_ns > 0))
+        return;
+    asleep_scale(&asleep, blocked_ns / all_ns, blocked_ns / all_ns, blocked_ns / all_ns);
+    spent->asleep_ns = asleep.sync_ns;
+    spent->off_ns[OFF_BLOCKED] -= asleep.worker_ns + asleep.preempted_ns;
+    spent->off_ns[OFF_PREEMPTED] += asleep.preempted_ns;
+    spent->on_ns += asleep.worker_ns;
+}
+
+/*
+ * A thread that has next to nothing to compute, and is off the CPU although runnable while its workers compute, was
+ * most likely preempted by them on its way to sleep: nobody waits for it then, but for them.
+ */
+static void take_for_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch,
+                            double amounts[N_AMOUNTS])
+{
+    enum { OFF_FOR_LONG = 20 }; /* times as long as on it: more than others of its kind can take away from it */
+    if (amounts[OFF_PREEMPTED] < OFF_FOR_LONG * amounts[ON_CPU])
+        return;
+    uint32_t pool = stretch->n_worker ? INTERN_NONE : pool_of_stretch(pools, rank, stretch);
+    if (!stretch->n_worker && (pool == INTERN_NONE || !pools->at[pool].n_worker))
+        return;
+    amounts[OFF_BLOCKED] += amounts[OFF_PREEMPTED];
+    amounts[OFF_PREEMPTED] = 0;
+}
+
+struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
+{
+    double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0;
+    if (stretch->is_off) {
+        uint32_t step = steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
+        sparse_add(out, atom_key(rank, step), length_ns);
+        return (struct spent){.unrecorded_ns = length_ns};
+    }
+    stretch_split(stretch, amounts);
+    take_for_asleep(pools, rank, stretch, amounts);
+    if (stretch->paths.n)
+        spread_paths(pools, rank, stretch, amounts, out);
+    else
+        n_samples = spread_by_knowledge(pools, rank, stretch, amounts, out);
+    struct spent spent = {.on_ns = amounts[ON_CPU],
+                          .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},
+                          .noise_ns2 = n_samples ? length_ns * length_ns / n_samples : 0};
+    if (spent.off_ns[OFF_BLOCKED] > 0)
+        spent_asleep(pools, rank, stretch, &spent);
+    return spent;
+}

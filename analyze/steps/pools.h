@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long each step of a stretch took.
+ *
+ * The length of a stretch and its time off the CPU are measured; samples only share out what is left, so that steps
+ * always sum to the measured length. A stretch with few samples has no shares of its own: stretches of one process
+ * between the same two call sites, of like length (half an octave), are pooled, and each gets the shares of its pool. A
+ * pool that is poor itself borrows a few samples from that of all lengths; one that has next to none gives way to it,
+ * and that one to the pool of like length of all processes together: who takes as long there runs the same code, as a
+ * rule, and time that both sides of a wait spend has to have one name to cancel. Where that is poor too it is "the code
+ * between X and Y". Pools are filled in a first pass over the trace.
+ *
+ * A stretch that takes its shares from a pool is kept as atoms (pool, what), whose steps are looked up when a wait is
+ * explained: a stretch costs one look-up however many loops it ran through.
+ */
+#pragma once
+#include "analyze/steps/lanes.h"
+
+enum {
+    POOL_SAMPLES_OWN = 20,  /* a stretch with so many has shares of its own */
+    POOL_SAMPLES_MIN = 3,   /* below, nothing is said of the steps */
+    POOL_SAMPLES_PRIOR = 2, /* borrowed from all lengths where there are fewer than POOL_SAMPLES_OWN */
+};
+
+struct pool {
+    struct sparse on, blocked, sync, worker, idle;
+    double worker_preempted_ns;
+    uint32_t n_samples, n_worker, n_blocked, n_sync;
+    uint32_t all; /* the pool of all lengths; INTERN_NONE = it is that itself */
+    bool is_of_all_ranks;
+    struct shares {
+        struct term *at; /* step, share; sums to 1 */
+        size_t n;
+    } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU; made when first asked for */
+};
+
+struct pools {
+    struct sites *sites;
+    struct costs *costs;
+    struct intern keys;
+    struct pool *at;
+    size_t n, cap;
+    struct arena arena;
+};
+
+/* What a stretch came to. */
+struct spent {
+    double on_ns, off_ns[OFF_N];
+    double asleep_ns;     /* of the time blocked: until another thread of the process woke it */
+    double unrecorded_ns; /* all of it, while recording was switched off */
+    double noise_ns2;
+};
+
+void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs);
+void pools_release(struct pools *pools);
+/* First pass: a stretch of `rank` is complete. */
+void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch);
+/* After it. */
+void pools_complete(struct pools *pools);
+/* Second pass: adds the stretch's atoms to `out`, keys made by atom_key; they sum to its length. */
+struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out);
+
+/* True when an atom's steps are what the program's code did (step_state_is_code). */
+bool pools_atom_is_code(const struct pools *pools, uint32_t atom);
+/* The steps and shares that an atom stands for; valid until the next call. Any step is an atom of itself. */
+struct shares pools_expand(struct pools *pools, uint32_t atom, struct term *single);

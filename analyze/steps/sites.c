@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/steps/sites.h"
+#include "wrap/base/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP_NOWHERE = UINT32_MAX - 1 }; /* asked, nothing known */
+
+static uint32_t *numbers_unknown(uint32_t n)
+{
+    uint32_t *numbers = NULL;
+    size_t cap = 0;
+    vec_grow((void **)&numbers, &cap, n + 1, sizeof *numbers);
+    memset(numbers, 0xff, (n + 1) * sizeof *numbers);
+    return numbers;
+}
+
+static bool path_is_threading(const char *path)
+{
+    static const char *const runtimes[] = {"libgomp", "libomp", "libiomp"};
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+    for (size_t i = 0; name && i < sizeof runtimes / sizeof *runtimes; i++)
+        if (!strncmp(name, runtimes[i], strlen(runtimes[i])))
+            return true;
+    return false;
+}
+
+/* The call of a return address is the instruction before it. */
+uint32_t sites_frame_place(struct sites *sites, uint32_t at)
+{
+    const struct trace_frame *frame = &sites->trace->frames[at];
+    if (!sites->code || frame->module == TRACE_NONE || code_module_is_runtime(sites->code, frame->module))
+        return CODE_NONE;
+    return code_place_at(sites->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+}
+
+/* A loop that calls MPI goes on across the waits: it cannot be what differs between two of them. */
+static bool place_spans_waits(const struct sites *sites, uint32_t place)
+{
+    return place < sites->calls_mpi.n && sites->calls_mpi.at[place];
+}
+
+static void mark_place(struct sites *sites, uint32_t place)
+{
+    for (; place != CODE_NONE && !place_spans_waits(sites, place); place = code_place(sites->code, place)->parent) {
+        if (place >= sites->calls_mpi.n)
+            vec_resize(&sites->calls_mpi, place + 1);
+        sites->calls_mpi.at[place] = true;
+    }
+}
+
+/* By the name in the call; false for calls through pointers. */
+static bool frame_calls_mpi(const struct sites *sites, const struct trace_frame *frame)
+{
+    struct code_callee callee;
+    if (frame->module == TRACE_NONE || code_module_is_runtime(sites->code, frame->module) ||
+        !code_callee_at(sites->code, frame->module, frame->address, &callee) || !callee.name)
+        return false;
+    const char *name = callee.name + (callee.name[0] == 'P' || callee.name[0] == 'p');
+    return !strncmp(name, "MPI_", 4) || !strncmp(name, "mpi_", 4);
+}
+
+/*
+ * Everything that leads to an MPI call. The stack of a call ends in a return address that nothing was called from; a
+ * sample's ends in the instruction itself. Only a sample on the way into MPI, before the call is seen to begin, or out
+ * of it lies below the same return address, and that in code without a place.
+ */
+static void mark_places_that_call_mpi(struct sites *sites)
+{
+    enum { IS_CALLER = 1, IS_MARKED = 2, CALLS_ELSEWHERE = 4 };
+    const struct trace *trace = sites->trace;
+    VEC(uint8_t) state = {0};
+    vec_resize(&state, trace->n_frames);
+    for (uint32_t frame = 0; frame < trace->n_frames; frame++)
+        if (trace->frames[frame].parent < trace->n_frames)
+            state.at[trace->frames[frame].parent] |=
+                IS_CALLER | (sites_frame_place(sites, frame) == CODE_NONE ? CALLS_ELSEWHERE : 0);
+    for (uint32_t frame = 0; frame < trace->n_frames; frame++) {
+        bool is_leaf = !(state.at[frame] & IS_CALLER);
+        bool may_call = is_leaf || (state.at[frame] & CALLS_ELSEWHERE && frame_calls_mpi(sites, &trace->frames[frame]));
+        if (!may_call || !trace->frames[frame].is_return)
+            continue;
+        for (uint32_t at = frame; at < trace->n_frames && !(state.at[at] & IS_MARKED); at = trace->frames[at].parent) {
+            state.at[at] |= IS_MARKED;
+            mark_place(sites, sites_frame_place(sites, at));
+        }
+    }
+    vec_release(&state);
+}
+
+void sites_begin(struct sites *sites, const struct trace *trace, struct code *code, struct steps *steps)
+{
+    *sites = (struct sites){.trace = trace, .code = code, .steps = steps};
+    sites->frame_context = numbers_unknown(trace->n_frames);
+    sites->frame_step = numbers_unknown(trace->n_frames);
+    size_t cap = 0;
+    vec_grow((void **)&sites->module_is_threading, &cap, trace->n_modules + 1, sizeof *sites->module_is_threading);
+    for (uint32_t i = 0; i < trace->n_modules; i++)
+        sites->module_is_threading[i] = path_is_threading(trace->modules[i].path);
+    if (code)
+        mark_places_that_call_mpi(sites);
+}
+
+bool sites_sample_is_idle(const struct sites *sites, uint32_t frame)
+{
+    uint32_t module = frame < sites->trace->n_frames ? sites->trace->frames[frame].module : TRACE_NONE;
+    return module < sites->trace->n_modules && sites->module_is_threading[module];
+}
+
+void sites_release(struct sites *sites)
+{
+    vec_free(sites->frame_context);
+    vec_free(sites->frame_step);
+    vec_free(sites->module_is_threading);
+    vec_release(&sites->hosts);
+    vec_release(&sites->calls_mpi);
+    intern_release(&sites->contexts);
+    intern_release(&sites->sites);
+    intern_release(&sites->pairs);
+    intern_release(&sites->lines);
+    vec_release(&sites->line_address);
+}
+
+uint32_t sites_enter(struct sites *sites, uint32_t parent, uint32_t region)
+{
+    struct context context = {.parent = parent, .module = TRACE_NONE, .region = region};
+    return intern_put(&sites->contexts, &context, sizeof context);
+}
+
+/* The address that stands for all copies of this call's source line. */
+static uint64_t call_address(struct sites *sites, const struct trace_frame *frame)
+{
+    if (!sites->code || frame->module == TRACE_NONE)
+        return frame->address;
+    struct code_spot spot = code_spot_at(sites->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+    if (!spot.file || !spot.line)
+        return frame->address;
+    struct arena scratch = {0};
+    const char *line =
+        arena_printf(&scratch, "%u %s:%u %s:%u %s", frame->module, spot.file, spot.line,
+                     spot.call_file ? spot.call_file : "", spot.call_line, spot.host_routine ? spot.host_routine : "");
+    uint32_t id = intern_text(&sites->lines, line);
+    arena_release(&scratch);
+    if (id == sites->line_address.n)
+        *vec_push(&sites->line_address) = frame->address;
+    return sites->line_address.at[id];
+}
+
+static bool module_is_runtime(const struct sites *sites, uint32_t module)
+{
+    return module != TRACE_NONE && (!sites->code || code_module_is_runtime(sites->code, module));
+}
+
+uint32_t sites_user_context(const struct sites *sites, uint32_t context)
+{
+    while (context != TRACE_NONE && module_is_runtime(sites, sites_context_at(sites, context)->module))
+        context = sites_context_at(sites, context)->parent;
+    return context;
+}
+
+static uint32_t context_of_frame(struct sites *sites, const struct trace_frame *frame)
+{
+    uint32_t parent = frame->parent == TRACE_NONE ? TRACE_NONE : sites->frame_context[frame->parent];
+    if (module_is_runtime(sites, frame->module) && sites_user_context(sites, parent) != TRACE_NONE)
+        return parent;
+    struct context context = {.parent = parent,
+                              .module = frame->module,
+                              .address = call_address(sites, frame),
+                              .region = frame->module == TRACE_NONE ? frame->region : TRACE_NONE,
+                              .is_return = frame->is_return};
+    return intern_put(&sites->contexts, &context, sizeof context);
+}
+
+uint32_t sites_context(struct sites *sites, uint32_t frame)
+{
+    const struct trace *trace = sites->trace;
+    if (frame >= trace->n_frames)
+        return TRACE_NONE;
+    VEC(uint32_t) open = {0};
+    for (uint32_t at = frame; at < trace->n_frames && sites->frame_context[at] == TRACE_NONE;
+         at = trace->frames[at].parent) {
+        if (open.n > trace->n_frames)
+            break; /* a damaged archive may say that a frame calls itself */
+        *vec_push(&open) = at;
+    }
+    while (open.n) {
+        uint32_t at = open.at[--open.n];
+        sites->frame_context[at] = context_of_frame(sites, &trace->frames[at]);
+    }
+    vec_release(&open);
+    return sites->frame_context[frame];
+}
+
+uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region)
+{
+    struct site site = {.context = context, .region = region};
+    return intern_put(&sites->sites, &site, sizeof site);
+}
+
+const struct context *sites_context_at(const struct sites *sites, uint32_t context)
+{
+    return sites->contexts.items[context].bytes;
+}
+
+const struct site *sites_at(const struct sites *sites, uint32_t site)
+{
+    return sites->sites.items[site].bytes;
+}
+
+bool sites_step_is_spinning(const struct sites *sites, uint32_t step)
+{
+    const struct step_key *key = steps_key(sites->steps, step);
+    if (key->what != WHAT_SITE)
+        return false;
+    uint32_t region = sites_at(sites, key->id)->region;
+    return region != TRACE_NONE && strstr(sites->trace->regions[region].name, "Win_sync");
+}
+
+bool sites_is_start(const struct sites *sites, uint32_t site)
+{
+    return sites_at(sites, site)->region == TRACE_NONE;
+}
+
+uint32_t sites_innermost(struct sites *sites, uint32_t site)
+{
+    struct site at = *sites_at(sites, site);
+    if (at.context == TRACE_NONE)
+        return site;
+    struct context context = *sites_context_at(sites, at.context);
+    context.parent = TRACE_NONE;
+    return sites_put(sites, intern_put(&sites->contexts, &context, sizeof context), at.region);
+}
+
+uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to)
+{
+    uint32_t pair[2] = {from, to};
+    return intern_put(&sites->pairs, pair, sizeof pair);
+}
+
+const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair)
+{
+    return sites->pairs.items[pair].bytes;
+}
+
+struct found_place {
+    uint32_t place, frame; /* where the search may go on outwards */
+    bool is_loop;          /* and between two waits */
+};
+
+/* What was called from `frame` is to whoever wrote that: a header's loop is a loop of theirs, on the line of the call.
+ */
+static struct found_place frame_find_call(const struct sites *sites, uint32_t frame, bool is_loop)
+{
+    const struct trace_frame *at = &sites->trace->frames[frame];
+    uint32_t place = code_place_of_call(sites->code, at->module, at->address - (at->is_return ? 1 : 0), is_loop);
+    return (struct found_place){.place = place, .frame = frame, .is_loop = is_loop};
+}
+
+/* A call from a loop that goes on across the waits is a place of its own: the loop explains nothing. */
+static struct found_place narrow_to_call(const struct sites *sites, struct found_place found)
+{
+    if (found.place == CODE_NONE || !code_place(sites->code, found.place)->is_loop || found.is_loop ||
+        !sites->trace->frames[found.frame].is_return)
+        return found;
+    struct found_place call = frame_find_call(sites, found.frame, false);
+    return call.place != CODE_NONE ? call : found;
+}
+
+/*
+ * From `frame` outwards: the first loop that lies between two waits, else the first place of user code. What lies in
+ * system headers belongs to who called it: to the loop around the call, else, if it is a loop, to the call. So does
+ * what a library does that is called from between the loops.
+ */
+static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
+{
+    struct found_place first = {.place = CODE_NONE, .frame = TRACE_NONE}, call = first;
+    const struct trace *trace = sites->trace;
+    bool is_first_system = false, is_in_header_loop = false;
+    uint32_t n_seen = 0;
+    for (uint32_t at = frame; at < trace->n_frames && n_seen++ < trace->n_frames; at = trace->frames[at].parent) {
+        uint32_t id = sites_frame_place(sites, at);
+        if (id == CODE_NONE)
+            continue;
+        const struct code_place *place = code_place(sites->code, id);
+        struct found_place here = {
+            .place = id, .frame = at, .is_loop = place->is_loop && !place_spans_waits(sites, id)};
+        if (here.is_loop && !place->is_system)
+            return here;
+        is_in_header_loop |= here.is_loop;
+        if (is_in_header_loop && !place->is_system && call.place == CODE_NONE)
+            call = frame_find_call(sites, at, true);
+        if (first.place == CODE_NONE || (is_first_system && !place->is_system)) {
+            first = here;
+            is_first_system = place->is_system;
+        }
+    }
+    return call.place != CODE_NONE ? call : narrow_to_call(sites, first);
+}
+
+static uint32_t sample_step_by_region(struct sites *sites, uint32_t frame)
+{
+    if (sites->trace->frames[frame].module != TRACE_NONE)
+        return STEP_NOWHERE;
+    return steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, sites_context(sites, frame), TRACE_NONE);
+}
+
+static const char *routine_around(struct sites *sites, uint32_t frame)
+{
+    const struct trace *trace = sites->trace;
+    uint32_t n_seen = 0;
+    for (uint32_t at = trace->frames[frame].parent; at < trace->n_frames && n_seen++ < trace->n_frames;
+         at = trace->frames[at].parent) {
+        uint32_t place = sites_frame_place(sites, at);
+        const char *routine = place == CODE_NONE ? NULL : code_place(sites->code, place)->routine;
+        if (routine)
+            return routine;
+    }
+    return NULL;
+}
+
+static void note_host(struct sites *sites, const struct found_place *found)
+{
+    const struct code_place *place = code_place(sites->code, found->place);
+    const char *routine = place->routine || place->file ? NULL : routine_around(sites, found->frame);
+    if (!routine)
+        return;
+    if (found->place >= sites->hosts.n)
+        vec_resize(&sites->hosts, (size_t)found->place + 1);
+    struct place_host *host = &sites->hosts.at[found->place];
+    host->is_one_of_several |= host->routine && strcmp(host->routine, routine);
+    host->routine = host->routine ? host->routine : routine;
+}
+
+static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
+{
+    struct found_place inner = frames_find_loop(sites, frame);
+    if (inner.place == CODE_NONE)
+        return sample_step_by_region(sites, frame);
+    note_host(sites, &inner);
+    struct found_place caller = frames_find_loop(sites, sites->trace->frames[inner.frame].parent);
+    return steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, inner.place, caller.is_loop ? caller.place : TRACE_NONE);
+}
+
+uint32_t sites_sample_step(struct sites *sites, uint32_t frame)
+{
+    if (frame >= sites->trace->n_frames)
+        return TRACE_NONE;
+    uint32_t *step = &sites->frame_step[frame];
+    if (*step == TRACE_NONE)
+        *step = sample_step_find(sites, frame);
+    return *step == STEP_NOWHERE ? TRACE_NONE : *step;
+}

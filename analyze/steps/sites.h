@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where things happen: call paths, MPI call sites, and the step that a sample belongs to.
+ *
+ * A context is a call stack (recorded frames) or, where an archive has none, a call path of entered regions. A site is
+ * an MPI function called from a context. Equal stacks of different processes are one context, and so are stacks that
+ * differ only in which copy of a source line they pass through: compilers duplicate calls when they unroll loops or
+ * specialise paths, and nobody wants to read of two barriers where the source has one. What a run-time library does
+ * inside, when the program calls it from one line, is no path of its own either.
+ */
+#pragma once
+#include "analyze/code/code.h"
+#include "analyze/steps/steps.h"
+#include "wrap/base/vec.h"
+
+/* The first routine outwards that has a name, in the stacks of a place without one. */
+struct place_host {
+    const char *routine; /* NULL = none */
+    bool is_one_of_several;
+};
+
+struct sites {
+    const struct trace *trace;
+    struct code *code;
+    struct steps *steps;
+    uint32_t *frame_context; /* context of each recorded frame; TRACE_NONE = not asked yet */
+    uint32_t *frame_step;    /* step of a sample with this frame; TRACE_NONE = not asked yet */
+    bool *module_is_threading;
+    VEC(struct place_host) hosts; /* by code place, where that has no name */
+    VEC(bool) calls_mpi;          /* by code place: an MPI call is made in it, directly or not */
+    struct intern contexts, sites, pairs;
+    struct intern lines;        /* source lines of calls */
+    VEC(uint64_t) line_address; /* by line: the address that stands for it */
+};
+
+struct context {
+    uint32_t parent; /* context; TRACE_NONE */
+    uint32_t module; /* TRACE_NONE: a region */
+    uint64_t address;
+    uint32_t region;
+    uint32_t is_return;
+};
+
+struct site {
+    uint32_t context; /* TRACE_NONE = unknown */
+    uint32_t region;  /* the MPI function; TRACE_NONE: before the first or after the last call */
+};
+
+void sites_begin(struct sites *sites, const struct trace *trace, struct code *code, struct steps *steps);
+void sites_release(struct sites *sites);
+/* The context that entering a region in `parent` makes (foreign archives). */
+uint32_t sites_enter(struct sites *sites, uint32_t parent, uint32_t region);
+uint32_t sites_context(struct sites *sites, uint32_t frame);
+uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region);
+/* The innermost context of user code, this one or around it; TRACE_NONE. */
+uint32_t sites_user_context(const struct sites *sites, uint32_t context);
+const struct context *sites_context_at(const struct sites *sites, uint32_t context);
+const struct site *sites_at(const struct sites *sites, uint32_t site);
+/* True for time in a loop of MPI_Win_sync: it waits for what another process is to write into memory that they share.
+ */
+bool sites_step_is_spinning(const struct sites *sites, uint32_t step);
+/* No call: what follows it is the start of a process or a thread. */
+bool sites_is_start(const struct sites *sites, uint32_t site);
+/* The same call whoever led to it: only the innermost frame is kept. */
+uint32_t sites_innermost(struct sites *sites, uint32_t site);
+/* Two sites in succession, as one number. */
+uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to);
+const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
+/*
+ * The step (computing) of a sample: the innermost frame of user code that lies in a natural loop, so that straight-line
+ * helpers, the run-time library and routines of system headers are charged to the loop that calls them. Loops that call
+ * MPI do not count (they go on across the waits and explain none); where there is no other, it is the innermost place
+ * of user code. TRACE_NONE when nothing is known.
+ */
+uint32_t sites_sample_step(struct sites *sites, uint32_t frame);
+/* The place of a frame of user code, or CODE_NONE. */
+uint32_t sites_frame_place(struct sites *sites, uint32_t frame);
+/* True in a threading run-time, where a thread waits for its fellows. */
+bool sites_sample_is_idle(const struct sites *sites, uint32_t frame);

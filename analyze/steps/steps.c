@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/steps/steps.h"
+
+uint32_t steps_put(struct steps *steps, enum step_state state, enum step_what what, uint32_t id, uint32_t caller)
+{
+    struct step_key key = {.state = state, .what = what, .id = id, .caller = caller};
+    return intern_put(&steps->keys, &key, sizeof key);
+}
+
+const struct step_key *steps_key(const struct steps *steps, uint32_t step)
+{
+    return steps->keys.items[step].bytes;
+}
+
+uint32_t steps_in_state(struct steps *steps, uint32_t step, enum step_state state)
+{
+    struct step_key key = *steps_key(steps, step);
+    return steps_put(steps, state, key.what, key.id, key.caller);
+}
+
+uint32_t steps_base(struct steps *steps, uint32_t step)
+{
+    static const enum step_state states[] = {
+        [WHAT_PLACE] = STEP_COMPUTING, [WHAT_PATH] = STEP_COMPUTING, [WHAT_SITE] = STEP_MPI,
+        [WHAT_GAP] = STEP_COMPUTING,   [WHAT_START] = STEP_UNKNOWN,  [WHAT_OFF] = STEP_UNKNOWN,
+        [WHAT_CLOCK] = STEP_UNKNOWN};
+    struct step_key key = *steps_key(steps, step);
+    return steps_put(steps, states[key.what], key.what, key.id, TRACE_NONE);
+}
+
+uint32_t steps_n(const struct steps *steps)
+{
+    return (uint32_t)steps->keys.n;
+}
+
+void steps_release(struct steps *steps)
+{
+    intern_release(&steps->keys);
+}
+
+bool step_state_is_code(enum step_state state)
+{
+    return state == STEP_COMPUTING || state == STEP_BLOCKED;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/waits/gatherings.h"
+#include <stdlib.h>
+
+struct gather_space_state {
+    uint64_t *n_joined; /* by member: operations so far */
+    uint64_t base;      /* number of pending.at[first] */
+    size_t first;
+    VEC(struct gathering *) pending;
+};
+
+struct gather_comm {
+    bool is_ready, is_identity;
+    struct map index; /* rank -> index + 1 */
+    struct gather_space_state spaces[GATHER_N_SPACES];
+};
+
+void gatherings_begin(struct gatherings *gatherings, const struct trace *trace, struct links *links)
+{
+    *gatherings = (struct gatherings){.trace = trace, .links = links};
+    size_t cap = 0, ended_cap = 0;
+    vec_grow((void **)&gatherings->comms, &cap, trace->n_comms + 1, sizeof *gatherings->comms);
+    memset(gatherings->comms, 0, (trace->n_comms + 1) * sizeof *gatherings->comms);
+    vec_grow((void **)&gatherings->has_ended, &ended_cap, trace->n_ranks + 1, sizeof *gatherings->has_ended);
+    memset(gatherings->has_ended, 0, (trace->n_ranks + 1) * sizeof *gatherings->has_ended);
+    for (uint32_t i = 0; i < trace->n_neighbors; i++)
+        *map_put(&gatherings->neighbors, (uint64_t)trace->neighbors[i].comm << 32 | trace->neighbors[i].rank, NULL) =
+            (uint64_t)i + 1;
+}
+
+const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank)
+{
+    const uint64_t *slot = map_get(&gatherings->neighbors, (uint64_t)comm << 32 | rank);
+    return slot ? &gatherings->trace->neighbors[*slot - 1] : NULL;
+}
+
+uint32_t gather_comm_size(const struct trace *trace, uint32_t comm)
+{
+    return comm == trace->n_comms ? trace->n_ranks : trace->comms[comm].n + trace->comms[comm].n_remote;
+}
+
+uint32_t gather_comm_rank(const struct trace *trace, uint32_t comm, uint32_t index)
+{
+    return comm == trace->n_comms ? index : trace->comms[comm].ranks[index];
+}
+
+static struct gather_comm *comm_ready(struct gatherings *gatherings, uint32_t comm)
+{
+    struct gather_comm *state = &gatherings->comms[comm];
+    if (state->is_ready)
+        return state;
+    uint32_t n = gather_comm_size(gatherings->trace, comm);
+    state->is_ready = state->is_identity = true;
+    for (uint32_t i = 0; i < n; i++)
+        if (gather_comm_rank(gatherings->trace, comm, i) != i)
+            state->is_identity = false;
+    for (uint32_t i = n; !state->is_identity && i-- > 0;)
+        *map_put(&state->index, gather_comm_rank(gatherings->trace, comm, i), NULL) = i + 1;
+    for (int space = 0; space < GATHER_N_SPACES; space++) {
+        size_t cap = 0;
+        vec_grow((void **)&state->spaces[space].n_joined, &cap, n + 1, sizeof *state->spaces[space].n_joined);
+        memset(state->spaces[space].n_joined, 0, (n + 1) * sizeof *state->spaces[space].n_joined);
+    }
+    return state;
+}
+
+static uint32_t comm_index(const struct gather_comm *state, uint32_t n, uint32_t rank)
+{
+    if (state->is_identity)
+        return rank < n ? rank : TRACE_NONE;
+    const uint64_t *slot = map_get(&state->index, rank);
+    return slot ? (uint32_t)*slot - 1 : TRACE_NONE;
+}
+
+static uint32_t comm_n_ended(const struct gatherings *gatherings, uint32_t comm, uint32_t n)
+{
+    uint32_t n_ended = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t rank = gather_comm_rank(gatherings->trace, comm, i);
+        n_ended += rank >= gatherings->trace->n_ranks || gatherings->has_ended[rank];
+    }
+    return n_ended;
+}
+
+static struct gathering *gathering_make(struct gatherings *gatherings, const struct gather_call *call)
+{
+    uint32_t n = gather_comm_size(gatherings->trace, call->comm);
+    struct gathering *gathering = NULL;
+    size_t cap = 0;
+    vec_grow((void **)&gathering, &cap, 1, sizeof *gathering);
+    *gathering = (struct gathering){.comm = call->comm,
+                                    .n = n,
+                                    .n_absent = comm_n_ended(gatherings, call->comm, n),
+                                    .holds = 1,
+                                    .class = call->class,
+                                    .coll = call->coll,
+                                    .root = TRACE_NONE,
+                                    .last = TRACE_NONE};
+    cap = 0;
+    vec_grow((void **)&gathering->points, &cap, n + 1, sizeof(struct point *));
+    memset(gathering->points, 0, (n + 1) * sizeof(struct point *));
+    return gathering;
+}
+
+struct gathering *gathering_hold(struct gathering *gathering)
+{
+    gathering->holds++;
+    return gathering;
+}
+
+void gathering_drop(struct gatherings *gatherings, struct gathering *gathering)
+{
+    if (!--gathering->holds)
+        *vec_push(&gatherings->finished) = gathering;
+}
+
+void gathering_free(struct gatherings *gatherings, struct gathering *gathering)
+{
+    for (uint32_t i = 0; i < gathering->n; i++)
+        point_drop(gatherings->links, gathering->points[i]);
+    point_drop(gatherings->links, gathering->came.point);
+    vec_free(gathering->points);
+    vec_free(gathering->order);
+    vec_free(gathering);
+}
+
+struct entry {
+    uint64_t time_ns;
+    uint32_t index;
+};
+
+static int entry_compare(const void *a, const void *b)
+{
+    const struct entry *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns < right->time_ns ? -1 : 1;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+const uint32_t *gathering_order(struct gathering *gathering)
+{
+    if (gathering->order)
+        return gathering->order;
+    VEC(struct entry) entries = {0};
+    for (uint32_t i = 0; i < gathering->n; i++)
+        if (gathering->points[i])
+            *vec_push(&entries) = (struct entry){gathering->points[i]->time_ns, i};
+    if (entries.n > 1)
+        qsort(entries.at, entries.n, sizeof *entries.at, entry_compare);
+    size_t cap = 0;
+    vec_grow((void **)&gathering->order, &cap, entries.n + 1, sizeof *gathering->order);
+    for (size_t i = 0; i < entries.n; i++)
+        gathering->order[i] = entries.at[i].index;
+    vec_release(&entries);
+    return gathering->order;
+}
+
+/* Forgets complete operations at the head of the queue: nobody can join them any more. */
+static void space_advance(struct gatherings *gatherings, struct gather_space_state *space)
+{
+    while (space->first < space->pending.n && space->pending.at[space->first]->is_complete) {
+        gathering_drop(gatherings, space->pending.at[space->first++]);
+        space->base++;
+    }
+    /* Moving what is left when it is the smaller part keeps this O(1) an operation. */
+    if (!space->first || (space->first * 2 <= space->pending.n && space->first < space->pending.n))
+        return;
+    size_t n_left = space->pending.n - space->first;
+    memmove(space->pending.at, space->pending.at + space->first, n_left * sizeof *space->pending.at);
+    space->pending.n = n_left;
+    space->first = 0;
+}
+
+static void gathering_check(struct gatherings *gatherings, struct gathering *gathering)
+{
+    if (gathering->n_joined + gathering->n_absent < gathering->n)
+        return;
+    gathering->is_complete = true;
+    links_wake(gatherings->links, &gathering->sleepers);
+    links_wake(gatherings->links, &gathering->arrivals);
+}
+
+/* NULL when the rank had been counted as absent and comes too late. */
+static struct gathering *space_next(struct gatherings *gatherings, struct gather_space_state *space, uint32_t index,
+                                    const struct gather_call *call)
+{
+    uint64_t number = space->n_joined[index]++;
+    if (number < space->base)
+        return NULL;
+    size_t at = space->first + (size_t)(number - space->base);
+    while (at >= space->pending.n) {
+        struct gathering *made = gathering_make(gatherings, call);
+        *vec_push(&space->pending) = made;
+    }
+    return space->pending.at[at];
+}
+
+static void gathering_add(struct gathering *gathering, uint32_t index, struct point *point)
+{
+    gathering->points[index] = point_hold(point);
+    gathering->n_joined++;
+    struct point *last = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];
+    if (!last || point->time_ns > last->time_ns || (point->time_ns == last->time_ns && index > gathering->last))
+        gathering->last = index;
+}
+
+uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank)
+{
+    const struct gather_comm *state = comm_ready(gatherings, comm);
+    uint32_t index = comm_index(state, gather_comm_size(gatherings->trace, comm), rank);
+    return index == TRACE_NONE ? 0 : state->spaces[space].n_joined[index];
+}
+
+struct gathering *gatherings_join(struct gatherings *gatherings, const struct gather_call *call, struct point *point,
+                                  uint32_t *index)
+{
+    if (call->comm > gatherings->trace->n_comms)
+        return NULL;
+    struct gather_comm *comm = comm_ready(gatherings, call->comm);
+    *index = comm_index(comm, gather_comm_size(gatherings->trace, call->comm), point->rank);
+    if (*index == TRACE_NONE)
+        return NULL;
+    struct gather_space_state *space = &comm->spaces[call->space];
+    struct gathering *gathering = space_next(gatherings, space, *index, call);
+    if (!gathering || gathering->is_complete)
+        return NULL;
+    if (call->root < gathering->n)
+        gathering->root = call->root;
+    gathering_add(gathering, *index, point);
+    gathering_hold(gathering);
+    links_wake(gatherings->links, &gathering->arrivals);
+    gathering_check(gatherings, gathering);
+    space_advance(gatherings, space);
+    return gathering;
+}
+
+static void space_end_member(struct gatherings *gatherings, struct gather_space_state *space, uint32_t index)
+{
+    for (size_t i = space->first; i < space->pending.n; i++) {
+        struct gathering *gathering = space->pending.at[i];
+        if (gathering->points[index] || gathering->is_complete)
+            continue;
+        gathering->n_absent++;
+        gathering_check(gatherings, gathering);
+    }
+    space_advance(gatherings, space);
+}
+
+void gatherings_end(struct gatherings *gatherings, uint32_t rank)
+{
+    if (gatherings->has_ended[rank])
+        return;
+    gatherings->has_ended[rank] = true;
+    for (uint32_t i = 0; i <= gatherings->trace->n_comms; i++) {
+        struct gather_comm *comm = &gatherings->comms[i];
+        uint32_t index = comm->is_ready ? comm_index(comm, gather_comm_size(gatherings->trace, i), rank) : TRACE_NONE;
+        for (int space = 0; index != TRACE_NONE && space < GATHER_N_SPACES; space++)
+            space_end_member(gatherings, &comm->spaces[space], index);
+    }
+}
+
+/* Where a damaged list names a member twice, one of its places is never taken. */
+static void space_end_all(struct gatherings *gatherings, struct gather_space_state *space)
+{
+    for (size_t i = space->first; i < space->pending.n; i++) {
+        struct gathering *gathering = space->pending.at[i];
+        if (gathering->is_complete)
+            continue;
+        gathering->n_absent = gathering->n - gathering->n_joined;
+        gathering_check(gatherings, gathering);
+    }
+    space_advance(gatherings, space);
+}
+
+void gatherings_end_all(struct gatherings *gatherings)
+{
+    for (uint32_t rank = 0; rank < gatherings->trace->n_ranks; rank++)
+        gatherings_end(gatherings, rank);
+    for (uint32_t i = 0; i <= gatherings->trace->n_comms; i++)
+        for (int space = 0; space < GATHER_N_SPACES; space++)
+            space_end_all(gatherings, &gatherings->comms[i].spaces[space]);
+}
+
+void gatherings_release(struct gatherings *gatherings)
+{
+    for (uint32_t i = 0; gatherings->comms && i <= gatherings->trace->n_comms; i++) {
+        for (int space = 0; space < GATHER_N_SPACES; space++) {
+            vec_free(gatherings->comms[i].spaces[space].n_joined);
+            vec_release(&gatherings->comms[i].spaces[space].pending);
+        }
+        map_release(&gatherings->comms[i].index);
+    }
+    vec_free(gatherings->comms);
+    vec_free(gatherings->has_ended);
+    map_release(&gatherings->neighbors);
+    vec_release(&gatherings->finished);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which collective calls of the members of a communicator belong together: the n-th of each. Blocking and non-blocking
+ * operations, and fences, are counted apart, since they never match each other.
+ *
+ * A gathering lives until all members that will come have come and their calls have been replayed. A member whose
+ * process ended without coming is absent; nobody waits for it any more.
+ */
+#pragma once
+#include "analyze/waits/links.h"
+#include "analyze/trace/trace.h"
+#include "wrap/base/map.h"
+
+struct felt;
+
+struct gathering {
+    uint32_t comm;
+    uint32_t n, n_joined, n_absent;
+    uint32_t holds;
+    bool is_complete;
+    enum ww_class class; /* of the call, e.g. WW_COMM_CREATE */
+    enum ww_coll coll;
+    uint32_t root;            /* index of the root; TRACE_NONE */
+    uint32_t last;            /* index of the last to arrive so far; ties: the highest index; TRACE_NONE */
+    struct point **points;    /* by index: when it came, held; NULL = not yet */
+    uint32_t *order;          /* gathering_order */
+    struct comeback came;     /* of those who have completed it, the last to come back to MPI for that */
+    struct sleepers sleepers; /* until it is complete */
+    struct sleepers arrivals; /* until somebody more has come */
+    struct felt *felt;        /* waits of this occurrence, by site */
+};
+
+struct gatherings {
+    const struct trace *trace;
+    struct links *links;
+    struct gather_comm *comms;        /* by communicator; the last is for MPI_Finalize */
+    bool *has_ended;                  /* by rank */
+    struct map neighbors;             /* (communicator, rank) -> index in trace->neighbors + 1 */
+    VEC(struct gathering *) finished; /* no holds left; the owner must release them */
+};
+
+enum gather_space { GATHER_BLOCKING, GATHER_NONBLOCKING, GATHER_FENCE, GATHER_N_SPACES };
+
+/* What a member says of the operation it takes part in. */
+struct gather_call {
+    uint32_t comm; /* trace->n_comms: all ranks, for MPI_Finalize */
+    enum gather_space space;
+    enum ww_class class;
+    enum ww_coll coll;
+    uint32_t root; /* rank in the communicator; TRACE_NONE */
+};
+
+void gatherings_begin(struct gatherings *gatherings, const struct trace *trace, struct links *links);
+void gatherings_release(struct gatherings *gatherings);
+/* Joins the next operation of this communicator; returns it with a hold, and the member's index. NULL when the process
+ * is no member. */
+struct gathering *gatherings_join(struct gatherings *gatherings, const struct gather_call *call, struct point *point,
+                                  uint32_t *index);
+/* The rank will not come any more. */
+void gatherings_end(struct gatherings *gatherings, uint32_t rank);
+/* The end of the trace: whoever has not come will not come. */
+void gatherings_end_all(struct gatherings *gatherings);
+/* How many operations of the communicator this rank has taken part in. */
+uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank);
+/* NULL when the communicator has no topology that is known. */
+const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank);
+struct gathering *gathering_hold(struct gathering *gathering);
+void gathering_drop(struct gatherings *gatherings, struct gathering *gathering);
+/* The n_joined members of a complete gathering in the order of their entries. Owned by it. */
+const uint32_t *gathering_order(struct gathering *gathering);
+void gathering_free(struct gatherings *gatherings, struct gathering *gathering);
+/* World ranks of the communicator's n members (both sides of an intercommunicator). */
+uint32_t gather_comm_size(const struct trace *trace, uint32_t comm);
+uint32_t gather_comm_rank(const struct trace *trace, uint32_t comm, uint32_t index);

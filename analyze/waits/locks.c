@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/waits/locks.h"
+#include "analyze/trace/trace.h"
+
+struct locks_held {
+    uint32_t rank;
+    struct lock lock;
+};
+
+struct locks_unlock {
+    struct lock lock;
+    struct point *enter; /* held */
+    uint64_t leave_ns;
+};
+
+struct locks_window {
+    VEC(struct locks_held) held; /* or asked for, where locks are deferred */
+    bool are_deferred;
+    struct locks_unlock *ring; /* the latest unlocks, in the order in which they ended */
+    size_t ring_cap;
+    uint64_t n_unlocks; /* ever */
+};
+
+struct locks_going {
+    uint32_t rank;
+    uint64_t enter_ns;
+};
+
+void locks_begin(struct locks *locks, struct links *links, uint32_t n_ranks)
+{
+    *locks = (struct locks){.links = links, .n_ranks = n_ranks};
+}
+
+void locks_release(struct locks *locks)
+{
+    for (size_t i = 0; i < locks->windows.n; i++) {
+        vec_release(&locks->windows.at[i].held);
+        vec_free(locks->windows.at[i].ring);
+    }
+    vec_release(&locks->windows);
+    vec_release(&locks->going);
+    vec_release(&locks->unsettled);
+    map_release(&locks->numbers);
+    slab_release(&locks->waits);
+}
+
+static struct locks_window *window_of(struct locks *locks, uint64_t window)
+{
+    uint64_t *number = map_put(&locks->numbers, window, NULL);
+    if (!*number) {
+        struct locks_window *made = vec_push(&locks->windows);
+        vec_grow((void **)&made->ring, &made->ring_cap, 2 * (size_t)locks->n_ranks, sizeof *made->ring);
+        *number = locks->windows.n;
+    }
+    return &locks->windows.at[*number - 1];
+}
+
+/* In one window. */
+static bool locks_meet(const struct lock *a, const struct lock *b)
+{
+    return a->target == b->target || a->target == TRACE_NONE || b->target == TRACE_NONE;
+}
+
+static bool locks_exclude(const struct lock *a, const struct lock *b)
+{
+    return locks_meet(a, b) && (a->is_exclusive || b->is_exclusive);
+}
+
+static struct locks_held *held_find(struct locks_window *window, uint32_t rank, const struct lock *lock)
+{
+    for (size_t i = window->held.n; i-- > 0;)
+        if (window->held.at[i].rank == rank && locks_meet(&window->held.at[i].lock, lock))
+            return &window->held.at[i];
+    return NULL;
+}
+
+static bool rank_is_unlocking(const struct locks *locks, uint32_t rank)
+{
+    for (size_t i = 0; i < locks->going.n; i++)
+        if (locks->going.at[i].rank == rank)
+            return true;
+    return false;
+}
+
+/* Do others hold, for certain, what excludes this lock? */
+static bool held_by_others(const struct locks *locks, const struct locks_window *window, uint32_t rank,
+                           const struct lock *lock)
+{
+    for (size_t i = 0; i < window->held.n; i++) {
+        const struct locks_held *held = &window->held.at[i];
+        if (held->rank != rank && locks_exclude(&held->lock, lock) && !rank_is_unlocking(locks, held->rank))
+            return true;
+    }
+    return false;
+}
+
+/* One process has no lock twice: a second one for the same means that the unlock was not seen. */
+void locks_take(struct locks *locks, uint32_t rank, struct lock lock)
+{
+    struct locks_window *window = window_of(locks, lock.window);
+    window->are_deferred = window->are_deferred || held_by_others(locks, window, rank, &lock);
+    struct locks_held *held = held_find(window, rank, &lock);
+    if (!held || held->lock.target != lock.target)
+        held = vec_push(&window->held);
+    *held = (struct locks_held){.rank = rank, .lock = lock};
+}
+
+bool locks_find(struct locks *locks, uint32_t rank, struct lock *lock)
+{
+    const struct locks_held *held = held_find(window_of(locks, lock->window), rank, lock);
+    lock->is_exclusive = held && held->lock.is_exclusive;
+    return held;
+}
+
+uint32_t locks_holder(struct locks *locks, uint32_t rank, const struct lock *wanted, bool is_asked_for)
+{
+    uint32_t holder = TRACE_NONE;
+    for (size_t i = 0; i < locks->windows.n; i++) {
+        struct locks_window *window = &locks->windows.at[i];
+        const struct locks_held *own = is_asked_for ? held_find(window, rank, wanted) : NULL;
+        for (size_t k = 0; k < window->held.n && (own || !is_asked_for); k++) {
+            const struct locks_held *held = &window->held.at[k];
+            if (held->rank == rank || held->rank == holder || !locks_exclude(&held->lock, own ? &own->lock : wanted))
+                continue;
+            if (holder != TRACE_NONE)
+                return TRACE_NONE;
+            holder = held->rank;
+        }
+    }
+    return holder;
+}
+
+bool locks_are_deferred(struct locks *locks, uint64_t window)
+{
+    return window_of(locks, window)->are_deferred;
+}
+
+static bool unlock_lets_go(const struct locks_unlock *unlock, const struct lock_wait *wait)
+{
+    const struct point *enter = unlock->enter;
+    return enter->rank != wait->rank && enter->time_ns > wait->enter_ns && enter->time_ns <= wait->leave_ns &&
+           locks_exclude(&unlock->lock, &wait->lock);
+}
+
+/* Of the unlocks seen so far, but for those that ended before the wait began. */
+static struct point *last_unlock(struct locks *locks, const struct lock_wait *wait)
+{
+    const struct locks_window *window = window_of(locks, wait->lock.window);
+    uint64_t first = window->n_unlocks > window->ring_cap ? window->n_unlocks - window->ring_cap : 0;
+    struct point *last = NULL;
+    for (uint64_t i = window->n_unlocks; i-- > first;) {
+        const struct locks_unlock *unlock = &window->ring[i % window->ring_cap];
+        if (unlock->leave_ns <= wait->enter_ns)
+            break;
+        if (unlock_lets_go(unlock, wait) && (!last || unlock->enter->time_ns > last->time_ns))
+            last = unlock->enter;
+    }
+    return last;
+}
+
+static void wait_settle(struct locks *locks, struct lock_wait *wait)
+{
+    struct point *release = last_unlock(locks, wait);
+    wait->release = release ? point_hold(release) : NULL;
+    wait->is_settled = true;
+    links_wake(locks->links, &wait->sleepers);
+}
+
+/* Is an unlock still under way that was entered inside this call? One that hangs holds up no more than that. */
+static bool wait_is_open(const struct locks *locks, const struct lock_wait *wait)
+{
+    for (size_t i = locks->going.n; i-- > 0 && locks->going.at[i].enter_ns > wait->enter_ns;)
+        if (locks->going.at[i].enter_ns <= wait->leave_ns)
+            return true;
+    return false;
+}
+
+/* Those that have nothing to wait for any more; where locks are deferred, also those that `rank` now gives back. */
+static void settle_waits(struct locks *locks, const struct lock *given, uint32_t rank)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < locks->unsettled.n; i++) {
+        struct lock_wait *wait = locks->unsettled.at[i];
+        bool is_given =
+            given && wait->rank == rank && wait->lock.window == given->window && locks_meet(&wait->lock, given);
+        if (!is_given && wait_is_open(locks, wait)) {
+            locks->unsettled.at[n++] = wait;
+            continue;
+        }
+        wait_settle(locks, wait);
+        lock_wait_drop(locks, wait);
+    }
+    locks->unsettled.n = n;
+}
+
+static void window_add_unlock(struct locks *locks, struct locks_window *window, struct locks_unlock unlock)
+{
+    struct locks_unlock *slot = &window->ring[window->n_unlocks % window->ring_cap];
+    if (window->n_unlocks++ >= window->ring_cap)
+        point_drop(locks->links, slot->enter);
+    *slot = unlock;
+}
+
+void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uint64_t leave_ns)
+{
+    struct locks_window *window = window_of(locks, lock.window);
+    if (window->are_deferred)
+        settle_waits(locks, &lock, unlock->rank);
+    window_add_unlock(locks, window,
+                      (struct locks_unlock){.lock = lock, .enter = point_hold(unlock), .leave_ns = leave_ns});
+    struct locks_held *held = held_find(window, unlock->rank, &lock);
+    if (held)
+        *held = window->held.at[--window->held.n];
+}
+
+void locks_unlock_begin(struct locks *locks, uint32_t rank, uint64_t enter_ns)
+{
+    *vec_push(&locks->going) = (struct locks_going){.rank = rank, .enter_ns = enter_ns};
+}
+
+void locks_unlock_end(struct locks *locks, uint32_t rank)
+{
+    size_t at = 0;
+    while (at < locks->going.n && locks->going.at[at].rank != rank)
+        at++;
+    if (at < locks->going.n)
+        memmove(&locks->going.at[at], &locks->going.at[at + 1], (--locks->going.n - at) * sizeof *locks->going.at);
+    settle_waits(locks, NULL, 0);
+}
+
+struct lock_wait *locks_wait(struct locks *locks, uint32_t rank, struct lock lock, uint64_t enter_ns, uint64_t leave_ns)
+{
+    struct lock_wait *wait = slab_new(&locks->waits, struct lock_wait);
+    *wait = (struct lock_wait){.lock = lock, .rank = rank, .enter_ns = enter_ns, .leave_ns = leave_ns, .holds = 2};
+    *vec_push(&locks->unsettled) = wait;
+    settle_waits(locks, NULL, 0);
+    if (!wait->is_settled || wait->release)
+        return wait;
+    lock_wait_drop(locks, wait);
+    return NULL;
+}
+
+void lock_wait_drop(struct locks *locks, struct lock_wait *wait)
+{
+    if (!wait || --wait->holds)
+        return;
+    point_drop(locks->links, wait->release);
+    slab_give(&locks->waits, wait);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/waits/progress.h"
+
+struct progress_rank {
+    uint32_t n_inside; /* threads in MPI */
+    uint32_t n_begun;  /* operations of its own under way */
+    uint64_t left_ns;
+    struct comeback came;
+    bool came_to_begun; /* with operations under way */
+};
+
+void progress_begin(struct progress *progress, struct links *links, uint32_t n_ranks)
+{
+    *progress = (struct progress){.links = links, .n_ranks = n_ranks};
+    size_t cap = 0;
+    vec_grow((void **)&progress->ranks, &cap, n_ranks + 1, sizeof *progress->ranks);
+    memset(progress->ranks, 0, (n_ranks + 1) * sizeof *progress->ranks);
+}
+
+void progress_release(struct progress *progress)
+{
+    vec_free(progress->ranks);
+    map_release(&progress->numbers);
+    vec_release(&progress->evidence);
+}
+
+bool progress_enter(struct progress *progress, uint32_t rank, uint64_t enter_ns)
+{
+    struct progress_rank *at = &progress->ranks[rank];
+    return !at->n_inside++ && enter_ns > at->left_ns + EVIDENCE_MIN_NS;
+}
+
+void progress_came(struct progress *progress, uint32_t rank, struct point *point)
+{
+    struct progress_rank *at = &progress->ranks[rank];
+    comeback_set(progress->links, &at->came, (struct comeback){point, at->left_ns});
+    at->came_to_begun = at->n_begun > 0;
+}
+
+void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns)
+{
+    struct progress_rank *at = &progress->ranks[rank];
+    at->n_inside -= at->n_inside > 0;
+    at->left_ns = leave_ns;
+}
+
+static bool stayed_away(const struct progress_rank *target, uint64_t enter_ns)
+{
+    return !target->n_inside && target->left_ns + EVIDENCE_MIN_NS <= enter_ns;
+}
+
+static bool came_within(const struct comeback *came, uint64_t enter_ns, uint64_t leave_ns)
+{
+    return came->point && came->point->time_ns > enter_ns && came->point->time_ns <= leave_ns;
+}
+
+static bool target_came(const struct progress_rank *target, const struct progress_call *call)
+{
+    return came_within(&target->came, call->enter_ns, call->leave_ns) && target->came.left_ns <= call->enter_ns;
+}
+
+/* Of one-sided operations; bit 63 is clear. */
+static uint64_t kind_of_call(const struct progress_call *call)
+{
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < call->n_targets; i++)
+        kinds |= call->targets[i].kinds;
+    return (uint64_t)call->targets->window << 32 | (uint64_t)call->region << 3 | kinds;
+}
+
+static struct evidence *evidence_of(struct progress *progress, uint64_t kind)
+{
+    uint64_t *number = map_put(&progress->numbers, kind, NULL);
+    if (!*number) {
+        (void)vec_push(&progress->evidence);
+        *number = progress->evidence.n;
+    }
+    return &progress->evidence.at[*number - 1];
+}
+
+/* The last of the targets to come back during the call; *is_alone: one of them stayed away. */
+static struct point *last_to_come(const struct progress *progress, const struct progress_call *call, bool *is_alone)
+{
+    struct point *last = NULL;
+    *is_alone = false;
+    for (size_t i = 0; i < call->n_targets; i++) {
+        uint32_t rank = call->targets[i].target;
+        if (rank == call->rank || rank >= progress->n_ranks)
+            continue;
+        const struct progress_rank *target = &progress->ranks[rank];
+        if (target_came(target, call) && (!last || target->came.point->time_ns > last->time_ns))
+            last = target->came.point;
+        *is_alone = *is_alone || stayed_away(target, call->enter_ns);
+    }
+    return last;
+}
+
+/* What a call tells of those like it: the target came back while it lasted since from_ns, or (NULL) never. True when
+ * the target was waited for. */
+static bool evidence_says_so(struct progress *progress, const struct progress_part *part, const struct point *came,
+                             uint64_t from_ns)
+{
+    struct evidence *evidence = evidence_of(progress, part->kind);
+    evidence->n_alone += !came;
+    if (!came)
+        return false;
+    evidence_came(evidence, &(struct evidence_call){from_ns, part->leave_ns, part->idle}, came->time_ns);
+    return evidence_speaks_for(evidence);
+}
+
+struct point *progress_find(struct progress *progress, const struct progress_call *call)
+{
+    bool is_alone;
+    struct point *last = last_to_come(progress, call, &is_alone);
+    if (!last && !is_alone)
+        return NULL;
+    struct progress_part part = {kind_of_call(call), call->enter_ns, call->leave_ns, call->idle};
+    return evidence_says_so(progress, &part, is_alone ? NULL : last, call->enter_ns) ? last : NULL;
+}
+
+void progress_begun(struct progress *progress, uint32_t rank)
+{
+    progress->ranks[rank].n_begun++;
+}
+
+void progress_completed(struct progress *progress, uint32_t rank)
+{
+    progress->ranks[rank].n_begun -= progress->ranks[rank].n_begun > 0;
+}
+
+bool progress_has_begun(const struct progress *progress, uint32_t rank)
+{
+    return progress->ranks[rank].n_begun > 0;
+}
+
+struct comeback progress_comeback(const struct progress *progress, uint32_t rank)
+{
+    const struct progress_rank *at = &progress->ranks[rank];
+    return at->came_to_begun ? at->came : (struct comeback){0};
+}
+
+bool progress_stayed_away(const struct progress *progress, const struct progress_part *part, uint32_t rank)
+{
+    const struct progress_rank *at = &progress->ranks[rank];
+    return at->n_begun && stayed_away(at, part->enter_ns);
+}
+
+bool progress_is_long(const struct progress_part *part)
+{
+    return part->leave_ns >= part->enter_ns + EVIDENCE_MIN_NS;
+}
+
+bool progress_may_end(const struct progress_part *part, const struct comeback *comeback)
+{
+    return progress_is_long(part) && came_within(comeback, part->enter_ns, part->leave_ns);
+}
+
+struct point *progress_judge(struct progress *progress, const struct progress_part *part, struct comeback comeback)
+{
+    uint64_t from_ns = comeback.left_ns > part->enter_ns ? comeback.left_ns : part->enter_ns;
+    return evidence_says_so(progress, part, comeback.point, from_ns) ? comeback.point : NULL;
+}

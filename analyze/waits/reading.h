@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside the reader: the MPI call that a location is in, put together record by record. */
+#pragma once
+#include "analyze/waits/reader.h"
+
+/* Completed in the present call: matched at its end, in the order of posting, as MPI does. */
+struct completion {
+    struct event event;
+    struct point *point; /* held; NULL: posted unseen */
+    uint64_t number;
+};
+
+/* What a lock, a flush or an unlock says of itself. */
+struct passive_sync {
+    bool is_known;
+    uint32_t comm; /* of its window */
+    struct lock lock;
+};
+
+/* The MPI call that a location is in. */
+struct reading {
+    struct call *call;
+    struct point *point; /* borrowed from call->points; NULL until something is posted */
+    VEC(struct completion) completions;
+    VEC(struct message *) sent; /* held: blocking send, or sends completed here */
+    bool has_progress, has_polls;
+    uint64_t polls_since_ns;       /* polls have found nothing from then on; 0 = the call before was none */
+    uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
+    int32_t open_tag;
+    VEC(struct message *) posts; /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
+    struct passive_sync passive;
+    VEC(struct operation) worked; /* one-sided operations that this call begins, completes or concerns */
+    struct map requests;          /* handle -> struct request * */
+};
+
+/* The present call as a point of its process: one for all that it posts. Borrowed. */
+struct point *reading_point(struct reader *reader, uint32_t lane);
+/* The call cannot end before `need`, whose holds it takes over. */
+void reading_need(struct reading *reading, struct need need);
+/* Borrowed; NULL when the process is no member. */
+struct gathering *reading_join(struct reader *reader, uint32_t lane, struct gather_call operation, struct point *point);
+/* A record inside the present call. */
+void reading_record(struct reader *reader, const struct event *event);
+void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *event);
+/* One-sided operations, and the completion of those that have a request. */
+void reading_operation(struct reader *reader, uint32_t lane, const struct event *event);
+void reading_operation_done(struct reader *reader, uint32_t lane, const struct event *event);
+/* Locks, flushes and unlocks; the first and the last for every call, as its process enters and leaves MPI. */
+void reading_passive_begin(struct reader *reader, uint32_t lane);
+void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event);
+void reading_passive_end(struct reader *reader, uint32_t lane);
+/* What the call completed may have needed a partner that had left MPI: the sender or the receiver of a message, any
+ * member of a collective. */
+void reading_need_sender(struct reader *reader, struct reading *reading, const struct message *message);
+void reading_need_receiver(struct reader *reader, struct reading *reading, const struct message *message);
+void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering);
+/* At the end of the call, in this order: what it completed is matched, what it sent may have held it up. */
+void reading_complete(struct reader *reader, uint32_t lane);
+void reading_check_finalize(struct reader *reader, uint32_t lane);
+void reading_check_sends(struct reader *reader, struct reading *reading);

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/waits/replay.h"
+#include "analyze/waits/waits.h"
+#include "wrap/base/err.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Calls queued in all before the oldest is run with what is known: bounds memory when records are missing. */
+enum { QUEUED_MAX = 1 << 16, QUEUED_MAX_A_LANE = 64 };
+
+void replay_begin(struct replay *replay)
+{
+    const struct trace *trace = replay->trace;
+    size_t cap = 0, rank_cap = 0;
+    vec_grow((void **)&replay->lanes, &cap, trace->n_locations + 1, sizeof *replay->lanes);
+    vec_grow((void **)&replay->ranks, &rank_cap, trace->n_ranks + 1, sizeof *replay->ranks);
+    memset(replay->ranks, 0, (trace->n_ranks + 1) * sizeof *replay->ranks);
+    replay->origin = chain_begin(&replay->links->chain, trace->start_ns);
+    for (uint32_t lane = 0; lane < trace->n_locations; lane++)
+        replay->lanes[lane] = (struct queue_of_calls){.rank = trace->locations[lane].rank,
+                                                      .is_main = trace->locations[lane].thread == 0,
+                                                      .tip = chain_hold(replay->origin),
+                                                      .now_ns = trace->start_ns};
+}
+
+static void call_release_room(struct call *call)
+{
+    sparse_release(&call->before);
+    sparse_release(&call->counts);
+    vec_release(&call->points);
+    vec_release(&call->needs);
+    free(call);
+}
+
+void replay_release(struct replay *replay)
+{
+    for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++) {
+        sparse_release(&replay->lanes[lane].open);
+        sparse_release(&replay->lanes[lane].open_counts);
+        polling_release(&replay->lanes[lane].polling);
+    }
+    for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++) {
+        sparse_release(&replay->ranks[rank].atoms);
+        sparse_release(&replay->ranks[rank].counts);
+    }
+    while (replay->spare) {
+        struct call *call = replay->spare;
+        replay->spare = call->next;
+        call_release_room(call);
+    }
+    relays_release(&replay->relays);
+    vec_free(replay->lanes);
+    vec_free(replay->ranks);
+}
+
+struct call *replay_call(struct replay *replay)
+{
+    struct call *call = replay->spare;
+    if (!call) {
+        if (!(call = calloc(1, sizeof *call)))
+            err_out_of_memory(sizeof *call);
+        return call;
+    }
+    replay->spare = call->next;
+    struct call empty = {.before = call->before, .counts = call->counts};
+    empty.points.at = call->points.at, empty.points.cap = call->points.cap;
+    empty.needs.at = call->needs.at, empty.needs.cap = call->needs.cap;
+    sparse_clear(&empty.before);
+    sparse_clear(&empty.counts);
+    *call = empty;
+    return call;
+}
+
+static void need_drop(struct replay *replay, const struct need *need)
+{
+    message_drop(replay->messages, need->message);
+    if (need->gathering)
+        gathering_drop(replay->gatherings, need->gathering);
+    lock_wait_drop(replay->locks, need->lock_wait);
+    point_drop(replay->links, need->point);
+}
+
+static void call_spare(struct replay *replay, struct call *call)
+{
+    for (size_t i = 0; i < call->points.n; i++)
+        point_drop(replay->links, call->points.at[i]);
+    for (size_t i = 0; i < call->needs.n; i++)
+        need_drop(replay, &call->needs.at[i]);
+    chain_drop(&replay->links->chain, call->node);
+    call->next = replay->spare;
+    replay->spare = call;
+}
+
+void replay_queue(struct replay *replay, uint32_t at, struct call *call)
+{
+    struct queue_of_calls *lane = &replay->lanes[at];
+    call->next = NULL;
+    if (lane->last)
+        lane->last->next = call;
+    else
+        lane->first = call;
+    lane->last = call;
+    replay->n_queued++;
+    replay->n_calls++;
+    if (!lane->asleep_on)
+        *vec_push(&replay->links->awake) = at;
+}
+
+/* Closes the open segment: its node, with a hold for the caller. */
+static struct chain_node *lane_node(struct replay *replay, struct queue_of_calls *lane)
+{
+    if (lane->open.n || lane->open_counts.n || lane->tip->time_ns != lane->now_ns) {
+        struct chain *chain = &replay->links->chain;
+        struct chain_node *node = chain_extend(chain, lane->tip, lane->now_ns, &lane->open, lane->open_noise_ns2);
+        chain_drop(chain, lane->tip);
+        sparse_absorb(&node->counts, &lane->open_counts);
+        lane->tip = node;
+        lane->open_noise_ns2 = 0;
+    }
+    return chain_hold(lane->tip);
+}
+
+static double spent_outside(const struct spent *spent)
+{
+    return spent->on_ns + spent->off_ns[OFF_PREEMPTED] + spent->off_ns[OFF_BLOCKED];
+}
+
+static void rank_add_spent(struct rank_time *rank, const struct spent *spent, double factor)
+{
+    rank->compute_ns += factor * spent->on_ns;
+    rank->outside_ns += factor * spent_outside(spent);
+    rank->preempted_ns += factor * spent->off_ns[OFF_PREEMPTED];
+    rank->descheduled_ns += factor * spent->off_ns[OFF_PREEMPTED];
+    rank->blocked_ns += factor * spent->off_ns[OFF_BLOCKED];
+}
+
+static void rank_add_stretch(struct rank_time *rank, const struct call *call, bool is_main)
+{
+    double in_call_ns = (double)(call->leave_ns - call->enter_ns);
+    rank_add_spent(rank, &call->spent, 1);
+    rank->beside_ns += is_main ? 0 : spent_outside(&call->spent) + call->spent.unrecorded_ns + in_call_ns;
+    rank->asleep_ns += call->spent.asleep_ns;
+    rank->unrecorded_ns += call->spent.unrecorded_ns;
+}
+
+static bool call_needs_node(const struct queue_of_calls *lane, const struct call *call)
+{
+    return call->points.n || call->needs.n || (call->is_polling && !lane->polling.node);
+}
+
+static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane)
+{
+    polling_end(&lane->polling, &replay->links->chain);
+}
+
+/* A poll goes on as long as little happens between its calls. */
+static bool polling_goes_on(const struct polling *polling, const struct call *call)
+{
+    uint64_t polled_ns = polling->until_ns - polling->since_ns;
+    return waits_may_follow_polls(call->class) &&
+           (call->is_after_nap || call->enter_ns - polling->until_ns <= polled_ns);
+}
+
+/* What happened since the last poll. */
+static void lane_check_polling(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
+{
+    if (!lane->polling.node)
+        return;
+    if (!polling_goes_on(&lane->polling, call)) {
+        lane_stop_polling(replay, lane);
+        return;
+    }
+    struct polling_part *part = polling_add(&lane->polling, call->enter_ns);
+    sparse_add_all(&part->atoms, &call->before, 1);
+    sparse_add_all(&part->counts, &call->counts, 1);
+    part->spent = call->spent;
+}
+
+static const struct queue_of_calls *lane_parent(const struct replay *replay, const struct queue_of_calls *lane)
+{
+    for (uint32_t at = 0; at < replay->trace->n_locations; at++)
+        if (replay->lanes[at].is_main && replay->lanes[at].rank == lane->rank)
+            return &replay->lanes[at];
+    return NULL;
+}
+
+/* A thread that calls MPI goes on from its process's main thread, as far as that is known by then. */
+static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct call *call)
+{
+    const struct queue_of_calls *parent = lane_parent(replay, lane);
+    if (!parent || parent->tip->time_ns > call->enter_ns)
+        return;
+    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
+    struct chain_node *tip = chain_hold(parent->tip);
+    chain_drop(&replay->links->chain, lane->tip);
+    lane->tip = tip;
+    sparse_clear(&call->before);
+    sparse_add(&call->before, atom_key(lane->rank, step), (double)(call->enter_ns - tip->time_ns));
+}
+
+static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struct call *call)
+{
+    lane_check_polling(replay, lane, call);
+    if (!lane->has_begun && !lane->is_main)
+        lane_fork(replay, lane, call);
+    lane->has_begun = true;
+    rank_add_stretch(&replay->ranks[lane->rank], call, lane->is_main);
+    sparse_add_all(&replay->ranks[lane->rank].atoms, &call->before, 1);
+    sparse_absorb(&lane->open, &call->before);
+    sparse_add_all(&replay->ranks[lane->rank].counts, &call->counts, 1);
+    sparse_absorb(&lane->open_counts, &call->counts);
+    lane->open_noise_ns2 += call->spent.noise_ns2;
+    lane->now_ns = call->enter_ns;
+    if (call_needs_node(lane, call))
+        call->node = lane_node(replay, lane);
+    for (size_t i = 0; i < call->points.n; i++)
+        point_set(replay->links, call->points.at[i], call->node);
+    if (call->is_polling && !lane->polling.node)
+        polling_begin(&lane->polling, chain_hold(call->node), call->site);
+    call->is_entered = true;
+}
+
+static void lane_spend(struct replay *replay, struct queue_of_calls *lane, uint32_t step, double ns)
+{
+    uint64_t key = atom_key(lane->rank, step);
+    sparse_add(&lane->open, key, ns);
+    sparse_add(&replay->ranks[lane->rank].atoms, key, ns);
+}
+
+/* Time inside a call that nobody else is to blame for: not on a CPU, or communication. */
+static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                               uint64_t from_ns)
+{
+    struct rank_time *rank = &replay->ranks[lane->rank];
+    double idle_ns = (double)idle_between(&call->idle, from_ns, call->leave_ns);
+    double busy_ns = (double)(call->leave_ns - from_ns) - idle_ns;
+    enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class); /* what moved is not known */
+    uint32_t step = steps_put(replay->steps, state, WHAT_SITE, call->site, TRACE_NONE);
+    uint32_t absent = steps_in_state(replay->steps, step, STEP_DESCHEDULED);
+    lane_spend(replay, lane, step, busy_ns);
+    lane_spend(replay, lane, absent, idle_ns);
+    if (call->is_polling) {
+        struct polling_part *part = polling_add(&lane->polling, call->leave_ns);
+        sparse_add(&part->atoms, atom_key(lane->rank, step), part->transfer_ns = busy_ns);
+        sparse_add(&part->atoms, atom_key(lane->rank, absent), part->absent_ns = idle_ns);
+        lane->polling.until_ns = call->leave_ns;
+    }
+    rank->descheduled_ns += idle_ns;
+    *(state == STEP_TRANSFER  ? &rank->transfer_ns
+      : state == STEP_BLOCKED ? &rank->blocked_ns
+                              : &rank->mpi_ns) += busy_ns;
+    lane->now_ns = call->leave_ns;
+}
+
+/* The waiting process goes on from where it was released: the chain of the one it waited for. */
+static void lane_adopt(struct replay *replay, struct queue_of_calls *lane, const struct point *point)
+{
+    struct chain *chain = &replay->links->chain;
+    struct chain_node *node = chain_hold(point->node);
+    sparse_clear(&lane->open);
+    sparse_clear(&lane->open_counts);
+    lane->open_noise_ns2 = 0;
+    chain_drop(chain, lane->tip);
+    lane->tip = node;
+    lane->now_ns = point->time_ns;
+}
+
+/* The release was seen after the call had ended: the clocks disagree by so much. */
+static void lane_repair_clock(struct replay *replay, struct queue_of_calls *lane, uint64_t leave_ns)
+{
+    double late_ns = (double)(lane->now_ns - leave_ns);
+    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
+    sparse_add(&lane->open, atom_key(lane->rank, step), -late_ns);
+    replay->unexplained_ns += late_ns;
+    lane->now_ns = leave_ns;
+}
+
+/* What happened in the polls before the release was waiting; what comes after it remains the lane's own. */
+static void lane_part_polls(struct replay *replay, struct queue_of_calls *lane, uint64_t release_ns)
+{
+    struct rank_time *rank = &replay->ranks[lane->rank];
+    for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
+        const struct polling_part *part = &lane->polling.parts[i];
+        double kept = polling_part_after(part, release_ns);
+        rank_add_spent(rank, &part->spent, kept - 1);
+        rank->transfer_ns += (kept - 1) * part->transfer_ns;
+        rank->descheduled_ns += (kept - 1) * part->absent_ns;
+        sparse_add_all(&rank->atoms, &part->atoms, kept - 1);
+        if (kept == 0)
+            continue;
+        sparse_add_all(&lane->open, &part->atoms, kept);
+        sparse_add_all(&lane->open_counts, &part->counts, kept);
+        lane->open_noise_ns2 += kept * part->spent.noise_ns2;
+        lane->now_ns = part->to_ns;
+    }
+}
+
+static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                      const struct release *release)
+{
+    const struct point *point = release->point;
+    const struct polling *polling = lane->polling.node ? &lane->polling : NULL;
+    uint64_t begin_ns = polling ? polling->since_ns : call->enter_ns;
+    uint64_t end_ns = point->time_ns < call->leave_ns ? point->time_ns : call->leave_ns;
+    struct wait wait = {.rank = lane->rank,
+                        .site = polling ? polling->site : call->site,
+                        .kind = release->kind,
+                        .begin_ns = begin_ns,
+                        .dur_ns = end_ns - begin_ns,
+                        .begin = polling ? polling->node : call->node,
+                        .released_by = point};
+    classes_add(replay->classes, release->gathering ? &release->gathering->felt : NULL, &wait);
+    replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
+    lane_adopt(replay, lane, point);
+    if (polling)
+        lane_part_polls(replay, lane, point->time_ns);
+    if (lane->now_ns > call->leave_ns)
+        lane_repair_clock(replay, lane, call->leave_ns);
+}
+
+/* Nobody wants its waiting explained: it goes on as time of its own. */
+static void lane_pass_over(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
+{
+    double ns = (double)(call->leave_ns - call->enter_ns);
+    lane_spend(replay, lane, steps_put(replay->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE), ns);
+    replay->ranks[lane->rank].unrecorded_ns += ns;
+    lane->now_ns = call->leave_ns;
+    lane_stop_polling(replay, lane);
+}
+
+static void lane_leave(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                       const struct release *release)
+{
+    uint64_t from_ns = call->enter_ns;
+    if (call->is_off) {
+        lane_pass_over(replay, lane, call);
+        return;
+    }
+    if (release->point) {
+        lane_wait(replay, lane, call, release);
+        from_ns = lane->now_ns;
+    }
+    lane_spend_in_call(replay, lane, call, from_ns);
+    if (!call->is_polling)
+        lane_stop_polling(replay, lane);
+}
+
+/* Runs calls of one location until it must sleep. */
+static void lane_run(struct replay *replay, uint32_t at)
+{
+    struct queue_of_calls *lane = &replay->lanes[at];
+    while (lane->first) {
+        struct call *call = lane->first;
+        struct release release;
+        if (!call->is_entered)
+            lane_enter(replay, lane, call);
+        uint64_t from_ns = lane->polling.node ? lane->polling.since_ns : call->enter_ns;
+        lane->asleep_on = waits_find_release(&replay->relays, call, at, from_ns, &release);
+        if (lane->asleep_on) {
+            links_sleep(replay->links, lane->asleep_on, at);
+            return;
+        }
+        lane_leave(replay, lane, call, &release);
+        lane->first = call->next;
+        if (!lane->first)
+            lane->last = NULL;
+        replay->n_queued--;
+        call_spare(replay, call);
+    }
+}
+
+/* Nobody is left who could add a wait to these occurrences. */
+static void replay_close_finished(struct replay *replay)
+{
+    struct gatherings *gatherings = replay->gatherings;
+    while (gatherings->finished.n) {
+        struct gathering *gathering = gatherings->finished.at[--gatherings->finished.n];
+        classes_close(replay->classes, &gathering->felt);
+        gathering_free(gatherings, gathering);
+    }
+}
+
+static void replay_run_awake(struct replay *replay)
+{
+    struct links *links = replay->links;
+    while (links->awake.n) {
+        lane_run(replay, links->awake.at[--links->awake.n]);
+        replay_close_finished(replay);
+    }
+}
+
+/* Of the sleeping calls the one that ended first: what it waits for is missing from the trace. */
+static void replay_force(struct replay *replay)
+{
+    uint32_t oldest = TRACE_NONE;
+    for (uint32_t at = 0; at < replay->trace->n_locations; at++) {
+        const struct call *call = replay->lanes[at].first;
+        if (call && (oldest == TRACE_NONE || call->leave_ns < replay->lanes[oldest].first->leave_ns))
+            oldest = at;
+    }
+    if (oldest == TRACE_NONE)
+        bug("calls are queued but no location has one");
+    struct queue_of_calls *lane = &replay->lanes[oldest];
+    links_unsleep(replay->links, lane->asleep_on, oldest);
+    lane->first->is_forced = true;
+    replay->n_forced++;
+    *vec_push(&replay->links->awake) = oldest;
+}
+
+void replay_run(struct replay *replay)
+{
+    replay_run_awake(replay);
+    size_t n_max = (size_t)replay->trace->n_locations * QUEUED_MAX_A_LANE;
+    while (replay->n_queued > QUEUED_MAX && replay->n_queued > n_max) {
+        replay_force(replay);
+        replay_run_awake(replay);
+    }
+}
+
+/* Ranks that were killed, or never came to MPI_Finalize, end before the run. */
+static void replay_note_ends(struct replay *replay)
+{
+    for (uint32_t i = 0; i < replay->trace->n_locations; i++) {
+        const struct queue_of_calls *lane = &replay->lanes[i];
+        if (lane->is_main && lane->now_ns < replay->trace->end_ns)
+            replay->ranks[lane->rank].ended_ns = (double)(replay->trace->end_ns - lane->now_ns);
+    }
+}
+
+void replay_finish(struct replay *replay)
+{
+    gatherings_end_all(replay->gatherings);
+    replay_run_awake(replay);
+    while (replay->n_queued) {
+        replay_force(replay);
+        replay_run_awake(replay);
+    }
+    replay_close_finished(replay);
+    replay_note_ends(replay);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls in the order of their dependences. Which send or which collective a call waited for is often known only when
+ * the call ends, or when another process's does; meanwhile calls queue up, for each location in order. The first of a
+ * queue is entered (its points get their chain), then, when what it depends on has been entered too, resolved: it
+ * waited for the latest of what released it, or for nothing. Queues are as long as processes are apart.
+ */
+#pragma once
+#include "analyze/blame/classes.h"
+#include "analyze/waits/gatherings.h"
+#include "analyze/waits/locks.h"
+#include "analyze/waits/messages.h"
+#include "analyze/waits/polling.h"
+#include "analyze/waits/relays.h"
+
+enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_GATHERING, NEED_LOCK, NEED_TARGET };
+
+/* What a call cannot end before. Holds its object. */
+struct need {
+    enum need_kind kind;
+    uint32_t index; /* of this member in the gathering */
+    struct message *message;
+    struct gathering *gathering;
+    struct lock_wait *lock_wait;
+    struct point *point;                     /* the target's return to MPI; the member that relays */
+    bool is_judged;                          /* whether there is one */
+    const struct trace_neighbors *neighbors; /* of this member, for a neighbourhood collective; NULL = unknown */
+};
+
+struct call {
+    struct call *next;
+    uint64_t enter_ns, leave_ns;
+    uint32_t site;
+    enum ww_class class;
+    bool is_polling;   /* nothing but failing polls, or a probe: what follows ends the wait */
+    bool is_after_nap; /* the poll before was of the same loop, however long ago */
+    bool is_entered, is_forced;
+    bool is_off;  /* recording was switched off: it is matched, but its time is not explained */
+    bool is_open; /* never left: the trace ends inside */
+    struct idle idle;
+    struct sparse before; /* atoms since the call before */
+    struct sparse counts; /* bins since they were last taken */
+    uint64_t before_ns;
+    struct spent spent;
+    VEC(struct point *) points; /* held: to be set at entry */
+    VEC(struct need) needs;
+    struct chain_node *node; /* held: the chain at entry */
+};
+
+/* Sums of one rank over the run: of its main thread, and of further threads that call MPI. */
+struct rank_time {
+    double beside_ns; /* what those last in all */
+    double asleep_ns; /* any thread, outside MPI, until another one woke it */
+    double compute_ns, descheduled_ns, blocked_ns, mpi_ns, transfer_ns, waiting_ns;
+    double outside_ns;   /* outside MPI */
+    double preempted_ns; /* of it, off the CPU although runnable */
+    double unrecorded_ns;
+    double ended_ns;     /* from the last event of its main thread to the end of the run */
+    struct sparse atoms; /* time by atom_key, waiting left out */
+    struct sparse counts;
+};
+
+struct queue_of_calls {
+    uint32_t rank;
+    bool is_main; /* other threads run beside it */
+    bool has_begun;
+    struct call *first, *last;
+    struct chain_node *tip; /* held */
+    struct sparse open;     /* since tip */
+    struct sparse open_counts;
+    double open_noise_ns2;
+    uint64_t now_ns;
+    struct sleepers *asleep_on;
+    struct polling polling;
+};
+
+struct replay {
+    const struct trace *trace;
+    struct links *links;
+    struct messages *messages;
+    struct gatherings *gatherings;
+    struct locks *locks;
+    struct relays relays;
+    struct classes *classes;
+    struct steps *steps;
+    struct queue_of_calls *lanes; /* by location */
+    struct rank_time *ranks;
+    struct call *spare;
+    size_t n_queued;
+    uint64_t n_forced, n_calls;
+    double unexplained_ns;
+    struct chain_node *origin;
+};
+
+void replay_begin(struct replay *replay); /* the borrowed fields are set */
+void replay_release(struct replay *replay);
+/* An empty call, to be filled in and queued. */
+struct call *replay_call(struct replay *replay);
+void replay_queue(struct replay *replay, uint32_t lane, struct call *call);
+/* Runs what can be run. With too many calls queued, gives up what the oldest depends on. */
+void replay_run(struct replay *replay);
+/* The end of the trace: everything queued is run, known or not. */
+void replay_finish(struct replay *replay);

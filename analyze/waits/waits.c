@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/waits/waits.h"
+
+enum pattern { PATTERN_NONE, PATTERN_ALL, PATTERN_FROM_ROOT, PATTERN_TO_ROOT, PATTERN_PREFIX, PATTERN_NEIGHBORS };
+
+static enum pattern coll_pattern(enum ww_coll coll)
+{
+    switch (coll) {
+    case WW_COLL_BCAST:
+    case WW_COLL_SCATTER:
+    case WW_COLL_SCATTERV:
+        return PATTERN_FROM_ROOT;
+    case WW_COLL_REDUCE:
+    case WW_COLL_GATHER:
+    case WW_COLL_GATHERV:
+        return PATTERN_TO_ROOT;
+    case WW_COLL_SCAN:
+    case WW_COLL_EXSCAN:
+        return PATTERN_PREFIX;
+    case WW_COLL_NEIGHBOR:
+        return PATTERN_NEIGHBORS;
+    case WW_COLL_NONE:
+        return PATTERN_NONE;
+    default:
+        return PATTERN_ALL;
+    }
+}
+
+/* Nothing can be said before all members have come. */
+static bool pattern_is_whole(enum pattern pattern)
+{
+    return pattern == PATTERN_ALL || pattern == PATTERN_TO_ROOT;
+}
+
+static enum wait_kind coll_kind(enum ww_coll coll)
+{
+    switch (coll_pattern(coll)) {
+    case PATTERN_FROM_ROOT:
+        return WAIT_LATE_BROADCAST;
+    case PATTERN_TO_ROOT:
+        return WAIT_EARLY_REDUCE;
+    case PATTERN_PREFIX:
+        return WAIT_EARLY_SCAN;
+    case PATTERN_NEIGHBORS:
+        return WAIT_NEIGHBOR;
+    default:
+        return coll == WW_COLL_BARRIER ? WAIT_BARRIER : WAIT_NXN;
+    }
+}
+
+static enum wait_kind gathering_kind(const struct gathering *gathering)
+{
+    switch (gathering->class) {
+    case WW_ICOLLECTIVE:
+        return WAIT_ICOLL;
+    case WW_COMM_CREATE:
+    case WW_COMM_FREE:
+    case WW_WIN_CREATE:
+    case WW_WIN_FREE:
+        return WAIT_CREATE;
+    case WW_RMA_FENCE:
+        return WAIT_RMA;
+    case WW_FINALIZE:
+        return WAIT_INIT;
+    case WW_IO_COLLECTIVE:
+        return WAIT_IO;
+    default:
+        return coll_kind(gathering->coll);
+    }
+}
+
+/* Takes another member into account; false while it is still to come. */
+static bool member_is_later(const struct gathering *gathering, uint32_t member, struct point **last)
+{
+    struct point *point = member < gathering->n ? gathering->points[member] : NULL;
+    if (!point)
+        return member >= gathering->n || gathering->is_complete;
+    if (!*last || point->time_ns >= (*last)->time_ns)
+        *last = point;
+    return true;
+}
+
+/* The last entry among the members before this one; false while one of them is still to come. */
+static bool prefix_last(const struct gathering *gathering, uint32_t index, struct point **last)
+{
+    bool is_known = true;
+    for (uint32_t i = 0; i < index && is_known; i++)
+        is_known = member_is_later(gathering, i, last);
+    return is_known;
+}
+
+/* Likewise among those that this member receives from. */
+static bool neighbors_last(const struct gathering *gathering, const struct trace_neighbors *neighbors,
+                           struct point **last)
+{
+    bool is_known = true;
+    for (uint32_t i = 0; neighbors && i < neighbors->n_in && is_known; i++)
+        is_known = member_is_later(gathering, neighbors->peers[i], last);
+    return is_known;
+}
+
+/* Returns false while it is not known. */
+static bool gathering_release(const struct need *need, struct point **point)
+{
+    const struct gathering *gathering = need->gathering;
+    uint32_t index = need->index;
+    *point = NULL;
+    bool is_root = gathering->root == index;
+    switch (coll_pattern(gathering->coll)) {
+    case PATTERN_NONE:
+        return true;
+    case PATTERN_FROM_ROOT:
+        if (is_root || gathering->root == TRACE_NONE)
+            return true;
+        *point = gathering->points[gathering->root];
+        return *point || gathering->is_complete;
+    case PATTERN_PREFIX:
+        return prefix_last(gathering, index, point);
+    case PATTERN_NEIGHBORS:
+        return neighbors_last(gathering, need->neighbors, point);
+    case PATTERN_TO_ROOT:
+        if (!is_root)
+            return true;
+        break;
+    case PATTERN_ALL:
+        break;
+    }
+    *point = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];
+    return gathering->is_complete;
+}
+
+static bool class_is_epoch(enum ww_class class)
+{
+    return class == WW_RMA_START || class == WW_RMA_COMPLETE || class == WW_RMA_WAIT;
+}
+
+/* A message that is too large to be buffered moves when its receive has been posted and the receiver is inside MPI. */
+static struct point *rendezvous(const struct message *message, const struct call *call)
+{
+    bool was_posted = message->receive && message->receive->time_ns <= call->enter_ns;
+    return was_posted ? message->finish : message->receive;
+}
+
+/* Whom the library's tree made this member wait for beyond the root. False while it is not known. */
+static bool relay_release(struct relays *relays, struct need *need, const struct call *call, struct release *release)
+{
+    struct gathering *gathering = need->gathering;
+    enum pattern pattern = coll_pattern(gathering->coll);
+    bool moves_on_a_tree =
+        pattern == PATTERN_FROM_ROOT || (pattern == PATTERN_TO_ROOT && gathering->root != need->index);
+    if (!moves_on_a_tree || !relays_concern(gathering, call->enter_ns, call->leave_ns))
+        return true;
+    if (!gathering->is_complete)
+        return false;
+    if (!need->is_judged) {
+        uint64_t root_ns = release->point ? release->point->time_ns : 0;
+        uint64_t from_ns = root_ns > call->enter_ns ? root_ns : call->enter_ns;
+        struct evidence_call judged = {from_ns, call->leave_ns, &call->idle};
+        struct point *point = relays_find(relays, gathering, need->index, &judged);
+        need->point = point ? point_hold(point) : NULL;
+        need->is_judged = true;
+    }
+    if (need->point)
+        *release = (struct release){.point = need->point, .kind = WAIT_LATE_MEMBER, .gathering = gathering};
+    return true;
+}
+
+static struct sleepers *need_release(struct relays *relays, struct need *need, const struct call *call,
+                                     struct release *release)
+{
+    struct message *message = need->message;
+    *release = (struct release){0};
+    switch (need->kind) {
+    case NEED_SEND:
+        *release = (struct release){.point = message->is_lost ? NULL : message->send,
+                                    .kind = class_is_epoch(call->class) ? WAIT_RMA : WAIT_LATE_SENDER};
+        return release->point || message->is_lost ? NULL : &message->sleepers;
+    case NEED_RECEIVE:
+        *release = (struct release){.point = rendezvous(message, call), .kind = WAIT_LATE_RECEIVER};
+        return release->point ? NULL : &message->sleepers;
+    case NEED_LOCK:
+        *release = (struct release){.point = need->lock_wait->release, .kind = WAIT_LOCK};
+        return need->lock_wait->is_settled ? NULL : &need->lock_wait->sleepers;
+    case NEED_TARGET:
+        *release =
+            (struct release){.point = need->point, .kind = call->class == WW_SEND ? WAIT_LATE_RECEIVER : WAIT_PROGRESS};
+        return NULL;
+    case NEED_GATHERING:
+        release->kind = gathering_kind(need->gathering);
+        release->gathering = need->gathering;
+        if (gathering_release(need, &release->point))
+            return relay_release(relays, need, call, release) ? NULL : &need->gathering->sleepers;
+        return pattern_is_whole(coll_pattern(need->gathering->coll)) ? &need->gathering->sleepers
+                                                                     : &need->gathering->arrivals;
+    }
+    return NULL;
+}
+
+/* What cannot end before the other side has come, whatever the clocks say. MPI leaves it open of the rest: a message
+ * may be buffered, freeing a communicator or opening a file may be local, a fence may have nothing to do. And recorders
+ * may end MPI_Finalize early, before the others have come to it. */
+static bool kind_synchronises(enum wait_kind kind)
+{
+    switch (kind) {
+    case WAIT_LATE_RECEIVER:
+    case WAIT_RMA:
+    case WAIT_LOCK:
+    case WAIT_PROGRESS:
+    case WAIT_LATE_MEMBER:
+    case WAIT_CREATE:
+    case WAIT_INIT:
+    case WAIT_IO:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Who came after this call had ended released nobody in it. */
+static bool release_counts(const struct call *call, uint32_t lane, uint64_t from_ns, const struct release *release)
+{
+    const struct point *point = release->point;
+    if (!point || point->lane == lane || point->time_ns <= from_ns)
+        return false;
+    return kind_synchronises(release->kind) || point->time_ns <= call->leave_ns;
+}
+
+struct sleepers *waits_find_release(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
+                                    struct release *release)
+{
+    *release = (struct release){0};
+    for (size_t i = 0; i < call->needs.n && !call->is_forced; i++) {
+        struct release candidate;
+        struct sleepers *unknown = need_release(relays, &call->needs.at[i], call, &candidate);
+        if (unknown)
+            return unknown;
+        if (release_counts(call, lane, from_ns, &candidate) &&
+            (!release->point || candidate.point->time_ns > release->point->time_ns))
+            *release = candidate;
+    }
+    return release->point && !release->point->is_set ? &release->point->sleepers : NULL;
+}
+
+bool waits_need_all(enum ww_coll coll)
+{
+    return coll_pattern(coll) == PATTERN_ALL;
+}
+
+enum step_state waits_state(enum ww_class class)
+{
+    switch (class) {
+    case WW_LOCAL:
+    case WW_INIT:
+    case WW_FINALIZE:
+    case WW_SEND_INIT:
+    case WW_RECV_INIT:
+    case WW_COLL_INIT:
+    case WW_CANCEL:
+    case WW_REQUEST_FREE:
+    case WW_COMM_CREATE:
+    case WW_COMM_FREE:
+    case WW_WIN_CREATE:
+    case WW_WIN_FREE:
+    case WW_SPAWN:
+    case WW_ABORT:
+        return STEP_MPI;
+    case WW_IO:
+    case WW_IO_COLLECTIVE:
+        return STEP_BLOCKED;
+    default:
+        return STEP_TRANSFER;
+    }
+}
+
+bool waits_may_follow_polls(enum ww_class class)
+{
+    return class == WW_TEST || class == WW_IPROBE || class == WW_PROBE || class == WW_RECV || class == WW_IRECV ||
+           class == WW_WAIT || class == WW_RMA_WAIT;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What released a waiting call. A process waits from its entry until the releasing event of another:
+ *   barrier, N to N, creation and freeing    the last member's entry
+ *   1 to N                                   the root's entry
+ *   N to 1                                   for the root: the last member's entry
+ *   1 to N, N to 1                           or the entry of a member that relays (relays.h)
+ *   prefix (scan)                            the last entry among the members before it, itself included for no one
+ *   receive, completion of a receive         the entry of the send, or the sender's return to MPI (progress.h)
+ *   send that lasts as long (rendezvous)     the posting of the receive, or the receiver's return to MPI to complete it
+ *   completion of a non-blocking collective  the last start, or a member's return to MPI (progress.h)
+ *   fence                                    the last member's entry
+ *   access epoch; end of an exposure epoch   the entry of MPI_Win_post; of MPI_Win_complete
+ *   lock, flush or unlock of a window        the conflicting unlock (locks.h), or the target's entry (progress.h)
+ *   neighbourhood collective                 the last entry among the processes it receives from
+ * Where the topology of a communicator is not known, neighbourhood collectives have no wait state: any guess would
+ * blame the innocent.
+ */
+#pragma once
+#include "analyze/waits/replay.h"
+
+struct release {
+    struct point *point; /* NULL = nothing was waited for */
+    enum wait_kind kind;
+    struct gathering *gathering;
+};
+
+/*
+ * Finds what a call, waiting since from_ns, was released by. Returns NULL when that is settled; else what the lane must
+ * sleep on before it asks again.
+ */
+struct sleepers *waits_find_release(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
+                                    struct release *release);
+/* True when nobody can have the result before all members have taken part. */
+bool waits_need_all(enum ww_coll coll);
+/* How time inside a call that is not waiting is shown. */
+enum step_state waits_state(enum ww_class class);
+/* True when the call may complete a wait that began with polls or a probe. */
+bool waits_may_follow_polls(enum ww_class class);

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a run would gain, against the run in which it is so. Each program is played twice: as it is, and with the work
+ * of one cause shared out as well as that alone can help (or gone). The difference of the two ends is the gain.
+ */
+#include "tests/unit/scene/scene.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum how { AS_IS, BALANCED, GONE };
+enum { STEPS = 10 };
+
+struct play {
+    struct scene *scene;
+    uint32_t n_ranks;
+};
+
+static uint64_t now_us(const struct play *play, uint32_t rank)
+{
+    return play->scene->now_us[rank];
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void work(struct play *play, uint32_t rank, const char *name, uint64_t us)
+{
+    if (us)
+        scene_work(play->scene, rank, name, now_us(play, rank) + us);
+}
+
+static void all_work(struct play *play, const char *name, uint64_t us)
+{
+    for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+        work(play, rank, name, us);
+}
+
+/* Ranks `first` to `last` are communicator `comm`. */
+static void meet(struct play *play, uint32_t comm, uint32_t first, uint32_t last)
+{
+    uint64_t end_us = 0;
+    for (uint32_t rank = first; rank <= last; rank++)
+        end_us = later(end_us, now_us(play, rank));
+    play->scene->comm = comm;
+    for (uint32_t rank = first; rank <= last; rank++)
+        scene_collective(play->scene, rank, WW_ID_Barrier, TRACE_NONE, end_us);
+    play->scene->comm = 0;
+}
+
+static void meet_all(struct play *play)
+{
+    meet(play, 0, 0, play->n_ranks - 1);
+}
+
+static void send(struct play *play, uint32_t from, uint32_t to)
+{
+    scene_send(play->scene, from, to, 0, now_us(play, from));
+}
+
+static void receive(struct play *play, uint32_t to, uint32_t from, uint64_t sent_us)
+{
+    scene_receive(play->scene, to, from, 0, later(now_us(play, to), sent_us));
+}
+
+static void one_rank_is_late(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        all_work(play, "common", 1000);
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            work(play, rank, "cause", how == BALANCED ? 1500 : how == GONE ? 0 : rank == 1 ? 3000 : 1000);
+        meet_all(play);
+    }
+}
+
+static void who_is_late_changes(struct play *play, enum how how)
+{
+    for (int step = 0; step < 3 * 4; step++) {
+        all_work(play, "common", 1000);
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            work(play, rank, "cause", how == BALANCED ? 1500 : how == GONE ? 0 : rank == step % 4u ? 3000 : 1000);
+        meet_all(play);
+    }
+}
+
+/* Two causes in turn, each with its own barrier. */
+static void another_phase_has_another_cause(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            work(play, rank, "cause", how == BALANCED ? 750 : how == AS_IS && rank == 1 ? 3000 : 0);
+        meet_all(play);
+        work(play, 0, "other", 2000);
+        meet_all(play);
+    }
+}
+
+/* Two causes on one rank before one barrier. */
+static void two_causes_on_one_rank(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            work(play, rank, "cause", how == BALANCED ? 500 : how == AS_IS && rank == 1 ? 2000 : 0);
+        work(play, 1, "other", 1000);
+        meet_all(play);
+    }
+}
+
+/* Rank 2 is late for its own reason, and nearly as much: whatever becomes of the cause, the others wait for rank 2. */
+static void another_rank_is_nearly_as_late(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        all_work(play, "common", 1000);
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            work(play, rank, "cause", how == BALANCED ? (rank == 2 ? 0 : 1333) : how == AS_IS && rank == 1 ? 4000 : 0);
+        work(play, 2, "other", 3600);
+        meet_all(play);
+    }
+}
+
+/* Rank 0 waits for rank 1 in their half, but all wait for the other half in the end. */
+static void nobody_in_the_end_waits_for_it(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        for (uint32_t rank = 0; rank < 2; rank++)
+            work(play, rank, "cause", how == BALANCED ? 500 : how == AS_IS && rank == 1 ? 1000 : 0);
+        meet(play, 1, 0, 1);
+        work(play, 2, "other", 5000);
+        work(play, 3, "other", 5000);
+        meet_all(play);
+    }
+}
+
+/* A chain of two causes ends later than what rank 3 does besides. */
+static void a_rank_besides_has_little_slack(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        for (uint32_t rank = 0; rank < 3; rank++)
+            work(play, rank, "cause", how == BALANCED ? 1000 : how == AS_IS && rank == 1 ? 3000 : 0);
+        uint64_t sent_us = now_us(play, 1);
+        send(play, 1, 2);
+        receive(play, 2, 1, sent_us);
+        work(play, 2, "other", 2000);
+        work(play, 3, "besides", 4500);
+        meet_all(play);
+    }
+}
+
+/* Waits for rank 1 run round the ring with the steps. */
+static void neighbours_wait_in_a_ring(struct play *play, enum how how)
+{
+    for (int step = 0; step < 4 * STEPS; step++) {
+        uint64_t sent_us[4] = {0};
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            work(play, rank, "cause", how == BALANCED ? 1000 : how == GONE ? 0 : rank == 1 ? 2500 : 500);
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++) {
+            sent_us[rank] = now_us(play, rank);
+            send(play, rank, (rank + 1) % 4);
+        }
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            receive(play, rank, (rank + 3) % 4, sent_us[(rank + 3) % 4]);
+    }
+    meet_all(play);
+}
+
+/* The last of four stages takes longest; messages are buffered. */
+static void one_stage_of_a_pipeline_is_slow(struct play *play, enum how how)
+{
+    for (int item = 0; item < 10 * STEPS; item++) {
+        uint64_t sent_us = 0;
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++) {
+            if (rank)
+                receive(play, rank, rank - 1, sent_us);
+            work(play, rank, "stage", 100);
+            work(play, rank, "cause", how == BALANCED ? 75 : how == AS_IS && rank == 3 ? 300 : 0);
+            sent_us = now_us(play, rank);
+            if (rank < 3)
+                send(play, rank, rank + 1);
+        }
+    }
+    meet_all(play);
+}
+
+/* Every rank has the same work, each after the one before it: what a wavefront of fine blocks gains over one of coarse
+ * blocks. Here the cause is that it is serial. */
+static void a_wavefront_is_coarse(struct play *play, enum how how)
+{
+    int n_blocks = how == BALANCED ? 400 : 4;
+    for (int block = 0; block < n_blocks; block++) {
+        uint64_t sent_us = 0;
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++) {
+            if (rank)
+                receive(play, rank, rank - 1, sent_us);
+            work(play, rank, "cause", how == GONE ? 0 : 4000 / (uint64_t)n_blocks);
+            sent_us = now_us(play, rank);
+            if (rank < 3)
+                send(play, rank, rank + 1);
+        }
+    }
+    meet_all(play);
+}
+
+/* Rank 1 does something else meanwhile, so that only a part of what is too much on rank 0 shows. */
+static void the_waiting_side_hides_a_part(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            work(play, rank, "common", rank < 2 ? 1000 : 4000);
+        work(play, 0, "cause", how == BALANCED ? 2250 : how == AS_IS ? 4000 : 0);
+        work(play, 1, "hiding", 2000);
+        if (how == BALANCED)
+            work(play, 1, "cause", 250);
+        meet_all(play);
+    }
+}
+
+/* All wait for what rank 0 does alone. */
+static void a_part_is_serial(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            work(play, rank, "cause", how == BALANCED ? 500 : how == AS_IS && !rank ? 2000 : 0);
+        uint64_t root_us = now_us(play, 0);
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            scene_collective(play->scene, rank, WW_ID_Bcast, 0, later(root_us, now_us(play, rank)));
+        all_work(play, "compute", 1500);
+        meet_all(play);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*program)(struct play *, enum how);
+    uint32_t last_rank; /* whose own work bounds the gain; 0 = any */
+} programs[] = {
+#define PROGRAM(name)                                                                                                  \
+    {                                                                                                                  \
+#name, name, 0                                                                                                 \
+    }
+#define BOUNDED(name, last_rank)                                                                                       \
+    {                                                                                                                  \
+#name, name, last_rank                                                                                         \
+    }
+    PROGRAM(one_rank_is_late),
+    PROGRAM(who_is_late_changes),
+    PROGRAM(another_phase_has_another_cause),
+    PROGRAM(two_causes_on_one_rank),
+    BOUNDED(another_rank_is_nearly_as_late, 2),
+    BOUNDED(nobody_in_the_end_waits_for_it, 2),
+    BOUNDED(a_rank_besides_has_little_slack, 3),
+    PROGRAM(neighbours_wait_in_a_ring),
+    PROGRAM(one_stage_of_a_pipeline_is_slow),
+    PROGRAM(a_wavefront_is_coarse),
+    PROGRAM(the_waiting_side_hides_a_part),
+    PROGRAM(a_part_is_serial),
+#undef PROGRAM
+#undef BOUNDED
+};
+
+static struct scene *play(size_t number, enum how how, double *end_us)
+{
+    struct play play = {.scene = scene_make(4), .n_ranks = 4};
+    trace_memory_comm(play.scene->trace, (uint32_t[]){0, 1}, 2);
+    programs[number].program(&play, how);
+    *end_us = 0;
+    for (uint32_t rank = 0; rank < play.n_ranks; rank++)
+        *end_us = fmax(*end_us, (double)now_us(&play, rank));
+    return play.scene;
+}
+
+static const struct cause *find_cause(const struct analysis *analysis)
+{
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        if (!strcmp(analysis->steps[analysis->causes[i].step].routine, "cause"))
+            return &analysis->causes[i];
+    return NULL;
+}
+
+static void check_gain(const char *program, const char *what, double predicted_us, double measured_us, double run_us)
+{
+    if (fabs(predicted_us - measured_us) > 0.02 * run_us + 0.001)
+        fail_msg("%s, %s: predicted %.0f us, measured %.0f of %.0f", program, what, predicted_us, measured_us, run_us);
+}
+
+static void what_is_predicted_comes_true(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        double run_us, balanced_us, gone_us;
+        struct scene *scene = play(i, AS_IS, &run_us);
+        scene_free(play(i, BALANCED, &balanced_us));
+        scene_free(play(i, GONE, &gone_us));
+        const struct cause *cause = find_cause(scene_analyse(scene));
+        assert_non_null(cause);
+        check_gain(programs[i].name, "balanced", cause->if_balanced_ns / 1000, run_us - balanced_us, run_us);
+        if (programs[i].last_rank)
+            assert_int_equal(cause->last_rank, programs[i].last_rank);
+        check_gain(programs[i].name, "gone", cause->if_gone_ns / 1000, run_us - gone_us, run_us);
+        scene_free(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_predicted_comes_true)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

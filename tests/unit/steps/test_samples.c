@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Steps from samples: shares of measured lengths, pools of short stretches, time off the CPU, workers. */
+#include "tests/unit/scene/scene.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define assert_us(value, expected) assert_true(fabs((value) - (expected)) < 1e-3)
+
+/* A frame of nothing but a region stands for code here: no binary is needed. */
+static uint32_t code_frame(struct scene *scene, const char *name)
+{
+    uint32_t region = trace_memory_region(scene->trace, name, false, WW_LOCAL, WW_COLL_NONE);
+    return trace_memory_frame(scene->trace,
+                              (struct trace_frame){.parent = TRACE_NONE, .module = TRACE_NONE, .region = region});
+}
+
+static void sample(struct scene *scene, uint32_t loc, uint32_t frame, uint64_t time_us, uint16_t flags)
+{
+    scene_event(scene, (struct event){.kind = EV_SAMPLE,
+                                      .loc = loc,
+                                      .time_ns = time_us * 1000,
+                                      .frame = frame,
+                                      .flags = flags,
+                                      .weight_ns = 1000000});
+}
+
+static void barriers(struct scene *scene, const uint64_t *arrive_us, uint64_t leave_us)
+{
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        scene->now_us[rank] = arrive_us[rank];
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, leave_us);
+    }
+}
+
+static enum cause_kind kind_of(const struct scene *scene, const char *name, double *share)
+{
+    for (uint32_t i = 0; i < scene->analysis->n_causes; i++) {
+        const struct cause *cause = &scene->analysis->causes[i];
+        const char *routine = scene->analysis->steps[cause->step].routine;
+        *share = cause->share;
+        if (routine && !strcmp(routine, name))
+            return cause->kind;
+    }
+    *share = 0;
+    return KIND_N;
+}
+
+/* 40 samples in 100 ms: three parts of four in one step, and the steps sum to the measured length. */
+static void samples_share_out_the_measured_length(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    uint32_t hot = code_frame(scene, "hot"), cold = code_frame(scene, "cold");
+    for (uint64_t i = 0; i < 40; i++)
+        sample(scene, 0, i % 4 ? hot : cold, 1000 + 2000 * i, 0);
+    barriers(scene, (uint64_t[]){100010, 10}, 100020);
+    scene_analyse(scene);
+    assert_us(scene_signed(scene, WAIT_BARRIER, "hot"), 75000);
+    assert_us(scene_signed(scene, WAIT_BARRIER, "cold"), 25000);
+    assert_us(scene_blame(scene, "hot", 0), 75000);
+    scene_free(scene);
+}
+
+/* A thousand stretches of 100 us with a sample in every tenth: each alone says nothing, together they do. */
+static void short_stretches_are_pooled(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t hot = code_frame(scene, "hot"), cold = code_frame(scene, "cold");
+    uint64_t now_us = 0;
+    for (uint64_t i = 0; i < 1000; i++) {
+        if (i % 10 == 5)
+            sample(scene, 0, i % 50 == 5 ? cold : hot, now_us + 50, 0);
+        if (i % 100 == 15)
+            sample(scene, 1, cold, now_us + 5, 0);
+        barriers(scene, (uint64_t[]){now_us + 100, now_us + 10}, now_us + 101);
+        now_us += 101;
+    }
+    scene_analyse(scene);
+    const struct wait_site *site = scene_site(scene, WAIT_BARRIER);
+    assert_us(site->waiting_ns / 1000, 90000);
+    assert_true(site->n_classes <= 2); /* the first stretch begins at the start, not at a barrier */
+    assert_true(fabs(scene_blame(scene, "hot", 0) / 80000 - 1) < 0.02);
+    assert_us(scene_blame(scene, "hot", 0) + scene_blame(scene, "cold", 0) + scene_blame(scene, "hot", 1),
+              scene->analysis->waiting_ns / 1000 - 90);
+    scene_free(scene);
+}
+
+/* One process was never sampled. Between the same calls the other takes as long, but for a sixth: the rest cancels. */
+static void who_takes_as_long_does_the_same(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t common = code_frame(scene, "common");
+    uint64_t now_us = 10;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 100; i++) {
+        if (i % 10 == 5)
+            sample(scene, 0, common, now_us + 50, 0);
+        barriers(scene, (uint64_t[]){now_us + 130, now_us + 110}, now_us + 130);
+        now_us += 130;
+    }
+    scene_analyse(scene);
+    assert_us(scene_site(scene, WAIT_BARRIER)->waiting_ns / 1000, 2000);
+    assert_us(scene_signed(scene, WAIT_BARRIER, "common"), 2000);
+    scene_free(scene);
+}
+
+/* Between the same two calls fifty short stretches and a long one, which has too few samples to stand alone, but tells
+ * more of itself than all the short ones do. */
+static void a_rare_long_stretch_is_not_like_the_others(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t light = code_frame(scene, "light"), heavy = code_frame(scene, "heavy");
+    uint64_t now_us = 10;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 51; i++) {
+        uint64_t length_us = i == 25 ? 60000 : 4000;
+        for (uint64_t at = 2000; at < length_us; at += 4000)
+            sample(scene, 0, i == 25 ? heavy : light, now_us + at, 0);
+        barriers(scene, (uint64_t[]){now_us + length_us, now_us}, now_us + length_us);
+        now_us += length_us;
+    }
+    scene_analyse(scene);
+    assert_true(scene_blame(scene, "heavy", 0) > 0.85 * 60000 && scene_blame(scene, "heavy", 0) < 1.01 * 60000);
+    assert_true(scene_blame(scene, "light", 0) > 0.98 * 200000);
+    scene_free(scene);
+}
+
+static void off_and_on(struct scene *scene, uint32_t rank, uint64_t from_us, uint64_t to_us, uint16_t flags)
+{
+    scene_event(scene, (struct event){.kind = EV_OFF, .loc = rank, .time_ns = from_us * 1000, .flags = flags});
+    scene_event(scene, (struct event){.kind = EV_ON, .loc = rank, .time_ns = to_us * 1000});
+}
+
+static void preemption_is_no_work(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t loop = code_frame(scene, "loop");
+    double share;
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        for (uint64_t i = 0; i < 30; i++)
+            sample(scene, rank, loop, 1000 + 1000 * i, 0);
+    off_and_on(scene, 0, 31500, 71500, WW_SW_OUT | WW_SW_PREEMPTED);
+    barriers(scene, (uint64_t[]){80010, 40010}, 80020);
+    scene_analyse(scene);
+    assert_int_equal(kind_of(scene, "loop", &share), KIND_DESCHEDULED);
+    assert_true(share == 1);
+    assert_us(scene_blame(scene, "loop", 0), 40000);
+    assert_us(scene->analysis->efficiency.descheduled_ns / 1000, 40000);
+    scene_free(scene);
+}
+
+static void sleep_is_charged_to_the_call_that_slept(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t loop = code_frame(scene, "loop"), writer = code_frame(scene, "writer");
+    double share;
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        for (uint64_t i = 0; i < 30; i++)
+            sample(scene, rank, loop, 1000 + 1000 * i, 0);
+    off_and_on(scene, 0, 31500, 71500, WW_SW_OUT);
+    sample(scene, 0, writer, 71600, WW_S_BLOCKED);
+    barriers(scene, (uint64_t[]){80010, 40010}, 80020);
+    scene_analyse(scene);
+    assert_int_equal(kind_of(scene, "writer", &share), KIND_BLOCKED);
+    assert_true(share == 1);
+    assert_us(scene_blame(scene, "writer", 0), 40000);
+    scene_free(scene);
+}
+
+static void check_busy_worker(uint16_t how_main_left)
+{
+    struct scene *scene = scene_make(2);
+    struct trace *trace = scene->trace;
+    struct trace_location *locations = arena_array(&trace->arena, struct trace_location, 3);
+    memcpy(locations, trace->locations, 2 * sizeof *locations);
+    locations[2] = (struct trace_location){.name = "worker", .rank = 0, .thread = 1};
+    trace->locations = locations;
+    trace->n_locations = 3;
+    uint32_t loop = code_frame(scene, "loop");
+    double share;
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    for (uint64_t i = 0; i < 60; i++)
+        sample(scene, 2, loop, 1000 + 1000 * i, 0);
+    off_and_on(scene, 0, 20, 60000, how_main_left);
+    barriers(scene, (uint64_t[]){60010, 10010}, 60020);
+    scene_analyse(scene);
+    assert_int_equal(kind_of(scene, "loop", &share), KIND_MORE_TIME);
+    assert_true(share > 0.99);
+    scene_free(scene);
+}
+
+/* The main thread sleeps at the end of a parallel region while a worker is busy: the worker's loop is the cause. So it
+ * is where the worker took the CPU from the main thread before that slept. */
+static void busy_workers_are_what_the_process_does(void **state)
+{
+    (void)state;
+    check_busy_worker(WW_SW_OUT);
+    check_busy_worker(WW_SW_OUT | WW_SW_PREEMPTED);
+}
+
+/* Threads that are too young for samples: of the main thread's sleep, as much as they were on a CPU is computing. */
+static void young_threads_compute_while_the_main_thread_sleeps(void **state)
+{
+    (void)state;
+    struct trace_point young = {.module = TRACE_NONE, .is_young_time = true};
+    const struct trace_bin bin = {.point = 0, .value = 700000};
+    struct scene *scene = scene_make(2);
+    scene->trace->points = &young;
+    scene->trace->n_points = 1;
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    off_and_on(scene, 0, 20, 1000, WW_SW_OUT);
+    scene_event(scene, (struct event){.kind = EV_BINS, .time_ns = 1010000, .bins = &bin, .n_bins = 1});
+    barriers(scene, (uint64_t[]){1010, 10}, 1020);
+    scene_analyse(scene);
+    assert_us((double)scene->analysis->efficiency.compute_ns / 1000, 720);
+    assert_us((double)scene->analysis->efficiency.blocked_ns / 1000, 280);
+    scene_free(scene);
+}
+
+static void without_samples_the_calls_around_are_named(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    barriers(scene, (uint64_t[]){1010, 110}, 1020);
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_int_equal(analysis->n_causes, 1);
+    assert_string_equal(analysis->steps[analysis->causes[0].step].label, "code between MPI_Barrier and MPI_Barrier");
+    assert_true(analysis->causes[0].kind == KIND_MORE_TIME);
+    scene_free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_share_out_the_measured_length),
+        cmocka_unit_test(short_stretches_are_pooled),
+        cmocka_unit_test(who_takes_as_long_does_the_same),
+        cmocka_unit_test(a_rare_long_stretch_is_not_like_the_others),
+        cmocka_unit_test(preemption_is_no_work),
+        cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
+        cmocka_unit_test(busy_workers_are_what_the_process_does),
+        cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
+        cmocka_unit_test(without_samples_the_calls_around_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Polling: what was waiting in it, and what of it was the poller's own doing. */
+#include "tests/unit/scene/scene.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define assert_us(value, expected) assert_true(fabs((value) - (expected)) < 1e-3)
+
+/* Failing polls from now on; n_polls 0: they go on with those before. */
+static void poll(struct scene *scene, uint32_t rank, enum ww_call_id call, uint64_t n_polls, uint64_t leave_us)
+{
+    scene_enter(scene, rank, call, scene->now_us[rank]);
+    scene_event(scene, (struct event){.kind = EV_POLLS, .loc = rank, .time_ns = leave_us * 1000, .bytes = n_polls});
+    scene_leave(scene, rank, call, leave_us);
+}
+
+static void receive_by_test(struct scene *scene, uint32_t rank, uint64_t request, bool is_after_nap, uint64_t leave_us)
+{
+    scene_enter(scene, rank, WW_ID_Test, scene->now_us[rank]);
+    if (is_after_nap)
+        scene_event(scene, (struct event){.kind = EV_POLLS, .loc = rank, .time_ns = leave_us * 1000});
+    scene_event(
+        scene,
+        (struct event){
+            .kind = EV_IRECV_DONE, .loc = rank, .time_ns = leave_us * 1000, .peer = 0, .tag = 1, .request = request});
+    scene_leave(scene, rank, WW_ID_Test, leave_us);
+}
+
+static void probe(struct scene *scene, uint32_t rank, enum ww_call_id call, uint64_t leave_us)
+{
+    scene_enter(scene, rank, call, scene->now_us[rank]);
+    scene_event(scene, (struct event){.kind = EV_PROBED, .loc = rank, .time_ns = leave_us * 1000, .peer = 0, .tag = 1});
+    scene_leave(scene, rank, call, leave_us);
+}
+
+/* Rank 0 sends at 300; both meet in a barrier when rank 1 has received at `until_us`. */
+static void send_and_meet(struct scene *scene, uint64_t until_us)
+{
+    scene_work(scene, 0, "slow", 300);
+    scene_send(scene, 0, 1, 1, 301);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, until_us + 5);
+    scene_analyse(scene);
+}
+
+/* Rank 1 looks at 100 and at 510, after two naps: the first look after the message came in vain. */
+static void the_rest_of_a_nap_is_the_own_doing(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 1, "quick", 100);
+    poll(scene, 1, WW_ID_Test, 10, 110);
+    scene_work(scene, 1, "nap", 410);
+    poll(scene, 1, WW_ID_Test, 0, 412);
+    scene_work(scene, 1, "nap", 510);
+    receive_by_test(scene, 1, request, true, 512);
+    send_and_meet(scene, 512);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 200);
+    assert_us(scene_blame(scene, "slow", 0), 200);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 0), 211);
+    assert_true(scene_blame(scene, "nap", 1) > 205);
+    assert_string_equal(scene_site(scene, WAIT_LATE_SENDER)->call, "MPI_Test");
+    assert_us((scene->analysis->efficiency.compute_ns + scene->analysis->efficiency.transfer_ns) / 1000,
+              300 + 1 + 98 + 208 + 2 + 2 + 2 + 2 * 5);
+    scene_free(scene);
+}
+
+/* The same without the sign that it was a nap: work ends the polling, and nothing is known to have been waited for. */
+static void work_between_polls_ends_the_polling(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 1, "quick", 100);
+    poll(scene, 1, WW_ID_Test, 10, 110);
+    scene_work(scene, 1, "works", 510);
+    receive_by_test(scene, 1, request, false, 512);
+    send_and_meet(scene, 512);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 0);
+    assert_true(scene_blame(scene, "works", 1) > 150);
+    scene_free(scene);
+}
+
+/* What was found is known: the wait ends there, however long it takes until the receive. */
+static void a_probe_that_succeeds_ends_the_wait(void **state)
+{
+    (void)state;
+    for (int blocking = 0; blocking < 2; blocking++) {
+        struct scene *scene = scene_make(2);
+        scene_work(scene, 1, "quick", 100);
+        if (!blocking)
+            poll(scene, 1, WW_ID_Iprobe, 1000, 302);
+        probe(scene, 1, blocking ? WW_ID_Probe : WW_ID_Iprobe, 303);
+        scene_work(scene, 1, "prepares", 800);
+        scene_receive(scene, 1, 0, 1, 803);
+        send_and_meet(scene, 803);
+        assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 200);
+        assert_us(scene_blame(scene, "slow", 0), 200);
+        assert_string_equal(scene_site(scene, WAIT_LATE_SENDER)->call, blocking ? "MPI_Probe" : "MPI_Iprobe");
+        assert_true(scene_blame(scene, "prepares", 1) > 490);
+        scene_free(scene);
+    }
+}
+
+/* More calls than are kept apart: two requests are polled in turn, 2 us each and 1 between. */
+static void long_polling_keeps_what_comes_after_the_release(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 1, "quick", 100);
+    for (uint64_t at_us = 100; at_us < 400; at_us += 6) {
+        poll(scene, 1, WW_ID_Test, 1, at_us + 2);
+        scene_work(scene, 1, "between", at_us + 3);
+        poll(scene, 1, WW_ID_Testall, 1, at_us + 5);
+        scene_work(scene, 1, "between", at_us + 6);
+    }
+    receive_by_test(scene, 1, request, false, 402);
+    send_and_meet(scene, 402);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 200);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 0), 101);
+    assert_true(fabs(scene_blame(scene, "between", 1) - 100. / 3) < 2);
+    scene_free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rest_of_a_nap_is_the_own_doing),
+        cmocka_unit_test(work_between_polls_ends_the_polling),
+        cmocka_unit_test(a_probe_that_succeeds_ends_the_wait),
+        cmocka_unit_test(long_polling_keeps_what_comes_after_the_release),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rooted collectives along trees: members that wait for another one than the root. */
+#include "tests/unit/scene/scene.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define assert_us(value, expected) assert_true(fabs((value) - (expected)) < 1e-3)
+
+enum { RANKS = 4, ROUND_US = 1000 };
+
+/* Rounds of broadcasts from rank 0 at 100 of each; rank 2 enters at 600, rank 3 leaves at leaves_us, rank 1 at 101. */
+static struct scene *broadcasts(uint32_t n_rounds, uint64_t leaves_us)
+{
+    static const char *const names[RANKS] = {"root", "leaf", "slow", "last"};
+    static const uint64_t enters_us[RANKS] = {100, 60, 600, 50};
+    struct scene *scene = scene_make(RANKS);
+    uint64_t leave_us[RANKS] = {110, 101, 610, leaves_us};
+    for (uint32_t round = 0; round < n_rounds; round++)
+        for (uint32_t rank = 0; rank < RANKS; rank++) {
+            scene_work(scene, rank, names[rank], (uint64_t)round * ROUND_US + enters_us[rank]);
+            scene_collective(scene, rank, WW_ID_Bcast, 0, (uint64_t)round * ROUND_US + leave_us[rank]);
+        }
+    scene_analyse(scene);
+    return scene;
+}
+
+/* From the second round on: once it may be by chance. */
+static void a_member_behind_another_waits_for_that_one(void **state)
+{
+    (void)state;
+    struct scene *scene = broadcasts(4, 615);
+    assert_us(scene_waiting(scene, WAIT_LATE_MEMBER, 3), 3 * 550);
+    assert_us(scene_waiting(scene, WAIT_LATE_BROADCAST, 3), 50);
+    assert_us(scene_waiting(scene, WAIT_LATE_BROADCAST, 1), 4 * 40);
+    assert_us(scene_waiting(scene, WAIT_LATE_MEMBER, 1), 0);
+    assert_true(scene_blame(scene, "slow", 2) > 1600);
+    scene_free(scene);
+}
+
+static void a_call_that_lasts_for_another_reason_waits_for_the_root(void **state)
+{
+    (void)state;
+    struct scene *scene = broadcasts(4, 995 + 200);
+    assert_us(scene_waiting(scene, WAIT_LATE_MEMBER, 3), 0);
+    scene_free(scene);
+}
+
+/* In the second half rank 3 is through before rank 2 comes: it never depended on it. */
+static void a_member_that_was_not_needed_once_is_not_blamed_again(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(RANKS);
+    for (uint32_t round = 0; round < 8; round++) {
+        uint64_t base_us = (uint64_t)round * ROUND_US;
+        bool is_through = round == 1;
+        scene_work(scene, 0, "root", base_us + 100);
+        scene_collective(scene, 0, WW_ID_Bcast, 0, base_us + 110);
+        scene_collective(scene, 1, WW_ID_Bcast, 0, base_us + 112);
+        scene_work(scene, 2, "slow", base_us + 600);
+        scene_collective(scene, 2, WW_ID_Bcast, 0, base_us + 610);
+        scene_work(scene, 3, "last", base_us + 50);
+        scene_collective(scene, 3, WW_ID_Bcast, 0, base_us + (is_through ? 120 : 620));
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_MEMBER, 3), 0);
+    scene_free(scene);
+}
+
+/* Rank 1 of a reduction to rank 0 hands on what rank 3 gives it; the root waits for whoever is last, as ever. */
+static void a_reduction_waits_for_its_branches(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(RANKS);
+    for (uint32_t round = 0; round < 3; round++) {
+        uint64_t base_us = (uint64_t)round * ROUND_US;
+        for (uint32_t rank = 0; rank < RANKS; rank++) {
+            static const uint64_t leave_us[RANKS] = {520, 510, 11, 502};
+            scene_work(scene, rank, rank == 3 ? "slow" : "quick", base_us + (rank == 3 ? 500 : 10));
+            scene_collective(scene, rank, WW_ID_Reduce, 0, base_us + leave_us[rank]);
+        }
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_EARLY_REDUCE, 0), 3 * 490);
+    assert_us(scene_waiting(scene, WAIT_LATE_MEMBER, 1), 2 * 490);
+    assert_us(scene_waiting(scene, WAIT_LATE_MEMBER, 2), 0);
+    scene_free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_member_behind_another_waits_for_that_one),
+        cmocka_unit_test(a_call_that_lasts_for_another_reason_waits_for_the_root),
+        cmocka_unit_test(a_member_that_was_not_needed_once_is_not_blamed_again),
+        cmocka_unit_test(a_reduction_waits_for_its_branches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

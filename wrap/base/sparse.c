@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wrap/base/sparse.h"
+#include "wrap/base/vec.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Packing is put off until the unsorted tail is as long as the sorted part: each term is then sorted O(log n) times. */
+enum { TAIL_MIN = 32 };
+
+static void terms_insert(struct term *terms, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct term moved = terms[i];
+        size_t at = i;
+        for (; at > 0 && terms[at - 1].key > moved.key; at--)
+            terms[at] = terms[at - 1];
+        terms[at] = moved;
+    }
+}
+
+/* Two sorted rows, one behind the other, into one. */
+static void terms_merge(const struct term *terms, size_t n_left, size_t n, struct term *to)
+{
+    for (size_t i = 0, left = 0, right = n_left; i < n; i++)
+        to[i] = right == n || (left < n_left && terms[left].key <= terms[right].key) ? terms[left++] : terms[right++];
+}
+
+/* Merge sort, as qsort is, but with the comparison in line. */
+static void terms_sort(struct term *terms, size_t n)
+{
+    enum { FEW = 24 };
+    for (size_t i = 0; i < n; i += FEW)
+        terms_insert(terms + i, n - i < FEW ? n - i : FEW);
+    if (n <= FEW)
+        return;
+    struct term *room = NULL, *from = terms, *to;
+    size_t cap = 0;
+    vec_grow((void **)&room, &cap, n, sizeof *room);
+    to = room;
+    for (size_t width = FEW; width < n; width *= 2) {
+        for (size_t i = 0; i < n; i += 2 * width) {
+            size_t n_both = n - i < 2 * width ? n - i : 2 * width;
+            terms_merge(from + i, n_both < width ? n_both : width, n_both, to + i);
+        }
+        struct term *merged = to;
+        to = from;
+        from = merged;
+    }
+    if (from != terms)
+        memcpy(terms, from, n * sizeof *terms);
+    vec_free(room);
+}
+
+static size_t terms_combine(struct term *terms, size_t n)
+{
+    size_t n_kept = 0;
+    for (size_t i = 0; i < n;) {
+        struct term sum = terms[i++];
+        while (i < n && terms[i].key == sum.key)
+            sum.ns += terms[i++].ns;
+        if (sum.ns != 0)
+            terms[n_kept++] = sum;
+    }
+    return n_kept;
+}
+
+/* Adds terms whose keys are there already in place; returns how many are left, moved to the front of the tail. */
+static size_t tail_fold(struct sparse *vector, size_t n_tail)
+{
+    struct term *tail = vector->at + vector->n_packed;
+    size_t n_left = 0;
+    for (size_t i = 0, at = 0; i < n_tail; i++) {
+        while (at < vector->n_packed && vector->at[at].key < tail[i].key)
+            at++;
+        if (at < vector->n_packed && vector->at[at].key == tail[i].key)
+            vector->at[at].ns += tail[i].ns;
+        else
+            tail[n_left++] = tail[i];
+    }
+    return n_left;
+}
+
+/* The packed part and the sorted tail become one, from the back, so that only the tail must be moved out of the way. */
+static void tail_merge(struct sparse *vector, size_t n_tail)
+{
+    struct term *tail = NULL;
+    size_t cap = 0, left = vector->n_packed, at = vector->n_packed + n_tail;
+    vec_grow((void **)&tail, &cap, n_tail, sizeof *tail);
+    memcpy(tail, vector->at + vector->n_packed, n_tail * sizeof *tail);
+    while (n_tail) {
+        bool is_tail = !left || tail[n_tail - 1].key > vector->at[left - 1].key;
+        vector->at[--at] = is_tail ? tail[--n_tail] : vector->at[--left];
+    }
+    vec_free(tail);
+}
+
+static bool terms_have_zero(const struct term *terms, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (terms[i].ns == 0)
+            return true;
+    return false;
+}
+
+void sparse_pack(struct sparse *vector)
+{
+    if (vector->n == vector->n_packed)
+        return;
+    struct term *tail = vector->at + vector->n_packed;
+    terms_sort(tail, vector->n - vector->n_packed);
+    size_t n_new = tail_fold(vector, terms_combine(tail, vector->n - vector->n_packed));
+    vector->n = vector->n_packed + n_new;
+    if (n_new && vector->n_packed)
+        tail_merge(vector, n_new);
+    if (terms_have_zero(vector->at, vector->n))
+        vector->n = terms_combine(vector->at, vector->n);
+    vector->n_packed = vector->n;
+}
+
+static void sparse_settle(struct sparse *vector)
+{
+    if (vector->n - vector->n_packed > TAIL_MIN && vector->n > 2 * vector->n_packed)
+        sparse_pack(vector);
+}
+
+void sparse_add(struct sparse *vector, uint64_t key, double ns)
+{
+    if (ns == 0)
+        return;
+    if (vector->n > vector->n_packed && vector->at[vector->n - 1].key == key) {
+        vector->at[vector->n - 1].ns += ns;
+        return;
+    }
+    *vec_push(vector) = (struct term){.key = key, .ns = ns};
+    sparse_settle(vector);
+}
+
+void sparse_add_all(struct sparse *vector, const struct sparse *other, double factor)
+{
+    for (size_t i = 0; i < other->n; i++)
+        sparse_add(vector, other->at[i].key, factor * other->at[i].ns);
+}
+
+void sparse_absorb(struct sparse *vector, struct sparse *other)
+{
+    if (other->n > vector->n) {
+        struct sparse larger = *other;
+        *other = *vector;
+        *vector = larger;
+    }
+    sparse_add_all(vector, other, 1);
+    sparse_clear(other);
+}
+
+double sparse_get(const struct sparse *vector, uint64_t key)
+{
+    size_t low = 0, high = vector->n_packed;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (vector->at[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < vector->n_packed && vector->at[low].key == key ? vector->at[low].ns : 0;
+}
+
+double sparse_sum(const struct sparse *vector)
+{
+    double sum = 0;
+    for (size_t i = 0; i < vector->n; i++)
+        sum += vector->at[i].ns;
+    return sum;
+}
+
+void sparse_clear(struct sparse *vector)
+{
+    vector->n = vector->n_packed = 0;
+}
+
+void sparse_release(struct sparse *vector)
+{
+    vec_release(vector);
+    vector->n_packed = 0;
+}
