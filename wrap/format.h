@@ -47,7 +47,7 @@ struct ww_header {
     char host[256];
     char program[1024]; /* absolute path of the executable */
     char command[1024]; /* arguments joined by blanks, cut if longer */
-    char only[512];     /* patterns (wrap/plugin/only.h) of the functions whose counts were recorded; empty = all */
+    char only[512];     /* patterns (wrap/only.h) of the functions whose counts were recorded; empty = all */
 };
 
 enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };
@@ -265,7 +265,7 @@ struct ww_clock {
 /* Executions (or bytes, or time) since the last such record of this thread, taken at the entry of the call that
  * follows: 96-bit bins. Those of thread 0 include the threads of the process that do not call MPI. There is one before
  * every call that may synchronise, polls excepted, also when nothing changed. Points from POINTS_GONE_FRAME
- * (wrap/plugin/points.h) on are return addresses, and tell how many calls will not return there because of a longjmp.
+ * (wrap/points.h) on are return addresses, and tell how many calls will not return there because of a longjmp.
  */
 struct ww_bins {
     struct ww_head head;
@@ -281,7 +281,7 @@ enum ww_bin_kind {
     WW_BIN_TIME = 3, /* of point 0: ns on a CPU of threads that have ended, too young to be sampled for sure */
 };
 
-/* A module whose points section (wrap/plugin/points.h) was found. It is the module loaded with this bias when the
+/* A module whose points section (wrap/points.h) was found. It is the module loaded with this bias when the
  * record was written. In the file of the thread that found it; meant for all files of the process. */
 struct ww_counters {
     struct ww_head head;
@@ -377,11 +377,11 @@ enum ww_coll {
     WW_COLL_CREATE,   /* communicator, window or file creation or freeing */
 };
 
-/* Call ids: the position in wrap/record/mpi_calls.def; stable within a format version. */
+/* Call ids: the position in wrap/mpi_calls.def; stable within a format version. */
 enum ww_call_id {
     WW_CALL_NONE,
 #define WW_MPI(name, class, coll) WW_ID_##name,
-#include "wrap/record/mpi_calls.def"
+#include "wrap/mpi_calls.def"
 #undef WW_MPI
     WW_N_CALLS
 };

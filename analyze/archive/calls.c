@@ -6,7 +6,7 @@
 static const struct call_info infos[WW_N_CALLS] = {
     [WW_CALL_NONE] = {"MPI_unknown", WW_LOCAL, WW_COLL_NONE},
 #define WW_MPI(name, class, coll) [WW_ID_##name] = {"MPI_" #name, class, coll},
-#include "wrap/record/mpi_calls.def"
+#include "wrap/mpi_calls.def"
 #undef WW_MPI
 };
 

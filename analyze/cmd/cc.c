@@ -9,7 +9,7 @@
 #include "analyze/cmd/installation.h"
 #include "whywait_plugin_gcc.h"
 #include "wrap/base/err.h"
-#include "wrap/plugin/only.h"
+#include "wrap/only.h"
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

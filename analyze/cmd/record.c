@@ -10,7 +10,7 @@
 #include "analyze/cmd/installation.h"
 #include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
-#include "wrap/plugin/only.h"
+#include "wrap/only.h"
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From bins to executions. A module built with the plugin carries a table of its counted functions
- * (wrap/plugin/points.h): their flow graphs, which edges are counted, where calls return to, which source lines a block
+ * (wrap/points.h): their flow graphs, which edges are counted, where calls return to, which source lines a block
  * has. Given the counters that changed in an interval, and the frames that were waiting in a call at its beginning and
  * at its end, the number of executions of every block follows exactly.
  *
@@ -10,7 +10,7 @@
 #pragma once
 #include "wrap/base/vec.h"
 #include "wrap/flow/cfg.h"
-#include "wrap/plugin/points.h"
+#include "wrap/points.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -59,7 +59,7 @@ struct counts_function {
  */
 int counts_open(const char *path, struct counts **counts);
 void counts_close(struct counts *counts);
-/* Leaves those functions only that a list of patterns chooses (wrap/plugin/only.h); NULL = all. Of the others nothing
+/* Leaves those functions only that a list of patterns chooses (wrap/only.h); NULL = all. Of the others nothing
  * was recorded. Before anything is solved. */
 void counts_keep_only(struct counts *counts, const char *only);
 

@@ -4,7 +4,7 @@
  * file may be damaged, or made by somebody else.
  */
 #include "analyze/counts/table.h"
-#include "wrap/plugin/only.h"
+#include "wrap/only.h"
 #include <stdlib.h>
 #include <string.h>
 

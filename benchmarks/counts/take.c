@@ -3,7 +3,7 @@
  * What taking the counters at a synchronisation costs: 1,000 to 100,000 counters of which 20 changed, median of many
  * takes. Bounds: 1 us at 1,000 and 3 us at 10,000; exit status 1 beyond.
  */
-#include "wrap/record/counters.h"
+#include "wrap/record/count/counters.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

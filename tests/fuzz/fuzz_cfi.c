@@ -5,7 +5,7 @@
  * stack.
  */
 #include "tests/fuzz/fuzz.h"
-#include "wrap/record/cfi.h"
+#include "wrap/record/stack/cfi.h"
 #include <stdlib.h>
 #include <string.h>
 

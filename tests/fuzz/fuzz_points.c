@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table that the compiler plugin leaves in a program (wrap/plugin/points.h), and counts solved with it. The input
+ * The table that the compiler plugin leaves in a program (wrap/points.h), and counts solved with it. The input
  * is the points section; the strings are the input as well, so that offsets into it name something.
  */
 #include "analyze/counts/table.h"

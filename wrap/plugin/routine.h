@@ -10,8 +10,8 @@ extern "C" {
 #include "wrap/flow/cfg.h"
 #include "wrap/flow/knuth.h"
 }
-#include "wrap/plugin/only.h"
-#include "wrap/plugin/points.h"
+#include "wrap/only.h"
+#include "wrap/points.h"
 #include <string>
 #include <vector>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorder's options are environment variables: `whywait record` sets them from its own options, a user may too. */
+#include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
-#include "wrap/record/say.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

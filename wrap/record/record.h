@@ -18,7 +18,8 @@
  *  3. A call made while another is being recorded on the same thread (an MPI library that calls itself, a Fortran
  * binding that calls the C one, a user's callback) is not recorded: record_enter returns NULL and every other function
  * accepts NULL.
- *  4. Any internal failure ends in record_give_up: one line on stderr, recording off, the program runs on.
+ *  4. Any internal failure ends in record_give_up (life/life.h): one line on stderr, recording off, the program runs
+ * on.
  */
 #pragma once
 #include "wrap/format.h"
@@ -65,14 +66,3 @@ static inline uint16_t record_units(size_t bytes)
 /* Space for a record of any size (units <= 2000) in the calling thread's stream, or NULL; written by record_commit. */
 void *record_append(uint16_t units);
 void record_commit(void *record, uint16_t type, uint16_t units);
-
-/* Life cycle, called by the wrappers of MPI_Init, MPI_Finalize ... */
-void record_start(void);           /* MPI is initialised: make the run directory, begin. At most once. */
-void record_before_finalize(void); /* close spools, synchronise, convert */
-void record_after_finalize(void);  /* print the closing line */
-void record_abort(int mpi_error);  /* MPI_Abort is about to be called */
-void record_pcontrol(int level);
-bool record_is_on(void);
-void record_give_up(const char *why, ...) __attribute__((format(printf, 1, 2)));
-/* A sentence for the report (WW_NOTE), once. */
-void record_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

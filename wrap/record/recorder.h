@@ -8,10 +8,10 @@
  * of date.
  */
 #pragma once
-#include "wrap/plugin/only.h"
+#include "wrap/only.h"
 #include "wrap/record/record.h"
-#include "wrap/record/spool.h"
-#include "wrap/record/stacks.h"
+#include "wrap/record/spool/spool.h"
+#include "wrap/record/stack/stacks.h"
 #include <stdatomic.h>
 #include <time.h>
 
@@ -106,9 +106,6 @@ static inline uint64_t recorder_now_ns(void)
 /* options.c: fills in recorder.options, and the budget of the spool, from the environment. At most once. */
 void options_read(void);
 
-/* life.c: writes a WW_CLOCK where this rank's clock is not that of rank 0. Collective, on every rank that started. */
-void life_compare_clocks(void);
-
 /* threads.c */
 extern __thread struct recorder_thread *recorder_self;
 /* The calling thread, with an open events spool; NULL when it cannot be recorded. */
@@ -127,3 +124,5 @@ void threads_mark_end(enum ww_end how, int32_t detail, uint64_t end_ns);
 
 /* modules.c: writes a WW_MODULE for each module not seen before; true when modules were unloaded since. */
 bool modules_scan(struct spool *spool);
+/* modules.c: writes the notes (say_note) that were not written yet. One caller at a time. */
+void notes_write(struct spool *spool);

@@ -5,9 +5,10 @@
  * a list that only grows; thread ends are seen by a key's destructor (its own calls) and by the helper (everything
  * else).
  */
+#include "wrap/record/process/say.h"
+#include "wrap/record/process/signals.h"
+#include "wrap/record/process/thread_key.h"
 #include "wrap/record/recorder.h"
-#include "wrap/record/signals.h"
-#include "wrap/record/thread_key.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -114,7 +115,7 @@ static bool take_number(struct recorder_thread *thread)
         thread->index = atomic_fetch_add(&recorder.n_files, 1);
     pthread_mutex_unlock(&threads_lock);
     if (thread->index < 0)
-        record_note("only the first %d threads are recorded", MAX_FILES);
+        say_note("only the first %d threads are recorded", MAX_FILES);
     return thread->index >= 0;
 }
 
@@ -123,7 +124,7 @@ static void link_at_home(const char *path)
     char home[SPOOL_PATH_BYTES + 64];
     snprintf(home, sizeof home, "%s/spool%s", recorder.run_dir, strrchr(path, '/'));
     if (symlink(path, home) != 0)
-        record_note("%s cannot be linked to %s: %s", home, path, strerror(errno));
+        say_note("%s cannot be linked to %s: %s", home, path, strerror(errno));
 }
 
 static bool open_file(struct recorder_thread *thread, struct spool *spool, enum ww_kind kind, const char *suffix,
@@ -142,7 +143,7 @@ static bool open_file(struct recorder_thread *thread, struct spool *spool, enum 
         return true;
     }
     recorder.open_error = errno;
-    record_note("thread %d is not recorded: %s: %s", thread->index, path, strerror(errno));
+    say_note("thread %d is not recorded: %s: %s", thread->index, path, strerror(errno));
     return false;
 }
 

@@ -9,7 +9,7 @@
  * Threads are numbered by $OMP's rule: the number set with counts_thread, 0 by default.
  */
 #include "tests/run/counts/sync.h"
-#include "wrap/record/counters.h"
+#include "wrap/record/count/counters.h"
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>

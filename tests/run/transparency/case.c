@@ -18,7 +18,7 @@ static const struct {
 } calls[] = {
     {"", WW_LOCAL},
 #define WW_MPI(name, class, coll) {#name, class},
-#include "wrap/record/mpi_calls.def"
+#include "wrap/mpi_calls.def"
 #undef WW_MPI
 };
 

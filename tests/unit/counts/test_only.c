@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which functions a user's patterns choose. */
-#include "wrap/plugin/only.h"
+#include "wrap/only.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>

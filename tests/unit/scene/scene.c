@@ -10,7 +10,7 @@ static const struct {
     enum ww_coll coll;
 } mpi_calls[WW_N_CALLS] = {
 #define WW_MPI(name, class, coll) [WW_ID_##name] = {"MPI_" #name, class, coll},
-#include "wrap/record/mpi_calls.def"
+#include "wrap/mpi_calls.def"
 #undef WW_MPI
 };
 

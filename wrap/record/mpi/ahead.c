@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/mpi/ahead.h"
 #include "wrap/record/mpi/life.h"
-#include "wrap/record/mpi/next.h"
-#include "wrap/record/say.h"
+#include "wrap/record/pmpi/next.h"
+#include "wrap/record/process/say.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -41,7 +41,7 @@ static struct ahead find_ahead(void)
 {
     static const char *const names[] = {
 #define WW_MPI(name, class, coll) "MPI_" #name,
-#include "wrap/record/mpi_calls.def"
+#include "wrap/mpi_calls.def"
 #undef WW_MPI
     };
     struct ahead ahead = {0};
@@ -74,9 +74,9 @@ void ahead_note(void)
 {
     struct ahead ahead = find_ahead();
     if (ahead.n)
-        record_note("%s takes %s ahead of the recorder (%u MPI functions in all): calls that it passes on as PMPI are "
-                    "not recorded (%s)",
-                    base_name(ahead.object), ahead.function, ahead.n, advice(&ahead));
+        say_note("%s takes %s ahead of the recorder (%u MPI functions in all): calls that it passes on as PMPI are "
+                 "not recorded (%s)",
+                 base_name(ahead.object), ahead.function, ahead.n, advice(&ahead));
 }
 
 static bool mpi_was_used(void)

@@ -8,7 +8,7 @@
  */
 #pragma once
 #include "wrap/record/mpi/handle_map.h"
-#include "wrap/record/mpi/next.h"
+#include "wrap/record/pmpi/next.h"
 #include <stddef.h>
 
 struct comm_info {

@@ -6,7 +6,7 @@
  * request was pending or all were null: programs poll on empty lists by the million, too.
  */
 #include "wrap/record/mpi/complete.h"
-#include "wrap/record/thread_key.h"
+#include "wrap/record/process/thread_key.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,14 +3,16 @@
  * MPI_Init to MPI_Finalize: recording begins when MPI is ready and ends just before it goes. Sessions come and go any
  * number of times; what they mean to a program without MPI_Init is in sessions.h.
  */
+#include "wrap/record/mpi/life.h"
+#include "wrap/record/count/workers.h"
+#include "wrap/record/life/finish.h"
+#include "wrap/record/life/life.h"
 #include "wrap/record/mpi/ahead.h"
 #include "wrap/record/mpi/coll.h"
-#include "wrap/record/mpi/life.h"
 #include "wrap/record/mpi/sessions.h"
-#include "wrap/record/mpi/unhook.h"
+#include "wrap/record/pmpi/unhook.h"
+#include "wrap/record/pmpi/world.h"
 #include "wrap/record/recorder.h"
-#include "wrap/record/workers.h"
-#include "wrap/record/world.h"
 #include <stdarg.h>
 #include <unistd.h>
 

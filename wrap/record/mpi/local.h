@@ -4,7 +4,7 @@
  * neither communicates nor waits.
  */
 #pragma once
-#include "wrap/record/mpi/next.h"
+#include "wrap/record/pmpi/next.h"
 
 #define MPI_HAS_4 (MPI_VERSION >= 4)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/mpi/sessions.h"
 #include "wrap/record/mpi/life.h"
+#include "wrap/record/pmpi/world.h"
+#include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
-#include "wrap/record/say.h"
-#include "wrap/record/world.h"
 #include <errno.h>
 
 static struct {
@@ -45,7 +45,7 @@ void session_made(MPI_Comm made, const void *return_address, const void *frame_a
     if (recorder.started || world_is_up() || sessions.n_processes == 0 || made == MPI_COMM_NULL)
         return;
     if (PMPI(Comm_test_inter)(made, &is_inter) == MPI_SUCCESS && !is_inter &&
-        PMPI(Comm_size)(made, &size) == MPI_SUCCESS && size == sessions.n_processes && world_use(made)) {
+        PMPI(Comm_size)(made, &size) == MPI_SUCCESS && size == sessions.n_processes && world_use(&made)) {
         life_started(WW_ID_Session_init, return_address, frame_address);
         __atomic_store_n(&sessions.has_begun, recorder.started, __ATOMIC_RELEASE);
     }

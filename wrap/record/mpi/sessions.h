@@ -6,7 +6,7 @@
  * in a collective call just then. It ends with a process's last session.
  */
 #pragma once
-#include "wrap/record/mpi/next.h"
+#include "wrap/record/pmpi/next.h"
 #include <stdbool.h>
 
 #if MPI_VERSION >= 4

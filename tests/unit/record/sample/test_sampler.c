@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The whole sampling path without MPI: a thread that computes in one function, sleeps in another, and spends time
+ * "inside MPI"; then the file it left is read. Skipped where samples are refused, except that the refusal must be told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "tests/unit/record/spool_reader.h"
+#include "wrap/record/life/helper.h"
+#include "wrap/record/sample/sampler.h"
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* So that an address belongs to one function only. */
+enum { APART_BYTES = 512 };
+#define APART __attribute__((noinline, aligned(512)))
+
+static __thread volatile double sink;
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static APART void compute(uint64_t ns)
+{
+    for (uint64_t end = cpu_ns() + ns; cpu_ns() < end;)
+        for (int i = 0; i < 10000; i++)
+            sink += i;
+}
+
+static APART void compute_in_call(uint64_t ns)
+{
+    for (uint64_t end = cpu_ns() + ns; cpu_ns() < end;)
+        for (int i = 0; i < 10000; i++)
+            sink += 2 * i;
+}
+
+static APART void rest(unsigned ms)
+{
+    usleep(ms * 1000);
+    sink++;
+}
+
+/* It sleeps before anybody samples it. */
+static APART void rest_early(unsigned ms)
+{
+    usleep(ms * 1000);
+    sink++;
+}
+
+/* Far shorter than the time between two looks. */
+static APART void rest_briefly(void)
+{
+    usleep(1000);
+    sink++;
+}
+
+/* Off the CPU so often that samples become rarer and weigh more. */
+static APART void compute_in_storm(uint64_t ns)
+{
+    const struct timespec short_time = {.tv_nsec = 1};
+    for (uint64_t end = cpu_ns() + ns; cpu_ns() < end; nanosleep(&short_time, NULL))
+        for (int i = 0; i < 30000; i++)
+            sink += 3 * i;
+}
+
+static APART void *worker(void *unused)
+{
+    (void)unused;
+    compute(300000000);
+    return NULL;
+}
+
+struct found {
+    uint64_t computing_ns, stormy_ns, in_call_ns, asleep_ns, early_asleep_ns, briefly_asleep_ns, off_ns;
+};
+
+static bool lies_in(uint64_t address, const void *function)
+{
+    return address - (uint64_t)(uintptr_t)function < APART_BYTES;
+}
+
+static bool stack_has(const struct ww_stack *stack, const void *function)
+{
+    for (uint32_t i = 0; i < stack->n; i++)
+        if (lies_in(stack->address[i], function))
+            return true;
+    return false;
+}
+
+static struct found read_file(int thread)
+{
+    static const struct ww_stack *stacks[10000];
+    char path[SPOOL_PATH_BYTES + 64];
+    struct found found = {0};
+    uint64_t out_ns = 0, last_ns = 0;
+    snprintf(path, sizeof path, "%s/spool/0-%d.sm", recorder.run_dir, thread);
+    struct spool_file file = spool_file_load(path);
+    for (const struct ww_head *r = file.bytes ? spool_file_next(&file, NULL) : NULL; r; r = spool_file_next(&file, r)) {
+        if (r->type == WW_STACK)
+            stacks[((const struct ww_stack *)(const void *)r)->id % 10000] = (const void *)r;
+        if (r->type == WW_SWITCH) {
+            const struct ww_switch *s = (const void *)r;
+            assert_true(s->time_ns >= last_ns);
+            last_ns = s->time_ns;
+            if (s->flags & WW_SW_OUT)
+                out_ns = s->time_ns;
+            else if (out_ns)
+                found.off_ns += s->time_ns - out_ns;
+        }
+        if (r->type != WW_SAMPLE)
+            continue;
+        const struct ww_sample *s = (const void *)r;
+        const struct ww_stack *stack = stacks[s->stack];
+        assert_non_null(stack);
+        assert_true(s->time_ns >= last_ns);
+        last_ns = s->time_ns;
+        found.computing_ns += stack_has(stack, compute) ? s->weight_ns : 0;
+        found.stormy_ns += !(s->flags & WW_S_BLOCKED) && stack_has(stack, compute_in_storm) ? s->weight_ns : 0;
+        found.in_call_ns += stack_has(stack, compute_in_call) ? s->weight_ns : 0;
+        found.briefly_asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest_briefly) ? s->weight_ns : 0;
+        found.early_asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest_early) ? s->weight_ns : 0;
+        found.asleep_ns += (s->flags & WW_S_BLOCKED) && stack_has(stack, rest) ? s->weight_ns : 0;
+    }
+    free(file.bytes);
+    return found;
+}
+
+static APART void test_samples(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    rest_early(300);
+    pthread_create(&thread, NULL, worker, NULL);
+    compute(400000000);
+    compute_in_storm(400000000);
+    struct ww_call *call = record_enter(1, RECORD_HERE);
+    compute_in_call(200000000);
+    record_leave(call, 0);
+    rest(300);
+    for (int i = 0; i < 150; i++)
+        rest_briefly();
+    pthread_join(thread, NULL);
+    helper_stop();
+    threads_close_samples(WW_END_FINALIZE, 0, recorder_now_ns());
+    threads_close_events(WW_END_FINALIZE, 0, recorder_now_ns());
+    if (recorder.sample_period_ns == 0)
+        skip();
+    struct found mine = read_file(0), other = read_file(1);
+    /* The bounds are wide: on a busy machine the helper may not run for a while, and sleeps last longer. */
+    assert_in_range(mine.computing_ns, 200000000, 450000000);
+    assert_in_range(mine.stormy_ns, 200000000, 550000000);
+    assert_int_equal(mine.in_call_ns, 0);
+    assert_in_range(mine.asleep_ns, 150000000, 2000000000);
+    assert_in_range(mine.early_asleep_ns, 150000000, 2000000000);
+    assert_in_range(mine.briefly_asleep_ns, 40000000, 5000000000);
+    assert_true(strcmp(recorder.options.sampler, "timer") == 0 || mine.off_ns >= 450000000);
+    assert_in_range(other.computing_ns, 130000000, 350000000);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/whywait-test-XXXXXX", spool[64];
+    if (!mkdtemp(dir))
+        return -1;
+    snprintf(spool, sizeof spool, "%s/spool", dir);
+    mkdir(spool, 0700);
+    strcpy(recorder.run_dir, dir);
+    strcpy(recorder.spool_dir, spool);
+    recorder.pid = getpid();
+    recorder.budget.left_bytes = INT64_MAX;
+    /* unit_record_sampler_timer is this program under another name. */
+    strcpy(recorder.options.sampler, strstr(program_invocation_short_name, "timer") ? "timer" : "perf");
+    stacks_learn_process();
+    if (!unwind_init())
+        return -1;
+    recorder.recording = true;
+    return threads_enter() && helper_start() ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"0-0.ev", "0-0.sm", "0-1.sm", ""};
+    char path[SPOOL_PATH_BYTES + 64];
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/spool/%s", recorder.run_dir, names[i]);
+        remove(path);
+    }
+    return rmdir(recorder.run_dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_samples)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

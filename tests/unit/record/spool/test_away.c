@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A spool away from the run directory comes home whole, and a shared folder gets no name that can be foreseen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "wrap/record/spool/away.h"
+#include "wrap/record/spool/rundir.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char base[] = "/tmp/whywait-test-XXXXXX";
+
+static void write_file(const char *path, size_t bytes)
+{
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    for (size_t i = 0; i < bytes; i++)
+        fputc((int)(i * 7 & 255), out);
+    fclose(out);
+}
+
+static void check_file(const char *path, size_t bytes)
+{
+    struct stat st;
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISREG(st.st_mode));
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(st.st_size, bytes);
+    FILE *in = fopen(path, "rb");
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(fgetc(in), i * 7 & 255);
+    fclose(in);
+}
+
+static void test_comes_home(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 4096, 3000001};
+    char run[PATH_MAX], wish[PATH_MAX], away[PATH_MAX], local[PATH_MAX], home[PATH_MAX];
+    struct stat st;
+    assert_true(rundir_create(base, "/bin/a program", 3, run, sizeof run));
+    assert_non_null(strstr(run, "/a_program-3-"));
+    snprintf(wish, sizeof wish, "%s/node", base);
+    assert_true(away_choose(run, wish, away, sizeof away));
+    assert_int_equal(stat(away, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(local, sizeof local, "%.200s/%u-0.ev", away, i);
+        snprintf(home, sizeof home, "%.200s/spool/%u-0.ev", run, i);
+        write_file(local, sizes[i]);
+        assert_int_equal(symlink(local, home), 0);
+    }
+    snprintf(home, sizeof home, "%.200s/spool", run);
+    assert_true(away_bring_home(away, home));
+    assert_int_equal(access(away, F_OK), -1);
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(home, sizeof home, "%.200s/spool/%u-0.ev", run, i);
+        check_file(home, sizes[i]);
+    }
+}
+
+static void test_stays_without_a_reason(void **state)
+{
+    (void)state;
+    char away[PATH_MAX];
+    assert_false(away_choose(base, "", away, sizeof away)); /* /tmp is local */
+    assert_int_equal(errno, 0);
+    assert_false(away_choose(base, "/proc/nowhere", away, sizeof away));
+    assert_int_not_equal(errno, 0);
+}
+
+static void test_run_directories_are_never_shared(void **state)
+{
+    (void)state;
+    char first[PATH_MAX], second[PATH_MAX], link[PATH_MAX];
+    struct stat st;
+    assert_true(rundir_create(base, "prog", 2, first, sizeof first));
+    assert_true(rundir_create(base, "prog", 2, second, sizeof second));
+    assert_string_not_equal(first, second);
+    assert_int_equal(stat(second, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    /* The directory of rank 0, where this node does not see it; but never through a link that somebody left there. */
+    snprintf(link, sizeof link, "%s/elsewhere.whywait", base);
+    assert_int_equal(symlink(first, link), 0);
+    assert_false(rundir_ensure(link));
+    assert_int_equal(unlink(link), 0);
+    assert_true(rundir_ensure(link));
+    assert_true(rundir_ensure(first));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(base) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf '%s'", base);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_comes_home),
+        cmocka_unit_test(test_stays_without_a_reason),
+        cmocka_unit_test(test_run_directories_are_never_shared),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

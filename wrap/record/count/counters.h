@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The exact counters of a program built with the plugin (wrap/points.h), seen from inside the process: which
+ * modules have some, and which of the calling thread's changed since they were last looked at.
+ *
+ * Finding them takes nothing from the program: the module's file says where in its thread-local block the counters lie,
+ * the loader says where the block of the calling thread is. Taking them compares the live words with a copy, a vector
+ * at a time. No function here knows of MPI or of the spool, allocates with malloc, or changes errno.
+ */
+#pragma once
+#include "wrap/record/count/gone.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COUNTERS_MODULES = 256 };
+
+/* Counters first .. first + n - 1 of a module, as point numbers. */
+struct counters_range {
+    uint32_t first, n;
+};
+
+/* Executions and allocated bytes are taken separately. */
+enum counters_kind { COUNTERS_EXECUTIONS, COUNTERS_BYTES, COUNTERS_KINDS };
+struct counters_set {
+    struct counters_range *ranges; /* rising */
+    uint32_t n_ranges;
+    uint32_t n_counters; /* sum over ranges */
+};
+
+struct counters_module {
+    uint64_t bias, low, high; /* of the loaded object: its segments lie in [low, high) */
+    size_t tls_module;        /* the loader's number for its thread-local block; 0 = it was unloaded */
+    uint32_t id;              /* from 1, never reused */
+    uint32_t n_points;        /* largest point number + 1 */
+    struct counters_set sets[COUNTERS_KINDS];
+    bool is_seen_everywhere; /* no thread runs whose counts in it cannot be seen */
+    uint64_t *mark;          /* a word in the module's data, 1 once it is known; NULL = it has none */
+};
+
+/* All modules of the process; one thread at a time may call counters_scan. */
+struct counters_process {
+    const char *only;   /* patterns of the functions to take (wrap/only.h); empty or NULL = all */
+    uint64_t only_used; /* by pattern: it chose a function of some module */
+    bool has_tables;    /* some module was built to count, whether its functions were chosen or not */
+    struct counters_module modules[COUNTERS_MODULES];
+    uint32_t n_modules;
+    unsigned long long n_adds, n_subs; /* the loader's counts at the last scan */
+    bool was_scanned;
+};
+
+/* What is known of one thread's counters. */
+struct counters_thread {
+    struct counters_view {
+        const uint64_t *live;           /* the module's thread-local block; NULL = not looked up yet */
+        uint64_t *copy[COUNTERS_KINDS]; /* of the ranges, one after the other */
+    } views[COUNTERS_MODULES];
+    uint32_t n_modules; /* looked up so far */
+    unsigned long long n_subs;
+    struct gone gone;
+};
+
+struct counters_bin {
+    uint32_t point;
+    uint64_t value;
+} __attribute__((packed));
+
+/* Looks for modules that were loaded or unloaded since the last scan. Cheap when nothing changed. New modules are at
+ * the end; true when there are any. */
+bool counters_scan(struct counters_process *process);
+
+/* Looks up the calling thread's blocks of the first n_modules after a scan found changes. A module for which there is
+ * no memory is left out: its view has no live words. Cheap when nothing changed. */
+void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread);
+
+/* Before the thread ends: adds what it counted since the last take to `rest`, from where it can be taken like a living
+ * thread's. What counters_attach made can be attached by another thread then. */
+void counters_leave(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread,
+                    struct counters_thread *rest);
+
+/*
+ * Writes a bin for every counter of this kind of the attached module that changed since the last take (or since the
+ * thread began), up to n_bins of them, into bins, and remembers their values. Returns how many; when that is n_bins,
+ * there may be more: call again with the cursor as it was left (it begins as {0}).
+ */
+struct counters_cursor {
+    uint32_t range, word, at;
+};
+uint32_t counters_take(const struct counters_module *module, struct counters_view *view, enum counters_kind kind,
+                       struct counters_cursor *cursor, struct counters_bin *bins, uint32_t n_bins);
+
+/* The same of frames that a longjmp removed, as bins of points of their own (POINTS_GONE_FRAME). There are at most
+ * GONE_PLACES. */
+uint32_t counters_take_gone(const struct counters_module *module, struct gone *gone, struct counters_bin *bins);
+
+/* Zeroed memory that is never given back; NULL when there is none. */
+void *counters_pages(size_t size_bytes);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exact counts into the spool: before every MPI call that can synchronise, one or more WW_BINS with the calling
+ * thread's counters that changed since the last such record of this thread. One is written even when nothing changed,
+ * so that the analysis knows between which two calls the counts lie. The first record of a module is a WW_COUNTERS.
+ * Bytes are taken on request only, and of functions those that were asked for.
+ *
+ * The first thread adds the counts of the threads that do not call MPI. A program with many threads and very short
+ * intervals would pay for that, so it is done again only when fifty times as long has passed as it took.
+ */
+#include "wrap/record/count/counters_sync.h"
+#include "wrap/only.h"
+#include "wrap/record/count/counters.h"
+#include "wrap/record/count/workers.h"
+#include "wrap/record/process/say.h"
+#include "wrap/record/recorder.h"
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    BINS_A_RECORD = 2000,
+    CALLS_BETWEEN_SCANS = 256, /* in programs that have no counters so far */
+    SCAN_PATIENCE = 10000,     /* looks at another thread's scan before it is given up */
+    WORKERS_REST = 50,         /* times as long between two looks at the other threads as one takes */
+};
+
+static struct {
+    struct counters_process process;
+    atomic_flag is_scanning;
+    _Atomic uint32_t n_modules; /* whose ranges are ready for all threads */
+    uint32_t n_announced;
+    uint64_t workers_ns, workers_took_ns; /* when the first thread last looked at the others, and how long it took */
+} counters = {.is_scanning = ATOMIC_FLAG_INIT};
+
+struct own {
+    struct counters_thread *thread;
+    struct counters_bin bins[BINS_A_RECORD];
+};
+static __thread struct own *own;
+static __thread bool own_is_refused;
+static __thread uint32_t n_calls_to_scan;
+
+/* Which calls need no bins: those that neither communicate nor wait. */
+static const bool is_local[] = {
+    [WW_CALL_NONE] = true,
+#define WW_MPI(name, class, coll) [WW_ID_##name] = (class) == WW_LOCAL,
+#include "wrap/mpi_calls.def"
+#undef WW_MPI
+};
+
+static void announce(const struct counters_module *module)
+{
+    const uint16_t units = (sizeof(struct ww_counters) + WW_UNIT - 1) / WW_UNIT;
+    struct ww_counters *record = record_append(units);
+    if (!record)
+        return;
+    record->id = module->id;
+    record->n_points = module->n_points;
+    record->flags = module->is_seen_everywhere ? WW_COUNTERS_ALL_THREADS : 0;
+    record->bias = module->bias;
+    record_commit(record, WW_COUNTERS, units);
+}
+
+/* Said once, by rank 0: waiting for the end of a long run to learn of a misspelt name would be a pity. */
+static void check_options(void)
+{
+    static bool is_checked;
+    const char *list = recorder.options.only, *pattern;
+    size_t n;
+    if (is_checked || recorder.rank != 0)
+        return;
+    is_checked = true;
+    if ((*list || recorder.options.space) && !counters.process.has_tables)
+        say("%s asks for exact counts, but this program was not built with `mpicc $(whywait cc) ...`",
+            *list ? "--only" : "--space");
+    for (unsigned i = 0; counters.process.has_tables && i < ONLY_MOST && (pattern = only_next(&list, &n)); i++)
+        if (!(counters.process.only_used >> i & 1))
+            say("--only %.*s: no counted function or source file loaded so far has that name", (int)n, pattern);
+}
+
+/* False when another thread has not ended after `patience` looks: in a forked child it never will. */
+static bool begin_scan(unsigned patience)
+{
+    while (atomic_flag_test_and_set_explicit(&counters.is_scanning, memory_order_acquire)) {
+        if (patience-- == 0)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+static void end_scan(void)
+{
+    atomic_flag_clear_explicit(&counters.is_scanning, memory_order_release);
+}
+
+/* Between begin_scan and end_scan. */
+static void find_modules(void)
+{
+    uint32_t n_known = counters.process.n_modules;
+    options_read();
+    counters.process.only = recorder.options.only;
+    if (!counters_scan(&counters.process))
+        return;
+    for (uint32_t i = n_known; i < counters.process.n_modules; i++)
+        counters.process.modules[i].is_seen_everywhere = !workers_precede();
+    atomic_store_explicit(&counters.n_modules, counters.process.n_modules, memory_order_release);
+}
+
+/* One thread scans; another that comes at the same time goes on with what is known. */
+static void scan(void)
+{
+    if (n_calls_to_scan && !atomic_load_explicit(&counters.n_modules, memory_order_relaxed)) {
+        n_calls_to_scan--;
+        return;
+    }
+    n_calls_to_scan = CALLS_BETWEEN_SCANS;
+    if (!begin_scan(0))
+        return;
+    find_modules();
+    for (; counters.n_announced < counters.process.n_modules; counters.n_announced++)
+        announce(&counters.process.modules[counters.n_announced]);
+    check_options();
+    end_scan();
+}
+
+bool counters_are_there(void)
+{
+    if (begin_scan(SCAN_PATIENCE)) {
+        find_modules();
+        end_scan();
+    }
+    return atomic_load_explicit(&counters.n_modules, memory_order_acquire) > 0;
+}
+
+void counters_attach_new(struct counters_thread *thread)
+{
+    counters_attach(&counters.process, atomic_load_explicit(&counters.n_modules, memory_order_acquire), thread);
+}
+
+void counters_leave_to(struct counters_thread *thread, struct counters_thread *rest)
+{
+    counters_leave(&counters.process, atomic_load_explicit(&counters.n_modules, memory_order_acquire), thread, rest);
+}
+
+static struct own *own_or_new(void)
+{
+    if (own || own_is_refused)
+        return own;
+    struct counters_thread *thread = workers_own();
+    void *at = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    own_is_refused = !thread || at == MAP_FAILED;
+    if (own_is_refused)
+        return NULL;
+    own = at;
+    own->thread = thread;
+    return own;
+}
+
+static void write_bins(uint32_t module_id, enum ww_bin_kind what, const struct counters_bin *bins, uint32_t n)
+{
+    size_t bytes = sizeof(struct ww_bins) + n * sizeof *bins;
+    uint16_t units = (uint16_t)((bytes + WW_UNIT - 1) / WW_UNIT);
+    struct ww_bins *record = record_append(units);
+    if (!record)
+        return;
+    record->what = (uint16_t)what;
+    record->module = module_id;
+    record->n = n;
+    if (n)
+        memcpy(record->bins, bins, n * sizeof *bins);
+    record_commit(record, WW_BINS, units);
+}
+
+/* `is_due`: a record is written even when it is empty. */
+static void take_module(uint32_t i, struct counters_view *view, enum counters_kind kind, bool is_due)
+{
+    static const enum ww_bin_kind what[COUNTERS_KINDS] = {
+        [COUNTERS_EXECUTIONS] = WW_BIN_EXECUTIONS, [COUNTERS_BYTES] = WW_BIN_BYTES};
+    const struct counters_module *module = &counters.process.modules[i];
+    struct counters_cursor cursor = {0};
+    uint32_t n = BINS_A_RECORD;
+    while (view->live && n == BINS_A_RECORD) {
+        n = counters_take(module, view, kind, &cursor, own->bins, BINS_A_RECORD);
+        if (n || is_due)
+            write_bins(module->id, what[kind], own->bins, n);
+        is_due = false;
+    }
+    if (is_due)
+        write_bins(module->id, what[kind], NULL, 0);
+}
+
+static void take_gone(uint32_t i, struct gone *gone)
+{
+    const struct counters_module *module = &counters.process.modules[i];
+    _Static_assert(BINS_A_RECORD >= (int)GONE_PLACES, "all of them fit into one record");
+    uint32_t n = counters_take_gone(module, gone, own->bins);
+    if (n)
+        write_bins(module->id, WW_BIN_EXECUTIONS, own->bins, n);
+}
+
+static void take_thread(struct counters_thread *thread, bool is_due)
+{
+    for (uint32_t i = 0; i < thread->n_modules; i++) {
+        take_module(i, &thread->views[i], COUNTERS_EXECUTIONS, is_due && i == 0);
+        take_gone(i, &thread->gone);
+        if (recorder.options.space)
+            take_module(i, &thread->views[i], COUNTERS_BYTES, false);
+    }
+}
+
+/* Blocks of a module that is gone may be gone as well. */
+static void take_worker(struct counters_thread *thread)
+{
+    for (uint32_t i = 0; i < thread->n_modules; i++)
+        if (!counters.process.modules[i].tls_module)
+            thread->views[i].live = NULL;
+    take_thread(thread, false);
+}
+
+static void take_workers(bool is_last)
+{
+    if (recorder_self->index != 0 || !workers_are_there())
+        return;
+    uint64_t now_ns = recorder_now_ns();
+    if (!is_last && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)
+        return;
+    workers_each(take_worker);
+    struct counters_bin young = {0, workers_take_young_ns()};
+    if (young.value)
+        write_bins(counters.process.modules[0].id, WW_BIN_TIME, &young, 1);
+    counters.workers_ns = recorder_now_ns();
+    counters.workers_took_ns = counters.workers_ns - now_ns;
+}
+
+void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address)
+{
+    (void)return_address;
+    (void)frame_address;
+    if (call_id < sizeof is_local / sizeof *is_local && is_local[call_id])
+        return;
+    scan();
+    uint32_t n_modules = atomic_load_explicit(&counters.n_modules, memory_order_acquire);
+    if (!n_modules || !own_or_new())
+        return;
+    counters_attach(&counters.process, n_modules, own->thread);
+    take_thread(own->thread, true);
+    take_workers(call_id == WW_ID_Finalize);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the program jumps out of functions: the frames that end there are noted (gone.h), then the jump is made. Where
+ * to is told by the saved stack pointer, which the C library keeps mangled with a secret of the process.
+ *
+ * A jump removes every frame that lies below the stack pointer it restores. They are walked twice: the first time only
+ * to see that the walk ends in the frame that is jumped to, which tells a jump up the stack from one to another stack.
+ */
+#undef _FORTIFY_SOURCE /* it would give longjmp another name */
+#include "wrap/record/count/workers.h"
+#include "wrap/record/process/interpose.h"
+#include "wrap/record/stack/unwind.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    DEEPEST = 1000000,
+    FARTHEST_BYTES = 4096,    /* from the stack pointer of a frame at its call to that at its setjmp */
+    HIGHEST_BYTES = 16 << 20, /* of stack that a jump removes */
+    PAGE_BYTES = 4096,
+};
+
+/* Between two stacks there may be anything. Asked for a change of the signal mask that does not exist, the kernel reads
+ * the mask first, and tells if it could. */
+static bool is_readable(uint64_t low, uint64_t high)
+{
+    enum { NO_SUCH_CHANGE = -1, MASK_BYTES = 8 };
+    for (uint64_t page = low / PAGE_BYTES * PAGE_BYTES; page < high; page += PAGE_BYTES)
+        if (syscall(SYS_rt_sigprocmask, NO_SUCH_CHANGE, page, NULL, MASK_BYTES) == 0 || errno == EFAULT)
+            return false;
+    return true;
+}
+
+static inline uint64_t saved_stack_pointer(const struct __jmp_buf_tag *env)
+{
+    enum { SLOT = 6 };
+    uint64_t value = (uint64_t)env->__jmpbuf[SLOT];
+    __asm__("ror $0x11, %0\n\txor %%fs:0x30, %0" : "+r"(value));
+    return value;
+}
+
+/* Each frame whose return address lies below to_sp ends, so the one before it is known to end when the next is found;
+ * the walk cannot read further than that and stops in the frame that stays. True when it is the right one. */
+static bool walk(struct gone *gone, struct unwind_frame frame, uint64_t to_sp)
+{
+    const struct unwind_stack stack = {
+        .low = frame.reg[UNWIND_SP], .high = to_sp, .bytes = (const unsigned char *)(uintptr_t)frame.reg[UNWIND_SP]};
+    uint64_t slot, waiting = 0;
+    for (unsigned n = 0; n < DEEPEST; n++) {
+        enum unwind_result result = unwind_step(&frame, &stack, &slot);
+        if (result != UNWIND_FRAME)
+            return result == UNWIND_CUT && frame.reg[UNWIND_SP] <= to_sp &&
+                   to_sp - frame.reg[UNWIND_SP] <= FARTHEST_BYTES;
+        if (gone && waiting)
+            gone_add(gone, waiting, 1);
+        waiting = frame.interrupted ? 0 : frame.reg[UNWIND_PC];
+    }
+    return false;
+}
+
+static void add_jump(struct gone *gone, const struct unwind_frame *from, uint64_t to_sp)
+{
+    uint64_t sp = from->reg[UNWIND_SP];
+    if (to_sp > sp && to_sp - sp <= HIGHEST_BYTES && is_readable(sp, to_sp) && walk(NULL, *from, to_sp))
+        walk(gone, *from, to_sp);
+}
+
+static void note(const struct __jmp_buf_tag *env, const struct unwind_frame *here)
+{
+    int saved = errno;
+    struct counters_thread *thread = workers_noting();
+    if (thread && unwind_init())
+        add_jump(&thread->gone, here, saved_stack_pointer(env));
+    errno = saved;
+}
+
+typedef void jump(struct __jmp_buf_tag *env, int value);
+
+/* Looked up at once: a jump may come out of a signal handler, where the loader cannot be asked. */
+#define JUMP(name)                                                                                                     \
+    static void *_Atomic next_##name;                                                                                  \
+    static __attribute__((constructor)) void find_##name(void)                                                         \
+    {                                                                                                                  \
+        interpose_next(&next_##name, #name);                                                                           \
+    }                                                                                                                  \
+    _Noreturn EXPORT void name(struct __jmp_buf_tag env[1], int value);                                                \
+    void name(struct __jmp_buf_tag env[1], int value)                                                                  \
+    {                                                                                                                  \
+        struct unwind_frame here = {0};                                                                                \
+        unwind_here(&here);                                                                                            \
+        note(env, &here);                                                                                              \
+        jump *next = (jump *)interpose_next(&next_##name, #name);                                                      \
+        if (next)                                                                                                      \
+            next(env, value);                                                                                          \
+        abort();                                                                                                       \
+    }
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One lock for all of it: threads begin, end and are looked at seldom and shortly. Signals are blocked while it is
+ * held, so that no handler jumps out of it. After a fork nobody may wait for it: the lock may be the parent's.
+ */
+#include "wrap/record/count/workers.h"
+#include "wrap/record/count/counters_sync.h"
+#include "wrap/record/process/signals.h"
+#include "wrap/record/process/thread_key.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The destructors of other keys may execute what is counted: ours comes last, as far as there is an order. A thread
+ * that has used less than YOUNG_NS may have ended before the sampler found it. */
+enum { LAST_PASS = 3, YOUNG_NS = 20000000 };
+
+enum state { UNUSED, BEGINNING, LOOKED_AT, TAKES_ITS_OWN };
+
+struct worker {
+    struct worker *next;
+    enum state state; /* under the lock; others look at LOOKED_AT only */
+    int n_passes;
+    struct counters_thread counters;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_once_t once;
+    pthread_key_t key;
+    pid_t pid;
+    struct worker *first;
+    struct counters_thread rest; /* of threads that ended */
+    uint64_t young_ns;           /* likewise, time on a CPU */
+    uint32_t n_looked_at;
+    _Atomic uint32_t n_unseen; /* threads that were begun when nothing was counted yet */
+} workers = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+
+static __thread struct worker *self;
+static __thread unsigned n_pauses;
+
+static void lock(sigset_t *before)
+{
+    signals_block(before);
+    pthread_mutex_lock(&workers.lock);
+}
+
+static void unlock(const sigset_t *before)
+{
+    pthread_mutex_unlock(&workers.lock);
+    signals_restore(before);
+}
+
+static void set_state(struct worker *worker, enum state state)
+{
+    workers.n_looked_at += (state == LOOKED_AT) - (worker->state == LOOKED_AT);
+    worker->state = state;
+}
+
+static uint64_t own_young_ns(void)
+{
+    struct timespec used;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0 || used.tv_sec > 0 || used.tv_nsec >= YOUNG_NS)
+        return 0;
+    return (uint64_t)used.tv_nsec;
+}
+
+static void thread_ends(void *value)
+{
+    struct worker *worker = value;
+    sigset_t before;
+    if (workers.pid != getpid())
+        return;
+    if (++worker->n_passes < LAST_PASS) {
+        pthread_setspecific(workers.key, worker);
+        return;
+    }
+    uint64_t young_ns = own_young_ns();
+    lock(&before);
+    workers.young_ns += worker->state == LOOKED_AT ? young_ns : 0;
+    counters_leave_to(&worker->counters, &workers.rest);
+    set_state(worker, UNUSED);
+    self = NULL;
+    unlock(&before);
+}
+
+static void prepare(void)
+{
+    workers.pid = getpid();
+    workers.key = thread_key_new(thread_ends);
+}
+
+static struct worker *find_unused(void)
+{
+    for (struct worker *worker = workers.first; worker; worker = worker->next)
+        if (worker->state == UNUSED)
+            return worker;
+    void *at = mmap(NULL, sizeof(struct worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    struct worker *worker = at;
+    worker->next = workers.first;
+    return workers.first = worker;
+}
+
+/* The calling thread's, made when there is none. Its counters are empty after counters_leave_to. */
+static struct worker *self_or_new(void)
+{
+    sigset_t before;
+    if (self)
+        return self;
+    lock(&before);
+    self = find_unused();
+    if (self) {
+        self->n_passes = 0;
+        set_state(self, BEGINNING);
+        pthread_setspecific(workers.key, self);
+    }
+    unlock(&before);
+    return self;
+}
+
+static void move_self(enum state state)
+{
+    sigset_t before;
+    lock(&before);
+    set_state(self, state);
+    unlock(&before);
+}
+
+void workers_begin(void)
+{
+    pthread_once(&workers.once, prepare);
+    if (workers.pid != getpid())
+        return;
+    bool end_is_noticed = workers.key != THREAD_KEY_NONE;
+    if (end_is_noticed && counters_are_there() && self_or_new()) {
+        counters_attach_new(&self->counters);
+        move_self(LOOKED_AT);
+    } else {
+        atomic_fetch_add(&workers.n_unseen, 1);
+    }
+}
+
+struct counters_thread *workers_own(void)
+{
+    pthread_once(&workers.once, prepare);
+    if (!self_or_new())
+        return NULL;
+    move_self(TAKES_ITS_OWN);
+    return &self->counters;
+}
+
+struct counters_thread *workers_noting(void)
+{
+    enum { CALLS_BETWEEN_LOOKS = 256 };
+    static __thread unsigned n_calls;
+    pthread_once(&workers.once, prepare);
+    if (workers.pid != getpid())
+        return NULL;
+    if (!self && (n_calls++ % CALLS_BETWEEN_LOOKS || !counters_are_there() || !self_or_new()))
+        return NULL;
+    return &self->counters;
+}
+
+void workers_each(void (*take)(struct counters_thread *thread))
+{
+    sigset_t before;
+    lock(&before);
+    for (struct worker *worker = workers.first; worker; worker = worker->next)
+        if (worker->state == LOOKED_AT)
+            take(&worker->counters);
+    if (workers.rest.n_modules)
+        take(&workers.rest);
+    unlock(&before);
+}
+
+uint64_t workers_take_young_ns(void)
+{
+    sigset_t before;
+    lock(&before);
+    uint64_t young_ns = workers.young_ns;
+    workers.young_ns = 0;
+    unlock(&before);
+    return young_ns;
+}
+
+bool workers_are_there(void)
+{
+    return __atomic_load_n(&workers.n_looked_at, __ATOMIC_RELAXED) ||
+           __atomic_load_n(&workers.rest.n_modules, __ATOMIC_RELAXED);
+}
+
+bool workers_precede(void)
+{
+    return __atomic_load_n(&workers.n_looked_at, __ATOMIC_RELAXED) || atomic_load(&workers.n_unseen);
+}
+
+/* The linker's names for the ends of the section; weak, because unit tests have no such functions. */
+extern const char __start_whywait_start[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_whywait_start[] __attribute__((weak, visibility("hidden")));
+
+bool workers_is_start(uint64_t address)
+{
+    uint64_t low = (uint64_t)(uintptr_t)__start_whywait_start, high = (uint64_t)(uintptr_t)__stop_whywait_start;
+    return address - low < high - low;
+}
+
+void workers_pause(void)
+{
+    n_pauses++;
+}
+
+void workers_resume(void)
+{
+    n_pauses--;
+}
+
+bool workers_are_paused(void)
+{
+    return n_pauses > 0;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Finalize: every rank closes and converts what it wrote, the counts are added up, and rank 0 joins the parts.
+ *
+ * MPI's own finalisation takes some 50 ms, nearly all of it asleep. The join needs no MPI and about as long; it
+ * therefore runs meanwhile, started by a thread of its own, and MPI_Finalize returns when both are done.
+ */
+#include "wrap/record/life/finish.h"
+#include "wrap/record/count/workers.h"
+#include "wrap/record/life/helper.h"
+#include "wrap/record/life/life.h"
+#include "wrap/record/pmpi/world.h"
+#include "wrap/record/process/say.h"
+#include "wrap/record/process/signals.h"
+#include "wrap/record/process/tool.h"
+#include "wrap/record/recorder.h"
+#include "wrap/record/sample/sampler.h"
+#include "wrap/record/spool/away.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum sum { SUM_CALLS, SUM_POLLS, SUM_DROPPED, SUM_OFF, SUM_DURATION, SUM_OVERHEAD, SUM_UNCONVERTED, N_SUMS };
+static uint64_t sums[N_SUMS];
+enum { SHORT_RUN_NS = 100000000 };
+
+static void count_up(uint64_t helper_cpu_ns)
+{
+    uint64_t t0 = recorder_now_ns();
+    for (unsigned i = 0; i < 1000; i++)
+        recorder_now_ns();
+    uint64_t call_ns = 2 * (recorder_now_ns() - t0) / 1000 + 25;
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
+        sums[SUM_CALLS] += t->n_calls + t->n_polls;
+        sums[SUM_POLLS] += t->n_polls;
+        sums[SUM_OVERHEAD] += t->n_calls * call_ns + t->n_polls * call_ns / 2;
+        if (spool_is_open(&t->events))
+            sums[SUM_DROPPED] += t->events.header->n_dropped;
+        if (spool_is_open(&t->samples))
+            sums[SUM_DROPPED] += t->samples.header->n_dropped;
+    }
+    sums[SUM_CALLS] += recorder.past_calls + recorder.past_polls;
+    sums[SUM_POLLS] += recorder.past_polls;
+    sums[SUM_DROPPED] += recorder.past_dropped;
+    sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
+    sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns();
+    sums[SUM_OFF] = recorder.has_given_up;
+    sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
+}
+
+static void bring_spool_home(void)
+{
+    char home[SPOOL_PATH_BYTES + 8];
+    snprintf(home, sizeof home, "%s/spool", recorder.run_dir);
+    if (recorder.is_away && !away_bring_home(recorder.spool_dir, home))
+        say("rank %d: the spool stays in %s: %s", recorder.rank, recorder.spool_dir, strerror(errno));
+}
+
+static void close_spools(void)
+{
+    recorder.end_ns = recorder_now_ns();
+    uint64_t helper_cpu_ns = helper_stop();
+    if (recorder_self && spool_is_open(&recorder_self->events)) {
+        modules_scan(&recorder_self->events);
+        notes_write(&recorder_self->events);
+    }
+    atomic_store(&recorder.recording, false);
+    count_up(helper_cpu_ns);
+    enum ww_end how = recorder.has_given_up ? WW_END_GAVE_UP : WW_END_FINALIZE;
+    threads_close_events(how, 0, recorder.end_ns);
+    threads_close_samples(how, 0, recorder.end_ns);
+    bring_spool_home();
+}
+
+/* Each rank converts what it wrote; rank 0 then joins the parts. The archives of very many threads take so long that
+ * the program would be held up: they are left to the report. */
+static void convert(void)
+{
+    enum { MOST_THREADS = 1000 };
+    char rank[16];
+    int32_t n_threads = atomic_load(&recorder.n_files);
+    snprintf(rank, sizeof rank, "%d", recorder.rank);
+    if (recorder.options.convert && recorder.run_dir[0] && n_threads > 0)
+        sums[SUM_UNCONVERTED] = n_threads > MOST_THREADS || tool_run(recorder.run_dir, "convert", rank) != 0;
+}
+
+/* The converter's standard error, when it had nothing to say. */
+static void remove_empty_log(void)
+{
+    char path[SPOOL_PATH_BYTES + 16];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/convert.log", recorder.run_dir);
+    if (recorder.run_dir[0] && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        unlink(path);
+}
+
+static struct {
+    pthread_t thread;
+    bool is_running;
+} joiner;
+
+static void *join(void *unused)
+{
+    (void)unused;
+    if (tool_run(recorder.run_dir, "join", NULL) != 0)
+        sums[SUM_UNCONVERTED] = 1;
+    remove_empty_log();
+    return NULL;
+}
+
+/* The archive's last step, which rank 0 does. Without a thread it is done at once. */
+static void start_join(void)
+{
+    sigset_t before;
+    if (!recorder.options.convert || sums[SUM_UNCONVERTED])
+        return;
+    signals_block(&before);
+    workers_pause();
+    joiner.is_running = pthread_create(&joiner.thread, NULL, join, NULL) == 0;
+    workers_resume();
+    signals_restore(&before);
+    if (!joiner.is_running)
+        join(NULL);
+}
+
+static void wait_for_join(void)
+{
+    if (joiner.is_running)
+        pthread_join(joiner.thread, NULL);
+    joiner.is_running = false;
+}
+
+void record_before_finalize(void)
+{
+    int saved = errno;
+    if (!recorder.started || recorder.finished || recorder.pid != getpid())
+        return;
+    recorder.finished = true;
+    bool has_files = recorder.n_files > 0;
+    life_compare_clocks();
+    if (has_files)
+        close_spools();
+    if (recorder.run_dir[0])
+        convert();
+    world_sum(sums, N_SUMS);
+    world_close();
+    if (recorder.rank == 0 && recorder.run_dir[0])
+        start_join();
+    errno = saved;
+}
+
+/* 81204 -> "81,204" */
+static const char *grouped(uint64_t value, char text[32])
+{
+    char plain[24];
+    int n = snprintf(plain, sizeof plain, "%llu", (unsigned long long)value), out = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[out++] = ',';
+        text[out++] = plain[i];
+    }
+    text[out] = '\0';
+    return text;
+}
+
+static void describe_loss(char *text, size_t size_bytes)
+{
+    char number[32];
+    if (sums[SUM_OFF])
+        snprintf(text, size_bytes, "NOT RECORDED on %llu ranks", (unsigned long long)sums[SUM_OFF]);
+    else if (sums[SUM_DROPPED])
+        snprintf(text, size_bytes, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
+    else
+        snprintf(text, size_bytes, "nothing lost");
+}
+
+/* What the user has to know of the run directory. */
+static const char *describe_place(void)
+{
+    if (access(recorder.run_dir, F_OK) != 0 && errno == ENOENT)
+        return " (which was removed while the program ran: nothing is left)";
+    return recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "";
+}
+
+/* Starting alone takes some milliseconds, which is no share of a run that does nothing. */
+static void describe_overhead(char *text, size_t size_bytes)
+{
+    uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
+    if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)
+        snprintf(text, size_bytes, "%" PRIu64 " ms", each_ns / 1000000 + 1);
+    else
+        snprintf(text, size_bytes, "%.1f %%", 100 * (double)sums[SUM_OVERHEAD] / (double)sums[SUM_DURATION]);
+}
+
+static void say_closing_line(void)
+{
+    char calls[32], loss[80], overhead[32];
+    describe_loss(loss, sizeof loss);
+    describe_overhead(overhead, sizeof overhead);
+    say("%d rank%s, %.1f s, %s MPI calls, %s, overhead about %s -> %s%s", recorder.n_ranks,
+        recorder.n_ranks == 1 ? "" : "s", (double)(recorder.end_ns - recorder.start_ns) / 1e9,
+        grouped(sums[SUM_CALLS], calls), loss, overhead, recorder.run_dir, describe_place());
+}
+
+void record_after_finalize(void)
+{
+    int saved = errno;
+    wait_for_join();
+    if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet)
+        say_closing_line();
+    recorder.started = false;
+    errno = saved;
+}

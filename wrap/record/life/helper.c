@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One loop: work, then sleep on a condition variable for up to HELPER_PERIOD_NS or until told to end.
+ */
+#include "wrap/record/life/helper.h"
+#include "wrap/record/count/workers.h"
+#include "wrap/record/process/say.h"
+#include "wrap/record/process/signals.h"
+#include "wrap/record/recorder.h"
+#include "wrap/record/sample/sampler.h"
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    HELPER_PERIOD_NS = 20000000,
+    WAKE_NS = 5000000, /* between two times that new threads wake the helper */
+    SMALL_STACK_BYTES = 256 << 10,
+};
+
+static struct {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool running, end, told_full;
+    _Atomic bool has_work;
+    uint64_t cpu_ns;
+} helper = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void look_at_modules(struct recorder_thread *first)
+{
+    if (first && threads_open_samples(first)) {
+        notes_write(&first->samples);
+        if (modules_scan(&first->samples))
+            unwind_forget();
+    }
+}
+
+static struct recorder_thread *first_thread(void)
+{
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
+        if (t->index == 0)
+            return t;
+    return NULL;
+}
+
+/* From the writer's side. A signal lost between two looks costs nothing but the writer's own preparation. */
+static void helper_wake(void)
+{
+    atomic_store(&helper.has_work, true);
+    pthread_cond_signal(&helper.wake);
+}
+
+/* A program that makes threads all the time is not worth a system call for each. */
+void helper_thread_began(void)
+{
+    static _Atomic uint64_t woken_ns;
+    if (!atomic_load_explicit(&recorder.recording, memory_order_relaxed))
+        return;
+    atomic_fetch_add_explicit(&recorder.n_threads_begun, 1, memory_order_relaxed);
+    uint64_t now_ns = recorder_now_ns();
+    if (now_ns - atomic_load_explicit(&woken_ns, memory_order_relaxed) < WAKE_NS)
+        return;
+    atomic_store_explicit(&woken_ns, now_ns, memory_order_relaxed);
+    helper_wake();
+}
+
+static void tell_when_full(struct recorder_thread *thread)
+{
+    if (!spool_is_full(&thread->events) || thread->told_full)
+        return;
+    thread->told_full = true;
+    if (recorder.options.is_first_on_node && !helper.told_full)
+        say("rank %d, thread %d: no more room in %s: its MPI calls are only counted from now on", recorder.rank,
+            thread->index, recorder.spool_dir);
+    helper.told_full = true;
+    say_note("thread %d ran out of room and was not recorded to its end", thread->index);
+}
+
+static void work(void)
+{
+    atomic_store(&helper.has_work, false);
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
+        if (atomic_load(&t->has_exited)) {
+            if (!atomic_load(&t->is_unused))
+                threads_close_exited(t);
+            continue;
+        }
+        if (spool_is_open(&t->events)) {
+            spool_prepare(&t->events);
+            tell_when_full(t);
+            t->events.header->n_calls = atomic_load_explicit(&t->n_calls, memory_order_relaxed);
+            t->events.header->n_polls = atomic_load_explicit(&t->n_polls, memory_order_relaxed);
+        }
+        if (spool_is_open(&t->samples))
+            spool_prepare(&t->samples);
+    }
+    look_at_modules(first_thread());
+    sampler_follow_threads();
+    sampler_drain();
+}
+
+static struct timespec after_ns(uint64_t ns)
+{
+    uint64_t now_ns = recorder_now_ns(), t = now_ns + ns;
+    if (now_ns == 0) /* a clock that fails must not make this a loop without rest */
+        nanosleep(&(struct timespec){0, HELPER_PERIOD_NS}, NULL);
+    return (struct timespec){(time_t)(t / 1000000000u), (long)(t % 1000000000u)};
+}
+
+static void *helper_main(void *unused)
+{
+    (void)unused;
+    sampler_choose();
+    work();
+    pthread_mutex_lock(&helper.lock);
+    while (!helper.end) {
+        uint64_t patience_ns = sampler_patience_ns();
+        struct timespec until = after_ns(patience_ns < HELPER_PERIOD_NS ? patience_ns : HELPER_PERIOD_NS);
+        if (!atomic_load(&helper.has_work))
+            pthread_cond_timedwait(&helper.wake, &helper.lock, &until);
+        pthread_mutex_unlock(&helper.lock);
+        work();
+        pthread_mutex_lock(&helper.lock);
+    }
+    pthread_mutex_unlock(&helper.lock);
+    sampler_stop();
+    struct timespec cpu;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    helper.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    return NULL;
+}
+
+/* Thread-local storage of the program is taken from the stack: where the small one cannot hold it, take the usual one.
+ */
+static bool create(void)
+{
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setstacksize(&attributes, SMALL_STACK_BYTES);
+    int rc = pthread_create(&helper.thread, &attributes, helper_main, NULL);
+    pthread_attr_destroy(&attributes);
+    if (rc != 0)
+        rc = pthread_create(&helper.thread, NULL, helper_main, NULL);
+    return rc == 0;
+}
+
+bool helper_start(void)
+{
+    pthread_condattr_t monotonic;
+    sigset_t before;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&helper.wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    signals_block(&before);
+    workers_pause();
+    helper.running = create();
+    workers_resume();
+    signals_restore(&before);
+    if (helper.running) {
+        atomic_store(&recorder.budget.segment_was_left, helper_wake);
+        pthread_setname_np(helper.thread, "whywait");
+    }
+    return helper.running;
+}
+
+uint64_t helper_stop(void)
+{
+    if (!helper.running)
+        return 0;
+    atomic_store(&recorder.budget.segment_was_left, NULL);
+    pthread_mutex_lock(&helper.lock);
+    helper.end = true;
+    pthread_cond_signal(&helper.wake);
+    pthread_mutex_unlock(&helper.lock);
+    pthread_join(helper.thread, NULL);
+    helper.running = false;
+    return helper.cpu_ns;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From MPI_Init to the end of the process. Until record_start nothing of the recorder exists but its code.
+ *
+ * Whatever fails on one rank, all ranks take part in the same collective calls on the private communicator: `started`
+ * says that it exists, `recording` whether this rank still writes.
+ */
+#include "wrap/record/life/life.h"
+#include "wrap/record/count/counters_sync.h"
+#include "wrap/record/life/helper.h"
+#include "wrap/record/pmpi/world.h"
+#include "wrap/record/process/say.h"
+#include "wrap/record/process/tool.h"
+#include "wrap/record/recorder.h"
+#include "wrap/record/sample/sampler.h"
+#include "wrap/record/spool/away.h"
+#include "wrap/record/spool/rundir.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool record_is_on(void)
+{
+    return atomic_load_explicit(&recorder.recording, memory_order_relaxed);
+}
+
+void record_give_up(const char *why, ...)
+{
+    int saved = errno;
+    char text[SPOOL_PATH_BYTES + 400];
+    va_list arguments;
+    bool before = atomic_exchange(&recorder.has_given_up, true);
+    atomic_store(&recorder.recording, false);
+    if (!before) {
+        va_start(arguments, why);
+        vsnprintf(text, sizeof text, why, arguments);
+        va_end(arguments);
+        say("recording is off on rank %d: %s", recorder.rank, text);
+    }
+    errno = saved;
+}
+
+static void read_command(char *text, size_t size_bytes)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, size_bytes - 1);
+    if (fd >= 0)
+        close(fd);
+    n = n > 0 ? n : 0;
+    text[n] = '\0';
+    for (ssize_t i = 0; i + 1 < n; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+}
+
+static void describe_process(struct ww_header *header)
+{
+    struct timespec real;
+    ssize_t n = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
+    header->program[n > 0 ? n : 0] = '\0';
+    read_command(header->command, sizeof header->command);
+    if (gethostname(header->host, sizeof header->host - 1) != 0)
+        strcpy(header->host, "unknown");
+    world_library(header->mpi, sizeof header->mpi);
+    memcpy(header->magic, WW_MAGIC, sizeof header->magic);
+    header->version = WW_FORMAT_VERSION;
+    header->header_bytes = WW_HEADER_BYTES;
+    header->pid = recorder.pid = getpid();
+    header->rank = recorder.rank;
+    header->n_ranks = recorder.n_ranks;
+    memcpy(header->only, recorder.options.only, sizeof header->only);
+    clock_gettime(CLOCK_REALTIME, &real);
+    header->start_ns = recorder.start_ns = recorder_now_ns();
+    header->realtime_ns = recorder.realtime_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;
+}
+
+/* Rank 0 makes the run directory; its name, or nothing, goes to all. */
+static bool agree_on_directory(void)
+{
+    if (recorder.rank == 0 && !rundir_create(recorder.options.dir, recorder.header.program, recorder.n_ranks,
+                                             recorder.run_dir, sizeof recorder.run_dir)) {
+        record_give_up("cannot make a run directory in %s: %s (set WHYWAIT_DIR to a place that can be written)",
+                       *recorder.options.dir ? recorder.options.dir : "the working directory", strerror(errno));
+        recorder.run_dir[0] = '\0';
+    }
+    if (!world_broadcast(recorder.run_dir, sizeof recorder.run_dir) || !recorder.run_dir[0])
+        return false;
+    if (rundir_ensure(recorder.run_dir))
+        return true;
+    record_give_up("cannot use %s: %s", recorder.run_dir, strerror(errno));
+    return false;
+}
+
+static void choose_spool(void)
+{
+    recorder.is_away =
+        away_choose(recorder.run_dir, recorder.options.spool, recorder.spool_dir, sizeof recorder.spool_dir);
+    if (recorder.is_away)
+        return;
+    if (errno != 0 && say_is_first_on_node())
+        say("the spool cannot be in %s: %s; it is in the run directory", recorder.options.spool, strerror(errno));
+    snprintf(recorder.spool_dir, sizeof recorder.spool_dir, "%.*s/spool", (int)(sizeof recorder.spool_dir - 8),
+             recorder.run_dir);
+}
+
+static int find_own_code(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uint64_t low = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_LOAD && (uint64_t)(uintptr_t)&find_own_code - low < p->p_memsz) {
+            recorder.library_low = low;
+            recorder.library_high = low + p->p_memsz;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void before_fork(void)
+{
+    unwind_before_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+    unwind_after_fork();
+}
+
+/* The files are the parent's: a child that is no MPI process of its own writes nothing. */
+static void after_fork_in_child(void)
+{
+    unwind_after_fork();
+    atomic_store(&recorder.recording, false);
+    recorder.started = false;
+    recorder_self = NULL;
+}
+
+/* Normal ends of the process, with or without MPI_Finalize. */
+static void process_exits(int status, void *unused)
+{
+    (void)unused;
+    if (recorder.pid != getpid() || recorder.finished || !atomic_load(&recorder.recording))
+        return;
+    threads_mark_end(WW_END_EXIT, status, recorder_now_ns());
+}
+
+static bool begin_recording(void)
+{
+    if (recorder_now_ns() == 0) {
+        record_give_up("there is no monotonic clock");
+        return false;
+    }
+    if (!unwind_init()) {
+        record_give_up("no memory");
+        return false;
+    }
+    stacks_learn_process();
+    choose_spool();
+    dl_iterate_phdr(find_own_code, NULL);
+    atomic_store(&recorder.recording, true);
+    struct recorder_thread *first = threads_enter();
+    if (!first || !spool_is_open(&first->events)) {
+        record_give_up("cannot write in %s: %s", recorder.spool_dir, strerror(recorder.open_error));
+        return false;
+    }
+    modules_scan(&first->events);
+    record_at_sync = counters_sync;
+    if (!helper_start())
+        say_note("no helper thread: %s; no samples were taken", strerror(errno));
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    on_exit(process_exits, NULL);
+    return true;
+}
+
+void life_compare_clocks(void)
+{
+    struct world_clock own;
+    if (!world_compare_clocks(recorder.n_ranks, &own) || !record_is_on())
+        return;
+    struct ww_clock *record = record_append(1);
+    if (!record)
+        return;
+    record->error_ns = own.error_ns;
+    record->local_ns = own.local_ns;
+    record->reference_ns = own.reference_ns;
+    record_commit(record, WW_CLOCK, 1);
+}
+
+void record_start(void)
+{
+    static atomic_flag once = ATOMIC_FLAG_INIT;
+    int saved = errno;
+    if (atomic_flag_test_and_set(&once) || getauxval(AT_SECURE) || !world_is_up())
+        return;
+    recorder.started = world_open(&recorder.rank, &recorder.n_ranks);
+    if (recorder.started) {
+        options_read();
+        describe_process(&recorder.header);
+        if (agree_on_directory())
+            begin_recording();
+        life_compare_clocks();
+    } else
+        record_give_up("MPI refused a communicator");
+    errno = saved;
+}
+
+void record_abort(int mpi_error)
+{
+    if (recorder.pid == getpid() && atomic_load(&recorder.recording))
+        threads_mark_end(WW_END_ABORT, mpi_error, recorder_now_ns());
+}
+
+/* Samples stop and start again; calls go on being recorded, because messages are matched by their order. */
+static void switch_samples(bool is_on, uint64_t now_ns)
+{
+    bool is_paused = atomic_load(&recorder.paused_from_ns) && atomic_load(&recorder.paused_until_ns) == UINT64_MAX;
+    if (is_on && is_paused)
+        atomic_store(&recorder.paused_until_ns, now_ns);
+    if (is_on || is_paused)
+        return;
+    atomic_store(&recorder.paused_until_ns, UINT64_MAX);
+    atomic_store(&recorder.paused_from_ns, now_ns);
+}
+
+void record_pcontrol(int level)
+{
+    struct ww_control *record = record_append(1);
+    if (!record)
+        return;
+    record->level = (uint32_t)level;
+    record->time_ns = recorder_now_ns();
+    switch_samples(level != 0, record->time_ns);
+    record_commit(record, WW_CONTROL, 1);
+}

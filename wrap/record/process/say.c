@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wrap/record/process/say.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { MAX_NOTES = 32, NOTE_BYTES = 400 };
+
+static struct {
+    char text[MAX_NOTES][NOTE_BYTES];
+    unsigned n;
+    pthread_mutex_t lock;
+} notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void write_line(const char *format, va_list arguments)
+{
+    char line[5000] = "whywait: ";
+    size_t n = strlen(line);
+    int more = vsnprintf(line + n, sizeof line - n - 1, format, arguments);
+    if (more > 0)
+        n += (size_t)more < sizeof line - n - 2 ? (size_t)more : sizeof line - n - 2;
+    line[n++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, n);
+    (void)ignored;
+}
+
+void say(const char *format, ...)
+{
+    int saved = errno;
+    va_list arguments;
+    va_start(arguments, format);
+    write_line(format, arguments);
+    va_end(arguments);
+    errno = saved;
+}
+
+static bool is_first(const char *const *names)
+{
+    for (; *names; names++) {
+        const char *number = getenv(*names);
+        if (number)
+            return strcmp(number, "0") == 0;
+    }
+    return true;
+}
+
+bool say_is_first_rank(void)
+{
+    return is_first((const char *const[]){"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL});
+}
+
+bool say_is_first_on_node(void)
+{
+    return is_first((const char *const[]){"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL});
+}
+
+/* A name in Linux's abstract socket space: one process at a time has it, and it goes with the process. */
+bool say_claim(int *claim)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "whywait-%d-%d", (int)geteuid(), (int)getppid());
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0) {
+        *claim = fd;
+        return true;
+    }
+    *claim = fd >= 0 && errno == EADDRINUSE ? SAY_SILENT : SAY_UNKNOWN;
+    if (fd >= 0)
+        close(fd);
+    return *claim == SAY_UNKNOWN;
+}
+
+static bool is_known(const char *text)
+{
+    for (unsigned i = 0; i < notes.n; i++)
+        if (strcmp(notes.text[i], text) == 0)
+            return true;
+    return false;
+}
+
+void say_note(const char *format, ...)
+{
+    int saved = errno;
+    char text[NOTE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    pthread_mutex_lock(&notes.lock);
+    if (notes.n < MAX_NOTES && !is_known(text))
+        strcpy(notes.text[notes.n++], text);
+    pthread_mutex_unlock(&notes.lock);
+    errno = saved;
+}
+
+const char *say_note_at(unsigned i)
+{
+    return i < notes.n ? notes.text[i] : NULL;
+}

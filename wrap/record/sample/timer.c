@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rules of the handler: it touches its ring, makes the calls clock_gettime, process_vm_readv and nothing else, keeps
+ * errno, and never waits; a full ring drops the sample. The stack is read by process_vm_readv because its end is not
+ * known here; where that is refused, only the page that the stack pointer is in.
+ */
+#include "wrap/record/sample/timer.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { N_SLOTS = 16, WINDOW_BYTES = 4096, PAGE = 4096, LOWEST_SPARE_SIGNALS = 4 };
+
+struct slot {
+    uint64_t time_ns, weight_ns;
+    uint64_t reg[UNWIND_N_REGS];
+    size_t n;
+    unsigned char bytes[WINDOW_BYTES];
+};
+
+struct timer_ring {
+    _Atomic unsigned head, tail;
+    int timer;
+    uint64_t cpu_ns; /* of the thread at the last sample */
+    struct slot slot[N_SLOTS];
+};
+
+static int chosen_signal;
+/* A ring reaches the handler through the kernel. What was written to it before is there when this was read. */
+static _Atomic unsigned n_attached;
+
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void copy_registers(struct slot *slot, const ucontext_t *context)
+{
+    const greg_t *g = context->uc_mcontext.gregs;
+    static const struct {
+        unsigned char ours, theirs;
+    } pairs[] = {{UNWIND_PC, REG_RIP}, {UNWIND_SP, REG_RSP}, {UNWIND_BP, REG_RBP}, {UNWIND_BX, REG_RBX},
+                 {12, REG_R12},        {13, REG_R13},        {14, REG_R14},        {15, REG_R15}};
+    for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        slot->reg[pairs[i].ours] = (uint64_t)g[pairs[i].theirs];
+}
+
+static void copy_stack(struct slot *slot)
+{
+    uint64_t sp = slot->reg[UNWIND_SP];
+    struct iovec to = {slot->bytes, WINDOW_BYTES}, from = {(void *)(uintptr_t)sp, WINDOW_BYTES};
+    ssize_t n = process_vm_readv(recorder.pid, &to, 1, &from, 1, 0);
+    if (n <= 0 && (errno == ENOSYS || errno == EPERM)) {
+        n = (ssize_t)(PAGE - sp % PAGE);
+        memcpy(slot->bytes, (const void *)(uintptr_t)sp, (size_t)n);
+    }
+    slot->n = n > 0 ? (size_t)n : 0;
+}
+
+static void on_timer(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    int saved = errno;
+    struct timer_ring *ring = info->si_value.sival_ptr;
+    if (info->si_code != SI_TIMER || !ring || !atomic_load(&recorder.recording) || !atomic_load(&n_attached))
+        return;
+    unsigned head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint64_t cpu_ns = thread_cpu_ns();
+    if (head - atomic_load_explicit(&ring->tail, memory_order_acquire) < N_SLOTS) {
+        struct slot *slot = &ring->slot[head % N_SLOTS];
+        slot->time_ns = recorder_now_ns();
+        slot->weight_ns = cpu_ns - ring->cpu_ns;
+        copy_registers(slot, context);
+        copy_stack(slot);
+        ring->cpu_ns = cpu_ns;
+        atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+    }
+    errno = saved;
+}
+
+bool timer_choose(void)
+{
+    for (int candidate = SIGRTMAX - LOWEST_SPARE_SIGNALS; candidate > SIGRTMIN; candidate--) {
+        struct sigaction before, ours = {.sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+        if (sigaction(candidate, NULL, &before) != 0 || (before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL)
+            continue;
+        sigfillset(&ours.sa_mask);
+        chosen_signal = candidate;
+        return sigaction(candidate, &ours, NULL) == 0;
+    }
+    errno = EBUSY;
+    return false;
+}
+
+/* The kernel's number for the CPU clock of another thread: complement of its id, "per thread", "scheduler time". */
+static clockid_t cpu_clock_of(int32_t tid)
+{
+    return (clockid_t)(~(uint32_t)tid << 3 | 4 | 2);
+}
+
+static bool start_timer(struct timer_ring *ring, int32_t tid, uint64_t period_ns)
+{
+    struct sigevent event;
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = chosen_signal;
+    event.sigev_value.sival_ptr = ring;
+    event._sigev_un._tid = tid;
+    if (syscall(SYS_timer_create, cpu_clock_of(tid), &event, &ring->timer) != 0)
+        return false;
+    struct timespec period = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)};
+    struct itimerspec every = {period, period};
+    if (syscall(SYS_timer_settime, ring->timer, 0, &every, NULL) == 0)
+        return true;
+    syscall(SYS_timer_delete, ring->timer);
+    return false;
+}
+
+struct timer_ring *timer_attach(int32_t tid, uint64_t period_ns)
+{
+    void *at = mmap(NULL, sizeof(struct timer_ring), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    struct timer_ring *ring = at;
+    struct timespec cpu;
+    if (clock_gettime(cpu_clock_of(tid), &cpu) == 0)
+        ring->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    atomic_fetch_add(&n_attached, 1);
+    if (start_timer(ring, tid, period_ns))
+        return ring;
+    int why = errno;
+    munmap(at, sizeof(struct timer_ring));
+    errno = why;
+    return NULL;
+}
+
+/* The ring stays mapped: a last signal may be under way. */
+void timer_detach(struct timer_ring *ring)
+{
+    syscall(SYS_timer_delete, ring->timer);
+}
+
+bool timer_peek(struct timer_ring *ring, struct sample *sample)
+{
+    unsigned tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    if (tail == atomic_load_explicit(&ring->head, memory_order_acquire))
+        return false;
+    const struct slot *slot = &ring->slot[tail % N_SLOTS];
+    *sample = (struct sample){.time_ns = slot->time_ns, .weight_ns = slot->weight_ns};
+    memcpy(sample->frame.reg, slot->reg, sizeof slot->reg);
+    sample->frame.valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP | 1u << UNWIND_BX | 0xfu << UNWIND_R12;
+    sample->frame.interrupted = true;
+    uint64_t sp = slot->reg[UNWIND_SP];
+    sample->window = (struct unwind_stack){sp, sp + slot->n, slot->bytes};
+    return true;
+}
+
+void timer_pop(struct timer_ring *ring)
+{
+    atomic_fetch_add_explicit(&ring->tail, 1, memory_order_release);
+}

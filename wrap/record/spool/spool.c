@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Growth of a spool file: allocate blocks, map, touch, hand over. See spool.h for the idea.
+ *
+ * No descriptor is trusted: programs close all of theirs, and may then open files of their own under our number. Before
+ * use a descriptor is compared with the file's device and inode, and the file is opened again by its path where they
+ * differ.
+ */
+#include "wrap/record/spool/spool.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum spool_state { SPOOL_IDLE, SPOOL_PREPARING, SPOOL_READY, SPOOL_NO_ROOM };
+/* Growing the table of descriptors beyond its first 64 stops a program with threads for some 10 ms. */
+enum { PAGE = 4096, HIGH_FD = 48, ZEROS_BYTES = 256 << 10 };
+
+static bool is_our_file(const struct spool *spool, int fd)
+{
+    struct stat st;
+    return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == spool->dev && st.st_ino == spool->ino;
+}
+
+/* Programs expect the low numbers for themselves. */
+static int move_up(int fd)
+{
+    struct rlimit limit;
+    rlim_t high = HIGH_FD;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 2 < high)
+        high = limit.rlim_cur / 2;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)high);
+    if (moved < 0)
+        return fd;
+    close(fd);
+    return moved;
+}
+
+static int spool_fd(struct spool *spool)
+{
+    if (is_our_file(spool, spool->fd))
+        return spool->fd;
+    int fd = open(spool->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || !is_our_file(spool, fd)) {
+        if (fd >= 0)
+            close(fd);
+        return spool->fd = -1;
+    }
+    return spool->fd = move_up(fd);
+}
+
+/* In large pieces, which file systems answer with large folios. */
+static bool write_zeros(int fd, uint64_t offset, size_t bytes)
+{
+    static char zeros[ZEROS_BYTES]; /* not const: that would be a quarter of a megabyte of the library's file */
+    for (size_t done = 0; done < bytes;) {
+        size_t piece = bytes - done < sizeof zeros ? bytes - done : sizeof zeros;
+        ssize_t n = pwrite(fd, zeros, piece, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+/* Real blocks for [offset, offset + bytes), within the limits that would send SIGXFSZ. Writing them makes their pages
+ * for half of what it costs to fault them in one by one. */
+static bool allocate_blocks(int fd, uint64_t offset, size_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && offset + bytes > limit.rlim_cur) {
+        errno = EFBIG;
+        return false;
+    }
+    int rc;
+    do
+        rc = fallocate(fd, 0, (off_t)offset, (off_t)bytes);
+    while (rc < 0 && errno == EINTR);
+    if (rc < 0 && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
+        return false;
+    return write_zeros(fd, offset, bytes);
+}
+
+static char *map_file(int fd, uint64_t offset, size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    if (at == MAP_FAILED)
+        return NULL;
+    if (madvise(at, bytes, MADV_POPULATE_WRITE) < 0 && (errno == EINVAL || errno == ENOSYS))
+        for (size_t i = 0; i < bytes; i += PAGE)
+            atomic_fetch_or_explicit((_Atomic char *)((char *)at + i), 0, memory_order_relaxed);
+    return at;
+}
+
+static bool budget_take(struct spool_budget *budget, size_t bytes)
+{
+    if (atomic_fetch_sub(&budget->left_bytes, (int64_t)bytes) >= (int64_t)bytes)
+        return true;
+    atomic_fetch_add(&budget->left_bytes, (int64_t)bytes);
+    errno = EDQUOT;
+    return false;
+}
+
+/* One more segment of at most `bytes`, halved while the disk has less room than that. */
+static bool add_segment(struct spool *spool, struct spool_segment *segment, uint64_t *offset, size_t bytes)
+{
+    int fd = spool_fd(spool);
+    if (fd < 0)
+        return false;
+    for (; bytes >= SPOOL_SMALLEST_SEGMENT; bytes /= 2) {
+        if (!budget_take(spool->budget, bytes))
+            continue;
+        if (allocate_blocks(fd, spool->file_bytes, bytes)) {
+            segment->at = map_file(fd, spool->file_bytes, bytes);
+            segment->bytes = bytes;
+            *offset = spool->file_bytes;
+            spool->file_bytes += segment->at ? bytes : 0;
+            return segment->at != NULL;
+        }
+        atomic_fetch_add(&spool->budget->left_bytes, (int64_t)bytes);
+    }
+    return false;
+}
+
+static void prepare_now(struct spool *spool)
+{
+    bool ok = add_segment(spool, &spool->ready, &spool->ready_offset, spool->segment_bytes);
+    if (ok && spool->segment_bytes < spool->largest_bytes)
+        spool->segment_bytes *= 2;
+    atomic_store_explicit(&spool->state, ok ? SPOOL_READY : SPOOL_NO_ROOM, memory_order_release);
+}
+
+/* Most threads never leave their first segment. The writer's position may be out of date, which only delays the
+ * preparation. */
+static bool wants_segment(struct spool *spool)
+{
+    return __atomic_load_n(&spool->current_offset, __ATOMIC_RELAXED) != WW_HEADER_BYTES ||
+           __atomic_load_n(&spool->next, __ATOMIC_RELAXED) >= spool->prepare_at;
+}
+
+void spool_prepare(struct spool *spool)
+{
+    int saved = errno;
+    int idle = SPOOL_IDLE;
+    if (spool_is_open(spool) && wants_segment(spool) &&
+        atomic_compare_exchange_strong(&spool->state, &idle, SPOOL_PREPARING))
+        prepare_now(spool);
+    errno = saved;
+}
+
+static bool next_is_ready(struct spool *spool)
+{
+    for (unsigned spins = 0; spins < 1u << 20; spins++) {
+        int state = atomic_load_explicit(&spool->state, memory_order_acquire);
+        if (state == SPOOL_READY || state == SPOOL_NO_ROOM)
+            return state == SPOOL_READY;
+        if (state == SPOOL_IDLE && atomic_compare_exchange_strong(&spool->state, &state, SPOOL_PREPARING))
+            prepare_now(spool);
+        else
+            sched_yield();
+    }
+    return false;
+}
+
+static void release(struct spool_segment *segment)
+{
+    if (segment->at)
+        munmap(segment->at, segment->bytes);
+    segment->at = NULL;
+}
+
+static bool holds_last_call(const struct spool *spool, const struct spool_segment *segment)
+{
+    return segment->at && spool->last_call && (size_t)(spool->last_call - segment->at) < segment->bytes;
+}
+
+static void leave_current(struct spool *spool)
+{
+    if (!holds_last_call(spool, &spool->held))
+        release(&spool->held);
+    if (!holds_last_call(spool, &spool->current))
+        release(&spool->current);
+    else {
+        release(&spool->held);
+        spool->held = spool->current;
+    }
+}
+
+static bool next_segment(struct spool *spool)
+{
+    if (!next_is_ready(spool))
+        return false;
+    char *rest = spool->next;
+    size_t rest_bytes = (size_t)(spool->end - rest);
+    if (rest_bytes > 0)
+        spool_commit(rest, WW_PAD, (uint16_t)(rest_bytes / WW_UNIT));
+    leave_current(spool);
+    spool->current = spool->ready;
+    __atomic_store_n(&spool->current_offset, spool->ready_offset, __ATOMIC_RELAXED);
+    __atomic_store_n(&spool->next, spool->current.at, __ATOMIC_RELAXED);
+    spool->end = spool->current.at + spool->current.bytes;
+    atomic_store_explicit(&spool->state, SPOOL_IDLE, memory_order_release);
+    void (*tell)(void) = atomic_load(&spool->budget->segment_was_left);
+    if (tell)
+        tell();
+    return true;
+}
+
+void *spool_take_slow(struct spool *spool, unsigned units, bool is_call)
+{
+    if (!spool_is_open(spool))
+        return NULL;
+    int saved = errno;
+    char *at = NULL;
+    /* What comes after a hole would be misread: once full, always full. */
+    if (!spool->full && (size_t)units * WW_UNIT <= SPOOL_SMALLEST_SEGMENT && next_segment(spool)) {
+        at = spool->next;
+        spool->last_call = is_call ? at : spool->last_call;
+        __atomic_store_n(&spool->next, at + (size_t)units * WW_UNIT, __ATOMIC_RELAXED);
+    } else {
+        __atomic_store_n(&spool->full, true, __ATOMIC_RELAXED);
+        spool->end = spool->next;
+        spool->header->n_dropped++;
+    }
+    errno = saved;
+    return at;
+}
+
+static struct ww_header *open_and_map(struct spool *spool, const struct ww_header *header, size_t first_bytes)
+{
+    struct stat st;
+    spool->fd = open(spool->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (spool->fd < 0)
+        return NULL;
+    if (fstat(spool->fd, &st) < 0 || !allocate_blocks(spool->fd, 0, WW_HEADER_BYTES))
+        return NULL;
+    spool->dev = st.st_dev;
+    spool->ino = st.st_ino;
+    spool->fd = move_up(spool->fd);
+    spool->file_bytes = WW_HEADER_BYTES;
+    char *at = map_file(spool->fd, 0, WW_HEADER_BYTES);
+    if (!at)
+        return NULL;
+    memcpy(at, header, sizeof *header);
+    if (!add_segment(spool, &spool->current, &spool->current_offset, first_bytes)) {
+        munmap(at, WW_HEADER_BYTES);
+        return NULL;
+    }
+    return (struct ww_header *)at;
+}
+
+bool spool_open(struct spool *spool, const char *path, const struct ww_header *header, size_t first_bytes,
+                size_t largest_bytes, struct spool_budget *budget)
+{
+    memset(spool, 0, sizeof *spool);
+    spool->fd = -1;
+    spool->budget = budget;
+    spool->largest_bytes = largest_bytes;
+    if (strlen(path) >= sizeof spool->path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    strcpy(spool->path, path);
+    struct ww_header *mapped = open_and_map(spool, header, first_bytes);
+    if (!mapped) {
+        int why = errno;
+        if (spool->fd >= 0) {
+            close(spool->fd);
+            unlink(path);
+        }
+        errno = why;
+        return false;
+    }
+    spool->next = spool->current.at;
+    spool->end = spool->current.at + spool->current.bytes;
+    spool->prepare_at = spool->next + spool->current.bytes / 4;
+    spool->segment_bytes = 2 * first_bytes < largest_bytes ? 2 * first_bytes : largest_bytes;
+    __atomic_store_n(&spool->header, mapped, __ATOMIC_RELEASE);
+    return true;
+}
+
+uint64_t spool_used_bytes(const struct spool *spool)
+{
+    return spool->current_offset + (uint64_t)(spool->next - spool->current.at);
+}
+
+void spool_mark_end(struct spool *spool, enum ww_end how, int32_t detail, uint64_t end_ns)
+{
+    if (!spool_is_open(spool))
+        return;
+    spool->header->end_how = how;
+    spool->header->end_detail = detail;
+    spool->header->end_ns = end_ns;
+}
+
+/* After this nobody prepares: the state is never IDLE again. */
+static void stop_preparing(struct spool *spool)
+{
+    int idle = SPOOL_IDLE;
+    for (unsigned spins = 0; spins < 1u << 16; spins++) {
+        if (atomic_compare_exchange_strong(&spool->state, &idle, SPOOL_NO_ROOM) || idle != SPOOL_PREPARING)
+            break;
+        idle = SPOOL_IDLE;
+        sched_yield();
+    }
+    if (atomic_load(&spool->state) == SPOOL_READY)
+        munmap(spool->ready.at, spool->ready.bytes);
+    atomic_store(&spool->state, SPOOL_NO_ROOM);
+}
+
+void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t end_ns, bool cut)
+{
+    if (!spool_is_open(spool))
+        return;
+    int saved = errno;
+    spool_mark_end(spool, how, detail, end_ns);
+    stop_preparing(spool);
+    int fd = spool_fd(spool);
+    uint64_t used = spool_used_bytes(spool);
+    release(&spool->held);
+    release(&spool->current);
+    munmap(spool->header, WW_HEADER_BYTES);
+    spool->header = NULL;
+    spool->next = spool->end = NULL;
+    if (fd >= 0) {
+        if (cut && ftruncate(fd, (off_t)used) == 0)
+            atomic_fetch_add(&spool->budget->left_bytes, (int64_t)(spool->file_bytes - used));
+        close(fd);
+    }
+    spool->fd = -1;
+    errno = saved;
+}

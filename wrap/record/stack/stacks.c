@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The slow half of stacks.h: walk, cut off what lies outside main, find or give a number, remember.
+ */
+#include "wrap/record/stack/stacks.h"
+#include "wrap/record/stack/cfi.h"
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+enum { SELF_FRAMES = 12, ENTRY_CODE_BYTES = 64 };
+
+/* Code around main and thread functions, learnt once. */
+static struct {
+    uint64_t entry, libc_low, libc_high;
+} outside;
+
+static int find_libc(struct dl_phdr_info *info, size_t size, void *context)
+{
+    uint64_t inside = (uint64_t)(uintptr_t)context, low = UINT64_MAX, high = 0;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD)
+            continue;
+        low = info->dlpi_addr + p->p_vaddr < low ? info->dlpi_addr + p->p_vaddr : low;
+        high = info->dlpi_addr + p->p_vaddr + p->p_memsz > high ? info->dlpi_addr + p->p_vaddr + p->p_memsz : high;
+    }
+    if (inside < low || inside >= high)
+        return 0;
+    outside.libc_low = low;
+    outside.libc_high = high;
+    return 1;
+}
+
+void stacks_learn_process(void)
+{
+    outside.entry = getauxval(AT_ENTRY);
+    dl_iterate_phdr(find_libc, (void *)(uintptr_t)getauxval);
+}
+
+bool stacks_init(struct stack_table *table, size_t memory_bytes)
+{
+    size_t index_bytes = 2 * STACK_BUCKETS * sizeof(struct stack_entry *);
+    void *at = mmap(NULL, memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return false;
+    table->by_place = at;
+    table->by_content = table->by_place + STACK_BUCKETS;
+    table->memory = (struct stack_memory){at, index_bytes, memory_bytes};
+    table->last_id = 0;
+    return true;
+}
+
+void stacks_release(struct stack_table *table)
+{
+    if (table->memory.at)
+        munmap(table->memory.at, table->memory.bytes);
+    memset(table, 0, sizeof *table);
+}
+
+static struct stack_entry *entry_new(struct stack_table *table, uint32_t n)
+{
+    size_t bytes = sizeof(struct stack_entry) + n * sizeof(((struct stack_entry *)0)->word[0]);
+    size_t index_bytes = 2 * STACK_BUCKETS * sizeof(struct stack_entry *);
+    if (table->memory.used + bytes > table->memory.bytes) {
+        memset(table->by_place, 0, index_bytes);
+        table->memory.used = index_bytes;
+    }
+    struct stack_entry *entry = (struct stack_entry *)(table->memory.at + table->memory.used);
+    table->memory.used += bytes;
+    memset(entry, 0, sizeof *entry);
+    entry->n = n;
+    return entry;
+}
+
+static bool lies_outside(uint64_t address)
+{
+    return address - outside.libc_low < outside.libc_high - outside.libc_low ||
+           address - outside.entry < ENTRY_CODE_BYTES;
+}
+
+/* What called main, or a thread's function, says nothing about the program. */
+static void cut_start_code(struct stack_walk *walk)
+{
+    while (walk->n > 1 && lies_outside(walk->address[walk->n - 1]))
+        walk->n--;
+}
+
+void stacks_walk(struct stack_walk *walk, struct unwind_frame *frame, const struct unwind_stack *stack)
+{
+    uint64_t slot;
+    for (;;) {
+        enum unwind_result result = unwind_step(frame, stack, &slot);
+        if (result == UNWIND_END) {
+            cut_start_code(walk);
+            return;
+        }
+        if (result == UNWIND_CUT || walk->n == STACK_MAX_FRAMES)
+            break;
+        walk->address[walk->n] = frame->reg[UNWIND_PC];
+        walk->slot[walk->n++] = slot;
+    }
+    walk->flags |= WW_STACK_CUT;
+}
+
+static uint64_t hash_words(const uint64_t *words, unsigned n)
+{
+    uint64_t hash = n;
+    for (unsigned i = 0; i < n; i++) {
+        hash = (hash ^ words[i]) * 0xd6e8feb86659fd93u;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static bool has_content(const struct stack_entry *entry, uint64_t hash, const struct stack_walk *walk)
+{
+    if (entry->key[0] != hash || entry->n != walk->n || entry->key[1] != walk->flags)
+        return false;
+    for (unsigned i = 0; i < walk->n; i++)
+        if (entry->word[i].value != walk->address[i])
+            return false;
+    return true;
+}
+
+static bool write_stack(struct spool *spool, uint32_t id, const struct stack_walk *walk)
+{
+    unsigned units = (unsigned)((sizeof(struct ww_stack) + walk->n * sizeof walk->address[0] + WW_UNIT - 1) / WW_UNIT);
+    struct ww_stack *record = spool_take(spool, units, false);
+    if (!record)
+        return false;
+    record->id = id;
+    record->n = walk->n;
+    record->flags = walk->flags;
+    memcpy(record->address, walk->address, walk->n * sizeof walk->address[0]);
+    spool_commit(record, WW_STACK, (uint16_t)units);
+    return true;
+}
+
+uint32_t stacks_intern(struct stack_table *table, struct spool *spool, const struct stack_walk *walk)
+{
+    uint64_t hash = hash_words(walk->address, walk->n);
+    struct stack_entry **chain = &table->by_content[hash % STACK_BUCKETS];
+    for (struct stack_entry *e = *chain; e; e = e->next)
+        if (has_content(e, hash, walk))
+            return e->id;
+    if (walk->n == 0 || !write_stack(spool, table->last_id + 1, walk))
+        return 0;
+    struct stack_entry *entry = entry_new(table, walk->n);
+    entry->key[0] = hash;
+    entry->key[1] = walk->flags;
+    entry->id = ++table->last_id;
+    for (unsigned i = 0; i < walk->n; i++)
+        entry->word[i].value = walk->address[i];
+    entry->next = *chain;
+    *chain = entry;
+    return entry->id;
+}
+
+/* Starts in this library, so that the registers which the wrapper saved are known in the caller. */
+static __attribute__((noinline)) void walk_from_wrapper(struct stack_walk *walk, const struct stack_bounds *bounds,
+                                                        uint64_t ra, uint64_t fa)
+{
+    struct unwind_frame frame = {0};
+    unwind_here(&frame);
+    uint64_t sp = frame.reg[UNWIND_SP], slot;
+    struct unwind_stack stack = {sp, bounds->high, (const unsigned char *)(uintptr_t)sp};
+    for (unsigned i = 0; i < SELF_FRAMES; i++)
+        if (unwind_step(&frame, &stack, &slot) != UNWIND_FRAME || frame.reg[UNWIND_SP] >= fa + 16)
+            break;
+    if (frame.reg[UNWIND_SP] != fa + 16 || frame.reg[UNWIND_PC] != ra) {
+        frame.valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP;
+        frame.reg[UNWIND_PC] = ra;
+        frame.reg[UNWIND_SP] = fa + 16;
+        frame.interrupted = false;
+        if (!cfi_read_stack(&stack, fa, &frame.reg[UNWIND_BP]))
+            frame.valid &= ~(1u << UNWIND_BP);
+    }
+    stacks_walk(walk, &frame, &stack);
+}
+
+static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, uint32_t id,
+                           const struct stack_walk *walk)
+{
+    struct stack_entry *entry = entry_new(table, walk->n - 1);
+    struct stack_entry **chain = &table->by_place[stacks_bucket(ra, fa)];
+    entry->key[0] = ra;
+    entry->key[1] = fa;
+    entry->id = id;
+    for (unsigned i = 1; i < walk->n; i++) {
+        entry->word[i - 1].place = walk->slot[i];
+        entry->word[i - 1].value = walk->address[i];
+    }
+    entry->next = *chain;
+    *chain = entry;
+}
+
+/* A signal frame keeps its address elsewhere: such stacks are walked each time. */
+static bool has_places(const struct stack_walk *walk)
+{
+    for (unsigned i = 0; i < walk->n; i++)
+        if (walk->slot[i] == 0)
+            return false;
+    return true;
+}
+
+uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
+                          const void *return_address, const void *frame_address)
+{
+    uint64_t ra = (uint64_t)(uintptr_t)return_address, fa = (uint64_t)(uintptr_t)frame_address;
+    struct stack_walk walk = {.n = 1, .address = {ra}, .slot = {fa + 8}};
+    int saved = errno;
+    /* A stack of the program's own making (a fibre) has unknown bounds, and may be gone when its address comes again.
+     */
+    bool own = fa >= bounds->low && fa < bounds->high;
+    if (own)
+        walk_from_wrapper(&walk, bounds, ra, fa);
+    else
+        walk.flags = WW_STACK_CUT;
+    uint32_t id = stacks_intern(table, spool, &walk);
+    if (own && id != 0 && has_places(&walk))
+        remember_place(table, ra, fa, id, &walk);
+    errno = saved;
+    return id;
+}

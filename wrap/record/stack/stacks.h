@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Call stacks of one stream: known by a number, written as WW_STACK when seen for the first time.
+ *
+ * At an MPI call the stack is found through a cache: the entry for (return address, frame address) holds every place of
+ * the stack from which a return address was read, and what stood there. When all places still hold the same, the stack
+ * is the same (frames are entered and left through these very words), at about one load and one comparison a frame.
+ * Otherwise the stack is walked.
+ *
+ * Both tables live in memory of fixed size and start afresh when it is used up: then a stack may be written again under
+ * a new number, which readers must accept.
+ */
+#pragma once
+#include "wrap/record/spool/spool.h"
+#include "wrap/record/stack/unwind.h"
+
+enum { STACK_MAX_FRAMES = 128 };
+
+/* A walked stack, innermost first. */
+struct stack_walk {
+    unsigned n;
+    uint32_t flags; /* WW_STACK_CUT */
+    uint64_t address[STACK_MAX_FRAMES];
+    uint64_t slot[STACK_MAX_FRAMES]; /* where address[i] was read */
+};
+
+struct stack_memory {
+    char *at;
+    size_t used, bytes;
+};
+
+struct stack_entry;
+struct stack_table {
+    struct stack_entry **by_place, **by_content; /* each STACK_BUCKETS chains */
+    struct stack_memory memory;
+    uint32_t last_id;
+};
+
+/* Where the walk may look, and where programs begin: frames outside main and thread functions are not kept. */
+struct stack_bounds {
+    uint64_t low, high; /* of the thread's stack; 0, 0 = unknown */
+};
+
+/* False when there is no memory. */
+bool stacks_init(struct stack_table *table, size_t memory_bytes);
+void stacks_release(struct stack_table *table);
+/* The number of the stack that called an MPI function, whose wrapper has this frame; 0 = unknown. Appends to `spool`
+ * when new. */
+uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
+                          const void *return_address, const void *frame_address);
+/* The number of a stack that somebody else walked. */
+uint32_t stacks_intern(struct stack_table *table, struct spool *spool, const struct stack_walk *walk);
+/* Walks on from `frame`, which is not itself kept; appends to `walk`. */
+void stacks_walk(struct stack_walk *walk, struct unwind_frame *frame, const struct unwind_stack *stack);
+/* Looks up what marks the outermost frames. Once, before any walk. */
+void stacks_learn_process(void);
+
+/* One walked stack as the tables keep it. */
+struct stack_entry {
+    struct stack_entry *next;
+    uint64_t key[2]; /* return address and frame address, or hash and 0 */
+    uint32_t id, n;
+    struct {
+        uint64_t place, value;
+    } word[]; /* by content: only `value` */
+};
+enum { STACK_BUCKETS = 512 };
+
+static inline size_t stacks_bucket(uint64_t return_address, uint64_t frame_address)
+{
+    uint64_t hash = (return_address ^ frame_address << 20) * 0x9e3779b97f4a7c15u;
+    return hash >> 55;
+}
+
+/* Every word is below the outermost frame of the calling thread, hence mapped: the frames that held them are still
+ * there or were replaced by others of the same stack. */
+static inline bool stacks_is_same(const struct stack_entry *entry)
+{
+    for (uint32_t i = 0; i < entry->n; i++)
+        if (*(const volatile uint64_t *)(uintptr_t)entry->word[i].place != entry->word[i].value)
+            return false;
+    return true;
+}
+
+static inline uint32_t stacks_find(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
+                                   const void *return_address, const void *frame_address)
+{
+    uint64_t ra = (uint64_t)(uintptr_t)return_address, fa = (uint64_t)(uintptr_t)frame_address;
+    for (struct stack_entry *e = table->by_place[stacks_bucket(ra, fa)]; e; e = e->next)
+        if (e->key[0] == ra && e->key[1] == fa && stacks_is_same(e))
+            return e->id;
+    return stacks_find_slow(table, spool, bounds, return_address, frame_address);
+}
+_Static_assert(STACK_BUCKETS == 1 << (64 - 55), "stacks_bucket yields a bucket");
