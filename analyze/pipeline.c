@@ -1,77 +1,233 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All passes, in order. The trace is read twice:
+ *
+ *   first    events -> lanes (calls and the stretches of code between them) -> survey, pools of samples, equations of
+ * cost second   events -> lanes -> reader (calls matched with their messages, collectives, locks) -> replay (who waited
+ *            for whom, along chains of explanation) -> a sink of waits: classes of equal behaviour
+ *   then     blame, executions and work of each class -> sites, efficiency, causes -> profiles, memory, threads, files
+ *
+ * Memory follows code size x processes and what is under way between them, not the length of the trace.
+ */
 #include "analyze/pipeline.h"
-#include "analyze/archive/run.h"
+#include "analyze/blame/causes.h"
+#include "analyze/blame/classes.h"
+#include "analyze/blame/efficiency.h"
+#include "analyze/profile/file_use.h"
+#include "analyze/profile/libraries.h"
+#include "analyze/profile/profile.h"
+#include "analyze/profile/space.h"
+#include "analyze/profile/teams.h"
+#include "analyze/result/names.h"
+#include "analyze/waits/open_waits.h"
 #include "wrap/base/err.h"
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-struct code *pipeline_code(const struct trace *trace)
+struct passes {
+    struct trace *trace;
+    /* Steps: what ran between two calls, and how long each part of it took. */
+    struct steps steps;
+    struct sites sites;
+    struct lanes lanes;
+    struct executions executions;
+    struct work work;
+    struct costs costs;
+    struct pools pools;
+    struct survey survey;
+    /* Waits: who waited for whom. */
+    struct links links;
+    struct messages messages;
+    struct gatherings gatherings;
+    struct locks locks;
+    struct replay replay;
+    struct reader reader;
+    /* Blame. */
+    struct classes classes;
+    struct measures measures;
+    struct sparse critical; /* the critical path */
+    struct file_use file_use;
+};
+
+static void passes_begin(struct passes *passes, struct trace *trace, struct code *code)
 {
-    struct code *code = code_open();
-    if (trace->code_dir)
-        code_use_kept(code, trace->code_dir);
-    for (uint32_t i = 0; i < trace->n_modules; i++) {
-        const struct trace_module *module = &trace->modules[i];
-        const uint8_t *build_id = module->build_id_bytes ? module->build_id : NULL;
-        if (code_add_module(code, module->path, build_id, module->build_id_bytes) != i)
-            bug("module %u of the trace has another number in the code model", i);
-    }
-    return code;
+    passes->trace = trace;
+    sites_begin(&passes->sites, trace, code, &passes->steps);
+    lanes_begin(&passes->lanes, &passes->sites);
+    executions_begin(&passes->executions, trace, code);
+    work_begin(&passes->work, &passes->executions);
+    costs_begin(&passes->costs, &passes->sites, &passes->work, trace->n_ranks);
+    pools_begin(&passes->pools, &passes->sites, &passes->costs);
+    links_begin(&passes->links, trace->n_locations);
+    messages_begin(&passes->messages, trace, &passes->links);
+    gatherings_begin(&passes->gatherings, trace, &passes->links);
+    locks_begin(&passes->locks, &passes->links, trace->n_ranks);
+    classes_begin(&passes->classes, &passes->pools, trace->n_ranks);
+    passes->replay = (struct replay){.trace = trace,
+                                     .links = &passes->links,
+                                     .messages = &passes->messages,
+                                     .gatherings = &passes->gatherings,
+                                     .locks = &passes->locks,
+                                     .sink = classes_sink(&passes->classes),
+                                     .steps = &passes->steps};
+    replay_begin(&passes->replay);
+    passes->reader =
+        (struct reader){.trace = trace, .lanes = &passes->lanes, .pools = &passes->pools, .replay = &passes->replay};
+    reader_begin(&passes->reader);
 }
 
-int pipeline_run(struct pipeline *pipeline, const char *path)
+static void passes_release(struct passes *passes)
 {
-    *pipeline = (struct pipeline){0};
-    char *anchor = run_find_archive(path);
-    if (anchor)
-        pipeline->trace = trace_open(anchor);
-    if (pipeline->trace && pipeline->trace->n_modules)
-        pipeline->code = pipeline_code(pipeline->trace);
-    if (pipeline->trace)
-        pipeline->analysis = analysis_run(pipeline->trace, pipeline->code);
-    free(anchor);
-    return pipeline->analysis ? 0 : -1;
+    file_use_release(&passes->file_use);
+    sparse_release(&passes->critical);
+    measures_release(&passes->measures);
+    reader_release(&passes->reader);
+    replay_release(&passes->replay);
+    classes_release(&passes->classes);
+    locks_release(&passes->locks);
+    gatherings_release(&passes->gatherings);
+    messages_release(&passes->messages);
+    links_release(&passes->links);
+    survey_release(&passes->survey);
+    pools_release(&passes->pools);
+    costs_release(&passes->costs);
+    work_release(&passes->work);
+    executions_release(&passes->executions);
+    lanes_release(&passes->lanes);
+    sites_release(&passes->sites);
+    steps_release(&passes->steps);
 }
 
-void pipeline_release(struct pipeline *pipeline)
+static void read_for_steps(struct passes *passes)
 {
-    if (pipeline->analysis)
-        analysis_free(pipeline->analysis);
-    if (pipeline->code)
-        code_close(pipeline->code);
-    if (pipeline->trace)
-        trace_close(pipeline->trace);
-    *pipeline = (struct pipeline){0};
-}
-
-static bool lacks_records(const struct trace *trace)
-{
-    if (trace->is_damaged)
-        warn("%s: the archive is damaged or cut off; the notes of the report say what is missing", trace->path);
-    else if (trace->lacks_records)
-        warn("%s: records of some ranks are missing; the notes of the report say which", trace->path);
-    return trace->is_damaged || trace->lacks_records;
-}
-
-static bool lacks_program(const struct pipeline *pipeline)
-{
-    const struct trace *trace = pipeline->trace;
-    for (uint32_t i = 0; pipeline->code && i < trace->n_modules; i++) {
-        const char *path = trace->modules[i].path, *slash = strrchr(path, '/');
-        if (!trace->program || strcmp(slash ? slash + 1 : path, trace->program) != 0)
+    const struct event *event;
+    while ((event = trace_next(passes->trace))) {
+        struct lane *lane = &passes->lanes.at[event->loc];
+        enum lane_news news = lanes_feed(&passes->lanes, event);
+        if (lanes_rank_is_off(&passes->lanes, lane->rank))
             continue;
-        enum code_state state = code_module_state(pipeline->code, i);
-        if (state == CODE_MISSING || state == CODE_CHANGED) {
-            warn("%s %s since it was recorded: its loops cannot be named; bring back the recorded build", path,
-                 state == CODE_MISSING ? "has gone" : "has changed");
-            return true;
+        survey_feed(&passes->survey, lane, news, event);
+        if (news == LANE_ENTERED || (news == LANE_ENDED && !lane->depth)) {
+            pools_add(&passes->pools, lane->rank, &lane->stretch);
+            costs_add(&passes->costs, lane->rank, &lane->stretch);
         }
     }
-    return false;
+    survey_finish(&passes->survey);
+    survey_leave_out_workers(&passes->survey, &passes->sites, &passes->executions);
+    pools_complete(&passes->pools);
+    costs_fit(&passes->costs, &passes->survey);
 }
 
-bool pipeline_is_degraded(const struct pipeline *pipeline)
+static void read_for_waits(struct passes *passes)
 {
-    bool has_gaps = lacks_records(pipeline->trace);
-    return lacks_program(pipeline) || has_gaps;
+    const struct event *event;
+    lanes_rewind(&passes->lanes);
+    while ((event = trace_next(passes->trace))) {
+        reader_feed(&passes->reader, event);
+        file_use_feed(&passes->file_use, &passes->lanes.at[event->loc], event);
+    }
+    reader_finish(&passes->reader);
+    classes_expand(&passes->classes);
+}
+
+static void find_causes(struct passes *passes, struct analysis *analysis)
+{
+    const struct measure_input input = {.classes = &passes->classes,
+                                        .sites = &passes->sites,
+                                        .executions = &passes->executions,
+                                        .costs = &passes->costs,
+                                        .ranks = passes->replay.ranks,
+                                        .n_ranks = passes->trace->n_ranks};
+    measures_make(&input, &passes->measures);
+    sites_write(&input, &passes->measures, analysis);
+    efficiency_critical_path(&passes->replay, &passes->critical);
+    efficiency_write(analysis, &passes->replay, &passes->pools, &passes->critical);
+    causes_find(&(struct causes_input){.analysis = analysis,
+                                       .classes = &passes->classes,
+                                       .sites = &passes->sites,
+                                       .ranks = passes->replay.ranks,
+                                       .critical = &passes->critical,
+                                       .measures = &passes->measures,
+                                       .costs = &passes->costs});
+}
+
+/* Of time, and of the waiting that it caused. */
+static void make_profiles(struct passes *passes, struct analysis *analysis)
+{
+    struct sparse blame = measures_blame(&passes->measures, &passes->steps);
+    struct profile_input input = {.arena = &analysis->arena,
+                                  .trace = passes->trace,
+                                  .code = analysis->code,
+                                  .survey = &passes->survey,
+                                  .executions = &passes->executions,
+                                  .bins = &passes->measures.bins,
+                                  .sites = &passes->sites};
+    analysis->profile = profile_make(&input);
+    input.blame = &blame;
+    analysis->blame_profile = profile_make(&input);
+    sparse_release(&blame);
+}
+
+static void add_facts(struct passes *passes, struct analysis *analysis)
+{
+    open_waits_write(analysis, &passes->sites, &passes->reader);
+    names_steps(&passes->sites, analysis);
+    space_find(analysis, &passes->executions, &passes->measures.bins);
+    space_add_to_causes(analysis);
+    teams_add_to_causes(analysis, &passes->sites, &passes->survey);
+    libraries_add_to_causes(analysis, &passes->sites, &passes->survey);
+    file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);
+    fetching_write(&passes->reader.fetching, &passes->sites, analysis);
+    analysis->unexplained_ns = passes->replay.unexplained_ns;
+    analysis->n_forced = passes->replay.n_forced;
+    analysis->n_mpi_calls = passes->reader.n_calls;
+    analysis->n_polls = passes->reader.n_polls;
+    analysis->n_events = passes->reader.n_events;
+}
+
+/* Conservation: what is blamed is what was waited. */
+static void check_sums(const struct analysis *analysis)
+{
+    double blamed_ns = 0, waited_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        blamed_ns += analysis->causes[i].waiting_ns;
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        waited_ns += analysis->sites[i].waiting_ns;
+    double tolerance_ns = 1e-6 * analysis->waiting_ns + 1;
+    if (fabs(blamed_ns - analysis->waiting_ns) > tolerance_ns || fabs(waited_ns - analysis->waiting_ns) > tolerance_ns)
+        bug("waiting %.0f ns, at sites %.0f ns, blamed %.0f ns: they must be equal", analysis->waiting_ns, waited_ns,
+            blamed_ns);
+}
+
+struct analysis *analysis_run(struct trace *trace, struct code *code)
+{
+    struct passes passes = {0};
+    struct analysis *analysis = NULL;
+    passes_begin(&passes, trace, code);
+    if (trace_rewind(trace))
+        goto out;
+    read_for_steps(&passes);
+    if (trace_rewind(trace))
+        goto out;
+    read_for_waits(&passes);
+    if (!(analysis = calloc(1, sizeof *analysis)))
+        err_out_of_memory(sizeof *analysis);
+    analysis->trace = trace;
+    analysis->code = code;
+    find_causes(&passes, analysis);
+    make_profiles(&passes, analysis);
+    add_facts(&passes, analysis);
+    check_sums(analysis);
+out:
+    passes_release(&passes);
+    return analysis;
+}
+
+void analysis_free(struct analysis *analysis)
+{
+    if (!analysis)
+        return;
+    struct arena arena = analysis->arena;
+    arena_release(&arena);
+    free(analysis);
 }

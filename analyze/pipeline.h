@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a path to an analysis: find the run, repair it if need be, read it, run the passes. */
+/* Every pass of the analysis, in order: from a trace and the code that ran to the result. */
 #pragma once
-#include "analyze/code/code.h"
 #include "analyze/result/result.h"
-#include "analyze/trace/trace.h"
 
-struct pipeline {
-    struct trace *trace;
-    struct code *code; /* NULL for a foreign archive */
-    struct analysis *analysis;
-};
-
-/* The code of a trace's modules, each with its number in the trace; to be closed. */
-struct code *pipeline_code(const struct trace *trace);
-
-/* `path` is a run directory, an archive's anchor (.otf2), a directory with one archive, or NULL for the newest run in
- * the working directory. Returns 0, or -1 after one line on stderr; release the pipeline in both cases. */
-int pipeline_run(struct pipeline *pipeline, const char *path);
-void pipeline_release(struct pipeline *pipeline);
-
-/* Says on stderr, in one line each, what the analysis lacks that it should rest on: a part of the archive, records, or
- * the program's own file, without which its loops have no names. */
-bool pipeline_is_degraded(const struct pipeline *pipeline);
+/* Reads the trace twice, from its beginning. `code` may be NULL (then steps are regions); both are borrowed by the
+ * result. Returns NULL after error(); to be freed by analysis_free. */
+struct analysis *analysis_run(struct trace *trace, struct code *code);
+void analysis_free(struct analysis *analysis);

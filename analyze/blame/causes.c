@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/causes.h"
 #include "analyze/blame/callers.h"
-#include "analyze/blame/explain.h"
 #include "analyze/blame/gains.h"
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static void causes_add_blame(struct causes *causes)
     const struct classes *classes = causes->input->classes;
     for (size_t site = 0; site < classes->sites.n; site++)
         for (size_t i = 0; i < classes->sites.at[site].classes.n; i++) {
-            const struct sparse *blame = &causes->input->blames[site][i];
+            const struct sparse *blame = &causes->input->measures->blames[site][i];
             for (size_t j = 0; j < blame->n; j++)
                 sparse_add(&causes->blame, key_atom(blame->at[j].key), blame->at[j].ns);
         }
@@ -219,8 +218,9 @@ static void culprit_add_kind(const struct causes *causes, struct culprit *culpri
 
 static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t at, uint32_t class)
 {
-    const struct sparse *blame = &causes->input->blames[at][class];
-    struct class_counts counts = {&causes->input->counted[at][class], &causes->input->worked[at][class]};
+    const struct sparse *blame = &causes->input->measures->blames[at][class];
+    struct class_counts counts = {&causes->input->measures->counted[at][class],
+                                  &causes->input->measures->worked[at][class]};
     const struct path_class *from = &causes->input->classes->sites.at[at].classes.at[class];
     for (size_t i = 0; i < blame->n; i++) {
         uint64_t key = blame->at[i].key;
@@ -239,7 +239,7 @@ static void causes_collect(struct causes *causes)
 {
     const struct classes *classes = causes->input->classes;
     for (uint32_t site = 0; site < causes->input->analysis->n_sites; site++) {
-        uint32_t at = causes->input->site_order[site];
+        uint32_t at = causes->input->measures->site_order[site];
         for (uint32_t i = 0; i < classes->sites.at[at].classes.n; i++)
             causes_collect_class(causes, site, at, i);
     }
@@ -289,8 +289,8 @@ static void causes_collect_executions(struct causes *causes)
         const struct step_key *key = steps_key(causes->steps, culprit->step);
         if (key->what != WHAT_PLACE)
             continue;
-        sum_ranks(causes->input->ran, key->id, &culprit->ran);
-        sum_ranks(causes->input->work_done, key->id, &culprit->worked);
+        sum_ranks(&causes->input->measures->ran, key->id, &culprit->ran);
+        sum_ranks(&causes->input->measures->work_done, key->id, &culprit->worked);
     }
 }
 
@@ -434,7 +434,7 @@ static void cause_set_gain(const struct causes *causes, const struct culprit *cu
     double *waits_ns = arena_array(&scratch, double, n_ranks + 1);
     for (size_t i = 0; i < culprit->classes.n; i++) {
         const struct term *at = &culprit->classes.at[i];
-        uint32_t site = input->site_order[at->key >> 32];
+        uint32_t site = input->measures->site_order[at->key >> 32];
         gain_add_class(waits_ns, &input->classes->sites.at[site].classes.at[(uint32_t)at->key], at->ns);
     }
     struct gain gain = gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
@@ -461,9 +461,7 @@ static void cause_write(struct causes *causes, struct culprit *culprit, struct c
     cause_add_sites(analysis, culprit, cause);
     cause_add_others(causes, culprit, cause);
     cause_set_gain(causes, culprit, cause);
-    explain_cause(&analysis->arena, cause);
-    if (sites_step_is_spinning(causes->input->sites, cause->step))
-        explain_spinning(&analysis->arena, cause);
+    cause->is_spinning = sites_step_is_spinning(causes->input->sites, cause->step);
 }
 
 static void causes_release(struct causes *causes)

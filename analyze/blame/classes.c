@@ -12,7 +12,7 @@ void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_rank
     *classes = (struct classes){.pools = pools, .n_ranks = n_ranks};
 }
 
-static void felt_site_release(struct felt_site *site)
+static void site_classes_release(struct site_classes *site)
 {
     for (size_t i = 0; i < site->classes.n; i++) {
         sparse_release(&site->classes.at[i].shape);
@@ -27,17 +27,17 @@ static void felt_site_release(struct felt_site *site)
 void classes_release(struct classes *classes)
 {
     for (size_t i = 0; i < classes->sites.n; i++)
-        felt_site_release(&classes->sites.at[i]);
+        site_classes_release(&classes->sites.at[i]);
     while (classes->spare) {
-        struct felt *felt = classes->spare;
-        classes->spare = felt->next;
-        sparse_release(&felt->late);
-        sparse_release(&felt->heaviest);
-        sparse_release(&felt->late_counts);
-        sparse_release(&felt->instance.counts);
-        sparse_release(&felt->instance.terms);
-        sparse_release(&felt->instance.waits);
-        free(felt);
+        struct occurrence *occurrence = classes->spare;
+        classes->spare = occurrence->next;
+        sparse_release(&occurrence->late);
+        sparse_release(&occurrence->heaviest);
+        sparse_release(&occurrence->late_counts);
+        sparse_release(&occurrence->instance.counts);
+        sparse_release(&occurrence->instance.terms);
+        sparse_release(&occurrence->instance.waits);
+        free(occurrence);
     }
     tally_release(&classes->tally);
     sparse_release(&classes->shape);
@@ -52,7 +52,7 @@ static uint32_t classes_site(struct classes *classes, uint32_t site, enum wait_k
     uint32_t id = intern_put(&classes->keys, key, sizeof key);
     if (id < classes->sites.n)
         return id;
-    struct felt_site *made = vec_push(&classes->sites);
+    struct site_classes *made = vec_push(&classes->sites);
     size_t cap = 0;
     made->site = site;
     made->kind = kind;
@@ -94,101 +94,90 @@ static double terms_in_code(const struct pools *pools, const struct sparse *term
     return code_ns;
 }
 
-static void felt_settle_late(const struct pools *pools, struct felt *felt)
+static void occurrence_settle_late(const struct pools *pools, struct occurrence *occurrence)
 {
-    felt->late_code_ns += felt->n_late * terms_in_code(pools, &felt->late);
-    sparse_add_all(&felt->instance.terms, &felt->late, felt->n_late);
-    sparse_add_all(&felt->instance.counts, &felt->late_counts, felt->n_late);
-    felt->instance.noise_ns2 += felt->late_noise_ns2 * felt->n_late * felt->n_late;
-    felt->n_late = 0;
-    sparse_clear(&felt->late);
-    sparse_clear(&felt->late_counts);
+    occurrence->late_code_ns += occurrence->n_late * terms_in_code(pools, &occurrence->late);
+    sparse_add_all(&occurrence->instance.terms, &occurrence->late, occurrence->n_late);
+    sparse_add_all(&occurrence->instance.counts, &occurrence->late_counts, occurrence->n_late);
+    occurrence->instance.noise_ns2 += occurrence->late_noise_ns2 * occurrence->n_late * occurrence->n_late;
+    occurrence->n_late = 0;
+    sparse_clear(&occurrence->late);
+    sparse_clear(&occurrence->late_counts);
 }
 
-static void felt_add_late(const struct pools *pools, struct felt *felt, const struct wait *wait,
-                          const struct chain_node *common)
+static void occurrence_add_late(const struct pools *pools, struct occurrence *occurrence, const struct wait *wait,
+                                const struct chain_node *common)
 {
     const struct chain_node *late = wait->released_by->node;
-    if (felt->n_late && (felt->late_order != late->order || felt->common_order != common->order))
-        felt_settle_late(pools, felt);
-    if (!felt->n_late) {
-        felt->late_order = late->order;
-        felt->common_order = common->order;
-        felt->late_noise_ns2 = path_add(late, common, wait->released_by->rank, &felt->late, &felt->late_counts);
+    if (occurrence->n_late && (occurrence->late_order != late->order || occurrence->common_order != common->order))
+        occurrence_settle_late(pools, occurrence);
+    if (!occurrence->n_late) {
+        occurrence->late_order = late->order;
+        occurrence->common_order = common->order;
+        occurrence->late_noise_ns2 =
+            path_add(late, common, wait->released_by->rank, &occurrence->late, &occurrence->late_counts);
     }
-    felt->n_late++;
+    occurrence->n_late++;
 }
 
-static void felt_add_waiting(struct classes *classes, struct felt *felt, const struct wait *wait,
-                             const struct chain_node *common)
+static void occurrence_add_waiting(struct classes *classes, struct occurrence *occurrence, const struct wait *wait,
+                                   const struct chain_node *common)
 {
     struct sparse *path = &classes->path;
     sparse_clear(path);
-    felt->instance.noise_ns2 += path_add(wait->begin, common, TRACE_NONE, path, &felt->instance.counts);
+    occurrence->instance.noise_ns2 += path_add(wait->begin, common, TRACE_NONE, path, &occurrence->instance.counts);
     double code_ns = terms_in_code(classes->pools, path);
-    if (felt->n_waits && code_ns <= felt->heaviest_code_ns) {
-        sparse_add_all(&felt->instance.terms, path, 1);
+    if (occurrence->n_waits && code_ns <= occurrence->heaviest_code_ns) {
+        sparse_add_all(&occurrence->instance.terms, path, 1);
         return;
     }
-    sparse_add_all(&felt->instance.terms, &felt->heaviest, 1);
-    struct sparse lighter = felt->heaviest;
-    felt->heaviest = *path;
+    sparse_add_all(&occurrence->instance.terms, &occurrence->heaviest, 1);
+    struct sparse lighter = occurrence->heaviest;
+    occurrence->heaviest = *path;
     *path = lighter;
-    felt->heaviest_code_ns = code_ns;
+    occurrence->heaviest_code_ns = code_ns;
 }
 
-static void felt_add(struct classes *classes, struct felt *felt, const struct wait *wait)
+static void occurrence_add(struct classes *classes, struct occurrence *occurrence, const struct wait *wait)
 {
     const struct chain_node *common = chain_common(wait->released_by->node, wait->begin);
-    struct instance *instance = &felt->instance;
-    felt_add_late(classes->pools, felt, wait, common);
-    felt_add_waiting(classes, felt, wait, common);
-    felt->n_waits++;
+    struct instance *instance = &occurrence->instance;
+    occurrence_add_late(classes->pools, occurrence, wait, common);
+    occurrence_add_waiting(classes, occurrence, wait, common);
+    occurrence->n_waits++;
     instance->waiting_ns += (double)wait->dur_ns;
     sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
     if (wait->begin_ns < instance->first_ns)
         instance->first_ns = wait->begin_ns;
 }
 
-static struct felt *felt_make(struct classes *classes, uint32_t felt_at)
+static struct occurrence *occurrence_make(struct classes *classes, uint32_t site_at)
 {
-    struct felt *felt = classes->spare;
-    if (felt)
-        classes->spare = felt->next;
-    else if (!(felt = calloc(1, sizeof *felt)))
-        err_out_of_memory(sizeof *felt);
-    struct sparse terms = felt->instance.terms, heaviest = felt->heaviest, counts = felt->instance.counts,
-                  waits = felt->instance.waits;
+    struct occurrence *occurrence = classes->spare;
+    if (occurrence)
+        classes->spare = occurrence->next;
+    else if (!(occurrence = calloc(1, sizeof *occurrence)))
+        err_out_of_memory(sizeof *occurrence);
+    struct sparse terms = occurrence->instance.terms, heaviest = occurrence->heaviest,
+                  counts = occurrence->instance.counts, waits = occurrence->instance.waits;
     sparse_clear(&counts);
     sparse_clear(&terms);
     sparse_clear(&heaviest);
     sparse_clear(&waits);
-    *felt = (struct felt){
-        .late = felt->late,
-        .late_counts = felt->late_counts,
+    *occurrence = (struct occurrence){
+        .late = occurrence->late,
+        .late_counts = occurrence->late_counts,
         .heaviest = heaviest,
-        .instance = {.felt_at = felt_at, .first_ns = UINT64_MAX, .terms = terms, .counts = counts, .waits = waits}};
-    return felt;
+        .instance = {.site_at = site_at, .first_ns = UINT64_MAX, .terms = terms, .counts = counts, .waits = waits}};
+    return occurrence;
 }
 
-static struct felt *felt_find(struct classes *classes, struct felt **list, uint32_t felt_at)
+static struct occurrence *occurrence_find(struct classes *classes, struct occurrence **list, uint32_t site_at)
 {
     for (; *list; list = &(*list)->next)
-        if ((*list)->instance.felt_at == felt_at)
+        if ((*list)->instance.site_at == site_at)
             return *list;
-    return *list = felt_make(classes, felt_at);
-}
-
-void classes_add(struct classes *classes, struct felt **list, const struct wait *wait)
-{
-    struct felt *alone = NULL;
-    uint32_t at = classes_site(classes, wait->site, wait->kind);
-    struct felt_site *site = &classes->sites.at[at];
-    site->waiting_ns += (double)wait->dur_ns;
-    site->rank_waiting_ns[wait->rank] += (double)wait->dur_ns;
-    classes->waiting_ns += (double)wait->dur_ns;
-    felt_add(classes, felt_find(classes, list ? list : &alone, at), wait);
-    classes_close(classes, &alone);
+    return *list = occurrence_make(classes, site_at);
 }
 
 static void shape_add(struct classes *classes, const struct term *term, uint32_t side, double weight)
@@ -204,21 +193,21 @@ static void shape_add(struct classes *classes, const struct term *term, uint32_t
 }
 
 /* Shares by (side, step) of the time that the program's code took; empty when it took none. */
-static struct sparse *felt_shape(struct classes *classes, const struct felt *felt)
+static struct sparse *occurrence_shape(struct classes *classes, const struct occurrence *occurrence)
 {
     enum { LONGER, OTHERS };
     struct sparse *shape = &classes->shape;
-    double n = felt->n_waits; /* also how often the late path was counted */
-    bool late_is_longer = felt->late_code_ns / n >= felt->heaviest_code_ns;
-    for (size_t i = 0; i < felt->instance.terms.n; i++) {
-        const struct term *term = &felt->instance.terms.at[i];
+    double n = occurrence->n_waits; /* also how often the late path was counted */
+    bool late_is_longer = occurrence->late_code_ns / n >= occurrence->heaviest_code_ns;
+    for (size_t i = 0; i < occurrence->instance.terms.n; i++) {
+        const struct term *term = &occurrence->instance.terms.at[i];
         if (term->key & KEY_WAITING)
             shape_add(classes, term, OTHERS, 1 / n);
         else
             shape_add(classes, term, late_is_longer ? LONGER : OTHERS, late_is_longer ? 1 / n : 1 / n / n);
     }
-    for (size_t i = 0; i < felt->heaviest.n; i++)
-        shape_add(classes, &felt->heaviest.at[i], late_is_longer ? OTHERS : LONGER, late_is_longer ? 1 / n : 1);
+    for (size_t i = 0; i < occurrence->heaviest.n; i++)
+        shape_add(classes, &occurrence->heaviest.at[i], late_is_longer ? OTHERS : LONGER, late_is_longer ? 1 / n : 1);
     sparse_clear(shape);
     tally_take(&classes->tally, shape);
     double sum = sparse_sum(shape);
@@ -271,7 +260,7 @@ static bool is_beyond(const struct sparse *shape, double n_samples, const struct
 }
 
 /* The class the instance belongs to, or -1. `must_join`: the nearest, however far. */
-static long class_find(const struct felt_site *site, const struct sparse *shape, double n_samples, bool must_join)
+static long class_find(const struct site_classes *site, const struct sparse *shape, double n_samples, bool must_join)
 {
     long best = -1;
     double best_excess = must_join ? INFINITY : THRESHOLD;
@@ -289,13 +278,13 @@ static long class_find(const struct felt_site *site, const struct sparse *shape,
     return best;
 }
 
-static void felt_classify(struct classes *classes, struct felt *felt)
+static void occurrence_classify(struct classes *classes, struct occurrence *occurrence)
 {
-    struct instance *instance = &felt->instance;
-    struct felt_site *site = &classes->sites.at[instance->felt_at];
-    felt_settle_late(classes->pools, felt);
-    struct sparse *shape = felt_shape(classes, felt);
-    sparse_add_all(&instance->terms, &felt->heaviest, 1);
+    struct instance *instance = &occurrence->instance;
+    struct site_classes *site = &classes->sites.at[instance->site_at];
+    occurrence_settle_late(classes->pools, occurrence);
+    struct sparse *shape = occurrence_shape(classes, occurrence);
+    sparse_add_all(&instance->terms, &occurrence->heaviest, 1);
     double n_samples = instance_samples(instance);
     bool is_tiny = instance->waiting_ns < TINY_NS || instance->waiting_ns < TINY_SHARE * site->largest_ns;
     long found = class_find(site, shape, n_samples, is_tiny || site->classes.n >= CLASSES_MAX);
@@ -316,15 +305,34 @@ static void felt_classify(struct classes *classes, struct felt *felt)
         site->largest_ns = instance->waiting_ns;
 }
 
-void classes_close(struct classes *classes, struct felt **list)
+static void sink_close(void *context, struct occurrence **list)
 {
+    struct classes *classes = context;
     while (*list) {
-        struct felt *felt = *list;
-        *list = felt->next;
-        felt_classify(classes, felt);
-        felt->next = classes->spare;
-        classes->spare = felt;
+        struct occurrence *occurrence = *list;
+        *list = occurrence->next;
+        occurrence_classify(classes, occurrence);
+        occurrence->next = classes->spare;
+        classes->spare = occurrence;
     }
+}
+
+static void sink_add(void *context, struct occurrence **list, const struct wait *wait)
+{
+    struct classes *classes = context;
+    struct occurrence *alone = NULL;
+    uint32_t at = classes_site(classes, wait->site, wait->kind);
+    struct site_classes *site = &classes->sites.at[at];
+    site->waiting_ns += (double)wait->dur_ns;
+    site->rank_waiting_ns[wait->rank] += (double)wait->dur_ns;
+    classes->waiting_ns += (double)wait->dur_ns;
+    occurrence_add(classes, occurrence_find(classes, list ? list : &alone, at), wait);
+    sink_close(classes, &alone);
+}
+
+struct wait_sink classes_sink(struct classes *classes)
+{
+    return (struct wait_sink){.context = classes, .add = sink_add, .close = sink_close};
 }
 
 static void class_expand(struct classes *classes, struct path_class *class)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits by the call at which they are felt, and their classes of equal behaviour.
+ * Waits by the call at which they occur, and their classes of equal behaviour.
  *
  * An instance is one occurrence of a collective (all its waiting members at one call site together) or of one waiting
  * completion. Its characterisation is the sum over its waits: durations of the late side's steps and of the waiting
@@ -28,21 +28,12 @@
  */
 #pragma once
 #include "analyze/result/result.h"
-#include "analyze/waits/links.h"
+#include "analyze/waits/sink.h"
 #include "analyze/steps/pools.h"
 #include "wrap/base/tally.h"
 
-/* One process waited once. */
-struct wait {
-    uint32_t rank, site;
-    enum wait_kind kind;
-    uint64_t begin_ns, dur_ns;
-    struct chain_node *begin; /* of the waiting process when its wait began */
-    const struct point *released_by;
-};
-
 struct instance {
-    uint32_t felt_at; /* index into sites */
+    uint32_t site_at; /* index into sites */
     uint64_t first_ns;
     double waiting_ns, noise_ns2;
     struct sparse terms, counts;
@@ -50,8 +41,8 @@ struct instance {
 };
 
 /* The waits of one occurrence of a collective, collected until the last member's is known. */
-struct felt {
-    struct felt *next; /* at another call site */
+struct occurrence {
+    struct occurrence *next; /* at another call site */
     struct instance instance;
     /* The late path is mostly the same for all who wait: expanded once, counted. */
     uint64_t late_order, common_order;
@@ -75,7 +66,7 @@ struct path_class {
     struct sparse waits;  /* by waiting rank; packed by classes_expand, sums to waiting_ns */
 };
 
-struct felt_site {
+struct site_classes {
     uint32_t site;
     enum wait_kind kind;
     uint64_t n_instances;
@@ -88,9 +79,9 @@ struct classes {
     struct pools *pools;
     uint32_t n_ranks;
     struct intern keys; /* (site, kind) -> index into sites */
-    VEC(struct felt_site) sites;
+    VEC(struct site_classes) sites;
     double waiting_ns;
-    struct felt *spare;
+    struct occurrence *spare;
     struct tally tally;  /* scratch: the shape of the instance at hand */
     struct sparse shape; /* likewise */
     struct sparse path;  /* of the wait at hand */
@@ -98,10 +89,8 @@ struct classes {
 
 void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks);
 void classes_release(struct classes *classes);
-/* Adds a wait to its occurrence; with `list` NULL it is an instance of its own. */
-void classes_add(struct classes *classes, struct felt **list, const struct wait *wait);
-/* The occurrence is complete: its instances are classified, the list becomes empty. */
-void classes_close(struct classes *classes, struct felt **list);
+/* Takes the waits: an occurrence is one instance a call site, and is classified when it is closed. */
+struct wait_sink classes_sink(struct classes *classes);
 /* The end: characterisations in steps. */
 void classes_expand(struct classes *classes);
 /* How far two shapes are apart. Both are packed; keys are 2 * step + 1 on the waiting side, 2 * step on the late one.

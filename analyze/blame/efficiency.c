@@ -12,13 +12,13 @@ static const struct queue_of_calls *critical_lane(const struct replay *replay)
     return critical;
 }
 
-static double terms_outside_mpi(const struct replay *replay, const struct sparse *terms)
+static double terms_outside_mpi(struct pools *pools, const struct sparse *terms)
 {
     double outside_ns = 0;
     for (size_t i = 0; i < terms->n; i++) {
         struct term single;
-        struct shares shares = pools_expand(replay->classes->pools, (uint32_t)terms->at[i].key, &single);
-        bool is_mpi = shares.n && steps_key(replay->steps, (uint32_t)shares.at[0].key)->what == WHAT_SITE;
+        struct shares shares = pools_expand(pools, (uint32_t)terms->at[i].key, &single);
+        bool is_mpi = shares.n && steps_key(pools->sites->steps, (uint32_t)shares.at[0].key)->what == WHAT_SITE;
         outside_ns += is_mpi ? 0 : terms->at[i].ns;
     }
     return outside_ns;
@@ -69,7 +69,8 @@ static double useful_ns(const struct rank_time *time, double wall_ns)
     return wall_ns > 0 ? (time->outside_ns - idle_ns) / n_threads : 0;
 }
 
-void efficiency_write(struct analysis *analysis, const struct replay *replay, const struct sparse *critical)
+void efficiency_write(struct analysis *analysis, const struct replay *replay, struct pools *pools,
+                      const struct sparse *critical)
 {
     struct efficiency *efficiency = &analysis->efficiency;
     uint32_t n_ranks = analysis->trace->n_ranks;
@@ -81,7 +82,7 @@ void efficiency_write(struct analysis *analysis, const struct replay *replay, co
         useful_sum_ns += rank_useful_ns;
         useful_max_ns = fmax(useful_max_ns, rank_useful_ns);
     }
-    double ideal_ns = fmax(terms_outside_mpi(replay, critical), useful_max_ns);
+    double ideal_ns = fmax(terms_outside_mpi(pools, critical), useful_max_ns);
     efficiency->parallel = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), efficiency->wall_ns);
     efficiency->load_balance = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), useful_max_ns);
     efficiency->serialisation = ratio(useful_max_ns, ideal_ns);

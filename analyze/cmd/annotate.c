@@ -3,7 +3,7 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/out/source.h"
-#include "analyze/pipeline.h"
+#include "analyze/load.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
-static int print(const struct pipeline *pipeline, const struct source_options *options)
+static int print(const struct loaded *pipeline, const struct source_options *options)
 {
     struct source_files files = source_print(stdout, pipeline->analysis, options);
     if (files.n_shown)
@@ -61,12 +61,12 @@ static int print(const struct pipeline *pipeline, const struct source_options *o
 int cmd_annotate(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
-    struct pipeline pipeline;
-    int status = pipeline_run(&pipeline, options.path);
+    struct loaded loaded;
+    int status = load_analysis(&loaded, options.path);
     if (status == 0)
-        status = print(&pipeline, &options.source);
+        status = print(&loaded, &options.source);
     if (fflush(stdout) && status == 0)
         status = error("cannot write the source: %s", strerror(errno));
-    pipeline_release(&pipeline);
+    load_release(&loaded);
     return status ? 1 : 0;
 }

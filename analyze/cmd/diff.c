@@ -5,7 +5,7 @@
 #include "analyze/out/difference.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
-#include "analyze/pipeline.h"
+#include "analyze/load.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -112,20 +112,20 @@ static void note_differences(struct comparison *comparison, struct kind_of_run *
 /* Returns 0; 2 when the run lacks something that its analysis should rest on; -1 after error(). */
 static int add_run(struct comparison *comparison, struct kind_of_run *first, const char *path, bool is_after)
 {
-    struct pipeline pipeline;
+    struct loaded loaded;
     struct arena scratch = {0};
-    int status = pipeline_run(&pipeline, path);
+    int status = load_analysis(&loaded, path);
     if (status == 0) {
-        const struct analysis *analysis = pipeline.analysis;
+        const struct analysis *analysis = loaded.analysis;
         struct label_book book = {.arena = &scratch, .analysis = analysis};
         const char **names = arena_array(&scratch, const char *, analysis->n_causes);
         for (uint32_t i = 0; i < analysis->n_causes; i++)
             names[i] = label_step(&book, analysis->causes[i].step);
-        note_differences(comparison, first, pipeline.trace, path);
-        status = pipeline_is_degraded(&pipeline) ? 2 : 0;
+        note_differences(comparison, first, loaded.trace, path);
+        status = load_is_degraded(&loaded) ? 2 : 0;
         compare_add(comparison, analysis, is_after, names);
     }
-    pipeline_release(&pipeline);
+    load_release(&loaded);
     arena_release(&scratch);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "analyze/out/text.h"
 #include "analyze/code/code.h"
 #include "analyze/counts/lines.h"
-#include "analyze/pipeline.h"
+#include "analyze/load.h"
 #include "analyze/archive/run.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/err.h"
@@ -251,7 +251,7 @@ int cmd_export(int argc, char **argv)
     int status = -1;
     char *anchor = run_find_archive(options.path);
     if (anchor && (g.trace = trace_open(anchor))) {
-        g.code = pipeline_code(g.trace);
+        g.code = load_code(g.trace);
         status = gather(&g);
         for (uint32_t rank = 0; status == 0 && rank < g.trace->n_ranks; rank++)
             print_rank(&g, rank, options.as_json);

@@ -6,7 +6,7 @@
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
 #include "analyze/out/space.h"
-#include "analyze/pipeline.h"
+#include "analyze/load.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -219,14 +219,14 @@ static int print(const struct options *options, const struct analysis *analysis)
 int cmd_report(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
-    struct pipeline pipeline;
-    int status = pipeline_run(&pipeline, options.path);
+    struct loaded loaded;
+    int status = load_analysis(&loaded, options.path);
     if (status == 0)
-        status = print(&options, pipeline.analysis);
+        status = print(&options, loaded.analysis);
     if (fflush(stdout) && status == 0)
         status = error("cannot write the report: %s", strerror(errno));
-    if (status == 0 && pipeline_is_degraded(&pipeline))
+    if (status == 0 && load_is_degraded(&loaded))
         status = STATUS_DEGRADED;
-    pipeline_release(&pipeline);
+    load_release(&loaded);
     return status < 0 ? 1 : status;
 }

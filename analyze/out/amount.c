@@ -54,6 +54,17 @@ struct amount amount_gain(double ns)
     return amount_scaled(-ns, 2);
 }
 
+struct amount amount_bytes(double bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    if (bytes < 1000)
+        return amount_in_unit(bytes, "bytes", 1);
+    size_t unit = 0;
+    for (bytes /= 1e3; bytes >= 999.5 && unit + 1 < sizeof units / sizeof *units; bytes /= 1e3)
+        unit++;
+    return amount_in_unit(bytes, units[unit], 3);
+}
+
 struct amount amount_share(double share)
 {
     struct amount amount;

@@ -12,6 +12,7 @@ struct amount amount_duration(double ns);   /* three digits and the unit: "9.71 
 struct amount amount_change(double ns);     /* the same with its sign: "+9.71 s" */
 struct amount amount_gain(double ns);       /* "-3.9 s": two digits, as befits an estimate; "nothing" below 1 ns */
 struct amount amount_cost(double ns);       /* of one execution: "3.52 ns", then as a duration */
+struct amount amount_bytes(double bytes);   /* "312 bytes", "1.23 GB" */
 struct amount amount_share(double share);   /* of [0,1]: "61 %", "0.4 %", "<0.1 %" */
 struct amount amount_count(uint64_t count); /* "81,204" */
 

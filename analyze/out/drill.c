@@ -4,6 +4,7 @@
  * ranks wait, which causes, its classes). Every number of the overview is found again here with its parts.
  */
 #include "analyze/out/amount.h"
+#include "analyze/out/explain.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
@@ -274,8 +275,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
         page_piece(&drill.page, INDENT, "rank %u would then be the last", cause->last_rank);
     page_end(&drill.page);
     page_tab(&drill.page, INDENT);
-    if (cause->explanation && *cause->explanation)
-        page_words(&drill.page, INDENT, cause->explanation);
+    page_words(&drill.page, INDENT, explain_cause(&drill.arena, cause));
     page_piece(&drill.page, INDENT, "(%s)", label_kind(&drill.book, cause));
     page_end(&drill.page);
     page_end(&drill.page);

@@ -132,32 +132,6 @@ static void ending_say_ends(struct ending *ending)
             ending_say_rank(ending, rank, is_said);
 }
 
-static const struct open_wait *open_wait_of(const struct analysis *analysis, uint32_t rank)
-{
-    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
-        if (analysis->open_waits[i].rank == rank && analysis->open_waits[i].for_rank != TRACE_NONE)
-            return &analysis->open_waits[i];
-    return NULL;
-}
-
-uint32_t ending_deadlock(const struct analysis *analysis, uint32_t *ring)
-{
-    uint32_t n_ranks = analysis->trace->n_ranks;
-    for (uint32_t start = 0; start < n_ranks; start++) {
-        uint32_t rank = start, n = 0;
-        do {
-            const struct open_wait *wait = open_wait_of(analysis, rank);
-            if (!wait || wait->is_sent || n == n_ranks)
-                break;
-            ring[n++] = rank;
-            rank = wait->for_rank;
-        } while (rank != start);
-        if (n && rank == start && open_wait_of(analysis, ring[n - 1])->for_rank == start)
-            return n;
-    }
-    return 0;
-}
-
 static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
 {
     bool same_file = a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
@@ -202,13 +176,13 @@ static void ending_say_deadlock(struct ending *ending)
 {
     const struct analysis *analysis = ending->book->analysis;
     struct arena *arena = ending->book->arena;
-    uint32_t *ring = arena_array(arena, uint32_t, analysis->trace->n_ranks + 1);
-    uint32_t n = ending_deadlock(analysis, ring);
+    uint32_t n = analysis->n_deadlock;
     if (!n)
         return;
     const char *text = "Deadlock:";
     for (uint32_t i = 0; i < n; i++)
-        text = arena_printf(arena, "%s%s rank %u waits for rank %u", text, i ? "," : "", ring[i], ring[(i + 1) % n]);
+        text = arena_printf(arena, "%s%s rank %u waits for rank %u", text, i ? "," : "", analysis->deadlock[i],
+                            analysis->deadlock[(i + 1) % n]);
     ending_say(ending, arena_printf(arena, "%s.", text));
 }
 
@@ -237,6 +211,35 @@ static void ending_say_unexplained(struct ending *ending)
                                 amount_duration(analysis->unexplained_ns).text));
 }
 
+/* Time alone is two kinds in one. */
+static bool kind_is_open(const struct analysis *analysis)
+{
+    const struct cause *first = analysis->n_causes ? &analysis->causes[0] : NULL;
+    return first && first->kind == KIND_MORE_TIME && !analysis->trace->n_points && analysis->code &&
+           analysis->steps[first->step].place != CODE_NONE;
+}
+
+static void ending_say_analysis(struct ending *ending)
+{
+    const struct analysis *analysis = ending->book->analysis;
+    struct arena *arena = ending->book->arena;
+    if (analysis->n_forced)
+        ending_say(ending,
+                   arena_printf(
+                       arena, "%llu %s for something that is not in the trace: that time counts as communication.",
+                       (unsigned long long)analysis->n_forced, analysis->n_forced == 1 ? "call waits" : "calls wait"));
+    for (uint32_t i = 0; i < analysis->n_fetches; i++)
+        ending_say(ending,
+                   arena_printf(arena,
+                                "%s fetches as much from the same rank again and again, for %s in all on rank %u: if "
+                                "that waits for a value to change, it is not seen as waiting.",
+                                analysis->fetches[i].call, amount_duration(analysis->fetches[i].dur_ns).text,
+                                analysis->fetches[i].rank));
+    if (kind_is_open(analysis))
+        ending_say(ending, "More time is more work or slower work: times alone cannot tell. Executions can: build with "
+                           "mpicc $(whywait cc).");
+}
+
 static void ending_say_notes(struct ending *ending)
 {
     const struct analysis *analysis = ending->book->analysis;
@@ -246,8 +249,6 @@ static void ending_say_notes(struct ending *ending)
     const char *const *code = analysis->code ? code_notes(analysis->code, &n_code) : NULL;
     for (size_t i = 0; i < n_code; i++)
         ending_say(ending, code[i]);
-    for (uint32_t i = 0; i < analysis->n_notes; i++)
-        ending_say(ending, analysis->notes[i]);
 }
 
 static struct sentences ending_finish(struct ending *ending)
@@ -275,5 +276,6 @@ struct sentences ending_rest(const struct label_book *book)
     ending_say_dropped(&ending);
     ending_say_unexplained(&ending);
     ending_say_notes(&ending);
+    ending_say_analysis(&ending);
     return ending_finish(&ending);
 }

@@ -18,7 +18,5 @@ struct sentences ending_rest(const struct label_book *book);
 bool ending_is_orderly(const struct trace *trace, const struct trace_location *location);
 /* "finalize", "exit", "abort", "signal", "gave-up", "killed". */
 const char *ending_name(const struct trace *trace, const struct trace_location *location);
-/* Ranks that wait for each other in a ring, in ring order; 0 when there is none. `ring` has room for n_ranks. */
-uint32_t ending_deadlock(const struct analysis *analysis, uint32_t *ring);
 /* The first location of a rank, or NULL. */
 const struct trace_location *ending_main_thread(const struct trace *trace, uint32_t rank);

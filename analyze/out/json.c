@@ -6,6 +6,7 @@
 #include "analyze/out/json.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
+#include "analyze/out/explain.h"
 #include "analyze/out/json_routines.h"
 #include "analyze/out/json_text.h"
 #include "analyze/out/label.h"
@@ -192,7 +193,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
     json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
-    json_object_set_new(object, "explanation", json_text(cause->explanation));
+    json_object_set_new(object, "explanation", json_text(explain_cause(&json->arena, cause)));
     json_object_set_new(object, "files", json_cause_files(cause));
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
     json_object_set_new(object, "sites", json_cause_sites(json, cause, json->cause_ns[number]));
@@ -270,10 +271,8 @@ static json_t *json_open_waits(struct json *json)
 static json_t *json_deadlock(struct json *json)
 {
     json_t *ranks = json_array();
-    uint32_t *ring = arena_array(&json->arena, uint32_t, json->analysis->trace->n_ranks + 1);
-    uint32_t n = ending_deadlock(json->analysis, ring);
-    for (uint32_t i = 0; i < n; i++)
-        json_array_append_new(ranks, json_integer(ring[i]));
+    for (uint32_t i = 0; i < json->analysis->n_deadlock; i++)
+        json_array_append_new(ranks, json_integer(json->analysis->deadlock[i]));
     return ranks;
 }
 

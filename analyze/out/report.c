@@ -6,6 +6,7 @@
 #include "analyze/out/report.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
+#include "analyze/out/explain.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/text.h"
@@ -163,8 +164,7 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     struct report *report = (struct report *)data;
     const struct cause *cause = &report->analysis->causes[row];
     page_tab(page, HANG);
-    if (cause->explanation && *cause->explanation)
-        page_words(page, HANG, cause->explanation);
+    page_words(page, HANG, explain_cause(&report->arena, cause));
     page_piece(page, HANG, "(%s)", label_kind(&report->book, cause));
     page_end(page);
     for (uint32_t i = 0; i < cause->n_sites && i < SITES_SHOWN; i++)

@@ -8,7 +8,6 @@
 #include "analyze/out/json_text.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
-#include "analyze/result/names.h"
 
 struct table {
     struct arena arena;
@@ -38,7 +37,7 @@ static const char *cell_where(struct arena *arena, const void *data, unsigned ro
 
 static const char *cell_bytes(struct arena *arena, const void *data, unsigned row)
 {
-    return names_bytes(arena, (double)row_allocation(data, row)->bytes);
+    return arena_strdup(arena, amount_bytes((double)row_allocation(data, row)->bytes).text);
 }
 
 static const char *cell_share(struct arena *arena, const void *data, unsigned row)
@@ -62,7 +61,7 @@ static const char *cell_most(struct arena *arena, const void *data, unsigned row
     const struct table *table = data;
     const struct allocation *allocation = row_allocation(data, row);
     uint32_t rank = rank_with_most(table, allocation);
-    return arena_printf(arena, "rank %u: %s", rank, names_bytes(arena, (double)allocation->rank_bytes[rank]));
+    return arena_printf(arena, "rank %u: %s", rank, amount_bytes((double)allocation->rank_bytes[rank]).text);
 }
 
 static const char *cell_times_mean(struct arena *arena, const void *data, unsigned row)
@@ -89,7 +88,7 @@ void report_space(FILE *out, const struct analysis *analysis, const struct repor
     if (options->n_top && n > options->n_top)
         n = options->n_top;
     page_line(&table.page, "%s: %s asked for in all, at %u %s", analysis->trace->program,
-              names_bytes(&table.arena, (double)analysis->allocated_bytes), analysis->n_allocations,
+              amount_bytes((double)analysis->allocated_bytes).text, analysis->n_allocations,
               analysis->n_allocations == 1 ? "place" : "places");
     page_end(&table.page);
     page_table(&table.page,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/file_use.h"
-#include "analyze/blame/explain.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,13 +7,15 @@ struct file_use_key {
     uint32_t site, file, rank;
 };
 
-void file_use_add(struct file_use *use, uint32_t site, uint32_t file, uint32_t rank, uint64_t bytes)
+void file_use_feed(struct file_use *use, const struct lane *lane, const struct event *event)
 {
-    struct file_use_key key = {site, file, rank};
+    if (event->kind != EV_IO || !lane->depth)
+        return;
+    struct file_use_key key = {lane->site, event->file, lane->rank};
     uint32_t id = intern_put(&use->keys, &key, sizeof key);
     if (id == use->bytes.n)
         *vec_push(&use->bytes) = 0;
-    use->bytes.at[id] += bytes;
+    use->bytes.at[id] += event->bytes;
 }
 
 void file_use_release(struct file_use *use)
@@ -65,14 +66,13 @@ static void cause_use_write(struct cause_use *use, struct arena *arena)
     if (cause->n_files) {
         qsort(use->files.at, use->files.n, sizeof *use->files.at, file_compare);
         cause->files = arena_copy(arena, use->files.at, use->files.n * sizeof *use->files.at);
-        explain_files(arena, cause);
     }
     vec_release(&use->files);
     map_release(&use->index);
 }
 
 /* A cause that is a call is named by its innermost frame, whoever led there. */
-void file_use_explain(const struct file_use *use, struct sites *sites, struct analysis *analysis)
+void file_use_add_to_causes(const struct file_use *use, struct sites *sites, struct analysis *analysis)
 {
     struct map cause_of = {0}; /* site -> 1 + index */
     VEC(struct cause_use) uses = {0};
@@ -87,7 +87,7 @@ void file_use_explain(const struct file_use *use, struct sites *sites, struct an
         struct file_use_key key;
         memcpy(&key, use->keys.items[i].bytes, sizeof key);
         const uint64_t *cause = map_get(&cause_of, sites_innermost(sites, key.site));
-        if (cause)
+        if (cause && key.file < analysis->trace->n_files)
             cause_use_add(&uses.at[*cause - 1], analysis->trace, &key, use->bytes.at[i]);
     }
     for (size_t i = 0; i < uses.n; i++)

@@ -5,14 +5,15 @@
  */
 #pragma once
 #include "analyze/result/result.h"
-#include "analyze/steps/sites.h"
+#include "analyze/steps/lanes.h"
 
 struct file_use {
     struct intern keys;  /* struct file_use_key */
     VEC(uint64_t) bytes; /* by key */
 };
 
-void file_use_add(struct file_use *use, uint32_t site, uint32_t file, uint32_t rank, uint64_t bytes);
-/* Adds the files to the causes, what was moved to their ranks, and a clause to the explanation. Causes are complete. */
-void file_use_explain(const struct file_use *use, struct sites *sites, struct analysis *analysis);
+/* Every event of the trace; `lane` is that of its location. Others than file accesses are passed over. */
+void file_use_feed(struct file_use *use, const struct lane *lane, const struct event *event);
+/* Adds the files to the causes and what was moved to their ranks. Causes are complete. */
+void file_use_add_to_causes(const struct file_use *use, struct sites *sites, struct analysis *analysis);
 void file_use_release(struct file_use *use);

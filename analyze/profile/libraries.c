@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/libraries.h"
-#include "analyze/blame/explain.h"
 #include "wrap/base/sparse.h"
 
 /* Samples of the rank most to blame, by place and library; with TRACE_NONE for library, all of a place. */
@@ -62,7 +61,7 @@ static uint32_t library_find(const struct libraries *libraries, uint32_t place)
     return TRACE_NONE;
 }
 
-void libraries_explain(struct analysis *analysis, struct sites *sites, const struct survey *survey)
+void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)
 {
     struct libraries libraries = {.n_modules = sites->trace->n_modules};
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
@@ -78,7 +77,7 @@ void libraries_explain(struct analysis *analysis, struct sites *sites, const str
         if (place != CODE_NONE && is_asked_about(cause))
             library = library_find(&libraries, place);
         if (library != TRACE_NONE)
-            explain_library(&analysis->arena, cause, sites->trace->modules[library].path);
+            cause->library = sites->trace->modules[library].path;
     }
     sparse_release(&libraries.sampled);
     map_release(&libraries.asked);

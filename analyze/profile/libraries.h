@@ -7,6 +7,6 @@
 #include "analyze/result/result.h"
 #include "analyze/steps/survey.h"
 
-/* Adds the library to the explanation of causes that are told to be slower, where most samples were inside one. Causes
+/* Names the library of causes that are told to be slower, where most samples were inside one. Causes
  * and steps are complete. */
-void libraries_explain(struct analysis *analysis, struct sites *sites, const struct survey *survey);
+void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);

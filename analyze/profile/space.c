@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/space.h"
-#include "analyze/blame/explain.h"
 #include "wrap/base/map.h"
 #include "wrap/base/vec.h"
 #include <math.h>
@@ -135,7 +134,7 @@ static void cause_add_bytes(const struct allocation *allocation, struct cause *c
         cause->others[i].bytes += allocation->rank_bytes[cause->others[i].rank];
 }
 
-void space_explain(struct analysis *analysis)
+void space_add_to_causes(struct analysis *analysis)
 {
     for (uint32_t i = 0; i < analysis->n_causes && analysis->n_allocations; i++) {
         struct cause *cause = &analysis->causes[i];
@@ -145,6 +144,5 @@ void space_explain(struct analysis *analysis)
         for (uint32_t k = 0; k < analysis->n_allocations; k++)
             if (is_within(analysis->code, analysis->allocations[k].place, place))
                 cause_add_bytes(&analysis->allocations[k], cause);
-        explain_space(&analysis->arena, cause);
     }
 }

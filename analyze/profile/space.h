@@ -13,5 +13,5 @@
 
 /* Fills in the allocation points of the analysis from the packed bins of the whole run, by atom_key(rank, counter). */
 void space_find(struct analysis *analysis, struct executions *executions, const struct sparse *bins);
-/* Adds the bytes to the ranks of every cause, and a clause to its explanation. Causes and steps are complete. */
-void space_explain(struct analysis *analysis);
+/* Adds the bytes to the ranks of every cause. Causes and steps are complete. */
+void space_add_to_causes(struct analysis *analysis);

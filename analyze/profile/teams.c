@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/teams.h"
-#include "analyze/blame/explain.h"
 #include "wrap/base/sparse.h"
 
 /* Time on a CPU of all threads, by place and rank, and the places that workers run. */
@@ -36,7 +35,7 @@ static void count_threads(const struct teams *teams, uint32_t place, struct caus
             ranks[i].threads = sparse_get(&teams->sampled, team_key(place, ranks[i].rank)) / ranks[i].computing_ns;
 }
 
-void teams_explain(struct analysis *analysis, struct sites *sites, const struct survey *survey)
+void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey)
 {
     struct teams teams = {0};
     teams_gather(&teams, sites, survey);
@@ -47,7 +46,6 @@ void teams_explain(struct analysis *analysis, struct sites *sites, const struct 
             continue;
         count_threads(&teams, place, cause->ranks, cause->n_ranks);
         count_threads(&teams, place, cause->others, cause->n_others);
-        explain_threads(&analysis->arena, cause);
     }
     sparse_release(&teams.sampled);
     map_release(&teams.is_shared);

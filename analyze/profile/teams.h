@@ -10,4 +10,4 @@
 
 /* Adds the number of threads to the ranks of every cause that is a place in the code where threads without MPI calls
  * were seen, and a clause to its explanation where late ranks and others differ. Causes and steps are complete. */
-void teams_explain(struct analysis *analysis, struct sites *sites, const struct survey *survey);
+void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);

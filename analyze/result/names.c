@@ -229,7 +229,7 @@ static const char *names_gap(struct sites *sites, struct arena *arena, uint32_t 
     return arena_printf(arena, "code between %s and %s", before, names_site_text(sites, arena, to));
 }
 
-struct step names_step(struct sites *sites, struct arena *arena, uint32_t id)
+static struct step names_step(struct sites *sites, struct arena *arena, uint32_t id)
 {
     struct step_key key = *steps_key(sites->steps, id);
     struct step step = {.state = (enum step_state)key.state, .place = CODE_NONE, .caller = TRACE_NONE};
@@ -261,56 +261,15 @@ struct step names_step(struct sites *sites, struct arena *arena, uint32_t id)
     return step;
 }
 
-static int rank_compare(const void *a, const void *b)
+/* Naming a step may make its caller's step, so the end moves. */
+void names_steps(struct sites *sites, struct analysis *analysis)
 {
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    return (left > right) - (left < right);
-}
-
-const char *names_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
-{
-    uint32_t *sorted = arena_copy(arena, ranks, n * sizeof *ranks);
-    qsort(sorted, n, sizeof *sorted, rank_compare);
-    const char *text = n == 1 ? "rank " : "ranks ";
-    for (uint32_t i = 0, n_runs = 0; i < n; n_runs++) {
-        uint32_t last = i;
-        while (last + 1 < n && sorted[last + 1] == sorted[last] + 1)
-            last++;
-        if (last == i + 1)
-            last = i; /* two in a row are no range */
-        if (n_runs == 8)
-            return arena_printf(arena, "%s ...", text);
-        text = arena_printf(arena, "%s%s%u", text, n_runs ? "," : "", sorted[i]);
-        if (last > i)
-            text = arena_printf(arena, "%s-%u", text, sorted[last]);
-        i = last + 1;
+    VEC(struct step) named = {0};
+    while (named.n < steps_n(sites->steps)) {
+        struct step step = names_step(sites, &analysis->arena, (uint32_t)named.n);
+        *vec_push(&named) = step;
     }
-    return text;
-}
-
-/* A unit of an amount, and how many of the smallest unit it is. */
-struct unit {
-    double size;
-    const char *name;
-};
-
-/* Three digits and the largest unit of which there is at least one; `units` by falling size. */
-static const char *amount_name(struct arena *arena, const struct unit *units, double amount)
-{
-    while (units->size > 1 && amount < 0.9995 * units->size)
-        units++;
-    double value = amount / units->size;
-    return arena_printf(arena, value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s", value, units->name);
-}
-
-const char *names_duration(struct arena *arena, double ns)
-{
-    static const struct unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-    return amount_name(arena, units, ns);
-}
-
-const char *names_bytes(struct arena *arena, double bytes)
-{
-    static const struct unit units[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "bytes"}};
-    return bytes < 1000 ? arena_printf(arena, "%.0f bytes", bytes) : amount_name(arena, units, bytes);
+    analysis->n_steps = (uint32_t)named.n;
+    analysis->steps = arena_copy(&analysis->arena, named.at, named.n * sizeof *named.at);
+    vec_release(&named);
 }

@@ -115,7 +115,8 @@ struct cause {
     double if_balanced_ns;     /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
     double if_gone_ns;         /* the most, did it take no time at all; >= if_balanced_ns */
     uint32_t last_rank;        /* that keeps the gain from being more, busy as it is; TRACE_NONE */
-    const char *explanation;   /* one line: "rank 1 spends 4.0 x as long in it as ranks 0,2,3" */
+    bool is_spinning;          /* it is itself a wait, for shared memory to change; nobody knows for whom */
+    const char *library;       /* that most of it is inside, of which nothing is counted; NULL = none */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
@@ -172,6 +173,13 @@ struct efficiency {
     double parallel, load_balance, serialisation, transfer; /* POP, multiplicative; NAN when not defined */
 };
 
+/* One process fetches as many bytes from the same target again and again, a large part of the run (fetching.h). */
+struct repeated_fetch {
+    const char *call; /* "MPI_Get halo.c:71" */
+    uint32_t rank;
+    double dur_ns;
+};
+
 struct analysis {
     struct arena arena;
     struct trace *trace; /* borrowed */
@@ -180,8 +188,8 @@ struct analysis {
     struct wait_site *sites;        /* by falling waiting_ns */
     struct cause *causes;           /* by falling waiting_ns, then step */
     struct allocation *allocations; /* by falling bytes */
-    const char **notes;
-    uint32_t n_steps, n_sites, n_causes, n_allocations, n_notes;
+    struct repeated_fetch *fetches; /* at most a few, by site */
+    uint32_t n_steps, n_sites, n_causes, n_allocations, n_fetches;
     uint64_t allocated_bytes; /* Sigma over allocations */
     double waiting_ns;        /* Sigma over sites = Sigma over causes */
     double unexplained_ns;    /* part of the characterisations that does not add up (clock error), absolute, reported */
@@ -198,8 +206,7 @@ struct analysis {
         uint64_t since_ns;
     } * open_waits;
     uint32_t n_open_waits;
+    uint32_t *deadlock; /* ranks that wait for each other in a ring, in its order */
+    uint32_t n_deadlock;
+    uint64_t n_forced; /* calls that wait for something that is not in the trace */
 };
-
-/* Runs all passes. `code` may be NULL (then steps are regions). Returns NULL after error(). */
-struct analysis *analysis_run(struct trace *trace, struct code *code);
-void analysis_free(struct analysis *analysis);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the analysis sees of a run, whoever recorded it: definitions, and a stream of events in order of (corrected)
- * time. Made from an OTF2 archive by trace_open, or in memory by tests (trace_memory.h). Only analyze/archive and analyze/trace know OTF2.
+ * time. Made from an OTF2 archive by trace_open, or in memory by tests (trace_memory.h). Only analyze/archive and
+ * analyze/trace know OTF2.
  */
 #pragma once
 #include "wrap/base/arena.h"

@@ -4,7 +4,7 @@
 #include "wrap/base/vec.h"
 #include <string.h>
 
-enum { ROW_MIN = 64, NOTE_PART = 20 };
+enum { ROW_MIN = 64, RUN_PART = 20, FETCHES_MOST = 3 };
 
 void fetching_begin(struct fetching *fetching, uint32_t n_locations)
 {
@@ -76,22 +76,19 @@ static const struct term *site_most(const struct sparse *spent, size_t *at)
     return most;
 }
 
-uint32_t fetching_notes(struct fetching *fetching, struct sites *sites, struct arena *arena, uint64_t run_ns,
-                        const char **notes, uint32_t most)
+void fetching_write(struct fetching *fetching, struct sites *sites, struct analysis *analysis)
 {
-    uint32_t n = 0;
+    double run_ns = (double)(analysis->trace->end_ns - analysis->trace->start_ns);
     for (uint32_t i = 0; i < fetching->n_locations; i++)
         row_end(fetching, &fetching->rows[i]);
     sparse_pack(&fetching->spent);
-    for (size_t at = 0; at < fetching->spent.n && n < most;) {
+    analysis->fetches = arena_array(&analysis->arena, struct repeated_fetch, FETCHES_MOST);
+    for (size_t at = 0; at < fetching->spent.n && analysis->n_fetches < FETCHES_MOST;) {
         const struct term *term = site_most(&fetching->spent, &at);
-        if (term->ns * NOTE_PART >= (double)run_ns)
-            notes[n++] = arena_printf(
-                arena,
-                "%s fetches as much from the same rank again and again, for %s in all on rank %u: if that waits for a "
-                "value to change, it is not seen as waiting.",
-                names_site_text(sites, arena, (uint32_t)(term->key >> 32)), names_duration(arena, term->ns),
-                (uint32_t)term->key);
+        if (term->ns * RUN_PART >= run_ns)
+            analysis->fetches[analysis->n_fetches++] =
+                (struct repeated_fetch){.call = names_site_text(sites, &analysis->arena, (uint32_t)(term->key >> 32)),
+                                        .rank = (uint32_t)term->key,
+                                        .dur_ns = term->ns};
     }
-    return n;
 }

@@ -8,6 +8,7 @@
  * Memory is one row a location; O(1) a call.
  */
 #pragma once
+#include "analyze/result/result.h"
 #include "analyze/steps/sites.h"
 #include "wrap/base/sparse.h"
 
@@ -36,7 +37,6 @@ void fetching_operation(struct fetching *fetching, uint32_t location, uint32_t r
 /* Every call, when it ends. */
 void fetching_call(struct fetching *fetching, uint32_t location, enum ww_class class, uint64_t enter_ns,
                    uint64_t leave_ns);
-/* After the last call: at most `most` sentences on calls that took a twentieth of the run or more on a process, the
- * first ones by place; how many. */
-uint32_t fetching_notes(struct fetching *fetching, struct sites *sites, struct arena *arena, uint64_t run_ns,
-                        const char **notes, uint32_t most);
+/* After the last call: those that took a twentieth of the run or more on a process, at most a few, the first by place.
+ */
+void fetching_write(struct fetching *fetching, struct sites *sites, struct analysis *analysis);

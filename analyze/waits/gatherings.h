@@ -11,7 +11,7 @@
 #include "analyze/trace/trace.h"
 #include "wrap/base/map.h"
 
-struct felt;
+struct occurrence;
 
 struct gathering {
     uint32_t comm;
@@ -20,14 +20,14 @@ struct gathering {
     bool is_complete;
     enum ww_class class; /* of the call, e.g. WW_COMM_CREATE */
     enum ww_coll coll;
-    uint32_t root;            /* index of the root; TRACE_NONE */
-    uint32_t last;            /* index of the last to arrive so far; ties: the highest index; TRACE_NONE */
-    struct point **points;    /* by index: when it came, held; NULL = not yet */
-    uint32_t *order;          /* gathering_order */
-    struct comeback came;     /* of those who have completed it, the last to come back to MPI for that */
-    struct sleepers sleepers; /* until it is complete */
-    struct sleepers arrivals; /* until somebody more has come */
-    struct felt *felt;        /* waits of this occurrence, by site */
+    uint32_t root;                 /* index of the root; TRACE_NONE */
+    uint32_t last;                 /* index of the last to arrive so far; ties: the highest index; TRACE_NONE */
+    struct point **points;         /* by index: when it came, held; NULL = not yet */
+    uint32_t *order;               /* gathering_order */
+    struct comeback came;          /* of those who have completed it, the last to come back to MPI for that */
+    struct sleepers sleepers;      /* until it is complete */
+    struct sleepers arrivals;      /* until somebody more has come */
+    struct occurrence *occurrence; /* what the sink of waits keeps of it (sink.h) */
 };
 
 struct gatherings {

@@ -73,6 +73,31 @@ static bool class_may_wait(enum ww_class class)
     return class != WW_LOCAL && class != WW_ABORT && class != WW_FINALIZE && class != WW_INIT;
 }
 
+static const struct open_wait *open_wait_of(const struct analysis *analysis, uint32_t rank)
+{
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
+        if (analysis->open_waits[i].rank == rank && analysis->open_waits[i].for_rank != TRACE_NONE)
+            return &analysis->open_waits[i];
+    return NULL;
+}
+
+uint32_t open_waits_ring(const struct analysis *analysis, uint32_t n_ranks, uint32_t *ring)
+{
+    for (uint32_t start = 0; start < n_ranks; start++) {
+        uint32_t rank = start, n = 0;
+        do {
+            const struct open_wait *wait = open_wait_of(analysis, rank);
+            if (!wait || wait->is_sent || n == n_ranks)
+                break;
+            ring[n++] = rank;
+            rank = wait->for_rank;
+        } while (rank != start);
+        if (n && rank == start && open_wait_of(analysis, ring[n - 1])->for_rank == start)
+            return n;
+    }
+    return 0;
+}
+
 static int open_wait_compare(const void *a, const void *b)
 {
     const struct open_wait *left = a, *right = b;
@@ -99,4 +124,6 @@ void open_waits_write(struct analysis *analysis, struct sites *sites, const stru
                                                                             .since_ns = call->enter_ns};
     }
     qsort(analysis->open_waits, analysis->n_open_waits, sizeof *analysis->open_waits, open_wait_compare);
+    analysis->deadlock = arena_array(&analysis->arena, uint32_t, analysis->trace->n_ranks + 1);
+    analysis->n_deadlock = open_waits_ring(analysis, analysis->trace->n_ranks, analysis->deadlock);
 }

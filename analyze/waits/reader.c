@@ -30,7 +30,6 @@ void reader_release(struct reader *reader)
     slab_release(&reader->requests);
     progress_release(&reader->progress);
     operations_release(&reader->operations);
-    file_use_release(&reader->file_use);
     fetching_release(&reader->fetching);
 }
 

@@ -5,7 +5,6 @@
  */
 #pragma once
 #include "analyze/waits/fetching.h"
-#include "analyze/profile/file_use.h"
 #include "analyze/waits/progress.h"
 #include "analyze/waits/replay.h"
 
@@ -32,7 +31,6 @@ struct reader {
     uint64_t n_requests; /* ever: their order */
     uint64_t n_calls, n_polls, n_events;
     VEC(struct open_call) open_calls;
-    struct file_use file_use;
     struct fetching fetching;
 };
 

@@ -233,11 +233,6 @@ void reading_record(struct reader *reader, const struct event *event)
     case EV_RMA_SYNC:
         reading_rma_sync(reader, lane, event);
         break;
-    case EV_IO:
-        if (event->file < reader->trace->n_files)
-            file_use_add(&reader->file_use, reader->lanes->at[lane].site, event->file, reader->lanes->at[lane].rank,
-                         event->bytes);
-        break;
     case EV_POLLS:
         reading->has_polls = reading->has_polls || event->bytes;
         reading->call->is_after_nap = !event->bytes;

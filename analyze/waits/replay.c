@@ -309,7 +309,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
                         .dur_ns = end_ns - begin_ns,
                         .begin = polling ? polling->node : call->node,
                         .released_by = point};
-    classes_add(replay->classes, release->gathering ? &release->gathering->felt : NULL, &wait);
+    replay->sink.add(replay->sink.context, release->gathering ? &release->gathering->occurrence : NULL, &wait);
     replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
     lane_adopt(replay, lane, point);
     if (polling)
@@ -375,7 +375,7 @@ static void replay_close_finished(struct replay *replay)
     struct gatherings *gatherings = replay->gatherings;
     while (gatherings->finished.n) {
         struct gathering *gathering = gatherings->finished.at[--gatherings->finished.n];
-        classes_close(replay->classes, &gathering->felt);
+        replay->sink.close(replay->sink.context, &gathering->occurrence);
         gathering_free(gatherings, gathering);
     }
 }

@@ -6,12 +6,12 @@
  * waited for the latest of what released it, or for nothing. Queues are as long as processes are apart.
  */
 #pragma once
-#include "analyze/blame/classes.h"
 #include "analyze/waits/gatherings.h"
 #include "analyze/waits/locks.h"
 #include "analyze/waits/messages.h"
 #include "analyze/waits/polling.h"
 #include "analyze/waits/relays.h"
+#include "analyze/waits/sink.h"
 
 enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_GATHERING, NEED_LOCK, NEED_TARGET };
 
@@ -81,7 +81,7 @@ struct replay {
     struct gatherings *gatherings;
     struct locks *locks;
     struct relays relays;
-    struct classes *classes;
+    struct wait_sink sink;
     struct steps *steps;
     struct queue_of_calls *lanes; /* by location */
     struct rank_time *ranks;

@@ -11,7 +11,7 @@
 #include "analyze/out/routines.h"
 #include "analyze/out/source.h"
 #include "analyze/out/space.h"
-#include "analyze/pipeline.h"
+#include "analyze/load.h"
 #include "tests/fuzz/bundle.h"
 #include "tests/fuzz/fuzz.h"
 #include <jansson.h>
@@ -101,16 +101,16 @@ static void check_sums(const struct analysis *analysis)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-    struct pipeline pipeline;
+    struct loaded loaded;
     char *dir = fuzz_dir_new();
     bundle_unpack(data, n_bytes, dir);
-    if (pipeline_run(&pipeline, dir) == 0) {
-        check_reports(pipeline.analysis);
-        check_json(pipeline.analysis);
-        check_sums(pipeline.analysis);
-        check_comparison(pipeline.analysis);
+    if (load_analysis(&loaded, dir) == 0) {
+        check_reports(loaded.analysis);
+        check_json(loaded.analysis);
+        check_sums(loaded.analysis);
+        check_comparison(loaded.analysis);
     }
-    pipeline_release(&pipeline);
+    load_release(&loaded);
     fuzz_dir_remove(dir);
     return 0;
 }

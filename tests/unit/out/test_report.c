@@ -93,7 +93,6 @@ static void fixture_causes(struct fixture *f)
                                   .if_balanced_ns = 2.9e9,
                                   .if_gone_ns = 3.4e9,
                                   .last_rank = TRACE_NONE,
-                                  .explanation = "rank 1 spends 4.0 x as long in it as rank 0",
                                   .ranks = &f->late,
                                   .n_ranks = 1,
                                   .n_late = 1,
@@ -216,7 +215,7 @@ static void hostile_names_reach_no_terminal(void **state)
     f->steps[0].routine = "x\033[2J";
     f->steps[0].file = "a\nb.c";
     f->site.path = "\b\b";
-    f->causes[0].explanation = "\r";
+    f->causes[0].library = "\r";
     char *text = printed(f, &usual);
     for (const char *at = text; *at; at++)
         assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
@@ -289,6 +288,8 @@ static void endings_and_losses_are_said(void **state)
     f->open_waits[1] = (struct open_wait){.rank = 1, .for_rank = 0, .call = "MPI_Recv", .since_ns = 100};
     f->analysis.open_waits = f->open_waits;
     f->analysis.n_open_waits = 2;
+    f->analysis.deadlock = (uint32_t[]){0, 1};
+    f->analysis.n_deadlock = 2;
     struct report_options wide = usual;
     wide.width = 300;
     char *text = printed(f, &wide);
@@ -298,25 +299,6 @@ static void endings_and_losses_are_said(void **state)
     expect_in(text, "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0.");
     expect_in(text, "Lost: 1,234 records of rank 1 found no room.");
     free(text);
-}
-
-/* Chains that lead into a ring, and chains that end, are told from rings. */
-static void rings_are_found(void **state)
-{
-    struct fixture *f = *state;
-    uint32_t ring[3];
-    f->analysis.open_waits = f->open_waits;
-    f->analysis.n_open_waits = 2;
-    f->open_waits[0] = (struct open_wait){.rank = 0, .for_rank = 1};
-    f->open_waits[1] = (struct open_wait){.rank = 1, .for_rank = TRACE_NONE};
-    assert_int_equal(ending_deadlock(&f->analysis, ring), 0);
-    f->open_waits[1].for_rank = 1;
-    assert_int_equal(ending_deadlock(&f->analysis, ring), 1);
-    assert_int_equal(ring[0], 1);
-    f->open_waits[1].for_rank = 0;
-    assert_int_equal(ending_deadlock(&f->analysis, ring), 2);
-    f->open_waits[1].is_sent = true;
-    assert_int_equal(ending_deadlock(&f->analysis, ring), 0);
 }
 
 static json_t *printed_json(const struct fixture *f, const struct json_options *options)
@@ -427,7 +409,6 @@ int main(void)
         WITH_FIXTURE(one_rank_and_no_wait_are_said),
         WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
-        WITH_FIXTURE(rings_are_found),
         WITH_FIXTURE(json_has_the_documented_fields),
         WITH_FIXTURE(json_times_add_up),
         WITH_FIXTURE(json_survives_names_that_are_no_utf8),

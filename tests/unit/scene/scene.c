@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/pipeline.h"
 #include "tests/unit/scene/scene.h"
 #include <stdio.h>
 #include <stdlib.h>

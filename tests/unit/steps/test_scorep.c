@@ -13,6 +13,7 @@
  * with 0.21 s of the barrier after it, at which rank 0 itself waits. Rank 0 had been waited for by then, directly or
  * through others, by all who are later there: that delay lies on both sides and cancels.
  */
+#include "analyze/pipeline.h"
 #include "analyze/result/result.h"
 #include <math.h>
 #include <setjmp.h>

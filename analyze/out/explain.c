@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/blame/explain.h"
-#include "analyze/result/names.h"
+#include "analyze/out/explain.h"
+#include "analyze/out/amount.h"
 #include <string.h>
 
 /* Of a cause's waiting: a second kind below this is not put into words. */
@@ -73,14 +73,14 @@ static const char *verb(const struct crowd *crowd, const char *one, const char *
 
 static const char *explain_time(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
-    const char *who = names_ranks(arena, late->ranks, late->n);
+    const char *who = amount_ranks(arena, late->ranks, late->n);
     if (!others->n)
         return arena_printf(arena, "%s %s %s in it, at times when others wait", who, verb(late, "spends", "spend"),
-                            names_duration(arena, late->mean_ns));
-    const char *whom = names_ranks(arena, others->ranks, others->n);
+                            amount_duration(late->mean_ns).text);
+    const char *whom = amount_ranks(arena, others->ranks, others->n);
     if (others->mean_ns < 0.01 * late->mean_ns)
         return arena_printf(arena, "%s %s %s in it, %s next to nothing", who, verb(late, "spends", "spend"),
-                            names_duration(arena, late->mean_ns), whom);
+                            amount_duration(late->mean_ns).text, whom);
     double ratio = late->mean_ns / others->mean_ns;
     if (ratio < LONGER)
         return arena_printf(arena, "%s %s no longer in it than %s in all, but before the others wait", who,
@@ -144,7 +144,7 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
 {
     if (!(late->mean_executions > 0) || !others->n)
         return NULL;
-    const char *who = names_ranks(arena, late->ranks, late->n), *whom = names_ranks(arena, others->ranks, others->n);
+    const char *who = amount_ranks(arena, late->ranks, late->n), *whom = amount_ranks(arena, others->ranks, others->n);
     if (others->mean_executions < 0.001 * late->mean_executions)
         return arena_printf(arena, "only %s %s it, %.0f times", who, verb(late, "runs", "run"), late->mean_executions);
     double more = late->mean_executions / others->mean_executions;
@@ -173,88 +173,67 @@ static const char *explain_descheduled(struct arena *arena, const struct cause *
     double computing_ns = cause->kind_ns[KIND_MORE_WORK] + cause->kind_ns[KIND_SLOWER] + cause->kind_ns[KIND_MORE_TIME];
     if (computing_ns < WORTH_SAYING * cause->waiting_ns)
         return arena_printf(arena, "%s %s off the CPU there, although runnable",
-                            names_ranks(arena, late->ranks, late->n), was);
+                            amount_ranks(arena, late->ranks, late->n), was);
     return arena_printf(arena, "%s, and %s off the CPU there, although runnable",
                         explain_computing(arena, cause, late, others), was);
 }
 
-void explain_cause(struct arena *arena, struct cause *cause)
+static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
+                                const struct crowd *others)
 {
-    struct crowd late = {0}, others = {0};
-    crowds_make(arena, cause, &late, &others);
     switch (cause->kind) {
     case KIND_MORE_WORK:
     case KIND_SLOWER:
-        cause->explanation = explain_computing(arena, cause, &late, &others);
-        break;
+        return explain_computing(arena, cause, late, others);
     case KIND_DESCHEDULED:
-        cause->explanation = explain_descheduled(arena, cause, &late, &others);
-        break;
+        return explain_descheduled(arena, cause, late, others);
     case KIND_BLOCKED:
-        cause->explanation =
-            arena_printf(arena, "%s; most of the difference in system calls", explain_time(arena, &late, &others));
-        break;
+        return arena_printf(arena, "%s; most of the difference in system calls", explain_time(arena, late, others));
     case KIND_TRANSFER:
-        cause->explanation = arena_printf(arena, "%s; in MPI itself, not waiting", explain_time(arena, &late, &others));
-        break;
+        return arena_printf(arena, "%s; in MPI itself, not waiting", explain_time(arena, late, others));
     default:
-        cause->explanation = explain_time(arena, &late, &others);
-        break;
+        return explain_time(arena, late, others);
     }
 }
 
 /* "1.2 GB", "1.2 GB each", "nothing" */
 static const char *bytes_each(struct arena *arena, const struct crowd *crowd, double bytes)
 {
-    return bytes > 0 ? arena_printf(arena, "%s%s", names_bytes(arena, bytes), crowd->n > 1 ? " each" : "") : "nothing";
+    return bytes > 0 ? arena_printf(arena, "%s%s", amount_bytes(bytes).text, crowd->n > 1 ? " each" : "") : "nothing";
 }
 
-static void add_clause(struct arena *arena, struct cause *cause, const char *clause)
-{
-    const char *before = cause->explanation ? cause->explanation : "";
-    cause->explanation = arena_printf(arena, "%s%s%s", before, *before ? "; " : "", clause);
-}
-
-void explain_spinning(struct arena *arena, struct cause *cause)
-{
-    add_clause(arena, cause, "it waits for shared memory to change: who changes it is not recorded");
-}
-
-/* "; ranks 1,2 VERB 1.2 GB each OBJECT there, rank 0 nothing" */
-static void add_amounts(struct arena *arena, struct cause *cause, const struct crowd *late, double late_bytes,
-                        const struct crowd *others, double others_bytes, const char *verb_and_object[2])
+/* "ranks 1,2 VERB 1.2 GB each OBJECT there, rank 0 nothing" */
+static const char *explain_amounts(struct arena *arena, const struct crowd *late, double late_bytes,
+                                   const struct crowd *others, double others_bytes, const char *verb_and_object[2])
 {
     const char *compared = "";
     if (others->n)
-        compared = arena_printf(arena, ", %s %s", names_ranks(arena, others->ranks, others->n),
+        compared = arena_printf(arena, ", %s %s", amount_ranks(arena, others->ranks, others->n),
                                 bytes_each(arena, others, others_bytes));
-    add_clause(arena, cause,
-               arena_printf(arena, "%s %s %s%s there%s", names_ranks(arena, late->ranks, late->n), verb_and_object[0],
-                            bytes_each(arena, late, late_bytes), verb_and_object[1], compared));
+    return arena_printf(arena, "%s %s %s%s there%s", amount_ranks(arena, late->ranks, late->n), verb_and_object[0],
+                        bytes_each(arena, late, late_bytes), verb_and_object[1], compared);
 }
 
-void explain_space(struct arena *arena, struct cause *cause)
+/* What the two sides allocate there; NULL where they do not. */
+static const char *explain_space(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
-    struct crowd late = {0}, others = {0};
-    crowds_make(arena, cause, &late, &others);
-    const char *words[2] = {verb(&late, "allocates", "allocate"), ""};
-    if (late.mean_bytes > 0 || others.mean_bytes > 0)
-        add_amounts(arena, cause, &late, late.mean_bytes, &others, others.mean_bytes, words);
+    const char *words[2] = {verb(late, "allocates", "allocate"), ""};
+    if (!(late->mean_bytes > 0 || others->mean_bytes > 0))
+        return NULL;
+    return explain_amounts(arena, late, late->mean_bytes, others, others->mean_bytes, words);
 }
 
-void explain_threads(struct arena *arena, struct cause *cause)
+/* How many threads share it at a time, where the two sides differ in that; NULL where it is not known of both. */
+static const char *explain_threads(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
-    struct crowd late = {0}, others = {0};
-    crowds_make(arena, cause, &late, &others);
-    if (!(late.thread_ns > 0 && others.thread_ns > 0))
-        return;
-    double n_late = late.thread_ns / late.computing_ns, n_others = others.thread_ns / others.computing_ns;
+    if (!(late->thread_ns > 0 && others->thread_ns > 0))
+        return NULL;
+    double n_late = late->thread_ns / late->computing_ns, n_others = others->thread_ns / others->computing_ns;
     bool is_shared = n_late > WORTH_COUNTING || n_others > WORTH_COUNTING;
     if (!is_shared || (n_late > n_others / WORTH_COUNTING && n_late < n_others * WORTH_COUNTING))
-        return;
-    add_clause(arena, cause,
-               arena_printf(arena, "%.1f threads share it at a time there, %.1f on %s", n_late, n_others,
-                            names_ranks(arena, others.ranks, others.n)));
+        return NULL;
+    return arena_printf(arena, "%.1f threads share it at a time there, %.1f on %s", n_late, n_others,
+                        amount_ranks(arena, others->ranks, others->n));
 }
 
 static const char *base_name(const char *path)
@@ -263,21 +242,35 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-void explain_library(struct arena *arena, struct cause *cause, const char *path)
+/* Its files, and how much of them the two sides read and write there. */
+static const char *explain_files(struct arena *arena, const struct cause *cause, const struct crowd *late,
+                                 const struct crowd *others)
 {
-    add_clause(arena, cause, arena_printf(arena, "most of it inside %s, which is not counted", base_name(path)));
-}
-
-void explain_files(struct arena *arena, struct cause *cause)
-{
-    struct crowd late = {0}, others = {0};
-    crowds_make(arena, cause, &late, &others);
     const char *files = base_name(cause->files[0].name);
     if (cause->n_files > 1)
         files = arena_printf(arena, "%s and %u more file%s", files, cause->n_files - 1, cause->n_files > 2 ? "s" : "");
-    const char *words[2] = {verb(&late, "moves", "move"), arena_printf(arena, " of %s", files)};
-    if (late.mean_file_bytes > 0 || others.mean_file_bytes > 0)
-        add_amounts(arena, cause, &late, late.mean_file_bytes, &others, others.mean_file_bytes, words);
-    else
-        add_clause(arena, cause, arena_printf(arena, "it works on %s", files));
+    const char *words[2] = {verb(late, "moves", "move"), arena_printf(arena, " of %s", files)};
+    if (late->mean_file_bytes > 0 || others->mean_file_bytes > 0)
+        return explain_amounts(arena, late, late->mean_file_bytes, others, others->mean_file_bytes, words);
+    return arena_printf(arena, "it works on %s", files);
+}
+
+const char *explain_cause(struct arena *arena, const struct cause *cause)
+{
+    struct crowd late = {0}, others = {0};
+    crowds_make(arena, cause, &late, &others);
+    const char *clauses[] = {
+        explain_kind(arena, cause, &late, &others),
+        cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
+        explain_space(arena, &late, &others),
+        explain_threads(arena, &late, &others),
+        cause->library ? arena_printf(arena, "most of it inside %s, which is not counted", base_name(cause->library))
+                       : NULL,
+        cause->n_files ? explain_files(arena, cause, &late, &others) : NULL,
+    };
+    const char *text = clauses[0];
+    for (size_t i = 1; i < sizeof clauses / sizeof *clauses; i++)
+        if (clauses[i])
+            text = arena_printf(arena, "%s; %s", text, clauses[i]);
+    return text;
 }

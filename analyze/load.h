@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a path to an analysis: find the run, repair it if need be, read it, run the passes. */
+#pragma once
+#include "analyze/code/code.h"
+#include "analyze/result/result.h"
+#include "analyze/trace/trace.h"
+
+struct loaded {
+    struct trace *trace;
+    struct code *code; /* NULL for a foreign archive */
+    struct analysis *analysis;
+};
+
+/* The code of a trace's modules, each with its number in the trace; to be closed. */
+struct code *load_code(const struct trace *trace);
+
+/* `path` is a run directory, an archive's anchor (.otf2), a directory with one archive, or NULL for the newest run in
+ * the working directory. Returns 0, or -1 after one line on stderr; release the pipeline in both cases. */
+int load_analysis(struct loaded *loaded, const char *path);
+void load_release(struct loaded *loaded);
+
+/* Says on stderr, in one line each, what the analysis lacks that it should rest on: a part of the archive, records, or
+ * the program's own file, without which its loops have no names. */
+bool load_is_degraded(const struct loaded *loaded);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What comes out of the replay: every wait, with what it takes to explain it, handed to whoever wants them. Waits at
+ * one occurrence of a collective come one by one and are closed together, when nobody is left who could add to them.
+ */
+#pragma once
+#include "analyze/result/result.h"
+#include "analyze/waits/links.h"
+
+/* One process waited once. */
+struct wait {
+    uint32_t rank, site;
+    enum wait_kind kind;
+    uint64_t begin_ns, dur_ns;
+    struct chain_node *begin; /* of the waiting process when its wait began */
+    const struct point *released_by;
+};
+
+struct occurrence;
+struct wait_sink {
+    void *context;
+    /* `occurrence` is the sink's own, NULL at first; without one the wait stands for itself. */
+    void (*add)(void *context, struct occurrence **occurrence, const struct wait *wait);
+    void (*close)(void *context, struct occurrence **occurrence);
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/waits/open_waits.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+/* Chains that lead into a ring, and chains that end, are told from rings. */
+static void rings_are_found(void **state)
+{
+    (void)state;
+    enum { RANKS = 3, OTHER = RANKS };
+    static const struct {
+        uint32_t for_rank[2]; /* of ranks 0 and 1; OTHER: unknown */
+        bool is_sent;         /* what rank 1 waits for */
+        uint32_t n, first;
+    } cases[] = {
+        {{1, OTHER}, false, 0, 0},
+        {{1, 1}, false, 1, 1},
+        {{1, 0}, false, 2, 0},
+        {{1, 0}, true, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct open_wait waits[2] = {{.rank = 0}, {.rank = 1, .is_sent = cases[i].is_sent}};
+        for (int rank = 0; rank < 2; rank++)
+            waits[rank].for_rank = cases[i].for_rank[rank] == OTHER ? TRACE_NONE : cases[i].for_rank[rank];
+        const struct analysis analysis = {.open_waits = waits, .n_open_waits = 2};
+        uint32_t ring[RANKS] = {0};
+        assert_int_equal(open_waits_ring(&analysis, RANKS, ring), cases[i].n);
+        if (cases[i].n)
+            assert_int_equal(ring[0], cases[i].first);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rings_are_found)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
