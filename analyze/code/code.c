@@ -232,6 +232,38 @@ uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address
     return block != NULL ? block->depth : 0;
 }
 
+static uint32_t n_instructions_in(const struct module *module, uint64_t lo, uint64_t hi)
+{
+    enum { INSTRUCTION_BYTES = 4 }; /* of most machines */
+    uint32_t n = 0;
+    insns list = {0};
+    if (module->decoder == NULL)
+        return (uint32_t)((hi - lo) / INSTRUCTION_BYTES);
+    decoder_read(module->decoder, &module->image, lo, hi, &list);
+    for (size_t i = 0; i < list.n; i++)
+        n += list.at[i].flow != FLOW_NOP;
+    vec_release(&list);
+    return n;
+}
+
+struct code_run code_run_at(struct code *code, uint32_t module_id, uint64_t address, uint64_t end)
+{
+    struct code_run run = {.end = address, .place = CODE_NONE};
+    const struct model *model = model_at(code, module_id, address);
+    if (model == NULL)
+        return run;
+    const struct module *module = module_get(code, module_id);
+    const struct model_block *block = model_block_at(model, address);
+    run.routine_end = module->routines.at[routines_find(&module->routines, address)].hi;
+    uint64_t hi = block != NULL ? block->hi : run.routine_end;
+    run.end = end < hi ? end : hi;
+    run.basic = block != NULL ? block->lo : address;
+    run.place = block != NULL ? block->place : model->place;
+    run.depth = block != NULL ? block->depth : 0;
+    run.n_instructions = n_instructions_in(module, address, run.end);
+    return run;
+}
+
 const struct code_place *code_place(struct code *code, uint32_t place)
 {
     return place < code->places.n ? code->places.at[place] : NULL;

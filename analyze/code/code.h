@@ -78,6 +78,15 @@ uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address
 uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address);
 /* How many loops of the machine code an address lies in; 0 also when nothing is known. */
 uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address);
+/* Machine code from an address to the end of its basic block or routine, or to `end` if that comes first. */
+struct code_run {
+    uint64_t end;   /* the address itself when nothing is known of it */
+    uint64_t basic; /* where that basic block begins */
+    uint64_t routine_end;
+    uint32_t place, depth;   /* as above */
+    uint32_t n_instructions; /* padding aside; estimated where the machine's are not known */
+};
+struct code_run code_run_at(struct code *code, uint32_t module, uint64_t address, uint64_t end);
 const struct code_place *code_place(struct code *code, uint32_t place);
 uint32_t code_n_places(const struct code *code);
 

@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/counts/block_places.h"
+#include "wrap/base/vec.h"
+#include <stdlib.h>
 
-/* Where the blocks of a function are, as far as that is known, and in how many loops of the machine code. */
+struct spot {
+    uint32_t place, depth;
+    uint32_t n_pieces, n_basic; /* that it lies in; of these basic blocks it may share some with others */
+    double instructions;
+    const struct part *best; /* which part tells; while finding */
+};
+
+/* What of one piece of a counted block lies in one basic block of the machine code. */
+struct part {
+    uint64_t basic; /* where the basic block begins */
+    uint32_t block, piece;
+    bool is_first; /* of its piece */
+    struct code_run run;
+};
+
 struct finding {
     struct code *code;
     uint32_t module;
     const struct counts_function *function;
-    uint32_t *places, *depths;
+    struct spot *spots; /* by block */
+    VEC(struct part) parts;
 };
 
 /* The number of the label at which the code behind this one ends. */
@@ -26,15 +43,6 @@ static bool is_piece(const struct counts_function *function, uint32_t i)
            (next == function->n_addresses || function->addresses[next].address != function->addresses[i].address);
 }
 
-static void find_at(struct finding *finding, uint32_t block, uint64_t address)
-{
-    uint32_t depth = code_loop_depth_at(finding->code, finding->module, address);
-    if (depth > finding->depths[block]) {
-        finding->depths[block] = depth;
-        finding->places[block] = code_place_at(finding->code, finding->module, address);
-    }
-}
-
 /* In how many loops of the compiler's a block lies: as many as of the machine code's, or more. */
 static uint32_t depth_wanted(const struct counts_function *function, uint32_t block)
 {
@@ -43,58 +51,180 @@ static uint32_t depth_wanted(const struct counts_function *function, uint32_t bl
 }
 
 /*
- * A label stands where the block changes. So where code moved ahead of a loop stands right before it, the label is
- * there, and the loop has none: it is the block's if that belongs into it. A loop that has a label is left to it.
+ * A label stands where the block changes, so what follows is the block's up to the next one. That may be several basic
+ * blocks: where code moved ahead of a loop stands right before it, the label is there, and the loop has none. But what
+ * lies in more loops than the block does is somebody else's.
  */
-static void find_behind(struct finding *finding, uint32_t i)
+static void add_piece(struct finding *finding, uint32_t i)
 {
     const struct counts_function *function = finding->function;
     uint32_t next = next_piece(function, i), block = function->addresses[i].block;
-    if (next == function->n_addresses || depth_wanted(function, block) <= finding->depths[block])
-        return;
-    uint64_t end = function->addresses[next].address;
-    uint64_t other = code_spot_at(finding->code, finding->module, end).block;
-    if (other && other < end)
-        end = other;
-    for (uint64_t at = function->addresses[i].address; at < end; at++)
-        if (code_loop_depth_at(finding->code, finding->module, at) <= depth_wanted(function, block))
-            find_at(finding, block, at);
+    uint64_t first = function->addresses[i].address, end = UINT64_MAX;
+    if (next < function->n_addresses && function->addresses[next].address > first)
+        end = function->addresses[next].address;
+    for (uint64_t at = first; at < end;) {
+        struct code_run run = code_run_at(finding->code, finding->module, at, end);
+        if (run.end <= at)
+            break;
+        end = end < run.routine_end ? end : run.routine_end;
+        if (at == first || run.depth <= depth_wanted(function, block))
+            *vec_push(&finding->parts) = (struct part){run.basic, block, i, at == first, run};
+        at = run.end;
+    }
 }
 
-static uint32_t *places_find(struct arena *arena, struct code *code, uint32_t module,
-                             const struct counts_function *function)
+static void add_call(struct finding *finding, uint32_t i)
+{
+    const struct points_address *at = &finding->function->addresses[i];
+    struct code_run run = code_run_at(finding->code, finding->module, at->address - 1, at->address);
+    run.n_instructions = 0;
+    if (run.place != CODE_NONE)
+        *vec_push(&finding->parts) = (struct part){run.basic, at->block, i, true, run};
+}
+
+/* A label tells more than the way on from it, and of equals the one that stands before more instructions. */
+static bool tells_more(const struct part *part, const struct part *than)
+{
+    if (part->run.depth != than->run.depth)
+        return part->run.depth > than->run.depth;
+    if (part->is_first != than->is_first)
+        return part->is_first;
+    return part->run.n_instructions > than->run.n_instructions;
+}
+
+/* A block is where its deepest part is. */
+static void find_places(struct finding *finding)
+{
+    for (size_t i = 0; i < finding->parts.n; i++) {
+        const struct part *part = &finding->parts.at[i];
+        struct spot *spot = &finding->spots[part->block];
+        if (!spot->best || tells_more(part, spot->best))
+            *spot = (struct spot){.place = part->run.place, .depth = part->run.depth, .best = part};
+    }
+}
+
+static int part_compare(const void *a, const void *b)
+{
+    const struct part *left = a, *right = b;
+    if (left->basic != right->basic)
+        return left->basic < right->basic ? -1 : 1;
+    return (left->piece > right->piece) - (left->piece < right->piece);
+}
+
+/* The end of the parts that share a basic block with the first. */
+static size_t basic_end(const struct finding *finding, size_t first)
+{
+    size_t end = first;
+    while (end < finding->parts.n && finding->parts.at[end].basic == finding->parts.at[first].basic)
+        end++;
+    return end;
+}
+
+static bool is_at_home(const struct finding *finding, const struct part *part)
+{
+    const struct spot *spot = &finding->spots[part->block];
+    return part->run.depth == spot->depth && part->run.place == spot->place;
+}
+
+/* The block that is executed as often as the basic block, or nearly: compilers repeat the code of blocks to which
+ * several ways lead, so that is the one that lies in the fewest. NULL when all of them were moved there. */
+static const struct part *basic_owner(const struct finding *finding, size_t first, size_t end)
+{
+    const struct part *owner = NULL;
+    for (size_t i = first; i < end; i++) {
+        const struct part *part = &finding->parts.at[i];
+        if (is_at_home(finding, part) &&
+            (!owner || finding->spots[part->block].n_basic < finding->spots[owner->block].n_basic))
+            owner = part;
+    }
+    return owner;
+}
+
+static void count_basic_blocks(struct finding *finding)
+{
+    for (size_t first = 0, end; first < finding->parts.n; first = end) {
+        end = basic_end(finding, first);
+        for (size_t i = first; i < end; i++) {
+            const struct part *part = &finding->parts.at[i];
+            bool is_first = is_at_home(finding, part);
+            for (size_t k = first; k < i && is_first; k++)
+                is_first = finding->parts.at[k].block != part->block || !is_at_home(finding, &finding->parts.at[k]);
+            finding->spots[part->block].n_basic += is_first;
+        }
+    }
+}
+
+/* Of several pieces an execution runs through one, of a piece through all of its basic blocks. */
+static void find_instructions(struct finding *finding)
+{
+    struct arena scratch = {0};
+    bool *is_seen = arena_array(&scratch, bool, finding->function->n_addresses); /* by piece */
+    count_basic_blocks(finding);
+    for (size_t first = 0, end; first < finding->parts.n; first = end) {
+        end = basic_end(finding, first);
+        const struct part *owner = basic_owner(finding, first, end);
+        if (!owner)
+            continue;
+        struct spot *spot = &finding->spots[owner->block];
+        for (size_t i = first; i < end; i++)
+            spot->instructions += finding->parts.at[i].run.n_instructions;
+        spot->n_pieces += !is_seen[owner->piece];
+        is_seen[owner->piece] = true;
+    }
+    for (uint32_t b = 0; b < finding->function->n_blocks; b++)
+        if (finding->spots[b].n_pieces)
+            finding->spots[b].instructions /= finding->spots[b].n_pieces;
+    arena_release(&scratch);
+}
+
+static struct spot *spots_find(struct arena *arena, struct code *code, uint32_t module,
+                               const struct counts_function *function)
 {
     struct finding finding = {.code = code,
                               .module = module,
                               .function = function,
-                              .places = arena_array(arena, uint32_t, function->n_blocks),
-                              .depths = arena_array(arena, uint32_t, function->n_blocks)};
-    for (uint32_t b = 0; b < function->n_blocks; b++) {
-        uint64_t address = function->blocks[b].address;
-        finding.places[b] = address ? code_place_at(code, module, address) : CODE_NONE;
-        finding.depths[b] = address ? code_loop_depth_at(code, module, address) : 0;
-    }
+                              .spots = arena_array(arena, struct spot, function->n_blocks)};
+    for (uint32_t b = 0; b < function->n_blocks; b++)
+        finding.spots[b].place = CODE_NONE;
     for (uint32_t i = 0; i < function->n_addresses; i++) {
-        const struct points_address *at = &function->addresses[i];
-        if (at->what != POINTS_CODE) /* the call before it */
-            find_at(&finding, at->block, at->address - 1);
+        if (function->addresses[i].what != POINTS_CODE)
+            add_call(&finding, i);
         else if (is_piece(function, i))
-            find_at(&finding, at->block, at->address);
+            add_piece(&finding, i);
     }
-    for (uint32_t i = 0; i < function->n_addresses; i++)
-        if (is_piece(function, i))
-            find_behind(&finding, i);
-    return finding.places;
+    if (finding.parts.n)
+        qsort(finding.parts.at, finding.parts.n, sizeof *finding.parts.at, part_compare);
+    find_places(&finding);
+    find_instructions(&finding);
+    for (uint32_t i = 0; i < function->n_addresses; i++) { /* nothing but labels is left of a block */
+        struct spot *spot = &finding.spots[function->addresses[i].block];
+        if (function->addresses[i].what == POINTS_CODE && spot->place == CODE_NONE)
+            spot->place = code_place_at(code, module, function->addresses[i].address);
+    }
+    vec_release(&finding.parts);
+    return finding.spots;
+}
+
+static const struct spot *spot_of(struct block_places *places, struct code *code, uint32_t module,
+                                  const struct counts_function *function, uint32_t block)
+{
+    bool is_new;
+    uint64_t *slot = map_put(&places->of_function, (uint64_t)(uintptr_t)function, &is_new);
+    if (is_new)
+        *slot = (uint64_t)(uintptr_t)spots_find(&places->arena, code, module, function);
+    return &((const struct spot *)(uintptr_t)*slot)[block];
 }
 
 uint32_t block_place(struct block_places *places, struct code *code, uint32_t module,
                      const struct counts_function *function, uint32_t block)
 {
-    bool is_new;
-    uint64_t *slot = map_put(&places->of_function, (uint64_t)(uintptr_t)function, &is_new);
-    if (is_new)
-        *slot = (uint64_t)(uintptr_t)places_find(&places->arena, code, module, function);
-    return ((const uint32_t *)(uintptr_t)*slot)[block];
+    return spot_of(places, code, module, function, block)->place;
+}
+
+double block_instructions(struct block_places *places, struct code *code, uint32_t module,
+                          const struct counts_function *function, uint32_t block)
+{
+    return spot_of(places, code, module, function, block)->instructions;
 }
 
 static struct block_calls *calls_find(struct arena *arena, struct code *code, uint32_t module,

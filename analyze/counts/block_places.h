@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where in the code the counted blocks of a function are. Compilers move instructions out of loops, never into them, so
- * that a block may lie in several pieces: it is where its innermost piece is, and of several of those the longest one.
- * The call of a block is never moved, so that it tells as well; and a loop without a label is the block's before it.
+ * Where in the code the counted blocks of a function are, and how many instructions each has there. Compilers move
+ * instructions out of loops, never into them, so that a block may lie in several pieces: it is where its innermost
+ * pieces are, and of several of those where the longest one is. What was moved out is not executed with the block. The
+ * call of a block is never moved, so that it tells as well; and a loop without a label is the block's before it.
  */
 #pragma once
 #include "analyze/code/code.h"
@@ -11,7 +12,7 @@
 
 struct block_places {
     struct arena arena;
-    struct map of_function; /* by address of the function's table: that of its places by block */
+    struct map of_function; /* by address of the function's table: that of its blocks' spots */
     struct map calls;       /* likewise, of its calls */
 };
 
@@ -26,6 +27,10 @@ struct block_calls {
 /* CODE_NONE for a block of which no code is left. */
 uint32_t block_place(struct block_places *places, struct code *code, uint32_t module,
                      const struct counts_function *function, uint32_t block);
+/* How many instructions one execution of the block is, as far as they were left where it is. What it shares with others
+ * is that one's which is executed the least. */
+double block_instructions(struct block_places *places, struct code *code, uint32_t module,
+                          const struct counts_function *function, uint32_t block);
 /* Of those that are known as places when a function is first asked about. */
 const struct block_calls *block_calls_of(struct block_places *places, struct code *code, uint32_t module,
                                          const struct counts_function *function);

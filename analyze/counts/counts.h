@@ -23,7 +23,6 @@ struct counts_line {
 };
 
 struct counts_block {
-    uint64_t address; /* link-time, where most of its instructions begin; 0 = none is left of it */
     const struct counts_line *lines;
     uint32_t n_lines;
     uint32_t loop; /* innermost, in loops of its function; CFG_NONE */

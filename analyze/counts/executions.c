@@ -63,6 +63,12 @@ uint32_t executions_block_place(struct executions *executions, uint32_t module, 
     return block_place(&executions->block_places, executions->code, module, function, block);
 }
 
+double executions_block_length(struct executions *executions, uint32_t module, const struct counts_function *function,
+                               uint32_t block)
+{
+    return block_instructions(&executions->block_places, executions->code, module, function, block);
+}
+
 static void add_stack(struct executions *executions, uint32_t module, uint32_t frame, double sign)
 {
     const struct trace *trace = executions->trace;

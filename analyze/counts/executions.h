@@ -39,6 +39,9 @@ struct counts *executions_module(struct executions *executions, uint32_t module)
 /* The place of a counted block; CODE_NONE when no code is left of it. */
 uint32_t executions_block_place(struct executions *executions, uint32_t module, const struct counts_function *function,
                                 uint32_t block);
+/* How many instructions of it are there. */
+double executions_block_length(struct executions *executions, uint32_t module, const struct counts_function *function,
+                               uint32_t block);
 /* Solves packed bins: for each high half of a key, adds (high half, place) with its executions to `out`, packed. */
 void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out);
 

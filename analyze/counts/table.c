@@ -180,30 +180,11 @@ static int compare_returns(const void *left, const void *right)
     return a->function < b->function ? -1 : a->function > b->function;
 }
 
-/* How far the code at address number `i` reaches: to where the next block begins; as far as is known, and cares. */
-static uint64_t run_bytes(const struct counts_function *function, uint32_t i)
+static void read_returns(struct counts *counts, uint32_t f)
 {
-    enum { LONG_BYTES = 256 };
-    uint64_t begin = function->addresses[i].address, bytes = 0;
-    for (uint32_t next = i + 1; next < function->n_addresses && !bytes; next++)
-        if (function->addresses[next].what == POINTS_CODE && function->addresses[next].address > begin)
-            bytes = function->addresses[next].address - begin;
-    return bytes < LONG_BYTES ? bytes : LONG_BYTES;
-}
-
-/* Instructions of a block that compilers moved, as out of a loop, leave it in several pieces: it is where most of it
- * is. */
-static void read_addresses(struct counts *counts, uint32_t f, uint64_t *most_bytes)
-{
-    struct counts_function *function = &counts->functions[f];
+    const struct counts_function *function = &counts->functions[f];
     for (uint32_t i = 0; i < function->n_addresses; i++) {
         const struct points_address *at = &function->addresses[i];
-        struct counts_block *block = &function->blocks[at->block];
-        uint64_t bytes = at->what == POINTS_CODE ? run_bytes(function, i) : 0;
-        if (at->what == POINTS_CODE && (!block->address || bytes > most_bytes[at->block])) {
-            block->address = at->address;
-            most_bytes[at->block] = bytes;
-        }
         if (at->what == POINTS_RETURN || at->what == POINTS_GONE)
             counts->returns[counts->n_returns++] =
                 (struct counts_return){at->address, f, at->block, at->what == POINTS_GONE};
@@ -223,7 +204,7 @@ void table_read(struct counts *counts, const unsigned char *points, size_t point
         n_addresses += counts->functions[f].n_addresses;
     counts->returns = arena_array(&counts->arena, struct counts_return, n_addresses);
     for (uint32_t f = 0; f < n; f++)
-        read_addresses(counts, f, arena_array(&counts->arena, uint64_t, counts->functions[f].n_blocks));
+        read_returns(counts, f);
     qsort(counts->returns, counts->n_returns, sizeof *counts->returns, compare_returns);
 }
 

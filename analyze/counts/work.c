@@ -2,9 +2,6 @@
 #include "analyze/counts/work.h"
 #include "wrap/base/vec.h"
 
-/* A block's length is the way to the next one, within bounds: what is moved out of line stands between them. */
-enum { BLOCK_BYTES_MAX = 256, BLOCK_BYTES_UNKNOWN = 16, INSTRUCTION_BYTES = 4 };
-
 void work_begin(struct work *work, struct executions *executions)
 {
     *work = (struct work){.executions = executions};
@@ -19,21 +16,6 @@ void work_release(struct work *work)
     arena_release(&work->arena);
 }
 
-static double block_instructions(const struct counts_function *function, uint32_t block)
-{
-    uint64_t address = function->blocks[block].address, bytes = BLOCK_BYTES_UNKNOWN;
-    bool has_next = false;
-    for (uint32_t i = 0; i < function->n_blocks; i++) {
-        uint64_t other = function->blocks[i].address;
-        if (other > address && (!has_next || other - address < bytes)) {
-            bytes = other - address;
-            has_next = true;
-        }
-    }
-    bytes = bytes < BLOCK_BYTES_MAX ? bytes : BLOCK_BYTES_MAX;
-    return bytes > INSTRUCTION_BYTES ? (double)bytes / INSTRUCTION_BYTES : 1;
-}
-
 /* Adds the effects on blocks of one function to the places that the blocks lie in. */
 static void add_effects(struct work *work, uint32_t module, const struct counts_function *function)
 {
@@ -41,7 +23,9 @@ static void add_effects(struct work *work, uint32_t module, const struct counts_
         const struct counts_effect *effect = &work->effects.at[i];
         uint32_t place = executions_block_place(work->executions, module, function, effect->block);
         if (place != CODE_NONE)
-            sparse_add(&work->sum, place, (double)effect->executions * block_instructions(function, effect->block));
+            sparse_add(&work->sum, place,
+                       (double)effect->executions *
+                           executions_block_length(work->executions, module, function, effect->block));
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How much of each place an interval ran through, from its counts: the executions of the place's blocks, each weighed
- * with its length in the machine code.
+ * with how many instructions it is.
  *
  * That is linear in the counters and in the frames in flight, so each of them is turned once into its factors by place;
  * an interval then costs one addition for each counter that changed, and no graph is solved. The sum over blocks says

@@ -102,16 +102,29 @@ void name_label(rtx_note *note, uint32_t number)
     CODE_LABEL_NUMBER(note) = (int)number;
 }
 
-void label_instruction(routine &r, rtx_insn *insn, uint32_t *current)
+/* Straight-line code on the way through the instructions. */
+struct run {
+    uint32_t block = BLOCK_ROOT;  /* that the code belongs to up to here */
+    bool is_at_start = true;      /* nothing of it has been met yet */
+    rtx_insn *nameless = nullptr; /* its first instruction, while none of it has told its block */
+};
+
+/* What compilers put together themselves has no location: at the beginning of straight-line code, which is executed as
+ * a whole, it belongs to the first instruction that has one. */
+void label_instruction(routine &r, rtx_insn *insn, run *run)
 {
     uint32_t tag = tag_of(INSN_LOCATION(insn));
+    if (run->is_at_start)
+        run->nameless = insn;
+    run->is_at_start = JUMP_P(insn);
     if (!tag || tag / 2 >= r.blocks.size())
         return;
-    if (tag / 2 != *current) {
-        *current = tag / 2;
-        r.labels.push_back({new_label(), *current, POINTS_CODE});
-        name_label(emit_note_before(NOTE_INSN_DELETED, insn), r.labels.back().number);
+    if (tag / 2 != run->block) {
+        run->block = tag / 2;
+        r.labels.push_back({new_label(), run->block, POINTS_CODE});
+        name_label(emit_note_before(NOTE_INSN_DELETED, run->nameless ? run->nameless : insn), r.labels.back().number);
     }
+    run->nameless = nullptr;
     if (CALL_P(insn) && !SIBLING_CALL_P(insn)) {
         r.labels.push_back({new_label(), tag / 2, tag & 1 ? POINTS_GONE : POINTS_RETURN});
         name_label(emit_note_after(NOTE_INSN_DELETED, insn), r.labels.back().number);
@@ -143,14 +156,16 @@ void routine_rejoin_calls(const routine &)
 
 void routine_emit_labels(routine &r)
 {
-    uint32_t current = BLOCK_ROOT;
+    run run;
     rtx_insn *next;
     for (rtx_insn *insn = get_insns(); insn; insn = next) {
         next = NEXT_INSN(insn);
         if (NOTE_P(insn) && NOTE_KIND(insn) == NOTE_INSN_SWITCH_TEXT_SECTIONS)
-            current = BLOCK_ROOT;
+            run.block = BLOCK_ROOT;
+        if (LABEL_P(insn) || BARRIER_P(insn))
+            run.is_at_start = true;
         if (NONDEBUG_INSN_P(insn) && !JUMP_TABLE_DATA_P(insn))
-            label_instruction(r, insn, &current);
+            label_instruction(r, insn, &run);
     }
     r.entry_label = new_label();
     name_label(emit_note_before(NOTE_INSN_DELETED, get_insns()), r.entry_label);
