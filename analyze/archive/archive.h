@@ -12,7 +12,10 @@
  *   attribute        the enum below (the same everywhere), counters from ARCHIVE_ATTR_COUNTERS upwards
  */
 #pragma once
+#include "wrap/base/map.h"
+#include "wrap/format.h"
 #include <otf2/otf2.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum archive_attribute {
@@ -86,3 +89,39 @@ OTF2_CollectiveOp archive_collective_op(uint32_t call_id);
 /* From the WW_FILE_ flags of a file. */
 OTF2_IoAccessMode archive_access_mode(uint32_t file_flags);
 OTF2_IoStatusFlag archive_status_flags(uint32_t file_flags);
+
+/*
+ * Limits that keep OTF2 (3.0) from looping over damaged files: it takes the number of properties in an anchor on trust,
+ * and reads a record whose length leads back to its beginning again and again.
+ */
+
+/* False when it is no plain file that can be read, or when the number of properties cannot be true; everything else is
+ * left to OTF2. */
+bool anchor_is_sound(const char *path);
+
+/* False when a file of the archive is a pipe or a device, on which OTF2 would wait, or that it would read for ever. */
+bool anchor_files_are_plain(const char *anchor);
+
+/* More records than a file of an archive can have: `file` is its path without the anchor's name and ".otf2", as ".def"
+ * or "/12.evt". UINT64_MAX when the file is not there or compressed. */
+uint64_t anchor_record_limit(const char *anchor, bool is_compressed, const char *file);
+
+/* The table of MPI calls, by id and by name, as recorder and reader share it. */
+
+struct call_info {
+    const char *name; /* "MPI_Send" */
+    enum ww_class class;
+    enum ww_coll coll;
+};
+
+/* Row of a call id; that of an unknown id is a local call of the name "MPI_unknown". */
+const struct call_info *call_info(uint32_t call_id);
+
+/* Names in any spelling that tools use: "MPI_Barrier", "MPI_Barrier()", "PMPI_Barrier", "mpi_barrier_". */
+struct call_names {
+    struct intern names; /* id = call id - 1 */
+};
+void call_names_init(struct call_names *table);
+void call_names_release(struct call_names *table);
+/* The call id of a name, or WW_CALL_NONE. */
+uint32_t call_names_find(const struct call_names *table, const char *name);

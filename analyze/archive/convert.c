@@ -5,10 +5,9 @@
  * pending requests.
  */
 #include "analyze/archive/convert.h"
-#include "analyze/archive/calls.h"
+#include "analyze/archive/archive.h"
 #include "analyze/archive/files.h"
 #include "wrap/base/heap.h"
-#include "analyze/archive/in_use.h"
 #include "analyze/archive/lane.h"
 #include "analyze/archive/part.h"
 #include "wrap/base/err.h"

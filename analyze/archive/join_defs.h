@@ -17,7 +17,7 @@ struct def_writer {
 uint32_t defs_string_id(struct def_writer *defs, const char *text);
 void defs_root_property(struct def_writer *defs, const char *name, const char *text);
 enum { DEFS_ROOT_NODE }; /* of the system tree */
-/* join_comms.c: groups, communicators and windows. */
+/* Groups, communicators and windows. */
 void join_define_comms(struct def_writer *defs);
-/* join_files.c: the I/O paradigm, files and handles. */
+/* The I/O paradigm, files and handles. */
 void join_define_files(struct def_writer *defs);

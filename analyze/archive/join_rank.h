@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a join knows of the rank at hand: its local ids. Shared by join_rank.c and join_location.c. */
+/* What a join knows of the rank at hand: its local ids. */
 #pragma once
 #include "analyze/archive/join.h"
 #include "analyze/archive/spool.h"
@@ -36,7 +36,7 @@ struct rank_tables {
 uint32_t join_comm_of(const struct rank_tables *tables, uint32_t local);
 /* Tells of the rank at hand; `text` lives as long as the join. */
 void join_note(struct rank_tables *tables, const char *text);
-/* join_files.c. */
+/* Adds a file, and its handle, to the join (join_defs.c). */
 void join_take_file(struct rank_tables *tables, const struct ww_file *record);
 
 /* The event and sample files of one thread, which stand next to each other in `files`: writes the local definitions of

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/run.h"
-#include "analyze/archive/resolve.h"
+#include "analyze/archive/convert.h"
+#include "analyze/code/code.h"
 #include "wrap/base/err.h"
+#include "wrap/base/map.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +13,92 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Names of routines and source lines for the archive, from the code model. */
+struct resolver {
+    struct code *code;
+    struct intern modules; /* path and build id -> module of the code model */
+};
+
+static struct resolver *resolver_new(void)
+{
+    struct resolver *resolver = calloc(1, sizeof *resolver);
+    if (!resolver)
+        err_out_of_memory(sizeof *resolver);
+    resolver->code = code_open();
+    return resolver;
+}
+
+static void resolver_free(struct resolver *resolver)
+{
+    code_close(resolver->code);
+    intern_release(&resolver->modules);
+    free(resolver);
+}
+
+static uint32_t module_of(struct resolver *resolver, const char *path, const uint8_t *build_id, uint32_t build_id_bytes)
+{
+    size_t length = strlen(path);
+    char *key = malloc(build_id_bytes + length + 1);
+    if (!key)
+        err_out_of_memory(length);
+    memcpy(key, build_id, build_id_bytes);
+    memcpy(key + build_id_bytes, path, length + 1);
+    size_t known = resolver->modules.n;
+    uint32_t module = intern_put(&resolver->modules, key, build_id_bytes + length);
+    free(key);
+    if (module == known)
+        code_add_module(resolver->code, path, build_id_bytes ? build_id : NULL, build_id_bytes);
+    return module;
+}
+
+/* Run-time libraries stay unnamed: nobody's source line, and much to read. */
+static bool resolve(void *user, const char *path, const uint8_t *build_id, uint32_t build_id_bytes, uint64_t address,
+                    bool is_return, struct convert_place *place)
+{
+    struct resolver *resolver = user;
+    uint32_t module = module_of(resolver, path, build_id, build_id_bytes);
+    if (code_module_is_runtime(resolver->code, module) || code_module_state(resolver->code, module) == CODE_MISSING)
+        return false;
+    struct code_spot spot = code_spot_at(resolver->code, module, address - is_return);
+    place->routine = spot.routine ? spot.routine : spot.host_routine;
+    place->file = spot.file;
+    place->line = spot.line;
+    return place->routine != NULL;
+}
+
+/* Only what stacks lead through has been read by now. The rest of the system is not built anew by who records. */
+static bool is_kept(void *user, const char *path, const uint8_t *build_id, uint32_t build_id_bytes)
+{
+    struct resolver *resolver = user;
+    uint32_t module = module_of(resolver, path, build_id, build_id_bytes);
+    return !code_module_is_runtime(resolver->code, module) && code_module_is_read(resolver->code, module) &&
+           code_module_state(resolver->code, module) == CODE_FULL;
+}
+
+static struct convert_options resolver_options(struct resolver *resolver)
+{
+    return (struct convert_options){
+        .keep_spool = getenv("WHYWAIT_KEEP_SPOOL") != NULL, .resolve = resolve, .is_kept = is_kept, .user = resolver};
+}
+
+int run_join(const char *directory)
+{
+    struct resolver *resolver = resolver_new();
+    struct convert_options options = resolver_options(resolver);
+    int result = convert_join(directory, &options);
+    resolver_free(resolver);
+    return result;
+}
+
+int run_salvage(const char *directory)
+{
+    struct resolver *resolver = resolver_new();
+    struct convert_options options = resolver_options(resolver);
+    int result = convert_salvage(directory, &options);
+    resolver_free(resolver);
+    return result;
+}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -102,22 +190,12 @@ static char *only_anchor(const char *directory)
     return NULL;
 }
 
-/* A run that never came to make its archive: it is made now. */
-static int salvage(const char *directory)
-{
-    struct resolver *resolver = resolver_new();
-    struct convert_options options = resolver_options(resolver);
-    int result = convert_salvage(directory, &options);
-    resolver_free(resolver);
-    return result;
-}
-
 static char *archive_in(const char *directory)
 {
     char *anchor = path_join(directory, "traces.otf2"), *spool = path_join(directory, "spool");
     bool has_archive = is_file(anchor), has_spool = is_directory(spool);
     free(spool);
-    if (has_archive || (has_spool && salvage(directory) == 0))
+    if (has_archive || (has_spool && run_salvage(directory) == 0))
         return anchor;
     free(anchor);
     return has_spool ? NULL : only_anchor(directory);

@@ -3,7 +3,6 @@
 #include "analyze/code/code.h"
 #include "analyze/code/model.h"
 #include "analyze/code/names.h"
-#include "analyze/code/runtime.h"
 #include "wrap/base/err.h"
 #include "wrap/base/plain.h"
 

@@ -4,7 +4,7 @@
  * entered, so that the types of a C++ unit are stepped over. The ranges of the scopes are then swept by address: what
  * is open last is innermost. O(n log n) in the number of ranges.
  */
-#include "analyze/code/debug_unit.h"
+#include "analyze/code/debug.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

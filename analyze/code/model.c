@@ -6,9 +6,10 @@
  * (stripped files) because control goes back from it into the middle of the routine that jumped there.
  */
 #include "analyze/code/model.h"
+#include "analyze/code/graph.h"
+#include "analyze/code/loop_lines.h"
 #include "analyze/code/names.h"
 #include "analyze/code/places.h"
-
 #include <string.h>
 
 enum { MAX_PART_BYTES = 1 << 16, MAX_PART_TESTS = 64, MAX_LOOP_BLOCKS = 100000000 };
@@ -186,4 +187,74 @@ const struct model_block *model_block_at(const struct model *model, uint64_t add
             hi = mid;
     }
     return lo < model->n_blocks && model->blocks[lo].lo <= address ? &model->blocks[lo] : NULL;
+}
+
+/* Which routine a call goes to: the instruction that ends at the return address, decoded with the block it is in. A
+ * jump there is a tail call. */
+
+/* The call that ends at `end`, in the block that begins at `lo`; flow is FLOW_NEXT when there is none. */
+static struct insn call_before(const struct module *module, uint64_t lo, uint64_t end)
+{
+    struct insn call = {.flow = FLOW_NEXT};
+    insns list = {0};
+    decoder_read(module->decoder, &module->image, lo, end, &list);
+    if (list.n && list.at[list.n - 1].address + list.at[list.n - 1].size == end)
+        call = list.at[list.n - 1];
+    vec_release(&list);
+    return call;
+}
+
+bool code_callee_at(struct code *code, uint32_t module_id, uint64_t return_address, struct code_callee *callee)
+{
+    struct module *module = module_get(code, module_id);
+    const struct model *model = model_at(code, module_id, return_address - 1);
+    const struct model_block *block = model ? model_block_at(model, return_address - 1) : NULL;
+    if (!block || !module->decoder)
+        return false;
+    struct insn call = call_before(module, block->lo, return_address);
+    bool is_direct =
+        call.flow == FLOW_CALL || call.flow == FLOW_JUMP || (call.flow == FLOW_INDIRECT_CALL && call.target);
+    if (!is_direct)
+        return false;
+    uint32_t routine = routines_find(&module->routines, call.target);
+    bool is_here = routine != ROUTINE_NONE && module->routines.at[routine].lo == call.target;
+    const char *linked =
+        is_here ? module->routines.at[routine].name : stub_name(module->decoder, &module->image, call.target);
+    if (!is_here && !linked)
+        return false;
+    *callee = (struct code_callee){.address = is_here ? call.target : 0,
+                                   .name = linked ? name_readable(&code->arena, linked) : NULL};
+    return true;
+}
+
+/* The chain of routines around an address, from the scopes of the debug information. */
+
+static struct code_routine routine_of_scope(struct debug *debug, struct unit *unit, uint32_t number)
+{
+    const struct scope *scope = &unit->scopes.at[number];
+    return (struct code_routine){.name = debug_scope_name(debug, unit, number),
+                                 .file = scope->file != INTERN_NONE ? intern_get(&debug->files, scope->file) : NULL,
+                                 .line = scope->line};
+}
+
+uint32_t code_routines_at(struct code *code, uint32_t module_id, uint64_t address, struct code_routine *chain,
+                          uint32_t most)
+{
+    struct module *module = module_get(code, module_id);
+    struct unit *unit = debug_unit_at(&module->debug, address);
+    uint32_t scope = unit ? debug_scope_at(unit, address) : SCOPE_NONE, n = 0;
+    for (; scope != SCOPE_NONE; scope = unit->scopes.at[scope].parent) {
+        struct code_routine routine = routine_of_scope(&module->debug, unit, scope);
+        bool is_host = unit->scopes.at[scope].parent == SCOPE_NONE;
+        if (!is_host && (!routine.name || (routine.file && source_is_system(routine.file))))
+            continue;
+        chain[n < most ? n++ : most - 1] = routine;
+    }
+    if (n)
+        return n;
+    const struct model *model = model_at(code, module_id, address);
+    const struct code_place *place = model ? code->places.at[model->place] : NULL;
+    chain[0] = place ? (struct code_routine){.name = place->host_routine, .address = place->routine_address}
+                     : (struct code_routine){.name = NULL};
+    return 1;
 }

@@ -12,3 +12,6 @@ const char *name_readable(struct arena *arena, const char *linked);
 
 /* True for functions that do not return to their caller, by their linked name. */
 bool name_is_noreturn(const char *linked);
+
+/* True for a run-time library, for "[vdso]" and its like, and for an empty path. Programs never are. */
+bool runtime_is_library(const char *path);

@@ -5,7 +5,7 @@
  * names a global one wins, then the first by alphabet, so that the choice does not depend on the order in the file.
  */
 #include "analyze/code/routines.h"
-
+#include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,4 +140,202 @@ uint32_t routines_find(const struct routines *routines, uint64_t address)
             hi = mid;
     }
     return lo < routines->n && routines->at[lo].lo <= address ? lo : ROUTINE_NONE;
+}
+
+/*
+ * Reads the unwind tables that every routine has, whether the file is stripped or not. libdw splits .eh_frame into its
+ * entries; the few encoded fields that it leaves alone (start, length, language-specific data) are decoded here, as is
+ * the call-site table of .gcc_except_table: format as in the LSB core specification, "Exception Frames".
+ */
+
+/* Bytes being read; `address` is that of the next one. A read past the end sets is_bad and gives 0. */
+struct cursor {
+    const uint8_t *at, *end;
+    uint64_t address;
+    bool is_bad;
+};
+
+static uint64_t read_fixed(struct cursor *c, unsigned n_bytes)
+{
+    uint64_t value = 0;
+    if ((size_t)(c->end - c->at) < n_bytes) {
+        c->is_bad = true;
+        return 0;
+    }
+    memcpy(&value, c->at, n_bytes);
+    c->at += n_bytes;
+    c->address += n_bytes;
+    return value;
+}
+
+static uint64_t read_leb(struct cursor *c, bool is_signed)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    uint8_t byte = 0x80;
+    while (byte & 0x80) {
+        byte = (uint8_t)read_fixed(c, 1);
+        if (c->is_bad)
+            return 0;
+        if (shift < 64)
+            value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    }
+    if (is_signed && shift < 64 && (byte & 0x40))
+        value |= ~0ull << shift;
+    return value;
+}
+
+static uint64_t read_format(struct cursor *c, uint8_t encoding)
+{
+    switch (encoding & 0x0f) {
+    case DW_EH_PE_absptr:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
+        return read_fixed(c, 8);
+    case DW_EH_PE_uleb128:
+        return read_leb(c, false);
+    case DW_EH_PE_sleb128:
+        return read_leb(c, true);
+    case DW_EH_PE_udata2:
+        return read_fixed(c, 2);
+    case DW_EH_PE_sdata2:
+        return (uint64_t)(int16_t)read_fixed(c, 2);
+    case DW_EH_PE_udata4:
+        return read_fixed(c, 4);
+    case DW_EH_PE_sdata4:
+        return (uint64_t)(int32_t)read_fixed(c, 4);
+    default:
+        c->is_bad = true;
+        return 0;
+    }
+}
+
+static uint64_t read_pointer(struct cursor *c, uint8_t encoding)
+{
+    if (encoding == DW_EH_PE_omit)
+        return 0;
+    uint64_t here = c->address;
+    uint64_t value = read_format(c, encoding);
+    if (value != 0 && (encoding & 0x70) == DW_EH_PE_pcrel)
+        value += here;
+    return value;
+}
+
+/* How the FDEs of a CIE encode their fields. */
+struct cie {
+    uint64_t offset;
+    uint8_t pointer, lsda;
+    bool has_data, is_known;
+};
+
+static struct cie decode_cie(const Dwarf_CIE *entry, uint64_t offset)
+{
+    struct cie cie = {.offset = offset, .pointer = DW_EH_PE_absptr, .lsda = DW_EH_PE_omit, .is_known = true};
+    const char *letter = entry->augmentation;
+    struct cursor c = {.at = entry->augmentation_data};
+    c.end = c.at != NULL ? c.at + entry->augmentation_data_size : NULL;
+    if (letter == NULL || *letter == 0)
+        return cie;
+    cie.has_data = *letter == 'z';
+    cie.is_known = cie.has_data;
+    for (letter += cie.has_data; cie.has_data && *letter != 0 && !c.is_bad; letter++) {
+        if (*letter == 'R')
+            cie.pointer = (uint8_t)read_fixed(&c, 1);
+        else if (*letter == 'L')
+            cie.lsda = (uint8_t)read_fixed(&c, 1);
+        else if (*letter == 'P')
+            read_pointer(&c, (uint8_t)read_fixed(&c, 1));
+        else if (*letter != 'S' && *letter != 'B')
+            break;
+    }
+    cie.is_known = cie.is_known && !c.is_bad;
+    return cie;
+}
+
+static void decode_fde(const struct cie *cie, const Dwarf_FDE *entry, const struct image_section *section,
+                       eh_routines *routines)
+{
+    struct cursor c = {.at = entry->start, .end = entry->end};
+    c.address = section->lo + (uint64_t)(entry->start - section->bytes);
+    uint64_t lo = read_pointer(&c, cie->pointer);
+    uint64_t size = read_format(&c, cie->pointer);
+    uint64_t lsda = 0;
+    if (cie->has_data) {
+        read_leb(&c, false);
+        lsda = read_pointer(&c, cie->lsda);
+    }
+    if (!c.is_bad && lo != 0 && size != 0 && lo + size > lo)
+        *vec_push(routines) = (struct eh_routine){.lo = lo, .hi = lo + size, .lsda = lsda};
+}
+
+static void read_entries(const unsigned char *ident, Elf_Data *data, const struct image_section *section,
+                         eh_routines *routines)
+{
+    struct cie cie = {.offset = UINT64_MAX};
+    Dwarf_Off next = 0;
+    for (Dwarf_Off offset = 0;; offset = next) {
+        Dwarf_CFI_Entry entry;
+        int status = dwarf_next_cfi(ident, data, true, offset, &next, &entry);
+        if (status > 0 || next <= offset)
+            return;
+        if (status < 0 || dwarf_cfi_cie_p(&entry))
+            continue;
+        if (entry.fde.CIE_pointer != cie.offset) {
+            Dwarf_CFI_Entry owner;
+            Dwarf_Off ignored;
+            if (dwarf_next_cfi(ident, data, true, entry.fde.CIE_pointer, &ignored, &owner) != 0 ||
+                !dwarf_cfi_cie_p(&owner))
+                continue;
+            cie = decode_cie(&owner.cie, entry.fde.CIE_pointer);
+        }
+        if (cie.is_known)
+            decode_fde(&cie, &entry.fde, section, routines);
+    }
+}
+
+void eh_read_routines(const struct image *image, eh_routines *routines)
+{
+    size_t names = 0;
+    GElf_Ehdr header;
+    if (gelf_getehdr(image->elf, &header) == NULL || elf_getshdrstrndx(image->elf, &names) != 0)
+        return;
+    for (Elf_Scn *scn = elf_nextscn(image->elf, NULL); scn != NULL; scn = elf_nextscn(image->elf, scn)) {
+        GElf_Shdr section_header;
+        const char *name = NULL;
+        if (gelf_getshdr(scn, &section_header) != NULL)
+            name = elf_strptr(image->elf, names, section_header.sh_name);
+        if (name == NULL || strcmp(name, ".eh_frame") != 0)
+            continue;
+        const struct image_section *section = image_section_at(image, section_header.sh_addr);
+        Elf_Data *data = elf_rawdata(scn, NULL);
+        if (section != NULL && section->bytes != NULL && data != NULL && data->d_buf == section->bytes)
+            read_entries(header.e_ident, data, section, routines);
+        return;
+    }
+}
+
+void eh_read_pads(const struct image *image, const struct eh_routine *routine, eh_pads *pads)
+{
+    const struct image_section *section = routine->lsda != 0 ? image_section_at(image, routine->lsda) : NULL;
+    if (section == NULL || section->bytes == NULL)
+        return;
+    struct cursor c = {.at = section->bytes + (routine->lsda - section->lo), .address = routine->lsda};
+    c.end = section->bytes + (section->hi - section->lo);
+    uint8_t start_encoding = (uint8_t)read_fixed(&c, 1);
+    uint64_t pad_base = start_encoding == DW_EH_PE_omit ? routine->lo : read_pointer(&c, start_encoding);
+    if ((uint8_t)read_fixed(&c, 1) != DW_EH_PE_omit)
+        read_leb(&c, false);
+    uint8_t encoding = (uint8_t)read_fixed(&c, 1);
+    uint64_t n_bytes = read_leb(&c, false);
+    if (c.is_bad || n_bytes > (uint64_t)(c.end - c.at))
+        return;
+    for (const uint8_t *end = c.at + n_bytes; c.at < end && !c.is_bad;) {
+        uint64_t start = routine->lo + read_format(&c, encoding);
+        uint64_t size = read_format(&c, encoding);
+        uint64_t pad = read_format(&c, encoding);
+        read_leb(&c, false);
+        if (!c.is_bad && pad != 0)
+            *vec_push(pads) = (struct eh_pad){.lo = start, .hi = start + size, .pad = pad_base + pad};
+    }
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The routines of an image: a partition of its code by entry points, from symbols and unwind tables. */
 #pragma once
-#include "analyze/code/eh_frame.h"
 #include "analyze/code/image.h"
 
 enum { ROUTINE_NONE = UINT32_MAX };
@@ -22,3 +21,20 @@ struct routines {
 struct routines routines_read(const struct image *image, struct arena *arena);
 /* The routine around an address, or ROUTINE_NONE. */
 uint32_t routines_find(const struct routines *routines, uint64_t address);
+
+/* What .eh_frame and .gcc_except_table say: the bounds of every routine, also in stripped files, and its landing pads.
+ */
+
+struct eh_routine {
+    uint64_t lo, hi;
+    uint64_t lsda; /* 0 = none */
+};
+typedef VEC(struct eh_routine) eh_routines;
+void eh_read_routines(const struct image *image, eh_routines *routines);
+
+/* Calls in [lo, hi) may continue at `pad`. */
+struct eh_pad {
+    uint64_t lo, hi, pad;
+};
+typedef VEC(struct eh_pad) eh_pads;
+void eh_read_pads(const struct image *image, const struct eh_routine *routine, eh_pads *pads);

@@ -5,7 +5,7 @@
  * known before their effects, whatever the clocks say.
  */
 #pragma once
-#include "analyze/trace/clock_steps.h"
+#include "analyze/trace/clock.h"
 #include "analyze/trace/otf2_reader.h"
 
 struct causality {

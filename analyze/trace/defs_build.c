@@ -4,7 +4,7 @@
  * exists, since the archives of other tools often are: locations without a rank get one, regions defined once for each
  * process become one, a parent that is defined later is dropped.
  */
-#include "analyze/archive/calls.h"
+#include "analyze/archive/archive.h"
 #include "analyze/trace/defs.h"
 #include "analyze/trace/source.h"
 #include "wrap/base/err.h"

@@ -2,7 +2,6 @@
 /* The code model beyond lines: states of modules, names, inlining, stripped files, what counts as run-time library. */
 #include "analyze/code/code.h"
 #include "analyze/code/names.h"
-#include "analyze/code/runtime.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

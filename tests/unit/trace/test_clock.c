@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clock correction: offsets on lines, floors, alignment from bounds, and whole runs whose clocks disagree. */
 #include "analyze/trace/clock.h"
-#include "analyze/trace/clock_steps.h"
 #include "analyze/archive/convert.h"
 #include "analyze/archive/files.h"
 #include "analyze/trace/trace.h"

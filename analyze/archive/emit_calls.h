@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What emit.c hands on: the records of requests, of one-sided communication and of MPI-IO. */
+#pragma once
+#include "analyze/archive/archive.h"
+#include "analyze/archive/emit.h"
+
+#define WRITE(location, record, ...)                                                                                   \
+    ((location)->failed |= OTF2_EvtWriter_##record((location)->writer, __VA_ARGS__) != OTF2_SUCCESS)
+
+/* The time of the next record: not before that of the last. */
+uint64_t emit_time(struct emit_location *location, uint64_t time_ns);
+/* OTF2's ids of what the spool names. They are noted as used, in case that their definitions are lost. */
+uint32_t emit_comm_ref(struct emitter *emitter, uint32_t id);
+uint32_t emit_win_ref(struct emitter *emitter, uint32_t id);
+uint32_t emit_file_ref(struct emitter *emitter, uint32_t id);
+uint32_t emit_rank_ref(int32_t peer);
+/* Ranks of an intercommunicator are those of the remote group. */
+uint32_t emit_peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer);
+uint32_t emit_root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags);
+
+/* MPI-IO. */
+
+/* Its `comm` is a WW_FILE id. */
+static inline bool emit_is_on_file(const struct ww_call *call)
+{
+    enum ww_class class = call_info(call->call)->class;
+    return ((class == WW_IO || class == WW_IO_COLLECTIVE) && call->call != WW_ID_File_open) ||
+           call->call == WW_ID_File_seek;
+}
+
+/* What is known of a file; NULL when its WW_FILE is lost. */
+static inline struct emit_file *emit_file(const struct emitter *emitter, uint32_t id)
+{
+    const uint64_t *index = map_get(&emitter->file_of, id);
+    return index ? &emitter->files.at[*index - 1] : NULL;
+}
+
+/* At the entry of a call on a file; `request`: the one it started, or NULL. */
+void emit_io_begin(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
+                   const struct request *request, uint64_t t);
+/* At the return of any call: operations, and files opened, closed and deleted. */
+void emit_io_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t);
+/* In the call that completed the request of an operation. */
+void emit_io_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
+                      const struct ww_done *done, uint64_t t);
+
+/* Requests of all kinds. */
+
+/* Of those that calls of this row start. */
+enum request_kind emit_request_kind(const struct call_info *info);
+/* Persistent: the call makes what MPI_Start will start. */
+bool emit_request_is_template(const struct call_info *info);
+struct request emit_request_of(const struct ww_call *call);
+/* Writes the record that a request begins with and gives it its id. */
+void emit_request_begin(struct emitter *emitter, struct emit_location *location, struct request *request, uint64_t t);
+/* Writes the record that it ends with, where `done` says how, and gives its id free. */
+void emit_request_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
+                           const struct ww_done *done, uint64_t t);
+
+/* One-sided communication. */
+
+/* At the entry of a call that puts, gets or accumulates; `request`: the one it started, or NULL. */
+void emit_rma_operation(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                        const struct request *request, uint64_t t);
+/* At the return of any call: windows made and freed, and synchronisation. */
+void emit_rma_leave(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit, uint64_t t);
