@@ -37,6 +37,14 @@ static MPI_File open_new(int mode)
     return file;
 }
 
+/* What others have written is there to be read. */
+static void wait_for_writers(MPI_File file)
+{
+    OK(MPI_File_sync(file));
+    OK(MPI_Barrier(WORLD));
+    OK(MPI_File_sync(file));
+}
+
 static void split_collectives(void)
 {
     int out[4] = {rank, rank + 1, rank + 2, rank + 3}, in[4] = {0}, n;
@@ -49,10 +57,11 @@ static void split_collectives(void)
     OK(MPI_File_read_at_all_begin(file, rank * 16, in, 4, MPI_INT));
     OK(MPI_File_read_at_all_end(file, in, MPI_STATUS_IGNORE));
     CHECK(memcmp(in, out, sizeof in) == 0);
+    wait_for_writers(file);
     OK(MPI_File_seek(file, right() * 16, MPI_SEEK_SET));
     OK(MPI_File_read_all_begin(file, in, 4, MPI_INT));
     OK(MPI_File_read_all_end(file, in, &status));
-    CHECK(in[0] == right());
+    CHECK(in[0] == right() && in[1] == right() + 1 && in[2] == right() + 2 && in[3] == right() + 3);
     OK(MPI_File_seek(file, rank * 16, MPI_SEEK_SET));
     OK(MPI_File_write_all_begin(file, out, 4, MPI_INT));
     OK(MPI_File_write_all_end(file, out, MPI_STATUS_IGNORE));
@@ -95,6 +104,7 @@ static void views(void)
     OK(MPI_File_set_atomicity(file, 1));
     OK(MPI_File_get_atomicity(file, &flag));
     CHECK(flag && extent == 4);
+    wait_for_writers(file);
     OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
     OK(MPI_File_read_at(file, size + right(), in, 1, MPI_INT, MPI_STATUS_IGNORE));
     CHECK(in[0] == 10 + right());
@@ -121,8 +131,7 @@ static void shared_pointers(void)
     MPI_File file = open_new(MPI_MODE_DELETE_ON_CLOSE);
     OK(MPI_File_iwrite_shared(file, &value, 1, MPI_INT, &request));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    OK(MPI_File_sync(file));
-    OK(MPI_Barrier(WORLD));
+    wait_for_writers(file);
     OK(MPI_File_get_position_shared(file, &at));
     CHECK(at == 4 * size);
     OK(MPI_Barrier(WORLD));
@@ -159,6 +168,7 @@ static void files_at_once(void)
     OK(MPI_File_seek(file, -8, MPI_SEEK_CUR));
     OK(MPI_File_iread_all(file, in, 2, MPI_INT, &r[0]));
     OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+    wait_for_writers(file); /* the end of the file moves until all have written */
     OK(MPI_File_seek(file, 0, MPI_SEEK_END));
     OK(MPI_File_read(file, in, 2, MPI_INT, &status)); /* nothing is left */
     OK(MPI_Get_count(&status, MPI_INT, &n));
