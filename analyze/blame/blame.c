@@ -31,7 +31,7 @@ static void blame_clock(const struct path_class *class, struct steps *steps, str
 
 /* Positive remainders, apart: who waits in a loop of MPI_Win_sync waits for somebody that is not known. */
 struct longer {
-    double known_ns, spinning_ns;
+    double known_ns, open_ns;
 };
 
 static struct longer longer_of(const struct sites *sites, const struct sparse *net, const struct sparse *late)
@@ -39,19 +39,19 @@ static struct longer longer_of(const struct sites *sites, const struct sparse *n
     struct longer longer = {0};
     for (size_t i = 0; i < net->n; i++)
         if (net->at[i].ns > 0 && sparse_get(late, net->at[i].key) > 0)
-            *(sites_step_is_spinning(sites, (uint32_t)net->at[i].key) ? &longer.spinning_ns : &longer.known_ns) +=
+            *(sites_step_is_open(sites, (uint32_t)net->at[i].key) ? &longer.open_ns : &longer.known_ns) +=
                 net->at[i].ns;
     return longer;
 }
 
 /* How much of a remainder is blamed. For what it is not known whom it waits for, that is what nothing else explains:
  * it may be the waiting process itself. */
-static double part_blamed(const struct longer *longer, double waiting_ns, bool is_spinning)
+static double part_blamed(const struct longer *longer, double waiting_ns, bool is_open)
 {
-    bool may_leave_over = longer->spinning_ns > 0;
-    if (!is_spinning)
+    bool may_leave_over = longer->open_ns > 0;
+    if (!is_open)
         return waiting_ns > longer->known_ns && may_leave_over ? 1 : waiting_ns / longer->known_ns;
-    return waiting_ns > longer->known_ns ? (waiting_ns - longer->known_ns) / longer->spinning_ns : 0;
+    return waiting_ns > longer->known_ns ? (waiting_ns - longer->known_ns) / longer->open_ns : 0;
 }
 
 double blame_share(const struct path_class *class, const struct sites *sites, struct sparse *blame)
@@ -60,14 +60,14 @@ double blame_share(const struct path_class *class, const struct sites *sites, st
     blame_net(class, &net);
     blame_late_totals(class, &late);
     struct longer longer = longer_of(sites, &net, &late);
-    bool is_explained = longer.known_ns + longer.spinning_ns > 0;
+    bool is_explained = longer.known_ns + longer.open_ns > 0;
     for (size_t i = 0; i < class->terms.n && is_explained; i++) {
         const struct term *term = &class->terms.at[i];
         uint32_t step = key_atom(term->key);
         double remainder_ns = sparse_get(&net, step);
         if (!(term->key & KEY_WAITING) && term->ns > 0 && remainder_ns > 0)
             sparse_add(blame, term->key,
-                       remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_spinning(sites, step)) *
+                       remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)) *
                            (term->ns / sparse_get(&late, step)));
     }
     if (!is_explained)
@@ -77,7 +77,7 @@ double blame_share(const struct path_class *class, const struct sites *sites, st
     sparse_release(&late);
     if (!is_explained)
         return class->waiting_ns;
-    return longer.known_ns + (class->waiting_ns > longer.known_ns ? longer.spinning_ns : 0);
+    return longer.known_ns + (class->waiting_ns > longer.known_ns ? longer.open_ns : 0);
 }
 
 static int remainder_compare(const void *a, const void *b)

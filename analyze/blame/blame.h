@@ -6,7 +6,8 @@
  * code are netted first, whatever process ran them: what the waiting process did as well is not to blame. The waiting
  * is shared out over the positive remainders in proportion (Boehme et al. 2016, after Meira et al. 1996); a step's part
  * goes to the late processes in proportion to their time in it. The parts of a class sum to its waiting. Waiting for
- * shared memory to change, which may be waiting for the waiting process, is blamed for what the others leave over.
+ * shared memory to change, or in a wait of which it is not known what ends it, may be waiting for the waiting process:
+ * it is blamed for what the others leave over.
  *
  * Redundant (Meira et al.): pairs of equal code are removed from the smallest difference up while what remains still
  * accounts for 95 % of the waiting. This is for presentation; blame is shared out before.

@@ -86,7 +86,7 @@ static uint32_t cause_base(struct causes *causes, uint32_t step)
 {
     struct sites *sites = causes->input->sites;
     struct step_key key = *steps_key(causes->steps, steps_base(causes->steps, step));
-    if (key.what == WHAT_SITE)
+    if (key.what == WHAT_SITE || key.what == WHAT_WAIT)
         key.id = sites_innermost(sites, key.id);
     if (key.what == WHAT_GAP) {
         const uint32_t *pair = sites_pair_at(sites, key.id);

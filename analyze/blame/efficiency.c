@@ -18,7 +18,8 @@ static double terms_outside_mpi(struct pools *pools, const struct sparse *terms)
     for (size_t i = 0; i < terms->n; i++) {
         struct term single;
         struct shares shares = pools_expand(pools, (uint32_t)terms->at[i].key, &single);
-        bool is_mpi = shares.n && steps_key(pools->sites->steps, (uint32_t)shares.at[0].key)->what == WHAT_SITE;
+        uint32_t what = shares.n ? steps_key(pools->sites->steps, (uint32_t)shares.at[0].key)->what : WHAT_GAP;
+        bool is_mpi = what == WHAT_SITE || what == WHAT_WAIT;
         outside_ns += is_mpi ? 0 : terms->at[i].ns;
     }
     return outside_ns;

@@ -257,6 +257,9 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
     case WHAT_CLOCK:
         step.label = "clock error";
         break;
+    case WHAT_WAIT:
+        step.label = arena_printf(arena, "waiting in %s, for what is not known", names_site_text(sites, arena, key.id));
+        break;
     }
     return step;
 }

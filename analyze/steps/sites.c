@@ -216,6 +216,11 @@ bool sites_step_is_spinning(const struct sites *sites, uint32_t step)
     return region != TRACE_NONE && strstr(sites->trace->regions[region].name, "Win_sync");
 }
 
+bool sites_step_is_open(const struct sites *sites, uint32_t step)
+{
+    return steps_key(sites->steps, step)->what == WHAT_WAIT || sites_step_is_spinning(sites, step);
+}
+
 bool sites_is_start(const struct sites *sites, uint32_t site)
 {
     return sites_at(sites, site)->region == TRACE_NONE;

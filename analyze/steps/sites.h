@@ -59,6 +59,8 @@ const struct site *sites_at(const struct sites *sites, uint32_t site);
 /* True for time in a loop of MPI_Win_sync: it waits for what another process is to write into memory that they share.
  */
 bool sites_step_is_spinning(const struct sites *sites, uint32_t step);
+/* True for time that may be waiting for anybody, the process itself among them that waits for its end. */
+bool sites_step_is_open(const struct sites *sites, uint32_t step);
 /* No call: what follows it is the start of a process or a thread. */
 bool sites_is_start(const struct sites *sites, uint32_t site);
 /* The same call whoever led to it: only the innermost frame is kept. */

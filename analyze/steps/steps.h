@@ -20,6 +20,7 @@ enum step_what {
     WHAT_START, /* before the first event of a process */
     WHAT_OFF,   /* while the program had switched recording off */
     WHAT_CLOCK, /* effects seen before their causes */
+    WHAT_WAIT,  /* in a wait that was not over, and of which it is not known yet what ended it */
 };
 
 struct step_key {

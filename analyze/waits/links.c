@@ -52,9 +52,16 @@ void point_drop(struct links *links, struct point *point)
 
 void point_set(struct links *links, struct point *point, struct chain_node *node)
 {
+    struct chain_node *before = point->node;
     point->node = chain_hold(node);
     point->is_set = true;
+    chain_drop(&links->chain, before);
     links_wake(links, &point->sleepers);
+}
+
+void point_set_for_now(struct point *point, struct chain_node *node)
+{
+    point->node = chain_hold(node);
 }
 
 void links_unsleep(struct links *links, struct sleepers *sleepers, uint32_t lane)

@@ -28,8 +28,8 @@ struct point {
     uint64_t time_ns;
     uint32_t lane, rank;
     uint32_t holds;
-    bool is_set;             /* replayed: node is valid */
-    struct chain_node *node; /* held */
+    bool is_set;             /* replayed: node is final */
+    struct chain_node *node; /* held; before it is set: NULL, or what it is as long as a wait around it goes on */
     struct sleepers sleepers;
 };
 
@@ -49,6 +49,8 @@ void links_unsleep(struct links *links, struct sleepers *sleepers, uint32_t lane
 struct point *point_make(struct links *links, uint32_t lane, uint32_t rank, uint64_t time_ns);
 struct point *point_hold(struct point *point);
 void point_drop(struct links *links, struct point *point);
+/* Both hold the node. What was only for now is settled by a set. */
 void point_set(struct links *links, struct point *point, struct chain_node *node);
+void point_set_for_now(struct point *point, struct chain_node *node);
 /* Keeps the comeback, with a hold, instead of the one before. */
 void comeback_set(struct links *links, struct comeback *at, struct comeback comeback);

@@ -9,9 +9,16 @@ void polling_begin(struct polling *polling, struct chain_node *node, uint32_t si
     polling->n_parts = 0;
 }
 
-void polling_end(struct polling *polling, struct chain *chain)
+void polling_end(struct polling *polling, struct links *links)
 {
-    chain_drop(chain, polling->node);
+    for (size_t i = 0; i < polling->points.n; i++) {
+        struct point *point = polling->points.at[i];
+        if (!point->is_set)
+            point_set(links, point, point->node);
+        point_drop(links, point);
+    }
+    polling->points.n = polling->n_wanted = 0;
+    chain_drop(&links->chain, polling->node);
     polling->node = NULL;
     polling->n_parts = 0;
 }
@@ -22,6 +29,7 @@ void polling_release(struct polling *polling)
         sparse_release(&polling->parts[i].atoms);
         sparse_release(&polling->parts[i].counts);
     }
+    vec_release(&polling->points);
 }
 
 static void spent_add(struct spent *spent, const struct spent *more)
@@ -35,6 +43,7 @@ static void spent_add(struct spent *spent, const struct spent *more)
 static void part_join(struct polling_part *part, struct polling_part *next)
 {
     part->to_ns = next->to_ns;
+    part->is_stretch = false;
     sparse_absorb(&part->atoms, &next->atoms);
     sparse_absorb(&part->counts, &next->counts);
     spent_add(&part->spent, &next->spent);
@@ -72,9 +81,40 @@ struct polling_part *polling_add(struct polling *polling, uint64_t to_ns)
     return part;
 }
 
-double polling_part_after(const struct polling_part *part, uint64_t at_ns)
+/* Nobody else holds them. */
+static void forget_unwanted(struct polling *polling, struct links *links)
 {
-    if (at_ns <= part->from_ns)
-        return 1;
-    return at_ns >= part->to_ns ? 0 : (double)(part->to_ns - at_ns) / (double)(part->to_ns - part->from_ns);
+    size_t n = 0;
+    for (size_t i = 0; i < polling->points.n; i++) {
+        struct point *point = polling->points.at[i];
+        if (point->holds > 1)
+            polling->points.at[n++] = point;
+        else
+            point_drop(links, point);
+    }
+    polling->points.n = polling->n_wanted = n;
+}
+
+void polling_add_point(struct polling *polling, struct links *links, struct point *point, struct chain_node *node)
+{
+    enum { FEW = 16 };
+    if (polling->points.n > FEW + 2 * polling->n_wanted)
+        forget_unwanted(polling, links);
+    point_set_for_now(point, node);
+    *vec_push(&polling->points) = point_hold(point);
+}
+
+double polling_part_between(const struct polling_part *part, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t begin_ns = from_ns > part->from_ns ? from_ns : part->from_ns;
+    uint64_t end_ns = to_ns < part->to_ns ? to_ns : part->to_ns;
+    return end_ns > begin_ns ? (double)(end_ns - begin_ns) / (double)(part->to_ns - part->from_ns) : 0;
+}
+
+const struct polling_part *polling_stretch_before(const struct polling *polling, uint64_t at_ns)
+{
+    for (uint32_t i = 0; i < polling->n_parts; i++)
+        if (polling->parts[i].to_ns == at_ns && polling->parts[i].is_stretch)
+            return &polling->parts[i];
+    return NULL;
 }

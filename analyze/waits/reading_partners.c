@@ -11,11 +11,13 @@
 /* Kinds of operations (struct progress_part). */
 static const uint64_t kind_message = (uint64_t)2 << 62, kind_collective = (uint64_t)3 << 62;
 
-static struct progress_part part_under_way(const struct reading *reading)
+/* From when the call had nothing else to wait for: since it, or its polls, began, or later for certain. */
+static struct progress_part part_under_way(const struct reading *reading, uint64_t certain_ns)
 {
     uint64_t since_ns = reading->polls_since_ns ? reading->polls_since_ns : reading->call->enter_ns;
+    uint64_t from_ns = certain_ns > since_ns ? certain_ns : since_ns;
     return (struct progress_part){
-        .enter_ns = since_ns, .leave_ns = reading->call->leave_ns, .idle = &reading->call->idle};
+        .enter_ns = from_ns, .leave_ns = reading->call->leave_ns, .idle = &reading->call->idle};
 }
 
 /* A damaged archive may lack a rank's main thread. */
@@ -47,14 +49,14 @@ static void need_comeback(struct reader *reader, struct reading *reading, const 
         return;
     struct point *point = progress_judge(&reader->progress, part, may_end ? came : (struct comeback){0});
     if (point)
-        reading_need(reading, (struct need){.kind = NEED_TARGET, .point = point_hold(point)});
+        reading_need(reading, (struct need){.kind = NEED_TARGET, .point = point_hold(point), .from_ns = came.left_ns});
 }
 
 void reading_need_sender(struct reader *reader, struct reading *reading, const struct message *message)
 {
     if (!message->send || message->source == message->destination)
         return;
-    struct progress_part part = part_under_way(reading);
+    struct progress_part part = part_under_way(reading, message->send->time_ns);
     part.kind = message_kind(reader, message, SENDER);
     struct comeback came =
         message->is_sent ? message->sender_came : progress_comeback(&reader->progress, message->source);
@@ -68,7 +70,7 @@ void reading_need_receiver(struct reader *reader, struct reading *reading, const
 {
     if (message->source == message->destination)
         return;
-    struct progress_part part = part_under_way(reading);
+    struct progress_part part = part_under_way(reading, message->receive ? message->receive->time_ns : 0);
     part.kind = message_kind(reader, message, RECEIVER);
     struct comeback came = progress_comeback(&reader->progress, message->destination);
     uint64_t needed_until_ns = message->receive ? message->done_ns : UINT64_MAX;
@@ -103,12 +105,19 @@ static void remember_comeback(struct reader *reader, uint32_t lane, struct gathe
         comeback_set(reader->replay->links, &gathering->came, mine);
 }
 
+/* Of the members that have come so far; of a rooted collective that is too late for some of them. */
+static uint64_t last_start(const struct gathering *gathering)
+{
+    const struct point *last = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];
+    return last && waits_need_all(gathering->coll) ? last->time_ns : 0;
+}
+
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
 {
     struct reading *reading = &reader->readings[lane];
     if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
         return;
-    struct progress_part part = part_under_way(reading);
+    struct progress_part part = part_under_way(reading, last_start(gathering));
     part.kind = kind_collective | (uint64_t)gathering->coll << 32 | gathering->comm;
     bool is_away = false;
     struct comeback last = {0};

@@ -108,12 +108,13 @@ static void passive_targets(struct reader *reader, uint32_t rank, struct reading
             *vec_push(&reading->worked) = list.at[i];
 }
 
-static void wait_for_lock(struct reader *reader, struct reading *reading, uint32_t rank, struct lock lock)
+static void wait_for_lock(struct reader *reader, struct reading *reading, uint32_t rank, struct lock lock,
+                          bool is_inferred)
 {
     const struct call *call = reading->call;
     struct lock_wait *wait = locks_wait(reader->replay->locks, rank, lock, call->enter_ns, call->leave_ns);
     if (wait)
-        reading_need(reading, (struct need){.kind = NEED_LOCK, .lock_wait = wait});
+        reading_need(reading, (struct need){.kind = NEED_LOCK, .lock_wait = wait, .is_inferred = is_inferred});
 }
 
 /* Where locks are deferred, whatever needs one may wait for it. */
@@ -123,7 +124,7 @@ static void wait_for_deferred_locks(struct reader *reader, struct reading *readi
     for (size_t i = 0; i < reading->worked.n; i++) {
         struct lock lock = {.window = reading->worked.at[i].window, .target = reading->worked.at[i].target};
         if (locks_are_deferred(locks, lock.window) && locks_find(locks, rank, &lock))
-            wait_for_lock(reader, reading, rank, lock);
+            wait_for_lock(reader, reading, rank, lock, true);
     }
 }
 
@@ -151,7 +152,7 @@ static void passive_sync_end(struct reader *reader, uint32_t lane, struct readin
     passive_targets(reader, rank, reading);
     if (call->class == WW_RMA_LOCK) {
         locks_take(locks, rank, lock);
-        wait_for_lock(reader, reading, rank, lock);
+        wait_for_lock(reader, reading, rank, lock, false);
     } else if (!locks_find(locks, rank, &lock)) {
         return;
     } else {

@@ -150,7 +150,7 @@ static bool call_needs_node(const struct queue_of_calls *lane, const struct call
 
 static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane)
 {
-    polling_end(&lane->polling, &replay->links->chain);
+    polling_end(&lane->polling, replay->links);
 }
 
 /* A poll goes on as long as little happens between its calls. */
@@ -174,6 +174,7 @@ static void lane_check_polling(struct replay *replay, struct queue_of_calls *lan
     sparse_add_all(&part->atoms, &call->before, 1);
     sparse_add_all(&part->counts, &call->counts, 1);
     part->spent = call->spent;
+    part->is_stretch = true;
 }
 
 static const struct queue_of_calls *lane_parent(const struct replay *replay, const struct queue_of_calls *lane)
@@ -213,8 +214,12 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     lane->now_ns = call->enter_ns;
     if (call_needs_node(lane, call))
         call->node = lane_node(replay, lane);
-    for (size_t i = 0; i < call->points.n; i++)
-        point_set(replay->links, call->points.at[i], call->node);
+    for (size_t i = 0; i < call->points.n; i++) {
+        if (lane->polling.node)
+            polling_add_point(&lane->polling, replay->links, call->points.at[i], call->node);
+        else
+            point_set(replay->links, call->points.at[i], call->node);
+    }
     if (call->is_polling && !lane->polling.node)
         polling_begin(&lane->polling, chain_hold(call->node), call->site);
     call->is_entered = true;
@@ -229,27 +234,27 @@ static void lane_spend(struct replay *replay, struct queue_of_calls *lane, uint3
 
 /* Time inside a call that nobody else is to blame for: not on a CPU, or communication. */
 static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
-                               uint64_t from_ns)
+                               uint64_t from_ns, uint64_t to_ns)
 {
     struct rank_time *rank = &replay->ranks[lane->rank];
-    double idle_ns = (double)idle_between(&call->idle, from_ns, call->leave_ns);
-    double busy_ns = (double)(call->leave_ns - from_ns) - idle_ns;
+    double idle_ns = (double)idle_between(&call->idle, from_ns, to_ns);
+    double busy_ns = (double)(to_ns - from_ns) - idle_ns;
     enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class); /* what moved is not known */
     uint32_t step = steps_put(replay->steps, state, WHAT_SITE, call->site, TRACE_NONE);
     uint32_t absent = steps_in_state(replay->steps, step, STEP_DESCHEDULED);
     lane_spend(replay, lane, step, busy_ns);
     lane_spend(replay, lane, absent, idle_ns);
     if (call->is_polling) {
-        struct polling_part *part = polling_add(&lane->polling, call->leave_ns);
+        struct polling_part *part = polling_add(&lane->polling, to_ns);
         sparse_add(&part->atoms, atom_key(lane->rank, step), part->transfer_ns = busy_ns);
         sparse_add(&part->atoms, atom_key(lane->rank, absent), part->absent_ns = idle_ns);
-        lane->polling.until_ns = call->leave_ns;
+        lane->polling.until_ns = to_ns;
     }
     rank->descheduled_ns += idle_ns;
     *(state == STEP_TRANSFER  ? &rank->transfer_ns
       : state == STEP_BLOCKED ? &rank->blocked_ns
                               : &rank->mpi_ns) += busy_ns;
-    lane->now_ns = call->leave_ns;
+    lane->now_ns = to_ns;
 }
 
 /* The waiting process goes on from where it was released: the chain of the one it waited for. */
@@ -275,47 +280,130 @@ static void lane_repair_clock(struct replay *replay, struct queue_of_calls *lane
     lane->now_ns = leave_ns;
 }
 
-/* What happened in the polls before the release was waiting; what comes after it remains the lane's own. */
-static void lane_part_polls(struct replay *replay, struct queue_of_calls *lane, uint64_t release_ns)
+/* What happened in the polls meanwhile turns out to have been waiting. */
+static void lane_take_polls_back(struct replay *replay, const struct queue_of_calls *lane, uint64_t from_ns,
+                                 uint64_t to_ns)
 {
     struct rank_time *rank = &replay->ranks[lane->rank];
     for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
         const struct polling_part *part = &lane->polling.parts[i];
-        double kept = polling_part_after(part, release_ns);
-        rank_add_spent(rank, &part->spent, kept - 1);
-        rank->transfer_ns += (kept - 1) * part->transfer_ns;
-        rank->descheduled_ns += (kept - 1) * part->absent_ns;
-        sparse_add_all(&rank->atoms, &part->atoms, kept - 1);
+        double waited = polling_part_between(part, from_ns, to_ns);
+        rank_add_spent(rank, &part->spent, -waited);
+        rank->transfer_ns -= waited * part->transfer_ns;
+        rank->descheduled_ns -= waited * part->absent_ns;
+        sparse_add_all(&rank->atoms, &part->atoms, -waited);
+    }
+}
+
+/* Goes on with what the lane did itself, in its polls and then in the call. */
+static void lane_go_on(struct replay *replay, struct queue_of_calls *lane, const struct call *call, uint64_t to_ns)
+{
+    for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
+        const struct polling_part *part = &lane->polling.parts[i];
+        double kept = polling_part_between(part, lane->now_ns, to_ns);
         if (kept == 0)
             continue;
         sparse_add_all(&lane->open, &part->atoms, kept);
         sparse_add_all(&lane->open_counts, &part->counts, kept);
         lane->open_noise_ns2 += kept * part->spent.noise_ns2;
-        lane->now_ns = part->to_ns;
+    }
+    if (to_ns >= call->enter_ns)
+        lane_spend_in_call(replay, lane, call, lane->now_ns > call->enter_ns ? lane->now_ns : call->enter_ns, to_ns);
+    lane->now_ns = to_ns;
+}
+
+/* Likewise, through the moments that others want to know the chain of. */
+static void lane_go_on_to(struct replay *replay, struct queue_of_calls *lane, const struct call *call, uint64_t to_ns)
+{
+    for (size_t i = 0; i < lane->polling.points.n; i++) {
+        struct point *point = lane->polling.points.at[i];
+        if (point->is_set || point->time_ns > to_ns)
+            continue;
+        lane_go_on(replay, lane, call, point->time_ns);
+        struct chain_node *node = lane_node(replay, lane);
+        point_set(replay->links, point, node);
+        chain_drop(&replay->links->chain, node);
+    }
+    lane_go_on(replay, lane, call, to_ns);
+}
+
+/* Inside a wait a process does nothing that others could wait for, but for what it was outside MPI for last. */
+static void lane_set_waiting_point(struct replay *replay, struct queue_of_calls *lane, struct chain_node *begin,
+                                   struct point *point)
+{
+    struct sparse terms = {0};
+    const struct polling_part *stretch = polling_stretch_before(&lane->polling, point->time_ns);
+    uint64_t from_ns = stretch && stretch->from_ns > begin->time_ns ? stretch->from_ns : begin->time_ns;
+    double outside = stretch ? polling_part_between(stretch, from_ns, point->time_ns) : 0;
+    uint64_t until_ns = stretch ? from_ns : point->time_ns;
+    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_WAIT, lane->polling.site, TRACE_NONE);
+    sparse_add(&terms, atom_key(lane->rank, step), (double)(until_ns - begin->time_ns));
+    if (stretch)
+        sparse_add_all(&terms, &stretch->atoms, outside);
+    struct chain_node *node = chain_extend(&replay->links->chain, begin, point->time_ns, &terms,
+                                           stretch ? outside * stretch->spent.noise_ns2 : 0);
+    point_set(replay->links, point, node);
+    chain_drop(&replay->links->chain, node);
+}
+
+static void lane_set_waiting_points(struct replay *replay, struct queue_of_calls *lane, struct chain_node *begin,
+                                    uint64_t to_ns)
+{
+    for (size_t i = 0; i < lane->polling.points.n; i++) {
+        struct point *point = lane->polling.points.at[i];
+        if (!point->is_set && point->time_ns >= begin->time_ns && point->time_ns <= to_ns)
+            lane_set_waiting_point(replay, lane, begin, point);
     }
 }
 
+/* Back to where the lane began to wait, or to poll: what it was released by is known now. */
+static void lane_rewind(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
+{
+    struct chain_node *begin = chain_hold(lane->polling.node ? lane->polling.node : call->node);
+    sparse_clear(&lane->open);
+    sparse_clear(&lane->open_counts);
+    lane->open_noise_ns2 = 0;
+    chain_drop(&replay->links->chain, lane->tip);
+    lane->tip = begin;
+    lane->now_ns = begin->time_ns;
+}
+
 static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
-                      const struct release *release)
+                      const struct release *release, struct chain_node *begin)
 {
     const struct point *point = release->point;
-    const struct polling *polling = lane->polling.node ? &lane->polling : NULL;
-    uint64_t begin_ns = polling ? polling->since_ns : call->enter_ns;
     uint64_t end_ns = point->time_ns < call->leave_ns ? point->time_ns : call->leave_ns;
     struct wait wait = {.rank = lane->rank,
-                        .site = polling ? polling->site : call->site,
+                        .site = lane->polling.node ? lane->polling.site : call->site,
                         .kind = release->kind,
-                        .begin_ns = begin_ns,
-                        .dur_ns = end_ns - begin_ns,
-                        .begin = polling ? polling->node : call->node,
+                        .begin_ns = begin->time_ns,
+                        .dur_ns = end_ns - begin->time_ns,
+                        .begin = begin,
                         .released_by = point};
     replay->sink.add(replay->sink.context, release->gathering ? &release->gathering->occurrence : NULL, &wait);
     replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
+    lane_take_polls_back(replay, lane, wait.begin_ns, end_ns);
     lane_adopt(replay, lane, point);
-    if (polling)
-        lane_part_polls(replay, lane, point->time_ns);
     if (lane->now_ns > call->leave_ns)
         lane_repair_clock(replay, lane, call->leave_ns);
+}
+
+/* What this call waited for next, after what the lane did itself before. Returns what to sleep on before that can be
+ * explained. */
+static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_calls *lane, struct call *call)
+{
+    const struct release *release = &call->releases.at[call->n_waited];
+    if (release->from_ns > lane->now_ns)
+        lane_go_on_to(replay, lane, call, release->from_ns);
+    struct chain_node *begin = lane_node(replay, lane);
+    lane_set_waiting_points(replay, lane, begin, release->point->time_ns);
+    struct sleepers *unknown = release->point->is_set || call->is_forced ? NULL : &release->point->sleepers;
+    if (!unknown)
+        call->n_waited++;
+    if (!unknown && release->point->node)
+        lane_wait(replay, lane, call, release, begin);
+    chain_drop(&replay->links->chain, begin);
+    return unknown;
 }
 
 /* Nobody wants its waiting explained: it goes on as time of its own. */
@@ -328,21 +416,39 @@ static void lane_pass_over(struct replay *replay, struct queue_of_calls *lane, c
     lane_stop_polling(replay, lane);
 }
 
-static void lane_leave(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
-                       const struct release *release)
+/* Returns what to sleep on before it can go on. */
+static struct sleepers *lane_leave(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
-    uint64_t from_ns = call->enter_ns;
     if (call->is_off) {
         lane_pass_over(replay, lane, call);
-        return;
+        return NULL;
     }
-    if (release->point) {
-        lane_wait(replay, lane, call, release);
-        from_ns = lane->now_ns;
+    while (call->n_waited < call->releases.n) {
+        struct sleepers *unknown = lane_wait_next(replay, lane, call);
+        if (unknown)
+            return unknown;
     }
-    lane_spend_in_call(replay, lane, call, from_ns);
+    if (call->releases.n)
+        lane_go_on_to(replay, lane, call, call->leave_ns);
+    else
+        lane_go_on(replay, lane, call, call->leave_ns);
     if (!call->is_polling)
         lane_stop_polling(replay, lane);
+    return NULL;
+}
+
+/* What the call waited for, in what order. Returns what to sleep on before that is known. */
+static struct sleepers *lane_judge(struct replay *replay, uint32_t at, struct call *call)
+{
+    struct queue_of_calls *lane = &replay->lanes[at];
+    uint64_t from_ns = lane->polling.node ? lane->polling.since_ns : call->enter_ns;
+    struct sleepers *unknown = waits_find_releases(&replay->relays, call, at, from_ns, &call->releases);
+    if (unknown)
+        return unknown;
+    call->is_judged = true;
+    if (call->releases.n && !call->is_off)
+        lane_rewind(replay, lane, call);
+    return NULL;
 }
 
 /* Runs calls of one location until it must sleep. */
@@ -351,16 +457,15 @@ static void lane_run(struct replay *replay, uint32_t at)
     struct queue_of_calls *lane = &replay->lanes[at];
     while (lane->first) {
         struct call *call = lane->first;
-        struct release release;
         if (!call->is_entered)
             lane_enter(replay, lane, call);
-        uint64_t from_ns = lane->polling.node ? lane->polling.since_ns : call->enter_ns;
-        lane->asleep_on = waits_find_release(&replay->relays, call, at, from_ns, &release);
+        lane->asleep_on = call->is_judged ? NULL : lane_judge(replay, at, call);
+        if (!lane->asleep_on)
+            lane->asleep_on = lane_leave(replay, lane, call);
         if (lane->asleep_on) {
             links_sleep(replay->links, lane->asleep_on, at);
             return;
         }
-        lane_leave(replay, lane, call, &release);
         lane->first = call->next;
         if (!lane->first)
             lane->last = NULL;

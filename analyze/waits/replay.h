@@ -4,6 +4,11 @@
  * the call ends, or when another process's does; meanwhile calls queue up, for each location in order. The first of a
  * queue is entered (its points get their chain), then, when what it depends on has been entered too, resolved: it
  * waited for the latest of what released it, or for nothing. Queues are as long as processes are apart.
+ *
+ * Certain before inferred: a wait is explained up to its certain release first (waits.h), and what is inferred explains
+ * only what is left. Whoever goes on from a process that polls needs to know what led that one there, which is known
+ * when its polling has found something; so points inside a polling are set at its end, in the order of time, as far as
+ * what that depends on has been set. All dependences lead back in time, so that somebody can always go on.
  */
 #pragma once
 #include "analyze/waits/gatherings.h"
@@ -24,7 +29,23 @@ struct need {
     struct lock_wait *lock_wait;
     struct point *point;                     /* the target's return to MPI; the member that relays */
     bool is_judged;                          /* whether there is one */
+    bool is_inferred;                        /* a lock that may have been deferred */
+    uint64_t from_ns;                        /* when the target had left MPI */
     const struct trace_neighbors *neighbors; /* of this member, for a neighbourhood collective; NULL = unknown */
+};
+
+/* What a call waited for. */
+struct release {
+    struct point *point; /* held by the call's needs */
+    enum wait_kind kind;
+    uint64_t from_ns; /* it was not waited for before */
+    struct gathering *gathering;
+};
+
+/* In the order of time: the certain one, then the one that is inferred. */
+struct releases {
+    struct release at[2];
+    uint32_t n;
 };
 
 struct call {
@@ -35,8 +56,11 @@ struct call {
     bool is_polling;   /* nothing but failing polls, or a probe: what follows ends the wait */
     bool is_after_nap; /* the poll before was of the same loop, however long ago */
     bool is_entered, is_forced;
-    bool is_off;  /* recording was switched off: it is matched, but its time is not explained */
-    bool is_open; /* never left: the trace ends inside */
+    bool is_off;    /* recording was switched off: it is matched, but its time is not explained */
+    bool is_open;   /* never left: the trace ends inside */
+    bool is_judged; /* what it waited for is known, */
+    struct releases releases;
+    uint32_t n_waited; /* so many of these waits have been explained */
     struct idle idle;
     struct sparse before; /* atoms since the call before */
     struct sparse counts; /* bins since they were last taken */

@@ -135,14 +135,24 @@ static bool class_is_epoch(enum ww_class class)
 }
 
 /* A message that is too large to be buffered moves when its receive has been posted and the receiver is inside MPI. */
-static struct point *rendezvous(const struct message *message, const struct call *call)
+static bool was_posted_before(const struct message *message, const struct call *call)
 {
-    bool was_posted = message->receive && message->receive->time_ns <= call->enter_ns;
-    return was_posted ? message->finish : message->receive;
+    return message->receive && message->receive->time_ns <= call->enter_ns;
 }
 
+static struct point *rendezvous(const struct message *message, const struct call *call)
+{
+    return was_posted_before(message, call) ? message->finish : message->receive;
+}
+
+/* What one need may have been waited for: for certain, and beyond that. */
+struct candidates {
+    struct release certain, inferred;
+};
+
 /* Whom the library's tree made this member wait for beyond the root. False while it is not known. */
-static bool relay_release(struct relays *relays, struct need *need, const struct call *call, struct release *release)
+static bool relay_release(struct relays *relays, struct need *need, const struct call *call,
+                          struct candidates *candidates)
 {
     struct gathering *gathering = need->gathering;
     enum pattern pattern = coll_pattern(gathering->coll);
@@ -153,45 +163,53 @@ static bool relay_release(struct relays *relays, struct need *need, const struct
     if (!gathering->is_complete)
         return false;
     if (!need->is_judged) {
-        uint64_t root_ns = release->point ? release->point->time_ns : 0;
+        uint64_t root_ns = candidates->certain.point ? candidates->certain.point->time_ns : 0;
         uint64_t from_ns = root_ns > call->enter_ns ? root_ns : call->enter_ns;
         struct evidence_call judged = {from_ns, call->leave_ns, &call->idle};
         struct point *point = relays_find(relays, gathering, need->index, &judged);
         need->point = point ? point_hold(point) : NULL;
         need->is_judged = true;
     }
-    if (need->point)
-        *release = (struct release){.point = need->point, .kind = WAIT_LATE_MEMBER, .gathering = gathering};
+    candidates->inferred = (struct release){.point = need->point, .kind = WAIT_LATE_MEMBER, .gathering = gathering};
     return true;
 }
 
-static struct sleepers *need_release(struct relays *relays, struct need *need, const struct call *call,
-                                     struct release *release)
+static struct sleepers *gathering_candidates(struct relays *relays, struct need *need, const struct call *call,
+                                             struct candidates *candidates)
+{
+    struct gathering *gathering = need->gathering;
+    candidates->certain = (struct release){.kind = gathering_kind(gathering), .gathering = gathering};
+    if (gathering_release(need, &candidates->certain.point))
+        return relay_release(relays, need, call, candidates) ? NULL : &gathering->sleepers;
+    return pattern_is_whole(coll_pattern(gathering->coll)) ? &gathering->sleepers : &gathering->arrivals;
+}
+
+static struct sleepers *need_candidates(struct relays *relays, struct need *need, const struct call *call,
+                                        struct candidates *candidates)
 {
     struct message *message = need->message;
-    *release = (struct release){0};
+    *candidates = (struct candidates){0};
     switch (need->kind) {
     case NEED_SEND:
-        *release = (struct release){.point = message->is_lost ? NULL : message->send,
-                                    .kind = class_is_epoch(call->class) ? WAIT_RMA : WAIT_LATE_SENDER};
-        return release->point || message->is_lost ? NULL : &message->sleepers;
-    case NEED_RECEIVE:
-        *release = (struct release){.point = rendezvous(message, call), .kind = WAIT_LATE_RECEIVER};
-        return release->point ? NULL : &message->sleepers;
+        candidates->certain = (struct release){.point = message->is_lost ? NULL : message->send,
+                                               .kind = class_is_epoch(call->class) ? WAIT_RMA : WAIT_LATE_SENDER};
+        return message->send || message->is_lost ? NULL : &message->sleepers;
+    case NEED_RECEIVE: {
+        struct release *to = was_posted_before(message, call) ? &candidates->inferred : &candidates->certain;
+        *to = (struct release){.point = rendezvous(message, call), .kind = WAIT_LATE_RECEIVER};
+        return to->point ? NULL : &message->sleepers;
+    }
     case NEED_LOCK:
-        *release = (struct release){.point = need->lock_wait->release, .kind = WAIT_LOCK};
+        *(need->is_inferred ? &candidates->inferred : &candidates->certain) =
+            (struct release){.point = need->lock_wait->release, .kind = WAIT_LOCK};
         return need->lock_wait->is_settled ? NULL : &need->lock_wait->sleepers;
     case NEED_TARGET:
-        *release =
-            (struct release){.point = need->point, .kind = call->class == WW_SEND ? WAIT_LATE_RECEIVER : WAIT_PROGRESS};
+        candidates->inferred = (struct release){.point = need->point,
+                                                .kind = call->class == WW_SEND ? WAIT_LATE_RECEIVER : WAIT_PROGRESS,
+                                                .from_ns = need->from_ns};
         return NULL;
     case NEED_GATHERING:
-        release->kind = gathering_kind(need->gathering);
-        release->gathering = need->gathering;
-        if (gathering_release(need, &release->point))
-            return relay_release(relays, need, call, release) ? NULL : &need->gathering->sleepers;
-        return pattern_is_whole(coll_pattern(need->gathering->coll)) ? &need->gathering->sleepers
-                                                                     : &need->gathering->arrivals;
+        return gathering_candidates(relays, need, call, candidates);
     }
     return NULL;
 }
@@ -225,20 +243,33 @@ static bool release_counts(const struct call *call, uint32_t lane, uint64_t from
     return kind_synchronises(release->kind) || point->time_ns <= call->leave_ns;
 }
 
-struct sleepers *waits_find_release(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
-                                    struct release *release)
+static void keep_later(struct release *kept, const struct release *candidate, const struct call *call, uint32_t lane,
+                       uint64_t from_ns)
 {
-    *release = (struct release){0};
+    if (release_counts(call, lane, from_ns, candidate) &&
+        (!kept->point || candidate->point->time_ns > kept->point->time_ns))
+        *kept = *candidate;
+}
+
+struct sleepers *waits_find_releases(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
+                                     struct releases *releases)
+{
+    struct candidates last = {0};
+    *releases = (struct releases){0};
     for (size_t i = 0; i < call->needs.n && !call->is_forced; i++) {
-        struct release candidate;
-        struct sleepers *unknown = need_release(relays, &call->needs.at[i], call, &candidate);
+        struct candidates candidates;
+        struct sleepers *unknown = need_candidates(relays, &call->needs.at[i], call, &candidates);
         if (unknown)
             return unknown;
-        if (release_counts(call, lane, from_ns, &candidate) &&
-            (!release->point || candidate.point->time_ns > release->point->time_ns))
-            *release = candidate;
+        keep_later(&last.certain, &candidates.certain, call, lane, from_ns);
+        keep_later(&last.inferred, &candidates.inferred, call, lane, from_ns);
     }
-    return release->point && !release->point->is_set ? &release->point->sleepers : NULL;
+    uint64_t certain_ns = last.certain.point ? last.certain.point->time_ns : 0;
+    if (last.certain.point)
+        releases->at[releases->n++] = last.certain;
+    if (last.inferred.point && last.inferred.point->time_ns > certain_ns)
+        releases->at[releases->n++] = last.inferred;
+    return NULL;
 }
 
 bool waits_need_all(enum ww_coll coll)

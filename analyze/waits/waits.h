@@ -19,18 +19,13 @@
 #pragma once
 #include "analyze/waits/replay.h"
 
-struct release {
-    struct point *point; /* NULL = nothing was waited for */
-    enum wait_kind kind;
-    struct gathering *gathering;
-};
-
 /*
- * Finds what a call, waiting since from_ns, was released by. Returns NULL when that is settled; else what the lane must
- * sleep on before it asks again.
+ * Finds what a call, waiting since from_ns, was released by: the last of what it cannot have ended before for certain,
+ * then, if that came later, what it seems to have waited for after it (a process to come back to MPI, a member that
+ * relays, a deferred lock). Returns NULL when that is settled; else what the lane must sleep on before it asks again.
  */
-struct sleepers *waits_find_release(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
-                                    struct release *release);
+struct sleepers *waits_find_releases(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
+                                     struct releases *releases);
 /* True when nobody can have the result before all members have taken part. */
 bool waits_need_all(enum ww_coll coll);
 /* How time inside a call that is not waiting is shown. */

@@ -127,6 +127,88 @@ static void long_polling_keeps_what_comes_after_the_release(void **state)
     scene_free(scene);
 }
 
+/* A loop of MPI_Test with naps between, as it is recorded: it is parted at the last two naps. */
+static void test_with_naps(struct scene *scene, uint32_t rank, uint64_t request, uint64_t n_naps, uint64_t nap_us)
+{
+    uint64_t parted = n_naps < 2 ? n_naps : 2;
+    if (n_naps)
+        poll(scene, rank, WW_ID_Test, n_naps, scene->now_us[rank] + (n_naps - parted) * (nap_us + 1) + 1);
+    for (uint64_t i = 0; i < parted; i++) {
+        scene_work(scene, rank, "nap", scene->now_us[rank] + nap_us);
+        if (i + 1 < parted)
+            poll(scene, rank, WW_ID_Test, 0, scene->now_us[rank] + 1);
+    }
+    scene_enter(scene, rank, WW_ID_Test, scene->now_us[rank]);
+    uint64_t leave_us = scene->now_us[rank] + 1;
+    if (n_naps)
+        scene_event(scene, (struct event){.kind = EV_POLLS, .loc = rank, .time_ns = leave_us * 1000});
+    scene_event(scene, (struct event){.kind = EV_ICOLL_DONE,
+                                      .loc = rank,
+                                      .time_ns = leave_us * 1000,
+                                      .coll = WW_COLL_BARRIER,
+                                      .peer = TRACE_NONE,
+                                      .request = request});
+    scene_leave(scene, rank, WW_ID_Test, leave_us);
+}
+
+/* How many naps each member takes until a barrier that started at `start_us` is complete for it. It goes on in rounds,
+ * like those of MPI libraries that have no thread of their own: in round k a member needs that another one, 2^k before
+ * it, has come that far, and goes on when it looks. */
+static void barrier_in_rounds(const uint64_t *start_us, uint32_t n, uint64_t nap_us, uint64_t *n_naps)
+{
+    uint32_t round[SCENE_RANKS_MAX] = {0}, n_done = 0;
+    uint64_t look_us[SCENE_RANKS_MAX];
+    memcpy(look_us, start_us, n * sizeof *start_us);
+    memset(n_naps, 0, n * sizeof *n_naps);
+    while (n_done < n) {
+        uint32_t next = TRACE_NONE;
+        for (uint32_t rank = 0; rank < n; rank++)
+            if (1u << round[rank] < n && (next == TRACE_NONE || look_us[rank] < look_us[next]))
+                next = rank;
+        for (uint32_t from; 1u << round[next] < n; round[next]++) {
+            from = (next + n - (1u << round[next])) % n;
+            if (start_us[from] > look_us[next] || round[from] < round[next])
+                break;
+        }
+        n_done += 1u << round[next] >= n;
+        if (1u << round[next] < n) {
+            n_naps[next]++;
+            look_us[next] += nap_us + 1;
+        }
+    }
+}
+
+/* All start a barrier again and again, one comes late, everybody naps until it is complete. */
+static void naps_do_not_take_the_blame_of_the_late_member(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n;
+        uint64_t nap_us, short_us, long_us;
+        double least;
+    } cases[] = {{4, 200, 20000, 60000, 0.97}, {64, 2000, 20000, 200000, 0.9}, {64, 2000, 10000, 60000, 0.7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t n = cases[i].n, late = n - 1;
+        struct scene *scene = scene_make(n);
+        for (uint32_t step = 0; step < 20; step++) {
+            uint64_t start_us[SCENE_RANKS_MAX], n_naps[SCENE_RANKS_MAX], request[SCENE_RANKS_MAX];
+            for (uint32_t rank = 0; rank < n; rank++) {
+                uint64_t skew_us = (rank * 7919 + step * 104729) % 200;
+                scene_work(scene, rank, rank == late ? "long" : "short",
+                           scene->now_us[rank] + skew_us + (rank == late ? cases[i].long_us : cases[i].short_us));
+                request[rank] = scene_icollective(scene, rank, WW_ID_Ibarrier, scene->now_us[rank] + 2);
+                start_us[rank] = scene->now_us[rank];
+            }
+            barrier_in_rounds(start_us, n, cases[i].nap_us, n_naps);
+            for (uint32_t rank = 0; rank < n; rank++)
+                test_with_naps(scene, rank, request[rank], n_naps[rank], cases[i].nap_us);
+        }
+        scene_analyse(scene);
+        assert_true(scene_blame(scene, "long", late) > cases[i].least * scene->analysis->waiting_ns / 1000);
+        scene_free(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +216,7 @@ int main(void)
         cmocka_unit_test(work_between_polls_ends_the_polling),
         cmocka_unit_test(a_probe_that_succeeds_ends_the_wait),
         cmocka_unit_test(long_polling_keeps_what_comes_after_the_release),
+        cmocka_unit_test(naps_do_not_take_the_blame_of_the_late_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
