@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * whywait export: exact counts of a run as executions by source line and rank, in formats that line-coverage tools
- * read. Counts are summed over the run and over a rank's threads; frames still in flight at a thread's last
- * synchronisation are accounted for.
+ * read. Counts are summed over the run and over a rank's threads, without what ran while the program had switched
+ * recording off; calls in flight at a thread's last synchronisation are accounted for.
  */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
@@ -45,16 +45,25 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
+/* Calls in flight where something begins (-1) and where it ends (1). */
+struct border {
+    uint32_t frame;
+    int32_t sign;
+};
+
 /* What is gathered while the events go by. */
 struct gathering {
     struct arena arena;
     struct trace *trace;
     struct code *code;
     struct counts **counts; /* by module; NULL = none */
+    bool *is_off;           /* by rank: the program has switched recording off */
     struct location {
-        uint64_t *values;    /* by point of the trace */
-        uint32_t last_frame; /* of the call at which the last bins were taken */
-        bool is_taken;       /* bins came, their call has not */
+        uint64_t *values;            /* by point of the trace */
+        VEC(struct trace_bin) taken; /* bins whose call has not come yet */
+        VEC(struct border) borders;  /* of what was recorded, but for the end of the run */
+        uint32_t last_frame;         /* of the call at which the last bins were taken */
+        bool is_taken, was_off;      /* bins came; recording was off at the last call at which they did */
     } * locations;
 };
 
@@ -80,20 +89,57 @@ static void open_modules(struct gathering *g)
     }
 }
 
+static bool location_is_off(const struct gathering *g, uint32_t at)
+{
+    uint32_t rank = g->trace->locations[at].rank;
+    return rank < g->trace->n_ranks && g->is_off[rank];
+}
+
+/* What was counted while recording was off is left out. */
+static void take_bins(struct gathering *g, struct location *location, bool is_off)
+{
+    if (!location->values)
+        location->values = arena_array(&g->arena, uint64_t, g->trace->n_points);
+    for (size_t i = 0; i < location->taken.n && !is_off; i++)
+        if (location->taken.at[i].point < g->trace->n_points)
+            location->values[location->taken.at[i].point] += location->taken.at[i].value;
+    location->taken.n = 0;
+}
+
+/* The call at which bins were taken. */
+static void take_call(struct gathering *g, struct location *location, const struct event *event)
+{
+    bool is_off = location_is_off(g, event->loc);
+    take_bins(g, location, is_off);
+    if (is_off != location->was_off && location->last_frame != TRACE_NONE)
+        *vec_push(&location->borders) = (struct border){location->last_frame, is_off ? 1 : -1};
+    location->last_frame = event->frame;
+    location->was_off = is_off;
+    location->is_taken = false;
+}
+
 static void take_event(struct gathering *g, const struct event *event)
 {
     struct location *location = &g->locations[event->loc];
+    uint32_t rank = g->trace->locations[event->loc].rank;
     if (event->kind == EV_BINS) {
-        if (!location->values)
-            location->values = arena_array(&g->arena, uint64_t, g->trace->n_points);
         for (uint32_t i = 0; i < event->n_bins; i++)
-            if (event->bins[i].point < g->trace->n_points)
-                location->values[event->bins[i].point] += event->bins[i].value;
+            *vec_push(&location->taken) = event->bins[i];
         location->is_taken = true;
     } else if (event->kind == EV_ENTER && location->is_taken) {
-        location->last_frame = event->frame;
-        location->is_taken = false;
+        take_call(g, location, event);
+    } else if (event->kind == EV_CONTROL && rank < g->trace->n_ranks) {
+        g->is_off[rank] = !event->flags;
     }
+}
+
+static void take_end(struct gathering *g, uint32_t at)
+{
+    struct location *location = &g->locations[at];
+    if (location->is_taken)
+        take_bins(g, location, location_is_off(g, at));
+    if (!location->was_off && location->last_frame != TRACE_NONE)
+        *vec_push(&location->borders) = (struct border){location->last_frame, 1};
 }
 
 /* The counts of one thread in one module, added to the rank's. */
@@ -106,11 +152,13 @@ static void add_location(struct gathering *g, const struct location *location, u
     for (uint32_t p = 0; p < trace->n_points; p++)
         if (trace->points[p].module == module && location->values[p])
             *vec_push(&bins) = (struct counts_bin){trace->points[p].number, location->values[p]};
-    uint32_t n_seen = 0;
-    for (uint32_t f = location->last_frame; f < trace->n_frames && n_seen++ < trace->n_frames;
-         f = trace->frames[f].parent)
-        if (trace->frames[f].module == module && trace->frames[f].is_return)
-            *vec_push(&frames) = (struct counts_frame){trace->frames[f].address, 1};
+    for (size_t i = 0; i < location->borders.n; i++) {
+        uint32_t n_seen = 0;
+        for (uint32_t f = location->borders.at[i].frame; f < trace->n_frames && n_seen++ < trace->n_frames;
+             f = trace->frames[f].parent)
+            if (trace->frames[f].module == module && trace->frames[f].is_return)
+                *vec_push(&frames) = (struct counts_frame){trace->frames[f].address, location->borders.at[i].sign};
+    }
     counts_solve(g->counts[module], bins.at, bins.n, frames.at, frames.n, &result);
     counts_sum_add(sum, &result);
     for (size_t i = 0; i < result.faults.n; i++)
@@ -231,6 +279,7 @@ static int gather(struct gathering *g)
 {
     const struct event *event;
     g->locations = arena_array(&g->arena, struct location, g->trace->n_locations);
+    g->is_off = arena_array(&g->arena, bool, g->trace->n_ranks);
     for (uint32_t l = 0; l < g->trace->n_locations; l++)
         g->locations[l].last_frame = TRACE_NONE;
     if (!g->trace->n_points && g->trace->only)
@@ -241,6 +290,8 @@ static int gather(struct gathering *g)
     open_modules(g);
     while ((event = trace_next(g->trace)))
         take_event(g, event);
+    for (uint32_t l = 0; l < g->trace->n_locations; l++)
+        take_end(g, l);
     return 0;
 }
 
@@ -259,6 +310,10 @@ int cmd_export(int argc, char **argv)
             status = error("cannot write the counts: %s", strerror(errno));
         for (uint32_t m = 0; g.counts && m < g.trace->n_modules; m++)
             counts_close(g.counts[m]);
+        for (uint32_t l = 0; g.locations && l < g.trace->n_locations; l++) {
+            vec_release(&g.locations[l].taken);
+            vec_release(&g.locations[l].borders);
+        }
         code_close(g.code);
         trace_close(g.trace);
     }

@@ -9,7 +9,7 @@ struct file_use_key {
 
 void file_use_feed(struct file_use *use, const struct lane *lane, const struct event *event)
 {
-    if (event->kind != EV_IO || !lane->depth)
+    if (event->kind != EV_IO || !lane->depth || lane->is_off)
         return;
     struct file_use_key key = {lane->site, event->file, lane->rank};
     uint32_t id = intern_put(&use->keys, &key, sizeof key);

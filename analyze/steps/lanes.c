@@ -152,12 +152,13 @@ static void lane_bins(struct lanes *lanes, struct lane *lane, const struct event
     to->has_bins |= to == lane;
 }
 
-/* The call at which bins were taken: they are the stretch's, and so are the frames in which it began and ends. */
+/* The call at which bins were taken: they are the stretch's, and so are the frames in which it began and ends. While
+ * recording is off nobody wants them. */
 static void lane_count(struct lane *lane)
 {
     struct stretch *stretch = &lane->stretch;
-    stretch->is_counted = lane->has_bins;
-    stretch->is_count_whole = lane->has_bins && lane->was_counted;
+    stretch->is_counted = lane->has_bins && !stretch->is_off;
+    stretch->is_count_whole = stretch->is_counted && lane->was_counted;
     lane->was_counted = lane->has_bins;
     if (!lane->has_bins)
         return;
@@ -167,7 +168,10 @@ static void lane_count(struct lane *lane)
         sparse_add(&lane->bins, COUNT_FRAME | lane->frame, 1);
     lane->counted_frame = lane->frame < COUNT_FRAME ? lane->frame + 1 : 0;
     lane->has_bins = false;
-    sparse_absorb(&stretch->counts, &lane->bins);
+    if (stretch->is_off)
+        sparse_clear(&lane->bins);
+    else
+        sparse_absorb(&stretch->counts, &lane->bins);
 }
 
 bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)

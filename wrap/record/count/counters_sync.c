@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact counts into the spool: before every MPI call that can synchronise, one or more WW_BINS with the calling
- * thread's counters that changed since the last such record of this thread. One is written even when nothing changed,
- * so that the analysis knows between which two calls the counts lie. The first record of a module is a WW_COUNTERS.
- * Bytes are taken on request only, and of functions those that were asked for.
+ * Exact counts into the spool: before every MPI call that can synchronise or switches recording, one or more WW_BINS
+ * with the calling thread's counters that changed since the last such record of this thread. One is written even when
+ * nothing changed, so that the analysis knows between which two calls the counts lie. The first record of a module is a
+ * WW_COUNTERS. Bytes are taken on request only, and of functions those that were asked for.
  *
  * The first thread adds the counts of the threads that do not call MPI. A program with many threads and very short
  * intervals would pay for that, so it is done again only when fifty times as long has passed as it took.
@@ -42,10 +42,11 @@ static __thread struct own *own;
 static __thread bool own_is_refused;
 static __thread uint32_t n_calls_to_scan;
 
-/* Which calls need no bins: those that neither communicate nor wait. */
+/* Which calls need no bins: those that neither communicate nor wait. Those that switch recording off and on do, so that
+ * what was counted meanwhile is told apart. */
 static const bool is_local[] = {
     [WW_CALL_NONE] = true,
-#define WW_MPI(name, class, coll) [WW_ID_##name] = (class) == WW_LOCAL,
+#define WW_MPI(name, class, coll) [WW_ID_##name] = (class) == WW_LOCAL && WW_ID_##name != WW_ID_Pcontrol,
 #include "wrap/mpi_calls.def"
 #undef WW_MPI
 };
@@ -220,12 +221,13 @@ static void take_worker(struct counters_thread *thread)
     take_thread(thread, false);
 }
 
-static void take_workers(bool is_last)
+/* `must_be_now`: what they count from now on belongs to something else. */
+static void take_workers(bool must_be_now)
 {
     if (recorder_self->index != 0 || !workers_are_there())
         return;
     uint64_t now_ns = recorder_now_ns();
-    if (!is_last && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)
+    if (!must_be_now && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)
         return;
     workers_each(take_worker);
     struct counters_bin young = {0, workers_take_young_ns()};
@@ -247,5 +249,5 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
         return;
     counters_attach(&counters.process, n_modules, own->thread);
     take_thread(own->thread, true);
-    take_workers(call_id == WW_ID_Finalize);
+    take_workers(call_id == WW_ID_Finalize || call_id == WW_ID_Pcontrol);
 }
