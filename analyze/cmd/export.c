@@ -6,9 +6,9 @@
  */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
-#include "analyze/out/text.h"
+#include "analyze/out/page.h"
 #include "analyze/code/code.h"
-#include "analyze/counts/lines.h"
+#include "analyze/counts/counts.h"
 #include "analyze/load.h"
 #include "analyze/archive/run.h"
 #include "analyze/trace/trace.h"

@@ -5,7 +5,7 @@
  */
 #include "analyze/cmd/cmd.h"
 #include "analyze/code/code.h"
-#include "analyze/out/text.h"
+#include "analyze/out/page.h"
 #include "wrap/base/err.h"
 
 #include <inttypes.h>

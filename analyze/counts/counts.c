@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening and closing: the two sections of the file, through libelf. Their bytes are kept with the table. */
+#include "analyze/counts/counts.h"
 #include "analyze/counts/table.h"
 #include "wrap/base/err.h"
 #include "wrap/base/plain.h"
@@ -90,4 +91,127 @@ const struct counts_function *counts_function(const struct counts *counts, uint3
 uint32_t counts_n_points(const struct counts *counts)
 {
     return counts->n_points;
+}
+
+/* First the largest block of each line within a function or a copy of one inlined, then their sum, from one sorted
+ * array. */
+
+void counts_sum_init(struct counts_sum *sum, struct arena *arena, const struct counts *counts)
+{
+    size_t n = 0;
+    *sum = (struct counts_sum){.counts = counts, .first = arena_array(arena, size_t, counts_n_functions(counts))};
+    for (uint32_t f = 0; f < counts_n_functions(counts); f++) {
+        sum->first[f] = n;
+        n += counts_function(counts, f)->n_blocks;
+    }
+    sum->executions = arena_array(arena, uint64_t, n);
+}
+
+void counts_sum_add(struct counts_sum *sum, const struct counts_result *result)
+{
+    for (size_t i = 0; i < result->rows.n; i++)
+        sum->executions[sum->first[result->rows.at[i].function] + result->rows.at[i].block] +=
+            result->rows.at[i].executions;
+}
+
+static int compare_places(const struct counts_line_count *a, const struct counts_line_count *b)
+{
+    int by_file = strcmp(a->file, b->file);
+    if (by_file)
+        return by_file;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static int compare_counts(const void *left, const void *right)
+{
+    const struct counts_line_count *a = left, *b = right;
+    int by_place = compare_places(a, b);
+    if (by_place)
+        return by_place;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    if (a->copy != b->copy)
+        return a->copy < b->copy ? -1 : 1;
+    return a->executions > b->executions ? -1 : a->executions < b->executions;
+}
+
+static struct counts_line_count line_of_block(const struct counts_sum *sum, uint32_t f, uint32_t block,
+                                              struct counts_line at)
+{
+    return (struct counts_line_count){.file = at.file,
+                                      .function = counts_function(sum->counts, f)->name,
+                                      .line = at.line,
+                                      .number = f,
+                                      .copy = at.copy,
+                                      .executions = sum->executions[sum->first[f] + block]};
+}
+
+/* The line of a function's head has its calls. */
+static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count *lines)
+{
+    enum { ROOT };
+    size_t n = 0;
+    for (uint32_t f = 0; f < counts_n_functions(sum->counts); f++) {
+        const struct counts_function *function = counts_function(sum->counts, f);
+        if (function->line && lines)
+            lines[n] = line_of_block(sum, f, ROOT, (struct counts_line){function->file, function->line, 0});
+        n += function->line != 0;
+        for (uint32_t b = 0; b < function->n_blocks; b++)
+            for (uint32_t i = 0; i < function->blocks[b].n_lines; i++, n++)
+                if (lines)
+                    lines[n] = line_of_block(sum, f, b, function->blocks[b].lines[i]);
+    }
+    return n;
+}
+
+/* Of the sorted blocks, the first of each copy counts. */
+static size_t add_up(const struct counts_line_count *blocks, size_t n, struct counts_line_count *lines)
+{
+    size_t n_lines = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!n_lines || compare_places(&blocks[i], &lines[n_lines - 1]) != 0)
+            lines[n_lines++] = blocks[i];
+        else if (blocks[i].number != blocks[i - 1].number || blocks[i].copy != blocks[i - 1].copy)
+            lines[n_lines - 1].executions += blocks[i].executions;
+    }
+    return n_lines;
+}
+
+size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines)
+{
+    size_t n = list_blocks(sum, NULL);
+    struct counts_line_count *blocks = arena_array(arena, struct counts_line_count, n);
+    list_blocks(sum, blocks);
+    if (n)
+        qsort(blocks, n, sizeof *blocks, compare_counts);
+    *lines = arena_array(arena, struct counts_line_count, n);
+    return add_up(blocks, n, *lines);
+}
+
+static int compare_heads(const void *left, const void *right)
+{
+    const struct counts_head *a = left, *b = right;
+    int by_file = strcmp(a->file, b->file);
+    if (by_file)
+        return by_file;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+size_t counts_heads(const struct counts_sum *sum, struct arena *arena, struct counts_head **heads)
+{
+    size_t n = counts_n_functions(sum->counts);
+    *heads = arena_array(arena, struct counts_head, n);
+    for (uint32_t f = 0; f < n; f++) {
+        const struct counts_function *function = counts_function(sum->counts, f);
+        (*heads)[f] = (struct counts_head){.file = function->file,
+                                           .name = function->name,
+                                           .source_name = function->source_name,
+                                           .line = function->line,
+                                           .calls = sum->executions[sum->first[f]]};
+    }
+    if (n)
+        qsort(*heads, n, sizeof **heads, compare_heads);
+    return n;
 }

@@ -2,7 +2,6 @@
 #include "analyze/out/difference.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/json.h"
-#include "analyze/out/json_text.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include <errno.h>

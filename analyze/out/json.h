@@ -2,6 +2,7 @@
 /* The analysis as JSON: the schema is docs/json.md, whose version is JSON_VERSION. */
 #pragma once
 #include "analyze/result/result.h"
+#include <jansson.h>
 #include <stdio.h>
 
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */
@@ -17,3 +18,13 @@ struct json_options {
 /* Returns 0, or -1 after error() when `out` cannot be written. Times are integers that add up: causes[].waiting_ns to
  * waiting_ns, sites[].waiting_ns to waiting_ns, and below a cause or site its parts to its own. */
 int json_print(FILE *out, const struct analysis *analysis, const struct json_options *options);
+
+/* The routine profile as JSON: the field `routines` of docs/json.md. */
+
+/* A new reference. Names that are no UTF-8 are escaped. */
+json_t *json_routines(const struct analysis *analysis, const struct profile *profile);
+
+/* Text from a recorded program as JSON. */
+
+/* A new reference; null for NULL. What is no UTF-8, which jansson refuses, comes escaped. */
+json_t *json_text(const char *text);

@@ -7,7 +7,6 @@
 #include "analyze/out/source.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/page.h"
-#include "analyze/out/text.h"
 #include "wrap/base/plain.h"
 #include "wrap/base/vec.h"
 #include <errno.h>

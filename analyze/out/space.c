@@ -5,7 +5,7 @@
  */
 #include "analyze/out/space.h"
 #include "analyze/out/amount.h"
-#include "analyze/out/json_text.h"
+#include "analyze/out/json.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 

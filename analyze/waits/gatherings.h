@@ -7,7 +7,7 @@
  * process ended without coming is absent; nobody waits for it any more.
  */
 #pragma once
-#include "analyze/waits/links.h"
+#include "analyze/waits/chain.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/map.h"
 

@@ -18,7 +18,7 @@
  * overlap has more to choose from than it can have waited for.
  */
 #pragma once
-#include "analyze/waits/links.h"
+#include "analyze/waits/chain.h"
 #include "wrap/base/map.h"
 #include "wrap/format.h"
 

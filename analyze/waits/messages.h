@@ -6,7 +6,7 @@
  * second finds the first in the queue. Memory follows the messages under way.
  */
 #pragma once
-#include "analyze/waits/links.h"
+#include "analyze/waits/chain.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/map.h"
 

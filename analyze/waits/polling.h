@@ -10,7 +10,7 @@
  */
 #pragma once
 #include "analyze/steps/pools.h"
-#include "analyze/waits/links.h"
+#include "analyze/waits/chain.h"
 
 struct polling_part {
     uint64_t from_ns, to_ns;

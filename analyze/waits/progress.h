@@ -11,7 +11,7 @@
  */
 #pragma once
 #include "analyze/waits/evidence.h"
-#include "analyze/waits/links.h"
+#include "analyze/waits/chain.h"
 #include "analyze/waits/operations.h"
 #include "wrap/format.h"
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 #include "analyze/result/result.h"
-#include "analyze/waits/links.h"
+#include "analyze/waits/chain.h"
 
 /* One process waited once. */
 struct wait {

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "analyze/out/page.h"
-#include "analyze/out/text.h"
 #include <stdlib.h>
 #include <string.h>
 

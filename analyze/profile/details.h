@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What else is known of a cause: its files, how many threads share it, and the library that most of it is inside.
+ *
+ * Which calls work on which files, and how much they read and write: by call, file and process. A cause that is a call
+ * of MPI-IO, or one that completes what another has started, is told with its files.
+ */
+#pragma once
+#include "analyze/result/result.h"
+#include "analyze/steps/lanes.h"
+#include "analyze/steps/survey.h"
+
+struct file_use {
+    struct intern keys;  /* struct file_use_key */
+    VEC(uint64_t) bytes; /* by key */
+};
+
+/* Every event of the trace; `lane` is that of its location. Others than file accesses are passed over. */
+void file_use_feed(struct file_use *use, const struct lane *lane, const struct event *event);
+/* Adds the files to the causes and what was moved to their ranks. Causes are complete. */
+void file_use_add_to_causes(const struct file_use *use, struct sites *sites, struct analysis *analysis);
+void file_use_release(struct file_use *use);
+
+/*
+ * How many threads of a process share a cause. The same work takes twice as long when half as many threads do it, and
+ * that is neither more work nor slower work. Samples of all threads of a process in a place, over the time that the
+ * process spent there, tell how many ran it at a time.
+ */
+
+/* Adds the number of threads to the ranks of every cause that is a place in the code where threads without MPI calls
+ * were seen. Causes and steps are complete. */
+void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
+
+/*
+ * Causes whose time passes inside a library that no counters are in. What such a library does more of each time looks
+ * like work that is dearer: a matrix product of larger matrices is called as often.
+ */
+
+/* Names the library of causes that are told to be slower, where most samples were inside one. Causes
+ * and steps are complete. */
+void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
