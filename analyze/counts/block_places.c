@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 struct spot {
-    uint32_t place, depth;
+    uint32_t place, depth, copy;
     uint32_t n_pieces, n_basic; /* that it lies in; of these basic blocks it may share some with others */
     double instructions;
     const struct part *best; /* which part tells; while finding */
@@ -177,6 +177,45 @@ static void find_instructions(struct finding *finding)
     arena_release(&scratch);
 }
 
+/* The block that stands for the copy which a block belongs to: a smaller one or itself. */
+static uint32_t copy_of(const struct spot *spots, uint32_t block)
+{
+    while (spots[block].copy != block)
+        block = spots[block].copy;
+    return block;
+}
+
+/* Blocks of one place that have this in common are of one copy. */
+static void join_copies(struct spot *spots, struct map *first, uint32_t block, uint32_t in_common)
+{
+    bool is_new;
+    uint64_t *slot = map_put(first, (uint64_t)spots[block].place << 32 | in_common, &is_new);
+    if (is_new)
+        *slot = block;
+    uint32_t a = copy_of(spots, (uint32_t)*slot), b = copy_of(spots, block);
+    spots[a < b ? b : a].copy = a < b ? a : b;
+}
+
+/* Loops that a compiler made several of, to use vectors in one, come from one inlining of their routine; those of two
+ * inlinings are copies of each other. */
+static void find_copies(struct finding *finding)
+{
+    const struct counts_function *function = finding->function;
+    struct map by_loop = {0}, by_inlining = {0};
+    for (uint32_t b = 0; b < function->n_blocks; b++)
+        finding->spots[b].copy = b;
+    for (uint32_t b = 0; b < function->n_blocks; b++) {
+        const struct counts_block *block = &function->blocks[b];
+        if (finding->spots[b].place == CODE_NONE)
+            continue;
+        join_copies(finding->spots, &by_loop, b, block->loop);
+        for (uint32_t i = 0; i < block->n_lines; i++)
+            join_copies(finding->spots, &by_inlining, b, block->lines[i].copy);
+    }
+    map_release(&by_loop);
+    map_release(&by_inlining);
+}
+
 static struct spot *spots_find(struct arena *arena, struct code *code, uint32_t module,
                                const struct counts_function *function)
 {
@@ -201,6 +240,7 @@ static struct spot *spots_find(struct arena *arena, struct code *code, uint32_t 
         if (function->addresses[i].what == POINTS_CODE && spot->place == CODE_NONE)
             spot->place = code_place_at(code, module, function->addresses[i].address);
     }
+    find_copies(&finding);
     vec_release(&finding.parts);
     return finding.spots;
 }
@@ -219,6 +259,12 @@ uint32_t block_place(struct block_places *places, struct code *code, uint32_t mo
                      const struct counts_function *function, uint32_t block)
 {
     return spot_of(places, code, module, function, block)->place;
+}
+
+uint32_t block_copy(struct block_places *places, struct code *code, uint32_t module,
+                    const struct counts_function *function, uint32_t block)
+{
+    return copy_of(spot_of(places, code, module, function, block) - block, block);
 }
 
 double block_instructions(struct block_places *places, struct code *code, uint32_t module,

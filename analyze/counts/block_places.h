@@ -27,6 +27,10 @@ struct block_calls {
 /* CODE_NONE for a block of which no code is left. */
 uint32_t block_place(struct block_places *places, struct code *code, uint32_t module,
                      const struct counts_function *function, uint32_t block);
+/* Two blocks of a function and a place with the same number belong to one copy of that place; the code of a routine
+ * that was inlined twice is there twice. */
+uint32_t block_copy(struct block_places *places, struct code *code, uint32_t module,
+                    const struct counts_function *function, uint32_t block);
 /* How many instructions one execution of the block is, as far as they were left where it is. What it shares with others
  * is that one's which is executed the least. */
 double block_instructions(struct block_places *places, struct code *code, uint32_t module,

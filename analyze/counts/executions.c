@@ -127,47 +127,58 @@ void executions_each_block(struct executions *executions, const struct term *ter
     }
 }
 
-/* The most executed block of each place. */
+/* The most executed block of each copy of a place. */
 struct most_executed {
     struct executions *executions;
-    struct map most;
-    VEC(uint32_t) places;
+    struct intern copies;
+    VEC(uint64_t) most; /* by copy */
 };
 
-static void place_ran(struct most_executed *found, uint32_t place, uint64_t executions)
+struct copy_key {
+    uint32_t place, module, function, copy;
+};
+
+static void copy_ran(struct most_executed *found, struct copy_key key, uint64_t executions)
 {
     const struct executions *from = found->executions;
-    if (place == CODE_NONE || (place < from->is_partial.n && from->is_partial.at[place]))
+    if (key.place == CODE_NONE || (key.place < from->is_partial.n && from->is_partial.at[key.place]))
         return;
-    bool is_new;
-    uint64_t *slot = map_put(&found->most, place, &is_new);
-    if (is_new)
-        *vec_push(&found->places) = place;
-    if (executions > *slot)
-        *slot = executions;
+    uint32_t copy = intern_put(&found->copies, &key, sizeof key);
+    if (copy == found->most.n)
+        *vec_push(&found->most) = 0;
+    if (executions > found->most.at[copy])
+        found->most.at[copy] = executions;
 }
 
-static void place_visit(void *context, uint32_t module, const struct counts_function *function,
-                        const struct counts_row *row)
+static void block_ran(void *context, uint32_t module, const struct counts_function *function,
+                      const struct counts_row *row)
 {
     struct most_executed *found = context;
     struct executions *from = found->executions;
-    place_ran(found, executions_block_place(from, module, function, row->block), row->executions);
+    struct copy_key key = {.place = executions_block_place(from, module, function, row->block),
+                           .module = module,
+                           .function = row->function,
+                           .copy = block_copy(&from->block_places, from->code, module, function, row->block)};
+    copy_ran(found, key, row->executions);
     const struct block_calls *calls = block_calls_of(&from->block_places, from->code, module, function);
     for (uint32_t i = 0; i < calls->n; i++)
-        if (calls->at[i].block == row->block)
-            place_ran(found, calls->at[i].place, row->executions);
+        if (calls->at[i].block == row->block) {
+            key.place = calls->at[i].place;
+            copy_ran(found, key, row->executions);
+        }
 }
 
 static void solve_one(struct executions *executions, uint64_t high, const struct term *terms, size_t n,
                       struct sparse *out)
 {
     struct most_executed found = {.executions = executions};
-    executions_each_block(executions, terms, n, place_visit, &found);
-    for (size_t i = 0; i < found.places.n; i++)
-        sparse_add(out, high | found.places.at[i], (double)*map_get(&found.most, found.places.at[i]));
-    vec_release(&found.places);
-    map_release(&found.most);
+    executions_each_block(executions, terms, n, block_ran, &found);
+    for (uint32_t i = 0; i < found.most.n; i++) {
+        const struct copy_key *key = (const struct copy_key *)found.copies.items[i].bytes;
+        sparse_add(out, high | key->place, (double)found.most.at[i]);
+    }
+    vec_release(&found.most);
+    intern_release(&found.copies);
 }
 
 /* One side of a comparison without the other would be wrong: what is contradicted once is left out everywhere. */

@@ -8,7 +8,8 @@
  * stood at the end of an interval, -1 at the beginning).
  *
  * A place's executions are those of its most executed block: for a loop its iterations, for a routine its calls or
- * more. Blocks of inner loops belong to those.
+ * more. Blocks of inner loops belong to those. Where compilers made copies of a place (inlined here and there, out of
+ * line elsewhere), each has its most executed block, and the executions add up.
  */
 #pragma once
 #include "analyze/counts/block_places.h"
