@@ -88,11 +88,6 @@ const struct counts_function *counts_function(const struct counts *counts, uint3
     return &counts->functions[function];
 }
 
-uint32_t counts_n_points(const struct counts *counts)
-{
-    return counts->n_points;
-}
-
 /* First the largest block of each line within a function or a copy of one inlined, then their sum, from one sorted
  * array. */
 

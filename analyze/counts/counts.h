@@ -64,8 +64,6 @@ void counts_keep_only(struct counts *counts, const char *only);
 
 uint32_t counts_n_functions(const struct counts *counts);
 const struct counts_function *counts_function(const struct counts *counts, uint32_t function);
-/* Largest point number + 1. */
-uint32_t counts_n_points(const struct counts *counts);
 
 /* The function and block in which a call with this return address (link-time) is parked. False when none is known, or
  * when the call's block has been counted as left (tail call, noreturn). */

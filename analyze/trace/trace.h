@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the analysis sees of a run, whoever recorded it: definitions, and a stream of events in order of (corrected)
- * time. Made from an OTF2 archive by trace_open, or in memory by tests (trace_memory.h). Only analyze/archive and
+ * time. Made from an OTF2 archive by trace_open, or in memory by tests (tests/unit/scene). Only analyze/archive and
  * analyze/trace know OTF2.
  */
 #pragma once

@@ -15,7 +15,7 @@ static void solve(struct counts *counts)
 {
     struct counts_bin bins[MOST_BINS];
     struct counts_result result = {0};
-    size_t n = counts_n_points(counts) < MOST_BINS ? counts_n_points(counts) : MOST_BINS;
+    size_t n = counts->n_points < MOST_BINS ? counts->n_points : MOST_BINS;
     const struct counts_frame frames[] = {{counts_function(counts, 0)->address, 1}, {UINT64_MAX, -1}};
     for (size_t i = 0; i < n; i++)
         bins[i] = (struct counts_bin){(uint32_t)i, i % 3 ? i : UINT64_MAX / (i + 1)};

@@ -2,8 +2,8 @@
 /* Which instances are the same behaviour, what is redundant, and what sampling error is allowed for. */
 #include "analyze/blame/blame.h"
 #include "analyze/blame/callers.h"
-#include "analyze/trace/trace_memory.h"
 #include "tests/unit/scene/scene.h"
+#include "tests/unit/scene/trace_memory.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 #include "analyze/result/result.h"
-#include "analyze/trace/trace_memory.h"
+#include "tests/unit/scene/trace_memory.h"
 
 enum { SCENE_RANKS_MAX = 64, SCENE_NAMES_MAX = 32 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which loop a sample belongs to, for stacks laid over a real routine whose loop calls MPI. */
 #include "analyze/steps/sites.h"
-#include "analyze/trace/trace_memory.h"
+#include "tests/unit/scene/trace_memory.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events come out by time, then location, then as added; a second reading gives the same. */
-#include "analyze/trace/trace_memory.h"
+#include "tests/unit/scene/trace_memory.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace of tests: definitions and events are appended to vectors; the events are sorted on the first reading. */
-#include "analyze/trace/trace_memory.h"
+#include "tests/unit/scene/trace_memory.h"
 #include "analyze/trace/source.h"
 #include "wrap/base/err.h"
 #include "wrap/base/vec.h"
