@@ -21,7 +21,7 @@ const char *wait_kind_name(enum wait_kind kind)
         [WAIT_LOCK] = "lock contention",
         [WAIT_PROGRESS] = "wait for progress",
         [WAIT_CREATE] = "creation or freeing",
-        [WAIT_INIT] = "wait at MPI_Finalize",
+        [WAIT_FINALIZE] = "wait at MPI_Finalize",
         [WAIT_IO] = "wait at collective I/O",
     };
     return kind < WAIT_N_KINDS ? names[kind] : "unknown";

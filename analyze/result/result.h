@@ -25,7 +25,7 @@ enum wait_kind {
     WAIT_LOCK,     /* another process's lock on a window */
     WAIT_PROGRESS, /* a target outside MPI */
     WAIT_CREATE,
-    WAIT_INIT, /* at MPI_Finalize */
+    WAIT_FINALIZE, /* at MPI_Finalize */
     WAIT_IO,   /* collective file access */
     WAIT_N_KINDS
 };

@@ -61,7 +61,7 @@ static enum wait_kind gathering_kind(const struct gathering *gathering)
     case WW_RMA_FENCE:
         return WAIT_RMA;
     case WW_FINALIZE:
-        return WAIT_INIT;
+        return WAIT_FINALIZE;
     case WW_IO_COLLECTIVE:
         return WAIT_IO;
     default:
@@ -226,7 +226,7 @@ static bool kind_synchronises(enum wait_kind kind)
     case WAIT_PROGRESS:
     case WAIT_LATE_MEMBER:
     case WAIT_CREATE:
-    case WAIT_INIT:
+    case WAIT_FINALIZE:
     case WAIT_IO:
         return false;
     default:

@@ -54,7 +54,7 @@ static double waiting_s(const struct analysis *analysis)
 {
     double waiting_ns = 0;
     for (uint32_t i = 0; i < analysis->n_sites; i++)
-        if (analysis->sites[i].kind != WAIT_INIT && analysis->sites[i].kind != WAIT_LATE_MEMBER)
+        if (analysis->sites[i].kind != WAIT_FINALIZE && analysis->sites[i].kind != WAIT_LATE_MEMBER)
             waiting_ns += analysis->sites[i].waiting_ns;
     return waiting_ns / 1e9;
 }
@@ -154,7 +154,7 @@ static void phases_are_classes(void **state)
     const struct analysis *analysis = ((struct fixture *)*state)->analysis;
     for (uint32_t i = 0; i < analysis->n_sites; i++) {
         const struct wait_site *site = &analysis->sites[i];
-        bool is_own_phase = site->kind != WAIT_INIT && site->routine && strcmp(site->routine, "main");
+        bool is_own_phase = site->kind != WAIT_FINALIZE && site->routine && strcmp(site->routine, "main");
         if (is_own_phase && strcmp(site->routine, "chain"))
             assert_int_equal(site->n_classes, 1);
     }

@@ -304,7 +304,7 @@ static void creation_and_finalize_are_collective(void **state)
     }
     scene_analyse(scene);
     assert_us(scene_waiting(scene, WAIT_CREATE, 0), 300);
-    assert_us(scene_waiting(scene, WAIT_INIT, 1), 300);
+    assert_us(scene_waiting(scene, WAIT_FINALIZE, 1), 300);
     scene_free(scene);
 }
 
