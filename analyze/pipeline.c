@@ -13,6 +13,7 @@
 #include "analyze/blame/causes.h"
 #include "analyze/blame/classes.h"
 #include "analyze/blame/efficiency.h"
+#include "analyze/blame/gains.h"
 #include "analyze/profile/details.h"
 #include "analyze/profile/profile.h"
 #include "analyze/profile/space.h"
@@ -147,6 +148,7 @@ static void find_causes(struct passes *passes, struct analysis *analysis)
                                        .critical = &passes->critical,
                                        .measures = &passes->measures,
                                        .costs = &passes->costs});
+    analysis->n_contradictions = gains_count_contradictions(analysis);
 }
 
 /* Of time, and of the waiting that it caused. */

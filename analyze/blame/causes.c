@@ -432,20 +432,29 @@ static void cause_set_gain(const struct causes *causes, const struct culprit *cu
     struct arena scratch = {0};
     uint32_t n_ranks = input->analysis->trace->n_ranks;
     double *waits_ns = arena_array(&scratch, double, n_ranks + 1);
+    bool *takes_part = arena_array(&scratch, bool, n_ranks + 1);
+    for (uint32_t i = 0; i < cause->n_ranks; i++)
+        takes_part[cause->ranks[i].rank] = true;
+    for (uint32_t i = 0; i < cause->n_others; i++)
+        takes_part[cause->others[i].rank] = true;
     for (size_t i = 0; i < culprit->classes.n; i++) {
         const struct term *at = &culprit->classes.at[i];
         uint32_t site = input->measures->site_order[at->key >> 32];
-        gain_add_class(waits_ns, &input->classes->sites.at[site].classes.at[(uint32_t)at->key], at->ns);
+        const struct path_class *class = &input->classes->sites.at[site].classes.at[(uint32_t)at->key];
+        gain_add_class(waits_ns, class, at->ns);
+        cause->inferred_ns += class->waiting_ns > 0 ? at->ns * (class->inferred_ns / class->waiting_ns) : 0;
     }
     struct gain gain = gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
                                                     .ranks = input->ranks,
                                                     .n_ranks = n_ranks,
                                                     .waits_ns = waits_ns,
+                                                    .takes_part = takes_part,
                                                     .times = &culprit->times,
                                                     .waiting_ns = culprit->waiting_ns,
                                                     .critical_ns = culprit->critical_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
     cause->if_gone_ns = gain.if_gone_ns;
+    cause->among_ns = gain.among_ns;
     cause->last_rank = gain.last_rank;
     arena_release(&scratch);
 }

@@ -146,6 +146,7 @@ static void occurrence_add(struct classes *classes, struct occurrence *occurrenc
     occurrence_add_waiting(classes, occurrence, wait, common);
     occurrence->n_waits++;
     instance->waiting_ns += (double)wait->dur_ns;
+    instance->inferred_ns += wait->is_inferred ? (double)wait->dur_ns : 0;
     sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
     if (wait->begin_ns < instance->first_ns)
         instance->first_ns = wait->begin_ns;
@@ -297,6 +298,7 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     struct path_class *class = &site->classes.at[found];
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
+    class->inferred_ns += instance->inferred_ns;
     sparse_add_all(&class->terms, &instance->terms, 1);
     sparse_add_all(&class->counts, &instance->counts, 1);
     sparse_add_all(&class->waits, &instance->waits, 1);

@@ -35,7 +35,7 @@
 struct instance {
     uint32_t site_at; /* index into sites */
     uint64_t first_ns;
-    double waiting_ns, noise_ns2;
+    double waiting_ns, inferred_ns, noise_ns2;
     struct sparse terms, counts;
     struct sparse waits; /* by waiting rank */
 };
@@ -58,6 +58,7 @@ struct occurrence {
 struct path_class {
     uint64_t n_instances, first_ns;
     double waiting_ns;
+    double inferred_ns;   /* of it, where only times tell what was waited for */
     double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */
     struct sparse shape;  /* of R: shares by (side, step) */
     double shape_samples; /* 0 = exact */

@@ -12,28 +12,41 @@ void gain_add_class(double *waits_ns, const struct path_class *class, double bla
         waits_ns[class->waits.at[i].key] += share * class->waits.at[i].ns;
 }
 
-/* The least over the ranks, and whose it is. */
-static double bound_by_rank(const struct gain_input *input, uint32_t *last_rank)
+static double bound_of_rank(const struct gain_input *input, uint32_t rank)
 {
-    double least_ns = INFINITY;
-    for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
-        double unknown_ns = input->ranks[rank].ended_ns + input->ranks[rank].mpi_ns,
-               bound_ns = input->waits_ns[rank] + sparse_get(input->times, rank) + unknown_ns;
-        if (bound_ns < least_ns)
-            *last_rank = rank;
-        least_ns = fmin(least_ns, bound_ns);
-    }
-    return least_ns;
+    double unknown_ns = input->ranks[rank].ended_ns + input->ranks[rank].mpi_ns;
+    return input->waits_ns[rank] + sparse_get(input->times, rank) + unknown_ns;
 }
 
 struct gain gain_of(const struct gain_input *input)
 {
     const struct efficiency *efficiency = input->efficiency;
-    struct gain gain = {.last_rank = TRACE_NONE};
-    gain.if_gone_ns = fmin(bound_by_rank(input, &gain.last_rank), input->critical_ns);
+    struct gain gain = {.last_rank = TRACE_NONE, .if_gone_ns = INFINITY, .among_ns = INFINITY};
+    for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
+        double bound_ns = bound_of_rank(input, rank);
+        if (bound_ns < gain.if_gone_ns)
+            gain.last_rank = rank;
+        gain.if_gone_ns = fmin(gain.if_gone_ns, bound_ns);
+        gain.among_ns = input->takes_part[rank] ? fmin(gain.among_ns, bound_ns) : gain.among_ns;
+    }
+    gain.if_gone_ns = fmin(gain.if_gone_ns, input->critical_ns);
     double mean_ns = efficiency->all_ns > 0 ? input->waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
     gain.if_balanced_ns = fmin(mean_ns, gain.if_gone_ns);
     if (mean_ns <= gain.if_gone_ns)
         gain.last_rank = TRACE_NONE;
     return gain;
+}
+
+uint32_t gains_count_contradictions(const struct analysis *analysis)
+{
+    static const double LARGE = 0.2, MOST = 0.5, NOTHING = 0.05;
+    const struct efficiency *efficiency = &analysis->efficiency;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < analysis->n_causes; i++) {
+        const struct cause *cause = &analysis->causes[i];
+        double mean_ns = efficiency->all_ns > 0 ? cause->waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
+        n += cause->share > LARGE && cause->inferred_ns > MOST * cause->waiting_ns &&
+             cause->among_ns < NOTHING * mean_ns;
+    }
+    return n;
 }

@@ -23,6 +23,7 @@
 struct gain {
     double if_balanced_ns, if_gone_ns; /* of wall time; >= 0, the first not above the second */
     uint32_t last_rank;                /* that would be the last before all arrive together; TRACE_NONE */
+    double among_ns;                   /* the most that those who take part gain, whatever others do meanwhile */
 };
 
 /* Adds to `waits_ns`, by rank, what would go of a class's waiting with a cause that `blame_ns` of it is put down to. */
@@ -34,8 +35,16 @@ struct gain_input {
     const struct rank_time *ranks;
     uint32_t n_ranks;
     const double *waits_ns;     /* for it, by rank */
+    const bool *takes_part;     /* by rank: it is blamed, or waits where the cause is felt */
     const struct sparse *times; /* in it, by rank, packed */
     double waiting_ns;          /* all that is put down to it */
     double critical_ns;         /* in it on the critical path */
 };
 struct gain gain_of(const struct gain_input *input);
+
+/*
+ * How many causes contradict themselves: a large part of all waiting is put down to them, most of it where only times
+ * tell what was waited for, and without them those who take part would gain next to nothing. Then it was not they that
+ * were waited for.
+ */
+uint32_t gains_count_contradictions(const struct analysis *analysis);

@@ -189,6 +189,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
                   cause->share, "kind", cause_kind_name(cause->kind));
     json_object_set_new(object, "kinds", json_kinds(cause));
     json_object_set_new(object, "direct_ns", json_ns(cause->direct_ns));
+    json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
     json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
@@ -321,6 +322,7 @@ static json_t *json_analysis(struct json *json)
                                json_ns(analysis->waiting_ns), "unexplained_ns", json_ns(analysis->unexplained_ns),
                                "mpi_calls", (json_int_t)analysis->n_mpi_calls, "polls", (json_int_t)analysis->n_polls,
                                "events", (json_int_t)analysis->n_events, "lost", (json_int_t)n_lost);
+    json_object_set_new(object, "contradictions", json_integer(analysis->n_contradictions));
     json_object_set_new(object, "efficiency", json_efficiency(&analysis->efficiency));
     json_object_set_new(object, "causes", json_null()); /* their place, as json_print writes them */
     json_object_set_new(object, "sites", json_null());

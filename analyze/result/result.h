@@ -111,9 +111,11 @@ struct cause {
     double kind_ns[KIND_N]; /* sums to waiting_ns */
     double waiting_ns;
     double direct_ns;          /* short-term part */
+    double inferred_ns;        /* where only times tell what was waited for, no record */
     double share;              /* of all waiting */
     double if_balanced_ns;     /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
     double if_gone_ns;         /* the most, did it take no time at all; >= if_balanced_ns */
+    double among_ns;           /* likewise, for those who take part, whatever others do meanwhile */
     uint32_t last_rank;        /* that keeps the gain from being more, busy as it is; TRACE_NONE */
     bool is_spinning;          /* it is itself a wait, for shared memory to change; nobody knows for whom */
     const char *library;       /* that most of it is inside, of which nothing is counted; NULL = none */
@@ -189,6 +191,7 @@ struct analysis {
     struct cause *causes;           /* by falling waiting_ns, then step */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
+    uint32_t n_contradictions;      /* causes whose blame is inferred and belied by their own gain (gains.h) */
     uint32_t n_steps, n_sites, n_causes, n_allocations, n_fetches;
     uint64_t allocated_bytes; /* Sigma over allocations */
     double waiting_ns;        /* Sigma over sites = Sigma over causes */

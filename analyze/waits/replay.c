@@ -376,6 +376,7 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     struct wait wait = {.rank = lane->rank,
                         .site = lane->polling.node ? lane->polling.site : call->site,
                         .kind = release->kind,
+                        .is_inferred = release->is_inferred,
                         .begin_ns = begin->time_ns,
                         .dur_ns = end_ns - begin->time_ns,
                         .begin = begin,

@@ -38,6 +38,7 @@ struct need {
 struct release {
     struct point *point; /* held by the call's needs */
     enum wait_kind kind;
+    bool is_inferred;
     uint64_t from_ns; /* it was not waited for before */
     struct gathering *gathering;
 };

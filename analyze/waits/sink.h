@@ -11,6 +11,7 @@
 struct wait {
     uint32_t rank, site;
     enum wait_kind kind;
+    bool is_inferred; /* no record says what released it, only times do */
     uint64_t begin_ns, dur_ns;
     struct chain_node *begin; /* of the waiting process when its wait began */
     const struct point *released_by;

@@ -267,6 +267,7 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
     uint64_t certain_ns = last.certain.point ? last.certain.point->time_ns : 0;
     if (last.certain.point)
         releases->at[releases->n++] = last.certain;
+    last.inferred.is_inferred = true;
     if (last.inferred.point && last.inferred.point->time_ns > certain_ns)
         releases->at[releases->n++] = last.inferred;
     return NULL;

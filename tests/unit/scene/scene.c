@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pipeline.h"
 #include "tests/unit/scene/scene.h"
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 static const struct {
     const char *name;
@@ -34,6 +37,7 @@ const struct analysis *scene_analyse(struct scene *scene)
     scene->analysis = analysis_run(scene->trace, NULL);
     if (!scene->analysis)
         abort();
+    assert_int_equal(scene->analysis->n_contradictions, 0);
     return scene->analysis;
 }
 

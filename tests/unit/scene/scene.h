@@ -22,6 +22,7 @@ struct scene {
 
 struct scene *scene_make(uint32_t n_ranks);
 void scene_free(struct scene *scene);
+/* Asserts that no cause is inferred and belied by its own gain. */
 const struct analysis *scene_analyse(struct scene *scene);
 
 /* Code `name` runs on `rank` from now to `until_us`. */

@@ -193,6 +193,67 @@ static void a_collective_that_goes_on_alone_waits_for_nobody(void **state)
     scene_free(scene);
 }
 
+/* Failing polls; n_polls 0: they go on with those before, after a nap. */
+static void poll(struct scene *scene, uint32_t rank, uint64_t n_polls, uint64_t leave_us)
+{
+    scene_enter(scene, rank, WW_ID_Test, scene->now_us[rank]);
+    scene_event(scene, (struct event){.kind = EV_POLLS, .loc = rank, .time_ns = leave_us * 1000, .bytes = n_polls});
+    scene_leave(scene, rank, WW_ID_Test, leave_us);
+}
+
+/* Rank 2 starts last, at 1000. Rank 1 polls and naps, from 1050 to 1300 for the last time but one, rank 0 is through
+ * when it looks again. All three meet when rank 2 has worked on until 2000. */
+static struct scene *reduction_with_naps(void)
+{
+    struct scene *scene = scene_make(3);
+    static const uint64_t start_us[] = {300, 200, 1000};
+    uint64_t request[3];
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        scene_work(scene, rank, rank == 2 ? "long" : "short", start_us[rank] - 2);
+        request[rank] = scene_icollective(scene, rank, WW_ID_Iallreduce, start_us[rank]);
+    }
+    poll(scene, 1, 9, 1050);
+    scene_work(scene, 1, "nap", 1300);
+    poll(scene, 1, 0, 1302);
+    scene_work(scene, 1, "nap", 1340);
+    wait_for(scene, 1, EV_ICOLL_DONE, request[1], 1340, 1345);
+    wait_for(scene, 0, EV_ICOLL_DONE, request[0], 300, 1310);
+    scene_work(scene, 2, "more", 1990);
+    wait_for(scene, 2, EV_ICOLL_DONE, request[2], 1990, 1991);
+    scene_work(scene, 2, "more", 2000);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 2005);
+    scene_analyse(scene);
+    return scene;
+}
+
+/* The last start is certain; the return to MPI explains what is left, as far as rank 1 was outside. */
+static void a_nap_explains_no_more_than_itself(void **state)
+{
+    (void)state;
+    struct scene *scene = reduction_with_naps();
+    assert_us(scene_waiting(scene, WAIT_ICOLL, 0), 1000 - 2 - 300);
+    assert_us(scene_waiting(scene, WAIT_ICOLL, 1), 1000 - 2 - 200);
+    assert_us(scene_waiting(scene, WAIT_PROGRESS, 0), 1300 - 1050);
+    assert_true(scene_blame(scene, "nap", 1) > 200); /* the rest: it polled where rank 0 waited */
+    assert_us(scene_signed(scene, WAIT_PROGRESS, "nap"), 1300 - 1050);
+    assert_us(scene_signed(scene, WAIT_PROGRESS, "long"), 0);
+    scene_free(scene);
+}
+
+/* What ranks 0 and 1 waited for already cancels: rank 0 went on from rank 1, which had gone on from rank 2. */
+static void who_naps_has_gone_on_from_its_own_release(void **state)
+{
+    (void)state;
+    struct scene *scene = reduction_with_naps();
+    assert_us(scene_signed(scene, WAIT_BARRIER, "long"), 0);
+    assert_us(scene_signed(scene, WAIT_BARRIER, "short"), 0);
+    assert_us(scene_signed(scene, WAIT_BARRIER, "more"), 2 * (1990 - 998 - 2 + 9));
+    assert_true(scene_blame(scene, "more", 2) >
+                0.99 * (scene_waiting(scene, WAIT_BARRIER, 0) + scene_waiting(scene, WAIT_BARRIER, 1)));
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +266,8 @@ int main(void)
         cmocka_unit_test(a_partner_without_a_main_thread_is_borne),
         cmocka_unit_test(a_collective_waits_for_the_last_member_to_come_back),
         cmocka_unit_test(a_collective_that_goes_on_alone_waits_for_nobody),
+        cmocka_unit_test(a_nap_explains_no_more_than_itself),
+        cmocka_unit_test(who_naps_has_gone_on_from_its_own_release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
