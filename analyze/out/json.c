@@ -407,11 +407,13 @@ static json_t *ranks_ns(const double *ns, uint32_t n_ranks)
 
 static json_t *json_routine(const struct routine_profile *routine, uint32_t number, uint32_t n_ranks)
 {
-    return json_pack("{s:i, s:o, s:o, s:i, s:b, s:I, s:I, s:I, s:i, s:o, s:o, s:[], s:[]}", "number", (int)number,
-                     "routine", json_text(routine->name), "file", json_text(routine->file), "line", (int)routine->line,
-                     "mpi", routine->is_mpi, "total_ns", (json_int_t)llround(routine->total_ns), "self_ns",
-                     (json_int_t)llround(routine->self_ns), "calls", (json_int_t)routine->calls, "cycle",
-                     (int)routine->cycle, "rank_total_ns", ranks_ns(routine->rank_total_ns, n_ranks), "rank_self_ns",
+    return json_pack("{s:i, s:o, s:o, s:i, s:b, s:I, s:I, s:I, s:I, s:I, s:i, s:o, s:o, s:[], s:[]}", "number",
+                     (int)number, "routine", json_text(routine->name), "file", json_text(routine->file), "line",
+                     (int)routine->line, "mpi", routine->is_mpi, "total_ns", (json_int_t)llround(routine->total_ns),
+                     "self_ns", (json_int_t)llround(routine->self_ns), "calls", (json_int_t)routine->calls,
+                     "calls_from_unknown", (json_int_t)routine->calls_from_unknown, "calls_to_unknown",
+                     (json_int_t)routine->calls_to_unknown, "cycle", (int)routine->cycle, "rank_total_ns",
+                     ranks_ns(routine->rank_total_ns, n_ranks), "rank_self_ns",
                      ranks_ns(routine->rank_self_ns, n_ranks), "called_by", "calls_to");
 }
 

@@ -27,8 +27,11 @@ struct table {
     const struct analysis *analysis;
     const struct profile *profile;
     lines rows;
-    bool is_callers; /* arcs: the caller is named, not the callee */
+    bool is_callers;         /* arcs: the caller is named, not the callee */
+    struct routine_arc rest; /* arcs: calls that none has */
 };
+
+enum { REST = UINT32_MAX }; /* its number */
 
 static int line_compare(const void *a, const void *b)
 {
@@ -154,13 +157,16 @@ static const struct page_column routine_columns[] = {
 static const struct routine_arc *row_arc(const void *data, unsigned row)
 {
     const struct table *table = data;
-    return &table->profile->arcs[table->rows.at[row].number];
+    uint32_t number = table->rows.at[row].number;
+    return number == REST ? &table->rest : &table->profile->arcs[number];
 }
 
 static const char *cell_partner(struct arena *arena, const void *data, unsigned row)
 {
     const struct table *table = data;
     const struct routine_arc *arc = row_arc(data, row);
+    if (arc == &table->rest)
+        return table->is_callers ? "  through pointers, or from code that is not counted" : "  through pointers";
     return arena_printf(arena, "  %s", routine_label(table, arena, table->is_callers ? arc->from : arc->to));
 }
 
@@ -270,6 +276,10 @@ static void print_arcs(struct table *table, uint32_t routine, bool is_callers)
         if ((is_callers ? arc->to : arc->from) == routine && (arc->self_ns + arc->below_ns >= 0.5 || arc->calls))
             *vec_push(&table->rows) = (struct line){arc->self_ns + arc->below_ns, (double)arc->calls, i};
     }
+    const struct routine_profile *at = &profile->routines[routine];
+    table->rest.calls = is_callers ? at->calls_from_unknown : at->calls_to_unknown;
+    if (table->rest.calls)
+        *vec_push(&table->rows) = (struct line){0, 0, REST};
     lines_sort(&table->rows);
     if (table->rows.n)
         page_table(&table->page, &(struct page_table){.columns = is_callers ? caller_columns : callee_columns,

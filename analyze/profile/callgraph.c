@@ -7,6 +7,7 @@
 #include "analyze/profile/callgraph.h"
 #include "wrap/base/arena.h"
 #include "wrap/base/vec.h"
+#include <math.h>
 #include <string.h>
 
 enum { UNSEEN = 0 };
@@ -213,4 +214,12 @@ void callgraph_release(struct callgraph *graph)
     vec_free(graph->cycle_total_ns);
     graph->cycle_self_ns = graph->cycle_total_ns = NULL;
     graph->n_cycles = 0;
+}
+
+double callgraph_weight(double through_ns, double sample_ns, double calls, double cost_ns)
+{
+    double expected = calls * cost_ns / sample_ns;
+    if (!(expected > 0) || !isfinite(expected))
+        return through_ns;
+    return calls * cost_ns * (1 + through_ns / sample_ns) / (1 + expected);
 }

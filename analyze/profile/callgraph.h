@@ -43,3 +43,11 @@ struct callgraph {
 
 void callgraph_solve(struct callgraph *graph);
 void callgraph_release(struct callgraph *graph);
+
+/*
+ * In which proportion a caller has a part in a routine's time, where samples have been seen of `through_ns` on the way
+ * through its calls, each standing for `sample_ns`, and where it is known to call `calls` times. A call costs on
+ * average `cost_ns`; before a sample is seen, that of one caller may be anything around it (an exponential
+ * distribution). So with no samples it is the calls that count, with many the samples, and between them a blend.
+ */
+double callgraph_weight(double through_ns, double sample_ns, double calls, double cost_ns);

@@ -36,6 +36,8 @@ struct builder {
     struct sparse through;         /* time of the stacks that an arc is in */
     struct sparse top;             /* time of the stacks that begin in a routine */
     struct sparse calls, executed; /* exact: calls of an arc, executions of a routine */
+    struct sparse by_pointer;      /* exact: calls by a routine of nobody knows whom */
+    struct sparse recursive;       /* exact: of itself, which no arc has */
     struct sparse mpi_calls;       /* calls of an arc to an MPI function */
     double left_out_ns;
 };
@@ -218,14 +220,11 @@ struct counting {
     bool is_arcs; /* the second visit */
 };
 
-static uint32_t callee_routine(struct builder *builder, uint32_t module, uint64_t return_address)
+static uint32_t callee_routine(struct builder *builder, uint32_t module, const struct code_callee *callee)
 {
-    struct code_callee callee;
-    if (!code_callee_at(builder->input->code, module, return_address, &callee))
-        return TRACE_NONE;
-    if (callee.address)
-        return host_at(builder, module, callee.address);
-    uint32_t name = callee.name ? intern_find(&builder->plain, callee.name, strlen(callee.name)) : INTERN_NONE;
+    if (callee->address)
+        return host_at(builder, module, callee->address);
+    uint32_t name = callee->name ? intern_find(&builder->plain, callee->name, strlen(callee->name)) : INTERN_NONE;
     const uint64_t *routine = name == INTERN_NONE ? NULL : map_get(&builder->exported, name);
     return routine && *routine ? (uint32_t)*routine - 1 : TRACE_NONE;
 }
@@ -238,9 +237,15 @@ static void visit_calls(struct counting *counting, uint32_t module, const struct
         const struct points_address *at = &function->addresses[i];
         if (at->block != row->block || at->what == POINTS_CODE)
             continue;
-        uint32_t callee = callee_routine(builder, module, at->address);
+        struct code_callee known;
+        bool is_known = code_callee_at(builder->input->code, module, at->address, &known);
+        uint32_t callee = is_known ? callee_routine(builder, module, &known) : TRACE_NONE;
         uint32_t caller = lineage_at(builder, module, at->address - 1).routines[0];
-        if (callee != TRACE_NONE && callee != caller && !builder->routines.at[callee].is_mpi)
+        if (!is_known)
+            sparse_add(&builder->by_pointer, key_of(counting->rank, caller), (double)row->executions);
+        if (callee == caller)
+            sparse_add(&builder->recursive, key_of(counting->rank, caller), (double)row->executions);
+        else if (callee != TRACE_NONE && !builder->routines.at[callee].is_mpi)
             sparse_add(&builder->calls, key_of(counting->rank, arc_put(builder, caller, callee)),
                        (double)row->executions);
     }
@@ -276,9 +281,10 @@ static void add_counts(struct builder *builder)
 struct solution {
     const struct builder *builder;
     struct callgraph graph;
-    double *executed, *calls_in; /* by routine */
-    double *through_in;
-    double *calls; /* by arc: exact */
+    double *executed, *calls_in, *by_pointer; /* by routine: exact; calls_in: from itself and through arcs */
+    double *calls;                            /* by arc: exact */
+    double *through_in;                       /* by routine: time of all stacks that it is in */
+    double *open_ns;                          /* of these, from callers that may make more calls than are known */
 };
 
 static void fill(const struct sparse *vector, size_t *at, uint32_t rank, double *out, size_t n)
@@ -290,31 +296,40 @@ static void fill(const struct sparse *vector, size_t *at, uint32_t rank, double 
 
 /* Where each vector's next rank begins. */
 struct cursors {
-    size_t self, through, top, calls, executed;
+    size_t self, through, top, calls, executed, by_pointer, recursive;
 };
 
-/* Below so many samples, the shares of a routine's callers err by more than a tenth. */
-enum { SAMPLES_FEW = 25 };
-
-static bool has_all_calls(const struct solution *solution, uint32_t routine)
-{
-    double executed = solution->executed[routine];
-    return executed > 0 && fabs(solution->calls_in[routine] - executed) < 0.5;
-}
-
-/* Stacks know which caller's calls took long, calls only how many there were. */
-static bool shares_by_calls(const struct solution *solution, uint32_t routine, double few_ns)
-{
-    double through_ns = solution->through_in[routine];
-    return through_ns <= 0 || (through_ns < few_ns && has_all_calls(solution, routine));
-}
-
-static double few_samples_ns(const struct trace *trace, uint32_t rank)
+static double sample_period_ns(const struct trace *trace, uint32_t rank)
 {
     for (uint32_t i = 0; i < trace->n_locations; i++)
         if (trace->locations[i].rank == rank && trace->locations[i].thread == 0)
-            return SAMPLES_FEW * (double)trace->locations[i].sample_period_ns;
+            return (double)trace->locations[i].sample_period_ns;
     return 0;
+}
+
+/* Calls that no arc has. */
+static double missing_calls(const struct solution *solution, uint32_t routine)
+{
+    return fmax(solution->executed[routine] - solution->calls_in[routine], 0);
+}
+
+static bool caller_is_open(const struct solution *solution, uint32_t caller)
+{
+    return solution->by_pointer[caller] > 0 || !(solution->executed[caller] > 0);
+}
+
+/* What a caller, or all that are not known, have to do with a routine: by samples and, where all calls of the routine
+ * are counted, by calls. Those that no arc has are shared out as the samples say. */
+static double caller_weight(const struct solution *solution, uint32_t routine, double sample_ns, double through_ns,
+                            double calls, bool is_open)
+{
+    double executed = solution->executed[routine], open_ns = solution->open_ns[routine];
+    if (!(executed > 0) || solution->calls_in[routine] > executed + 0.5)
+        return solution->through_in[routine] > 0 ? through_ns : calls;
+    if (is_open && open_ns > 0)
+        calls += missing_calls(solution, routine) * through_ns / open_ns;
+    double cost_ns = solution->through_in[routine] / executed;
+    return cost_ns > 0 ? callgraph_weight(through_ns, sample_ns, calls, cost_ns) : calls;
 }
 
 static void solution_fill(struct solution *solution, struct arena *scratch, uint32_t rank, struct cursors *at)
@@ -323,28 +338,30 @@ static void solution_fill(struct solution *solution, struct arena *scratch, uint
     struct callgraph *graph = &solution->graph;
     size_t n = graph->n_nodes, m = graph->n_arcs;
     double *self = arena_array(scratch, double, n), *top = arena_array(scratch, double, n);
-    double *through = arena_array(scratch, double, m), few_ns = few_samples_ns(builder->input->trace, rank);
+    double *through = arena_array(scratch, double, m), sample_ns = sample_period_ns(builder->input->trace, rank);
     fill(&builder->self, &at->self, rank, self, n);
     fill(&builder->top, &at->top, rank, top, n);
     fill(&builder->executed, &at->executed, rank, solution->executed, n);
+    fill(&builder->by_pointer, &at->by_pointer, rank, solution->by_pointer, n);
     fill(&builder->through, &at->through, rank, through, m);
     fill(&builder->calls, &at->calls, rank, solution->calls, m);
-    memset(solution->calls_in, 0, n * sizeof(double));
+    fill(&builder->recursive, &at->recursive, rank, solution->calls_in, n);
     memcpy(solution->through_in, top, n * sizeof(double));
+    memcpy(solution->open_ns, top, n * sizeof(double));
     for (size_t i = 0; i < m; i++) {
-        solution->calls_in[graph->arcs[i].to] += solution->calls[i];
-        solution->through_in[graph->arcs[i].to] += through[i];
+        uint32_t to = graph->arcs[i].to;
+        solution->calls_in[to] += solution->calls[i];
+        solution->through_in[to] += through[i];
+        solution->open_ns[to] += caller_is_open(solution, graph->arcs[i].from) ? through[i] : 0;
     }
     for (uint32_t i = 0; i < n; i++) {
-        bool by_calls = shares_by_calls(solution, i, few_ns);
-        double missing = solution->executed[i] - solution->calls_in[i];
+        double calls = solution->open_ns[i] > 0 ? 0 : missing_calls(solution, i);
         graph->nodes[i].self_ns = self[i];
-        graph->nodes[i].unknown_callers = by_calls ? (missing > 0 ? missing : 0) : top[i];
+        graph->nodes[i].unknown_callers = caller_weight(solution, i, sample_ns, top[i], calls, true);
     }
-    for (size_t i = 0; i < m; i++) {
-        bool by_calls = shares_by_calls(solution, graph->arcs[i].to, few_ns);
-        graph->arcs[i].calls = by_calls ? solution->calls[i] : through[i];
-    }
+    for (size_t i = 0; i < m; i++)
+        graph->arcs[i].calls = caller_weight(solution, graph->arcs[i].to, sample_ns, through[i], solution->calls[i],
+                                             caller_is_open(solution, graph->arcs[i].from));
 }
 
 static void solution_add(const struct solution *solution, uint32_t rank, struct profile *profile)
@@ -357,6 +374,8 @@ static void solution_add(const struct solution *solution, uint32_t rank, struct 
         routine->self_ns += node->self_ns;
         routine->total_ns += node->total_ns;
         routine->calls += (uint64_t)llround(solution->executed[i]);
+        routine->calls_from_unknown += (uint64_t)llround(missing_calls(solution, i));
+        routine->calls_to_unknown += (uint64_t)llround(solution->by_pointer[i]);
         routine->cycle = node->cycle;
         profile->time_ns += node->self_ns;
     }
@@ -376,7 +395,9 @@ static void solve_ranks(struct builder *builder, struct profile *profile)
                                 .graph = {.n_nodes = profile->n_routines, .n_arcs = profile->n_arcs},
                                 .executed = arena_array(&lasting, double, profile->n_routines),
                                 .calls_in = arena_array(&lasting, double, profile->n_routines),
+                                .by_pointer = arena_array(&lasting, double, profile->n_routines),
                                 .through_in = arena_array(&lasting, double, profile->n_routines),
+                                .open_ns = arena_array(&lasting, double, profile->n_routines),
                                 .calls = arena_array(&lasting, double, profile->n_arcs)};
     struct cursors at = {0};
     solution.graph.nodes = arena_array(&lasting, struct callgraph_node, profile->n_routines);
@@ -441,6 +462,8 @@ static void builder_release(struct builder *builder)
     sparse_release(&builder->top);
     sparse_release(&builder->calls);
     sparse_release(&builder->executed);
+    sparse_release(&builder->by_pointer);
+    sparse_release(&builder->recursive);
     sparse_release(&builder->mpi_calls);
 }
 
@@ -460,6 +483,8 @@ struct profile profile_make(const struct profile_input *input)
     sparse_pack(&builder.top);
     sparse_pack(&builder.calls);
     sparse_pack(&builder.executed);
+    sparse_pack(&builder.by_pointer);
+    sparse_pack(&builder.recursive);
     sparse_pack(&builder.mpi_calls);
     struct profile profile = profile_layout(&builder);
     solve_ranks(&builder, &profile);

@@ -138,14 +138,17 @@ struct routine_profile {
     double self_ns;  /* on a CPU; of an MPI function: inside it, waiting included */
     double total_ns; /* with what it calls; in a cycle: with what is called outside of the cycle */
     uint64_t calls;  /* 0 = not counted */
-    uint32_t cycle;  /* number from 1; 0 = it calls nobody who calls it */
+    /* Of these, calls that no arc has: through pointers, by code that is not counted, or as a caller's last act (a jump
+     * in the machine code); and what it calls through pointers itself. */
+    uint64_t calls_from_unknown, calls_to_unknown;
+    uint32_t cycle; /* number from 1; 0 = it calls nobody who calls it */
     double *rank_self_ns, *rank_total_ns;
 };
 
 /* Calls of one routine by another. */
 struct routine_arc {
     uint32_t from, to;
-    uint64_t calls;           /* 0 = not counted */
+    uint64_t calls;           /* direct ones; 0 = none, or not counted */
     double self_ns, below_ns; /* of the callee's self time and of that of its callees, what falls to this caller */
 };
 

@@ -169,13 +169,31 @@ static void test_conservation(void **state)
         check_random(round);
 }
 
+/* Two callers call equally often, but the calls of one cost three times as much: without samples they have equal
+ * parts, with many the right ones, and on the way no sample more turns the proportion round. */
+static void test_blend(void **state)
+{
+    (void)state;
+    double last = 0.5;
+    for (int n = 0; n <= 4096; n = n ? 2 * n : 4) {
+        double cost = n ? n / 200. : 1;
+        double dear = callgraph_weight(0.75 * n, 1, 100, cost), cheap = callgraph_weight(0.25 * n, 1, 100, cost);
+        double part = dear / (dear + cheap);
+        assert_true(n ? part > last && part < 0.75 : part == 0.5);
+        last = part;
+    }
+    near(callgraph_weight(0, 1, 10, 0.5) / callgraph_weight(0, 1, 30, 0.5), (10. / 6) / (30. / 16));
+    assert_true(last > 0.749);
+    /* Who is not known to call has what samples say. */
+    near(callgraph_weight(7, 1, 0, 1), 7);
+    near(callgraph_weight(7, 0, 3, 1), 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example),
-        cmocka_unit_test(test_unknown_callers),
-        cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_conservation),
+        cmocka_unit_test(test_blend), cmocka_unit_test(test_example),      cmocka_unit_test(test_unknown_callers),
+        cmocka_unit_test(test_deep),  cmocka_unit_test(test_conservation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
