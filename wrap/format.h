@@ -264,13 +264,12 @@ struct ww_clock {
 
 /* Executions (or bytes, or time) since the last such record of this thread, taken at the entry of the call that
  * follows: 96-bit bins. Those of thread 0 include the threads of the process that do not call MPI. There is one before
- * every call that may synchronise, polls excepted, also when nothing changed. Points from POINTS_GONE_FRAME
+ * every call that may synchronise, polls excepted, also when nothing changed. Points from POINTS_UNWOUND_FRAME
  * (wrap/points.h) on are return addresses, and tell how many calls will not return there because of a longjmp.
  */
 struct ww_bins {
     struct ww_head head;
-    uint16_t what; /* enum ww_bin_kind */
-    uint16_t n_frames_in_flight;
+    uint32_t what;   /* enum ww_bin_kind */
     uint32_t module; /* WW_COUNTERS id */
     uint32_t n;
     uint8_t bins[]; /* n times u32 point, u64 value, packed */

@@ -27,7 +27,7 @@
 enum { POINTS_VERSION = 3, POINTS_NONE = UINT32_MAX }; /* tests/fuzz/corpus/points has tables of this version */
 /* In bins alone: a point from here on stands for frames that a longjmp removed, and is their return address (link-time)
  * plus this. */
-#define POINTS_GONE_FRAME 0x80000000u
+#define POINTS_UNWOUND_FRAME 0x80000000u
 #define POINTS_MAGIC 0x57575031u /* "1PWW" */
 
 struct points_function {
@@ -67,7 +67,7 @@ struct points_address {
 enum points_what {
     POINTS_CODE = 1, /* from here on, up to the next address: code of this block */
     POINTS_RETURN,   /* return address of a call in this block */
-    POINTS_GONE,     /* the same, of a call whose block has been counted as left (tail call, noreturn) */
+    POINTS_LEFT,     /* the same, of a call whose block has been counted as left (tail call, noreturn) */
 };
 
 struct points_line {

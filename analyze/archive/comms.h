@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { COMM_WORLD_ID = 1, COMM_SELF_ID = 2 };
+enum { COMM_SELF_ID = 2 };
 
 static inline bool comm_has_members(const struct ww_comm *comm)
 {

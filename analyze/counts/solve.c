@@ -52,7 +52,7 @@ bool counts_parked_at(const struct counts *counts, uint64_t return_address, uint
         else
             high = middle;
     }
-    if (low == counts->n_returns || counts->returns[low].address != return_address || counts->returns[low].is_gone)
+    if (low == counts->n_returns || counts->returns[low].address != return_address || counts->returns[low].has_left)
         return false;
     *function = counts->returns[low].function;
     *block = counts->returns[low].block;
@@ -206,8 +206,8 @@ static void look_up_frames(const struct counts *counts, const struct counts_bin 
     for (size_t i = 0; i < n_frames; i++)
         park(counts, frames[i].return_address, frames[i].sign, list);
     for (size_t i = 0; i < n_bins; i++)
-        if (bins[i].point >= POINTS_GONE_FRAME)
-            park(counts, bins[i].point - POINTS_GONE_FRAME, (int64_t)(bins[i].value & INT32_MAX), list);
+        if (bins[i].point >= POINTS_UNWOUND_FRAME)
+            park(counts, bins[i].point - POINTS_UNWOUND_FRAME, (int64_t)(bins[i].value & INT32_MAX), list);
     if (list->n)
         qsort(list->at, list->n, sizeof *list->at, compare_parked);
 }
@@ -294,8 +294,8 @@ static void effects_of_unit(struct counts *counts, uint32_t f, struct counts_eff
 uint32_t counts_point_effects(struct counts *counts, uint32_t point, struct counts_effects *effects)
 {
     effects->n = 0;
-    if (point >= POINTS_GONE_FRAME)
-        return counts_frame_effects(counts, point - POINTS_GONE_FRAME, effects);
+    if (point >= POINTS_UNWOUND_FRAME)
+        return counts_frame_effects(counts, point - POINTS_UNWOUND_FRAME, effects);
     uint32_t f = counts_function_of(counts, point);
     if (f == CFG_NONE)
         return CFG_NONE;

@@ -185,9 +185,9 @@ static void read_returns(struct counts *counts, uint32_t f)
     const struct counts_function *function = &counts->functions[f];
     for (uint32_t i = 0; i < function->n_addresses; i++) {
         const struct points_address *at = &function->addresses[i];
-        if (at->what == POINTS_RETURN || at->what == POINTS_GONE)
+        if (at->what == POINTS_RETURN || at->what == POINTS_LEFT)
             counts->returns[counts->n_returns++] =
-                (struct counts_return){at->address, f, at->block, at->what == POINTS_GONE};
+                (struct counts_return){at->address, f, at->block, at->what == POINTS_LEFT};
     }
 }
 

@@ -8,7 +8,7 @@
 struct counts_return {
     uint64_t address;
     uint32_t function, block;
-    bool is_gone;
+    bool has_left;
 };
 
 struct counts {

@@ -2,6 +2,13 @@
 /*
  * The graph itself, and its depth-first search with an explicit stack: generated code and machine code have chains of
  * hundreds of thousands of blocks, which a recursive search would not survive.
+ *
+ * The loop forest (Havlak: "Nesting of reducible and irreducible loops", with natural loops as its reducible case).
+ *
+ * Heads are taken innermost first, that is by falling preorder number. From the tails of the back edges into a head the
+ * edges are followed backwards up to the head; a loop found before is one vertex, its head (union-find), so that every
+ * block is entered once however deep the nesting. A predecessor outside the head's subtree of the search tree means a
+ * second entry: the loop is irreducible, and that predecessor is handed to the loops further out. Near linear.
  */
 #include "wrap/flow/cfg.h"
 #include <string.h>
@@ -109,4 +116,210 @@ struct cfg_order cfg_search(struct cfg *cfg)
     }
     mark_retreating(cfg, &order);
     return order;
+}
+
+struct finder {
+    struct cfg *cfg;
+    const struct cfg_order *order;
+    uint32_t *leader;             /* union-find: a block or the head of the outermost loop around it so far */
+    uint32_t *around;             /* by block: the head of the innermost loop that contains it (for a head: of the loop
+                                     around its own); CFG_NONE */
+    unsigned char *is_head;       /* by block: 0, 1 = reducible, 2 = irreducible */
+    uint32_t *queued;             /* by block: last head for which it was put on the list */
+    VEC(uint32_t) list;           /* members of the loop being found, as leaders */
+    VEC(struct cfg_edge) entries; /* second entries: {outside predecessor, head}, seen from the head found so far */
+    uint32_t *first_entry, *next_entry; /* chains into entries by head */
+    size_t next_cap;
+};
+
+static uint32_t find(struct finder *f, uint32_t block)
+{
+    while (f->leader[block] != block)
+        block = f->leader[block] = f->leader[f->leader[block]];
+    return block;
+}
+
+static void add_member(struct finder *f, uint32_t head, uint32_t leader)
+{
+    if (leader == head || f->queued[leader] == head)
+        return;
+    f->queued[leader] = head;
+    *vec_push(&f->list) = leader;
+}
+
+static void add_entry(struct finder *f, uint32_t head, uint32_t from)
+{
+    size_t entry = f->entries.n;
+    *vec_push(&f->entries) = (struct cfg_edge){from, head};
+    vec_grow((void **)&f->next_entry, &f->next_cap, f->entries.n, sizeof *f->next_entry);
+    f->next_entry[entry] = f->first_entry[head];
+    f->first_entry[head] = (uint32_t)entry;
+}
+
+/* One step backwards from a member over an edge that begins at `from`. */
+static void step_back(struct finder *f, uint32_t head, uint32_t from)
+{
+    uint32_t leader = find(f, from);
+    if (cfg_is_ancestor(f->order, head, leader)) {
+        add_member(f, head, leader);
+    } else {
+        f->is_head[head] = 2;
+        add_entry(f, head, leader);
+    }
+}
+
+static void collect_members(struct finder *f, uint32_t head)
+{
+    const struct cfg *cfg = f->cfg;
+    for (size_t i = 0; i < f->list.n; i++) {
+        uint32_t member = f->list.at[i];
+        for (uint32_t k = cfg->in_at[member]; k < cfg->in_at[member + 1]; k++) {
+            uint32_t edge = cfg->in[k], from = cfg->edges.at[edge].from;
+            if (f->order->number[from] != CFG_NONE && !f->order->is_retreating[edge])
+                step_back(f, head, from);
+        }
+        for (uint32_t k = f->first_entry[member]; k != CFG_NONE; k = f->next_entry[k])
+            step_back(f, head, f->entries.at[k].from);
+    }
+}
+
+static void find_loop_at(struct finder *f, uint32_t head)
+{
+    const struct cfg *cfg = f->cfg;
+    f->list.n = 0;
+    for (uint32_t k = cfg->in_at[head]; k < cfg->in_at[head + 1]; k++) {
+        uint32_t edge = cfg->in[k];
+        if (!f->order->is_retreating[edge])
+            continue;
+        f->is_head[head] = 1;
+        add_member(f, head, find(f, cfg->edges.at[edge].from));
+    }
+    collect_members(f, head);
+    for (size_t i = 0; i < f->list.n; i++)
+        f->leader[f->list.at[i]] = f->around[f->list.at[i]] = head;
+}
+
+static uint32_t *new_none(struct cfg *cfg)
+{
+    uint32_t *values = arena_array(&cfg->arena, uint32_t, cfg->n_blocks);
+    memset(values, 0xff, cfg->n_blocks * sizeof *values);
+    return values;
+}
+
+static void find_heads(struct finder *f)
+{
+    for (uint32_t b = 0; b < f->cfg->n_blocks; b++)
+        f->leader[b] = b;
+    for (uint32_t i = f->order->n; i-- > 0;)
+        find_loop_at(f, f->order->preorder[i]);
+    vec_release(&f->list);
+    vec_release(&f->entries);
+    vec_free(f->next_entry);
+}
+
+/* Numbers the loops outermost first: a head comes after the heads around it in preorder. */
+static void number_loops(struct finder *f, struct cfg_loops *loops, uint32_t *loop_of_head)
+{
+    for (uint32_t i = 0; i < f->order->n; i++)
+        loops->n += f->is_head[f->order->preorder[i]] != 0;
+    loops->at = arena_array(&f->cfg->arena, struct cfg_loop, loops->n);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->order->n; i++) {
+        uint32_t block = f->order->preorder[i], head = f->around[block];
+        uint32_t loop = head == CFG_NONE ? (uint32_t)CFG_NONE : loop_of_head[head];
+        if (f->is_head[block]) {
+            bool is_irreducible = f->is_head[block] == 2;
+            loops->n_irreducible += is_irreducible;
+            loops->at[n] = (struct cfg_loop){.head = block,
+                                             .parent = loop,
+                                             .depth = loop == CFG_NONE ? 1 : loops->at[loop].depth + 1,
+                                             .is_irreducible = is_irreducible};
+            loop = loop_of_head[block] = n++;
+        }
+        loops->innermost[block] = loop;
+    }
+}
+
+static void list_blocks(struct cfg *cfg, struct cfg_loops *loops)
+{
+    for (uint32_t b = 0; b < cfg->n_blocks; b++)
+        for (uint32_t l = loops->innermost[b]; l != CFG_NONE; l = loops->at[l].parent)
+            loops->at[l].n_blocks++;
+    for (uint32_t l = 0; l < loops->n; l++) {
+        loops->at[l].blocks = arena_array(&cfg->arena, uint32_t, loops->at[l].n_blocks);
+        loops->at[l].n_blocks = 0;
+    }
+    for (uint32_t b = 0; b < cfg->n_blocks; b++)
+        for (uint32_t l = loops->innermost[b]; l != CFG_NONE; l = loops->at[l].parent)
+            loops->at[l].blocks[loops->at[l].n_blocks++] = b;
+}
+
+/* Calls add(loop, edge) for every loop that the edge leaves: those around its tail that are not around its head. */
+static void each_exit(const struct cfg *cfg, struct cfg_loops *loops, void add(struct cfg_loop *loop, uint32_t edge))
+{
+    for (uint32_t e = 0; e < cfg->edges.n; e++) {
+        struct cfg_edge edge = cfg->edges.at[e];
+        for (uint32_t l = loops->innermost[edge.from]; l != CFG_NONE; l = loops->at[l].parent) {
+            if (cfg_loop_contains(loops, l, edge.to))
+                break;
+            add(&loops->at[l], e);
+        }
+    }
+}
+
+static void count_exit(struct cfg_loop *loop, uint32_t edge)
+{
+    (void)edge;
+    loop->n_exits++;
+}
+
+static void store_exit(struct cfg_loop *loop, uint32_t edge)
+{
+    loop->exits[loop->n_exits++] = edge;
+}
+
+static void list_exits(struct cfg *cfg, struct cfg_loops *loops)
+{
+    each_exit(cfg, loops, count_exit);
+    for (uint32_t l = 0; l < loops->n; l++) {
+        loops->at[l].exits = arena_array(&cfg->arena, uint32_t, loops->at[l].n_exits);
+        loops->at[l].n_exits = 0;
+    }
+    each_exit(cfg, loops, store_exit);
+}
+
+static void count_back_edges(const struct cfg *cfg, struct cfg_loops *loops, const uint32_t *loop_of_head)
+{
+    for (uint32_t e = 0; e < cfg->edges.n; e++)
+        if (loops->order.is_retreating[e])
+            loops->at[loop_of_head[cfg->edges.at[e].to]].n_back_edges++;
+}
+
+bool cfg_loop_contains(const struct cfg_loops *loops, uint32_t loop, uint32_t block)
+{
+    uint32_t l = loops->innermost[block];
+    while (l != CFG_NONE && loops->at[l].depth > loops->at[loop].depth)
+        l = loops->at[l].parent;
+    return l == loop;
+}
+
+struct cfg_loops cfg_find_loops(struct cfg *cfg)
+{
+    struct cfg_loops loops = {.order = cfg_search(cfg), .innermost = new_none(cfg)};
+    struct finder f = {
+        .cfg = cfg,
+        .order = &loops.order,
+        .leader = new_none(cfg),
+        .around = new_none(cfg),
+        .is_head = arena_array(&cfg->arena, unsigned char, cfg->n_blocks),
+        .queued = new_none(cfg),
+        .first_entry = new_none(cfg),
+    };
+    find_heads(&f);
+    uint32_t *loop_of_head = new_none(cfg);
+    number_loops(&f, &loops, loop_of_head);
+    list_blocks(cfg, &loops);
+    list_exits(cfg, &loops);
+    count_back_edges(cfg, &loops, loop_of_head);
+    return loops;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control-flow graphs, and what is derived from them: depth-first order, dominators, the loop forest. For the compiler
+ * Control-flow graphs, and what is derived from them: depth-first order and the loop forest. For the compiler
  * plugin (graphs of GIMPLE), for the code model (graphs of machine code) and for the count solver.
  *
  *     struct cfg cfg;
@@ -58,11 +58,6 @@ static inline bool cfg_is_ancestor(const struct cfg_order *order, uint32_t ances
 {
     return order->number[ancestor] <= order->number[block] && order->number[block] <= order->last[ancestor];
 }
-
-/* Immediate dominator by block; the root's is itself, CFG_NONE for blocks not reached. */
-uint32_t *cfg_dominators(struct cfg *cfg, const struct cfg_order *order);
-/* True when every path from the root to `block` goes through `dominator`; both reached. */
-bool cfg_dominates(const uint32_t *idom, const struct cfg_order *order, uint32_t dominator, uint32_t block);
 
 /*
  * The loops, one per head, nested. A loop whose head dominates the tails of its back edges is the natural loop of these

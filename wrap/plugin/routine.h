@@ -109,11 +109,11 @@ bool routine_place(routine &r, const options &options, const char **why);
 gimple_seq counter_add(const routine &r, uint32_t counter, tree amount);
 void insert_before(gimple *stmt, gimple_seq seq);
 
-/* bytes.cc: finds the allocation points and gives them counters; then inserts what counts there. */
+/* calls.cc: finds the allocation points and gives them counters; then inserts what counts there. */
 void routine_find_allocs(routine &r);
 void routine_count_bytes(const routine &r);
 
-/* trips.cc: how often a loop went back to its head since it was entered, without counting. */
+/* computed.cc: how often a loop went back to its head since it was entered, without counting. */
 struct trips {
     enum { UNKNOWN, ON_ENTRY, AT_EXIT } kind = UNKNOWN;
     tree niter = nullptr; /* ON_ENTRY */
@@ -138,7 +138,8 @@ std::vector<trips> routine_find_trips(const routine &r, const cfg_loops &loops, 
 tree trips_on_entry(const trips &trips, gimple_seq *seq);
 tree trips_at_exit(const trips &trips, edge exit, gimple_seq *seq);
 
-/* arms.cc: the condition whose outcome tells whether this edge is taken, when it merely chooses a value; else null. */
+/* computed.cc: the condition whose outcome tells whether this edge is taken, when it merely chooses a value; else null.
+ */
 struct arm {
     gcond *condition = nullptr;
     bool is_true = false;
@@ -148,17 +149,17 @@ arm routine_find_arm(edge e);
 /* 1 when the edge will be taken, 0 when not, computed in seq, which belongs before the condition. */
 tree arm_outcome(const arm &arm, gimple_seq *seq);
 
-/* purity.cc: the function in hand and those it calls are no longer pure or const, from the placing of its counters
+/* calls.cc: the function in hand and those it calls are no longer pure or const, from the placing of its counters
  * until it is finished. */
 void purity_forget();
 void purity_restore();
 
-/* addresses.cc: counters' addresses occupy no registers; called before the compiler moves what they share. */
+/* registers.cc: counters' addresses occupy no registers; called before the compiler moves what they share. */
 void routine_settle_addresses(const routine &r);
-/* early.cc: registers need not be saved before an early return is known; called before they are allocated. */
+/* registers.cc: registers need not be saved before an early return is known; called before they are allocated. */
 void routine_clear_early_returns(const routine &r);
 
-/* labels.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
+/* emit.cc: statements are tagged with their block; the tags survive in the locations of the instructions. */
 void routine_tag_statements(routine &r);
 /* Before and after the pass that makes one call of two. */
 void routine_part_calls(const routine &r);
@@ -166,7 +167,7 @@ void routine_rejoin_calls(const routine &r);
 /* After the last pass that moves instructions. */
 void routine_emit_labels(routine &r);
 
-/* emit.cc: all records of the unit, to asm_out_file. */
+/* All records of the unit, to asm_out_file. */
 void routine_emit(const routine &r);
 /* The unit's own record. */
 void unit_emit();

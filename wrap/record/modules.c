@@ -4,7 +4,7 @@
  * loader's list; it compares with what was written before, so that it can be repeated whenever the loader's counters
  * changed.
  */
-#include "wrap/record/process/say.h"
+#include "wrap/record/modules.h"
 #include "wrap/record/recorder.h"
 #include <elf.h>
 #include <link.h>
@@ -141,19 +141,4 @@ bool modules_scan(struct spool *spool)
     modules.n_adds = scan.n_adds;
     modules.n_subs = scan.n_subs;
     return unloaded;
-}
-
-void notes_write(struct spool *spool)
-{
-    static unsigned n_written;
-    for (const char *text; (text = say_note_at(n_written)) != NULL; n_written++) {
-        size_t n = strlen(text);
-        unsigned units = (unsigned)((sizeof(struct ww_note) + n + 1 + WW_UNIT - 1) / WW_UNIT);
-        struct ww_note *record = spool_take(spool, units, false);
-        if (!record)
-            return;
-        record->bytes = (uint32_t)n;
-        memcpy(record->text, text, n);
-        spool_commit(record, WW_NOTE, (uint16_t)units);
-    }
 }

@@ -18,7 +18,7 @@
  *  3. A call made while another is being recorded on the same thread (an MPI library that calls itself, a Fortran
  * binding that calls the C one, a user's callback) is not recorded: record_enter returns NULL and every other function
  * accepts NULL.
- *  4. Any internal failure ends in record_give_up (life/life.h): one line on stderr, recording off, the program runs
+ *  4. Any internal failure ends in recorder_give_up (life/life.h): one line on stderr, recording off, the program runs
  * on.
  */
 #pragma once

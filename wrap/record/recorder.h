@@ -72,7 +72,7 @@ struct recorder_options {
 
 struct recorder_process {
     _Atomic bool recording; /* calls are recorded */
-    bool started;           /* record_start got as far as the private communicator: finalisation is collective */
+    bool started;           /* life_start got as far as the private communicator: finalisation is collective */
     bool finished;
     _Atomic bool has_given_up;
     /* MPI_Pcontrol(0) was called last at paused_from_ns (0 = never), and MPI_Pcontrol(1) at paused_until_ns. */
@@ -81,8 +81,8 @@ struct recorder_process {
     int32_t pid, rank, n_ranks;
     uint64_t start_ns, realtime_ns, end_ns;
     char run_dir[SPOOL_PATH_BYTES];
-    char spool_dir[SPOOL_PATH_BYTES]; /* RUN_DIR/spool, or away from it */
-    bool is_away;
+    char spool_dir[SPOOL_PATH_BYTES]; /* RUN_DIR/spool, or a private directory on a disk of the node */
+    bool spool_is_on_node;
     struct ww_header header;           /* what all files have in common */
     _Atomic uint64_t sample_period_ns; /* 0 = no samples, or the helper has not chosen yet */
     struct recorder_options options;
@@ -103,26 +103,10 @@ static inline uint64_t recorder_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* options.c: fills in recorder.options, and the budget of the spool, from the environment. At most once. */
+/* Fills in recorder.options, and the budget of the spool, from the environment. At most once. */
 void options_read(void);
-
-/* threads.c */
-extern __thread struct recorder_thread *recorder_self;
-/* The calling thread, with an open events spool; NULL when it cannot be recorded. */
-struct recorder_thread *threads_enter(void);
-/* The struct of a thread that need not have called MPI; NULL when there is no memory. */
-struct recorder_thread *threads_find(int32_t tid, bool create);
-/* Opens R-T.sm. */
-bool threads_open_samples(struct recorder_thread *thread);
-/* Ends all event files. `cut` only in threads that are certainly not inside a call. */
-void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns);
-/* Closes the events file of a thread that has exited; when its samples are closed too, the struct is free. Helper only.
- */
-void threads_close_exited(struct recorder_thread *thread);
-void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns);
-void threads_mark_end(enum ww_end how, int32_t detail, uint64_t end_ns);
-
-/* modules.c: writes a WW_MODULE for each module not seen before; true when modules were unloaded since. */
-bool modules_scan(struct spool *spool);
-/* modules.c: writes the notes (say_note) that were not written yet. One caller at a time. */
+bool recorder_is_on(void);
+/* An internal failure: recording is off from now on. Says why, once. */
+void recorder_give_up(const char *why, ...) __attribute__((format(printf, 1, 2)));
+/* Writes the notes (say_note) that were not written yet. One caller at a time. */
 void notes_write(struct spool *spool);

@@ -5,6 +5,7 @@
  * a list that only grows; thread ends are seen by a key's destructor (its own calls) and by the helper (everything
  * else).
  */
+#include "wrap/record/threads.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/process/thread_key.h"
@@ -20,7 +21,6 @@
 
 enum { STACK_MEMORY_BYTES = 768 << 10, SAMPLE_STACK_MEMORY_BYTES = 512 << 10, MAX_FILES = 4096 };
 
-struct recorder_process recorder;
 __thread struct recorder_thread *recorder_self;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t exit_key;
@@ -138,7 +138,7 @@ static bool open_file(struct recorder_thread *thread, struct spool *spool, enum 
     header.thread = thread->index;
     header.tid = thread->tid;
     if (spool_open(spool, path, &header, SPOOL_SMALLEST_SEGMENT, largest_bytes, &recorder.budget)) {
-        if (recorder.is_away)
+        if (recorder.spool_is_on_node)
             link_at_home(path);
         return true;
     }

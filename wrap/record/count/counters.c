@@ -130,19 +130,19 @@ uint32_t counters_take(const struct counters_module *module, struct counters_vie
     return n;
 }
 
-uint32_t counters_take_gone(const struct counters_module *module, struct gone *gone, struct counters_bin *bins)
+uint32_t counters_take_unwound(const struct counters_module *module, struct unwound *unwound, struct counters_bin *bins)
 {
     uint32_t n = 0;
-    for (unsigned i = 0; i < GONE_PLACES && module->tls_module; i++) {
-        struct gone_place *place = &gone->places[i];
+    for (unsigned i = 0; i < UNWOUND_PLACES && module->tls_module; i++) {
+        struct unwound_place *place = &unwound->places[i];
         uint64_t address = atomic_load_explicit(&place->return_address, memory_order_acquire);
         if (!address)
             break;
-        if (address < module->low || address >= module->high || address - module->bias >= POINTS_GONE_FRAME)
+        if (address < module->low || address >= module->high || address - module->bias >= POINTS_UNWOUND_FRAME)
             continue;
-        uint64_t n_new = gone_take(place);
+        uint64_t n_new = unwound_take(place);
         if (n_new)
-            bins[n++] = (struct counters_bin){POINTS_GONE_FRAME | (uint32_t)(address - module->bias), n_new};
+            bins[n++] = (struct counters_bin){POINTS_UNWOUND_FRAME | (uint32_t)(address - module->bias), n_new};
     }
     return n;
 }
@@ -180,8 +180,42 @@ void counters_leave(const struct counters_process *process, uint32_t n_modules, 
     counters_attach(process, n_modules, thread);
     for (uint32_t i = 0; i < n_modules; i++)
         leave_one(&process->modules[i], &thread->views[i], &rest->views[i]);
-    gone_move(&thread->gone, &rest->gone);
+    unwound_move(&thread->unwound, &rest->unwound);
     thread->n_modules = 0;
     rest->n_modules = n_modules;
     errno = saved;
+}
+
+/* The place of this address, or the first unused one. */
+static struct unwound_place *find_place(struct unwound *unwound, uint64_t return_address)
+{
+    for (unsigned i = 0; i < UNWOUND_PLACES; i++) {
+        struct unwound_place *place = &unwound->places[(unwound->last + i) % UNWOUND_PLACES];
+        uint64_t there = atomic_load_explicit(&place->return_address, memory_order_relaxed);
+        if (there == return_address) {
+            unwound->last = (unsigned)(place - unwound->places);
+            return place;
+        }
+    }
+    for (unsigned i = 0; i < UNWOUND_PLACES; i++)
+        if (!atomic_load_explicit(&unwound->places[i].return_address, memory_order_relaxed))
+            return &unwound->places[i];
+    return NULL;
+}
+
+void unwound_add(struct unwound *unwound, uint64_t return_address, uint64_t n)
+{
+    struct unwound_place *place = n ? find_place(unwound, return_address) : NULL;
+    if (!place)
+        return;
+    uint64_t before = atomic_load_explicit(&place->n, memory_order_relaxed);
+    atomic_store_explicit(&place->n, before + n, memory_order_relaxed);
+    atomic_store_explicit(&place->return_address, return_address, memory_order_release);
+}
+
+void unwound_move(struct unwound *unwound, struct unwound *rest)
+{
+    for (unsigned i = 0; i < UNWOUND_PLACES && unwound->places[i].return_address; i++)
+        unwound_add(rest, unwound->places[i].return_address, unwound_take(&unwound->places[i]));
+    memset(unwound, 0, sizeof *unwound);
 }

@@ -8,7 +8,7 @@
  * at a time. No function here knows of MPI or of the spool, allocates with malloc, or changes errno.
  */
 #pragma once
-#include "wrap/record/count/gone.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +49,36 @@ struct counters_process {
     bool was_scanned;
 };
 
+/*
+ * Frames that a longjmp removed: calls that will never return, by return address. Counts follow from the flow through a
+ * routine, and there such a frame stays for ever in the block of its call. (Exceptions need none of this: the routines
+ * they pass have edges for them.) One thread adds to a table, another one may take from it at the same time.
+ */
+enum { UNWOUND_PLACES = 256 };
+
+struct unwound {
+    struct unwound_place {
+        _Atomic uint64_t return_address; /* 0 = unused, like all places behind it */
+        _Atomic uint64_t n;
+        uint64_t n_taken; /* the taker's */
+    } places[UNWOUND_PLACES];
+    unsigned last;
+};
+
+/* Adds n frames. They are left out when the table is full of other places. */
+void unwound_add(struct unwound *unwound, uint64_t return_address, uint64_t n);
+
+/* How many were added to the place since the last time. */
+static inline uint64_t unwound_take(struct unwound_place *place)
+{
+    uint64_t n = atomic_load_explicit(&place->n, memory_order_relaxed), n_new = n - place->n_taken;
+    place->n_taken = n;
+    return n_new;
+}
+
+/* Adds what was not taken yet to `rest` and leaves nothing. */
+void unwound_move(struct unwound *unwound, struct unwound *rest);
+
 /* What is known of one thread's counters. */
 struct counters_thread {
     struct counters_view {
@@ -57,7 +87,7 @@ struct counters_thread {
     } views[COUNTERS_MODULES];
     uint32_t n_modules; /* looked up so far */
     unsigned long long n_subs;
-    struct gone gone;
+    struct unwound unwound;
 };
 
 struct counters_bin {
@@ -89,9 +119,10 @@ struct counters_cursor {
 uint32_t counters_take(const struct counters_module *module, struct counters_view *view, enum counters_kind kind,
                        struct counters_cursor *cursor, struct counters_bin *bins, uint32_t n_bins);
 
-/* The same of frames that a longjmp removed, as bins of points of their own (POINTS_GONE_FRAME). There are at most
- * GONE_PLACES. */
-uint32_t counters_take_gone(const struct counters_module *module, struct gone *gone, struct counters_bin *bins);
+/* The same of frames that a longjmp removed, as bins of points of their own (POINTS_UNWOUND_FRAME). There are at most
+ * UNWOUND_PLACES. */
+uint32_t counters_take_unwound(const struct counters_module *module, struct unwound *unwound,
+                               struct counters_bin *bins);
 
 /* Zeroed memory that is never given back; NULL when there is none. */
 void *counters_pages(size_t size_bytes);

@@ -14,6 +14,7 @@
 #include "wrap/record/count/workers.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
+#include "wrap/record/threads.h"
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -167,7 +168,7 @@ static void write_bins(uint32_t module_id, enum ww_bin_kind what, const struct c
     struct ww_bins *record = record_append(units);
     if (!record)
         return;
-    record->what = (uint16_t)what;
+    record->what = what;
     record->module = module_id;
     record->n = n;
     if (n)
@@ -193,11 +194,11 @@ static void take_module(uint32_t i, struct counters_view *view, enum counters_ki
         write_bins(module->id, what[kind], NULL, 0);
 }
 
-static void take_gone(uint32_t i, struct gone *gone)
+static void take_unwound(uint32_t i, struct unwound *unwound)
 {
     const struct counters_module *module = &counters.process.modules[i];
-    _Static_assert(BINS_A_RECORD >= (int)GONE_PLACES, "all of them fit into one record");
-    uint32_t n = counters_take_gone(module, gone, own->bins);
+    _Static_assert(BINS_A_RECORD >= (int)UNWOUND_PLACES, "all of them fit into one record");
+    uint32_t n = counters_take_unwound(module, unwound, own->bins);
     if (n)
         write_bins(module->id, WW_BIN_EXECUTIONS, own->bins, n);
 }
@@ -206,7 +207,7 @@ static void take_thread(struct counters_thread *thread, bool is_due)
 {
     for (uint32_t i = 0; i < thread->n_modules; i++) {
         take_module(i, &thread->views[i], COUNTERS_EXECUTIONS, is_due && i == 0);
-        take_gone(i, &thread->gone);
+        take_unwound(i, &thread->unwound);
         if (recorder.options.space)
             take_module(i, &thread->views[i], COUNTERS_BYTES, false);
     }

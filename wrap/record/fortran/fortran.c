@@ -7,8 +7,7 @@
 #include "wrap/record/count/workers.h"
 #include "wrap/record/fortran/shapes.h"
 #include "wrap/record/life/life.h"
-#include "wrap/record/mpi/life.h"
-#include "wrap/record/mpi/sessions.h"
+#include "wrap/record/mpi/init.h"
 
 struct shape {
     void (*begin)(struct fortran *f);
@@ -128,16 +127,16 @@ static bool life_call(struct fortran *f, fortran_next *next, void *function, con
     if (row->shape > FORTRAN_FINALIZE)
         return false;
     if (row->shape == FORTRAN_FINALIZE) {
-        life_ends(row->id, return_address, frame_address);
+        mpi_ends(row->id, return_address, frame_address);
         next(row, function, f->a);
-        life_ended();
+        mpi_ended();
         return true;
     }
     workers_pause();
     next(row, function, f->a);
     workers_resume();
     if (*(int *)f->a[row->ierror] == MPI_SUCCESS)
-        life_started(row->id, return_address, frame_address);
+        mpi_began(row->id, return_address, frame_address);
     return true;
 }
 
@@ -270,7 +269,7 @@ bool f_flag_3(struct fortran *f)
 void f_abort_begin(struct fortran *f)
 {
     call_comm_begin(f->call, f_comm(f, 0));
-    record_abort(f_int(f, 1));
+    life_abort(f_int(f, 1));
 }
 
 void f_wait_begin(struct fortran *f)

@@ -12,8 +12,6 @@
 #include "wrap/record/record.h"
 #include <stddef.h>
 
-enum { FORTRAN_MOST_ARGUMENTS = 14 };
-
 /* Bits of an entry. */
 enum {
     FORTRAN_TS = 1,    /* buffers are C descriptors */

@@ -9,13 +9,15 @@
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/helper.h"
 #include "wrap/record/life/life.h"
+#include "wrap/record/modules.h"
 #include "wrap/record/pmpi/world.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/process/tool.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/sample/sampler.h"
-#include "wrap/record/spool/away.h"
+#include "wrap/record/spool/rundir.h"
+#include "wrap/record/threads.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -53,11 +55,11 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
 }
 
-static void bring_spool_home(void)
+static void collect_spool(void)
 {
-    char home[SPOOL_PATH_BYTES + 8];
-    snprintf(home, sizeof home, "%s/spool", recorder.run_dir);
-    if (recorder.is_away && !away_bring_home(recorder.spool_dir, home))
+    char spool[SPOOL_PATH_BYTES + 8];
+    snprintf(spool, sizeof spool, "%s/spool", recorder.run_dir);
+    if (recorder.spool_is_on_node && !rundir_collect(recorder.spool_dir, spool))
         say("rank %d: the spool stays in %s: %s", recorder.rank, recorder.spool_dir, strerror(errno));
 }
 
@@ -74,7 +76,7 @@ static void close_spools(void)
     enum ww_end how = recorder.has_given_up ? WW_END_GAVE_UP : WW_END_FINALIZE;
     threads_close_events(how, 0, recorder.end_ns);
     threads_close_samples(how, 0, recorder.end_ns);
-    bring_spool_home();
+    collect_spool();
 }
 
 /* Each rank converts what it wrote; rank 0 then joins the parts. The archives of very many threads take so long that
@@ -135,7 +137,7 @@ static void wait_for_join(void)
     joiner.is_running = false;
 }
 
-void record_before_finalize(void)
+void finish_before_finalize(void)
 {
     int saved = errno;
     if (!recorder.started || recorder.finished || recorder.pid != getpid())
@@ -207,7 +209,7 @@ static void say_closing_line(void)
         grouped(sums[SUM_CALLS], calls), loss, overhead, recorder.run_dir, describe_place());
 }
 
-void record_after_finalize(void)
+void finish_after_finalize(void)
 {
     int saved = errno;
     wait_for_join();

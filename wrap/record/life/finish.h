@@ -2,5 +2,5 @@
 /* The end of recording: called by the wrapper of MPI_Finalize. */
 #pragma once
 
-void record_before_finalize(void); /* close spools, synchronise, convert */
-void record_after_finalize(void);  /* print the closing line */
+void finish_before_finalize(void); /* close spools, synchronise, convert */
+void finish_after_finalize(void);  /* print the closing line */

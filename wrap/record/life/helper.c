@@ -4,10 +4,12 @@
  */
 #include "wrap/record/life/helper.h"
 #include "wrap/record/count/workers.h"
+#include "wrap/record/modules.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/sample/sampler.h"
+#include "wrap/record/threads.h"
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From MPI_Init to the end of the process. Until record_start nothing of the recorder exists but its code.
+ * From MPI_Init to the end of the process. Until life_start nothing of the recorder exists but its code.
  *
  * Whatever fails on one rank, all ranks take part in the same collective calls on the private communicator: `started`
  * says that it exists, `recording` whether this rank still writes.
@@ -8,46 +8,24 @@
 #include "wrap/record/life/life.h"
 #include "wrap/record/count/counters_sync.h"
 #include "wrap/record/life/helper.h"
+#include "wrap/record/modules.h"
 #include "wrap/record/pmpi/world.h"
 #include "wrap/record/process/say.h"
-#include "wrap/record/process/tool.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/sample/sampler.h"
-#include "wrap/record/spool/away.h"
 #include "wrap/record/spool/rundir.h"
+#include "wrap/record/threads.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-bool record_is_on(void)
-{
-    return atomic_load_explicit(&recorder.recording, memory_order_relaxed);
-}
-
-void record_give_up(const char *why, ...)
-{
-    int saved = errno;
-    char text[SPOOL_PATH_BYTES + 400];
-    va_list arguments;
-    bool before = atomic_exchange(&recorder.has_given_up, true);
-    atomic_store(&recorder.recording, false);
-    if (!before) {
-        va_start(arguments, why);
-        vsnprintf(text, sizeof text, why, arguments);
-        va_end(arguments);
-        say("recording is off on rank %d: %s", recorder.rank, text);
-    }
-    errno = saved;
-}
 
 static void read_command(char *text, size_t size_bytes)
 {
@@ -88,23 +66,23 @@ static bool agree_on_directory(void)
 {
     if (recorder.rank == 0 && !rundir_create(recorder.options.dir, recorder.header.program, recorder.n_ranks,
                                              recorder.run_dir, sizeof recorder.run_dir)) {
-        record_give_up("cannot make a run directory in %s: %s (set WHYWAIT_DIR to a place that can be written)",
-                       *recorder.options.dir ? recorder.options.dir : "the working directory", strerror(errno));
+        recorder_give_up("cannot make a run directory in %s: %s (set WHYWAIT_DIR to a place that can be written)",
+                         *recorder.options.dir ? recorder.options.dir : "the working directory", strerror(errno));
         recorder.run_dir[0] = '\0';
     }
     if (!world_broadcast(recorder.run_dir, sizeof recorder.run_dir) || !recorder.run_dir[0])
         return false;
     if (rundir_ensure(recorder.run_dir))
         return true;
-    record_give_up("cannot use %s: %s", recorder.run_dir, strerror(errno));
+    recorder_give_up("cannot use %s: %s", recorder.run_dir, strerror(errno));
     return false;
 }
 
 static void choose_spool(void)
 {
-    recorder.is_away =
-        away_choose(recorder.run_dir, recorder.options.spool, recorder.spool_dir, sizeof recorder.spool_dir);
-    if (recorder.is_away)
+    recorder.spool_is_on_node = rundir_choose_node_disk(recorder.run_dir, recorder.options.spool, recorder.spool_dir,
+                                                        sizeof recorder.spool_dir);
+    if (recorder.spool_is_on_node)
         return;
     if (errno != 0 && say_is_first_on_node())
         say("the spool cannot be in %s: %s; it is in the run directory", recorder.options.spool, strerror(errno));
@@ -159,11 +137,11 @@ static void process_exits(int status, void *unused)
 static bool begin_recording(void)
 {
     if (recorder_now_ns() == 0) {
-        record_give_up("there is no monotonic clock");
+        recorder_give_up("there is no monotonic clock");
         return false;
     }
     if (!unwind_init()) {
-        record_give_up("no memory");
+        recorder_give_up("no memory");
         return false;
     }
     stacks_learn_process();
@@ -172,7 +150,7 @@ static bool begin_recording(void)
     atomic_store(&recorder.recording, true);
     struct recorder_thread *first = threads_enter();
     if (!first || !spool_is_open(&first->events)) {
-        record_give_up("cannot write in %s: %s", recorder.spool_dir, strerror(recorder.open_error));
+        recorder_give_up("cannot write in %s: %s", recorder.spool_dir, strerror(recorder.open_error));
         return false;
     }
     modules_scan(&first->events);
@@ -187,7 +165,7 @@ static bool begin_recording(void)
 void life_compare_clocks(void)
 {
     struct world_clock own;
-    if (!world_compare_clocks(recorder.n_ranks, &own) || !record_is_on())
+    if (!world_compare_clocks(recorder.n_ranks, &own) || !recorder_is_on())
         return;
     struct ww_clock *record = record_append(1);
     if (!record)
@@ -198,7 +176,7 @@ void life_compare_clocks(void)
     record_commit(record, WW_CLOCK, 1);
 }
 
-void record_start(void)
+void life_start(void)
 {
     static atomic_flag once = ATOMIC_FLAG_INIT;
     int saved = errno;
@@ -212,11 +190,11 @@ void record_start(void)
             begin_recording();
         life_compare_clocks();
     } else
-        record_give_up("MPI refused a communicator");
+        recorder_give_up("MPI refused a communicator");
     errno = saved;
 }
 
-void record_abort(int mpi_error)
+void life_abort(int mpi_error)
 {
     if (recorder.pid == getpid() && atomic_load(&recorder.recording))
         threads_mark_end(WW_END_ABORT, mpi_error, recorder_now_ns());
@@ -234,7 +212,7 @@ static void switch_samples(bool is_on, uint64_t now_ns)
     atomic_store(&recorder.paused_from_ns, now_ns);
 }
 
-void record_pcontrol(int level)
+void life_pcontrol(int level)
 {
     struct ww_control *record = record_append(1);
     if (!record)

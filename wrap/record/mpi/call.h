@@ -9,8 +9,6 @@
 #pragma once
 #include "wrap/record/mpi/comms.h"
 
-#define MPI_HAS_4 (MPI_VERSION >= 4)
-
 static inline void call_comm_begin(struct ww_call *call, MPI_Comm comm)
 {
     const struct comm_info *info = comm_find(comm);

@@ -206,3 +206,8 @@ static inline uint64_t neighbors_present(const struct comm_info *info, int from,
         call->bytes_in = SUM_NEIGHBORS(info, 0, info->n_in, type_bytes(recvcounts[i_], recvtypes[i_]));                \
         call->bytes_out = SUM_NEIGHBORS(info, info->n_in, info->n_out, type_bytes(sendcounts[i_], sendtypes[i_]));     \
     } while (0)
+
+/* A communicator was made by a call that succeeded (comm_created); call may be NULL. The second is for a communicator
+ * without parent. */
+void comm_made(struct ww_call *call, MPI_Comm parent, MPI_Comm made, bool pending);
+void comm_made_alone(struct ww_call *call, MPI_Comm made);

@@ -17,7 +17,6 @@ struct comm_info {
     int remote_size; /* 0: an intracommunicator */
     bool known;      /* the numbers above and below are valid */
     bool written;    /* its WW_COMM is in the spool */
-    bool has_topology;
     int n_in, n_out; /* neighbours, MPI_PROC_NULL included */
     int *neighbors;  /* sources, then destinations; MPI_PROC_NULL where there is none */
     struct comm_info *next_free;
@@ -32,9 +31,6 @@ const struct comm_info *comm_find(MPI_Comm comm);
 const struct comm_info *comm_learn(MPI_Comm comm);
 /* A communicator was made from `parent` (id; 0 = unknown). Gives it an id now; pending: it cannot be asked yet. */
 void comm_created(MPI_Comm comm, uint32_t parent, bool pending);
-/* The same at the end of a call that succeeded; call may be NULL. The second is for a communicator without parent. */
-void comm_made(struct ww_call *call, MPI_Comm parent, MPI_Comm made, bool pending);
-void comm_made_alone(struct ww_call *call, MPI_Comm made);
 /* Around MPI_Comm_free: the handle may be given out again as soon as the real call has begun. */
 struct comm_info *comm_forget(MPI_Comm comm);
 void comm_restore(MPI_Comm comm, struct comm_info *info);

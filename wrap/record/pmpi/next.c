@@ -5,15 +5,31 @@
  * RTLD_NEXT sees what was loaded with the program. An interpreter that opened MPI privately has it elsewhere, so the
  * loaded objects whose file name says MPI are asked next, ourselves excepted: a wrapper that found itself would
  * recurse.
+ *
+ * Other tools of MPI's profiling interface: one that the dynamic linker finds behind us is called by us. One that it
+ * finds before us (preloaded before us, or linked into the program) shadows our functions: it takes calls first, and
+ * passes them on to MPI's PMPI_ names, past us. That is seen by looking our own functions up as the program does.
+ *
+ * Taking this library out of the way: preloaded into a program of the other MPI, even a wrapper that only passes its
+ * arguments on is wrong: a handle is a pointer there and an int here. Symbols cannot be withdrawn, but the slots
+ * through which objects call them can be rewritten: every relocated slot that names a symbol of ours gets the next
+ * definition behind us.
  */
 #include "wrap/record/pmpi/next.h"
+#include "wrap/record/process/say.h"
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct mpi_handles mpi_handles;
+static bool was_asked; /* for the handles: MPI is initialised, and we saw it */
 
 struct search {
     int nth; /* of the objects named libmpi...; counted down */
@@ -139,8 +155,196 @@ static int load_handles(void)
 int next_load_handles(void)
 {
     static bool is_loaded;
+    __atomic_store_n(&was_asked, true, __ATOMIC_RELEASE);
     if (!is_loaded && load_handles() != 0)
         return -1;
     is_loaded = true;
     return 0;
+}
+
+struct shadowed {
+    const char *object, *function; /* the first one found */
+    unsigned n;                    /* functions */
+    bool is_program;               /* the object is the program itself, not a library */
+};
+
+/* In the global scope, where a program that does not define a function but takes its address may be found as well. */
+static void look_up(const char *name, const void *own, struct shadowed *found)
+{
+    void *first = dlsym(RTLD_DEFAULT, name);
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    const struct link_map *map = NULL;
+    if (!first || first == own || !dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
+        symbol->st_shndx == SHN_UNDEF)
+        return;
+    if (!found->n++) {
+        found->is_program = dladdr1(first, &info, (void **)&map, RTLD_DL_LINKMAP) && map && !map->l_name[0];
+        found->object = info.dli_fname;
+        found->function = name;
+    }
+}
+
+static void *open_ourselves(void)
+{
+    Dl_info ours;
+    return dladdr(&mpi_handles, &ours) ? dlopen(ours.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
+static struct shadowed find_shadowed(void)
+{
+    static const char *const names[] = {
+#define WW_MPI(name, class, coll) "MPI_" #name,
+#include "wrap/mpi_calls.def"
+#undef WW_MPI
+    };
+    struct shadowed found = {0};
+    int saved_errno = errno;
+    void *ourselves = open_ourselves();
+    for (size_t i = 0; ourselves && i < sizeof names / sizeof *names; i++) {
+        const void *own = dlsym(ourselves, names[i]);
+        if (own)
+            look_up(names[i], own, &found);
+    }
+    if (ourselves)
+        dlclose(ourselves);
+    errno = saved_errno;
+    return found;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *advice(const struct shadowed *found)
+{
+    return found->is_program ? "a tool that is linked into the program: link without it, or its shared library"
+                             : "preload it behind libwhywait, as `whywait record` does";
+}
+
+void next_note_shadowed(void)
+{
+    struct shadowed found = find_shadowed();
+    if (found.n)
+        say_note("%s takes %s ahead of the recorder (%u MPI functions in all): calls that it passes on as PMPI are "
+                 "not recorded (%s)",
+                 base_name(found.object), found.function, found.n, advice(&found));
+}
+
+static bool mpi_was_used(void)
+{
+    int (*initialized)(int *) = dlsym(RTLD_DEFAULT, "PMPI_Initialized");
+    int flag = 0;
+    return initialized && initialized(&flag) == MPI_SUCCESS && flag;
+}
+
+/* At the end of every process that we are loaded into: where MPI_Init itself was hidden from us, nobody else says so.
+ */
+static __attribute__((destructor)) void tell_if_unseen(void)
+{
+    int saved_errno = errno;
+    struct shadowed init = {0};
+    if (!__atomic_load_n(&was_asked, __ATOMIC_ACQUIRE))
+        look_up("MPI_Init", (void *)MPI_Init, &init);
+    if (init.n && say_is_first_rank() && mpi_was_used())
+        say("nothing was recorded: %s takes MPI_Init ahead of the recorder and passes it on as PMPI_Init (%s)",
+            base_name(init.object), advice(&init));
+    errno = saved_errno;
+}
+
+#if defined(__x86_64__)
+enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, GLOBAL_DATA = R_X86_64_GLOB_DAT };
+#elif defined(__aarch64__)
+enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, GLOBAL_DATA = R_AARCH64_GLOB_DAT };
+#else
+enum { JUMP_SLOT = -1, GLOBAL_DATA = -1 };
+#endif
+
+struct object {
+    uintptr_t base;
+    const ElfW(Sym) * symbols;
+    const char *names;
+    const ElfW(Rela) * plt, *rela;
+    size_t plt_bytes, rela_bytes;
+};
+
+/* The dynamic linker has made these absolute, except in the vdso. */
+static uintptr_t address_of(const struct object *object, const ElfW(Dyn) * entry)
+{
+    return entry->d_un.d_ptr < object->base ? object->base + entry->d_un.d_ptr : entry->d_un.d_ptr;
+}
+
+static void read_dynamic(struct object *object, const ElfW(Dyn) * entry)
+{
+    for (; entry->d_tag != DT_NULL; entry++) {
+        switch (entry->d_tag) {
+        case DT_SYMTAB:
+            object->symbols = (const void *)address_of(object, entry);
+            break;
+        case DT_STRTAB:
+            object->names = (const void *)address_of(object, entry);
+            break;
+        case DT_JMPREL:
+            object->plt = (const void *)address_of(object, entry);
+            break;
+        case DT_RELA:
+            object->rela = (const void *)address_of(object, entry);
+            break;
+        case DT_PLTRELSZ:
+            object->plt_bytes = entry->d_un.d_val;
+            break;
+        case DT_RELASZ:
+            object->rela_bytes = entry->d_un.d_val;
+            break;
+        }
+    }
+}
+
+static bool names_mpi(const char *name)
+{
+    return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0;
+}
+
+static void rewrite(uintptr_t *slot, void *target)
+{
+    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    void *page = (void *)((uintptr_t)slot & ~(page_bytes - 1));
+    if (*slot != (uintptr_t)target && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) == 0)
+        __atomic_store_n(slot, (uintptr_t)target, __ATOMIC_RELEASE);
+}
+
+static void rewrite_table(const struct object *object, const ElfW(Rela) * table, size_t bytes)
+{
+    for (size_t i = 0; table && i < bytes / sizeof *table; i++) {
+        int type = (int)ELF64_R_TYPE(table[i].r_info);
+        const ElfW(Sym) *symbol = &object->symbols[ELF64_R_SYM(table[i].r_info)];
+        if ((type != JUMP_SLOT && type != GLOBAL_DATA) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT)
+            continue;
+        const char *name = object->names + symbol->st_name;
+        void *next = names_mpi(name) ? dlsym(RTLD_NEXT, name) : NULL;
+        if (next)
+            rewrite((uintptr_t *)(object->base + table[i].r_offset), next);
+    }
+}
+
+static int unhook_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    struct object object = {.base = info->dlpi_addr};
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            read_dynamic(&object, (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
+    if (object.symbols && object.names) {
+        rewrite_table(&object, object.plt, object.plt_bytes);
+        rewrite_table(&object, object.rela, object.rela_bytes);
+    }
+    return 0;
+}
+
+void next_unhook(void)
+{
+    dl_iterate_phdr(unhook_object, NULL);
 }

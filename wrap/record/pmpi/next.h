@@ -18,7 +18,9 @@
 #pragma once
 #include "wrap/record/record.h"
 #include <mpi.h>
+#include <stdbool.h>
 
+#define MPI_HAS_4 (MPI_VERSION >= 4)
 #define WW_EXPORT __attribute__((visibility("default")))
 
 /* Never NULL: what cannot be found is a function that says so once and returns MPI_ERR_OTHER. */
@@ -66,3 +68,7 @@ struct mpi_handles {
 extern struct mpi_handles mpi_handles;
 /* 0, or -1 when the MPI of this process is not the one that this library was built for. */
 int next_load_handles(void);
+/* Makes the calls of all loaded objects go past this library; for a process whose MPI is not ours. */
+void next_unhook(void);
+/* Leaves a note for the report if another tool takes functions of MPI before us (shadows ours). */
+void next_note_shadowed(void);

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,12 +36,6 @@ static bool tool_path(char path[PATH_MAX])
     else
         return false;
     return access(path, X_OK) == 0;
-}
-
-bool tool_exists(void)
-{
-    char path[PATH_MAX];
-    return tool_path(path);
 }
 
 /* Everything but what would load us into the tool. */

@@ -8,14 +8,24 @@
  *
  * A sample whose stack passes through this library was taken inside a recorded MPI call: the call record says all about
  * it.
+ *
+ * A sleeping thread has no samples. /proc tells its stack pointer and program counter in user space, not its other
+ * registers. That is enough for the system call stubs, and further out for all code without frame pointers. For a frame
+ * addressed through an unknown frame pointer, the stack is searched for the next pair of saved frame pointer and return
+ * address. The result counts only when the walk arrives at the start of the thread and the thread did not move
+ * meanwhile.
  */
+#include "wrap/record/sample/sample.h"
 #include "wrap/record/count/workers.h"
-#include "wrap/record/sample/sampler.h"
+#include "wrap/record/threads.h"
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WINDOW_BYTES = 64 << 10, PIECE_BYTES = 16 << 10 };
+enum { LIVE_BYTES = 64 << 10, PIECE_BYTES = 16 << 10, BLOCKED_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
 
 static bool is_paused_at(uint64_t time_ns)
 {
@@ -59,15 +69,15 @@ uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns)
 }
 
 /* The stack window, then the live stack beyond it. */
-static struct unwind_stack extend(const struct unwind_stack *window, unsigned char bytes[WINDOW_BYTES])
+static struct unwind_stack extend(const struct unwind_stack *window, unsigned char bytes[LIVE_BYTES])
 {
     struct unwind_stack extended = {window->low, window->high, bytes};
     size_t n = window->high - window->low;
-    if (n >= WINDOW_BYTES)
+    if (n >= LIVE_BYTES)
         return *window;
     memcpy(bytes, window->bytes, n);
-    while (n < WINDOW_BYTES) {
-        size_t piece = WINDOW_BYTES - n < PIECE_BYTES ? WINDOW_BYTES - n : PIECE_BYTES;
+    while (n < LIVE_BYTES) {
+        size_t piece = LIVE_BYTES - n < PIECE_BYTES ? LIVE_BYTES - n : PIECE_BYTES;
         struct iovec to = {bytes + n, piece}, from = {(void *)(uintptr_t)(window->low + n), piece};
         ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
         if (got <= 0)
@@ -80,7 +90,7 @@ static struct unwind_stack extend(const struct unwind_stack *window, unsigned ch
 
 static void walk_sample(struct stack_walk *walk, const struct sample *sample)
 {
-    static unsigned char bytes[WINDOW_BYTES]; /* the helper is the only caller */
+    static unsigned char bytes[LIVE_BYTES]; /* the helper is the only caller */
     struct unwind_frame frame = sample->frame;
     walk->n = 1;
     walk->flags = 0;
@@ -124,7 +134,7 @@ void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time
     write_sample(thread, stack, 0, time_ns, weight_ns);
 }
 
-uint32_t sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
+static uint32_t emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
                      uint64_t weight_ns)
 {
     if (passes_through_recorder(walk) || !threads_open_samples(thread))
@@ -140,5 +150,94 @@ uint32_t sample_write(struct recorder_thread *thread, const struct sample *sampl
     if (sample_is_unwanted(thread, sample->time_ns))
         return 0;
     walk_sample(&walk, sample);
-    return sample_emit(thread, &walk, sample->flags, sample->time_ns, sample->weight_ns);
+    return emit(thread, &walk, sample->flags, sample->time_ns, sample->weight_ns);
+}
+
+struct place {
+    uint64_t sp, pc;
+    int system_call; /* -1: it sleeps outside of one */
+};
+
+/* "NR ARGS SP PC" asleep in a system call, "-1 SP PC" asleep otherwise, "running". */
+static bool read_place(int32_t tid, struct place *place)
+{
+    char path[64], text[256];
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    unsigned long long sp, pc;
+    int system_call = -1;
+    if (sscanf(text, "-1 %llx %llx", &sp, &pc) != 2 &&
+        sscanf(text, "%d %*x %*x %*x %*x %*x %*x %llx %llx", &system_call, &sp, &pc) != 3)
+        return false;
+    *place = (struct place){sp, pc, system_call};
+    return sp != 0;
+}
+
+static bool read_word(const struct unwind_stack *stack, uint64_t address, uint64_t *value)
+{
+    if (address < stack->low || stack->high - address < sizeof *value || address >= stack->high)
+        return false;
+    memcpy(value, stack->bytes + (address - stack->low), sizeof *value);
+    return true;
+}
+
+/* The next word pair that looks like a frame: a pointer further out, and an address in code. */
+static bool guess_frame_pointer(struct unwind_frame *frame, const struct unwind_stack *stack)
+{
+    uint64_t bp, saved_bp, pc;
+    for (bp = frame->reg[UNWIND_SP]; bp < frame->reg[UNWIND_SP] + SEARCH_BYTES; bp += WORD) {
+        if (!read_word(stack, bp, &saved_bp) || !read_word(stack, bp + WORD, &pc))
+            return false;
+        if (((saved_bp > bp && saved_bp < stack->high) || saved_bp <= 1) && unwind_is_code(pc)) {
+            frame->reg[UNWIND_BP] = bp;
+            frame->valid |= 1u << UNWIND_BP;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void walk_blocked(struct stack_walk *walk, const struct place *place, const struct unwind_stack *stack)
+{
+    struct unwind_frame frame = {.valid = 1u << UNWIND_SP | 1u << UNWIND_PC, .interrupted = true};
+    frame.reg[UNWIND_SP] = place->sp;
+    frame.reg[UNWIND_PC] = place->pc;
+    walk->n = 1;
+    walk->flags = 0;
+    walk->address[0] = place->pc;
+    walk->slot[0] = 0;
+    stacks_walk(walk, &frame, stack);
+    if ((walk->flags & WW_STACK_CUT) && !(frame.valid & 1u << UNWIND_BP) && guess_frame_pointer(&frame, stack)) {
+        struct stack_walk outer = *walk;
+        outer.flags = 0;
+        stacks_walk(&outer, &frame, stack);
+        if (!(outer.flags & WW_STACK_CUT))
+            *walk = outer;
+    }
+}
+
+bool sample_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns)
+{
+    static unsigned char bytes[BLOCKED_BYTES]; /* the helper is the only caller */
+    struct place place, again;
+    struct stack_walk walk;
+    if (!read_place(thread->tid, &place))
+        return false;
+    struct iovec to = {bytes, sizeof bytes}, from = {(void *)(uintptr_t)place.sp, sizeof bytes};
+    ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    struct unwind_stack stack = {place.sp, place.sp + (uint64_t)(got > 0 ? got : 0), bytes};
+    walk_blocked(&walk, &place, &stack);
+    if (!read_place(thread->tid, &again) || again.sp != place.sp || again.pc != place.pc)
+        return false;
+    /* Joins, locks, conditions and barriers of threads all come to the system call futex. */
+    uint32_t flags = place.system_call == SYS_futex ? WW_S_BLOCKED | WW_S_SYNC : WW_S_BLOCKED;
+    if (weight_ns > 0)
+        emit(thread, &walk, flags, now_ns, weight_ns);
+    return true;
 }

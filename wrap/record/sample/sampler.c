@@ -4,8 +4,9 @@
  */
 #include "wrap/record/sample/sampler.h"
 #include "wrap/record/process/say.h"
-#include "wrap/record/sample/calibrate.h"
+#include "wrap/record/sample/sample.h"
 #include "wrap/record/sample/timer.h"
+#include "wrap/record/threads.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -17,31 +18,56 @@
 enum {
     FIRST_RING_BYTES = 256 << 10, /* of the thread that initialised MPI; the others share less */
     OTHER_RING_BYTES = 64 << 10,
-    SWITCH_RING_BYTES = 32 << 10,
     SAMPLE_BYTES = 4300,
     LOOK_AT_THREADS_NS = 100000000,
     BLOCKED_AFTER_NS = 8000000,
     LONGEST_PATIENCE_NS = 30000000,
-    TIMER_COST_NS = 5000, /* a signal, a copy of the stack */
+    TIMER_COST_NS = 5000,  /* a signal, a copy of the stack */
+    HELPER_COST_NS = 4000, /* walking the copied stack, elsewhere */
+    /* What an interrupt costs outside a virtual machine is not seen inside: whole programs tell. */
+    SHORTEST_NS = 4000000,
+    LONGEST_NS = 20000000,
+    COSTS_PER_PERIOD = 200,
+    ODD_NS = 12347,
+    /* Frequent switches begin at a rate at which stopping and starting the timer takes one percent, and end far below,
+     * since each change of the period costs some microseconds as well. */
+    SWITCHING_WINDOW_NS = 50000000,
+    SWITCHING_BEGINS_PER_S = 10000,
+    SWITCHING_ENDS_PER_S = 2500,
 };
 
 static struct {
-    bool on, by_timer, exclude_kernel;
+    bool on, by_timer;
     uint64_t period_ns, sample_cost_ns, n_samples, looked_at_threads_ns, n_task_links;
     uint32_t n_threads_begun;
     int32_t own_tid;
 } sampler;
 
+/* Keeps the cost below 0.5 %, and is never a round number, so as not to run in step with the program. */
+static uint64_t choose_period_ns(uint64_t sample_cost_ns, uint64_t shortest_ns)
+{
+    if (recorder.options.rate_hz > 0) {
+        uint64_t period_ns = 1000000000u / recorder.options.rate_hz + 1;
+        return period_ns > shortest_ns ? period_ns : shortest_ns;
+    }
+    uint64_t period_ns = (sample_cost_ns + HELPER_COST_NS) * COSTS_PER_PERIOD;
+    if (period_ns < SHORTEST_NS)
+        period_ns = SHORTEST_NS;
+    if (period_ns > LONGEST_NS)
+        period_ns = LONGEST_NS;
+    return (period_ns + ODD_NS) | 1;
+}
+
 static bool choose_perf(void)
 {
     int error = 0;
-    sampler.sample_cost_ns = calibrate_sample_ns(&error);
-    if (error != 0)
-        say_note("perf_event_open: %s", strerror(error));
-    if (error != 0 || !perf_init())
-        return false;
-    sampler.period_ns = calibrate_period_ns(sampler.sample_cost_ns, recorder.options.rate_hz);
-    return true;
+    sampler.sample_cost_ns = perf_choose(&error);
+    if (error == 0) {
+        sampler.period_ns = choose_period_ns(sampler.sample_cost_ns, 0);
+        return true;
+    }
+    say_note("perf_event_open: %s", strerror(error));
+    return false;
 }
 
 static bool choose_timer(void)
@@ -52,9 +78,7 @@ static bool choose_timer(void)
     }
     sampler.by_timer = true;
     sampler.sample_cost_ns = TIMER_COST_NS;
-    sampler.period_ns = calibrate_period_ns(TIMER_COST_NS, recorder.options.rate_hz);
-    if (sampler.period_ns < TIMER_SHORTEST_NS)
-        sampler.period_ns = TIMER_SHORTEST_NS;
+    sampler.period_ns = choose_period_ns(TIMER_COST_NS, TIMER_SHORTEST_NS);
     say_note("samples come from CPU timers: time off the CPU while runnable cannot be told from computing");
     return true;
 }
@@ -69,41 +93,15 @@ void sampler_choose(void)
 
 static int open_samples(struct recorder_thread *thread, struct sampler_thread *s)
 {
-    struct perf_event_attr attributes;
     size_t ring_bytes = thread->index == 0 ? FIRST_RING_BYTES : OTHER_RING_BYTES;
-    int32_t tid = thread->tid;
-    calibrate_attributes(&attributes, s->period_ns);
-    attributes.exclude_kernel = sampler.exclude_kernel;
-    int error = ring_open(&s->samples, &attributes, tid, ring_bytes);
-    if ((error == EACCES || error == EPERM) && !sampler.exclude_kernel) {
-        sampler.exclude_kernel = true;
-        attributes.exclude_kernel = 1;
-        error = ring_open(&s->samples, &attributes, tid, ring_bytes);
-    }
-    s->kernel_is_hidden = sampler.exclude_kernel;
-    return error;
-}
-
-static int open_switches(struct sampler_thread *s, int32_t tid)
-{
-    struct perf_event_attr attributes;
-    calibrate_attributes(&attributes, 0);
-    attributes.config = PERF_COUNT_SW_DUMMY;
-    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-    attributes.sample_regs_user = 0;
-    attributes.sample_stack_user = 0;
-    attributes.sample_id_all = 1;
-    attributes.context_switch = 1;
-    attributes.task = 1;
-    attributes.exclude_kernel = 1;
-    return ring_open(&s->switches, &attributes, tid, SWITCH_RING_BYTES);
+    return perf_open_samples(&s->samples, thread->tid, s->period_ns, ring_bytes, &s->kernel_is_hidden);
 }
 
 static int attach_perf(struct recorder_thread *thread, struct sampler_thread *s)
 {
     s->period_ns = sampler.period_ns;
     int error = open_samples(thread, s);
-    int switch_error = error == ESRCH ? 0 : open_switches(s, thread->tid);
+    int switch_error = error == ESRCH ? 0 : perf_open_switches(&s->switches, thread->tid);
     if (switch_error != 0 && switch_error != ESRCH)
         say_note("time off the CPU is not known: %s", strerror(switch_error));
     return error;
@@ -125,7 +123,7 @@ static void attach(struct recorder_thread *thread)
     }
     if (error != 0)
         say_note("a thread has no samples: %s", strerror(error));
-    s->looked_ns = s->storm.since_ns = recorder_now_ns();
+    s->looked_ns = s->switching.since_ns = recorder_now_ns();
     thread->sampler = s;
     if (!sampler.by_timer && error == 0)
         perf_begin(thread, s->looked_ns);
@@ -135,8 +133,8 @@ static void detach(struct recorder_thread *thread)
 {
     if (thread->sampler->timer)
         timer_detach(thread->sampler->timer);
-    ring_close(&thread->sampler->samples);
-    ring_close(&thread->sampler->switches);
+    perf_close(&thread->sampler->samples);
+    perf_close(&thread->sampler->switches);
     free(thread->sampler);
     thread->sampler = NULL;
 }
@@ -226,14 +224,27 @@ static void drain(struct recorder_thread *thread)
         sampler.n_samples += perf_drain(thread);
 }
 
+bool sampler_switching_changed(struct sampler_switching *switching, uint64_t now_ns)
+{
+    uint64_t took_ns = now_ns - switching->since_ns;
+    if (took_ns < SWITCHING_WINDOW_NS)
+        return false;
+    double per_s = (double)switching->n_switches / ((double)took_ns * 1e-9);
+    bool was_frequent = switching->is_frequent;
+    switching->is_frequent = per_s >= (was_frequent ? SWITCHING_ENDS_PER_S : SWITCHING_BEGINS_PER_S);
+    switching->since_ns = now_ns;
+    switching->n_switches = 0;
+    return switching->is_frequent != was_frequent;
+}
+
 /* A rate that the user asked for is kept. */
-static void weather_storm(struct recorder_thread *thread, uint64_t now_ns)
+static void adapt_period(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (!s->samples.page || recorder.options.rate_hz > 0 || !storm_has_changed(&s->storm, now_ns))
+    if (!s->samples.page || recorder.options.rate_hz > 0 || !sampler_switching_changed(&s->switching, now_ns))
         return;
-    ring_close(&s->samples);
-    s->period_ns = s->storm.is_on ? STORM_PERIOD_NS : sampler.period_ns;
+    perf_close(&s->samples);
+    s->period_ns = s->switching.is_frequent ? SAMPLER_SWITCHING_PERIOD_NS : sampler.period_ns;
     s->cpu_ns = 0; /* a new event counts anew */
     int error = open_samples(thread, s);
     if (error != 0 && error != ESRCH)
@@ -247,7 +258,7 @@ static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
     struct sampler_thread *s = thread->sampler;
     if (s->state != OFF_ASLEEP || now_ns < s->looked_ns + BLOCKED_AFTER_NS || now_ns <= s->asleep_since_ns)
         return;
-    if (!blocked_look(thread, now_ns, s->asleep_ns + (now_ns - s->asleep_since_ns)))
+    if (!sample_blocked(thread, now_ns, s->asleep_ns + (now_ns - s->asleep_since_ns)))
         return;
     s->asleep_ns = 0;
     s->asleep_since_ns = s->looked_ns = now_ns;
@@ -262,7 +273,7 @@ static void look_without_switches(struct recorder_thread *thread, uint64_t now_n
         return;
     uint64_t left_ns = sample_last_leave_ns(thread, now_ns);
     uint64_t weight_ns = now_ns - (left_ns > s->looked_ns ? left_ns : s->looked_ns);
-    bool is_asleep = !sample_is_unwanted(thread, now_ns) && blocked_look(thread, now_ns, weight_ns);
+    bool is_asleep = !sample_is_unwanted(thread, now_ns) && sample_blocked(thread, now_ns, weight_ns);
     s->state = is_asleep ? OFF_ASLEEP : ON_CPU;
     s->looked_ns = now_ns;
 }
@@ -276,8 +287,8 @@ void sampler_drain(void)
         if (!t->sampler)
             continue;
         drain(t);
-        weather_storm(t, now_ns);
-        if (!sampler_is_of_interest(t))
+        adapt_period(t, now_ns);
+        if (!sample_is_of_interest(t))
             continue;
         if (t->sampler->timer)
             look_without_switches(t, now_ns);

@@ -9,8 +9,9 @@
  */
 #pragma once
 #include "wrap/record/recorder.h"
-#include "wrap/record/sample/ring.h"
-#include "wrap/record/sample/storm.h"
+#include "wrap/record/sample/perf.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* All of this is called by the helper only.
  *
@@ -28,6 +29,23 @@ uint64_t sampler_patience_ns(void);
 /* Samples taken, and what one costs. */
 uint64_t sampler_overhead_ns(void);
 
+/*
+ * Threads that leave the CPU thousands of times a second: ranks that poll and yield on a core that they share.
+ *
+ * Each switch stops the timer of the samples and starts it again. While that timer is the next of its processor to
+ * expire, the hardware is told both times, which on a virtual machine takes 2 us, where the switch itself takes 0.5. A
+ * timer that lies further off than the scheduler's own tick takes next to nothing. So such a thread is sampled with a
+ * long period for as long as it goes on; samples carry their weight, and most of them would lie inside MPI calls.
+ */
+enum { SAMPLER_SWITCHING_PERIOD_NS = 40012347 }; /* four ticks of the slowest scheduler, and in step with none */
+
+struct sampler_switching {
+    uint64_t since_ns, n_switches; /* to a CPU and from it, since then */
+    bool is_frequent;
+};
+/* To be asked now and then. True when it has begun or ended just now. */
+bool sampler_switching_changed(struct sampler_switching *switching, uint64_t now_ns);
+
 enum sampler_state {
     ON_CPU,
     OFF_HIDDEN,  /* asleep inside an MPI call, or of no interest */
@@ -36,9 +54,9 @@ enum sampler_state {
     OFF_ASLEEP,
 };
 struct sampler_thread {
-    struct ring samples, switches;
-    uint64_t period_ns;       /* of its samples */
-    struct storm storm;       /* of switches */
+    struct perf_ring samples, switches;
+    uint64_t period_ns; /* of its samples */
+    struct sampler_switching switching;
     struct timer_ring *timer; /* instead of the rings */
     enum sampler_state state;
     uint64_t looked_ns;          /* when it was last looked at */
@@ -52,39 +70,3 @@ struct sampler_thread {
     uint64_t unsampled_ns;       /* on a CPU between the last sample and the last switch from it */
     bool seen;
 };
-
-/* One sample, whoever took it. */
-struct sample {
-    uint64_t time_ns;
-    uint32_t flags; /* WW_S_ */
-    uint64_t weight_ns;
-    struct unwind_frame frame;
-    struct unwind_stack window;
-};
-/* Walks and writes it, unless it lies inside an MPI call; its stack then, else 0. */
-uint32_t sample_write(struct recorder_thread *thread, const struct sample *sample);
-/* Threads that neither called MPI nor were ever seen computing (most libraries have some) leave no file. */
-static inline bool sampler_is_of_interest(const struct recorder_thread *thread)
-{
-    return spool_is_open(&thread->samples) || spool_is_open(&thread->events);
-}
-/* Writes a walked stack as a sample, unless it passes through this library; the stack's number then, else 0. */
-uint32_t sample_emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
-                     uint64_t weight_ns);
-/* Once more the same stack, on a CPU. */
-void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time_ns, uint64_t weight_ns);
-/* Was the thread in a recorded MPI call at this time, as far as is known without its stack, or recording paused? */
-bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns);
-/* When the last MPI call before this time was left, as far as is known; 0 = none is. */
-uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns);
-
-/* blocked.c: looks where a sleeping thread sleeps, and writes that when the time to account for is not 0; false when it
- * does not sleep. */
-bool blocked_look(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns);
-
-/* perf_rings.c: memory for records that wrap around; false when there is none. */
-bool perf_init(void);
-/* After the rings were opened: whoever sleeps by then tells of no switch before it wakes. */
-void perf_begin(struct recorder_thread *thread, uint64_t now_ns);
-/* Takes what is in both rings of the thread, in order of time. The number of samples. */
-uint64_t perf_drain(struct recorder_thread *thread);

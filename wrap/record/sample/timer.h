@@ -5,7 +5,7 @@
  * CPU cannot be seen this way.
  */
 #pragma once
-#include "wrap/record/sample/sampler.h"
+#include "wrap/record/sample/sample.h"
 
 enum { TIMER_SHORTEST_NS = 4000000 }; /* CPU timers run with the scheduler's tick */
 

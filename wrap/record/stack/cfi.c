@@ -8,7 +8,7 @@
 #include "wrap/record/stack/cfi.h"
 #include <string.h>
 
-enum { CFI_SAVED = 6 };
+enum { CFI_SAVED = 6, MAX_DEPTH = 16, MAX_STEPS = 64 };
 
 /* A bounded read position; `bad` sticks. */
 struct cursor {
@@ -428,5 +428,117 @@ bool cfi_find(const struct cfi_module *module, uint64_t pc, struct cfi_row *row)
         return false;
     *row = m.row;
     row->is_signal_frame = fde.cie.is_signal_frame;
+    return true;
+}
+
+/* Expressions of PLT stubs and of signal frames, which need no more than these operations. */
+struct evaluation {
+    struct cursor in;
+    const struct unwind_frame *frame;
+    const struct unwind_stack *stack;
+    uint64_t value[MAX_DEPTH];
+    unsigned depth;
+};
+
+bool cfi_read_stack(const struct unwind_stack *stack, uint64_t address, uint64_t *value)
+{
+    if (address < stack->low || address >= stack->high || stack->high - address < sizeof *value)
+        return false;
+    memcpy(value, stack->bytes + (address - stack->low), sizeof *value);
+    return true;
+}
+
+static bool push(struct evaluation *e, uint64_t value)
+{
+    if (e->depth == MAX_DEPTH)
+        return false;
+    e->value[e->depth++] = value;
+    return true;
+}
+
+static bool binary(struct evaluation *e, unsigned op)
+{
+    if (e->depth < 2)
+        return false;
+    uint64_t right = e->value[--e->depth], *left = &e->value[e->depth - 1];
+    switch (op) {
+    case 0x1a:
+        *left &= right;
+        return true;
+    case 0x1c:
+        *left -= right;
+        return true;
+    case 0x1e:
+        *left *= right;
+        return true;
+    case 0x21:
+        *left |= right;
+        return true;
+    case 0x22:
+        *left += right;
+        return true;
+    case 0x24:
+        *left = right < 64 ? *left << right : 0;
+        return true;
+    case 0x25:
+        *left = right < 64 ? *left >> right : 0;
+        return true;
+    case 0x2a:
+        *left = (int64_t)*left >= (int64_t)right;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool step(struct evaluation *e)
+{
+    unsigned op = (unsigned)take(&e->in, 1);
+    uint64_t value;
+    if (op >= 0x30 && op <= 0x4f) /* lit */
+        return push(e, op - 0x30);
+    if (op >= 0x70 && op <= 0x8f) { /* breg */
+        unsigned reg = op - 0x70;
+        value = (uint64_t)take_sleb(&e->in);
+        return reg < UNWIND_N_REGS && (e->frame->valid & 1u << reg) && push(e, e->frame->reg[reg] + value);
+    }
+    switch (op) {
+    case 0x06: /* deref */
+        return e->depth > 0 && cfi_read_stack(e->stack, e->value[e->depth - 1], &e->value[e->depth - 1]);
+    case 0x08: /* const1u to const8s */
+    case 0x09:
+    case 0x0a:
+    case 0x0b:
+    case 0x0c:
+    case 0x0d:
+    case 0x0e:
+    case 0x0f:
+        value = (size_t)1 << ((op - 8) / 2);
+        return push(e, op & 1 ? (uint64_t)take_signed(&e->in, value) : take(&e->in, value));
+    case 0x10: /* constu, consts */
+        return push(e, take_uleb(&e->in));
+    case 0x11:
+        return push(e, (uint64_t)take_sleb(&e->in));
+    case 0x12: /* dup */
+        return e->depth > 0 && push(e, e->value[e->depth - 1]);
+    case 0x23: /* plus_uconst */
+        return e->depth > 0 && (e->value[e->depth - 1] += take_uleb(&e->in), true);
+    default:
+        return binary(e, op);
+    }
+}
+
+bool cfi_evaluate(const unsigned char *bytes, size_t n_bytes, const struct unwind_frame *frame,
+                  const struct unwind_stack *stack, const uint64_t *initial, uint64_t *result)
+{
+    struct evaluation e = {.in = {bytes, bytes + n_bytes, false}, .frame = frame, .stack = stack};
+    if (initial)
+        push(&e, *initial);
+    for (unsigned steps = 0; e.in.at < e.in.end; steps++)
+        if (steps == MAX_STEPS || !step(&e) || e.in.bad)
+            return false;
+    if (e.depth == 0)
+        return false;
+    *result = e.value[e.depth - 1];
     return true;
 }

@@ -10,6 +10,7 @@
 #include "tests/unit/record/spool_reader.h"
 #include "wrap/record/life/helper.h"
 #include "wrap/record/sample/sampler.h"
+#include "wrap/record/threads.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>

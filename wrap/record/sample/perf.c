@@ -1,21 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the kernel's two rings of a thread say: samples in one, switches to and from the CPU in the other, so that a
- * storm of switches (a library that yields while it waits) cannot push out the samples. They are merged by time.
+ * Three parts: rings, what a sample costs, and what the two rings of a thread say, merged by time.
+ *
+ * A sample is an interrupt, and on a virtual machine an interrupt can cost thirty times what it costs on bare metal. So
+ * it is measured: a loop reads the clock while it is sampled fast; the steps between readings that are far above the
+ * usual step are interrupts, and their median, which a preemption or two does not move, is the cost.
  *
  * A switch from the CPU inside an MPI call is left out together with the switch back.
  */
+#include "wrap/record/sample/perf.h"
 #include "wrap/record/process/say.h"
+#include "wrap/record/sample/sample.h"
 #include "wrap/record/sample/sampler.h"
+#include "wrap/record/threads.h"
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LONG_IN_CALL_NS = 500000 };
+enum {
+    PAGE = 4096,
+    RING_SCRATCH_BYTES = 65536,
+    SWITCH_RING_BYTES = 32 << 10,
+    STACK_BYTES = 4096, /* copied with a sample */
+    TRIAL_NS = 2000000,
+    TRIAL_PERIOD_NS = 200000,
+    GAP_NS = 1200,
+    MAX_GAPS = 64,
+    MAX_READINGS = 1000000,
+    USUAL_COST_NS = 5000,
+    LONG_IN_CALL_NS = 500000,
+};
 
 static char *scratch[2];
+/* Where an ordinary user may not sample the kernel. */
+static bool exclude_kernel;
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
 
@@ -32,16 +56,157 @@ static uint64_t read_namespace_offset_ns(void)
     return line && sscanf(line, "monotonic %lld %lld", &s, &ns) == 2 ? (uint64_t)(s * 1000000000 + ns) : 0;
 }
 
-bool perf_init(void)
+/* With a buffer of `data_bytes` (a power of two), halved down to one page where the limit on locked memory demands it.
+ * No descriptor stays open: the mapping keeps the event alive, and the program can close or miss nothing. */
+static int open_event(struct perf_ring *ring, struct perf_event_attr *attributes, int32_t tid, size_t data_bytes)
 {
+    ring->page = NULL;
+    attributes->size = sizeof *attributes;
+    int fd = (int)syscall(SYS_perf_event_open, attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    int why = ENOMEM;
+    for (; data_bytes >= PAGE; data_bytes /= 2) {
+        void *at = mmap(NULL, PAGE + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (at != MAP_FAILED) {
+            *ring = (struct perf_ring){at, data_bytes, 0};
+            why = 0;
+            break;
+        }
+        why = errno;
+        if (why != EPERM && why != ENOMEM)
+            break;
+    }
+    close(fd);
+    return why;
+}
+
+void perf_close(struct perf_ring *ring)
+{
+    if (ring->page)
+        munmap(ring->page, PAGE + ring->data_bytes);
+    ring->page = NULL;
+}
+
+/* The oldest record, in place or copied to `room` (RING_SCRATCH_BYTES) where it wraps around; NULL = none. */
+static const struct perf_event_header *peek(struct perf_ring *ring, void *room)
+{
+    if (!ring->page)
+        return NULL;
+    uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    if (head - ring->tail < sizeof(struct perf_event_header))
+        return NULL;
+    const char *data = (const char *)ring->page + PAGE;
+    size_t at = ring->tail % ring->data_bytes;
+    /* Records are multiples of 8 bytes, hence headers never wrap. */
+    const struct perf_event_header *record = (const void *)(data + at);
+    if (record->size < sizeof *record || record->size > head - ring->tail) {
+        ring->tail = head;
+        return NULL;
+    }
+    size_t first = ring->data_bytes - at;
+    if (record->size <= first)
+        return record;
+    size_t size = record->size;
+    memcpy(room, record, first);
+    memcpy((char *)room + first, data, size - first);
+    return room;
+}
+
+static void pop(struct perf_ring *ring, const struct perf_event_header *record)
+{
+    ring->tail += record->size;
+    __atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+}
+
+/* bx bp sp ip r12 r13 r14 r15, in the numbering of asm/perf_regs.h */
+static const uint64_t user_registers = 1u << 1 | 1u << 6 | 1u << 7 | 1u << 8 | 0xfu << 20;
+
+static struct perf_event_attr task_clock(uint64_t period_ns)
+{
+    return (struct perf_event_attr){
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .sample_period = period_ns,
+        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER |
+                       PERF_SAMPLE_STACK_USER,
+        .sample_regs_user = user_registers,
+        .sample_stack_user = STACK_BYTES,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+        .exclude_kernel = exclude_kernel,
+        .exclude_hv = 1,
+        .watermark = 1,
+        .wakeup_watermark = UINT32_MAX,
+    };
+}
+
+int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
+                      bool *kernel_is_hidden)
+{
+    struct perf_event_attr attributes = task_clock(period_ns);
+    int error = open_event(ring, &attributes, tid, ring_bytes);
+    if ((error == EACCES || error == EPERM) && !exclude_kernel) {
+        attributes.exclude_kernel = exclude_kernel = true;
+        error = open_event(ring, &attributes, tid, ring_bytes);
+    }
+    *kernel_is_hidden = exclude_kernel;
+    return error;
+}
+
+int perf_open_switches(struct perf_ring *ring, int32_t tid)
+{
+    struct perf_event_attr attributes = task_clock(0);
+    attributes.config = PERF_COUNT_SW_DUMMY;
+    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+    attributes.sample_regs_user = 0;
+    attributes.sample_stack_user = 0;
+    attributes.sample_id_all = 1;
+    attributes.context_switch = 1;
+    attributes.task = 1;
+    attributes.exclude_kernel = 1;
+    return open_event(ring, &attributes, tid, SWITCH_RING_BYTES);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t median_gap_ns(void)
+{
+    uint64_t gap[MAX_GAPS], start_ns = recorder_now_ns(), before_ns = start_ns;
+    size_t n = 0;
+    /* The number of readings is bounded as well: a clock may stand still. */
+    for (unsigned i = 0; before_ns - start_ns < TRIAL_NS && n < MAX_GAPS && i < MAX_READINGS; i++) {
+        uint64_t now_ns = recorder_now_ns();
+        if (now_ns - before_ns > GAP_NS)
+            gap[n++] = now_ns - before_ns;
+        before_ns = now_ns;
+    }
+    if (n == 0)
+        return 0;
+    qsort(gap, n, sizeof *gap, by_size);
+    return gap[n / 2];
+}
+
+uint64_t perf_choose(int *error)
+{
+    struct perf_ring ring;
+    bool kernel_is_hidden;
+    *error = perf_open_samples(&ring, 0, TRIAL_PERIOD_NS, 4 * STACK_BYTES, &kernel_is_hidden);
+    if (*error != 0)
+        return 0;
+    uint64_t cost_ns = median_gap_ns();
+    perf_close(&ring);
     namespace_offset_ns = read_namespace_offset_ns();
     for (unsigned i = 0; i < 2; i++) {
-        void *at = mmap(NULL, RING_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (at == MAP_FAILED)
-            return false;
-        scratch[i] = at;
+        scratch[i] = mmap(NULL, RING_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (scratch[i] == MAP_FAILED)
+            *error = errno;
     }
-    return true;
+    return cost_ns ? cost_ns : USUAL_COST_NS;
 }
 
 static uint64_t own_time(uint64_t perf_ns)
@@ -112,8 +277,8 @@ static void write_switch(struct recorder_thread *thread, uint32_t flags, uint64_
 void perf_begin(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (!sampler_is_of_interest(thread) || sample_is_unwanted(thread, now_ns) || !blocked_look(thread, now_ns, 0) ||
-        ring_peek(&s->switches, scratch[1]))
+    if (!sample_is_of_interest(thread) || sample_is_unwanted(thread, now_ns) || !sample_blocked(thread, now_ns, 0) ||
+        peek(&s->switches, scratch[1]))
         return;
     s->state = OFF_ASLEEP;
     s->asleep_since_ns = now_ns;
@@ -124,13 +289,13 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t time_ns = own_time(((const struct switch_fields *)(const void *)header)->time_ns);
-    s->storm.n_switches++;
+    s->switching.n_switches++;
     if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
         s->asleep_since_ns = time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
-        if (!sampler_is_of_interest(thread))
+        if (!sample_is_of_interest(thread))
             s->state = OFF_HIDDEN;
         else if (sample_is_unwanted(thread, time_ns))
             s->state = preempted ? OFF_IN_CALL : OFF_HIDDEN;
@@ -218,7 +383,7 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
         write_switch(thread, 0, s->written_ns);
     s->state = ON_CPU;
     if (header->size >= sizeof *f)
-        s->storm.n_switches += f->n_lost;
+        s->switching.n_switches += f->n_lost;
     if (header->size >= sizeof *f && !sample_is_unwanted(thread, own_time(f->time_ns)))
         say_note("some switches to and from the CPU were lost: the kernel's buffer was full");
 }
@@ -237,8 +402,8 @@ uint64_t perf_drain(struct recorder_thread *thread)
     struct sampler_thread *s = thread->sampler;
     uint64_t n_samples = 0;
     for (;;) {
-        const struct perf_event_header *sample = ring_peek(&s->samples, scratch[0]);
-        const struct perf_event_header *change = ring_peek(&s->switches, scratch[1]);
+        const struct perf_event_header *sample = peek(&s->samples, scratch[0]);
+        const struct perf_event_header *change = peek(&s->switches, scratch[1]);
         if (!sample && !change)
             return n_samples;
         if (sample && (!change || time_of(sample) <= time_of(change))) {
@@ -246,7 +411,7 @@ uint64_t perf_drain(struct recorder_thread *thread)
                 n_samples += take_sample(thread, sample);
             else if (sample->type == PERF_RECORD_LOST)
                 take_lost_samples(thread);
-            ring_pop(&s->samples, sample);
+            pop(&s->samples, sample);
         } else {
             if (change->type == PERF_RECORD_SWITCH)
                 take_switch(thread, change);
@@ -254,7 +419,7 @@ uint64_t perf_drain(struct recorder_thread *thread)
                 take_exit(thread, change);
             else if (change->type == PERF_RECORD_LOST)
                 take_lost_switches(thread, change);
-            ring_pop(&s->switches, change);
+            pop(&s->switches, change);
         }
     }
 }

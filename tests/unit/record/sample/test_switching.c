@@ -4,18 +4,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "wrap/record/sample/storm.h"
+#include "wrap/record/sample/sampler.h"
 
 enum { MS = 1000000 };
 
 /* Asked every 20 ms, with so many switches in between; how often it changed. */
-static int ask(struct storm *storm, uint64_t *now_ns, int times, uint64_t n_switches)
+static int ask(struct sampler_switching *switching, uint64_t *now_ns, int times, uint64_t n_switches)
 {
     int changes = 0;
     for (int i = 0; i < times; i++) {
         *now_ns += 20 * MS;
-        storm->n_switches += n_switches;
-        changes += storm_has_changed(storm, *now_ns);
+        switching->n_switches += n_switches;
+        changes += sampler_switching_changed(switching, *now_ns);
     }
     return changes;
 }
@@ -24,13 +24,13 @@ static void test_begins_and_ends(void **state)
 {
     (void)state;
     uint64_t now_ns = 5000000000;
-    struct storm storm = {.since_ns = now_ns};
-    assert_int_equal(ask(&storm, &now_ns, 50, 100), 0);
-    assert_false(storm.is_on);
-    assert_int_equal(ask(&storm, &now_ns, 50, 20000), 1);
-    assert_true(storm.is_on);
-    assert_int_equal(ask(&storm, &now_ns, 50, 0), 1);
-    assert_false(storm.is_on);
+    struct sampler_switching switching = {.since_ns = now_ns};
+    assert_int_equal(ask(&switching, &now_ns, 50, 100), 0);
+    assert_false(switching.is_frequent);
+    assert_int_equal(ask(&switching, &now_ns, 50, 20000), 1);
+    assert_true(switching.is_frequent);
+    assert_int_equal(ask(&switching, &now_ns, 50, 0), 1);
+    assert_false(switching.is_frequent);
 }
 
 /* Around the limit nothing goes to and fro. */
@@ -38,12 +38,12 @@ static void test_is_steady(void **state)
 {
     (void)state;
     uint64_t now_ns = 5000000000;
-    struct storm storm = {.since_ns = now_ns};
+    struct sampler_switching switching = {.since_ns = now_ns};
     int changes = 0;
     for (int i = 0; i < 100; i++)
-        changes += ask(&storm, &now_ns, 3, i % 2 ? 220 : 180);
+        changes += ask(&switching, &now_ns, 3, i % 2 ? 220 : 180);
     assert_int_equal(changes, 1);
-    assert_true(storm.is_on);
+    assert_true(switching.is_frequent);
 }
 
 /* A burst, once, is none. */
@@ -51,8 +51,8 @@ static void test_burst(void **state)
 {
     (void)state;
     uint64_t now_ns = 5000000000;
-    struct storm storm = {.since_ns = now_ns};
-    assert_int_equal(ask(&storm, &now_ns, 1, 400) + ask(&storm, &now_ns, 50, 0), 0);
+    struct sampler_switching switching = {.since_ns = now_ns};
+    assert_int_equal(ask(&switching, &now_ns, 1, 400) + ask(&switching, &now_ns, 50, 0), 0);
 }
 
 int main(void)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * Start and end of recording, whichever language initialises MPI. All may be called again, and do nothing then.
+ *
  * Programs that have sessions and never call MPI_Init. They have no MPI_COMM_WORLD, over which the recorder could agree
  * on ranks, clocks and a directory; and nothing collective may be done when a session begins, because other processes
  * may have none. So recording begins with the first communicator over all processes of "mpi://WORLD": its members are
@@ -8,8 +10,16 @@
 #pragma once
 #include "wrap/record/pmpi/next.h"
 #include <stdbool.h>
+#include <stdint.h>
 
-#if MPI_VERSION >= 4
+/* MPI_Init or kin succeeded. */
+void mpi_began(uint16_t id, const void *return_address, const void *frame_address);
+/* MPI_Finalize is about to be called. */
+void mpi_ends(uint16_t id, const void *return_address, const void *frame_address);
+/* It has returned. */
+void mpi_ended(void);
+
+#if MPI_HAS_4
 /* After MPI_Session_init has succeeded. */
 void session_began(MPI_Session session);
 /* Before MPI_Session_finalize, and after it. */

@@ -1,20 +1,115 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the program jumps out of functions: the frames that end there are noted (gone.h), then the jump is made. Where
- * to is told by the saved stack pointer, which the C library keeps mangled with a secret of the process.
+ * Functions of the C library that this library stands before.
+ *
+ * Where the program begins a thread: the thread makes itself known before it runs what it was begun for. That it does
+ * by a jump, so that no frame of ours lies in its stack; without optimisation one does, which is why the two functions
+ * have a section of their own (workers_is_start).
+ *
+ * Where the program jumps out of functions: the frames that end there are noted (counters.h), then the jump is made.
+ * Where to is told by the saved stack pointer, which the C library keeps mangled with a secret of the process.
  *
  * A jump removes every frame that lies below the stack pointer it restores. They are walked twice: the first time only
  * to see that the walk ends in the frame that is jumped to, which tells a jump up the stack from one to another stack.
  */
 #undef _FORTIFY_SOURCE /* it would give longjmp another name */
 #include "wrap/record/count/workers.h"
-#include "wrap/record/process/interpose.h"
+#include "wrap/record/life/helper.h"
 #include "wrap/record/stack/unwind.h"
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The C library's function of this name, kept in *function; NULL when it has none. */
+static void *next_function(void *_Atomic *function, const char *name)
+{
+    void *found = atomic_load_explicit(function, memory_order_relaxed);
+    if (!found) {
+        found = dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(function, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+struct start {
+    union {
+        void *(*posix)(void *);
+        thrd_start_t c11;
+    };
+    void *argument;
+};
+
+static struct start start_unpack(void *value)
+{
+    struct start start = *(struct start *)value;
+    free(value);
+    workers_begin();
+    helper_thread_began();
+    return start;
+}
+
+WORKERS_START static void *start_posix(void *value)
+{
+    struct start start = start_unpack(value);
+    return start.posix(start.argument);
+}
+
+WORKERS_START static int start_c11(void *value)
+{
+    struct start start = start_unpack(value);
+    return start.c11(start.argument);
+}
+
+/* NULL: the thread is begun as it is, and not registered. */
+static struct start *start_pack(struct start start)
+{
+    struct start *packed = workers_are_paused() ? NULL : malloc(sizeof *packed);
+    if (packed)
+        *packed = start;
+    return packed;
+}
+
+typedef int posix_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int c11_create(thrd_t *, thrd_start_t, void *);
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+{
+    static void *_Atomic function;
+    posix_create *next = (posix_create *)next_function(&function, "pthread_create");
+    if (!next)
+        return EAGAIN;
+    struct start *start = start_pack((struct start){.posix = routine, .argument = argument});
+    if (!start)
+        return next(thread, attributes, routine, argument);
+    int rc = next(thread, attributes, start_posix, start);
+    if (rc != 0)
+        free(start);
+    return rc;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
+{
+    static void *_Atomic function;
+    c11_create *next = (c11_create *)next_function(&function, "thrd_create");
+    if (!next)
+        return thrd_error;
+    struct start *start = start_pack((struct start){.c11 = routine, .argument = argument});
+    if (!start)
+        return next(thread, routine, argument);
+    int rc = next(thread, start_c11, start);
+    if (rc != thrd_success)
+        free(start);
+    return rc;
+}
 
 enum {
     DEEPEST = 1000000,
@@ -44,7 +139,7 @@ static inline uint64_t saved_stack_pointer(const struct __jmp_buf_tag *env)
 
 /* Each frame whose return address lies below to_sp ends, so the one before it is known to end when the next is found;
  * the walk cannot read further than that and stops in the frame that stays. True when it is the right one. */
-static bool walk(struct gone *gone, struct unwind_frame frame, uint64_t to_sp)
+static bool walk(struct unwound *unwound, struct unwind_frame frame, uint64_t to_sp)
 {
     const struct unwind_stack stack = {
         .low = frame.reg[UNWIND_SP], .high = to_sp, .bytes = (const unsigned char *)(uintptr_t)frame.reg[UNWIND_SP]};
@@ -54,18 +149,18 @@ static bool walk(struct gone *gone, struct unwind_frame frame, uint64_t to_sp)
         if (result != UNWIND_FRAME)
             return result == UNWIND_CUT && frame.reg[UNWIND_SP] <= to_sp &&
                    to_sp - frame.reg[UNWIND_SP] <= FARTHEST_BYTES;
-        if (gone && waiting)
-            gone_add(gone, waiting, 1);
+        if (unwound && waiting)
+            unwound_add(unwound, waiting, 1);
         waiting = frame.interrupted ? 0 : frame.reg[UNWIND_PC];
     }
     return false;
 }
 
-static void add_jump(struct gone *gone, const struct unwind_frame *from, uint64_t to_sp)
+static void add_jump(struct unwound *unwound, const struct unwind_frame *from, uint64_t to_sp)
 {
     uint64_t sp = from->reg[UNWIND_SP];
     if (to_sp > sp && to_sp - sp <= HIGHEST_BYTES && is_readable(sp, to_sp) && walk(NULL, *from, to_sp))
-        walk(gone, *from, to_sp);
+        walk(unwound, *from, to_sp);
 }
 
 static void note(const struct __jmp_buf_tag *env, const struct unwind_frame *here)
@@ -73,7 +168,7 @@ static void note(const struct __jmp_buf_tag *env, const struct unwind_frame *her
     int saved = errno;
     struct counters_thread *thread = workers_noting();
     if (thread && unwind_init())
-        add_jump(&thread->gone, here, saved_stack_pointer(env));
+        add_jump(&thread->unwound, here, saved_stack_pointer(env));
     errno = saved;
 }
 
@@ -84,7 +179,7 @@ typedef void jump(struct __jmp_buf_tag *env, int value);
     static void *_Atomic next_##name;                                                                                  \
     static __attribute__((constructor)) void find_##name(void)                                                         \
     {                                                                                                                  \
-        interpose_next(&next_##name, #name);                                                                           \
+        next_function(&next_##name, #name);                                                                            \
     }                                                                                                                  \
     _Noreturn EXPORT void name(struct __jmp_buf_tag env[1], int value);                                                \
     void name(struct __jmp_buf_tag env[1], int value)                                                                  \
@@ -92,7 +187,7 @@ typedef void jump(struct __jmp_buf_tag *env, int value);
         struct unwind_frame here = {0};                                                                                \
         unwind_here(&here);                                                                                            \
         note(env, &here);                                                                                              \
-        jump *next = (jump *)interpose_next(&next_##name, #name);                                                      \
+        jump *next = (jump *)next_function(&next_##name, #name);                                                       \
         if (next)                                                                                                      \
             next(env, value);                                                                                          \
         abort();                                                                                                       \

@@ -16,6 +16,7 @@
  * waited for may have taken but a part, stays outside MPI.
  */
 #include "wrap/record/recorder.h"
+#include "wrap/record/threads.h"
 
 enum {
     POLL_SPARSE_NS = 20000,

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The recorder's options are environment variables: `whywait record` sets them from its own options, a user may too. */
-#include "wrap/record/process/say.h"
+/* The one process struct: its options, its end before the program's, and the notes of the process. The options are
+ * environment variables: `whywait record` sets them from its own options, a user may too. */
 #include "wrap/record/recorder.h"
+#include "wrap/record/process/say.h"
+#include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Sizes take k, m or g. 0 when it is no number. */
+struct recorder_process recorder;
+
+/* Sizes take k, m or g. */
 static uint64_t number_option(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);
@@ -52,4 +57,40 @@ void options_read(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_all);
+}
+
+bool recorder_is_on(void)
+{
+    return atomic_load_explicit(&recorder.recording, memory_order_relaxed);
+}
+
+void recorder_give_up(const char *why, ...)
+{
+    int saved = errno;
+    char text[SPOOL_PATH_BYTES + 400];
+    va_list arguments;
+    bool before = atomic_exchange(&recorder.has_given_up, true);
+    atomic_store(&recorder.recording, false);
+    if (!before) {
+        va_start(arguments, why);
+        vsnprintf(text, sizeof text, why, arguments);
+        va_end(arguments);
+        say("recording is off on rank %d: %s", recorder.rank, text);
+    }
+    errno = saved;
+}
+
+void notes_write(struct spool *spool)
+{
+    static unsigned n_written;
+    for (const char *text; (text = say_note_at(n_written)) != NULL; n_written++) {
+        size_t n = strlen(text);
+        unsigned units = (unsigned)((sizeof(struct ww_note) + n + 1 + WW_UNIT - 1) / WW_UNIT);
+        struct ww_note *record = spool_take(spool, units, false);
+        if (!record)
+            return;
+        record->bytes = (uint32_t)n;
+        memcpy(record->text, text, n);
+        spool_commit(record, WW_NOTE, (uint16_t)units);
+    }
 }

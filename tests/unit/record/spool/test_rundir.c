@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A spool away from the run directory comes home whole, and a shared folder gets no name that can be foreseen. */
+/* Run directories; a spool on a disk of the node comes back whole, in a directory whose name cannot be foreseen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "wrap/record/spool/away.h"
 #include "wrap/record/spool/rundir.h"
 #include <errno.h>
 #include <limits.h>
@@ -38,27 +37,27 @@ static void check_file(const char *path, size_t bytes)
     fclose(in);
 }
 
-static void test_comes_home(void **state)
+static void test_is_collected(void **state)
 {
     (void)state;
     static const size_t sizes[] = {0, 4096, 3000001};
-    char run[PATH_MAX], wish[PATH_MAX], away[PATH_MAX], local[PATH_MAX], home[PATH_MAX];
+    char run[PATH_MAX], wish[PATH_MAX], on_node[PATH_MAX], local[PATH_MAX], home[PATH_MAX];
     struct stat st;
     assert_true(rundir_create(base, "/bin/a program", 3, run, sizeof run));
     assert_non_null(strstr(run, "/a_program-3-"));
     snprintf(wish, sizeof wish, "%s/node", base);
-    assert_true(away_choose(run, wish, away, sizeof away));
-    assert_int_equal(stat(away, &st), 0);
+    assert_true(rundir_choose_node_disk(run, wish, on_node, sizeof on_node));
+    assert_int_equal(stat(on_node, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
     for (unsigned i = 0; i < 3; i++) {
-        snprintf(local, sizeof local, "%.200s/%u-0.ev", away, i);
+        snprintf(local, sizeof local, "%.200s/%u-0.ev", on_node, i);
         snprintf(home, sizeof home, "%.200s/spool/%u-0.ev", run, i);
         write_file(local, sizes[i]);
         assert_int_equal(symlink(local, home), 0);
     }
     snprintf(home, sizeof home, "%.200s/spool", run);
-    assert_true(away_bring_home(away, home));
-    assert_int_equal(access(away, F_OK), -1);
+    assert_true(rundir_collect(on_node, home));
+    assert_int_equal(access(on_node, F_OK), -1);
     for (unsigned i = 0; i < 3; i++) {
         snprintf(home, sizeof home, "%.200s/spool/%u-0.ev", run, i);
         check_file(home, sizes[i]);
@@ -68,10 +67,10 @@ static void test_comes_home(void **state)
 static void test_stays_without_a_reason(void **state)
 {
     (void)state;
-    char away[PATH_MAX];
-    assert_false(away_choose(base, "", away, sizeof away)); /* /tmp is local */
+    char on_node[PATH_MAX];
+    assert_false(rundir_choose_node_disk(base, "", on_node, sizeof on_node)); /* /tmp is local */
     assert_int_equal(errno, 0);
-    assert_false(away_choose(base, "/proc/nowhere", away, sizeof away));
+    assert_false(rundir_choose_node_disk(base, "/proc/nowhere", on_node, sizeof on_node));
     assert_int_not_equal(errno, 0);
 }
 
@@ -111,7 +110,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_comes_home),
+        cmocka_unit_test(test_is_collected),
         cmocka_unit_test(test_stays_without_a_reason),
         cmocka_unit_test(test_run_directories_are_never_shared),
     };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Init to MPI_Finalize: recording begins when MPI is ready and ends just before it goes. Sessions come and go any
- * number of times; what they mean to a program without MPI_Init is in sessions.h.
+ * number of times; what they mean to a program without MPI_Init is in init.h.
  */
-#include "wrap/record/mpi/life.h"
+#include "wrap/record/mpi/init.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/finish.h"
 #include "wrap/record/life/life.h"
-#include "wrap/record/mpi/ahead.h"
 #include "wrap/record/mpi/coll.h"
-#include "wrap/record/mpi/sessions.h"
-#include "wrap/record/pmpi/unhook.h"
+#include "wrap/record/pmpi/next.h"
 #include "wrap/record/pmpi/world.h"
+#include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -24,6 +24,19 @@
 #define OTHER "libwhywait.so"
 #endif
 
+static struct {
+    int n_open;
+    int n_processes; /* in mpi://WORLD, as the first session says; 0 = not known */
+    int rank;        /* of this process there */
+    bool has_begun;  /* recording, by a session's communicator */
+} sessions;
+
+bool sessions_go_on(void)
+{
+    return __atomic_load_n(&sessions.has_begun, __ATOMIC_ACQUIRE) &&
+           __atomic_load_n(&sessions.n_open, __ATOMIC_ACQUIRE) > 0;
+}
+
 /* MPI_Init itself is seen as a moment: it ended when recording began. */
 static void mark(uint16_t id, const void *return_address, const void *frame_address)
 {
@@ -33,34 +46,28 @@ static void mark(uint16_t id, const void *return_address, const void *frame_addr
     record_leave(call, MPI_SUCCESS);
 }
 
-static int has_started;
-
-bool life_has_started(void)
+void mpi_began(uint16_t id, const void *return_address, const void *frame_address)
 {
-    return __atomic_load_n(&has_started, __ATOMIC_ACQUIRE);
-}
-
-void life_started(uint16_t id, const void *return_address, const void *frame_address)
-{
+    static int has_started;
     if (__atomic_exchange_n(&has_started, 1, __ATOMIC_ACQ_REL))
         return;
     if (next_load_handles() != 0) {
-        unhook();
-        record_give_up("this program does not run on " OUR_MPI ", which this recorder was built for: preload " OTHER
-                       " instead, or use `whywait record`");
+        next_unhook();
+        recorder_give_up("this program does not run on " OUR_MPI ", which this recorder was built for: preload " OTHER
+                         " instead, or use `whywait record`");
         return;
     }
-    record_start();
-    if (!record_is_on())
+    life_start();
+    if (!recorder_is_on())
         return;
     comms_start();
-    ahead_note();
+    next_note_shadowed();
     mark(id, return_address, frame_address);
 }
 
 /* MPI_Finalize waits for the others, but inside it nothing can be recorded any more. The barrier of our own takes that
  * wait: whoever is late makes the others wait here as it would there. */
-void life_ends(uint16_t id, const void *return_address, const void *frame_address)
+void mpi_ends(uint16_t id, const void *return_address, const void *frame_address)
 {
     static int ending;
     if (id != WW_ID_Session_finalize && sessions_go_on())
@@ -73,14 +80,14 @@ void life_ends(uint16_t id, const void *return_address, const void *frame_addres
     if (recorder.started && recorder.pid == getpid())
         world_barrier();
     record_leave(call, MPI_SUCCESS);
-    record_before_finalize();
+    finish_before_finalize();
 }
 
-void life_ended(void)
+void mpi_ended(void)
 {
     static int ended;
     if (!sessions_go_on() && !__atomic_exchange_n(&ended, 1, __ATOMIC_ACQ_REL))
-        record_after_finalize();
+        finish_after_finalize();
 }
 
 MPI_ENTRY(Init, (int *argc, char ***argv))
@@ -89,7 +96,7 @@ MPI_ENTRY(Init, (int *argc, char ***argv))
     int err = NEXT(Init)(argc, argv);
     workers_resume();
     if (err == MPI_SUCCESS)
-        life_started(WW_ID_Init, RECORD_HERE);
+        mpi_began(WW_ID_Init, RECORD_HERE);
     return err;
 }
 
@@ -99,15 +106,15 @@ MPI_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided))
     int err = NEXT(Init_thread)(argc, argv, required, provided);
     workers_resume();
     if (err == MPI_SUCCESS)
-        life_started(WW_ID_Init_thread, RECORD_HERE);
+        mpi_began(WW_ID_Init_thread, RECORD_HERE);
     return err;
 }
 
 MPI_ENTRY(Finalize, (void))
 {
-    life_ends(WW_ID_Finalize, RECORD_HERE);
+    mpi_ends(WW_ID_Finalize, RECORD_HERE);
     int err = NEXT(Finalize)();
-    life_ended();
+    mpi_ended();
     return err;
 }
 
@@ -115,7 +122,7 @@ MPI_ENTRY(Abort, (MPI_Comm comm, int code))
 {
     struct ww_call *call = record_enter(WW_ID_Abort, RECORD_HERE);
     coll_begin(call, comm, NO_ROOT);
-    record_abort(code);
+    life_abort(code);
     int err = NEXT(Abort)(comm, code);
     record_leave(call, err);
     return err;
@@ -128,11 +135,66 @@ MPI_ENTRY(Pcontrol, (const int level, ...))
     int err = NEXT(Pcontrol)(level);
     record_leave(call, err);
     if (!fortran_depth)
-        record_pcontrol(level);
+        life_pcontrol(level);
     return err;
 }
 
 #if MPI_HAS_4
+static void ask_processes(MPI_Session session)
+{
+    MPI_Group group;
+    if (PMPI(Group_from_session_pset)(session, "mpi://WORLD", &group) != MPI_SUCCESS)
+        return;
+    if (PMPI(Group_size)(group, &sessions.n_processes) != MPI_SUCCESS ||
+        PMPI(Group_rank)(group, &sessions.rank) != MPI_SUCCESS)
+        sessions.n_processes = 0;
+    PMPI(Group_free)(&group);
+}
+
+void session_began(MPI_Session session)
+{
+    int saved = errno;
+    if (__atomic_fetch_add(&sessions.n_open, 1, __ATOMIC_ACQ_REL) == 0 && !recorder.started)
+        ask_processes(session);
+    errno = saved;
+}
+
+void session_made(MPI_Comm made, const void *return_address, const void *frame_address)
+{
+    int saved = errno, size = 0, is_inter = 1;
+    if (recorder.started || world_is_up() || sessions.n_processes == 0 || made == MPI_COMM_NULL)
+        return;
+    if (PMPI(Comm_test_inter)(made, &is_inter) == MPI_SUCCESS && !is_inter &&
+        PMPI(Comm_size)(made, &size) == MPI_SUCCESS && size == sessions.n_processes && world_use(&made)) {
+        mpi_began(WW_ID_Session_init, return_address, frame_address);
+        __atomic_store_n(&sessions.has_begun, recorder.started, __ATOMIC_RELEASE);
+    }
+    errno = saved;
+}
+
+void session_ends(const void *return_address, const void *frame_address)
+{
+    if (sessions_go_on() && __atomic_load_n(&sessions.n_open, __ATOMIC_ACQUIRE) == 1)
+        mpi_ends(WW_ID_Session_finalize, return_address, frame_address);
+}
+
+/* MPI_Init was called, before or beside the sessions. */
+static bool has_world(void)
+{
+    int is_initialized = 0;
+    return PMPI(Initialized)(&is_initialized) == MPI_SUCCESS && is_initialized;
+}
+
+void session_ended(void)
+{
+    if (__atomic_sub_fetch(&sessions.n_open, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    if (sessions.has_begun)
+        mpi_ended();
+    else if (!recorder.started && sessions.rank == 0 && !has_world())
+        say("nothing was recorded: the program has sessions, but no communicator over all processes of mpi://WORLD");
+}
+
 MPI_ENTRY(Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session *session))
 {
     struct ww_call *call = record_enter(WW_ID_Session_init, RECORD_HERE);

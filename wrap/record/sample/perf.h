@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Samples from perf events. A thread has two of them: a task clock, whose samples carry registers and the top of the
+ * stack, and one that tells every switch to and from a CPU. Each has a ring of its own, so that thousands of switches
+ * (a library that yields while it waits) cannot push out the samples.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recorder_thread;
+
+/* The buffer through which the kernel hands over the records of one event. */
+struct perf_ring {
+    struct perf_event_mmap_page *page; /* NULL = closed */
+    size_t data_bytes;
+    uint64_t tail;
+};
+
+/* What one sample costs the sampled thread, in ns: interrupt included. Takes some 2 ms of CPU time. `error`: why perf
+ * events cannot be used, 0 otherwise. */
+uint64_t perf_choose(int *error);
+/* Open the ring of samples (every period_ns of CPU time, a buffer of ring_bytes, or less where the limit on locked
+ * memory demands it) and that of switches. 0, or an errno. *kernel_is_hidden: samples that fall into the kernel are
+ * left out. */
+int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
+                      bool *kernel_is_hidden);
+int perf_open_switches(struct perf_ring *ring, int32_t tid);
+void perf_close(struct perf_ring *ring);
+/* After the rings were opened: whoever sleeps by then tells of no switch before it wakes. */
+void perf_begin(struct recorder_thread *thread, uint64_t now_ns);
+/* Takes what is in both rings of the thread, in order of time. The number of samples. */
+uint64_t perf_drain(struct recorder_thread *thread);

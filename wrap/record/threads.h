@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threads of the process and their files. */
+#pragma once
+#include "wrap/record/recorder.h"
+
+extern __thread struct recorder_thread *recorder_self;
+/* The calling thread, with an open events spool; NULL when it cannot be recorded. */
+struct recorder_thread *threads_enter(void);
+/* The struct of a thread that need not have called MPI; NULL when there is no memory. */
+struct recorder_thread *threads_find(int32_t tid, bool create);
+/* Opens R-T.sm. */
+bool threads_open_samples(struct recorder_thread *thread);
+/* Ends all event files. `cut` only in threads that are certainly not inside a call. */
+void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns);
+/* Closes the events file of a thread that has exited; when its samples are closed too, the struct is free. Helper only.
+ */
+void threads_close_exited(struct recorder_thread *thread);
+void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns);
+void threads_mark_end(enum ww_end how, int32_t detail, uint64_t end_ns);
