@@ -152,13 +152,10 @@ static void add_location(struct gathering *g, const struct location *location, u
     for (uint32_t p = 0; p < trace->n_points; p++)
         if (trace->points[p].module == module && location->values[p])
             *vec_push(&bins) = (struct counts_bin){trace->points[p].number, location->values[p]};
-    for (size_t i = 0; i < location->borders.n; i++) {
-        uint32_t n_seen = 0;
-        for (uint32_t f = location->borders.at[i].frame; f < trace->n_frames && n_seen++ < trace->n_frames;
-             f = trace->frames[f].parent)
+    for (size_t i = 0; i < location->borders.n; i++)
+        trace_walk (trace, f, location->borders.at[i].frame)
             if (trace->frames[f].module == module && trace->frames[f].is_return)
                 *vec_push(&frames) = (struct counts_frame){trace->frames[f].address, location->borders.at[i].sign};
-    }
     counts_solve(g->counts[module], bins.at, bins.n, frames.at, frames.n, &result);
     counts_sum_add(sum, &result);
     for (size_t i = 0; i < result.faults.n; i++)

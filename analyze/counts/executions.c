@@ -72,11 +72,10 @@ double executions_block_length(struct executions *executions, uint32_t module, c
 static void add_stack(struct executions *executions, uint32_t module, uint32_t frame, double sign)
 {
     const struct trace *trace = executions->trace;
-    uint32_t n_seen = 0;
-    for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent)
-        if (trace->frames[frame].module == module && trace->frames[frame].is_return)
+    trace_walk (trace, at, frame)
+        if (trace->frames[at].module == module && trace->frames[at].is_return)
             *vec_push(&executions->frames) =
-                (struct counts_frame){.return_address = trace->frames[frame].address, .sign = (int32_t)sign};
+                (struct counts_frame){.return_address = trace->frames[at].address, .sign = (int32_t)sign};
 }
 
 /* What of the terms concerns one module. */

@@ -51,8 +51,7 @@ static void point_make(struct work *work, uint32_t at)
 static void frame_make(struct work *work, uint32_t frame)
 {
     const struct trace *trace = work->executions->trace;
-    uint32_t n_seen = 0;
-    for (uint32_t at = frame; at < trace->n_frames && n_seen++ < trace->n_frames; at = trace->frames[at].parent) {
+    trace_walk (trace, at, frame) {
         const struct trace_frame *call = &trace->frames[at];
         struct counts *counts = call->is_return ? executions_module(work->executions, call->module) : NULL;
         uint32_t function = counts ? counts_frame_effects(counts, call->address, &work->effects) : CFG_NONE;

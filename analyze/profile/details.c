@@ -169,11 +169,11 @@ static bool is_asked_about(const struct cause *cause)
 static uint32_t library_of(struct sites *sites, uint32_t frame)
 {
     const struct trace *trace = sites->trace;
-    uint32_t library = TRACE_NONE, n_seen = 0;
-    for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent) {
-        if (sites_frame_place(sites, frame) != CODE_NONE)
+    uint32_t library = TRACE_NONE;
+    trace_walk (trace, at, frame) {
+        if (sites_frame_place(sites, at) != CODE_NONE)
             break;
-        library = trace->frames[frame].module;
+        library = trace->frames[at].module;
     }
     return library;
 }

@@ -142,13 +142,12 @@ static uint32_t add_step(struct builder *builder, uint32_t rank, uint32_t routin
 /* `leaf` is called from the frame; TRACE_NONE: the frame's own innermost routine was running. */
 static void add_stack(struct builder *builder, uint32_t rank, uint32_t leaf, uint32_t frame, double ns)
 {
-    const struct trace *trace = builder->input->trace;
-    uint32_t n_seen = 0, routine = leaf;
+    uint32_t routine = leaf;
     builder->n_stacks++;
     sparse_add(&builder->self, key_of(rank, leaf == TRACE_NONE ? lineage_of_frame(builder, frame)->routines[0] : leaf),
                ns);
-    for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent) {
-        const struct lineage *lineage = lineage_of_frame(builder, frame);
+    trace_walk (builder->input->trace, at, frame) {
+        const struct lineage *lineage = lineage_of_frame(builder, at);
         for (uint32_t i = 0; i < lineage->n; i++)
             routine = add_step(builder, rank, routine, lineage->routines[i], ns);
     }

@@ -104,10 +104,8 @@ static uint64_t step_key_of(uint64_t place, uint32_t step)
 /* A sample belongs to the innermost place in which work was counted. */
 static uint32_t frame_counted_place(struct costs *costs, uint32_t frame)
 {
-    const struct trace *trace = costs->sites->trace;
-    uint32_t n_seen = 0;
-    for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent) {
-        uint32_t place = sites_frame_place(costs->sites, frame);
+    trace_walk (costs->sites->trace, at, frame) {
+        uint32_t place = sites_frame_place(costs->sites, at);
         if (place != CODE_NONE && map_get(&costs->columns, place))
             return place;
     }

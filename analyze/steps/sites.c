@@ -80,7 +80,9 @@ static void mark_places_that_call_mpi(struct sites *sites)
         bool may_call = is_leaf || (state.at[frame] & CALLS_ELSEWHERE && frame_calls_mpi(sites, &trace->frames[frame]));
         if (!may_call || !trace->frames[frame].is_return)
             continue;
-        for (uint32_t at = frame; at < trace->n_frames && !(state.at[at] & IS_MARKED); at = trace->frames[at].parent) {
+        trace_walk (trace, at, frame) {
+            if (state.at[at] & IS_MARKED)
+                break;
             state.at[at] |= IS_MARKED;
             mark_place(sites, sites_frame_place(sites, at));
         }
@@ -177,10 +179,9 @@ uint32_t sites_context(struct sites *sites, uint32_t frame)
     if (frame >= trace->n_frames)
         return TRACE_NONE;
     VEC(uint32_t) open = {0};
-    for (uint32_t at = frame; at < trace->n_frames && sites->frame_context[at] == TRACE_NONE;
-         at = trace->frames[at].parent) {
-        if (open.n > trace->n_frames)
-            break; /* a damaged archive may say that a frame calls itself */
+    trace_walk (trace, at, frame) {
+        if (sites->frame_context[at] != TRACE_NONE)
+            break;
         *vec_push(&open) = at;
     }
     while (open.n) {
@@ -279,10 +280,8 @@ static struct found_place narrow_to_call(const struct sites *sites, struct found
 static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
 {
     struct found_place first = {.place = CODE_NONE, .frame = TRACE_NONE}, call = first;
-    const struct trace *trace = sites->trace;
     bool is_first_system = false, is_in_header_loop = false;
-    uint32_t n_seen = 0;
-    for (uint32_t at = frame; at < trace->n_frames && n_seen++ < trace->n_frames; at = trace->frames[at].parent) {
+    trace_walk (sites->trace, at, frame) {
         uint32_t id = sites_frame_place(sites, at);
         if (id == CODE_NONE)
             continue;
@@ -311,10 +310,7 @@ static uint32_t sample_step_by_region(struct sites *sites, uint32_t frame)
 
 static const char *routine_around(struct sites *sites, uint32_t frame)
 {
-    const struct trace *trace = sites->trace;
-    uint32_t n_seen = 0;
-    for (uint32_t at = trace->frames[frame].parent; at < trace->n_frames && n_seen++ < trace->n_frames;
-         at = trace->frames[at].parent) {
+    trace_walk (sites->trace, at, sites->trace->frames[frame].parent) {
         uint32_t place = sites_frame_place(sites, at);
         const char *routine = place == CODE_NONE ? NULL : code_place(sites->code, place)->routine;
         if (routine)

@@ -59,9 +59,8 @@ void survey_leave_out_workers(const struct survey *survey, struct sites *sites, 
 {
     const struct trace *trace = sites->trace;
     for (size_t i = 0; i < survey->entries.n && !trace->counts_all_threads; i++) {
-        uint32_t frame = survey->entries.at[i].is_workers ? survey->entries.at[i].frame : TRACE_NONE, n_seen = 0;
-        for (; frame < trace->n_frames && n_seen++ < trace->n_frames; frame = trace->frames[frame].parent) {
-            uint32_t place = sites_frame_place(sites, frame);
+        trace_walk (trace, at, survey->entries.at[i].is_workers ? survey->entries.at[i].frame : TRACE_NONE) {
+            uint32_t place = sites_frame_place(sites, at);
             if (place != CODE_NONE)
                 executions_leave_out(executions, place);
         }

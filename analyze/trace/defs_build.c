@@ -287,6 +287,7 @@ static void build_frames(struct build *build)
     struct defs *defs = build->defs;
     struct trace *trace = build->trace;
     trace->frames = arena_array(&trace->arena, struct trace_frame, defs->contexts.n + 1);
+    /* Callers stand before their frames: one that does not is dropped, so that trace_walk ends. */
     for (size_t i = 0; i < defs->contexts.n; i++) {
         const struct def_context *context = &defs->contexts.at[i];
         uint32_t parent = context->parent == OTF2_UNDEFINED_CALLING_CONTEXT

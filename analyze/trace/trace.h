@@ -57,7 +57,7 @@ struct trace_file {
 
 /* A frame of a call stack: an address in a module (ours) or a region (foreign), called from `parent`. */
 struct trace_frame {
-    uint32_t parent;  /* index of the caller's frame; TRACE_NONE at the outermost */
+    uint32_t parent;  /* index of the caller's frame, smaller than its own; TRACE_NONE at the outermost */
     uint32_t module;  /* TRACE_NONE: `region` is what is known */
     uint64_t address; /* as in the module's file (link-time address) */
     bool is_return;   /* a return address: the call is the instruction before it */
@@ -180,6 +180,13 @@ struct trace {
     struct trace_clocks clocks;
     struct trace_source *source; /* where events come from */
 };
+
+/*
+ * From a frame out to its callers: `at` is each in turn; no turn for TRACE_NONE. It ends without a count of turns,
+ * since a caller's index is smaller: who makes a trace drops callers that are defined later, and so every circle.
+ */
+#define trace_walk(trace, at, frame)                                                                                   \
+    for (uint32_t at = (frame); at < (trace)->n_frames; at = (trace)->frames[at].parent)
 
 /* Opens an archive by its anchor (.otf2). Returns NULL after error() has said why. */
 struct trace *trace_open(const char *anchor);
