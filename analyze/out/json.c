@@ -188,7 +188,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
                   "ranks", json_rank_numbers(cause), "waiting_ns", (json_int_t)json->cause_ns[number], "share",
                   cause->share, "kind", cause_kind_name(cause->kind));
     json_object_set_new(object, "kinds", json_kinds(cause));
-    json_object_set_new(object, "direct_ns", json_ns(cause->direct_ns));
+    json_object_set_new(object, "direct_ns", json_ns(fmin(cause->direct_ns, (double)json->cause_ns[number])));
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
