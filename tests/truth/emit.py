@@ -1,0 +1,542 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plan (plan.py) as C: program.c and library.c, and truth.json, what a report of it has to say.
+
+The program takes these macros, K being the number of a phase:
+    GONE_K      the planted place of phase K takes no time on any rank
+    EVEN_K      it takes the same time on all ranks, in all as much as before
+Every rank prints at its end one line for each phase, with what its hand-placed timers say (times in ns):
+    phase K rank R: common WALL CPU planted WALL CPU exchange WALL CPU
+and rank 0 "run WALL", from the first barrier to the last.
+
+    truth.json  {"plan", "build": {"libraries", "flags"}, "start_line": of the first barrier, "causes": [cause, ...]}
+    cause       {"phase", "kind", "late": ranks, "places": [place, ...], "iterations": [of each rank] or None}
+    place       {"file", "first", "last", "routine"}: the planted loop first, then what repeats and contains it
+"""
+import json
+import os
+import textwrap
+
+import bodies
+import patterns
+
+HEAD = r"""
+#define _GNU_SOURCE
+#include <math.h>
+#include <mpi.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <time.h>
+#include <unistd.h>
+"""
+
+# In both files: what the bodies of loops work on.
+WORK_DATA = r"""
+static volatile double sink = 1;
+static volatile unsigned long bits = 88172645463325252UL;
+static double row[1024];
+"""
+
+TIMERS = r"""
+enum { COMMON, PLANTED, EXCHANGE, PARTS };
+static long long taken_ns[N_PHASES][PARTS][2], since_ns[2];
+static int world_rank, world_size;
+static double large_in[25000], large_out[25000];
+
+static long long clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+__attribute__((noinline)) static void timer_start(void)
+{
+    since_ns[0] = clock_ns(CLOCK_MONOTONIC);
+    since_ns[1] = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* What has passed since the last call goes to this part of the phase. */
+__attribute__((noinline)) static void timer_stop(int phase, int part)
+{
+    long long before[2] = {since_ns[0], since_ns[1]};
+    timer_start();
+    for (int i = 0; i < 2; i++)
+        taken_ns[phase][part][i] += since_ns[i] - before[i];
+}
+"""
+
+LINKS = r"""
+enum { N_LINKS = 1 << 24 };
+static unsigned *links_near, *links_far;
+static unsigned char flags_near[65536], flags_far[65536];
+
+/* Made before MPI_Init: the same work on all ranks. */
+static void make_links(void)
+{
+    links_near = malloc(N_LINKS * sizeof *links_near);
+    links_far = malloc(N_LINKS * sizeof *links_far);
+    for (unsigned i = 0; i < N_LINKS; i++) {
+        links_near[i] = (i + 1) % N_LINKS;
+        links_far[i] = (i + 20261121u) % N_LINKS;
+    }
+    unsigned h = 12345;
+    for (unsigned i = 0; i < 65536; i++) {
+        flags_near[i] = i / 256 % 2;
+        h = h * 1664525u + 1013904223u;
+        flags_far[i] = h >> 31;
+    }
+}
+"""
+
+COMPETITOR = r"""
+static pid_t competitor;
+static cpu_set_t all_cores;
+
+static void use_core(int core)
+{
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(core, &cores);
+    sched_setaffinity(0, sizeof cores, &cores);
+}
+
+/* A process that computes on the core of the rank given whenever it is told to go on. Begun before MPI_Init. */
+static void make_competitor(int core)
+{
+    pid_t parent = getpid();
+    sched_getaffinity(0, sizeof all_cores, &all_cores);
+    competitor = fork();
+    if (competitor)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    use_core(core);
+    kill(getpid(), SIGSTOP);
+    while (getppid() == parent)
+        for (volatile long i = 0; i < 1000000; i++)
+            ;
+    _exit(0);
+}
+
+static void compete(int is_on, int is_late)
+{
+    if (is_late)
+        kill(competitor, is_on ? SIGCONT : SIGSTOP);
+    if (is_on)
+        use_core(world_rank);
+    else
+        sched_setaffinity(0, sizeof all_cores, &all_cores);
+}
+"""
+
+LIBRARY_DATA = {
+    "matrix": "#include <cblas.h>\nstatic double left_matrix[96 * 96], right_matrix[96 * 96], product[96 * 96];\n",
+    "transform": "#include <fftw3.h>\nstatic double signal_in[8192];\nstatic fftw_complex signal_out[4097];\nstatic fftw_plan transform_plan;\n",
+}
+
+
+class Source:
+    """Lines of a C file. A place marks the lines that were added while it was open."""
+
+    def __init__(self, name):
+        self.name, self.lines = name, []
+
+    def add(self, text, indent=0):
+        self.lines += [" " * (4 * indent) + line if line else "" for line in textwrap.dedent(text).strip("\n").split("\n")]
+        if text.endswith("\n"):
+            self.lines.append("")
+
+    def place(self, first, routine):
+        return {"file": self.name, "first": first, "last": len(self.lines), "routine": routine}
+
+    def next_line(self):
+        return len(self.lines) + 1
+
+    def text(self):
+        return "\n".join(self.lines) + "\n"
+
+
+# The text of a loop before and after its body, which goes round COUNT times.
+LOOPS = {
+    "for": ("for (long i = 0; i < COUNT; i++) {", "}"),
+    "while": ("long i = COUNT;\nwhile (i-- > 0) {", "}"),
+    "do": ("long i = 0;\nif (COUNT > 0)\n    do {", "    } while (++i < COUNT);"),
+    "goto": ("long i = COUNT;\nif (i > 0) {\nagain_LINE:;", "    if (--i > 0)\n        goto again_LINE;\n}"),
+    "nested": ("for (long outer = 0; outer < 8; outer++)\n    for (long i = outer * (COUNT) / 8; i < (outer + 1) * (COUNT) / 8; i++) {", "    }"),
+}
+
+
+def emit_loop(source, work, count, indent, name, routine):
+    """One loop over the body of the work; its place."""
+    _, before, once, after = bodies.BODIES[work["body"]]
+    if before:
+        source.add(before, indent)
+    first = source.next_line()
+    head, tail = [text.replace("COUNT", count).replace("LINE", str(first)) for text in LOOPS["nested" if work["shape"] == "nested" else work["loop"]]]
+    source.add(head, indent)
+    source.add(once.replace("HELPER", name + "_helper"), indent + 1)
+    source.add(tail, indent)
+    place = source.place(first, routine)
+    if after:
+        source.add(after, indent)
+    return place
+
+
+def emit_helper(source, name):
+    first = source.next_line()
+    source.add("__attribute__((noinline)) static double %s_helper(double x)\n{\n    return x * 0.999999 + 1e-6;\n}" % name)
+    place = source.place(first, name + "_helper")
+    source.lines.append("")
+    return place
+
+
+def emit_routine(source, head, work, name, suffix="", count="n", around=None):
+    """A routine of its own around the loop; the places, innermost first. `around`: text before and after the loop."""
+    places, routine = [], name + suffix
+    if work["body"] == "helper":
+        places.append(emit_helper(source, routine))
+    first = source.next_line()
+    source.add("%s void %s(long n)\n{" % (head, routine))
+    if around:
+        source.add(around[0], 1)
+    places.insert(0, emit_loop(source, work, count, 1, routine, routine))
+    if around:
+        source.add(around[1], 1)
+    source.add("}")
+    places.append(source.place(first, routine))
+    source.lines.append("")
+    return places
+
+
+NOINLINE = "__attribute__((noinline)) static"
+
+
+def shape_routine(program, library, work, name, typical):
+    return emit_routine(program, NOINLINE, work, name), name
+
+
+def shape_inline(program, library, work, name, typical):
+    return emit_routine(program, "static inline __attribute__((always_inline))", work, name), name
+
+
+def shape_auto(program, library, work, name, typical):
+    return emit_routine(program, "static", work, name), name
+
+
+def shape_recursive(program, library, work, name, typical):
+    leaf = max(1, typical // 6)
+    split = "if (n > %d) {\n    %s(n / 2);\n    %s(n - n / 2);\n    return;\n}" % (leaf, name, name)
+    return emit_routine(program, NOINLINE, work, name, around=(split, "")), name
+
+
+def shape_pointer(program, library, work, name, typical):
+    places = emit_routine(program, "static", work, name)
+    program.add("static void (*volatile %s_chosen)(long) = %s;\n" % (name, name))
+    return places, name + "_chosen"
+
+
+def shape_library(program, library, work, name, typical):
+    program.add("void %s(long n);\n" % name)
+    return emit_routine(library, "", work, name), name
+
+
+def shape_callback(program, library, work, name, typical):
+    places = emit_routine(program, "static", work, name)
+    first = library.next_line()
+    library.add("void %s_each(void (*each)(long), long n)\n{\n    for (long part = 0; part < 4; part++)\n        each((part + 1) * n / 4 - part * n / 4);\n}\n"
+                % name)
+    program.add("void %s_each(void (*each)(long), long n);\n" % name)
+    program.add("#define %s_all(n) %s_each(%s, n)\n" % (name, name, name))
+    return places + [library.place(first, name + "_each")], name + "_all"
+
+
+def shape_repeat(program, library, work, name, typical):
+    """A loop that repeats two routines with a loop each."""
+    places = emit_routine(program, "static", work, name, "_first")
+    places += emit_routine(program, NOINLINE, dict(work, loop="for"), name, "_second")
+    first = program.next_line()
+    program.add("%s void %s(long n)\n{" % (NOINLINE, name))
+    loop_first = program.next_line()
+    program.add("for (int again = 0; again < 4; again++) {\n    %s_first((n + again) / 8);\n    %s_second((n + 4 + again) / 8);\n}" % (name, name), 1)
+    places.append(program.place(loop_first, name))
+    program.add("}")
+    places.append(program.place(first, name))
+    program.lines.append("")
+    return places, name
+
+
+def shape_deep(program, library, work, name, typical):
+    places = emit_routine(program, NOINLINE, work, name, "_1")
+    for depth in range(2, 6):
+        first = program.next_line()
+        program.add("%s void %s_%d(long n)\n{\n    %s_%d(n);\n    sink += 1;\n}\n" % (NOINLINE, name, depth, name, depth - 1))
+        places.append(program.place(first, "%s_%d" % (name, depth)))
+    return places, name + "_5"
+
+
+def shape_openmp(program, library, work, name, typical):
+    places = emit_routine(program, NOINLINE, work, name, count="n / 2", around=("#pragma omp parallel num_threads(2)\n{", "}"))
+    return places, name
+
+
+SHAPES = {"routine": shape_routine, "nested": shape_routine, "inline": shape_inline, "auto": shape_auto, "recursive": shape_recursive,
+          "pointer": shape_pointer, "library": shape_library, "callback": shape_callback, "repeat": shape_repeat, "deep": shape_deep,
+          "openmp": shape_openmp}
+
+
+def emit_work(program, library, work, name):
+    """The routines that do this work: their places, and what to call with a number of iterations (None: the loop stands where it is needed)."""
+    if work["shape"] == "here":
+        return [emit_helper(program, name)] if work["body"] == "helper" else [], None
+    return SHAPES[work["shape"]](program, library, work, name, bodies.n_iterations(work["body"], work.get("us") or work.get("late_us")))
+
+
+def amounts(plan, phase):
+    """Iterations of the planted place in a step, of late ranks and of the others, and shared out evenly."""
+    cause = phase["cause"]
+    late = bodies.n_iterations(cause["body"], cause["late_us"])
+    if cause["kind"] == "slower":
+        return late, late, late
+    other = bodies.n_iterations(cause["body"], cause["other_us"])
+    n_late = len(cause["late"])
+    return late, other, (late * n_late + other * (plan["ranks"] - n_late) + plan["ranks"] // 2) // plan["ranks"]
+
+
+def emit_amount(program, plan, k, phase):
+    late, other, even = amounts(plan, phase)
+    program.add("#if defined GONE_%d\n#define AMOUNT_%d 0L\n#elif defined EVEN_%d\n#define AMOUNT_%d %dL\n#else\n#define AMOUNT_%d (IS_LATE_%d ? %dL : %dL)\n#endif"
+                % (k, k, k, k, even, k, k, late, other))
+
+
+def is_late(phase):
+    late = phase["cause"]["late"] if phase["cause"] else []
+    return "(0x%x >> world_rank & 1)" % sum(1 << rank for rank in late)
+
+
+def root_and_target(plan, phase):
+    """Ranks in the phase's communicator: of one that is late, and of one that is not."""
+    late = phase["cause"]["late"] if phase["cause"] else [plan["seed"] % plan["ranks"]]
+    others = [rank for rank in range(plan["ranks"]) if rank not in late]
+    half = phase["comm"] == "half"
+    root = late[0] // 2 if half else late[0]
+    target = next((rank // 2 if half else rank for rank in others if not half or rank // 2 != root), (root + 1) % (plan["ranks"] // (2 if half else 1)))
+    return root, target
+
+
+def emit_exchange(program, plan, k, phase):
+    root, target = root_and_target(plan, phase)
+    text = patterns.STEPS[phase["pattern"]].replace("ROOT", str(root)).replace("TARGET", str(target))
+    name = phase["name"] + "_exchange"
+    program.add("static void %s(MPI_Comm comm, int step)\n{" % name)
+    program.add("int me = 0, size = 1;\nMPI_Comm_rank(comm, &me);\nMPI_Comm_size(comm, &size);\n"
+                "int left = (me + size - 1) % size, right = (me + 1) % size;\n"
+                "double item = step + me, other = 0, many[8] = {0}, more[8] = {0};", 1)
+    program.add(text, 1)
+    program.add("sink += other + many[0] + more[0] + item + left + right;", 1)
+    program.add("}\n")
+    return name
+
+
+MAKE_DATA = """static MPI_Request kept[2];
+static double kept_in, kept_out, *memory;
+static MPI_Comm ring;
+static MPI_Win window;
+static MPI_Group everyone, neighbours;
+"""
+
+
+def emit_made(program, phase, which):
+    if phase["pattern"] in patterns.MAKE:
+        program.add(patterns.MAKE[phase["pattern"]][which], 1)
+
+
+def emit_planted(program, phase, k, call, indent):
+    """The planted place in a step; the places that stand in the phase's own routine."""
+    cause = phase["cause"]
+    if cause["kind"] == "slower":
+        pick = {"scattered": "const unsigned *links = IS_LATE_%d ? links_far : links_near;", "unforeseen": "const unsigned char *flags = IS_LATE_%d ? flags_far : flags_near;"}
+        if not call:
+            program.add(pick[cause["body"]] % k, indent)
+    if call:
+        program.add("%s(AMOUNT_%d);" % (call, k), indent)
+        return []
+    program.add("long n = AMOUNT_%d;" % k, indent)
+    return [emit_loop(program, cause, "n", indent, phase["name"] + "_work", phase["name"])]
+
+
+def emit_phase(program, library, plan, k, phase):
+    """The phase's routine and what it calls; its cause as truth.json has it, or None."""
+    program.add("/* Phase %d: %s. */\n#define IS_LATE_%d %s" % (k, phase["pattern"], k, is_late(phase)))
+    common, cause = phase["common"], phase["cause"]
+    planted = cause and cause["kind"] != "preempted"
+    if planted:
+        emit_amount(program, plan, k, phase)
+    program.lines.append("")
+    common_places, common_call = emit_work(program, library, common, phase["name"] + "_common")
+    planted_places, planted_call = None, None
+    if planted:
+        slower = {"scattered": "static const unsigned *links;\n", "unforeseen": "static const unsigned char *flags;\n"}
+        if cause["kind"] == "slower" and cause["shape"] != "here":
+            chosen = "%s_data" % phase["name"]
+            program.add(slower[cause["body"]].replace("links;", chosen + ";").replace("flags;", chosen + ";"))
+            program.add("#define %s %s" % ("links" if cause["body"] == "scattered" else "flags", chosen))
+        planted_places, planted_call = emit_work(program, library, cause, phase["name"] + "_work")
+        if cause["kind"] == "slower" and cause["shape"] != "here":
+            program.add("#undef %s" % ("links" if cause["body"] == "scattered" else "flags"))
+    exchange = emit_exchange(program, plan, k, phase)
+    return emit_steps(program, plan, k, phase, (common_places, common_call), (planted_places, planted_call), exchange)
+
+
+def emit_steps(program, plan, k, phase, common, planted, exchange):
+    cause, preempted = phase["cause"], phase["cause"] and phase["cause"]["kind"] == "preempted"
+    (common_places, common_call), (planted_places, planted_call) = common, planted
+    attribute = "__attribute__((noinline)) " if phase["call"] != "plain" else ""
+    program.add("%sstatic void %s(void)\n{" % (attribute, phase["name"]))
+    make_comm = {"world": "MPI_Comm comm = MPI_COMM_WORLD;", "dup": "MPI_Comm comm;\nMPI_Comm_dup(MPI_COMM_WORLD, &comm);",
+                 "half": "MPI_Comm comm;\nMPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &comm);"}
+    program.add("timer_start();", 1)
+    program.add(make_comm[phase["comm"]], 1)
+    if phase["pattern"] in patterns.MAKE:
+        program.add("int me = 0, size = 1;\nMPI_Comm_rank(comm, &me);\nMPI_Comm_size(comm, &size);\n"
+                    "int left = (me + size - 1) % size, right = (me + 1) % size;", 1)
+        emit_made(program, phase, 0)
+        program.add("(void)left, (void)right;", 1)
+    if preempted:
+        program.add("compete(1, IS_LATE_%d);" % k, 1)
+    if cause and cause["kind"] == "slower" and cause["shape"] != "here":
+        near, far = ("links_near", "links_far") if cause["body"] == "scattered" else ("flags_near", "flags_far")
+        program.add("%s_data = IS_LATE_%d ? %s : %s;" % (phase["name"], k, far, near), 1)
+    program.add("timer_stop(%d, EXCHANGE);\nfor (int step = 0; step < %d; step++) {" % (k, phase["steps"]), 1)
+    if common_call:
+        program.add("%s(%dL);" % (common_call, bodies.n_iterations(phase["common"]["body"], phase["common"]["us"])), 2)
+    else:
+        program.add("{", 2)
+        amount = "%dL" % bodies.n_iterations(phase["common"]["body"], phase["common"]["us"])
+        common_places = [emit_loop(program, phase["common"], amount, 3, phase["name"] + "_common", phase["name"])] + common_places
+        program.add("}", 2)
+    program.add("timer_stop(%d, COMMON);" % k, 2)
+    if cause and not preempted:
+        condition = "if (step %% %d == 0) {" % cause["every"] if cause["every"] > 1 else "{"
+        program.add(condition, 2)
+        planted_places = emit_planted(program, phase, k, planted_call, 3) + planted_places
+        program.add("}\ntimer_stop(%d, PLANTED);" % k, 2)
+    program.add("%s(comm, step);\ntimer_stop(%d, EXCHANGE);" % (exchange, k), 2)
+    program.add("}", 1)
+    if preempted:
+        program.add("compete(0, IS_LATE_%d);" % k, 1)
+    program.add("MPI_Barrier(MPI_COMM_WORLD);", 1)
+    emit_made(program, phase, 1)
+    if phase["comm"] != "world":
+        program.add("MPI_Comm_free(&comm);", 1)
+    program.add("timer_stop(%d, EXCHANGE);" % k, 1)
+    program.add("}\n")
+    if not cause:
+        return None
+    return {"phase": k, "kind": cause["kind"], "late": cause["late"], "places": common_places if preempted else planted_places,
+            "iterations": None if preempted else iterations(plan, phase)}
+
+
+def iterations(plan, phase):
+    late, other, _ = amounts(plan, phase)
+    n_steps = len(range(0, phase["steps"], phase["cause"]["every"])) * plan["cycles"]
+    return [n_steps * (late if rank in phase["cause"]["late"] else other) for rank in range(plan["ranks"])]
+
+
+def emit_callers(program, plan):
+    """How main comes to the phases; the text of its calls."""
+    calls = []
+    for phase in plan["phases"]:
+        name = phase["name"]
+        if phase["call"] == "nested":
+            program.add("%s void %s_begin(void)\n{\n    sink += 1;\n    %s();\n    sink += 1;\n}\n" % (NOINLINE, name, name))
+            name += "_begin"
+        elif phase["call"] == "table":
+            program.add("static void (*volatile %s_pointer)(void) = %s;\n" % (name, name))
+            name += "_pointer"
+        calls.append(name)
+    if plan["caller"] == "table":
+        plain = [call if not call.endswith("_pointer") else call[:-len("_pointer")] for call in calls]
+        program.add("static void (*const all_phases[])(void) = {%s};\n" % ", ".join(plain))
+        return "for (int i = 0; i < N_PHASES; i++)\n    all_phases[i]();"
+    text = "\n".join(call + "();" for call in calls)
+    if plan["caller"] == "driver":
+        program.add("%s void run_phases(void)\n{" % NOINLINE)
+        program.add(text, 1)
+        program.add("}\n")
+        return "run_phases();"
+    return text
+
+
+def emit_main(program, plan, used):
+    call_text = emit_callers(program, plan)
+    program.add("static int rank_before_start(void)\n{\n    const char *text = getenv(\"OMPI_COMM_WORLD_RANK\") ? getenv(\"OMPI_COMM_WORLD_RANK\") : getenv(\"PMI_RANK\");\n"
+                "    return text ? atoi(text) : 0;\n}\n")
+    program.add("int main(int argc, char **argv)\n{\n    world_rank = rank_before_start();")
+    if "slower" in used:
+        program.add("make_links();", 1)
+    if "preempted" in used:
+        late = [k for k, phase in enumerate(plan["phases"]) if phase["cause"] and phase["cause"]["kind"] == "preempted"]
+        program.add("if (%s)\n    make_competitor(world_rank);" % " || ".join("IS_LATE_%d" % k for k in late), 1)
+        program.add("else\n    sched_getaffinity(0, sizeof all_cores, &all_cores);", 1)
+    if "matrix" in used:
+        program.add("for (int i = 0; i < 96 * 96; i++)\n    left_matrix[i] = right_matrix[i] = 1.0 / (i + 1);", 1)
+    if "transform" in used:
+        program.add("transform_plan = fftw_plan_dft_r2c_1d(8192, signal_in, signal_out, FFTW_ESTIMATE);", 1)
+    program.add("MPI_Init(&argc, &argv);\nMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);\nMPI_Comm_size(MPI_COMM_WORLD, &world_size);\n"
+                "MPI_Barrier(MPI_COMM_WORLD);", 1)
+    start_line = len(program.lines)
+    program.add("long long begin_ns = clock_ns(CLOCK_MONOTONIC);", 1)
+    program.add("for (int cycle = 0; cycle < %d; cycle++) {" % plan["cycles"], 1)
+    program.add(call_text, 2)
+    program.add("}\nlong long run_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;\nMPI_Finalize();", 1)
+    program.add("for (int k = 0; k < N_PHASES; k++)\n"
+                "    printf(\"phase %d rank %d: common %lld %lld planted %lld %lld exchange %lld %lld\\n\", k, world_rank, taken_ns[k][0][0],\n"
+                "           taken_ns[k][0][1], taken_ns[k][1][0], taken_ns[k][1][1], taken_ns[k][2][0], taken_ns[k][2][1]);\n"
+                "if (world_rank == 0)\n    printf(\"run %lld\\n\", run_ns);", 1)
+    if "preempted" in used:
+        program.add("if (competitor > 0)\n    kill(competitor, SIGKILL);", 1)
+    program.add("return 0;", 1)
+    program.add("}")
+    return start_line
+
+
+def used_by(plan):
+    """Kinds, bodies and shapes that occur."""
+    works = [phase["common"] for phase in plan["phases"]] + [phase["cause"] for phase in plan["phases"] if phase["cause"]]
+    return {work[key] for work in works for key in ("body", "shape", "kind") if work.get(key)}
+
+
+def emit(plan):
+    """program.c, library.c and the truth."""
+    program, library, used = Source("program.c"), Source("library.c"), used_by(plan)
+    program.add("/* Generated by tests/truth/generate from seed %s: see truth.json for what a report of it has to say. */" % plan["seed"])
+    program.add(HEAD)
+    program.add("#define N_PHASES %d" % len(plan["phases"]))
+    for name, text in LIBRARY_DATA.items():
+        if name in used:
+            program.add(text)
+    program.add(WORK_DATA + TIMERS + (LINKS if "slower" in used else "") + (COMPETITOR if "preempted" in used else ""))
+    program.add(MAKE_DATA)
+    library.add("/* What program.c calls in a shared library. */\n#define _GNU_SOURCE\n#include <math.h>\n#include <poll.h>\n#include <sys/select.h>\n"
+                "#include <time.h>\n#include <unistd.h>")
+    library.add(WORK_DATA)
+    causes = [emit_phase(program, library, plan, k, phase) for k, phase in enumerate(plan["phases"])]
+    start_line = emit_main(program, plan, used)
+    build = {"libraries": [lib for name, lib in (("matrix", "-lopenblas"), ("transform", "-lfftw3")) if name in used],
+             "flags": [plan["optimise"]] + (["-fopenmp"] if "openmp" in used else [])}
+    return program.text(), library.text(), {"plan": plan, "build": build, "start_line": start_line, "causes": [cause for cause in causes if cause]}
+
+
+def write(plan, directory):
+    os.makedirs(directory, exist_ok=True)
+    program, library, truth = emit(plan)
+    for name, text in (("program.c", program), ("library.c", library), ("truth.json", json.dumps(truth, indent=1) + "\n")):
+        with open(os.path.join(directory, name), "w") as file:
+            file.write(text)
+    return truth

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds a generated program, records it, and judges the report by what is known of the program (verdict.py)."""
+import statistics
+
+import verdict
+
+
+def measured_gains(program, judge, pairs, counted):
+    """Medians of how much sooner the really changed programs end, run by turns with the original."""
+    found = {}
+    for cause, _, _ in judge.matter():
+        if cause["kind"] == "preempted":
+            continue
+        variants = ["GONE_%d" % cause["phase"]] + (["EVEN_%d" % cause["phase"]] if cause["kind"] != "slower" else [])
+        gains = {variant: [] for variant in variants}
+        for _ in range(pairs):
+            before_ns = program.time("", counted).run_ns
+            for variant in variants:
+                gains[variant].append(before_ns - program.time(variant, counted).run_ns)
+        medians = [statistics.median(gains[variant]) for variant in variants]
+        found[cause["phase"]] = medians + [None] * (2 - len(medians))
+    return found
+
+
+def judge_once(program, counted, pairs, keep=None):
+    timers, report = program.record(counted, keep)
+    judge = verdict.Judge(program.truth, timers, report, counted)
+    result = judge.all()
+    if pairs and judge.is_quiet():
+        judge.gains(measured_gains(program, judge, pairs, counted))
+    return judge, result
+
+
+def judge_program(program, counted=False, pairs=0, keep=None, tries=3):
+    judge, result = judge_once(program, counted, pairs, keep)
+    for _ in range(1, tries):
+        if not judge.is_busy():
+            break
+        judge, result = judge_once(program, counted, pairs, keep)
+    return judge, result
+
+
+def judge_steadily(program, counted=False, pairs=0, keep=None, retry=1, known=()):
+    """As judge_program; only the criteria that every recording was wrong in are missed, and not those that are known to be. Also gives these criteria."""
+    judge, result = judge_program(program, counted, pairs, keep)
+    missed = {criterion for criterion, _ in result.misses} - set(known)
+    for _ in range(retry):
+        if missed:
+            again, more = judge_program(program, counted, pairs if missed & {"gone", "even"} else 0)
+            missed &= {criterion for criterion, _ in more.misses}
+    result.misses = [miss for miss in result.misses if miss[0] in missed or miss[0] in known]
+    return judge, result, missed
+
+
+def line_of(judge, result, counted, missed):
+    plan = judge.truth["plan"]
+    what = " ".join("%s:%s" % (phase["pattern"], "/".join(phase["cause"][key] or "-" for key in ("kind", "body", "shape")) if phase["cause"] else "-")
+                    for phase in plan["phases"])
+    state = "WRONG" if missed else "busy" if judge.is_busy() else "right"
+    wrong = "".join("\n    %-6s %s" % miss for miss in result.misses)
+    return "%-5s seed %s, %d ranks, %s, noise %.0f %%: %s%s" % (state, plan["seed"], plan["ranks"], "counted" if counted else "plain",
+                                                            100 * judge.noise_ns / max(1, judge.due_ns), what, wrong)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a generated program does, as plain data: drawn from a seed here, made smaller by `shrink`, turned into C by emit.py.
+
+    {"seed", "ranks", "optimise", "cycles", "caller", "phases": [phase, ...]}
+    phase   {"name", "steps", "pattern", "comm", "call", "common": work, "cause": cause or None}
+    work    {"body", "shape", "loop", "us"}: what one step does on each rank
+    cause   {"kind", "body", "shape", "loop", "late": [rank, ...], "late_us", "other_us", "every"}
+
+The phases run one after the other, `cycles` times; a barrier of all ranks ends each. In a step every rank does the common work, then the ranks
+in `late` take `late_us` and the others `other_us` in the planted place (every `every`-th step), then they communicate.
+"""
+import random
+
+import bodies
+import patterns
+
+WORDS = ("advect relax project smooth coarsen prolong gather_flux limit_slopes react diffuse sweep_rows assemble precondition deposit push_particles "
+         "filter_modes couple remap trace_rays refine balance_cells update_ghosts collide stream_cells scatter_charge integrate").split()
+CALLS = ["plain", "plain", "noinline", "table", "nested"]
+LOOPS = ["for", "for", "while", "do", "goto"]
+SHAPES = {"routine": 3, "inline": 2, "auto": 2, "here": 2, "nested": 2, "recursive": 1, "pointer": 1, "library": 2, "callback": 1, "repeat": 2, "deep": 1,
+          "openmp": 1}
+# A cause of the kind "slower" has data of its own in the program, a sleep needs no helpers.
+SHAPES_OF = {"slower": ["routine", "inline", "auto", "here", "nested", "pointer", "deep"],
+             "sleep": ["routine", "inline", "auto", "here", "recursive", "pointer", "library", "callback", "repeat", "deep"]}
+
+
+def draw_shape(rng, kind, body, ranks):
+    names = [name for name in SHAPES_OF.get(kind, SHAPES) if not (name == "openmp" and (ranks > 2 or body not in bodies.ALONE)) and
+             not (name == "library" and body in bodies.LIBRARIES)]
+    return rng.choices(names, [SHAPES[name] for name in names])[0]
+
+
+def draw_common(rng, ranks, kind):
+    us = rng.randint(100, 300) if ranks > 2 else rng.randint(3000, 6000) if kind == "preempted" else rng.randint(500, 3000)
+    shapes = [name for name in SHAPES if name not in ("openmp", "callback")]
+    return {"body": rng.choice(bodies.COMPUTING), "shape": rng.choice(shapes), "loop": rng.choice(LOOPS), "us": us}
+
+
+def draw_late(rng, ranks):
+    n_late = 1 if ranks == 2 or rng.random() < 0.7 else 2
+    return sorted(rng.sample(range(ranks), n_late))
+
+
+def draw_cause(rng, ranks, kind, pattern):
+    late = draw_late(rng, ranks) if pattern != "token" else [0]
+    late_us = rng.randint(5000, 12000)
+    other_us = 0 if rng.random() < 0.4 else int(late_us * rng.uniform(0.1, 0.5))
+    if ranks > 2:
+        other_us = min(other_us, 500) if kind != "sleep" else other_us
+    body = {"more": rng.choice(bodies.COMPUTING + bodies.LIBRARIES), "slower": rng.choice(bodies.SLOWER), "sleep": rng.choice(bodies.SLEEPING)}.get(kind)
+    return {"kind": kind, "body": body, "shape": draw_shape(rng, kind, body, ranks), "loop": rng.choice(LOOPS), "late": late, "late_us": late_us,
+            "other_us": other_us, "every": rng.choice([1, 1, 1, 2, 3])}
+
+
+def draw_phase(rng, name, ranks, has_cause):
+    kinds = ["more", "more", "slower", "sleep"] + (["preempted"] if ranks == 2 else [])
+    kind = rng.choice(kinds) if has_cause else None
+    pattern = rng.choice(patterns.names())
+    comm = rng.choice(["world", "world", "dup"] + (["half"] if ranks > 2 else []))
+    return {"name": name, "steps": rng.randint(16, 28), "pattern": pattern, "comm": comm, "call": rng.choice(CALLS),
+            "common": draw_common(rng, ranks, kind), "cause": draw_cause(rng, ranks, kind, pattern) if has_cause else None}
+
+
+def draw(seed):
+    """The plan of this seed: always the same one."""
+    rng = random.Random(seed)
+    ranks = 4 if rng.random() < 0.35 else 2
+    n_phases = rng.randint(1, 4)
+    n_causes = min(n_phases, rng.choice([1, 1, 2, 3]))
+    with_cause = set(rng.sample(range(n_phases), n_causes))
+    names = rng.sample(WORDS, n_phases)
+    phases = [draw_phase(rng, name, ranks, i in with_cause) for i, name in enumerate(names)]
+    return {"seed": seed, "ranks": ranks, "optimise": rng.choice(["-O1", "-O2", "-O2", "-O3"]), "cycles": rng.choice([1, 1, 2]),
+            "caller": rng.choice(["main", "driver", "table"]), "phases": shortened(phases)}
+
+
+def shortened(phases):
+    """At most a second in all: the steps of long phases are fewer."""
+    def phase_us(phase):
+        return phase["steps"] * (phase["common"]["us"] + (phase["cause"]["late_us"] if phase["cause"] else 0))
+    factor = min(1, 1000000 / sum(phase_us(phase) for phase in phases))
+    return [dict(phase, steps=max(8, int(phase["steps"] * factor))) for phase in phases]

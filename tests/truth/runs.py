@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds and runs generated programs, plain or recorded, and reads what they and the reports of them say."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_osc": "sm,pt2pt", "OMPI_MCA_hwloc_base_binding_policy": "none",
+               "OPENBLAS_NUM_THREADS": "1"}
+
+
+class Failure(Exception):
+    """A program could not be built or did not run to its end: no wrong answer of a report, but nothing to judge either."""
+
+
+def run(command, directory, more=None, timeout=120):
+    try:
+        done = subprocess.run(command, cwd=directory, env=dict(os.environ, **(more or {})), capture_output=True, text=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise Failure("%s: no end after %d s" % (" ".join(command), timeout))
+    if done.returncode:
+        raise Failure("%s: status %d\n%s%s" % (" ".join(command), done.returncode, done.stdout[-2000:], done.stderr[-2000:]))
+    return done.stdout
+
+
+def idle_share(seconds=0.25):
+    """Of all processors' time, during so many seconds."""
+    def times():
+        with open("/proc/stat") as file:
+            return [int(n) for n in file.readline().split()[1:]]
+    before = times()
+    time.sleep(seconds)
+    passed = [after - b for after, b in zip(times(), before)]
+    return (passed[3] + passed[4]) / max(1, sum(passed[:8]))
+
+
+def wait_for_calm(limit_s):
+    """Until half of the machine is free, for no longer than that."""
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end and idle_share() < 0.5:
+        time.sleep(1)
+
+
+class Timers:
+    """What the hand-placed timers say: parts[phase][rank][part] = (wall ns, CPU ns), and the time from the first barrier to the last."""
+
+    def __init__(self, said):
+        self.parts, self.run_ns = {}, int(re.search(r"^run (\d+)", said, re.M).group(1))
+        for line in re.findall(r"^phase .*", said, re.M):
+            numbers = [int(n) for n in re.findall(r"\d+", line)]
+            parts = {name: tuple(numbers[2 + 2 * i:4 + 2 * i]) for i, name in enumerate(("common", "planted", "exchange"))}
+            self.parts.setdefault(numbers[0], {})[numbers[1]] = parts
+
+
+class Program:
+    """A generated program in its directory. Executables are built when they are first asked for."""
+
+    def __init__(self, directory, tools):
+        self.directory, self.tools, self.built = os.path.abspath(directory), tools, set()
+        with open(os.path.join(directory, "truth.json")) as file:
+            self.truth = json.load(file)
+
+    def executable(self, variant="", counted=False):
+        """`variant`: a macro such as GONE_2, or nothing."""
+        name = "_".join(["program"] + [variant] * bool(variant) + ["counted"] * counted)
+        if name not in self.built:
+            self.build(name, variant, counted)
+            self.built.add(name)
+        return os.path.join(self.directory, name)
+
+    def build(self, name, variant, counted):
+        build = self.truth["build"]
+        flags = build["flags"] + ["-g"] + (run([self.tools.whywait, "cc"], self.directory).split() if counted else [])
+        run([self.tools.mpicc, *flags, "-fPIC", "-shared", "library.c", "-Wl,-soname,lib%s.so" % name, "-o", "lib%s.so" % name], self.directory)
+        run([self.tools.mpicc, *flags, *(["-D" + variant] if variant else []), "program.c", "-o", name, "-L.", "-l" + name,
+             "-Wl,-rpath,$ORIGIN", *build["libraries"], "-lm"], self.directory)
+
+    def launch(self, command, directory):
+        ranks = self.truth["plan"]["ranks"]
+        more = dict(ENVIRONMENT, **({"OMPI_MCA_mpi_yield_when_idle": "1"} if ranks > os.cpu_count() else {}))
+        return run([self.tools.mpirun, "-n", str(ranks), *command], directory, more)
+
+    def time(self, variant="", counted=False):
+        """Timers of a run that is not recorded."""
+        return Timers(self.launch([self.executable(variant, counted)], self.directory))
+
+    def record(self, counted=False, keep=None):
+        """Timers of a recorded run, and its report. `keep`: a directory that the recording stays in."""
+        self.executable("", counted)
+        wait_for_calm(self.tools.calm_s)
+        with tempfile.TemporaryDirectory(prefix="whywait-truth-") as scratch:
+            timers = Timers(self.launch([self.tools.whywait, "record", self.executable("", counted)], scratch))
+            report = json.loads(run([self.tools.whywait, "report", "--format", "json"], scratch))
+            if keep:
+                shutil.copytree(scratch, keep, symlinks=True, dirs_exist_ok=True)
+            return timers, report
+
+
+class Tools:
+    """The programs to build and run with, from the options of a command line."""
+
+    def __init__(self, options):
+        self.whywait = os.path.abspath(options.whywait)
+        self.calm_s = options.calm
+        self.mpicc = self.of_mpi("mpicc", options.mpi)
+        self.mpirun = self.of_mpi("mpirun", options.mpi)
+
+    @staticmethod
+    def of_mpi(name, mpi):
+        return shutil.which("%s.%s" % (name, mpi)) or name
+
+    @staticmethod
+    def add_options(parser):
+        parser.add_argument("--whywait", default="build/bin/whywait", help="the command to judge (build/bin/whywait)")
+        parser.add_argument("--calm", type=float, default=0, metavar="SECONDS", help="wait so long at most for a free processor before each recording")
+        parser.add_argument("--mpi", choices=("openmpi", "mpich"), default="openmpi")

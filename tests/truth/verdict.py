@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Judges a report by what is known of the program.
+
+A planted cause makes others wait for as long as its place takes longer on the late ranks than on each of the others: its `due`, from the hand-placed
+timers (CPU time for what computes, wall time for what sleeps, the time off the CPU for what is preempted). Since a barrier ends each phase, that holds
+for every pattern of communication. What ranks lose elsewhere, off the CPU or on a slower core, and what all of them spend in communication beyond what
+is due, is the `noise` of the phase, from the same timers: bounds are wider by it, and a run in which noise is large beside the causes is not judged by
+amounts at all ("busy").
+
+Criteria: of each cause that matters
+    place   its place, or what contains it, has the waiting
+    row     one row has nearly all of that
+    ranks   nearly all of it is blamed on the ranks that are late
+    named   the row names these ranks, and only these
+    kind    the kind is the planted one
+    share   it has as much waiting as the timers say
+    count   programs built to count: the executions are in the planted ratio
+    gone    "if it took no time" is what the run gains without it
+    even    "if balanced" is what the run gains when it is shared out
+and of the report
+    top     the first row is a planted cause, one of the largest
+    false   nothing else of the program has much waiting
+    sums    everything adds up
+    sense   no two numbers contradict each other
+    levels  what steps, causes and ranks say of time on and off the CPU is the same
+"""
+import collections
+import os
+
+PROGRAM_KINDS = {"more-work", "slower", "more-time", "blocked"}
+EXPECTED_KINDS = {("more", False): {"more-time"}, ("more", True): {"more-work"}, ("slower", False): {"more-time"}, ("slower", True): {"slower"},
+                  ("sleep", False): {"blocked"}, ("sleep", True): {"blocked"}, ("preempted", False): {"descheduled"}, ("preempted", True): {"descheduled"}}
+ON_REPORT, OF_CAUSE = ["top", "false", "sums", "sense", "levels"], ["place", "row", "ranks", "named", "kind", "share", "count", "gone", "even"]
+CRITERIA = OF_CAUSE + ON_REPORT
+SLACK_NS = 5000000  # that no margin is smaller than: a tick or two of the scheduler
+
+
+class Verdict:
+    """Which criteria were judged, and what was wrong."""
+
+    def __init__(self):
+        self.judged, self.misses = collections.Counter(), []
+
+    def that(self, criterion, holds, *message):
+        self.judged[criterion] += 1
+        if not holds:
+            self.misses.append((criterion, " ".join(str(part) for part in message)))
+
+
+def ms(ns):
+    return "%.1f ms" % (ns / 1e6)
+
+
+class Due:
+    """By the timers: how long others have to wait for a cause, and what may be added or lost by noise."""
+
+    def __init__(self, cause, parts):
+        kind, ranks = cause["kind"], sorted(parts)
+        part = "common" if kind == "preempted" else "planted"
+        taken = [{"sleep": wall, "preempted": wall - cpu}.get(kind, cpu) for wall, cpu in (parts[rank][part] for rank in ranks)]
+        self.ns = sum(max(taken) - t for t in taken)
+        off = [parts[rank]["common"][0] - parts[rank]["common"][1] for rank in ranks if kind != "preempted" or rank not in cause["late"]]
+        off += [parts[rank]["planted"][0] - parts[rank]["planted"][1] for rank in ranks if kind not in ("sleep", "preempted")]
+        late_spread = max(taken[rank] for rank in cause["late"]) - min(taken[rank] for rank in cause["late"])
+        self.noise_ns = sum(max(0, t) for t in off) + uneven_ns(parts) + late_spread * len(ranks) + max(0, exchange_ns(parts) - self.ns)
+
+
+def exchange_ns(parts):
+    return sum(of_rank["exchange"][0] for of_rank in parts.values())
+
+
+def uneven_ns(parts):
+    """By how much the common work, alike on all ranks, took some of them longer on a CPU."""
+    common = [of_rank["common"][1] for of_rank in parts.values()]
+    return sum(max(common) - t for t in common)
+
+
+class Row:
+    """A cause of the report, without what is felt at the program's first barrier: the start of the processes."""
+
+    def __init__(self, cause, start_line):
+        self.cause = cause
+        start_ns = sum(site["waiting_ns"] for site in cause["sites"] if site["line"] == start_line and site["call"] == "MPI_Barrier")
+        self.part = 1 - start_ns / cause["waiting_ns"] if cause["waiting_ns"] else 0
+        self.program_ns = sum(ns for kind, ns in cause["kinds"].items() if kind in PROGRAM_KINDS) * self.part
+        self.machine_ns = cause["kinds"].get("descheduled", 0) * self.part
+
+    def ns(self, kind):
+        return self.machine_ns if kind == "preempted" else self.program_ns
+
+    def is_machine(self):
+        return self.cause["file"] is None and self.cause["kind"] == "descheduled"
+
+    def lies_in(self, places):
+        """Within a place, or around the planted loop and within a routine or loop around it."""
+        file = os.path.basename(self.cause["file"] or "")
+        return any(file == place["file"] and place["first"] <= self.cause["line_first"] <= self.cause["line_last"] <= place["last"] for place in places)
+
+
+class Judge:
+    def __init__(self, truth, timers, report, counted):
+        self.truth, self.timers, self.report, self.counted = truth, timers, report, counted
+        self.verdict = Verdict()
+        self.rows = [Row(cause, truth["start_line"]) for cause in report["causes"]]
+        self.causes = [(cause, Due(cause, timers.parts[cause["phase"]])) for cause in truth["causes"]]
+        self.due_ns = sum(due.ns for _, due in self.causes)
+        self.noise_ns = sum(due.noise_ns for _, due in self.causes) + self.noise_without_cause()
+
+    def noise_without_cause(self):
+        with_cause = {cause["phase"] for cause in self.truth["causes"]}
+        return sum(exchange_ns(parts) + uneven_ns(parts) for phase, parts in self.timers.parts.items() if phase not in with_cause)
+
+    def is_busy(self):
+        return self.noise_ns > self.due_ns
+
+    def is_quiet(self):
+        return self.noise_ns < 0.3 * self.due_ns
+
+    def matter(self):
+        """Causes large enough to be seen, with their due and rows, largest first."""
+        found = [(cause, due, [row for row in self.rows if row.lies_in(cause["places"]) or (cause["kind"] == "preempted" and row.is_machine())])
+                 for cause, due in self.causes if due.ns >= 0.15 * self.due_ns and due.noise_ns < due.ns and due.ns > 4 * SLACK_NS]
+        return sorted(found, key=lambda item: -item[1].ns)
+
+    def all(self):
+        self.sums()
+        self.sense()
+        if not self.is_busy():
+            for cause, due, rows in self.matter():
+                self.cause(cause, due, rows)
+            self.top()
+        return self.verdict
+
+    def cause(self, cause, due, rows):
+        name, kind = "phase %d (%s)" % (cause["phase"], cause["kind"]), cause["kind"]
+        blamed_ns, margin_ns = sum(row.ns(kind) for row in rows), due.noise_ns + SLACK_NS
+        self.verdict.that("place", blamed_ns >= 0.7 * due.ns - margin_ns, name, "has", ms(blamed_ns), "of", ms(due.ns))
+        self.verdict.that("share", abs(blamed_ns - due.ns) <= 0.15 * due.ns + margin_ns, name, "has", ms(blamed_ns), "but is due", ms(due.ns))
+        rows = sorted(rows, key=lambda row: -row.ns(kind))
+        if not rows or not rows[0].ns(kind):
+            return
+        self.verdict.that("row", rows[0].ns(kind) >= 0.8 * blamed_ns, name, "is in", len(rows), "rows, the largest", ms(rows[0].ns(kind)), "of", ms(blamed_ns))
+        self.ranks(name, cause, due, rows)
+        self.kind(name, cause, due, rows)
+        self.count(name, cause, rows[0].cause)
+
+    def ranks(self, name, cause, due, rows):
+        blame = collections.Counter()
+        for row in rows:
+            for rank in row.cause["by_rank"]:
+                blame[rank["rank"]] += rank["blame_ns"] * (row.part if cause["kind"] == "preempted" or row.program_ns else 0)
+        total_ns, right_ns = sum(blame.values()), sum(blame[rank] for rank in cause["late"])
+        self.verdict.that("ranks", right_ns >= 0.9 * total_ns - due.noise_ns - SLACK_NS, name, "is blamed on", dict(blame), "late:", cause["late"])
+        named, quiet = rows[0].cause["ranks"], due.noise_ns + SLACK_NS < 0.1 * due.ns
+        right = set(named) == set(cause["late"]) if quiet else named[0] in cause["late"]
+        self.verdict.that("named", right, name, "names ranks", named, "late:", cause["late"])
+
+    def kind(self, name, cause, due, rows):
+        kinds = collections.Counter()
+        for row in rows:
+            kinds.update({kind: ns for kind, ns in row.cause["kinds"].items() if cause["kind"] == "preempted" or kind in PROGRAM_KINDS})
+        expected = set(EXPECTED_KINDS[cause["kind"], self.counted])
+        phase = self.truth["plan"]["phases"][cause["phase"]]["cause"]
+        if cause["kind"] == "more" and phase["body"] in ("matrix", "transform"):
+            expected |= {"slower"} if phase["shape"] in ("recursive",) else set()
+        if cause["kind"] != "preempted" or due.noise_ns < 0.2 * due.ns:
+            self.verdict.that("kind", max(kinds, key=kinds.get) in expected, name, "is", dict(kinds))
+
+    def count(self, name, cause, row):
+        """Executions of a row that is the planted loop alone, in the planted ratio."""
+        if not self.counted or cause["iterations"] is None or not row["loop"]:
+            return
+        innermost = cause["places"][0]
+        if not innermost["first"] <= row["line_first"] <= row["line_last"] <= innermost["last"]:
+            return
+        counts = {rank["rank"]: rank["executions"] for rank in row["by_rank"]}
+        late = cause["late"][0]
+        for rank, n in counts.items():
+            planted = cause["iterations"][rank] / cause["iterations"][late]
+            seen = n / counts[late] if counts.get(late) else 0
+            self.verdict.that("count", abs(planted - seen) <= 0.03 * max(planted, 0.01) + 0.01, name, "rank", rank, "runs it", "%.3f" % seen, "times as often as",
+                              late, "but", "%.3f" % planted, "is true")
+
+    def top(self):
+        places = [place for cause in self.truth["causes"] for place in cause["places"]]
+        strangers = [row for row in self.rows if not row.lies_in(places)]
+        false_ns, bound_ns = sum(row.program_ns for row in strangers), 0.1 * self.due_ns + self.noise_ns + 2 * SLACK_NS
+        largest = max(strangers, key=lambda row: row.program_ns, default=None)
+        self.verdict.that("false", false_ns <= bound_ns, ms(false_ns), "is blamed elsewhere, most on", largest and largest.cause["name"])
+        matter = [item for item in self.matter() if item[0]["kind"] != "preempted"]
+        if not matter:
+            return
+        large = [cause for cause, due, _ in matter if due.ns > 0.6 * matter[0][1].ns]
+        first = max(self.rows, key=lambda row: row.program_ns)
+        self.verdict.that("top", any(first.lies_in(cause["places"]) for cause in large), "the first row is", first.cause["name"])
+
+    def sums(self):
+        report = self.report
+        for what in "causes", "sites":
+            total = sum(x["waiting_ns"] for x in report[what])
+            self.verdict.that("sums", total == report["waiting_ns"], what, "add up to", total, "of", report["waiting_ns"])
+        self.verdict.that("sums", report["lost"] == 0 and report["unexplained_ns"] == 0, report["lost"], "lost", report["unexplained_ns"], "unexplained")
+        for cause in report["causes"]:
+            felt, kinds = sum(site["waiting_ns"] for site in cause["sites"]), sum(cause["kinds"].values())
+            self.verdict.that("sums", felt == cause["waiting_ns"], cause["name"], "is felt for", felt, "of", cause["waiting_ns"])
+            self.verdict.that("sums", abs(kinds - cause["waiting_ns"]) <= len(cause["kinds"]) + 1, cause["name"], "kinds", kinds, "of", cause["waiting_ns"])
+        for site in report["sites"]:
+            members = sum(c["instances"] for c in site["classes"])
+            self.verdict.that("sums", members == site["instances"], "classes have", members, "of", site["instances"], site["call"])
+
+    def sense(self):
+        report, mean_ns = self.report, self.report["waiting_ns"] / self.report["ranks"]
+        that = self.verdict.that
+        that("sense", sum(c["if_balanced_ns"] for c in report["causes"]) <= mean_ns * 1.001 + 1000, "all gains together are more than the mean waiting")
+        for cause in report["causes"]:
+            name, ns = cause["name"], cause["waiting_ns"]
+            that("sense", 0 <= cause["if_balanced_ns"] <= cause["if_gone_ns"] + 1, name, "gains", cause["if_balanced_ns"], "balanced,", cause["if_gone_ns"], "gone")
+            if ns > 0.5 * report["waiting_ns"] and mean_ns > 0.1 * report["duration_ns"]:
+                that("sense", cause["if_gone_ns"] > 0.1 * ns / report["ranks"], name, "has", ms(ns), "of the waiting and gains", ms(cause["if_gone_ns"]))
+            that("sense", cause["direct_ns"] <= ns, name, "directly", cause["direct_ns"], "of", ns)
+            self.kind_makes_sense(cause)
+        self.states_make_sense()
+
+    def kind_makes_sense(self, cause):
+        late = [rank for rank in cause["by_rank"] if rank["late"]]
+        others = [rank for rank in cause["by_rank"] if not rank["late"]]
+        n_waiting = max(1, self.report["ranks"] - 1)
+        on_cpu = sum(ns for kind, ns in cause["kinds"].items() if kind in ("more-work", "slower", "more-time"))
+        computing_ns = sum(rank["computing_ns"] for rank in late)
+        if on_cpu > 4 * SLACK_NS and sum(rank["time_ns"] for rank in late) and cause["kind"] in ("more-work", "slower", "more-time"):
+            self.verdict.that("levels", on_cpu <= 1.3 * computing_ns * n_waiting + SLACK_NS, cause["name"], cause["kind"], ms(on_cpu), "but computes for", ms(computing_ns))
+        if cause["kind"] == "more-work" and on_cpu > 4 * SLACK_NS and others and late[0]["executions"] and not late[0]["instructions"]:
+            self.verdict.that("sense", late[0]["executions"] > min(rank["executions"] for rank in others), cause["name"], "is more work with",
+                              late[0]["executions"], "executions, others", [rank["executions"] for rank in others])
+
+    def states_make_sense(self):
+        """What steps say of a state, and causes of a kind, is the same in all."""
+        by_state = collections.Counter()
+        for site in self.report["sites"]:
+            for each in site["classes"]:
+                for step in each["steps"]:
+                    by_state[step["state"]] += step["blame_ns"]
+        for state in "descheduled", "blocked":
+            of_kind = sum(cause["kinds"].get(state, 0) for cause in self.report["causes"])
+            self.verdict.that("levels", abs(by_state[state] - of_kind) <= 0.02 * self.report["waiting_ns"] + SLACK_NS, state, "steps have", ms(by_state[state]),
+                              "causes", ms(of_kind))
+
+    def gains(self, without):
+        """`without[phase]`: how much sooner the run ended, with the cause gone, and shared out (None: not tried)."""
+        if not self.is_quiet():
+            return
+        for cause, due, rows in self.matter():
+            rows = sorted(rows, key=lambda row: -row.ns(cause["kind"]))
+            if cause["phase"] not in without or not rows or rows[0].ns(cause["kind"]) < 0.9 * sum(row.ns(cause["kind"]) for row in rows):
+                continue
+            for which, field, measured_ns in zip(("gone", "even"), ("if_gone_ns", "if_balanced_ns"), without[cause["phase"]]):
+                if measured_ns is not None:
+                    told_ns = rows[0].cause[field]
+                    self.verdict.that(which, abs(told_ns - measured_ns) <= 0.1 * self.timers.run_ns + due.noise_ns / self.report["ranks"],
+                                      "phase %d (%s)" % (cause["phase"], cause["kind"]), "gains", ms(told_ns), "but", ms(measured_ns), "of", ms(self.timers.run_ns), "is true")
