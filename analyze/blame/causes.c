@@ -5,9 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of a cause's blame: ranks that carry less are not worth naming. */
-static const double RANK_SHARE = 0.05;
-
 /* What is collected of a cause before it is written out. */
 struct culprit {
     uint32_t step;
@@ -417,12 +414,18 @@ static void cause_set_kinds(const struct causes *causes, const struct culprit *c
             cause->kind = (enum cause_kind)kind;
 }
 
-/* Ranks whose part is not worth naming stand at the end. */
+/* The fewest that carry half of the blame, and whoever carries at least half as much as the last of them. */
 static void cause_count_late(struct cause *cause)
 {
-    for (cause->n_late = cause->n_ranks ? 1 : 0; cause->n_late < cause->n_ranks; cause->n_late++)
-        if (cause->ranks[cause->n_late].blame_ns < RANK_SHARE * cause->waiting_ns)
+    double carried_ns = 0, least_ns = 0;
+    for (cause->n_late = 0; cause->n_late < cause->n_ranks; cause->n_late++) {
+        double blame_ns = cause->ranks[cause->n_late].blame_ns;
+        if (blame_ns < least_ns)
             break;
+        carried_ns += blame_ns;
+        if (least_ns == 0 && 2 * carried_ns >= cause->waiting_ns)
+            least_ns = blame_ns / 2;
+    }
 }
 
 /* After its classes and times are packed. */

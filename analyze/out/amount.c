@@ -97,6 +97,31 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* How many from the first on are each as far from the one before. */
+static uint32_t row_length(const uint32_t *sorted, uint32_t n)
+{
+    uint32_t length = n < 2 ? n : 2;
+    while (length < n && sorted[length] - sorted[length - 1] == sorted[1] - sorted[0])
+        length++;
+    return length;
+}
+
+/* "3", "3-5", or "1,3,5 ... 63"; returns how many. */
+static uint32_t next_ranks(struct arena *arena, const uint32_t *sorted, uint32_t n, const char **text)
+{
+    enum { MANY = 5 };
+    uint32_t length = row_length(sorted, n), distance = length > 1 ? sorted[1] - sorted[0] : 0;
+    if (distance == 1 && length > 2)
+        *text = arena_printf(arena, "%u-%u", sorted[0], sorted[length - 1]);
+    else if (length >= MANY)
+        *text = arena_printf(arena, "%u,%u,%u ... %u", sorted[0], sorted[1], sorted[2], sorted[length - 1]);
+    else {
+        *text = arena_printf(arena, "%u", sorted[0]);
+        length = 1;
+    }
+    return length;
+}
+
 const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
 {
     enum { GROUPS = 10 };
@@ -104,18 +129,11 @@ const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
         return "no rank";
     uint32_t *sorted = arena_copy(arena, ranks, n * sizeof *ranks);
     qsort(sorted, n, sizeof *sorted, by_number);
-    const char *text = n == 1 ? "rank " : "ranks ";
+    const char *text = n == 1 ? "rank " : "ranks ", *next;
     uint32_t i = 0;
     for (unsigned group = 0; i < n && group < GROUPS; group++) {
-        uint32_t first = i++;
-        while (i < n && sorted[i] == sorted[i - 1] + 1)
-            i++;
-        const char *comma = group ? "," : "";
-        if (i - first == 1)
-            text = arena_printf(arena, "%s%s%u", text, comma, sorted[first]);
-        else
-            text = arena_printf(arena, "%s%s%u%s%u", text, comma, sorted[first], i - first == 2 ? "," : "-",
-                                sorted[i - 1]);
+        i += next_ranks(arena, sorted + i, n - i, &next);
+        text = arena_printf(arena, "%s%s%s", text, group ? "," : "", next);
     }
     return i < n ? arena_printf(arena, "%s and %u more", text, n - i) : text;
 }

@@ -16,7 +16,8 @@ struct amount amount_bytes(double bytes);   /* "312 bytes", "1.23 GB" */
 struct amount amount_share(double share);   /* of [0,1]: "61 %", "0.4 %", "<0.1 %" */
 struct amount amount_count(uint64_t count); /* "81,204" */
 
-/* "rank 1", "ranks 0,2-5": sorted, neighbours joined; more than about ten groups are cut and counted. */
+/* "rank 1", "ranks 0,2-5", "ranks 1,3,5 ... 63": sorted, rows of equal distance joined; more than about ten groups are
+ * cut and counted. */
 const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n);
 
 /* Rounds n values (none negative) to integers whose sum is `total`, the rounded sum or one beside it, by largest

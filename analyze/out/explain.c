@@ -1,68 +1,98 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/explain.h"
 #include "analyze/out/amount.h"
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of a cause's waiting: a second kind below this is not put into words. */
 static const double WORTH_SAYING = 0.2;
 /* Numbers of threads that are closer than this are the same. */
 static const double WORTH_COUNTING = 1.3;
-/* Times that differ by less are equally long. */
+/* Times and costs that differ by less are the same for people. */
 static const double LONGER = 1.05;
+/* Ratios of costs are taken to be that good where nothing tells how good they are, and no more is said if they are. */
+static const double USUAL_DOUBT = 0.15;
+
+/* What one rank did there, or several of them on average. */
+struct doing {
+    uint32_t rank;
+    double time_ns, computing_ns, executions;
+    double instructions, cost_ns; /* of one execution; NAN: there is none */
+    double cost_error;            /* relative */
+    double bytes, file_bytes;
+    double thread_ns; /* time on a CPU of all threads */
+};
 
 struct crowd {
     uint32_t *ranks, n;
-    double mean_ns, computing_ns, mean_executions, mean_instructions, mean_bytes,
-        mean_file_bytes; /* of one rank on average */
-    double thread_ns;    /* time on a CPU of all threads */
+    struct doing *each; /* in the order of ranks */
+    struct doing mean;
 };
+
+static void set_each_time(struct doing *doing, double instructions)
+{
+    doing->instructions = doing->executions > 0 ? instructions / doing->executions : NAN;
+    doing->cost_ns = doing->executions > 0 ? doing->computing_ns / doing->executions : NAN;
+}
 
 static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
 {
-    crowd->ranks[crowd->n++] = rank->rank;
-    crowd->mean_ns += rank->time_ns;
-    crowd->computing_ns += rank->computing_ns;
-    crowd->mean_executions += (double)rank->executions;
-    crowd->mean_instructions += rank->instructions;
-    crowd->mean_bytes += (double)rank->bytes;
-    crowd->mean_file_bytes += (double)rank->file_bytes;
-    crowd->thread_ns += rank->threads * rank->computing_ns;
+    struct doing *doing = &crowd->each[crowd->n++];
+    *doing = (struct doing){.rank = rank->rank,
+                            .time_ns = rank->time_ns,
+                            .computing_ns = rank->computing_ns,
+                            .executions = (double)rank->executions,
+                            .cost_error = rank->cost_error,
+                            .bytes = (double)rank->bytes,
+                            .file_bytes = (double)rank->file_bytes,
+                            .thread_ns = rank->threads * rank->computing_ns};
+    set_each_time(doing, rank->instructions);
 }
 
-static void crowd_average(struct crowd *crowd)
+static int doing_compare(const void *a, const void *b)
 {
-    crowd->mean_ns /= crowd->n ? crowd->n : 1;
-    crowd->computing_ns /= crowd->n ? crowd->n : 1;
-    crowd->mean_executions /= crowd->n ? crowd->n : 1;
-    crowd->mean_instructions /= crowd->n ? crowd->n : 1;
-    crowd->mean_bytes /= crowd->n ? crowd->n : 1;
-    crowd->mean_file_bytes /= crowd->n ? crowd->n : 1;
-    crowd->thread_ns /= crowd->n ? crowd->n : 1;
+    const struct doing *left = a, *right = b;
+    return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-/* Where everybody is late at times, those with most of the blame are compared with the rest. */
-static uint32_t n_late_of(const struct cause *cause)
+static void crowd_finish(struct crowd *crowd)
 {
-    uint32_t n_late = 0;
-    if (cause->n_others || cause->n_late < cause->n_ranks)
-        return cause->n_late;
-    while (n_late < cause->n_ranks && cause->ranks[n_late].blame_ns >= cause->ranks[0].blame_ns / 2)
-        n_late++;
-    return n_late;
+    struct doing sum = {0};
+    double instructions = 0, variance_ns2 = 0, n = crowd->n ? crowd->n : 1;
+    qsort(crowd->each, crowd->n, sizeof *crowd->each, doing_compare);
+    for (uint32_t i = 0; i < crowd->n; i++) {
+        const struct doing *doing = &crowd->each[i];
+        crowd->ranks[i] = doing->rank;
+        sum.time_ns += doing->time_ns / n;
+        sum.computing_ns += doing->computing_ns / n;
+        sum.executions += doing->executions / n;
+        sum.bytes += doing->bytes / n;
+        sum.file_bytes += doing->file_bytes / n;
+        sum.thread_ns += doing->thread_ns / n;
+        instructions += doing->executions > 0 ? doing->instructions * doing->executions / n : 0;
+        variance_ns2 += pow(doing->cost_error * doing->computing_ns / n, 2);
+    }
+    sum.cost_error = sum.computing_ns > 0 ? sqrt(variance_ns2) / sum.computing_ns : 0;
+    set_each_time(&sum, instructions);
+    crowd->mean = sum;
 }
 
-/* Those who are to blame, and those who wait and carry little of it or nothing. */
+/* Those who carry the blame, and those who wait and carry little of it or nothing. */
 static void crowds_make(struct arena *arena, const struct cause *cause, struct crowd *late, struct crowd *others)
 {
-    uint32_t n_late = n_late_of(cause);
-    late->ranks = arena_array(arena, uint32_t, cause->n_ranks + 1);
-    others->ranks = arena_array(arena, uint32_t, cause->n_ranks + cause->n_others + 1);
+    uint32_t n_most = cause->n_ranks + cause->n_others + 1;
+    for (int i = 0; i < 2; i++) {
+        struct crowd *crowd = i ? others : late;
+        crowd->ranks = arena_array(arena, uint32_t, n_most);
+        crowd->each = arena_array(arena, struct doing, n_most);
+    }
     for (uint32_t i = 0; i < cause->n_ranks; i++)
-        crowd_add(i < n_late ? late : others, &cause->ranks[i]);
+        crowd_add(i < cause->n_late ? late : others, &cause->ranks[i]);
     for (uint32_t i = 0; i < cause->n_others; i++)
         crowd_add(others, &cause->others[i]);
-    crowd_average(late);
-    crowd_average(others);
+    crowd_finish(late);
+    crowd_finish(others);
 }
 
 /* "rank 1 spends" but "ranks 1,2 spend". */
@@ -71,91 +101,196 @@ static const char *verb(const struct crowd *crowd, const char *one, const char *
     return crowd->n == 1 ? one : many;
 }
 
-static const char *explain_time(struct arena *arena, const struct crowd *late, const struct crowd *others)
+/* By how much the late ranks exceed the mean of the others in something. */
+struct excess {
+    const struct crowd *late;
+    double (*of)(const struct doing *);
+    double others;
+    bool is_known;          /* of both */
+    double low, mean, high; /* else 1 */
+};
+
+static double time_of(const struct doing *doing)
 {
-    const char *who = amount_ranks(arena, late->ranks, late->n);
-    if (!others->n)
-        return arena_printf(arena, "%s %s %s in it, at times when others wait", who, verb(late, "spends", "spend"),
-                            amount_duration(late->mean_ns).text);
-    const char *whom = amount_ranks(arena, others->ranks, others->n);
-    if (others->mean_ns < 0.01 * late->mean_ns)
-        return arena_printf(arena, "%s %s %s in it, %s next to nothing", who, verb(late, "spends", "spend"),
-                            amount_duration(late->mean_ns).text, whom);
-    double ratio = late->mean_ns / others->mean_ns;
-    if (ratio < LONGER)
-        return arena_printf(arena, "%s %s no longer in it than %s in all, but before the others wait", who,
-                            verb(late, "spends", "spend"), whom);
-    return arena_printf(arena, "%s %s %.*f x as long in it as %s", who, verb(late, "spends", "spend"),
-                        ratio < 10 ? 1 : 0, ratio, whom);
+    return doing->time_ns;
 }
 
-static const char *factor(struct arena *arena, double ratio)
+static double executions_of(const struct doing *doing)
 {
-    return arena_printf(arena, "%.*f x", ratio > 0.95 && ratio < 1.095 ? 2 : ratio < 9.95 ? 1 : 0, ratio);
+    return doing->executions;
 }
 
-static bool is_alike(double ratio)
+static double instructions_of(const struct doing *doing)
 {
-    return ratio > 0.87 && ratio < 1.15;
+    return doing->instructions;
+}
+
+static double cost_of(const struct doing *doing)
+{
+    return doing->cost_ns;
+}
+
+/* NAN where a rank has nothing of it; 1 where it is not known of all. */
+static double excess_of_one(const struct excess *excess, const struct doing *late)
+{
+    return excess->is_known ? excess->of(late) / excess->others : 1;
+}
+
+static struct excess excess_of(const struct crowd *late, const struct crowd *others, double (*of)(const struct doing *))
+{
+    struct excess excess = {.late = late, .of = of, .others = of(&others->mean)};
+    excess.is_known = of(&late->mean) > 0 && excess.others > 0;
+    excess.low = excess.high = excess.mean = excess_of_one(&excess, &late->mean);
+    for (uint32_t i = 0; i < late->n; i++) {
+        excess.low = fmin(excess.low, excess_of_one(&excess, &late->each[i]));
+        excess.high = fmax(excess.high, excess_of_one(&excess, &late->each[i]));
+    }
+    return excess;
+}
+
+static const char *digits_of(struct arena *arena, double ratio)
+{
+    return arena_printf(arena, "%.*f", ratio > 0.95 && ratio < 1.095 ? 2 : ratio < 9.95 ? 1 : 0, ratio);
 }
 
 /* Next to what is too short to be sampled anything takes thousands of times as long: how many says nothing. */
-static const char *cost_factor(struct arena *arena, double ratio)
+static const char *factor(struct arena *arena, double ratio)
 {
     enum { KNOWN = 1000 };
-    return ratio < KNOWN ? factor(arena, ratio) : arena_printf(arena, "over %d x", KNOWN);
+    if (isnan(ratio))
+        return "an unknown part";
+    return ratio < KNOWN ? arena_printf(arena, "%s x", digits_of(arena, ratio))
+                         : arena_printf(arena, "over %d x", KNOWN);
+}
+
+/* Of ranks that are alike one ratio, "4.0 x"; of a few that are not, that of each, "1.00 x and 4.5 x", in the order in
+ * which they are named; of many "1.9 to 2.1 x". */
+static const char *factors(struct arena *arena, const struct excess *excess)
+{
+    enum { FEW = 3 };
+    const struct crowd *late = excess->late;
+    const char *low = digits_of(arena, excess->low), *high = digits_of(arena, excess->high), *text = "";
+    if (excess->high < LONGER * excess->low || !strcmp(low, high))
+        return factor(arena, excess->mean);
+    if (late->n > FEW)
+        return arena_printf(arena, "%s to %s", low, factor(arena, excess->high));
+    for (uint32_t i = 0; i < late->n; i++)
+        text = arena_printf(arena, "%s%s%s", text,
+                            i == 0            ? ""
+                            : i + 1 < late->n ? ", "
+                                              : " and ",
+                            factor(arena, excess_of_one(excess, &late->each[i])));
+    return text;
+}
+
+static bool is_within(const struct excess *excess, double low, double high)
+{
+    return excess->low > low && excess->high < high;
+}
+
+static const char *explain_time(struct arena *arena, const struct crowd *late, const struct crowd *others)
+{
+    const char *who = amount_ranks(arena, late->ranks, late->n), *spend = verb(late, "spends", "spend");
+    if (!others->n)
+        return arena_printf(arena, "%s %s %s in it%s, at times when others wait", who, spend,
+                            amount_duration(late->mean.time_ns).text, verb(late, "", " on average"));
+    const char *whom = amount_ranks(arena, others->ranks, others->n);
+    if (others->mean.time_ns < 0.01 * late->mean.time_ns)
+        return arena_printf(arena, "%s %s %s in it%s, %s next to nothing", who, spend,
+                            amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), whom);
+    struct excess longer = excess_of(late, others, time_of);
+    if (longer.mean < LONGER)
+        return arena_printf(arena, "%s %s no longer in it than %s in all, but before the others wait", who, spend,
+                            whom);
+    return arena_printf(arena, "%s %s %s as long in it as %s", who, spend, factors(arena, &longer), whom);
+}
+
+/* Instructions are about what they are: the length of the machine code tells them. */
+static bool is_same_code(const struct excess *instructions)
+{
+    return is_within(instructions, 0.87, 1.15);
+}
+
+/* By how much the ratio of two costs may be off, as a part of it: two standard deviations. */
+static double doubt_of(const struct doing *late, const struct doing *others)
+{
+    bool is_known = late->cost_error > 0 && others->cost_error > 0;
+    return is_known ? 2 * hypot(late->cost_error, others->cost_error) : USUAL_DOUBT;
+}
+
+/* True where a ratio of costs differs from 1 by more than its error, and by more than people care about. */
+static bool is_told_from_same(double ratio, double doubt)
+{
+    return fabs(log(ratio)) > fmax(log(LONGER), log1p(doubt));
+}
+
+/* "each time at 3.5 x the cost", as far as that is known. `beside`: of this the other part has been told. */
+static const char *explain_cost(struct arena *arena, const struct crowd *late, const struct crowd *others,
+                                double beside, const char *each)
+{
+    static const double VAGUE = 0.5;
+    struct excess cost = excess_of(late, others, cost_of);
+    double doubt = doubt_of(&late->mean, &others->mean);
+    bool is_told = false;
+    for (uint32_t i = 0; i < late->n; i++)
+        is_told = is_told || is_told_from_same(excess_of_one(&cost, &late->each[i]) / beside,
+                                               doubt_of(&late->each[i], &others->mean));
+    cost.low /= beside, cost.mean /= beside, cost.high /= beside, cost.others *= beside;
+    if (!is_told)
+        return doubt > VAGUE ? arena_printf(arena, "%s at a cost that is not known well enough to compare", each)
+                             : NULL;
+    if (doubt > VAGUE && cost.mean > 1)
+        return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, fmax(1, cost.mean / (1 + doubt))));
+    const char *give = doubt > USUAL_DOUBT ? arena_printf(arena, ", give or take %.0f %%", 100 * doubt) : "";
+    return arena_printf(arena, "%s at %s the cost%s", each, factors(arena, &cost), give);
 }
 
 /* What one execution takes there, compared with the others: instructions first, since they are work, then the rest.
  * Ranks may be slower at times when others wait, and not in all. */
-static const char *explain_each(struct arena *arena, const struct cause *cause, double instructions, double cost)
+static const char *explain_each(struct arena *arena, const struct cause *cause, const struct crowd *late,
+                                const struct crowd *others)
 {
     bool says_slower = cause->kind_ns[KIND_SLOWER] >= WORTH_SAYING * cause->waiting_ns;
-    const char *in_all = says_slower && cost < 1 && !is_alike(cost) ? " in all, slower when others wait" : "";
-    if (!is_alike(instructions)) {
-        double rest = cost / instructions;
-        const char *dearer =
-            is_alike(rest) ? "" : arena_printf(arena, ", each at %s the cost", cost_factor(arena, rest));
-        return arena_printf(arena, "each time with %s the instructions%s%s", factor(arena, instructions), dearer,
-                            in_all);
+    struct excess instructions = excess_of(late, others, instructions_of), cost = excess_of(late, others, cost_of);
+    const char *in_all = says_slower && cost.mean < 1 / LONGER ? " in all, slower when others wait" : "";
+    if (!is_same_code(&instructions)) {
+        const char *dearer = explain_cost(arena, late, others, instructions.mean, ", each");
+        return arena_printf(arena, "each time with %s the instructions%s%s", factors(arena, &instructions),
+                            dearer ? dearer : "", in_all);
     }
-    if (is_alike(cost) && !(says_slower && cost > 1.02))
+    const char *dearer = explain_cost(arena, late, others, 1, "each time");
+    if (!dearer)
         return says_slower ? "at the same cost each time in all" : "at the same cost each time";
-    return arena_printf(arena, "each time at %s the cost%s", cost_factor(arena, cost), in_all);
-}
-
-static double ratio_of(double late, double others)
-{
-    return late > 0 && others > 0 ? late / others : 1;
+    return arena_printf(arena, "%s%s", dearer, in_all);
 }
 
 /* Ranks that run it as often over the whole run may still do so at other times. */
-static const char *explain_times(struct arena *arena, const struct cause *cause, double more, double instructions)
+static const char *explain_times(struct arena *arena, const struct cause *cause, const struct excess *more,
+                                 const struct excess *instructions)
 {
-    bool is_late = is_alike(instructions) && cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns;
-    if (more > 0.98 && more < 1.02)
+    bool is_late = is_same_code(instructions) && cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns;
+    if (is_within(more, 0.98, 1.02))
         return is_late ? "as often in all as" : "as often as";
-    return arena_printf(arena, "%s as often as", factor(arena, more));
+    return arena_printf(arena, "%s as often as", factors(arena, more));
 }
 
 /* From executions: how many more, and what each costs. NULL when the two sides cannot be compared. */
 static const char *explain_work(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
 {
-    if (!(late->mean_executions > 0) || !others->n)
+    if (!(late->mean.executions > 0) || !others->n)
         return NULL;
     const char *who = amount_ranks(arena, late->ranks, late->n), *whom = amount_ranks(arena, others->ranks, others->n);
-    if (others->mean_executions < 0.001 * late->mean_executions)
-        return arena_printf(arena, "only %s %s it, %.0f times", who, verb(late, "runs", "run"), late->mean_executions);
-    double more = late->mean_executions / others->mean_executions;
-    double instructions = ratio_of(late->mean_instructions, others->mean_instructions * more);
-    double cost = ratio_of(late->computing_ns, others->computing_ns * more);
-    if (more * instructions < 0.98 && late->computing_ns < LONGER * others->computing_ns)
-        return arena_printf(arena, "%s %s it %s %s in all, but before the others wait", who, verb(late, "runs", "run"),
-                            explain_times(arena, cause, more, instructions), whom);
-    return arena_printf(arena, "%s %s it %s %s, %s", who, verb(late, "runs", "run"),
-                        explain_times(arena, cause, more, instructions), whom,
-                        explain_each(arena, cause, instructions, cost));
+    const char *run = verb(late, "runs", "run");
+    if (others->mean.executions < 0.001 * late->mean.executions)
+        return arena_printf(arena, "only %s %s it, %.0f times%s", who, run, late->mean.executions,
+                            verb(late, "", " each on average"));
+    struct excess more = excess_of(late, others, executions_of),
+                  instructions = excess_of(late, others, instructions_of);
+    const char *times = explain_times(arena, cause, &more, &instructions);
+    if (more.mean * instructions.mean < 0.98 && late->mean.computing_ns < LONGER * others->mean.computing_ns)
+        return arena_printf(arena, "%s %s it %s %s in all, but before the others wait", who, run, times, whom);
+    return arena_printf(arena, "%s %s it %s %s, %s", who, run, times, whom, explain_each(arena, cause, late, others));
 }
 
 /* Computing: from executions where they are known, else from time. */
@@ -218,17 +353,18 @@ static const char *explain_amounts(struct arena *arena, const struct crowd *late
 static const char *explain_space(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
     const char *words[2] = {verb(late, "allocates", "allocate"), ""};
-    if (!(late->mean_bytes > 0 || others->mean_bytes > 0))
+    if (!(late->mean.bytes > 0 || others->mean.bytes > 0))
         return NULL;
-    return explain_amounts(arena, late, late->mean_bytes, others, others->mean_bytes, words);
+    return explain_amounts(arena, late, late->mean.bytes, others, others->mean.bytes, words);
 }
 
 /* How many threads share it at a time, where the two sides differ in that; NULL where it is not known of both. */
 static const char *explain_threads(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
-    if (!(late->thread_ns > 0 && others->thread_ns > 0))
+    if (!(late->mean.thread_ns > 0 && others->mean.thread_ns > 0))
         return NULL;
-    double n_late = late->thread_ns / late->computing_ns, n_others = others->thread_ns / others->computing_ns;
+    double n_late = late->mean.thread_ns / late->mean.computing_ns,
+           n_others = others->mean.thread_ns / others->mean.computing_ns;
     bool is_shared = n_late > WORTH_COUNTING || n_others > WORTH_COUNTING;
     if (!is_shared || (n_late > n_others / WORTH_COUNTING && n_late < n_others * WORTH_COUNTING))
         return NULL;
@@ -250,8 +386,8 @@ static const char *explain_files(struct arena *arena, const struct cause *cause,
     if (cause->n_files > 1)
         files = arena_printf(arena, "%s and %u more file%s", files, cause->n_files - 1, cause->n_files > 2 ? "s" : "");
     const char *words[2] = {verb(late, "moves", "move"), arena_printf(arena, " of %s", files)};
-    if (late->mean_file_bytes > 0 || others->mean_file_bytes > 0)
-        return explain_amounts(arena, late, late->mean_file_bytes, others, others->mean_file_bytes, words);
+    if (late->mean.file_bytes > 0 || others->mean.file_bytes > 0)
+        return explain_amounts(arena, late, late->mean.file_bytes, others, others->mean.file_bytes, words);
     return arena_printf(arena, "it works on %s", files);
 }
 

@@ -60,7 +60,12 @@ static void ranks_are_sorted_and_joined(void **state)
     uint32_t odd[100];
     for (uint32_t i = 0; i < 100; i++)
         odd[i] = 2 * i + 1;
-    assert_string_equal(amount_ranks(&arena, odd, 100), "ranks 1,3,5,7,9,11,13,15,17,19 and 90 more");
+    assert_string_equal(amount_ranks(&arena, odd, 100), "ranks 1,3,5 ... 199");
+    for (uint32_t i = 0; i < 100; i++)
+        odd[i] = i * i;
+    assert_string_equal(amount_ranks(&arena, odd, 100), "ranks 0,1,4,9,16,25,36,49,64,81 and 90 more");
+    assert_string_equal(amount_ranks(&arena, (uint32_t[]){0, 1, 2, 8, 10, 12, 14, 16, 20}, 9),
+                        "ranks 0-2,8,10,12 ... 16,20");
     arena_release(&arena);
 }
 

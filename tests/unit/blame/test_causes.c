@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Causes: which ranks carry the blame. */
+#include "tests/unit/scene/scene.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* All meet after each step, for which rank r works late_us[r] longer than the others. */
+static void work_and_meet(struct scene *scene, uint32_t n, const uint64_t *late_us)
+{
+    uint64_t end_us = 0;
+    for (uint32_t rank = 0; rank < n; rank++) {
+        scene_work(scene, rank, "work", scene->now_us[rank] + 1000 + late_us[rank]);
+        end_us = scene->now_us[rank] > end_us ? scene->now_us[rank] : end_us;
+    }
+    for (uint32_t rank = 0; rank < n; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, end_us + 5);
+}
+
+/* In every step all odd ranks take about twice as long, and each of them is the last of all at times. */
+static void half_of_the_ranks_carry_the_blame_together(void **state)
+{
+    (void)state;
+    enum { N = 64, STEPS = 32 };
+    struct scene *scene = scene_make(N);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        uint64_t late_us[N] = {0};
+        for (uint32_t rank = 1; rank < N; rank += 2)
+            late_us[rank] = 1000 + (rank / 2 * 13 + step * 7) % 32;
+        work_and_meet(scene, N, late_us);
+    }
+    const struct cause *cause = &scene_analyse(scene)->causes[0];
+    assert_int_equal(cause->n_late, N / 2);
+    for (uint32_t i = 0; i < cause->n_late; i++)
+        assert_int_equal(cause->ranks[i].rank % 2, 1);
+    scene_free(scene);
+}
+
+static void who_carries_most_is_named_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t late_us[4];
+        uint32_t n_late;
+    } cases[] = {
+        {{6, 5, 0, 89}, 1}, {{0, 50, 0, 50}, 2}, {{0, 40, 0, 60}, 2}, {{10, 20, 0, 70}, 1}, {{25, 25, 25, 25}, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *scene = scene_make(4);
+        for (uint32_t rank = 0; rank < 4; rank++) {
+            uint64_t late_us[4] = {0};
+            late_us[rank] = 10 * cases[i].late_us[rank];
+            work_and_meet(scene, 4, late_us);
+        }
+        const struct cause *cause = &scene_analyse(scene)->causes[0];
+        assert_int_equal(cause->n_late, cases[i].n_late);
+        assert_true(i != 0 || cause->ranks[0].rank == 3);
+        scene_free(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_of_the_ranks_carry_the_blame_together),
+        cmocka_unit_test(who_carries_most_is_named_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

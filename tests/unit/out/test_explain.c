@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sentences of causes: who carries the blame, by how much each exceeds the others, and what is not known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "analyze/out/explain.h"
+#include <stdio.h>
+
+enum { RANKS_MAX = 64 };
+
+/* Those that carry the blame first. */
+static void expect_text(const struct cause_rank *ranks, uint32_t n_late, uint32_t n, enum cause_kind kind,
+                        const char *expected)
+{
+    struct arena arena = {0};
+    struct cause_rank late[RANKS_MAX], others[RANKS_MAX];
+    struct cause cause = {.kind = kind,
+                          .waiting_ns = 1e9,
+                          .ranks = late,
+                          .n_ranks = n_late,
+                          .n_late = n_late,
+                          .others = others,
+                          .n_others = n - n_late};
+    cause.kind_ns[kind] = cause.waiting_ns;
+    for (uint32_t i = 0; i < n; i++)
+        *(i < n_late ? &late[i] : &others[i - n_late]) = ranks[i];
+    assert_string_equal(explain_cause(&arena, &cause), expected);
+    arena_release(&arena);
+}
+
+static void half_of_all_ranks_have_one_range(void **state)
+{
+    (void)state;
+    struct cause_rank ranks[RANKS_MAX];
+    for (uint32_t i = 0; i < RANKS_MAX; i++) {
+        bool is_late = i < RANKS_MAX / 2;
+        ranks[i] = (struct cause_rank){.rank = is_late ? 2 * i + 1 : 2 * (i - RANKS_MAX / 2),
+                                       .time_ns = is_late ? 1.9e9 + 0.2e9 * i / 31 : 1e9};
+    }
+    expect_text(ranks, 32, 64, KIND_MORE_TIME,
+                "ranks 1,3,5 ... 63 spend 1.9 to 2.1 x as long in it as ranks 0,2,4 ... 62");
+}
+
+/* Executions and time of one rank, with the error of the cost. */
+static struct cause_rank ran(uint32_t rank, uint64_t executions, double cost_ns, double error)
+{
+    return (struct cause_rank){.rank = rank,
+                               .executions = executions,
+                               .instructions = (double)executions,
+                               .time_ns = (double)executions * cost_ns,
+                               .computing_ns = (double)executions * cost_ns,
+                               .cost_error = error};
+}
+
+static void unlike_ranks_have_each_their_own_ratio(void **state)
+{
+    (void)state;
+    struct cause_rank ranks[] = {ran(2, 4500000, 10, 0.01), ran(0, 1000000, 10, 0.01), ran(1, 1000000, 10, 0.01)};
+    expect_text(ranks, 2, 3, KIND_MORE_WORK,
+                "ranks 0,2 run it 1.00 x and 4.5 x as often as rank 1, at the same cost each time");
+    for (int i = 0; i < 3; i++)
+        ranks[i].executions = 0;
+    expect_text(ranks, 2, 3, KIND_MORE_TIME, "ranks 0,2 spend 1.00 x and 4.5 x as long in it as rank 1");
+}
+
+/* 4.6 +- 8.2 ns against 1.3 +- 15 ns is nothing. */
+static void ratios_inside_their_error_are_no_facts(void **state)
+{
+    (void)state;
+    static const struct {
+        double late_ns, late_error, others_ns, others_error;
+        const char *text;
+    } cases[] = {
+        {4.6, 8.2 / 4.6, 1.3, 15 / 1.3, "at a cost that is not known well enough to compare"},
+        {3, 0.01, 1, 0.01, "at 3.0 x the cost"},
+        {3, 0.05, 1, 0.1, "at 3.0 x the cost, give or take 22 %"},
+        {30, 0.4, 1, 0.3, "at 15 x the cost or more"},
+        {1.1, 0.01, 1, 0.01, "at 1.1 x the cost"},
+        {1.1, 0.04, 1, 0.05, NULL},
+        {1.04, 0.001, 1, 0.001, NULL},
+        {0.8, 0.2, 1, 0.02, NULL},
+        {1.1, 0, 1, 0, NULL},
+        {3, 0, 1, 0, "at 3.0 x the cost"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[200];
+        struct cause_rank ranks[] = {ran(1, 2000, cases[i].late_ns, cases[i].late_error),
+                                     ran(0, 1000, cases[i].others_ns, cases[i].others_error)};
+        snprintf(expected, sizeof expected, "rank 1 runs it 2.0 x as often as rank 0, %s%s",
+                 cases[i].text ? "each time " : "at the same cost each time", cases[i].text ? cases[i].text : "");
+        expect_text(ranks, 1, 2, KIND_MORE_WORK, expected);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_of_all_ranks_have_one_range),
+        cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
+        cmocka_unit_test(ratios_inside_their_error_are_no_facts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
