@@ -254,53 +254,33 @@ static void list_blocks(struct cfg *cfg, struct cfg_loops *loops)
             loops->at[l].blocks[loops->at[l].n_blocks++] = b;
 }
 
-/* Calls add(loop, edge) for every loop that the edge leaves: those around its tail that are not around its head. */
-static void each_exit(const struct cfg *cfg, struct cfg_loops *loops, void add(struct cfg_loop *loop, uint32_t edge))
-{
-    for (uint32_t e = 0; e < cfg->edges.n; e++) {
-        struct cfg_edge edge = cfg->edges.at[e];
-        for (uint32_t l = loops->innermost[edge.from]; l != CFG_NONE; l = loops->at[l].parent) {
-            if (cfg_loop_contains(loops, l, edge.to))
-                break;
-            add(&loops->at[l], e);
-        }
-    }
-}
-
-static void count_exit(struct cfg_loop *loop, uint32_t edge)
-{
-    (void)edge;
-    loop->n_exits++;
-}
-
-static void store_exit(struct cfg_loop *loop, uint32_t edge)
-{
-    loop->exits[loop->n_exits++] = edge;
-}
-
-static void list_exits(struct cfg *cfg, struct cfg_loops *loops)
-{
-    each_exit(cfg, loops, count_exit);
-    for (uint32_t l = 0; l < loops->n; l++) {
-        loops->at[l].exits = arena_array(&cfg->arena, uint32_t, loops->at[l].n_exits);
-        loops->at[l].n_exits = 0;
-    }
-    each_exit(cfg, loops, store_exit);
-}
-
-static void count_back_edges(const struct cfg *cfg, struct cfg_loops *loops, const uint32_t *loop_of_head)
-{
-    for (uint32_t e = 0; e < cfg->edges.n; e++)
-        if (loops->order.is_retreating[e])
-            loops->at[loop_of_head[cfg->edges.at[e].to]].n_back_edges++;
-}
-
 bool cfg_loop_contains(const struct cfg_loops *loops, uint32_t loop, uint32_t block)
 {
     uint32_t l = loops->innermost[block];
     while (l != CFG_NONE && loops->at[l].depth > loops->at[loop].depth)
         l = loops->at[l].parent;
     return l == loop;
+}
+
+/* First counted, then stored. An edge leaves the loops around its tail that are not around its head. */
+static void list_exits(struct cfg *cfg, struct cfg_loops *loops)
+{
+    for (int is_stored = 0; is_stored < 2; is_stored++) {
+        for (uint32_t l = 0; is_stored && l < loops->n; l++) {
+            loops->at[l].exits = arena_array(&cfg->arena, uint32_t, loops->at[l].n_exits);
+            loops->at[l].n_exits = 0;
+        }
+        for (uint32_t e = 0; e < cfg->edges.n; e++) {
+            struct cfg_edge edge = cfg->edges.at[e];
+            for (uint32_t l = loops->innermost[edge.from]; l != CFG_NONE; l = loops->at[l].parent) {
+                if (cfg_loop_contains(loops, l, edge.to))
+                    break;
+                if (is_stored)
+                    loops->at[l].exits[loops->at[l].n_exits] = e;
+                loops->at[l].n_exits++;
+            }
+        }
+    }
 }
 
 struct cfg_loops cfg_find_loops(struct cfg *cfg)
@@ -320,6 +300,8 @@ struct cfg_loops cfg_find_loops(struct cfg *cfg)
     number_loops(&f, &loops, loop_of_head);
     list_blocks(cfg, &loops);
     list_exits(cfg, &loops);
-    count_back_edges(cfg, &loops, loop_of_head);
+    for (uint32_t e = 0; e < cfg->edges.n; e++)
+        if (loops.order.is_retreating[e])
+            loops.at[loop_of_head[cfg->edges.at[e].to]].n_back_edges++;
     return loops;
 }

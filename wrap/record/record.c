@@ -32,30 +32,19 @@ enum { CALL_UNITS = sizeof(struct ww_call) / WW_UNIT };
 __thread int fortran_depth;
 void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
 
-/* Depth of a thread whose file could not be opened. */
-static bool never(const struct recorder_thread *thread)
-{
-    return !spool_is_open(&thread->events);
-}
-
-/* When it was left is not known: its time ends with its beginning, and it failed. */
-static void close_left_call(struct ww_call *call)
-{
-    if (!call || call->leave_ns != 0)
-        return;
-    call->leave_ns = call->enter_ns;
-    call->flags |= WW_F_ERROR;
-}
-
 /* Is `thread` really inside another call? */
 static bool is_nested(struct recorder_thread *thread, const void *frame_address)
 {
     /* A nested call's wrapper lies further in than the wrapper that it is nested in. */
     bool left_without_leave = frame_address >= thread->outer_frame &&
                               (uintptr_t)frame_address - thread->bounds.low < thread->bounds.high - thread->bounds.low;
-    if (never(thread) || !left_without_leave)
+    if (!spool_is_open(&thread->events) || !left_without_leave)
         return true;
-    close_left_call((struct ww_call *)(void *)thread->events.last_call);
+    struct ww_call *call = (struct ww_call *)(void *)thread->events.last_call;
+    if (call && call->leave_ns == 0) { /* when it was left is not known: it ends with its beginning, and it failed */
+        call->leave_ns = call->enter_ns;
+        call->flags |= WW_F_ERROR;
+    }
     thread->depth = 1;
     fortran_depth = 0;
     return false;
@@ -177,33 +166,20 @@ static bool slept_since_last_poll(const struct recorder_thread *thread, uint64_t
     return awake_ns < POLL_NAP_CPU_NS && awake_ns < gap_ns / 2;
 }
 
-/* What the program did since the last poll, where polls are rare. */
-enum gap { GAP_SHORT, GAP_WORK, GAP_NAP };
-
-static enum gap gap_since_last_poll(const struct recorder_thread *thread, uint64_t now_ns)
-{
-    uint64_t gap_ns = now_ns - thread->poll->leave_ns;
-    if (gap_ns <= POLL_WORK_NS)
-        return GAP_SHORT;
-    return slept_since_last_poll(thread, gap_ns) ? GAP_NAP : GAP_WORK;
-}
-
-static void keep_nap(struct recorder_thread *thread, uint64_t now_ns)
-{
-    memmove(&thread->poll_nap[0], &thread->poll_nap[1], sizeof thread->poll_nap - sizeof thread->poll_nap[0]);
-    thread->poll_nap[RECORDER_NAPS - 1] = (struct recorder_nap){.from_ns = thread->poll->leave_ns, .to_ns = now_ns};
-}
-
-/* Does a poll at the same place go on with the open interval? */
+/* Does a poll at the same place go on with the open interval? Where polls are rare, not when the program did some work
+ * of its own since the last one; a nap is remembered. */
 static inline bool poll_goes_on(struct recorder_thread *thread)
 {
     if (__builtin_expect(!thread->poll_is_sparse, 1))
         return true;
-    uint64_t now_ns = recorder_now_ns();
-    enum gap gap = gap_since_last_poll(thread, now_ns);
-    if (gap == GAP_NAP)
-        keep_nap(thread, now_ns);
-    return gap != GAP_WORK;
+    uint64_t now_ns = recorder_now_ns(), gap_ns = now_ns - thread->poll->leave_ns;
+    if (gap_ns <= POLL_WORK_NS)
+        return true;
+    if (!slept_since_last_poll(thread, gap_ns))
+        return false;
+    memmove(&thread->poll_nap[0], &thread->poll_nap[1], sizeof thread->poll_nap - sizeof thread->poll_nap[0]);
+    thread->poll_nap[RECORDER_NAPS - 1] = (struct recorder_nap){.from_ns = thread->poll->leave_ns, .to_ns = now_ns};
+    return true;
 }
 
 struct record_poll record_poll_begin(uint16_t call_id, const void *return_address, const void *frame_address)

@@ -39,19 +39,17 @@ static bool make_copies(const struct counters_module *module, struct counters_vi
     return has_copies;
 }
 
-static void attach_one(const struct counters_module *module, struct counters_view *view)
-{
-    struct tls_place place = {module->tls_module, 0};
-    view->live = make_copies(module, view) && module->tls_module ? __tls_get_addr(&place) : NULL;
-}
-
 void counters_attach(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread)
 {
     if (thread->n_modules == n_modules && thread->n_subs == process->n_subs)
         return;
     int saved = errno;
-    for (uint32_t i = 0; i < n_modules; i++)
-        attach_one(&process->modules[i], &thread->views[i]);
+    for (uint32_t i = 0; i < n_modules; i++) {
+        const struct counters_module *module = &process->modules[i];
+        struct tls_place place = {module->tls_module, 0};
+        bool has_copies = make_copies(module, &thread->views[i]);
+        thread->views[i].live = has_copies && module->tls_module ? __tls_get_addr(&place) : NULL;
+    }
     thread->n_modules = n_modules;
     thread->n_subs = process->n_subs;
     errno = saved;

@@ -89,12 +89,6 @@ struct tables {
     struct image points, strings;
 };
 
-static struct tables find_tables(const struct image *image)
-{
-    return (struct tables){find_section(image, POINTS_SECTION, sizeof POINTS_SECTION),
-                           find_section(image, POINTS_STRINGS, sizeof POINTS_STRINGS)};
-}
-
 static const char *string_at(const struct image *strings, uint32_t offset)
 {
     if (offset >= strings->bytes || !memchr(strings->at + offset, 0, strings->bytes - offset))
@@ -277,7 +271,8 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
     if (!info->dlpi_tls_modid || !path || !*path || find_known(scan, info) || process->n_modules == COUNTERS_MODULES)
         return 0;
     struct image image = image_open(path);
-    struct tables tables = find_tables(&image);
+    struct tables tables = {find_section(&image, POINTS_SECTION, sizeof POINTS_SECTION),
+                            find_section(&image, POINTS_STRINGS, sizeof POINTS_STRINGS)};
     struct counters_module module = {.bias = info->dlpi_addr, .tls_module = info->dlpi_tls_modid};
     uint64_t mark = 0;
     if (tables.points.at && read_tables(process, &tables, tls_bytes(info) / WORD_BYTES, &module, &mark)) {

@@ -88,17 +88,13 @@ void f_take_status(struct fortran *f, int i)
     f->status = f->a[i];
 }
 
-/* Also `use mpi_f08` code may leave a list of statuses out under either name. */
-static MPI_Status *given_statuses(void *address)
-{
-    return is_sentinel(STATUSES_IGNORE, address) || is_sentinel(STATUS_IGNORE, address) ? MPI_STATUSES_IGNORE : address;
-}
-
 /* As complete_begin: copies the n handles at argument i + 1 and takes the statuses at argument s. */
 static void take_list(struct fortran *f, int n, int requests, int s)
 {
     const int *handle = f->a[requests];
-    MPI_Status *given = given_statuses(f->a[s]);
+    /* `use mpi_f08` code may leave a list of statuses out under either name. */
+    bool is_ignored = is_sentinel(STATUSES_IGNORE, f->a[s]) || is_sentinel(STATUS_IGNORE, f->a[s]);
+    MPI_Status *given = is_ignored ? MPI_STATUSES_IGNORE : f->a[s];
     f->list.before = f->list.few_requests;
     f->list.statuses = complete_own_statuses;
     if (n <= 0 || (n > COMPLETE_FEW && !complete_many(&f->list, n))) {

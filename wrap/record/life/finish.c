@@ -130,13 +130,6 @@ static void start_join(void)
         join(NULL);
 }
 
-static void wait_for_join(void)
-{
-    if (joiner.is_running)
-        pthread_join(joiner.thread, NULL);
-    joiner.is_running = false;
-}
-
 void finish_before_finalize(void)
 {
     int saved = errno;
@@ -212,7 +205,9 @@ static void say_closing_line(void)
 void finish_after_finalize(void)
 {
     int saved = errno;
-    wait_for_join();
+    if (joiner.is_running)
+        pthread_join(joiner.thread, NULL);
+    joiner.is_running = false;
     if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet)
         say_closing_line();
     recorder.started = false;

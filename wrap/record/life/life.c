@@ -106,16 +106,6 @@ static int find_own_code(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-static void before_fork(void)
-{
-    unwind_before_fork();
-}
-
-static void after_fork_in_parent(void)
-{
-    unwind_after_fork();
-}
-
 /* The files are the parent's: a child that is no MPI process of its own writes nothing. */
 static void after_fork_in_child(void)
 {
@@ -157,7 +147,7 @@ static bool begin_recording(void)
     record_at_sync = counters_sync;
     if (!helper_start())
         say_note("no helper thread: %s; no samples were taken", strerror(errno));
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    pthread_atfork(unwind_before_fork, unwind_after_fork, after_fork_in_child);
     on_exit(process_exits, NULL);
     return true;
 }

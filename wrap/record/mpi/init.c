@@ -178,20 +178,14 @@ void session_ends(const void *return_address, const void *frame_address)
         mpi_ends(WW_ID_Session_finalize, return_address, frame_address);
 }
 
-/* MPI_Init was called, before or beside the sessions. */
-static bool has_world(void)
-{
-    int is_initialized = 0;
-    return PMPI(Initialized)(&is_initialized) == MPI_SUCCESS && is_initialized;
-}
-
 void session_ended(void)
 {
+    int has_world = 0; /* MPI_Init was called, before or beside the sessions */
     if (__atomic_sub_fetch(&sessions.n_open, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     if (sessions.has_begun)
         mpi_ended();
-    else if (!recorder.started && sessions.rank == 0 && !has_world())
+    else if (!recorder.started && sessions.rank == 0 && !(PMPI(Initialized)(&has_world) == MPI_SUCCESS && has_world))
         say("nothing was recorded: the program has sessions, but no communicator over all processes of mpi://WORLD");
 }
 

@@ -185,12 +185,6 @@ static void look_up(const char *name, const void *own, struct shadowed *found)
     }
 }
 
-static void *open_ourselves(void)
-{
-    Dl_info ours;
-    return dladdr(&mpi_handles, &ours) ? dlopen(ours.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-}
-
 static struct shadowed find_shadowed(void)
 {
     static const char *const names[] = {
@@ -200,7 +194,8 @@ static struct shadowed find_shadowed(void)
     };
     struct shadowed found = {0};
     int saved_errno = errno;
-    void *ourselves = open_ourselves();
+    Dl_info ours;
+    void *ourselves = dladdr(&mpi_handles, &ours) ? dlopen(ours.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     for (size_t i = 0; ourselves && i < sizeof names / sizeof *names; i++) {
         const void *own = dlsym(ourselves, names[i]);
         if (own)
@@ -233,22 +228,16 @@ void next_note_shadowed(void)
                  base_name(found.object), found.function, found.n, advice(&found));
 }
 
-static bool mpi_was_used(void)
-{
-    int (*initialized)(int *) = dlsym(RTLD_DEFAULT, "PMPI_Initialized");
-    int flag = 0;
-    return initialized && initialized(&flag) == MPI_SUCCESS && flag;
-}
-
 /* At the end of every process that we are loaded into: where MPI_Init itself was hidden from us, nobody else says so.
  */
 static __attribute__((destructor)) void tell_if_unseen(void)
 {
     int saved_errno = errno;
     struct shadowed init = {0};
+    int (*initialized)(int *) = dlsym(RTLD_DEFAULT, "PMPI_Initialized"), mpi_was_used = 0;
     if (!__atomic_load_n(&was_asked, __ATOMIC_ACQUIRE))
         look_up("MPI_Init", (void *)MPI_Init, &init);
-    if (init.n && say_is_first_rank() && mpi_was_used())
+    if (init.n && say_is_first_rank() && initialized && initialized(&mpi_was_used) == MPI_SUCCESS && mpi_was_used)
         say("nothing was recorded: %s takes MPI_Init ahead of the recorder and passes it on as PMPI_Init (%s)",
             base_name(init.object), advice(&init));
     errno = saved_errno;
@@ -302,11 +291,6 @@ static void read_dynamic(struct object *object, const ElfW(Dyn) * entry)
     }
 }
 
-static bool names_mpi(const char *name)
-{
-    return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0;
-}
-
 static void rewrite(uintptr_t *slot, void *target)
 {
     uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -323,7 +307,8 @@ static void rewrite_table(const struct object *object, const ElfW(Rela) * table,
         if ((type != JUMP_SLOT && type != GLOBAL_DATA) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT)
             continue;
         const char *name = object->names + symbol->st_name;
-        void *next = names_mpi(name) ? dlsym(RTLD_NEXT, name) : NULL;
+        bool is_mpi = strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0;
+        void *next = is_mpi ? dlsym(RTLD_NEXT, name) : NULL;
         if (next)
             rewrite((uintptr_t *)(object->base + table[i].r_offset), next);
     }

@@ -359,13 +359,6 @@ static void take_exit(struct recorder_thread *thread, const struct perf_event_he
         sample_repeat(thread, s->stack, time_ns, rest_ns < s->period_ns ? rest_ns : s->period_ns);
 }
 
-/* What is missing now is not the kernel's. */
-static void take_lost_samples(struct recorder_thread *thread)
-{
-    thread->sampler->cpu_ns = 0;
-    say_note("some samples were lost: the kernel's buffer was full");
-}
-
 struct lost_fields {
     struct perf_event_header header;
     uint64_t id, n_lost;
@@ -409,8 +402,10 @@ uint64_t perf_drain(struct recorder_thread *thread)
         if (sample && (!change || time_of(sample) <= time_of(change))) {
             if (sample->type == PERF_RECORD_SAMPLE)
                 n_samples += take_sample(thread, sample);
-            else if (sample->type == PERF_RECORD_LOST)
-                take_lost_samples(thread);
+            else if (sample->type == PERF_RECORD_LOST) {
+                s->cpu_ns = 0; /* what is missing now is not the kernel's */
+                say_note("some samples were lost: the kernel's buffer was full");
+            }
             pop(&s->samples, sample);
         } else {
             if (change->type == PERF_RECORD_SWITCH)

@@ -164,14 +164,6 @@ static void end_thread(struct recorder_thread *thread)
     atomic_store(&thread->has_exited, true);
 }
 
-static void read_thread_list(DIR *list)
-{
-    struct dirent *entry;
-    while ((entry = readdir(list)) != NULL)
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-            follow((int32_t)strtol(entry->d_name, NULL, 10));
-}
-
 /* The link count of the folder tells how many threads there are, far cheaper than reading it. As many as before may be
  * others. */
 static bool threads_may_have_changed(void)
@@ -200,28 +192,25 @@ void sampler_follow_threads(void)
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
         if (t->sampler)
             t->sampler->seen = false;
-    read_thread_list(list);
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+            follow((int32_t)strtol(entry->d_name, NULL, 10));
     closedir(list);
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
         if (t->sampler && !t->sampler->seen)
             end_thread(t);
 }
 
-static void drain_timer(struct recorder_thread *thread)
+static void drain(struct recorder_thread *thread)
 {
+    struct timer_ring *timer = thread->sampler->timer;
     struct sample sample;
-    for (; timer_peek(thread->sampler->timer, &sample); timer_pop(thread->sampler->timer)) {
+    if (!timer)
+        sampler.n_samples += perf_drain(thread);
+    for (; timer && timer_peek(timer, &sample); timer_pop(timer)) {
         sampler.n_samples++;
         sample_write(thread, &sample);
     }
-}
-
-static void drain(struct recorder_thread *thread)
-{
-    if (thread->sampler->timer)
-        drain_timer(thread);
-    else
-        sampler.n_samples += perf_drain(thread);
 }
 
 bool sampler_switching_changed(struct sampler_switching *switching, uint64_t now_ns)

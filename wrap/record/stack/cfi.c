@@ -245,25 +245,10 @@ static void set_rule(struct machine *m, uint64_t reg, enum cfi_kind kind, int64_
         m->row.reg[reg] = (struct cfi_rule){.kind = kind, .value = value};
 }
 
-static void set_expression(struct machine *m, uint64_t reg, enum cfi_kind kind, struct cursor block)
-{
-    struct cfi_rule rule = {kind, 0, block.at, (size_t)(block.end - block.at)};
-    if (reg < UNWIND_N_REGS)
-        m->row.reg[reg] = rule;
-}
-
 static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 {
     m->row.cfa = (struct cfi_rule){.kind = CFI_IS_OFFSET, .value = offset};
     m->row.cfa_register = (unsigned)reg;
-}
-
-static void run_advance(struct machine *m, struct cursor *c, unsigned op)
-{
-    if (op == 0x01) /* set_loc */
-        m->location = take_encoded(c, m->cie->pointer_encoding, NULL);
-    else /* advance_loc1, 2, 4 */
-        m->location += take(c, (size_t)1 << (op - 2)) * m->cie->code_factor;
 }
 
 static bool run_state(struct machine *m, unsigned op)
@@ -312,6 +297,7 @@ static void run_cfa(struct machine *m, struct cursor *c, unsigned op)
 static bool run_register(struct machine *m, struct cursor *c, unsigned op)
 {
     uint64_t reg = take_uleb(c);
+    struct cursor block;
     switch (op) {
     case 0x05: /* offset_extended */
         set_rule(m, reg, CFI_AT_OFFSET, factored(m, take_uleb(c)));
@@ -331,7 +317,10 @@ static bool run_register(struct machine *m, struct cursor *c, unsigned op)
         return true;
     case 0x10: /* expression, val_expression */
     case 0x16:
-        set_expression(m, reg, op == 0x10 ? CFI_AT_EXPRESSION : CFI_IS_EXPRESSION, take_block(c, take_uleb(c)));
+        block = take_block(c, take_uleb(c));
+        if (reg < UNWIND_N_REGS)
+            m->row.reg[reg] = (struct cfi_rule){op == 0x10 ? CFI_AT_EXPRESSION : CFI_IS_EXPRESSION, 0, block.at,
+                                                (size_t)(block.end - block.at)};
         return true;
     case 0x11: /* offset_extended_sf */
         set_rule(m, reg, CFI_AT_OFFSET, factored(m, (uint64_t)take_sleb(c)));
@@ -352,11 +341,13 @@ static bool run_extended(struct machine *m, struct cursor *c, unsigned op)
     switch (op) {
     case 0x00: /* nop */
         return true;
-    case 0x01:
-    case 0x02:
+    case 0x01: /* set_loc */
+        m->location = take_encoded(c, m->cie->pointer_encoding, NULL);
+        return true;
+    case 0x02: /* advance_loc1, 2, 4 */
     case 0x03:
     case 0x04:
-        run_advance(m, c, op);
+        m->location += take(c, (size_t)1 << (op - 2)) * m->cie->code_factor;
         return true;
     case 0x0a: /* remember_state, restore_state */
     case 0x0b:

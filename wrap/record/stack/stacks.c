@@ -83,20 +83,14 @@ static bool lies_outside(uint64_t address)
            address - outside.entry < ENTRY_CODE_BYTES;
 }
 
-/* What called main, or a thread's function, says nothing about the program. */
-static void cut_start_code(struct stack_walk *walk)
-{
-    while (walk->n > 1 && lies_outside(walk->address[walk->n - 1]))
-        walk->n--;
-}
-
 void stacks_walk(struct stack_walk *walk, struct unwind_frame *frame, const struct unwind_stack *stack)
 {
     uint64_t slot;
     for (;;) {
         enum unwind_result result = unwind_step(frame, stack, &slot);
-        if (result == UNWIND_END) {
-            cut_start_code(walk);
+        if (result == UNWIND_END) { /* what called main, or a thread's function, says nothing about the program */
+            while (walk->n > 1 && lies_outside(walk->address[walk->n - 1]))
+                walk->n--;
             return;
         }
         if (result == UNWIND_CUT || walk->n == STACK_MAX_FRAMES)
