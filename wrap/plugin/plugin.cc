@@ -155,6 +155,14 @@ void finish_unit(void *, void *)
     the_unit.routines.clear();
 }
 
+/* Functions that happen to be alike would be made one, with one name and one count, and their loops compared with
+ * themselves. */
+void keep_functions_apart()
+{
+    if (!global_options_set.x_flag_ipa_icf_functions && !global_options_set.x_flag_ipa_icf)
+        flag_ipa_icf_functions = 0;
+}
+
 void register_pass_at(const char *plugin, opt_pass *pass, const char *reference, pass_positioning_ops where)
 {
     register_pass_info info = {pass, reference, 1, where};
@@ -217,6 +225,7 @@ int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
             error("%s has no option %qs with this value", args->base_name, args->argv[i].key);
             return 1;
         }
+    keep_functions_apart();
     static plugin_info info = {WHYWAIT_VERSION, "exact execution counts for whywait"};
     register_callback(args->base_name, PLUGIN_INFO, nullptr, &info);
     register_pass_at(args->base_name, new count_pass, "optimized", PASS_POS_INSERT_AFTER);

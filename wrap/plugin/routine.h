@@ -109,7 +109,7 @@ bool routine_place(routine &r, const options &options, const char **why);
 gimple_seq counter_add(const routine &r, uint32_t counter, tree amount);
 void insert_before(gimple *stmt, gimple_seq seq);
 
-/* calls.cc: finds the allocation points and gives them counters; then inserts what counts there. */
+/* bytes.cc: finds the allocation points and gives them counters; then inserts what counts there. */
 void routine_find_allocs(routine &r);
 void routine_count_bytes(const routine &r);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check_cc.sh TOOL
 # `whywait cc`: flags for the compiler that the plugin was built for, one clear line and no flags for any other; --only
-# leaves the other functions without counters; code with counters grows no faster than without.
+# leaves the other functions without counters; functions that are alike stay apart; code with counters grows no faster than without.
 set -eu
 tool=$1
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-cc.XXXXXX")
@@ -33,6 +33,17 @@ gcc $("$tool" cc --compiler gcc --only 'want?d') -O0 two.c -o two
 [ "$(./two)" = 13 ] || { echo "the program printed $(./two)"; status=1; }
 readelf -p .whywait_strings two >strings
 grep -q ' wanted$' strings && ! grep -q ' other$\| main$' strings || { echo "counted functions:"; cat strings; status=1; }
+
+# Functions that are alike are not made one: each has its own name and counts.
+cat >alike.c <<'END'
+__attribute__((noinline, noclone)) static int first(const int *x, int n) { int s = 0; for (int i = 0; i < n; i++) s = s * 3 + x[i]; return s; }
+__attribute__((noinline, noclone)) static int second(const int *x, int n) { int s = 0; for (int i = 0; i < n; i++) s = s * 3 + x[i]; return s; }
+int main(int argc, char **argv) { int x[] = {argc, 2, 3}; return first(x, argc) + second(x, argc + 1) == argv[0][0]; }
+END
+# shellcheck disable=SC2046
+gcc $("$tool" cc --compiler gcc) -O2 alike.c -o alike
+readelf -p .whywait_strings alike >strings
+grep -q ' first$' strings && grep -q ' second$' strings || { echo "two functions that are alike:"; cat strings; status=1; }
 
 # Every way out of a loop adds up the loop's counters: as many as there is room for, or the code grows by the square.
 text_bytes() { # EXITS

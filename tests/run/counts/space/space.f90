@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Fortran: allocate of arrays and scalars, and automatic arrays that the compiler puts on the heap.
+! Fortran: allocate of arrays and scalars, automatic arrays that the compiler puts on the heap, and memory of MPI's.
 module work
   use mpi
   implicit none
@@ -9,7 +9,8 @@ contains
     integer, intent(in) :: n
     double precision, intent(inout) :: total
     double precision, allocatable :: list(:), grid(:, :)
-    integer :: i
+    integer(kind=MPI_ADDRESS_KIND) :: bytes, memory
+    integer :: i, ierr
     do i = 1, n
       allocate (list(100 + i))
       asked = asked + 8 * (100 + i)
@@ -21,6 +22,9 @@ contains
     asked = asked + 8 * 7 * n
     grid = 1
     total = total + sum(grid)
+    bytes = 1000 * n
+    asked = asked + bytes
+    call MPI_Alloc_mem(bytes, MPI_INFO_NULL, memory, ierr)
   end subroutine
 end module
 
