@@ -20,17 +20,23 @@ struct code *load_code(const struct trace *trace)
     return code;
 }
 
-int load_analysis(struct loaded *loaded, const char *path)
+int load_trace(struct loaded *loaded, const char *path)
 {
     *loaded = (struct loaded){0};
     char *anchor = run_find_archive(path);
     if (anchor)
         loaded->trace = trace_open(anchor);
-    if (loaded->trace && loaded->trace->n_modules)
-        loaded->code = load_code(loaded->trace);
-    if (loaded->trace)
-        loaded->analysis = analysis_run(loaded->trace, loaded->code);
     free(anchor);
+    return loaded->trace ? 0 : -1;
+}
+
+int load_analysis(struct loaded *loaded, const char *path)
+{
+    if (load_trace(loaded, path))
+        return -1;
+    if (loaded->trace->n_modules)
+        loaded->code = load_code(loaded->trace);
+    loaded->analysis = analysis_run(loaded->trace, loaded->code);
     return loaded->analysis ? 0 : -1;
 }
 

@@ -15,8 +15,10 @@ struct loaded {
 struct code *load_code(const struct trace *trace);
 
 /* `path` is a run directory, an archive's anchor (.otf2), a directory with one archive, or NULL for the newest run in
- * the working directory. Returns 0, or -1 after one line on stderr; release the pipeline in both cases. */
+ * the working directory. Returns 0, or -1 after one line on stderr; load_release in both cases. */
 int load_analysis(struct loaded *loaded, const char *path);
+/* The same without the analysis: definitions only. */
+int load_trace(struct loaded *loaded, const char *path);
 void load_release(struct loaded *loaded);
 
 /* Says on stderr, in one line each, what the analysis lacks that it should rest on: a part of the archive, records, or

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/run.h"
 #include "analyze/archive/convert.h"
+#include "analyze/archive/files.h"
 #include "analyze/code/code.h"
 #include "wrap/base/err.h"
 #include "wrap/base/map.h"
+#include "wrap/base/vec.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -136,26 +138,67 @@ static int64_t made_ns(const char *path)
     return time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
+bool run_is_run(const char *path)
+{
+    static const char *const parts[] = {"traces.otf2", "spool", "parts"};
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    char *plain = path_format("%.*s", (int)length, path);
+    bool is_run = ends_with(plain, ".whywait") && is_directory(plain), has_part = false;
+    for (size_t i = 0; is_run && i < sizeof parts / sizeof *parts; i++) {
+        char *part = path_join(plain, parts[i]);
+        has_part |= path_exists(part);
+        free(part);
+    }
+    free(plain);
+    return is_run && has_part;
+}
+
+bool run_has_archive(const char *path)
+{
+    char *anchor = path_join(path, "traces.otf2");
+    bool has_archive = is_file(anchor);
+    free(anchor);
+    return has_archive;
+}
+
+int run_names(const char *directory, char ***names, size_t *n)
+{
+    DIR *entries = opendir(directory);
+    size_t cap = 0;
+    if (!entries)
+        return error("cannot read %s: %s", directory, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        char *path = path_join(directory, entry->d_name);
+        if (run_is_run(path)) {
+            vec_grow((void **)names, &cap, *n + 1, sizeof **names);
+            (*names)[(*n)++] = path_format("%s", entry->d_name);
+        }
+        free(path);
+    }
+    closedir(entries);
+    return 0;
+}
+
 static char *newest_run(void)
 {
-    DIR *here = opendir(".");
-    if (!here) {
-        error("cannot read the working directory: %s", strerror(errno));
-        return NULL;
-    }
-    char *newest = NULL;
+    char **names = NULL, *newest = NULL;
+    size_t n = 0;
     int64_t newest_ns = INT64_MIN;
-    for (struct dirent *entry; (entry = readdir(here));) {
-        if (!ends_with(entry->d_name, ".whywait") || !is_directory(entry->d_name))
-            continue;
-        int64_t ns = made_ns(entry->d_name);
-        if (newest && (ns < newest_ns || (ns == newest_ns && strcmp(entry->d_name, newest) < 0)))
-            continue;
-        free(newest);
-        newest = strdup(entry->d_name);
-        newest_ns = ns;
+    if (run_names(".", &names, &n))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        int64_t ns = made_ns(names[i]);
+        if (!newest || ns > newest_ns || (ns == newest_ns && strcmp(names[i], newest) > 0)) {
+            newest = names[i];
+            newest_ns = ns;
+        }
     }
-    closedir(here);
+    newest = newest ? path_format("%s", newest) : NULL;
+    for (size_t i = 0; i < n; i++)
+        free(names[i]);
+    vec_free(names);
     if (!newest)
         error("no run here: record one with `mpirun -n 4 whywait record ./app`, or name a run directory or an .otf2 "
               "file");

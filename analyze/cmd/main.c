@@ -3,8 +3,10 @@
  * The tool: a table of commands and the dispatch. Options, behaviour and messages of a command are in cmd/NAME.c.
  */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
 #include "wrap/base/err.h"
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,8 @@ const struct command commands[] = {
     {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait"},
     {"diff", cmd_diff, "[OPTIONS] BEFORE... vs AFTER...", "say which causes changed between runs, and what is noise"},
     {"export", cmd_export, "[OPTIONS] [RUN]", "print exact counts by source line, for coverage tools"},
+    {"list", cmd_list, "[OPTIONS] [DIRECTORY]", "list the runs here: program, ranks, date, time, waiting, size"},
+    {"rm", cmd_rm, "RUN...", "remove runs"},
     {"annotate", cmd_annotate, "[OPTIONS] [RUN]", "print the source with blame in the margin"},
     {"check", cmd_check, "[PROGRAM]", "what can be recorded here, and why the rest cannot"},
     {"cc", cmd_cc, "[OPTIONS]", "print the compiler flags for exact counts"},
@@ -33,6 +37,18 @@ static const struct command *command_find(const char *name)
         if (!strcmp(commands[i].name, name))
             return &commands[i];
     return NULL;
+}
+
+static void die_of_command(const char *typed)
+{
+    const char *nearest = NULL;
+    size_t least = SIZE_MAX;
+    for (unsigned i = 0; i < n_commands; i++)
+        if (commands[i].synopsis && word_is_nearer(typed, commands[i].name, &least))
+            nearest = commands[i].name;
+    if (nearest)
+        die("no command \"%s\"; did you mean `whywait %s`? `whywait help` lists all", typed, nearest);
+    die("no command \"%s\"; `whywait help` lists them", typed);
 }
 
 static void usage(FILE *out)
@@ -54,7 +70,7 @@ int cmd_help(int argc, char **argv)
     }
     const struct command *command = command_find(argv[1]);
     if (!command)
-        die("no command \"%s\"; `whywait help` lists them", argv[1]);
+        die_of_command(argv[1]);
     if (command->run == cmd_help || command->run == cmd_version) {
         printf("Usage: whywait %s %s\n%s\n", command->name, command->synopsis, command->summary);
         return 0;
@@ -84,7 +100,7 @@ int main(int argc, char **argv)
         name = "version";
     const struct command *command = command_find(name);
     if (!command)
-        die("no command \"%s\"; `whywait help` lists them", argv[1]);
+        die_of_command(argv[1]);
     int status = command->run(argc - 1, argv + 1);
     if ((fflush(stdout) || ferror(stdout)) && status == 0)
         die("cannot write to standard output: %s", strerror(errno));

@@ -9,10 +9,10 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/installation.h"
 #include "analyze/cmd/program.h"
+#include "analyze/cmd/terminal.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 struct options {
     const char *dir, *spool, *rate, *limit;
     char only[ONLY_BYTES];
-    bool space, no_convert, quiet, help;
+    bool space, no_convert, quiet;
 };
 
 static const char help_text[] = "Usage: whywait record [OPTIONS] PROGRAM [ARGUMENTS]\n"
@@ -44,7 +44,7 @@ static const char help_text[] = "Usage: whywait record [OPTIONS] PROGRAM [ARGUME
                                 "      --space        likewise, also record how many bytes are allocated where\n"
                                 "      --no-convert   leave the archive to `whywait report`\n"
                                 "  -q, --quiet        print no closing line\n"
-                                "      --help         this text\n"
+                                "  -h, --help         this text\n"
                                 "\n"
                                 "The exit status is the program's; 127 when it is not found, 126 when it cannot\n"
                                 "be run.\n";
@@ -67,30 +67,24 @@ static int parse(int argc, char **argv, struct options *options)
         {"no-convert", no_argument, NULL, 'n'},  {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
     };
-    int c;
-    optind = 1;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "+o:qh", longs, NULL)) != -1) {
-        if (c == 'o')
+    int option;
+    while ((option = option_next(argc, argv, longs, help_text)) != -1) {
+        if (option == 'o')
             options->dir = optarg;
-        else if (c == 's')
+        else if (option == 's')
             options->spool = optarg;
-        else if (c == 'r')
+        else if (option == 'r')
             options->rate = optarg;
-        else if (c == 'l')
+        else if (option == 'l')
             options->limit = optarg;
-        else if (c == 'O')
+        else if (option == 'O')
             add_pattern(options, optarg);
-        else if (c == 'S')
+        else if (option == 'S')
             options->space = true;
-        else if (c == 'n')
+        else if (option == 'n')
             options->no_convert = true;
-        else if (c == 'q')
+        else if (option == 'q')
             options->quiet = true;
-        else if (c == 'h')
-            options->help = true;
-        else
-            die("%s: unknown option or no value; `whywait help record` lists the options", argv[optind - 1]);
     }
     return optind;
 }
@@ -175,10 +169,6 @@ int cmd_record(int argc, char **argv)
     struct options options = {0};
     char path[PATH_MAX];
     int first = parse(argc, argv, &options);
-    if (options.help) {
-        fputs(help_text, stdout);
-        return 0;
-    }
     if (first >= argc)
         die("record what? `mpirun -n 4 whywait record ./app`");
     check_options(&options);

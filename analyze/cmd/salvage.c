@@ -10,14 +10,20 @@
 #include "analyze/cmd/cmd.h"
 #include "wrap/base/err.h"
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+static bool is_help(const char *word)
+{
+    return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 int cmd_convert(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "--help")) {
+    if (argc == 2 && is_help(argv[1])) {
         puts("Usage: whywait convert RUN RANK\nMakes the part of one rank from its spool; `whywait join` makes the "
              "archive from the parts.");
         return 0;
@@ -33,7 +39,7 @@ int cmd_convert(int argc, char **argv)
 
 int cmd_join(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "--help")) {
+    if (argc == 2 && is_help(argv[1])) {
         puts("Usage: whywait join RUN\nMakes the archive of a run from the parts that `whywait convert` made.");
         return 0;
     }
@@ -59,14 +65,14 @@ static int salvage_one(const char *path)
 
 int cmd_salvage(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "--help")) {
+    if (argc == 2 && is_help(argv[1])) {
         puts(help);
         return 0;
     }
     if (argc < 2)
         die("usage: whywait salvage RUN...");
     if (argv[1][0] == '-')
-        die("%s: unknown option; `whywait help salvage` says what there is", argv[1]);
+        die("%s: unknown option; `whywait help salvage` lists the options", argv[1]);
     int failed = 0;
     for (int i = 1; i < argc; i++)
         failed |= salvage_one(argv[i]) != 0;

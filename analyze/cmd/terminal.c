@@ -16,12 +16,63 @@ unsigned terminal_width(void)
     return 110;
 }
 
+/* Levenshtein's distance, of words up to a length beyond which nobody mistypes a name. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { WORD_MOST = 32 };
+    size_t n_a = strlen(a), n_b = strlen(b), row[WORD_MOST + 1];
+    if (n_a > WORD_MOST || n_b > WORD_MOST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= n_b; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n_a; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n_b; j++) {
+            size_t replaced = diagonal + (a[i - 1] != b[j - 1]), inserted = row[j - 1] + 1, removed = row[j] + 1;
+            diagonal = row[j];
+            row[j] = replaced < inserted ? replaced : inserted;
+            row[j] = row[j] < removed ? row[j] : removed;
+        }
+    }
+    return row[n_b];
+}
+
+bool word_is_nearer(const char *typed, const char *known, size_t *least)
+{
+    size_t n = distance(typed, known);
+    if (n >= *least || n > (strlen(typed) + 2) / 3)
+        return false;
+    *least = n;
+    return true;
+}
+
+/* ends the tool: the nearest option is named where one is near. */
+static void die_of_option(char **argv, const struct option *options)
+{
+    const char *typed = argv[optind - 1], *nearest = NULL, *end = strchr(typed, '=');
+    char name[64];
+    size_t least = SIZE_MAX;
+    snprintf(name, sizeof name, "%.*s", end ? (int)(end - typed) : (int)strlen(typed), typed);
+    for (const struct option *at = options; !strncmp(name, "--", 2) && at->name; at++)
+        if (word_is_nearer(name + 2, at->name, &least))
+            nearest = at->name;
+    if (nearest && !strcmp(name + 2, nearest))
+        die("%s takes no value; `whywait help %s` lists the options", name, argv[0]);
+    if (nearest)
+        die("%s: unknown option; did you mean --%s? `whywait help %s` lists them all", typed, nearest, argv[0]);
+    die("%s: unknown option; `whywait help %s` lists the options", typed, argv[0]);
+}
+
 int option_next(int argc, char **argv, const struct option *options, const char *usage)
 {
     opterr = 0;
-    int option = getopt_long(argc, argv, "", options, NULL);
+    bool ends_at_program = !strcmp(argv[0], "record"); /* what follows is the program's */
+    int option = getopt_long(argc, argv, ends_at_program ? "+:ho:q" : ":h", options, NULL);
+    if (option == ':')
+        die("%s needs a value; `whywait help %s` says which", argv[optind - 1], argv[0]);
     if (option == '?')
-        die("%s: unknown option or no value; `whywait help %s` lists the options", argv[optind - 1], argv[0]);
+        die_of_option(argv, options);
     if (option == 'h') {
         fputs(usage, stdout);
         exit(0);

@@ -3,13 +3,17 @@
 #pragma once
 #include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Columns of the terminal behind stdout, or 110. */
 unsigned terminal_width(void);
-/* The next option (its `val`), -1 behind the last one. 'h' prints the usage and ends the tool; an option that is not in
- * the table, or lacks its value, ends it with one line. */
+/* The next option (its `val`), -1 behind the last one. -h and --help print the usage and end the tool; an option that
+ * is not in the table ends it with one line that names the nearest one, as does one that lacks its value. Of `record`,
+ * the first word that is no option ends them. */
 int option_next(int argc, char **argv, const struct option *options, const char *usage);
+/* True when `known` may be what was meant by `typed`, and is nearer to it than *least, which is set to its distance. */
+bool word_is_nearer(const char *typed, const char *known, size_t *least);
 /* The one run behind the options, NULL when none is named; more end the tool. */
 const char *option_run(int argc, char **argv);
 /* The value of --option, at least `least`; dies with one line when it is no such number. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* `digits` significant ones, but never fewer than the integer part has. */
 static struct amount amount_in_unit(double value, const char *unit, int digits)
@@ -74,6 +75,16 @@ struct amount amount_share(double share)
     if (percent < 0.05)
         return (struct amount){"<0.1 %"};
     snprintf(amount.text, sizeof amount.text, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
+    return amount;
+}
+
+struct amount amount_date(uint64_t realtime_ns)
+{
+    struct amount amount = {""};
+    time_t seconds = (time_t)(realtime_ns / 1000000000u);
+    struct tm date;
+    if (realtime_ns && localtime_r(&seconds, &date))
+        strftime(amount.text, sizeof amount.text, "%e %b %Y %H:%M", &date);
     return amount;
 }
 

@@ -8,13 +8,14 @@ struct amount {
     char text[32];
 };
 
-struct amount amount_duration(double ns);   /* three digits and the unit: "9.71 s", "312 ms", "0 s" */
-struct amount amount_change(double ns);     /* the same with its sign: "+9.71 s" */
-struct amount amount_gain(double ns);       /* "-3.9 s": two digits, as befits an estimate; "nothing" below 1 ns */
-struct amount amount_cost(double ns);       /* of one execution: "3.52 ns", then as a duration */
-struct amount amount_bytes(double bytes);   /* "312 bytes", "1.23 GB" */
-struct amount amount_share(double share);   /* of [0,1]: "61 %", "0.4 %", "<0.1 %" */
-struct amount amount_count(uint64_t count); /* "81,204" */
+struct amount amount_duration(double ns);        /* three digits and the unit: "9.71 s", "312 ms", "0 s" */
+struct amount amount_change(double ns);          /* the same with its sign: "+9.71 s" */
+struct amount amount_gain(double ns);            /* "-3.9 s": two digits, as befits an estimate; "nothing" below 1 ns */
+struct amount amount_cost(double ns);            /* of one execution: "3.52 ns", then as a duration */
+struct amount amount_bytes(double bytes);        /* "312 bytes", "1.23 GB" */
+struct amount amount_share(double share);        /* of [0,1]: "61 %", "0.4 %", "<0.1 %" */
+struct amount amount_date(uint64_t realtime_ns); /* "22 Nov 2026 07:00", here; "" when it is 0 */
+struct amount amount_count(uint64_t count);      /* "81,204" */
 
 /* "rank 1", "ranks 0,2-5", "ranks 1,3,5 ... 63": sorted, rows of equal distance joined; more than about ten groups are
  * cut and counted. */

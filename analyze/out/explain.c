@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/explain.h"
 #include "analyze/out/amount.h"
+#include "analyze/out/label.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,17 +373,11 @@ static const char *explain_threads(struct arena *arena, const struct crowd *late
                         amount_ranks(arena, others->ranks, others->n));
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Its files, and how much of them the two sides read and write there. */
 static const char *explain_files(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                  const struct crowd *others)
 {
-    const char *files = base_name(cause->files[0].name);
+    const char *files = label_base_name(cause->files[0].name);
     if (cause->n_files > 1)
         files = arena_printf(arena, "%s and %u more file%s", files, cause->n_files - 1, cause->n_files > 2 ? "s" : "");
     const char *words[2] = {verb(late, "moves", "move"), arena_printf(arena, " of %s", files)};
@@ -400,8 +395,9 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, &late, &others),
         explain_threads(arena, &late, &others),
-        cause->library ? arena_printf(arena, "most of it inside %s, which is not counted", base_name(cause->library))
-                       : NULL,
+        cause->library
+            ? arena_printf(arena, "most of it inside %s, which is not counted", label_base_name(cause->library))
+            : NULL,
         cause->n_files ? explain_files(arena, cause, &late, &others) : NULL,
     };
     const char *text = clauses[0];

@@ -315,13 +315,16 @@ static json_t *json_analysis(struct json *json)
     uint64_t n_lost = 0;
     for (uint32_t i = 0; i < trace->n_locations; i++)
         n_lost += trace->locations[i].n_dropped;
-    json_t *object = json_pack("{s:i, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "version",
-                               JSON_VERSION, "tool", "whywait " WHYWAIT_VERSION, "program", json_text(trace->program),
-                               "command", json_text(trace->command), "recorder", json_text(trace->recorder), "ranks",
-                               (int)trace->n_ranks, "duration_ns", json_ns(analysis->efficiency.wall_ns), "waiting_ns",
-                               json_ns(analysis->waiting_ns), "unexplained_ns", json_ns(analysis->unexplained_ns),
-                               "mpi_calls", (json_int_t)analysis->n_mpi_calls, "polls", (json_int_t)analysis->n_polls,
-                               "events", (json_int_t)analysis->n_events, "lost", (json_int_t)n_lost);
+    const char *run = trace->run_dir ? trace->run_dir : trace->path;
+    json_t *object =
+        json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "version",
+                  JSON_VERSION, "tool", "whywait " WHYWAIT_VERSION, "program", json_text(trace->program), "command",
+                  json_text(trace->command), "run", json_text(run ? label_base_name(run) : NULL), "recorded_ns",
+                  trace->realtime_ns ? json_integer((json_int_t)trace->realtime_ns) : json_null(), "recorder",
+                  json_text(trace->recorder), "ranks", (int)trace->n_ranks, "duration_ns",
+                  json_ns(analysis->efficiency.wall_ns), "waiting_ns", json_ns(analysis->waiting_ns), "unexplained_ns",
+                  json_ns(analysis->unexplained_ns), "mpi_calls", (json_int_t)analysis->n_mpi_calls, "polls",
+                  (json_int_t)analysis->n_polls, "events", (json_int_t)analysis->n_events, "lost", (json_int_t)n_lost);
     json_object_set_new(object, "contradictions", json_integer(analysis->n_contradictions));
     json_object_set_new(object, "efficiency", json_efficiency(&analysis->efficiency));
     json_object_set_new(object, "causes", json_null()); /* their place, as json_print writes them */

@@ -16,6 +16,12 @@ static const char *path_tail(const char *path, unsigned n)
     return at;
 }
 
+const char *label_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 static bool file_clashes(const char *file, const char *other, unsigned n)
 {
     return other && strcmp(file, other) && !strcmp(path_tail(file, n), path_tail(other, n));

@@ -57,6 +57,20 @@ static void report_head(struct report *report)
     page_end(&report->page);
 }
 
+/* Which run this is: directory or anchor, date, and the command line where it is known. */
+static void report_run(struct report *report)
+{
+    const struct trace *trace = report->analysis->trace;
+    if (!trace->path)
+        return;
+    page_put(&report->page, "%s", label_base_name(trace->run_dir ? trace->run_dir : trace->path));
+    if (trace->realtime_ns)
+        page_piece(&report->page, HANG, "%s", amount_date(trace->realtime_ns).text);
+    if (trace->command)
+        page_piece(&report->page, HANG, "%s", trace->command);
+    page_end(&report->page);
+}
+
 static void report_efficiency(struct report *report)
 {
     const struct efficiency *efficiency = &report->analysis->efficiency;
@@ -261,6 +275,7 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
     struct report report;
     report_init(&report, out, analysis, options);
     report_head(&report);
+    report_run(&report);
     report_efficiency(&report);
     report_hang(&report);
     report_causes(&report, options);

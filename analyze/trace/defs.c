@@ -37,8 +37,8 @@ const char *defs_string(const struct defs *defs, uint32_t id)
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length, uint64_t realtime)
 {
     struct defs *defs = user;
-    (void)realtime;
     defs->resolution = resolution;
+    defs->realtime_ns = realtime == OTF2_UNDEFINED_TIMESTAMP ? 0 : realtime;
     defs->offset = offset;
     defs->length = length;
     return OK;

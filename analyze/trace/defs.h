@@ -71,6 +71,7 @@ struct def_property {
 
 struct defs {
     struct arena arena;
+    uint64_t realtime_ns; /* when the clock showed `offset`, since 1970; 0 = unknown */
     uint64_t resolution, offset, length;
     VEC(const char *) strings;
     VEC(uint32_t) node_names;

@@ -192,6 +192,7 @@ static int read_definitions(struct archive_reader *archive)
         archive->resolution = defs.resolution;
         archive->offset = defs.offset;
         trace->end_ns = events_time_ns(archive, defs.length);
+        trace->realtime_ns = defs.realtime_ns;
         defs_build(&defs, trace, &archive->tables);
         if (!trace->n_locations)
             result = error("%s: it has no location with events of MPI processes", trace->path);

@@ -166,6 +166,7 @@ struct trace {
     bool lacks_records; /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
     uint64_t start_ns, end_ns; /* first and last event of the run */
+    uint64_t realtime_ns;      /* since 1970 at start_ns, or a little before; 0 = unknown */
     struct trace_location *locations;
     struct trace_region *regions;
     struct trace_comm *comms;

@@ -16,6 +16,16 @@ LIMIT_S = 20
 TABLE = """
 1 | no command "nosuch"      | nosuch
 1 | no command               | help nosuch
+1 | did you mean `whywait report` | reprot
+1 | did you mean --cause     | report --cuase 1 @good
+1 | takes no value           | report --sites=3 @good
+1 | needs a value            | report --top
+1 | did you mean --quiet     | record --queit @program
+1 | one directory            | list @good @good
+1 | cannot read              | list @missing
+1 | which runs               | rm
+1 | no run directory         | rm @good
+1 | no such file             | rm @missing
 1 | no such file             | report @missing
 1 | no run                   | report @empty
 1 | neither a run directory  | report @text
@@ -32,7 +42,7 @@ TABLE = """
 1 | no records               | report @no-records.whywait
 1 | another version          | report @other-version.whywait
 1 | unknown option           | report --bogus @good
-1 | no value                 | report @good --top
+1 | needs a value            | report @good --top
 1 | takes one run            | report @good @good
 1 | --top                    | report --top x @good
 1 | --top                    | report --top -1 @good
@@ -81,7 +91,7 @@ TABLE = """
 1 | ELF                      | loops @empty
 1 | hexadecimal              | loops @program zz
 1 | not GCC                  | cc --compiler nosuch
-1 | no value                 | cc --compiler
+1 | needs a value            | cc --compiler
 1 | unknown option           | cc --bogus
 1 | options only             | cc words
 1 | usage                    | convert
@@ -92,7 +102,7 @@ TABLE = """
 1 | no records               | join @missing
 1 | record what              | record
 1 | unknown option           | record --bogus @program
-1 | no value                 | record --dir
+1 | needs a value            | record --dir
 1 | --rate                   | record --rate fast @program
 1 | --limit                  | record --limit 3q @program
 127 | no such program        | record @missing

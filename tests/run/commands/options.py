@@ -22,6 +22,7 @@ VALUES = [b"", b"0", b"1", b"-1", b" 7", b"1e9", b"0x10", b"18446744073709551615
           b"../../../..", b"." * 300, b"x" * 5000, b"/" * 4096, b"y" * 100000, b"good", b"missing", b"program", b"/dev/null", b"text", b"json",
           b"off", b"perf", b"timer"]
 COMMANDS = {
+    b"list": "quick width help", b"rm": "help",
     b"report": "top cause sites site all-steps full-paths format width help routines routine by causing",
     b"diff": "top format width help", b"annotate": "file source context width help", b"export": "format help", b"check": "calls help", b"salvage": "help",
     b"cc": "compiler notes no-exceptions no-bytes initial-exec help", b"loops": "all help", b"convert": "help", b"join": "help",

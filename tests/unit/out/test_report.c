@@ -123,6 +123,8 @@ static int fixture_make(void **state)
             .name = "main", .rank = rank, .host = "n1", .end_ns = 9000000100, .end_how = WW_END_FINALIZE};
     f->trace = (struct trace){.program = "jacobi",
                               .command = "./jacobi -n 4",
+                              .path = "/a/jacobi-2.whywait/traces.otf2",
+                              .run_dir = "/a/jacobi-2.whywait",
                               .recorder = "whywait",
                               .is_ours = true,
                               .n_ranks = 2,
@@ -186,6 +188,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
     char *text = printed(*state, &usual);
     assert_string_equal(
         text, "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %   ended early 0.5 %\n"
+              "jacobi-2.whywait   ./jacobi -n 4\n"
               "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00\n"
               "\n"
               "  why ranks wait                    waiting  of all  if balanced\n"

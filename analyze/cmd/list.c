@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * whywait list: the run directories here, newest first, a line each; whywait rm: removes run directories. A run is what
+ * record made: a directory NAME.whywait with an archive, a spool or parts in it; nothing else is ever removed.
+ */
+#include "analyze/archive/files.h"
+#include "analyze/archive/run.h"
+#include "analyze/cmd/cmd.h"
+#include "analyze/cmd/terminal.h"
+#include "analyze/load.h"
+#include "analyze/out/amount.h"
+#include "analyze/out/page.h"
+#include "wrap/base/err.h"
+#include "wrap/base/vec.h"
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char list_usage[] = "Usage: whywait list [OPTIONS] [DIRECTORY]\n"
+                                 "Lists the runs in DIRECTORY (here), newest first: program, ranks, when it was\n"
+                                 "recorded, how long it took, how much of that was waiting, size on disk.\n"
+                                 "\n"
+                                 "  --quick      do not read the runs' events: no column for the waiting\n"
+                                 "  --width N    columns of the text (default: the terminal's, or 110)\n"
+                                 "  -h, --help   this text\n";
+static const char rm_usage[] = "Usage: whywait rm RUN...\n"
+                               "Removes run directories. What is no run is left alone, and said.\n"
+                               "\n"
+                               "  -h, --help   this text\n";
+
+/* A line of the list; texts are in the table's arena. */
+struct row {
+    const char *name, *program, *state; /* state: why there is no more to say; NULL = it was read */
+    uint32_t n_ranks;
+    uint64_t realtime_ns, dur_ns, bytes;
+    double waiting; /* share of all ranks' time; < 0 = not asked for */
+};
+
+struct list {
+    struct arena arena;
+    VEC(struct row) rows;
+};
+
+static uint64_t size_bytes; /* nftw hands no context on */
+static int add_size(const char *path, const struct stat *status, int type, struct FTW *ftw)
+{
+    (void)path, (void)type, (void)ftw;
+    size_bytes += (uint64_t)status->st_blocks * 512;
+    return 0;
+}
+
+static uint64_t directory_bytes(const char *path)
+{
+    enum { DESCRIPTORS = 16 };
+    size_bytes = 0;
+    nftw(path, add_size, DESCRIPTORS, FTW_PHYS);
+    return size_bytes;
+}
+
+static void row_read(struct list *list, struct row *row, const char *path, bool is_quick)
+{
+    struct loaded loaded = {0};
+    if ((is_quick ? load_trace(&loaded, path) : load_analysis(&loaded, path)) != 0) {
+        row->state = "cannot be read (see above)";
+    } else {
+        const struct trace *trace = loaded.trace;
+        row->program = arena_strdup(&list->arena, trace->program ? trace->program : "unknown");
+        row->n_ranks = trace->n_ranks;
+        row->realtime_ns = trace->realtime_ns;
+        row->dur_ns = trace->end_ns - trace->start_ns;
+        if (loaded.analysis && loaded.analysis->efficiency.all_ns > 0)
+            row->waiting = loaded.analysis->efficiency.waiting_ns / loaded.analysis->efficiency.all_ns;
+    }
+    load_release(&loaded);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct row *left = a, *right = b;
+    if (left->realtime_ns != right->realtime_ns)
+        return left->realtime_ns > right->realtime_ns ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+static const struct row *row_at(const void *data, unsigned row)
+{
+    return &((const struct list *)data)->rows.at[row];
+}
+
+static const char *cell_name(struct arena *arena, const void *data, unsigned row)
+{
+    (void)arena;
+    return row_at(data, row)->name;
+}
+
+static const char *cell_program(struct arena *arena, const void *data, unsigned row)
+{
+    (void)arena;
+    return row_at(data, row)->program;
+}
+
+static const char *cell_ranks(struct arena *arena, const void *data, unsigned row)
+{
+    const struct row *at = row_at(data, row);
+    return at->state ? "" : arena_printf(arena, "%u", at->n_ranks);
+}
+
+static const char *cell_date(struct arena *arena, const void *data, unsigned row)
+{
+    return arena_strdup(arena, amount_date(row_at(data, row)->realtime_ns).text);
+}
+
+static const char *cell_time(struct arena *arena, const void *data, unsigned row)
+{
+    const struct row *at = row_at(data, row);
+    return at->state ? "" : arena_strdup(arena, amount_duration((double)at->dur_ns).text);
+}
+
+static const char *cell_waiting(struct arena *arena, const void *data, unsigned row)
+{
+    const struct row *at = row_at(data, row);
+    return at->waiting < 0 ? "" : arena_strdup(arena, amount_share(at->waiting).text);
+}
+
+static const char *cell_size(struct arena *arena, const void *data, unsigned row)
+{
+    return arena_strdup(arena, amount_bytes((double)row_at(data, row)->bytes).text);
+}
+
+static const char *cell_state(struct arena *arena, const void *data, unsigned row)
+{
+    (void)arena;
+    return row_at(data, row)->state ? row_at(data, row)->state : "";
+}
+
+int cmd_list(int argc, char **argv)
+{
+    static const struct option long_options[] = {{"quick", no_argument, NULL, 'k'},
+                                                 {"width", required_argument, NULL, 'w'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {0}};
+    static const struct page_column columns[] = {
+        {"run", PAGE_LEFT, cell_name},      {"program", PAGE_LEFT, cell_program}, {"ranks", PAGE_RIGHT, cell_ranks},
+        {"recorded", PAGE_LEFT, cell_date}, {"time", PAGE_RIGHT, cell_time},      {"waiting", PAGE_RIGHT, cell_waiting},
+        {"size", PAGE_RIGHT, cell_size},    {"", PAGE_LEFT, cell_state},
+    };
+    bool is_quick = false;
+    unsigned width = terminal_width();
+    int option;
+    while ((option = option_next(argc, argv, long_options, list_usage)) != -1) {
+        if (option == 'k')
+            is_quick = true;
+        else if (option == 'w')
+            width = option_number("width", optarg, 40);
+    }
+    if (argc - optind > 1)
+        die("list takes one directory, not %d", argc - optind);
+    struct list list = {0};
+    const char *directory = argc > optind ? argv[optind] : ".";
+    char **names = NULL;
+    size_t n = 0;
+    if (run_names(directory, &names, &n))
+        return 1;
+    for (size_t i = 0; i < n; i++) {
+        char *path = path_format("%s/%s", directory, names[i]);
+        struct row row = {.name = arena_strdup(&list.arena, names[i]), .program = "", .waiting = -1};
+        row.bytes = directory_bytes(path);
+        if (run_has_archive(path))
+            row_read(&list, &row, path, is_quick);
+        else
+            row.state = "not yet an archive: report makes it";
+        *vec_push(&list.rows) = row;
+        free(path);
+        free(names[i]);
+    }
+    vec_free(names);
+    if (list.rows.n)
+        qsort(list.rows.at, list.rows.n, sizeof *list.rows.at, newest_first);
+    struct page page = {.out = stdout, .width = width};
+    if (list.rows.n)
+        page_table(&page, &(struct page_table){.columns = columns,
+                                               .n_columns = sizeof columns / sizeof *columns,
+                                               .n_rows = (unsigned)list.rows.n,
+                                               .data = &list});
+    else
+        puts("no runs here: record one with `mpirun -n 4 whywait record ./app`");
+    vec_release(&list.rows);
+    arena_release(&list.arena);
+    return 0;
+}
+
+int cmd_rm(int argc, char **argv)
+{
+    static const struct option long_options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+    while (option_next(argc, argv, long_options, rm_usage) != -1)
+        ;
+    if (optind == argc)
+        die("rm which runs? `whywait list` shows those here");
+    int failed = 0;
+    for (int i = optind; i < argc; i++) {
+        struct stat status;
+        if (lstat(argv[i], &status))
+            failed |= error("%s: %s", argv[i], strerror(errno)) != 0;
+        else if (!S_ISDIR(status.st_mode) || !run_is_run(argv[i]))
+            failed |= error("%s is no run directory (*.whywait): it is left alone", argv[i]) != 0;
+        else
+            failed |= dir_remove(argv[i]) != 0;
+    }
+    return failed;
+}
