@@ -15,7 +15,8 @@ static void evaluate(const struct cfi_rule *rule)
 {
     uint64_t words[STACK_WORDS], result = 0, initial = 0x7000;
     struct unwind_frame frame = {.valid = (1u << UNWIND_N_REGS) - 1, .interrupted = true};
-    const struct unwind_stack stack = {0x7000, 0x7000 + sizeof words, (const unsigned char *)words};
+    const struct unwind_stack stack = {
+        .low = 0x7000, .high = 0x7000 + sizeof words, .bytes = (const unsigned char *)words};
     for (unsigned i = 0; i < STACK_WORDS; i++)
         words[i] = 0x7000 + 8 * i;
     for (unsigned i = 0; i < UNWIND_N_REGS; i++)

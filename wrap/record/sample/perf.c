@@ -27,7 +27,11 @@ enum {
     PAGE = 4096,
     RING_SCRATCH_BYTES = 65536,
     SWITCH_RING_BYTES = 32 << 10,
-    STACK_BYTES = 4096, /* copied with a sample */
+    LARGEST_RING_BYTES = 512 << 10,
+    SAMPLES_PER_RING = 4, /* at least */
+    SAMPLE_BYTES = 160,   /* without its window */
+    SMALLEST_WINDOW_BYTES = 1 << 10,
+    TRIAL_WINDOW_BYTES = 4 << 10,
     TRIAL_NS = 2000000,
     TRIAL_PERIOD_NS = 200000,
     GAP_NS = 1200,
@@ -122,7 +126,7 @@ static void pop(struct perf_ring *ring, const struct perf_event_header *record)
 /* bx bp sp ip r12 r13 r14 r15, in the numbering of asm/perf_regs.h */
 static const uint64_t user_registers = 1u << 1 | 1u << 6 | 1u << 7 | 1u << 8 | 0xfu << 20;
 
-static struct perf_event_attr task_clock(uint64_t period_ns)
+static struct perf_event_attr task_clock(uint64_t period_ns, uint32_t window_bytes)
 {
     return (struct perf_event_attr){
         .type = PERF_TYPE_SOFTWARE,
@@ -131,7 +135,7 @@ static struct perf_event_attr task_clock(uint64_t period_ns)
         .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER |
                        PERF_SAMPLE_STACK_USER,
         .sample_regs_user = user_registers,
-        .sample_stack_user = STACK_BYTES,
+        .sample_stack_user = window_bytes,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
         .exclude_kernel = exclude_kernel,
@@ -141,22 +145,41 @@ static struct perf_event_attr task_clock(uint64_t period_ns)
     };
 }
 
-int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
-                      bool *kernel_is_hidden)
+static int open_window(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
+                       uint32_t window_bytes)
 {
-    struct perf_event_attr attributes = task_clock(period_ns);
+    struct perf_event_attr attributes = task_clock(period_ns, window_bytes);
     int error = open_event(ring, &attributes, tid, ring_bytes);
     if ((error == EACCES || error == EPERM) && !exclude_kernel) {
         attributes.exclude_kernel = exclude_kernel = true;
         error = open_event(ring, &attributes, tid, ring_bytes);
     }
+    return error;
+}
+
+int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
+                      uint32_t *window_bytes, bool *kernel_is_hidden)
+{
+    while (ring_bytes < 2 * SAMPLES_PER_RING * (size_t)*window_bytes && ring_bytes < LARGEST_RING_BYTES)
+        ring_bytes *= 2;
+    int error = open_window(ring, tid, period_ns, ring_bytes, *window_bytes);
+    while (error == 0 && perf_room(ring, *window_bytes) < SAMPLES_PER_RING && *window_bytes > SMALLEST_WINDOW_BYTES) {
+        perf_close(ring);
+        *window_bytes /= 2;
+        error = open_window(ring, tid, period_ns, ring_bytes, *window_bytes);
+    }
     *kernel_is_hidden = exclude_kernel;
     return error;
 }
 
+size_t perf_room(const struct perf_ring *ring, uint32_t window_bytes)
+{
+    return ring->data_bytes / (window_bytes + SAMPLE_BYTES);
+}
+
 int perf_open_switches(struct perf_ring *ring, int32_t tid)
 {
-    struct perf_event_attr attributes = task_clock(0);
+    struct perf_event_attr attributes = task_clock(0, 0);
     attributes.config = PERF_COUNT_SW_DUMMY;
     attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
     attributes.sample_regs_user = 0;
@@ -195,7 +218,8 @@ uint64_t perf_choose(int *error)
 {
     struct perf_ring ring;
     bool kernel_is_hidden;
-    *error = perf_open_samples(&ring, 0, TRIAL_PERIOD_NS, 4 * STACK_BYTES, &kernel_is_hidden);
+    uint32_t window_bytes = TRIAL_WINDOW_BYTES;
+    *error = perf_open_samples(&ring, 0, TRIAL_PERIOD_NS, 4 * TRIAL_WINDOW_BYTES, &window_bytes, &kernel_is_hidden);
     if (*error != 0)
         return 0;
     uint64_t cost_ns = median_gap_ns();
@@ -251,7 +275,7 @@ static bool parse_sample(const struct perf_event_header *header, struct sample *
         copied_bytes = 0;
     *sample = (struct sample){.time_ns = own_time(f->time_ns)};
     sample->flags = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ? WW_S_KERNEL : 0;
-    sample->window = (struct unwind_stack){f->sp, f->sp + copied_bytes, f->stack};
+    sample->window = (struct unwind_stack){.low = f->sp, .high = f->sp + copied_bytes, .bytes = f->stack};
     struct unwind_frame *frame = &sample->frame;
     frame->reg[UNWIND_BX] = f->bx;
     frame->reg[UNWIND_BP] = f->bp;

@@ -21,11 +21,15 @@ struct perf_ring {
 /* What one sample costs the sampled thread, in ns: interrupt included. Takes some 2 ms of CPU time. `error`: why perf
  * events cannot be used, 0 otherwise. */
 uint64_t perf_choose(int *error);
-/* Open the ring of samples (every period_ns of CPU time, a buffer of ring_bytes, or less where the limit on locked
- * memory demands it) and that of switches. 0, or an errno. *kernel_is_hidden: samples that fall into the kernel are
- * left out. */
+/* Open the ring of samples (every period_ns of CPU time) and that of switches. 0, or an errno. The buffer has
+ * ring_bytes, more where the windows are wide, and less, with smaller windows, where the limit on locked memory demands
+ * it. *window_bytes of the stack, a power of two below PERF_WIDEST, come with each sample. *kernel_is_hidden: samples
+ * that fall into the kernel are left out. */
+enum { PERF_WIDEST = 60 << 10 }; /* a record of the kernel has less than 64 KB */
 int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
-                      bool *kernel_is_hidden);
+                      uint32_t *window_bytes, bool *kernel_is_hidden);
+/* How many samples with such windows it holds. */
+size_t perf_room(const struct perf_ring *ring, uint32_t window_bytes);
 int perf_open_switches(struct perf_ring *ring, int32_t tid);
 void perf_close(struct perf_ring *ring);
 /* After the rings were opened: whoever sleeps by then tells of no switch before it wakes. */

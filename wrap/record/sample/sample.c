@@ -3,8 +3,8 @@
  * From registers and a copied stack window to a WW_SAMPLE.
  *
  * A window holds the innermost part of the stack only. The frames further out, which change rarely, are read from the
- * live stack when the window is used up; the walk counts as complete only if it then arrives at the start of the
- * thread, else it is cut where the window ended.
+ * live stack when the window is used up; such a walk counts only if it arrives at the start of the thread, or at the
+ * frames that made the thread's last MPI call, else it is cut where the window ended.
  *
  * A sample whose stack passes through this library was taken inside a recorded MPI call: the call record says all about
  * it.
@@ -17,6 +17,8 @@
  */
 #include "wrap/record/sample/sample.h"
 #include "wrap/record/count/workers.h"
+#include "wrap/record/sample/sampler.h"
+#include "wrap/record/stack/pages.h"
 #include "wrap/record/threads.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +27,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { LIVE_BYTES = 64 << 10, PIECE_BYTES = 16 << 10, BLOCKED_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
+enum { BLOCKED_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
 
 static bool is_paused_at(uint64_t time_ns)
 {
@@ -68,43 +70,63 @@ uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns)
     return last_ns;
 }
 
-/* The stack window, then the live stack beyond it. */
-static struct unwind_stack extend(const struct unwind_stack *window, unsigned char bytes[LIVE_BYTES])
+static bool passes_known(const struct stack_walk *walk, const struct unwind_known *known)
 {
-    struct unwind_stack extended = {window->low, window->high, bytes};
-    size_t n = window->high - window->low;
-    if (n >= LIVE_BYTES)
-        return *window;
-    memcpy(bytes, window->bytes, n);
-    while (n < LIVE_BYTES) {
-        size_t piece = LIVE_BYTES - n < PIECE_BYTES ? LIVE_BYTES - n : PIECE_BYTES;
-        struct iovec to = {bytes + n, piece}, from = {(void *)(uintptr_t)(window->low + n), piece};
-        ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-        if (got <= 0)
-            break;
-        n += (size_t)got;
-    }
-    extended.high = window->low + n;
-    return extended;
+    for (unsigned i = 1; i < walk->n; i++)
+        if (unwind_is_known(known, walk->slot[i]))
+            return true;
+    return false;
 }
 
-static void walk_sample(struct stack_walk *walk, const struct sample *sample)
+static void walk_from(struct stack_walk *walk, struct unwind_frame frame, const struct unwind_stack *stack)
 {
-    static unsigned char bytes[LIVE_BYTES]; /* the helper is the only caller */
-    struct unwind_frame frame = sample->frame;
     walk->n = 1;
     walk->flags = 0;
     walk->address[0] = frame.reg[UNWIND_PC];
     walk->slot[0] = 0;
-    stacks_walk(walk, &frame, &sample->window);
-    if (!(walk->flags & WW_STACK_CUT) || walk->n == STACK_MAX_FRAMES)
+    stacks_walk(walk, &frame, stack);
+}
+
+/* Of the stack of `thread`, from its last MPI call and the last whole walk. */
+static void tell_known(struct recorder_thread *thread, struct unwind_known *known)
+{
+    uint64_t end_slot = thread->sampler->end_slot;
+    stacks_tell_known(&thread->stacks, known);
+    if (known->n < UNWIND_MAX_FRAMES && end_slot > (known->n ? known->slot[known->n - 1] : 0))
+        known->slot[known->n++] = end_slot;
+}
+
+/* Nothing is known of the stack of a thread that made no MPI call: a little more is tried. */
+static void want_more(struct recorder_thread *thread, const struct unwind_stack *window)
+{
+    struct sampler_thread *s = thread->sampler;
+    uint64_t bytes = window->high - window->low, slot = stacks_last_slot(&thread->stacks);
+    if (s->timer || bytes < s->window_bytes)
         return;
-    struct stack_walk outer = *walk;
-    outer.flags = 0;
-    struct unwind_stack extended = extend(&sample->window, bytes);
-    stacks_walk(&outer, &frame, &extended);
-    if (!(outer.flags & WW_STACK_CUT))
-        *walk = outer;
+    if (slot == 0)
+        bytes++;
+    else if (slot >= window->high)
+        bytes = slot + sizeof slot - window->low;
+    if (bytes > s->wanted_bytes)
+        s->wanted_bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+static void walk_sample(struct stack_walk *walk, struct recorder_thread *thread, const struct sample *sample)
+{
+    static struct stack_pages pages; /* the helper is the only caller */
+    struct unwind_stack stack = sample->window;
+    struct unwind_known known;
+    tell_known(thread, &known);
+    pages.n = 0;
+    stack.beyond = &pages;
+    stack.known = &known;
+    walk_from(walk, sample->frame, &stack);
+    if (pages.n > 0 || (walk->flags & WW_STACK_CUT))
+        want_more(thread, &sample->window);
+    if (!(walk->flags & WW_STACK_CUT))
+        thread->sampler->end_slot = walk->end_slot;
+    else if (!passes_known(walk, &known))
+        walk_from(walk, sample->frame, &sample->window);
 }
 
 static bool passes_through_recorder(const struct stack_walk *walk)
@@ -149,7 +171,7 @@ uint32_t sample_write(struct recorder_thread *thread, const struct sample *sampl
     struct stack_walk walk;
     if (sample_is_unwanted(thread, sample->time_ns))
         return 0;
-    walk_sample(&walk, sample);
+    walk_sample(&walk, thread, sample);
     return emit(thread, &walk, sample->flags, sample->time_ns, sample->weight_ns);
 }
 
@@ -231,7 +253,7 @@ bool sample_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t we
         return false;
     struct iovec to = {bytes, sizeof bytes}, from = {(void *)(uintptr_t)place.sp, sizeof bytes};
     ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-    struct unwind_stack stack = {place.sp, place.sp + (uint64_t)(got > 0 ? got : 0), bytes};
+    struct unwind_stack stack = {.low = place.sp, .high = place.sp + (uint64_t)(got > 0 ? got : 0), .bytes = bytes};
     walk_blocked(&walk, &place, &stack);
     if (!read_place(thread->tid, &again) || again.sp != place.sp || again.pc != place.pc)
         return false;

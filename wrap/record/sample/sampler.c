@@ -18,7 +18,8 @@
 enum {
     FIRST_RING_BYTES = 256 << 10, /* of the thread that initialised MPI; the others share less */
     OTHER_RING_BYTES = 64 << 10,
-    SAMPLE_BYTES = 4300,
+    FIRST_WINDOW_BYTES = 16 << 10, /* kernels of libraries keep blocks of that size on the stack */
+    OTHER_WINDOW_BYTES = 4 << 10,
     LOOK_AT_THREADS_NS = 100000000,
     BLOCKED_AFTER_NS = 8000000,
     LONGEST_PATIENCE_NS = 30000000,
@@ -38,6 +39,7 @@ enum {
 
 static struct {
     bool on, by_timer;
+    uint64_t room_ns; /* CPU time of a thread after which its ring is full */
     uint64_t period_ns, sample_cost_ns, n_samples, looked_at_threads_ns, n_task_links;
     uint32_t n_threads_begun;
     int32_t own_tid;
@@ -94,12 +96,18 @@ void sampler_choose(void)
 static int open_samples(struct recorder_thread *thread, struct sampler_thread *s)
 {
     size_t ring_bytes = thread->index == 0 ? FIRST_RING_BYTES : OTHER_RING_BYTES;
-    return perf_open_samples(&s->samples, thread->tid, s->period_ns, ring_bytes, &s->kernel_is_hidden);
+    int error =
+        perf_open_samples(&s->samples, thread->tid, s->period_ns, ring_bytes, &s->window_bytes, &s->kernel_is_hidden);
+    uint64_t room_ns = error == 0 ? perf_room(&s->samples, s->window_bytes) * sampler.period_ns : 0;
+    if (room_ns > 0 && (sampler.room_ns == 0 || room_ns < sampler.room_ns))
+        sampler.room_ns = room_ns;
+    return error;
 }
 
 static int attach_perf(struct recorder_thread *thread, struct sampler_thread *s)
 {
     s->period_ns = sampler.period_ns;
+    s->window_bytes = thread->index == 0 ? FIRST_WINDOW_BYTES : OTHER_WINDOW_BYTES;
     int error = open_samples(thread, s);
     int switch_error = error == ESRCH ? 0 : perf_open_switches(&s->switches, thread->tid);
     if (switch_error != 0 && switch_error != ESRCH)
@@ -226,18 +234,36 @@ bool sampler_switching_changed(struct sampler_switching *switching, uint64_t now
     return switching->is_frequent != was_frequent;
 }
 
+/* A new event, which counts anew. */
+static void reopen_samples(struct recorder_thread *thread)
+{
+    struct sampler_thread *s = thread->sampler;
+    perf_close(&s->samples);
+    s->cpu_ns = 0;
+    int error = open_samples(thread, s);
+    if (error != 0 && error != ESRCH)
+        say_note("a thread has no samples any more: %s", strerror(error));
+}
+
 /* A rate that the user asked for is kept. */
 static void adapt_period(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
     if (!s->samples.page || recorder.options.rate_hz > 0 || !sampler_switching_changed(&s->switching, now_ns))
         return;
-    perf_close(&s->samples);
     s->period_ns = s->switching.is_frequent ? SAMPLER_SWITCHING_PERIOD_NS : sampler.period_ns;
-    s->cpu_ns = 0; /* a new event counts anew */
-    int error = open_samples(thread, s);
-    if (error != 0 && error != ESRCH)
-        say_note("a thread has no samples any more: %s", strerror(error));
+    reopen_samples(thread);
+}
+
+/* Twice at most in the life of a thread, also where memory is short. */
+static void widen_window(struct recorder_thread *thread)
+{
+    struct sampler_thread *s = thread->sampler;
+    if (!s->samples.page || s->wanted_bytes <= s->window_bytes || s->n_widened == 2)
+        return;
+    s->n_widened++;
+    s->window_bytes = s->wanted_bytes <= FIRST_WINDOW_BYTES ? FIRST_WINDOW_BYTES : PERF_WIDEST;
+    reopen_samples(thread);
 }
 
 /* Asleep outside MPI: where? A look that finds the thread asleep stands for all that it slept since the last one, so
@@ -277,6 +303,7 @@ void sampler_drain(void)
             continue;
         drain(t);
         adapt_period(t, now_ns);
+        widen_window(t);
         if (!sample_is_of_interest(t))
             continue;
         if (t->sampler->timer)
@@ -308,7 +335,7 @@ uint64_t sampler_patience_ns(void)
 {
     if (!sampler.on)
         return LONGEST_PATIENCE_NS;
-    uint64_t room_ns = OTHER_RING_BYTES / SAMPLE_BYTES * sampler.period_ns / 2;
+    uint64_t room_ns = sampler.room_ns ? sampler.room_ns / 2 : LONGEST_PATIENCE_NS;
     uint64_t patience_ns = somebody_sleeps() ? LONGEST_PATIENCE_NS / 2 : LONGEST_PATIENCE_NS;
     /* Never in step with the program. */
     patience_ns -= recorder_now_ns() / 64 % (patience_ns / 4);

@@ -55,7 +55,11 @@ enum sampler_state {
 };
 struct sampler_thread {
     struct perf_ring samples, switches;
-    uint64_t period_ns; /* of its samples */
+    uint64_t period_ns;    /* of its samples */
+    uint32_t window_bytes; /* of the stack, in each of its samples */
+    uint32_t wanted_bytes; /* a sample would have needed so much */
+    unsigned n_widened;    /* how often its window was made wider */
+    uint64_t end_slot;     /* of its stack, as the last whole walk found it (stacks.h); 0 = none did */
     struct sampler_switching switching;
     struct timer_ring *timer; /* instead of the rings */
     enum sampler_state state;

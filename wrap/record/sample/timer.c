@@ -5,6 +5,7 @@
  * known here; where that is refused, only the page that the stack pointer is in.
  */
 #include "wrap/record/sample/timer.h"
+#include "wrap/record/threads.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { N_SLOTS = 16, WINDOW_BYTES = 4096, PAGE = 4096, LOWEST_SPARE_SIGNALS = 4 };
+enum { N_SLOTS = 16, WINDOW_BYTES = 60 << 10, USUAL_BYTES = 4096, PAGE = 4096, LOWEST_SPARE_SIGNALS = 4 };
 
 struct slot {
     uint64_t time_ns, weight_ns;
@@ -53,10 +54,19 @@ static void copy_registers(struct slot *slot, const ucontext_t *context)
         slot->reg[pairs[i].ours] = (uint64_t)g[pairs[i].theirs];
 }
 
+/* To the frames that are known from the thread's last MPI call, as far as there is room. */
+static size_t wanted_bytes(uint64_t sp)
+{
+    uint64_t slot = recorder_self ? stacks_last_slot(&recorder_self->stacks) : 0;
+    uint64_t bytes = slot > sp ? slot + sizeof slot - sp : 0;
+    return bytes < USUAL_BYTES ? USUAL_BYTES : bytes < WINDOW_BYTES ? bytes : WINDOW_BYTES;
+}
+
 static void copy_stack(struct slot *slot)
 {
     uint64_t sp = slot->reg[UNWIND_SP];
-    struct iovec to = {slot->bytes, WINDOW_BYTES}, from = {(void *)(uintptr_t)sp, WINDOW_BYTES};
+    size_t wanted = wanted_bytes(sp);
+    struct iovec to = {slot->bytes, wanted}, from = {(void *)(uintptr_t)sp, wanted};
     ssize_t n = process_vm_readv(recorder.pid, &to, 1, &from, 1, 0);
     if (n <= 0 && (errno == ENOSYS || errno == EPERM)) {
         n = (ssize_t)(PAGE - sp % PAGE);
@@ -159,7 +169,7 @@ bool timer_peek(struct timer_ring *ring, struct sample *sample)
     sample->frame.valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP | 1u << UNWIND_BX | 0xfu << UNWIND_R12;
     sample->frame.interrupted = true;
     uint64_t sp = slot->reg[UNWIND_SP];
-    sample->window = (struct unwind_stack){sp, sp + slot->n, slot->bytes};
+    sample->window = (struct unwind_stack){.low = sp, .high = sp + slot->n, .bytes = slot->bytes};
     return true;
 }
 

@@ -6,6 +6,7 @@
  * CFI_SAVED of them.
  */
 #include "wrap/record/stack/cfi.h"
+#include "wrap/record/stack/pages.h"
 #include <string.h>
 
 enum { CFI_SAVED = 6, MAX_DEPTH = 16, MAX_STEPS = 64 };
@@ -419,6 +420,7 @@ bool cfi_find(const struct cfi_module *module, uint64_t pc, struct cfi_row *row)
         return false;
     *row = m.row;
     row->is_signal_frame = fde.cie.is_signal_frame;
+    row->function = fde.start;
     return true;
 }
 
@@ -433,7 +435,11 @@ struct evaluation {
 
 bool cfi_read_stack(const struct unwind_stack *stack, uint64_t address, uint64_t *value)
 {
-    if (address < stack->low || address >= stack->high || stack->high - address < sizeof *value)
+    if (address < stack->low)
+        return false;
+    if (address >= stack->high)
+        return stack->beyond && pages_read(stack->beyond, address, value);
+    if (stack->high - address < sizeof *value)
         return false;
     memcpy(value, stack->bytes + (address - stack->low), sizeof *value);
     return true;

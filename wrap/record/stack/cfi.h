@@ -34,6 +34,7 @@ struct cfi_row {
     unsigned cfa_register;
     struct cfi_rule reg[UNWIND_N_REGS];
     bool is_signal_frame;
+    uint64_t function; /* where it begins */
 };
 
 /* False when the module says nothing about `pc`. */

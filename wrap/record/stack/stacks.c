@@ -69,6 +69,7 @@ static struct stack_entry *entry_new(struct stack_table *table, uint32_t n)
     if (table->memory.used + bytes > table->memory.bytes) {
         memset(table->by_place, 0, index_bytes);
         table->memory.used = index_bytes;
+        atomic_store_explicit(&table->last, NULL, memory_order_relaxed);
     }
     struct stack_entry *entry = (struct stack_entry *)(table->memory.at + table->memory.used);
     table->memory.used += bytes;
@@ -85,10 +86,11 @@ static bool lies_outside(uint64_t address)
 
 void stacks_walk(struct stack_walk *walk, struct unwind_frame *frame, const struct unwind_stack *stack)
 {
-    uint64_t slot;
+    uint64_t slot = 0;
     for (;;) {
         enum unwind_result result = unwind_step(frame, stack, &slot);
         if (result == UNWIND_END) { /* what called main, or a thread's function, says nothing about the program */
+            walk->end_slot = slot;
             while (walk->n > 1 && lies_outside(walk->address[walk->n - 1]))
                 walk->n--;
             return;
@@ -162,7 +164,7 @@ static __attribute__((noinline)) void walk_from_wrapper(struct stack_walk *walk,
     struct unwind_frame frame = {0};
     unwind_here(&frame);
     uint64_t sp = frame.reg[UNWIND_SP], slot;
-    struct unwind_stack stack = {sp, bounds->high, (const unsigned char *)(uintptr_t)sp};
+    struct unwind_stack stack = {.low = sp, .high = bounds->high, .bytes = (const unsigned char *)(uintptr_t)sp};
     for (unsigned i = 0; i < SELF_FRAMES; i++)
         if (unwind_step(&frame, &stack, &slot) != UNWIND_FRAME || frame.reg[UNWIND_SP] >= fa + 16)
             break;
@@ -175,6 +177,32 @@ static __attribute__((noinline)) void walk_from_wrapper(struct stack_walk *walk,
             frame.valid &= ~(1u << UNWIND_BP);
     }
     stacks_walk(walk, &frame, &stack);
+}
+
+/* The table may start afresh while another thread looks: what it reads then is out of date or nonsense, but there. */
+static uint64_t word_now(const uint64_t *word)
+{
+    return *(const volatile uint64_t *)word;
+}
+
+uint64_t stacks_last_slot(struct stack_table *table)
+{
+    const struct stack_entry *entry = atomic_load_explicit(&table->last, memory_order_acquire);
+    return entry ? word_now(&entry->key[1]) + sizeof entry->key[1] : 0;
+}
+
+void stacks_tell_known(struct stack_table *table, struct unwind_known *known)
+{
+    const struct stack_entry *entry = atomic_load_explicit(&table->last, memory_order_acquire);
+    uint64_t slot = stacks_last_slot(table), last = 0;
+    size_t room = entry ? (size_t)(table->memory.at + table->memory.bytes - (const char *)entry->word) : 0;
+    known->n = 0;
+    for (uint32_t i = 0; slot > last && known->n < UNWIND_MAX_FRAMES; i++) {
+        known->slot[known->n++] = last = slot;
+        if (i >= *(const volatile uint32_t *)&entry->n || (i + 1) * sizeof entry->word[0] > room)
+            return;
+        slot = word_now(&entry->word[i].place);
+    }
 }
 
 static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, uint32_t id,
@@ -191,6 +219,7 @@ static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, 
     }
     entry->next = *chain;
     *chain = entry;
+    atomic_store_explicit(&table->last, entry, memory_order_release);
 }
 
 /* A signal frame keeps its address elsewhere: such stacks are walked each time. */
@@ -216,6 +245,7 @@ uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const 
     else
         walk.flags = WW_STACK_CUT;
     uint32_t id = stacks_intern(table, spool, &walk);
+    atomic_store_explicit(&table->last, NULL, memory_order_relaxed);
     if (own && id != 0 && has_places(&walk))
         remember_place(table, ra, fa, id, &walk);
     errno = saved;

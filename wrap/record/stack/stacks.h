@@ -13,8 +13,9 @@
 #pragma once
 #include "wrap/record/spool/spool.h"
 #include "wrap/record/stack/unwind.h"
+#include <stdatomic.h>
 
-enum { STACK_MAX_FRAMES = 128 };
+enum { STACK_MAX_FRAMES = UNWIND_MAX_FRAMES };
 
 /* A walked stack, innermost first. */
 struct stack_walk {
@@ -22,6 +23,7 @@ struct stack_walk {
     uint32_t flags; /* WW_STACK_CUT */
     uint64_t address[STACK_MAX_FRAMES];
     uint64_t slot[STACK_MAX_FRAMES]; /* where address[i] was read */
+    uint64_t end_slot;               /* of a whole stack, where the address was read that all of it returns to */
 };
 
 struct stack_memory {
@@ -34,6 +36,7 @@ struct stack_table {
     struct stack_entry **by_place, **by_content; /* each STACK_BUCKETS chains */
     struct stack_memory memory;
     uint32_t last_id;
+    struct stack_entry *_Atomic last; /* by place, of the last call; NULL = it is not known by place */
 };
 
 /* Where the walk may look, and where programs begin: frames outside main and thread functions are not kept. */
@@ -50,6 +53,11 @@ uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const 
                           const void *return_address, const void *frame_address);
 /* The number of a stack that somebody else walked. */
 uint32_t stacks_intern(struct stack_table *table, struct spool *spool, const struct stack_walk *walk);
+/* For the helper: where the return addresses of the thread's last MPI call stood on its stack, from the inside out.
+ * What the thread does meanwhile may make some of it wrong. */
+void stacks_tell_known(struct stack_table *table, struct unwind_known *known);
+/* The innermost of these places; 0 = none is known. Signal-safe. */
+uint64_t stacks_last_slot(struct stack_table *table);
 /* Walks on from `frame`, which is not itself kept; appends to `walk`. */
 void stacks_walk(struct stack_walk *walk, struct unwind_frame *frame, const struct unwind_stack *stack);
 /* Looks up what marks the outermost frames. Once, before any walk. */
@@ -87,8 +95,10 @@ static inline uint32_t stacks_find(struct stack_table *table, struct spool *spoo
 {
     uint64_t ra = (uint64_t)(uintptr_t)return_address, fa = (uint64_t)(uintptr_t)frame_address;
     for (struct stack_entry *e = table->by_place[stacks_bucket(ra, fa)]; e; e = e->next)
-        if (e->key[0] == ra && e->key[1] == fa && stacks_is_same(e))
+        if (e->key[0] == ra && e->key[1] == fa && stacks_is_same(e)) {
+            atomic_store_explicit(&table->last, e, memory_order_release);
             return e->id;
+        }
     return stacks_find_slow(table, spool, bounds, return_address, frame_address);
 }
 _Static_assert(STACK_BUCKETS == 1 << (64 - 55), "stacks_bucket yields a bucket");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One step up the stack. The full frame description of an address (cfi.c) is boiled down to a rule of 24 bytes where it
+ * One step up the stack. The full frame description of an address (cfi.c) is boiled down to a rule of 40 bytes where it
  * has the usual form (CFA = register + offset, or one load for realigned frames; callee-saved registers at offsets from
  * the CFA) and kept in `rules`; the unusual ones (signal frames, the linkage table) are interpreted each time.
  *
@@ -10,7 +10,9 @@
  */
 #include "wrap/record/stack/unwind.h"
 #include "wrap/record/process/signals.h"
+#include "wrap/record/stack/call_site.h"
 #include "wrap/record/stack/cfi.h"
+#include "wrap/record/stack/search.h"
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -34,6 +36,7 @@ struct rule {
     bool cfa_is_loaded;     /* CFA = *(register + cfa_offset) + cfa_after */
     int16_t saved[N_SAVED]; /* words from the CFA, or IS_SAME */
     int32_t cfa_offset, cfa_after;
+    struct unwind_place place; /* of the address that follows */
 };
 enum { RULE_WORDS = sizeof(struct rule) / sizeof(uint64_t) };
 _Static_assert(sizeof(struct rule) % sizeof(uint64_t) == 0, "a rule is copied word by word");
@@ -100,6 +103,7 @@ struct search {
     struct cfi_module module;
     bool found;
     struct cfi_row row;
+    uint64_t callee; /* of the call that ends with the byte at `pc` */
 };
 
 static int search_module(struct dl_phdr_info *info, size_t size, void *context)
@@ -128,6 +132,7 @@ static int search_module(struct dl_phdr_info *info, size_t size, void *context)
     }
     search->module.bias = info->dlpi_addr;
     search->found = cfi_find(&search->module, search->pc, &search->row);
+    search->callee = call_site_target(info, search->pc + 1);
     return 1;
 }
 
@@ -257,8 +262,10 @@ static struct rule rule_of(uint64_t pc)
         rule = boil_down(&search.row);
     else
         rule = (struct rule){.kind = search.is_code ? RULE_POINTERS : RULE_OUTSIDE};
-    if (search.is_code)
+    if (search.is_code) {
+        rule.place = (struct unwind_place){search.callee, search.found ? search.row.function : 0};
         rule_keep(key, &rule);
+    }
     unlock_rules(&before);
     return rule;
 }
@@ -266,6 +273,13 @@ static struct rule rule_of(uint64_t pc)
 bool unwind_is_code(uint64_t pc)
 {
     return rule_of(pc).kind != RULE_OUTSIDE;
+}
+
+bool unwind_place(uint64_t return_address, struct unwind_place *place)
+{
+    struct rule rule = rule_of(return_address - 1);
+    *place = rule.place;
+    return rule.kind != RULE_OUTSIDE;
 }
 
 static bool known(const struct unwind_frame *frame, unsigned reg)
@@ -440,11 +454,13 @@ enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_s
     case RULE_FULL:
         result = step_full(frame, stack, pc, slot);
         break;
-    case RULE_OUTSIDE:
-        result = is_trampoline(frame) ? step_trampoline(frame, stack, slot) : step_pointers(frame, stack, slot);
-        break;
     default:
-        result = step_pointers(frame, stack, slot);
+        if (rule.kind == RULE_OUTSIDE && is_trampoline(frame))
+            result = step_trampoline(frame, stack, slot);
+        else if (search_caller(frame, stack, slot))
+            result = UNWIND_FRAME;
+        else
+            result = step_pointers(frame, stack, slot);
         break;
     }
     return result == UNWIND_FRAME && frame->reg[UNWIND_PC] == 0 ? UNWIND_END : result;

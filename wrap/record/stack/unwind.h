@@ -32,7 +32,23 @@ struct unwind_frame {
 struct unwind_stack {
     uint64_t low, high;
     const unsigned char *bytes;
+    struct stack_pages *beyond;       /* from `high` on, what is there at present; NULL = nothing */
+    const struct unwind_known *known; /* not NULL: what called code without frame information is searched (search.h) */
 };
+
+/* Places of the stack that certainly hold return addresses, in rising order; the innermost may have ended. */
+enum { UNWIND_MAX_FRAMES = 128 };
+struct unwind_known {
+    unsigned n;
+    uint64_t slot[UNWIND_MAX_FRAMES];
+};
+static inline bool unwind_is_known(const struct unwind_known *known, uint64_t slot)
+{
+    for (unsigned i = 0; i < known->n && known->slot[i] <= slot; i++)
+        if (known->slot[i] == slot)
+            return true;
+    return false;
+}
 
 enum unwind_result {
     UNWIND_FRAME, /* moved to the caller */
@@ -65,6 +81,12 @@ enum unwind_result unwind_step(struct unwind_frame *frame, const struct unwind_s
 void unwind_forget(void);
 /* True when `pc` lies in the code of a loaded module. */
 bool unwind_is_code(uint64_t pc);
+/* What is known of a return address: the call before it (call_site.h), and where the function that it lies in begins; 0
+ * = there is no frame information. False when it lies in no module. */
+struct unwind_place {
+    uint64_t callee, function;
+};
+bool unwind_place(uint64_t return_address, struct unwind_place *place);
 /* Around fork(), so that a child never inherits a taken lock. */
 void unwind_before_fork(void);
 void unwind_after_fork(void);

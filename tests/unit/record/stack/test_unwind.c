@@ -55,7 +55,7 @@ static __attribute__((noinline)) void walk_live(void)
     struct unwind_frame frame = start_here();
     unwind_here(&frame);
     uint64_t sp = frame.reg[UNWIND_SP];
-    struct unwind_stack stack = {sp, stack_end(), (const unsigned char *)(uintptr_t)sp};
+    struct unwind_stack stack = {.low = sp, .high = stack_end(), .bytes = (const unsigned char *)(uintptr_t)sp};
     walked.n = 0;
     walked.flags = 0;
     stacks_walk(&walked, &frame, &stack);
@@ -72,7 +72,7 @@ static __attribute__((noinline)) void walk_copy(void)
     uint64_t sp = frame.reg[UNWIND_SP];
     size_t n = stack_end() - sp < sizeof copy ? (stack_end() - sp) & ~(size_t)7 : sizeof copy;
     copy_stack(copy, sp, n);
-    struct unwind_stack stack = {sp, sp + n, copy};
+    struct unwind_stack stack = {.low = sp, .high = sp + n, .bytes = copy};
     walked.n = 0;
     walked.flags = 0;
     stacks_walk(&walked, &frame, &stack);
@@ -222,7 +222,7 @@ static void test_short_window(void **state)
     for (size_t n = 0; n <= sizeof copy; n += 8) {
         struct unwind_frame innermost = frame;
         copy_stack(copy, sp, n);
-        struct unwind_stack stack = {sp, sp + n, copy};
+        struct unwind_stack stack = {.low = sp, .high = sp + n, .bytes = copy};
         struct stack_walk walk = {.n = 0};
         stacks_walk(&walk, &innermost, &stack);
         assert_int_equal(walk.flags, WW_STACK_CUT);
@@ -237,7 +237,7 @@ static void test_trampoline(void **state)
 {
     (void)state;
     uint64_t top[2] = {(uint64_t)(uintptr_t)test_short_window + 1, 0}, low = (uint64_t)(uintptr_t)top, slot = 0;
-    struct unwind_stack stack = {low, low + sizeof top, (const unsigned char *)top};
+    struct unwind_stack stack = {.low = low, .high = low + sizeof top, .bytes = (const unsigned char *)top};
     struct unwind_frame frame = {.valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP, .interrupted = true};
     frame.reg[UNWIND_PC] = low + 4096;
     frame.reg[UNWIND_SP] = low;
@@ -275,7 +275,7 @@ static void test_garbage(void **state)
             *(i < 512 ? &words[i] : &frame.reg[i - 512]) = value;
         }
         frame.reg[UNWIND_SP] = low + (random & 0xff8);
-        struct unwind_stack stack = {low, low + sizeof words, (const unsigned char *)words};
+        struct unwind_stack stack = {.low = low, .high = low + sizeof words, .bytes = (const unsigned char *)words};
         struct stack_walk walk = {.n = 0};
         stacks_walk(&walk, &frame, &stack);
         assert_true(walk.n <= STACK_MAX_FRAMES);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The call instruction that ends at an address: is there one, and where does it lead?
+ *
+ * Understood are the direct call, and the indirect one through a register or memory; the stub of a linkage table and a
+ * call through a global offset table are followed to the function that the loader found. x86-64 instructions are not
+ * self-synchronising: bytes that only look like a call are taken for one.
+ */
+#pragma once
+#include <link.h>
+#include <stdint.h>
+
+enum { CALL_SITE_NONE = 0, CALL_SITE_INDIRECT = 1 };
+/* Where the call goes that ends before `return_address`, an address in `module`; CALL_SITE_INDIRECT = that cannot be
+ * told, CALL_SITE_NONE = there is no call. Nothing but readable segments of the module is read. */
+uint64_t call_site_target(const struct dl_phdr_info *module, uint64_t return_address);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wrap/record/stack/search.h"
+#include "wrap/record/stack/call_site.h"
+#include "wrap/record/stack/cfi.h"
+#include <link.h>
+
+enum { WORD = 8, SAVED_WORDS = 8, MAX_PARTS = 1024 };
+
+/* Where code is, in order of address, as of the loader's counters. */
+static struct {
+    struct part {
+        uint64_t low, high;
+    } part[MAX_PARTS];
+    unsigned n; /* MAX_PARTS: there may be more, and nothing is searched */
+    unsigned long long n_adds, n_subs;
+} code;
+
+static int add_parts(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    for (int i = 0; i < info->dlpi_phnum && code.n < MAX_PARTS; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        struct part part = {info->dlpi_addr + p->p_vaddr, info->dlpi_addr + p->p_vaddr + p->p_memsz};
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+            continue;
+        unsigned at = code.n++;
+        for (; at > 0 && code.part[at - 1].low > part.low; at--)
+            code.part[at] = code.part[at - 1];
+        code.part[at] = part;
+    }
+    return 0;
+}
+
+static int see_change(struct dl_phdr_info *info, size_t size, void *context)
+{
+    bool *is_changed = context;
+    (void)size;
+    *is_changed = info->dlpi_adds != code.n_adds || info->dlpi_subs != code.n_subs;
+    code.n_adds = info->dlpi_adds;
+    code.n_subs = info->dlpi_subs;
+    return 1;
+}
+
+static bool list_code(void)
+{
+    bool is_changed = false;
+    dl_iterate_phdr(see_change, &is_changed);
+    if (is_changed) {
+        code.n = 0;
+        dl_iterate_phdr(add_parts, NULL);
+    }
+    return code.n < MAX_PARTS;
+}
+
+static bool is_in_code(uint64_t address)
+{
+    unsigned low = 0, high = code.n;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (code.part[middle].high <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < code.n && address >= code.part[low].low;
+}
+
+/* Does the call that returns to `frame`, from the function that begins at `callee` (0 = unknown), say what it must? */
+static bool call_agrees(const struct unwind_frame *frame, uint64_t callee, struct unwind_place *place)
+{
+    if (!unwind_place(frame->reg[UNWIND_PC], place) || place->callee == CALL_SITE_NONE)
+        return false;
+    return callee == 0 || place->callee == CALL_SITE_INDIRECT || place->callee == callee;
+}
+
+/* From `frame`, whose return address was read at `slot`. */
+static bool arrives(struct unwind_frame frame, const struct unwind_stack *stack, const struct unwind_known *known,
+                    uint64_t slot)
+{
+    uint64_t callee = 0;
+    for (unsigned i = 0; i < UNWIND_MAX_FRAMES; i++) {
+        struct unwind_place place = {0, 0};
+        if (!frame.interrupted && !call_agrees(&frame, callee, &place))
+            return false;
+        if (unwind_is_known(known, slot))
+            return true;
+        callee = place.function;
+        if (unwind_step(&frame, stack, &slot) != UNWIND_FRAME)
+            return false;
+    }
+    return false;
+}
+
+/* With the frame pointer as it is, then with each of the last words that were pushed before the kernel began. */
+static bool is_proved(struct unwind_frame *frame, const struct unwind_stack *stack, const struct unwind_known *known,
+                      uint64_t slot)
+{
+    uint64_t saved;
+    if (arrives(*frame, stack, known, slot))
+        return true;
+    for (uint64_t at = slot - WORD; at >= stack->low && slot - at <= SAVED_WORDS * WORD; at -= WORD) {
+        if (!cfi_read_stack(stack, at, &saved) || saved <= slot || saved % WORD != 0)
+            continue;
+        frame->reg[UNWIND_BP] = saved;
+        frame->valid |= 1u << UNWIND_BP;
+        if (arrives(*frame, stack, known, slot))
+            return true;
+    }
+    return false;
+}
+
+bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
+{
+    struct unwind_stack quiet = *stack;
+    struct unwind_place place;
+    uint64_t sp = frame->reg[UNWIND_SP], value;
+    if (!stack->known || !(frame->valid & 1u << UNWIND_SP) || sp % WORD != 0 || !list_code())
+        return false;
+    quiet.known = NULL;
+    for (uint64_t at = sp; at < stack->high && cfi_read_stack(stack, at, &value); at += WORD) {
+        if (!is_in_code(value) || !unwind_place(value, &place) || place.callee == CALL_SITE_NONE)
+            continue;
+        struct unwind_frame caller = *frame;
+        caller.reg[UNWIND_PC] = value;
+        caller.reg[UNWIND_SP] = at + WORD;
+        caller.interrupted = false;
+        if (!is_proved(&caller, &quiet, stack->known, at))
+            continue;
+        *frame = caller;
+        *slot = at;
+        return true;
+    }
+    return false;
+}
