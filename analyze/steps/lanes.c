@@ -51,6 +51,7 @@ static void lane_begin(struct lanes *lanes, uint32_t location)
     *lane = (struct lane){.rank = lanes->trace->locations[location].rank,
                           .is_worker = lane->is_worker,
                           .context = TRACE_NONE,
+                          .left_context = TRACE_NONE,
                           .frame = TRACE_NONE,
                           .site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE),
                           .next_worker = TRACE_NONE,
@@ -107,19 +108,44 @@ void lanes_release(struct lanes *lanes)
     vec_free(lanes->rank_lane);
     vec_free(lanes->rank_workers);
     vec_free(lanes->rank_is_off);
+    vec_release(&lanes->is_part);
 }
 
-/* Recorders that see nothing but MPI put one or two regions of their own around everything; those say nothing. */
+/*
+ * Recorders that see nothing but MPI put a region or two of their own around everything; those say nothing. A region
+ * says something when its source is known, when it was entered after the first call of MPI, or left before the last one
+ * but MPI_Finalize; and so do regions inside it. That is learned in the first reading.
+ */
 static bool context_is_told(const struct lanes *lanes, uint32_t at)
 {
-    if (at == TRACE_NONE)
-        return false;
     const struct trace *trace = lanes->trace;
-    const struct context *context = sites_context_at(lanes->sites, at);
-    const struct trace_region *region = context->region < trace->n_regions ? &trace->regions[context->region] : NULL;
-    if (region && region->file && region->line_first)
-        return true;
-    return context->parent != TRACE_NONE && sites_context_at(lanes->sites, context->parent)->parent != TRACE_NONE;
+    for (bool is_inner = true; at != TRACE_NONE; is_inner = false) {
+        const struct context *context = sites_context_at(lanes->sites, at);
+        const struct trace_region *region =
+            context->region < trace->n_regions ? &trace->regions[context->region] : NULL;
+        if (is_inner && region && region->file && region->line_first)
+            return true;
+        if (at < lanes->is_part.n && lanes->is_part.at[at])
+            return true;
+        at = context->parent;
+    }
+    return false;
+}
+
+static void context_is_part(struct lanes *lanes, uint32_t at)
+{
+    if (at == TRACE_NONE)
+        return;
+    if (at >= lanes->is_part.n)
+        vec_resize(&lanes->is_part, at + 1);
+    lanes->is_part.at[at] = true;
+}
+
+/* Of regions left one after the other the outermost is enough. */
+static void lane_goes_on(struct lanes *lanes, struct lane *lane)
+{
+    context_is_part(lanes, lane->left_context);
+    lane->left_context = TRACE_NONE;
 }
 
 /* Charges the time since the last mark to the user region the location is in. Otherwise nothing is known. */
@@ -225,6 +251,8 @@ static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     uint32_t context = sites_context(lanes->sites, event->frame);
+    if (lanes->trace->regions[event->region].class != WW_FINALIZE)
+        lane_goes_on(lanes, lane);
     lane_mark_path(lanes, lane, event->time_ns);
     lane->site = sites_put(lanes->sites, context == TRACE_NONE ? lane->context : context, event->region);
     lane_become_caller(lane);
@@ -246,8 +274,11 @@ static enum lane_news lane_enter(struct lanes *lanes, struct lane *lane, const s
     }
     if (event->region < lanes->trace->n_regions && lanes->trace->regions[event->region].is_mpi)
         return lane_enter_mpi(lanes, lane, event);
+    lane_goes_on(lanes, lane);
     lane_mark_path(lanes, lane, event->time_ns);
     lane->context = sites_enter(lanes->sites, lane->context, event->region);
+    if (!sites_is_start(lanes->sites, lane->stretch.from))
+        context_is_part(lanes, lane->context);
     return LANE_NOTHING;
 }
 
@@ -260,6 +291,7 @@ static enum lane_news lane_leave(struct lanes *lanes, struct lane *lane, const s
         return LANE_LEFT;
     }
     lane_mark_path(lanes, lane, event->time_ns);
+    lane->left_context = lane->context;
     if (lane->context != TRACE_NONE)
         lane->context = sites_context_at(lanes->sites, lane->context)->parent;
     return LANE_NOTHING;

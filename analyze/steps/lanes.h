@@ -47,6 +47,7 @@ struct lane {
     bool is_worker;
     uint32_t depth;               /* of regions entered since MPI was, MPI's included; 0 = outside MPI */
     uint32_t context;             /* of user regions entered */
+    uint32_t left_context;        /* the outermost one left since the last was entered, or MPI; TRACE_NONE */
     uint32_t region, site, frame; /* of the present or last MPI call */
     uint64_t enter_ns;
     uint64_t off_since_ns; /* 0 = on a CPU */
@@ -72,6 +73,7 @@ struct lanes {
     uint32_t *rank_lane;    /* main thread's location of each rank */
     uint32_t *rank_workers; /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
     bool *rank_is_off;      /* the program has switched recording off there */
+    VEC(bool) is_part;      /* by context: it is not around all of a location's calls of MPI */
 };
 
 enum lane_news {
