@@ -13,6 +13,7 @@
 #include "analyze/blame/causes.h"
 #include "analyze/blame/classes.h"
 #include "analyze/blame/efficiency.h"
+#include "analyze/blame/ranks.h"
 #include "analyze/blame/gains.h"
 #include "analyze/profile/details.h"
 #include "analyze/profile/profile.h"
@@ -141,6 +142,7 @@ static void find_causes(struct passes *passes, struct analysis *analysis)
     sites_write(&input, &passes->measures, analysis);
     efficiency_critical_path(&passes->replay, &passes->critical);
     efficiency_write(analysis, &passes->replay, &passes->pools, &passes->critical);
+    ranks_write(&input, &passes->measures, &passes->critical, analysis);
     causes_find(&(struct causes_input){.analysis = analysis,
                                        .classes = &passes->classes,
                                        .sites = &passes->sites,

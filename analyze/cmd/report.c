@@ -14,7 +14,7 @@
 
 struct options {
     const char *path; /* NULL = the newest run here */
-    bool is_json, by_space, list_sites, list_routines, only_causing, has_top;
+    bool is_json, by_space, list_sites, list_ranks, list_critical, list_routines, only_causing, has_top;
     const char *routine;  /* NULL = none */
     uint32_t cause, site; /* from 1; 0 = none */
     struct report_options text;
@@ -28,6 +28,8 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
                             "  --top N           show N causes (default 5; 0 = all), sites or routines (20)\n"
                             "  --cause N         show cause N: its ranks, sites, classes and steps\n"
                             "  --sites           list the MPI calls at which ranks wait\n"
+                            "  --ranks           where the time of each rank went, and who waits for whom\n"
+                            "  --critical        the critical path, and what of it is imbalance\n"
                             "  --site N          show site N: who waits there, why, its classes and steps\n"
                             "  --routines        list routines by the time spent in them and in what they\n"
                             "                    call (gprof's profile)\n"
@@ -56,6 +58,8 @@ enum {
     OPT_TOP = 256,
     OPT_CAUSE,
     OPT_SITES,
+    OPT_RANKS,
+    OPT_CRITICAL,
     OPT_SITE,
     OPT_ROUTINES,
     OPT_ROUTINE,
@@ -70,6 +74,8 @@ static const struct option long_options[] = {
     {"top", required_argument, NULL, OPT_TOP},
     {"cause", required_argument, NULL, OPT_CAUSE},
     {"sites", no_argument, NULL, OPT_SITES},
+    {"ranks", no_argument, NULL, OPT_RANKS},
+    {"critical", no_argument, NULL, OPT_CRITICAL},
     {"site", required_argument, NULL, OPT_SITE},
     {"routines", no_argument, NULL, OPT_ROUTINES},
     {"routine", required_argument, NULL, OPT_ROUTINE},
@@ -100,6 +106,12 @@ static void parse_option(struct options *options, int option)
         break;
     case OPT_CAUSE:
         options->cause = option_number("cause", optarg, 1);
+        break;
+    case OPT_RANKS:
+        options->list_ranks = true;
+        break;
+    case OPT_CRITICAL:
+        options->list_critical = true;
         break;
     case OPT_SITES:
         options->list_sites = true;
@@ -137,8 +149,8 @@ static void parse_option(struct options *options, int option)
 /* How many things the text report is to show instead of its overview. JSON has room for several. */
 static int n_views(const struct options *options)
 {
-    return (options->cause > 0) + (options->site > 0) + options->list_sites + options->list_routines +
-           (options->routine != NULL) + options->by_space;
+    return (options->cause > 0) + (options->site > 0) + options->list_sites + options->list_ranks +
+           options->list_critical + options->list_routines + (options->routine != NULL) + options->by_space;
 }
 
 static struct options parse(int argc, char **argv)
@@ -150,7 +162,8 @@ static struct options parse(int argc, char **argv)
     if (options.only_causing && !options.list_routines && !options.routine)
         die("--causing goes with --routines or --routine NAME");
     if (!options.is_json && n_views(&options) > 1)
-        die("give one of --cause, --sites, --site, --routines, --routine and --by space at a time");
+        die("give one of --cause, --sites, --site, --ranks, --critical, --routines, --routine and --by space at a "
+            "time");
     options.path = option_run(argc, argv);
     return options;
 }
@@ -209,6 +222,10 @@ static int print(const struct options *options, const struct analysis *analysis)
         report_cause(stdout, analysis, options->cause - 1, &options->text);
     else if (options->site)
         report_site(stdout, analysis, options->site - 1, &options->text);
+    else if (options->list_ranks)
+        report_ranks(stdout, analysis, &options->text);
+    else if (options->list_critical)
+        report_critical(stdout, analysis, &options->text);
     else if (options->list_sites)
         report_sites(stdout, analysis, &options->text);
     else

@@ -242,6 +242,14 @@ static json_t *json_by_rank(struct json *json)
         const struct trace_location *location = ending_main_thread(analysis->trace, rank);
         json_t *object = json_pack("{s:i, s:o}", "rank", (int)rank, "waiting_ns",
                                    json_ns(analysis->rank_waiting_ns ? analysis->rank_waiting_ns[rank] : 0));
+        if (analysis->ranks) {
+            const struct rank_summary *summary = &analysis->ranks[rank];
+            json_object_update_new(
+                object, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "caused_ns", json_ns(summary->caused_ns),
+                                  "compute_ns", json_ns(summary->compute_ns), "transfer_ns",
+                                  json_ns(summary->transfer_ns), "mpi_ns", json_ns(summary->mpi_ns), "descheduled_ns",
+                                  json_ns(summary->descheduled_ns), "blocked_ns", json_ns(summary->blocked_ns)));
+        }
         if (location) {
             json_object_set_new(object, "host", json_text(location->host));
             json_object_set_new(object, "end", json_string(ending_name(analysis->trace, location)));
@@ -266,6 +274,32 @@ static json_t *json_open_waits(struct json *json)
                                                (json_int_t)since_start(json->analysis, wait->since_ns)));
     }
     return waits;
+}
+
+/* Who made whom wait, pairs with a share of it. */
+static json_t *json_matrix(const struct wait_matrix *matrix)
+{
+    json_t *pairs = json_array();
+    for (uint32_t waiting = 0; waiting < matrix->n_groups; waiting++)
+        for (uint32_t late = 0; late < matrix->n_groups; late++) {
+            double ns = matrix->ns[(size_t)waiting * matrix->n_groups + late];
+            if (ns >= 0.5)
+                json_array_append_new(pairs, json_pack("[i, i, o]", (int)waiting, (int)late, json_ns(ns)));
+        }
+    return json_pack("{s:i, s:o}", "group_size", (int)matrix->group_size, "pairs", pairs);
+}
+
+static json_t *json_critical(struct json *json)
+{
+    json_t *steps = json_array();
+    for (uint32_t i = 0; i < json->analysis->n_critical; i++) {
+        const struct critical_step *step = &json->analysis->critical[i];
+        json_array_append_new(steps,
+                              json_pack("{s:o, s:o, s:o, s:i, s:o}", "name", json_step_name(json, step->step),
+                                        "on_path_ns", json_ns(step->on_path_ns), "mean_ns", json_ns(step->mean_ns),
+                                        "rank", (int)step->rank, "rank_ns", json_ns(step->rank_ns)));
+    }
+    return steps;
 }
 
 static json_t *json_deadlock(struct json *json)
@@ -334,6 +368,8 @@ static json_t *json_analysis(struct json *json)
     if (json->options->routines)
         json_object_set_new(object, "routines", json_routines(analysis, json->options->routines));
     json_object_set_new(object, "by_rank", json_by_rank(json));
+    json_object_set_new(object, "who_waits_for_whom", json_matrix(&json->analysis->matrix));
+    json_object_set_new(object, "critical_path", json_critical(json));
     json_object_set_new(object, "open_waits", json_open_waits(json));
     json_object_set_new(object, "deadlock", json_deadlock(json));
     json_object_set_new(object, "clocks", json_clocks(&trace->clocks));

@@ -26,7 +26,7 @@ enum wait_kind {
     WAIT_PROGRESS, /* a target outside MPI */
     WAIT_CREATE,
     WAIT_FINALIZE, /* at MPI_Finalize */
-    WAIT_IO,   /* collective file access */
+    WAIT_IO,       /* collective file access */
     WAIT_N_KINDS
 };
 const char *wait_kind_name(enum wait_kind kind); /* "wait at barrier", "late sender" ... */
@@ -178,6 +178,28 @@ struct efficiency {
     double parallel, load_balance, serialisation, transfer; /* POP, multiplicative; NAN when not defined */
 };
 
+/* Where the time of one rank went, as in struct efficiency, and what it made wait. */
+struct rank_summary {
+    double compute_ns, waiting_ns, transfer_ns, mpi_ns, descheduled_ns, blocked_ns, unrecorded_ns, ended_ns;
+    double caused_ns; /* of all waiting, what is blamed on it */
+};
+
+/* Who made whom wait. Ranks stand in groups of equal size, in order: a group is one rank unless there are many. */
+struct wait_matrix {
+    uint32_t n_groups, group_size; /* the last group may be smaller */
+    double *ns;                    /* [waiting group * n_groups + late group]; sums to waiting_ns */
+};
+
+/* A step that lies on the critical path, which determines the run time. */
+struct critical_step {
+    uint32_t step;
+    double on_path_ns;
+    double mean_ns;   /* that a rank spends in it over the run, on average; on_path_ns - mean_ns is its imbalance */
+    uint32_t rank;    /* that has most of it on the path ... */
+    double rank_ns;   /* ... and how much */
+    uint32_t n_ranks; /* that have some of it on the path */
+};
+
 /* One process fetches as many bytes from the same target again and again, a large part of the run (fetching.h). */
 struct repeated_fetch {
     const char *call; /* "MPI_Get halo.c:71" */
@@ -200,6 +222,10 @@ struct analysis {
     double waiting_ns;        /* Sigma over sites = Sigma over causes */
     double unexplained_ns;    /* part of the characterisations that does not add up (clock error), absolute, reported */
     double *rank_waiting_ns;  /* by rank */
+    struct rank_summary *ranks;
+    struct wait_matrix matrix;
+    struct critical_step *critical; /* by falling on_path_ns */
+    uint32_t n_critical;
     struct efficiency efficiency;
     struct profile profile;       /* of time */
     struct profile blame_profile; /* of waiting, at the routines that caused it */

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The run rank by rank (report --ranks): where the time of each went and what it made wait, ranks that are alike in one
+ * row; by host where there are several; who made whom wait. And the critical path (report --critical).
+ */
+#include "analyze/out/amount.h"
+#include "analyze/out/ending.h"
+#include "analyze/out/label.h"
+#include "analyze/out/page.h"
+#include "analyze/out/report.h"
+#include "wrap/base/vec.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two screens: what is rarer or smaller is counted, unless all is asked for. */
+enum { ROWS_MOST = 24, MATRIX_MOST = 8, PAIRS_MOST = 12, STEPS_MOST = 20 };
+/* Ranks whose shares differ by less than this, all states together, are alike. */
+static const double ALIKE = 0.1;
+
+enum state { COMPUTING, WAITING, TRANSFER, IN_MPI, DESCHEDULED, BLOCKED, OFF, N_STATES };
+
+/* Ranks in one row, in mean shares of their time. */
+struct alike {
+    uint32_t *ranks, n;
+    double share[N_STATES], caused_ns;
+    const char *host; /* NULL = several */
+};
+
+struct ranks {
+    struct arena arena;
+    struct page page;
+    struct label_book book;
+    const struct analysis *analysis;
+    VEC(struct alike) rows;
+};
+
+static void shares_of(const struct analysis *analysis, uint32_t rank, double *share)
+{
+    const struct rank_summary *summary = &analysis->ranks[rank];
+    const double ns[N_STATES] = {[COMPUTING] = summary->compute_ns,
+                                 [WAITING] = summary->waiting_ns,
+                                 [TRANSFER] = summary->transfer_ns,
+                                 [IN_MPI] = summary->mpi_ns,
+                                 [DESCHEDULED] = summary->descheduled_ns,
+                                 [BLOCKED] = summary->blocked_ns,
+                                 [OFF] = summary->unrecorded_ns + summary->ended_ns};
+    double all_ns = 0;
+    for (int state = 0; state < N_STATES; state++)
+        all_ns += ns[state];
+    for (int state = 0; state < N_STATES; state++)
+        share[state] = all_ns > 0 ? ns[state] / all_ns : 0;
+}
+
+static bool is_alike(const struct analysis *analysis, const struct alike *row, const double *share, double caused_ns)
+{
+    double differs = 0, all_ns = analysis->waiting_ns > 0 ? analysis->waiting_ns : 1;
+    for (int state = 0; state < N_STATES; state++)
+        differs += fabs(row->share[state] / row->n - share[state]);
+    return differs + fabs(row->caused_ns / row->n - caused_ns) / all_ns < ALIKE;
+}
+
+/* Each rank joins the first row that it is like; few ranks have a row each. */
+static void rows_make(struct ranks *ranks, bool each)
+{
+    const struct analysis *analysis = ranks->analysis;
+    for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
+        double share[N_STATES], caused_ns = analysis->ranks[rank].caused_ns;
+        const struct trace_location *location = ending_main_thread(analysis->trace, rank);
+        const char *host = location ? location->host : NULL;
+        struct alike *row = NULL;
+        shares_of(analysis, rank, share);
+        for (size_t i = 0; !each && !row && i < ranks->rows.n; i++)
+            if (is_alike(analysis, &ranks->rows.at[i], share, caused_ns))
+                row = &ranks->rows.at[i];
+        if (!row) {
+            row = vec_push(&ranks->rows);
+            row->ranks = arena_array(&ranks->arena, uint32_t, each ? 1 : analysis->trace->n_ranks);
+            row->host = host;
+        }
+        if (row->host && (!host || strcmp(row->host, host)))
+            row->host = NULL;
+        row->ranks[row->n++] = rank;
+        row->caused_ns += caused_ns;
+        for (int state = 0; state < N_STATES; state++)
+            row->share[state] += share[state];
+    }
+}
+
+static int by_falling_cause(const void *a, const void *b)
+{
+    const struct alike *left = a, *right = b;
+    double difference = left->caused_ns / left->n - right->caused_ns / right->n;
+    if (difference != 0)
+        return difference > 0 ? -1 : 1;
+    return (left->ranks[0] > right->ranks[0]) - (left->ranks[0] < right->ranks[0]);
+}
+
+static const struct alike *row_at(const void *data, unsigned row)
+{
+    return &((const struct ranks *)data)->rows.at[row];
+}
+
+static const char *cell_ranks(struct arena *arena, const void *data, unsigned row)
+{
+    const struct alike *alike = row_at(data, row);
+    const char *text = amount_ranks(arena, alike->ranks, alike->n);
+    return alike->n > 2 ? arena_printf(arena, "%u ranks: %s", alike->n, strchr(text, ' ') + 1) : text;
+}
+
+static const char *cell_host(struct arena *arena, const void *data, unsigned row)
+{
+    (void)arena;
+    const struct alike *alike = row_at(data, row);
+    return alike->host ? alike->host : "several";
+}
+
+static const char *share_text(struct arena *arena, const struct alike *row, enum state state)
+{
+    double share = row->share[state] / row->n;
+    return share > 0 ? arena_strdup(arena, amount_share(share).text) : "";
+}
+
+#define CELL_SHARE(name, state)                                                                                        \
+    static const char *name(struct arena *arena, const void *data, unsigned row)                                       \
+    {                                                                                                                  \
+        return share_text(arena, row_at(data, row), state);                                                            \
+    }
+CELL_SHARE(cell_computing, COMPUTING)
+CELL_SHARE(cell_waiting, WAITING)
+CELL_SHARE(cell_transfer, TRANSFER)
+CELL_SHARE(cell_in_mpi, IN_MPI)
+CELL_SHARE(cell_descheduled, DESCHEDULED)
+CELL_SHARE(cell_blocked, BLOCKED)
+CELL_SHARE(cell_off, OFF)
+
+static const char *cell_caused(struct arena *arena, const void *data, unsigned row)
+{
+    const struct alike *alike = row_at(data, row);
+    double ns = alike->caused_ns / alike->n;
+    if (!(ns > 0))
+        return "";
+    return arena_printf(arena, "%s%s", amount_duration(ns).text, alike->n > 1 ? " each" : "");
+}
+
+/* One letter a state, so that it reads without colour and in any terminal: "cccccwwwwwt". */
+static const char *cell_bar(struct arena *arena, const void *data, unsigned row)
+{
+    enum { COLUMNS = 16 };
+    static const char letters[N_STATES] = {'c', 'w', 't', 'm', 'd', 'b', ' '};
+    const struct alike *alike = row_at(data, row);
+    char *bar = arena_alloc(arena, COLUMNS + 1), *end = bar;
+    double sum = 0;
+    for (int state = 0; state < N_STATES; state++) {
+        sum += alike->share[state] / alike->n;
+        while (end - bar < (long)lround(sum * COLUMNS) && end - bar < COLUMNS)
+            *end++ = letters[state];
+    }
+    *end = 0;
+    return bar;
+}
+
+static bool has_one_host(const struct ranks *ranks)
+{
+    for (size_t i = 0; i < ranks->rows.n; i++)
+        if (!ranks->rows.at[i].host ||
+            strcmp(ranks->rows.at[i].host, ranks->rows.at[0].host ? ranks->rows.at[0].host : ""))
+            return false;
+    return true;
+}
+
+static void print_rows(struct ranks *ranks, unsigned n_most)
+{
+    struct page_column columns[] = {
+        {"rank", PAGE_LEFT, cell_ranks},
+        {"host", PAGE_LEFT, cell_host},
+        {"computing", PAGE_RIGHT, cell_computing},
+        {"waiting", PAGE_RIGHT, cell_waiting},
+        {"transfer", PAGE_RIGHT, cell_transfer},
+        {"in MPI", PAGE_RIGHT, cell_in_mpi},
+        {"descheduled", PAGE_RIGHT, cell_descheduled},
+        {"blocked", PAGE_RIGHT, cell_blocked},
+        {"not recorded", PAGE_RIGHT, cell_off},
+        {"made wait", PAGE_RIGHT, cell_caused},
+        {"its time", PAGE_LEFT, cell_bar},
+    };
+    unsigned n = sizeof columns / sizeof *columns, n_rows = (unsigned)ranks->rows.n;
+    if (has_one_host(ranks))
+        memmove(&columns[1], &columns[2], (--n - 1) * sizeof *columns);
+    if (n_most && n_rows > n_most)
+        n_rows = n_most;
+    page_table(&ranks->page, &(struct page_table){.columns = columns, .n_columns = n, .n_rows = n_rows, .data = ranks});
+    if (n_rows < ranks->rows.n)
+        page_line(&ranks->page, "and %zu more rows (--all)", ranks->rows.n - n_rows);
+}
+
+/* "rank 3", or "ranks 8-15" of a group. */
+static const char *group_text(struct arena *arena, const struct analysis *analysis, uint32_t group)
+{
+    uint32_t size = analysis->matrix.group_size, first = group * size, last = first + size - 1;
+    if (last >= analysis->trace->n_ranks)
+        last = analysis->trace->n_ranks - 1;
+    return first == last ? arena_printf(arena, "rank %u", first) : arena_printf(arena, "ranks %u-%u", first, last);
+}
+
+struct pair {
+    uint32_t waiting, late;
+    double ns;
+};
+
+static int pair_compare(const void *a, const void *b)
+{
+    const struct pair *left = a, *right = b;
+    if (left->ns != right->ns)
+        return left->ns > right->ns ? -1 : 1;
+    if (left->waiting != right->waiting)
+        return left->waiting < right->waiting ? -1 : 1;
+    return (left->late > right->late) - (left->late < right->late);
+}
+
+static void print_matrix(struct ranks *ranks)
+{
+    const struct wait_matrix *matrix = &ranks->analysis->matrix;
+    enum { FIRST = 12, COLUMN = 11 };
+    page_line(&ranks->page, "who waits (rows) for whom (columns)");
+    page_tab(&ranks->page, FIRST);
+    for (uint32_t late = 0; late < matrix->n_groups; late++)
+        page_put(&ranks->page, "%*s", COLUMN, group_text(&ranks->arena, ranks->analysis, late));
+    page_end(&ranks->page);
+    for (uint32_t waiting = 0; waiting < matrix->n_groups; waiting++) {
+        page_put(&ranks->page, "%s", group_text(&ranks->arena, ranks->analysis, waiting));
+        page_tab(&ranks->page, FIRST);
+        for (uint32_t late = 0; late < matrix->n_groups; late++) {
+            double ns = matrix->ns[(size_t)waiting * matrix->n_groups + late];
+            page_put(&ranks->page, "%*s", COLUMN, ns > 0.5 ? amount_duration(ns).text : "-");
+        }
+        page_end(&ranks->page);
+    }
+}
+
+static void print_pairs(struct ranks *ranks, unsigned n_most)
+{
+    const struct wait_matrix *matrix = &ranks->analysis->matrix;
+    VEC(struct pair) pairs = {0};
+    for (uint32_t waiting = 0; waiting < matrix->n_groups; waiting++)
+        for (uint32_t late = 0; late < matrix->n_groups; late++) {
+            double ns = matrix->ns[(size_t)waiting * matrix->n_groups + late];
+            if (ns > 0.5)
+                *vec_push(&pairs) = (struct pair){waiting, late, ns};
+        }
+    if (pairs.n)
+        qsort(pairs.at, pairs.n, sizeof *pairs.at, pair_compare);
+    size_t n = n_most && pairs.n > n_most ? n_most : pairs.n;
+    for (size_t i = 0; i < n; i++)
+        page_line(&ranks->page, "%s wait%s %s for %s, %s of all waiting",
+                  group_text(&ranks->arena, ranks->analysis, pairs.at[i].waiting), matrix->group_size > 1 ? "" : "s",
+                  amount_duration(pairs.at[i].ns).text, group_text(&ranks->arena, ranks->analysis, pairs.at[i].late),
+                  amount_share(pairs.at[i].ns / ranks->analysis->waiting_ns).text);
+    if (n < pairs.n)
+        page_line(&ranks->page, "and %zu more pairs (--all)", pairs.n - n);
+    vec_release(&pairs);
+}
+
+static struct ranks ranks_begin(FILE *out, const struct analysis *analysis, const struct report_options *options)
+{
+    struct ranks ranks = {.page = {.out = out, .width = options->width}, .analysis = analysis};
+    return ranks;
+}
+
+void report_ranks(FILE *out, const struct analysis *analysis, const struct report_options *options)
+{
+    struct ranks ranks = ranks_begin(out, analysis, options);
+    unsigned n_most = options->n_top ? ROWS_MOST : 0;
+    rows_make(&ranks, !n_most || analysis->trace->n_ranks <= MATRIX_MOST);
+    if (ranks.rows.n && analysis->trace->n_ranks > MATRIX_MOST)
+        qsort(ranks.rows.at, ranks.rows.n, sizeof *ranks.rows.at, by_falling_cause);
+    print_rows(&ranks, n_most);
+    page_paragraph(
+        &ranks.page, 0, 0,
+        "c computing, w waiting, t transfer, m inside MPI, d descheduled, b blocked; made wait: waiting of others that "
+        "is blamed on the rank");
+    if (analysis->waiting_ns > 0) {
+        page_end(&ranks.page);
+        if (analysis->matrix.n_groups <= MATRIX_MOST)
+            print_matrix(&ranks);
+        else
+            print_pairs(&ranks, n_most ? PAIRS_MOST : 0);
+    }
+    vec_release(&ranks.rows);
+    arena_release(&ranks.arena);
+}
+
+/* The critical path. */
+
+static const struct critical_step *critical_at(const void *data, unsigned row)
+{
+    return &((const struct ranks *)data)->analysis->critical[row];
+}
+
+static const char *cell_step(struct arena *arena, const void *data, unsigned row)
+{
+    const struct ranks *ranks = data;
+    struct label_book book = ranks->book;
+    book.arena = arena;
+    return label_step(&book, critical_at(data, row)->step);
+}
+
+static const char *cell_on_path(struct arena *arena, const void *data, unsigned row)
+{
+    return arena_strdup(arena, amount_duration(critical_at(data, row)->on_path_ns).text);
+}
+
+static const char *cell_of_run(struct arena *arena, const void *data, unsigned row)
+{
+    double wall_ns = ((const struct ranks *)data)->analysis->efficiency.wall_ns;
+    return arena_strdup(arena, amount_share(wall_ns > 0 ? critical_at(data, row)->on_path_ns / wall_ns : 0).text);
+}
+
+static const char *cell_imbalance(struct arena *arena, const void *data, unsigned row)
+{
+    double ns = critical_at(data, row)->on_path_ns - critical_at(data, row)->mean_ns;
+    return ns > 0.5 ? arena_strdup(arena, amount_duration(ns).text) : "";
+}
+
+static const char *cell_where(struct arena *arena, const void *data, unsigned row)
+{
+    const struct critical_step *step = critical_at(data, row);
+    if (step->n_ranks == 1)
+        return arena_printf(arena, "rank %u", step->rank);
+    return arena_printf(arena, "rank %u %s, %u more", step->rank, amount_share(step->rank_ns / step->on_path_ns).text,
+                        step->n_ranks - 1);
+}
+
+void report_critical(FILE *out, const struct analysis *analysis, const struct report_options *options)
+{
+    static const struct page_column columns[] = {
+        {"on the critical path", PAGE_WRAP, cell_step},
+        {"time", PAGE_RIGHT, cell_on_path},
+        {"of the run", PAGE_RIGHT, cell_of_run},
+        {"more than the mean", PAGE_RIGHT, cell_imbalance},
+        {"on", PAGE_LEFT, cell_where},
+    };
+    struct ranks ranks = ranks_begin(out, analysis, options);
+    ranks.book = (struct label_book){&ranks.arena, analysis, options->full_paths, !options->full_paths};
+    uint32_t n = options->n_top && analysis->n_critical > STEPS_MOST ? STEPS_MOST : analysis->n_critical;
+    page_table(&ranks.page,
+               &(struct page_table){
+                   .columns = columns, .n_columns = sizeof columns / sizeof *columns, .n_rows = n, .data = &ranks});
+    if (n < analysis->n_critical)
+        page_line(&ranks.page, "and %u more steps (--all)", analysis->n_critical - n);
+    page_paragraph(&ranks.page, 0, 0,
+                   "The critical path is the chain of work and messages that ends last: it is as long as the run. What "
+                   "it has of a step beyond the ranks' mean is lost to imbalance.");
+    arena_release(&ranks.arena);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rank by rank: where the time went, who made whom wait, and what the critical path is made of. */
+#include "tests/unit/scene/scene.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void assert_us(double ns, double us)
+{
+    if (fabs(ns / 1e3 - us) > 0.5)
+        fail_msg("%.1f us instead of %.1f us", ns / 1e3, us);
+}
+
+static double pair_ns(const struct scene *scene, uint32_t waiting, uint32_t late)
+{
+    const struct wait_matrix *matrix = &scene->analysis->matrix;
+    return matrix->ns[waiting * matrix->n_groups + late];
+}
+
+static const struct critical_step *critical_of(const struct scene *scene, const char *name)
+{
+    const struct analysis *analysis = scene->analysis;
+    for (uint32_t i = 0; i < analysis->n_critical; i++) {
+        const struct step *step = &analysis->steps[analysis->critical[i].step];
+        if (step->routine && !strcmp(step->routine, name))
+            return &analysis->critical[i];
+    }
+    fail_msg("%s is not on the critical path", name);
+    return NULL;
+}
+
+/* Rank 1 works 900 us before a barrier to which 0 comes at 100 us and 2 at 500 us; then rank 0 sends late to rank 2. */
+static void the_run_is_shared_out_by_rank(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    static const uint64_t work_us[] = {100, 900, 500};
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_work(scene, rank, "solve", work_us[rank]);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 900);
+    scene_work(scene, 0, "pack", 1200);
+    scene_send(scene, 0, 2, 1, 1200);
+    scene_receive(scene, 2, 0, 1, 1200);
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_us(analysis->ranks[0].waiting_ns, 800);
+    assert_us(analysis->ranks[1].waiting_ns, 0);
+    assert_us(analysis->ranks[2].waiting_ns, 400 + 300);
+    assert_us(analysis->ranks[0].caused_ns, 300);
+    assert_us(analysis->ranks[1].caused_ns, 800 + 400);
+    assert_us(pair_ns(scene, 0, 1), 800);
+    assert_us(pair_ns(scene, 2, 1), 400);
+    assert_us(pair_ns(scene, 2, 0), 300);
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < 9; i++)
+        sum_ns += analysis->matrix.ns[i];
+    assert_us(sum_ns, analysis->waiting_ns / 1e3);
+    /* The path: 900 us of rank 1, then 300 us of rank 0. */
+    const struct critical_step *solve = critical_of(scene, "solve"), *pack = critical_of(scene, "pack");
+    assert_us(solve->on_path_ns, 900);
+    assert_us(solve->mean_ns, 500);
+    assert_int_equal(solve->rank, 1);
+    assert_us(pack->on_path_ns, 300);
+    assert_us(pack->mean_ns, 100);
+    assert_int_equal(pack->rank, 0);
+    double path_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_critical; i++)
+        path_ns += analysis->critical[i].on_path_ns;
+    assert_us(path_ns, analysis->efficiency.wall_ns / 1e3);
+    scene_free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_run_is_shared_out_by_rank)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
