@@ -12,17 +12,24 @@ static const struct queue_of_calls *critical_lane(const struct replay *replay)
     return critical;
 }
 
-static double terms_outside_mpi(struct pools *pools, const struct sparse *terms)
+/* Of the critical path: outside MPI, and inside it without a CPU. */
+struct critical {
+    double outside_ns, absent_ns;
+};
+
+static struct critical critical_of(struct pools *pools, const struct sparse *terms)
 {
-    double outside_ns = 0;
+    struct critical critical = {0};
     for (size_t i = 0; i < terms->n; i++) {
         struct term single;
         struct shares shares = pools_expand(pools, (uint32_t)terms->at[i].key, &single);
-        uint32_t what = shares.n ? steps_key(pools->sites->steps, (uint32_t)shares.at[0].key)->what : WHAT_GAP;
-        bool is_mpi = what == WHAT_SITE || what == WHAT_WAIT;
-        outside_ns += is_mpi ? 0 : terms->at[i].ns;
+        const struct step_key *key = shares.n ? steps_key(pools->sites->steps, (uint32_t)shares.at[0].key) : NULL;
+        if (!key || (key->what != WHAT_SITE && key->what != WHAT_WAIT))
+            critical.outside_ns += terms->at[i].ns;
+        else if (key->state == STEP_DESCHEDULED)
+            critical.absent_ns += terms->at[i].ns;
     }
-    return outside_ns;
+    return critical;
 }
 
 void efficiency_critical_path(const struct replay *replay, struct sparse *terms)
@@ -83,9 +90,12 @@ void efficiency_write(struct analysis *analysis, const struct replay *replay, st
         useful_sum_ns += rank_useful_ns;
         useful_max_ns = fmax(useful_max_ns, rank_useful_ns);
     }
-    double ideal_ns = fmax(terms_outside_mpi(pools, critical), useful_max_ns);
+    struct critical path = critical_of(pools, critical);
+    double ideal_ns = fmax(path.outside_ns, useful_max_ns), wall_ns = efficiency->wall_ns;
+    double present_ns = fmax(wall_ns - path.absent_ns, fmin(ideal_ns, wall_ns));
     efficiency->parallel = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), efficiency->wall_ns);
     efficiency->load_balance = ratio(useful_sum_ns / (n_ranks ? n_ranks : 1), useful_max_ns);
     efficiency->serialisation = ratio(useful_max_ns, ideal_ns);
-    efficiency->transfer = ratio(ideal_ns, efficiency->wall_ns);
+    efficiency->transfer = ratio(ideal_ns, present_ns);
+    efficiency->processor = ratio(present_ns, wall_ns);
 }

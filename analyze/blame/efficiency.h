@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the time of all ranks went, and POP's efficiencies (the multiplicative ones):
- *     parallel = load balance x serialisation x transfer,
- *     load balance = mean(U) / max(U), serialisation = max(U) / T_ideal, transfer = T_ideal / T,
- * with U a rank's time outside MPI, T the run time, and T_ideal the critical path without what it spent inside MPI:
- * the run on a network that takes no time, as long as the same processes stay critical (an upper bound of T_ideal).
+ *     parallel = load balance x serialisation x transfer x processor,
+ *     load balance = mean(U) / max(U), serialisation = max(U) / T_ideal, transfer = T_ideal / T_present,
+ *     processor = T_present / T,
+ * with U a rank's time outside MPI, T the run time, T_present without what the critical path spent inside MPI off the
+ * CPU, and T_ideal without all that it spent inside MPI: the run on a network that takes no time, as long as the same
+ * processes stay critical (an upper bound of T_ideal). POP's own transfer factor is transfer x processor: it takes a
+ * process that lacks a CPU inside MPI for a slow network.
  * Where several threads of a process call MPI, U is their mean, and shares are of the time of them all.
  */
 #pragma once

@@ -181,8 +181,8 @@ static void check_time(const struct analysis *analysis)
     assert_close(at->compute_ns + at->waiting_ns + at->transfer_ns + at->mpi_ns + at->descheduled_ns + at->blocked_ns,
                  all_ns, all_ns);
     assert_close(all_ns + at->ended_ns, at->all_ns, at->all_ns);
-    assert_close(at->load_balance * at->serialisation * at->transfer, at->parallel, 1);
-    assert_true(at->serialisation <= 1 + 1e-9 && at->transfer <= 1 + 1e-9);
+    assert_close(at->load_balance * at->serialisation * at->transfer * at->processor, at->parallel, 1);
+    assert_true(at->serialisation <= 1 + 1e-9 && at->transfer <= 1 + 1e-9 && at->processor <= 1 + 1e-9);
 }
 
 static void sums_hold(void **state)

@@ -153,7 +153,8 @@ static int fixture_make(void **state)
                                                    .parallel = 0.66,
                                                    .load_balance = 0.67,
                                                    .serialisation = 0.99,
-                                                   .transfer = 0.998}};
+                                                   .transfer = 0.998,
+                                                   .processor = 0.98}};
     *state = f;
     return 0;
 }
@@ -189,7 +190,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
     assert_string_equal(
         text, "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %   ended early 0.5 %\n"
               "jacobi-2.whywait   ./jacobi -n 4\n"
-              "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00\n"
+              "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00 x processor 0.98\n"
               "\n"
               "  why ranks wait                    waiting  of all  if balanced\n"
               "1 loop jacobi.c:58-63 in relax()     6.00 s   100 %       -2.9 s\n"

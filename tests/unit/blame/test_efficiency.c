@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* POP's factors, with one more: what the critical path lacked a CPU for inside MPI. */
+#include "tests/unit/scene/scene.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define assert_close(value, expected) assert_true(fabs((value) - (expected)) < 1e-6)
+
+static void no_cpu(struct scene *scene, uint32_t rank, uint64_t from_us, uint64_t to_us)
+{
+    scene_event(scene,
+                (struct event){.kind = EV_OFF, .loc = rank, .time_ns = from_us * 1000, .flags = WW_SW_PREEMPTED});
+    scene_event(scene, (struct event){.kind = EV_ON, .loc = rank, .time_ns = to_us * 1000});
+}
+
+/* Both compute for 1000 us and are in the barrier for 2000, most of it without a CPU: no slow network. */
+static void lacking_a_cpu_inside_mpi_is_no_transfer(void **state)
+{
+    (void)state;
+    for (int is_absent = 0; is_absent < 2; is_absent++) {
+        struct scene *scene = scene_make(2);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            scene_work(scene, rank, "work", 1000);
+            if (is_absent)
+                no_cpu(scene, rank, 1010, 2990);
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 3000);
+        }
+        const struct efficiency *at = &scene_analyse(scene)->efficiency;
+        assert_close(at->parallel, 1. / 3);
+        assert_close(at->load_balance, 1);
+        assert_close(at->serialisation, 1);
+        assert_close(at->transfer, is_absent ? 1000. / 1020 : 1. / 3);
+        assert_close(at->processor, is_absent ? 1020. / 3000 : 1);
+        scene_free(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lacking_a_cpu_inside_mpi_is_no_transfer)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
