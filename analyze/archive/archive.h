@@ -12,6 +12,7 @@
  *   attribute        the enum below (the same everywhere), counters from ARCHIVE_ATTR_COUNTERS upwards
  */
 #pragma once
+#include "wrap/base/keys.h"
 #include "wrap/base/map.h"
 #include "wrap/format.h"
 #include <otf2/otf2.h>
@@ -76,7 +77,7 @@ enum { ARCHIVE_COMM_THREADS = 0x7fffffff };
 
 static inline uint64_t archive_location(uint32_t rank, uint32_t thread)
 {
-    return (uint64_t)thread << 32 | rank;
+    return key_pair(thread, rank);
 }
 
 /* A new archive NAME in directory `dir`, ready for any writer, or NULL. Memory stays bounded: a full buffer goes to the

@@ -7,7 +7,6 @@
 #include "analyze/archive/convert.h"
 #include "analyze/archive/archive.h"
 #include "analyze/archive/files.h"
-#include "wrap/base/heap.h"
 #include "analyze/archive/lane.h"
 #include "analyze/archive/part.h"
 #include "wrap/base/err.h"
@@ -39,15 +38,6 @@ static int add_lane(struct conversion *conversion, const struct spool_file *file
     return result;
 }
 
-static int add_location(struct conversion *conversion, uint32_t thread, uint64_t sample_period_ns)
-{
-    struct emit_location *location = vec_push(&conversion->locations);
-    if (emit_location_begin(location, conversion->archive, archive_location(conversion->rank, thread)))
-        return error("OTF2 cannot make an event file in %s", conversion->part_dir);
-    location->sample_period_ns = sample_period_ns;
-    return 0;
-}
-
 /* A file that cannot be used leaves its thread out, not the rank. */
 static int open_lanes(struct conversion *conversion, const struct spool_list *list)
 {
@@ -64,8 +54,11 @@ static int open_lanes(struct conversion *conversion, const struct spool_list *li
             continue;
         }
         struct lane *lane = &conversion->lanes.at[conversion->lanes.n - 1];
-        if (file->thread != last_thread && add_location(conversion, file->thread, lane->reader.header.sample_period_ns))
-            return -1;
+        if (file->thread != last_thread) {
+            struct emit_location *location = vec_push(&conversion->locations);
+            if (emit_location_begin(location, conversion->archive, archive_location(conversion->rank, file->thread)))
+                return error("OTF2 cannot make an event file in %s", conversion->part_dir);
+        }
         last_thread = file->thread;
         lane->location = (uint32_t)conversion->locations.n - 1;
         conversion->emitter.requests.keeps_ids |= lane->location && file->kind == WW_KIND_EVENTS;
@@ -73,16 +66,6 @@ static int open_lanes(struct conversion *conversion, const struct spool_list *li
             conversion->locations.at[lane->location].sample_period_ns = lane->reader.header.sample_period_ns;
     }
     return conversion->lanes.n ? 0 : error("rank %u has no usable file in %s", conversion->rank, conversion->spool_dir);
-}
-
-static void emit_pending_bins(struct conversion *conversion, struct lane *lane, struct emit_location *location)
-{
-    for (size_t at = 0; at < lane->bins.n;) {
-        const struct ww_bins *bins = (const void *)(lane->bins.at + at);
-        emit_bins(&conversion->emitter, location, bins, lane->time_ns);
-        at += (size_t)bins->head.units * WW_UNIT;
-    }
-    lane->bins.n = 0;
 }
 
 /* When the process was last known to live. */
@@ -100,26 +83,27 @@ static uint64_t end_of_process(const struct conversion *conversion)
     return end_ns;
 }
 
-/* MPI_Finalize is still running while its process converts: that is no call that never returned. */
-static void end_call(const struct conversion *conversion, struct lane *lane)
-{
-    struct emit_call *call = &lane->call;
-    call->call.leave_ns = end_of_process(conversion);
-    if (call_info(call->call.call)->class == WW_FINALIZE && lane->reader.header.end_how == WW_END_FINALIZE)
-        call->is_unfinished = false;
-}
-
 static void convert_item(struct conversion *conversion, struct lane *lane)
 {
     struct emit_location *location = &conversion->locations.at[lane->location];
     switch (lane->item) {
     case LANE_ENTER:
-        emit_pending_bins(conversion, lane, location);
+        for (size_t at = 0; at < lane->bins.n;) {
+            const struct ww_bins *bins = (const void *)(lane->bins.at + at);
+            emit_bins(&conversion->emitter, location, bins, lane->time_ns);
+            at += (size_t)bins->head.units * WW_UNIT;
+        }
+        lane->bins.n = 0;
         emit_enter(&conversion->emitter, location, &lane->call, lane_context(lane, lane->call.call.stack));
         break;
     case LANE_LEAVE:
-        if (lane->call.is_unfinished)
-            end_call(conversion, lane);
+        if (lane->call.is_unfinished) {
+            /* MPI_Finalize is still running while its process converts: that is no call that never returned. */
+            struct emit_call *call = &lane->call;
+            call->call.leave_ns = end_of_process(conversion);
+            if (call_info(call->call.call)->class == WW_FINALIZE && lane->reader.header.end_how == WW_END_FINALIZE)
+                call->is_unfinished = false;
+        }
         emit_leave(&conversion->emitter, location, &lane->call);
         break;
     case LANE_SAMPLE:
@@ -136,13 +120,6 @@ static void convert_item(struct conversion *conversion, struct lane *lane)
     }
 }
 
-static void begin_thread(struct conversion *conversion, const struct lane *lane)
-{
-    struct emit_location *main = &conversion->locations.at[0], *worker = &conversion->locations.at[lane->location];
-    if (worker->thread && !worker->has_begun && !main->thread)
-        emit_thread_begin(main, worker, lane->time_ns);
-}
-
 static void convert_events(struct conversion *conversion)
 {
     struct heap *heap = &conversion->heap;
@@ -154,7 +131,9 @@ static void convert_events(struct conversion *conversion)
     }
     while (heap->n) {
         struct lane *lane = &conversion->lanes.at[heap->items[0].stream];
-        begin_thread(conversion, lane);
+        struct emit_location *first = &conversion->locations.at[0], *worker = &conversion->locations.at[lane->location];
+        if (worker->thread && !worker->has_begun && !first->thread)
+            emit_thread_begin(first, worker, lane->time_ns);
         convert_item(conversion, lane);
         lane_next(lane, &conversion->emitter);
         if (lane->item == LANE_NONE)
@@ -230,29 +209,6 @@ static void write_locations(struct conversion *conversion)
     }
 }
 
-static bool close_locations(struct conversion *conversion)
-{
-    bool failed = false;
-    for (size_t i = 0; i < conversion->locations.n; i++) {
-        OTF2_EvtWriter *writer = conversion->locations.at[i].writer;
-        emit_location_end(&conversion->locations.at[i]);
-        failed |= conversion->locations.at[i].failed;
-        if (writer)
-            failed |= OTF2_Archive_CloseEvtWriter(conversion->archive, writer) != OTF2_SUCCESS;
-    }
-    return !failed;
-}
-
-static bool close_lanes(struct conversion *conversion)
-{
-    bool failed = false;
-    for (size_t i = 0; i < conversion->lanes.n; i++) {
-        lane_close(&conversion->lanes.at[i]);
-        failed |= conversion->lanes.at[i].part_failed;
-    }
-    return !failed;
-}
-
 static int conversion_run(struct conversion *conversion, const struct spool_list *list)
 {
     if (dir_remove(conversion->part_dir) || dir_make(conversion->part_dir))
@@ -269,21 +225,31 @@ static int conversion_run(struct conversion *conversion, const struct spool_list
 /* Everything is closed also after a failure; only then is it known whether all was written. */
 static int conversion_end(struct conversion *conversion, int result)
 {
-    bool written = close_locations(conversion);
+    bool failed = false;
+    for (size_t i = 0; i < conversion->locations.n; i++) {
+        OTF2_EvtWriter *writer = conversion->locations.at[i].writer;
+        emit_location_end(&conversion->locations.at[i]);
+        failed |= conversion->locations.at[i].failed;
+        if (writer)
+            failed |= OTF2_Archive_CloseEvtWriter(conversion->archive, writer) != OTF2_SUCCESS;
+    }
     if (!result) {
         write_process(conversion);
         write_locations(conversion);
     }
-    written &= close_lanes(conversion);
+    for (size_t i = 0; i < conversion->lanes.n; i++) {
+        lane_close(&conversion->lanes.at[i]);
+        failed |= conversion->lanes.at[i].part_failed;
+    }
     if (conversion->archive) {
-        written &= OTF2_Archive_CloseEvtFiles(conversion->archive) == OTF2_SUCCESS;
-        written &= OTF2_Archive_Close(conversion->archive) == OTF2_SUCCESS;
+        failed |= OTF2_Archive_CloseEvtFiles(conversion->archive) != OTF2_SUCCESS;
+        failed |= OTF2_Archive_Close(conversion->archive) != OTF2_SUCCESS;
     }
     emitter_release(&conversion->emitter);
     vec_release(&conversion->lanes);
     vec_release(&conversion->locations);
     heap_release(&conversion->heap);
-    if (result || written)
+    if (result || !failed)
         return result;
     error("cannot write all of %s: is the disk full? The spool is kept; `whywait salvage` tries again",
           conversion->part_dir);

@@ -30,7 +30,6 @@
 #include "analyze/result/result.h"
 #include "analyze/waits/sink.h"
 #include "analyze/steps/pools.h"
-#include "wrap/base/tally.h"
 
 struct instance {
     uint32_t site_at; /* index into sites */

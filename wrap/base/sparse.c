@@ -95,14 +95,6 @@ static void tail_merge(struct sparse *vector, size_t n_tail)
     vec_free(tail);
 }
 
-static bool terms_have_zero(const struct term *terms, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (terms[i].ns == 0)
-            return true;
-    return false;
-}
-
 void sparse_pack(struct sparse *vector)
 {
     if (vector->n == vector->n_packed)
@@ -113,15 +105,12 @@ void sparse_pack(struct sparse *vector)
     vector->n = vector->n_packed + n_new;
     if (n_new && vector->n_packed)
         tail_merge(vector, n_new);
-    if (terms_have_zero(vector->at, vector->n))
+    bool has_zero = false;
+    for (size_t i = 0; i < vector->n && !has_zero; i++)
+        has_zero = vector->at[i].ns == 0;
+    if (has_zero)
         vector->n = terms_combine(vector->at, vector->n);
     vector->n_packed = vector->n;
-}
-
-static void sparse_settle(struct sparse *vector)
-{
-    if (vector->n - vector->n_packed > TAIL_MIN && vector->n > 2 * vector->n_packed)
-        sparse_pack(vector);
 }
 
 void sparse_add(struct sparse *vector, uint64_t key, double ns)
@@ -133,7 +122,8 @@ void sparse_add(struct sparse *vector, uint64_t key, double ns)
         return;
     }
     *vec_push(vector) = (struct term){.key = key, .ns = ns};
-    sparse_settle(vector);
+    if (vector->n - vector->n_packed > TAIL_MIN && vector->n > 2 * vector->n_packed)
+        sparse_pack(vector);
 }
 
 void sparse_add_all(struct sparse *vector, const struct sparse *other, double factor)
@@ -183,4 +173,39 @@ void sparse_release(struct sparse *vector)
 {
     vec_release(vector);
     vector->n_packed = 0;
+}
+
+/* The table for dense keys. */
+
+enum { WORD_BITS = 64 };
+
+void tally_add(struct tally *tally, uint32_t key, double ns)
+{
+    if (key >= tally->ns.n) {
+        size_t n_words = 2 * (size_t)key / WORD_BITS + 1;
+        vec_resize(&tally->bits, n_words);
+        vec_resize(&tally->ns, n_words * WORD_BITS);
+    }
+    tally->ns.at[key] += ns;
+    tally->bits.at[key / WORD_BITS] |= 1ull << key % WORD_BITS;
+}
+
+void tally_take(struct tally *tally, struct sparse *out)
+{
+    for (size_t word = 0; word < tally->bits.n; word++)
+        for (uint64_t bits = tally->bits.at[word]; bits; bits &= bits - 1) {
+            size_t key = word * WORD_BITS + (size_t)__builtin_ctzll(bits);
+            if (tally->ns.at[key] != 0)
+                *vec_push(out) = (struct term){.key = key, .ns = tally->ns.at[key]};
+            tally->ns.at[key] = 0;
+        }
+    for (size_t word = 0; word < tally->bits.n; word++)
+        tally->bits.at[word] = 0;
+    out->n_packed = out->n;
+}
+
+void tally_release(struct tally *tally)
+{
+    vec_release(&tally->ns);
+    vec_release(&tally->bits);
 }

@@ -6,6 +6,7 @@
  * Durations are doubles because sampled time is shared out; whole nanoseconds below 2^53 (104 days) add up exactly.
  */
 #pragma once
+#include "wrap/base/vec.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,3 +32,17 @@ double sparse_get(const struct sparse *vector, uint64_t key);
 double sparse_sum(const struct sparse *vector);
 void sparse_clear(struct sparse *vector);
 void sparse_release(struct sparse *vector);
+
+/*
+ * Adds durations up by dense keys and hands them over in order, without sorting: a table with a bit for what is in it.
+ */
+struct tally {
+    VEC(double) ns;
+    VEC(uint64_t) bits;
+};
+
+/* Keys count from 0 without large gaps. */
+void tally_add(struct tally *tally, uint32_t key, double ns);
+/* Moves everything into an empty vector, which is packed then. */
+void tally_take(struct tally *tally, struct sparse *out);
+void tally_release(struct tally *tally);

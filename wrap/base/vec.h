@@ -10,6 +10,7 @@
  */
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 
 #define VEC(type)                                                                                                      \
     struct {                                                                                                           \
@@ -39,3 +40,20 @@
 /* Makes *items hold at least `need` elements of `size_bytes`; contents are kept. */
 void vec_grow(void **items, size_t *cap, size_t need, size_t size_bytes);
 void vec_free(void *items);
+
+/* Merges streams by time: a binary heap of stream numbers, ties by number. */
+struct heap_item {
+    uint64_t time_ns;
+    uint32_t stream;
+};
+struct heap {
+    struct heap_item *items; /* items[0] is the first */
+    size_t n, cap;
+};
+
+void heap_push(struct heap *heap, uint64_t time_ns, uint32_t stream);
+/* Gives the first stream its next time. */
+void heap_replace(struct heap *heap, uint64_t time_ns);
+/* Removes the first stream. */
+void heap_pop(struct heap *heap);
+void heap_release(struct heap *heap);

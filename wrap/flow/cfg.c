@@ -77,16 +77,6 @@ static void order_reach(struct cfg_order *order, uint32_t block)
     order->preorder[order->n++] = block;
 }
 
-/* An edge retreats when its head is on the search's stack: reached, but not left yet. */
-static void mark_retreating(struct cfg *cfg, struct cfg_order *order)
-{
-    for (size_t e = 0; e < cfg->edges.n; e++) {
-        const struct cfg_edge *edge = &cfg->edges.at[e];
-        if (order->number[edge->from] != CFG_NONE)
-            order->is_retreating[e] = cfg_is_ancestor(order, edge->to, edge->from);
-    }
-}
-
 struct cfg_order cfg_search(struct cfg *cfg)
 {
     struct cfg_order order = order_new(cfg);
@@ -114,7 +104,12 @@ struct cfg_order cfg_search(struct cfg *cfg)
         order.position[block] = order.n - 1 - order.position[block];
         order.topological[order.position[block]] = block;
     }
-    mark_retreating(cfg, &order);
+    /* An edge retreats when its head is on the search's stack: reached, but not left yet. */
+    for (size_t e = 0; e < cfg->edges.n; e++) {
+        const struct cfg_edge *edge = &cfg->edges.at[e];
+        if (order.number[edge->from] != CFG_NONE)
+            order.is_retreating[e] = cfg_is_ancestor(&order, edge->to, edge->from);
+    }
     return order;
 }
 
@@ -147,15 +142,6 @@ static void add_member(struct finder *f, uint32_t head, uint32_t leader)
     *vec_push(&f->list) = leader;
 }
 
-static void add_entry(struct finder *f, uint32_t head, uint32_t from)
-{
-    size_t entry = f->entries.n;
-    *vec_push(&f->entries) = (struct cfg_edge){from, head};
-    vec_grow((void **)&f->next_entry, &f->next_cap, f->entries.n, sizeof *f->next_entry);
-    f->next_entry[entry] = f->first_entry[head];
-    f->first_entry[head] = (uint32_t)entry;
-}
-
 /* One step backwards from a member over an edge that begins at `from`. */
 static void step_back(struct finder *f, uint32_t head, uint32_t from)
 {
@@ -164,7 +150,11 @@ static void step_back(struct finder *f, uint32_t head, uint32_t from)
         add_member(f, head, leader);
     } else {
         f->is_head[head] = 2;
-        add_entry(f, head, leader);
+        size_t entry = f->entries.n;
+        *vec_push(&f->entries) = (struct cfg_edge){leader, head};
+        vec_grow((void **)&f->next_entry, &f->next_cap, f->entries.n, sizeof *f->next_entry);
+        f->next_entry[entry] = f->first_entry[head];
+        f->first_entry[head] = (uint32_t)entry;
     }
 }
 
@@ -202,19 +192,8 @@ static void find_loop_at(struct finder *f, uint32_t head)
 static uint32_t *new_none(struct cfg *cfg)
 {
     uint32_t *values = arena_array(&cfg->arena, uint32_t, cfg->n_blocks);
-    memset(values, 0xff, cfg->n_blocks * sizeof *values);
+    fill_none(values, cfg->n_blocks);
     return values;
-}
-
-static void find_heads(struct finder *f)
-{
-    for (uint32_t b = 0; b < f->cfg->n_blocks; b++)
-        f->leader[b] = b;
-    for (uint32_t i = f->order->n; i-- > 0;)
-        find_loop_at(f, f->order->preorder[i]);
-    vec_release(&f->list);
-    vec_release(&f->entries);
-    vec_free(f->next_entry);
 }
 
 /* Numbers the loops outermost first: a head comes after the heads around it in preorder. */
@@ -295,7 +274,13 @@ struct cfg_loops cfg_find_loops(struct cfg *cfg)
         .queued = new_none(cfg),
         .first_entry = new_none(cfg),
     };
-    find_heads(&f);
+    for (uint32_t b = 0; b < f.cfg->n_blocks; b++)
+        f.leader[b] = b;
+    for (uint32_t i = f.order->n; i-- > 0;)
+        find_loop_at(&f, f.order->preorder[i]);
+    vec_release(&f.list);
+    vec_release(&f.entries);
+    vec_free(f.next_entry);
     uint32_t *loop_of_head = new_none(cfg);
     number_loops(&f, &loops, loop_of_head);
     list_blocks(cfg, &loops);

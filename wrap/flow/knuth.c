@@ -99,16 +99,6 @@ static void link_tree(struct cfg *cfg, uint32_t exit, const unsigned char *is_co
     cfg_finish(both);
 }
 
-static bool has_cycle(struct cfg *cfg, uint32_t exit, const unsigned char *is_counted)
-{
-    uint32_t *leader = new_leaders(cfg);
-    join(leader, exit, cfg->root);
-    for (size_t e = 0; e < cfg->edges.n; e++)
-        if (!is_counted[e] && !join(leader, cfg->edges.at[e].from, cfg->edges.at[e].to))
-            return true;
-    return false;
-}
-
 /* Appends the blocks of one tree to the order, root first. */
 static uint32_t walk_tree(const struct cfg *both, const uint32_t *which, struct knuth_tree *tree, uint32_t n,
                           uint32_t root, bool *is_seen)
@@ -131,19 +121,13 @@ static uint32_t walk_tree(const struct cfg *both, const uint32_t *which, struct 
     return n;
 }
 
-static void reverse(uint32_t *values, uint32_t n)
-{
-    for (uint32_t i = 0; i < n / 2; i++) {
-        uint32_t kept = values[i];
-        values[i] = values[n - 1 - i];
-        values[n - 1 - i] = kept;
-    }
-}
-
 bool knuth_build(struct cfg *cfg, uint32_t exit, const unsigned char *is_counted, struct knuth_tree *tree)
 {
-    if (has_cycle(cfg, exit, is_counted))
-        return false;
+    uint32_t *leader = new_leaders(cfg);
+    join(leader, exit, cfg->root);
+    for (size_t e = 0; e < cfg->edges.n; e++)
+        if (!is_counted[e] && !join(leader, cfg->edges.at[e].from, cfg->edges.at[e].to))
+            return false;
     struct cfg both;
     cfg_init(&both, cfg->n_blocks, cfg->root);
     uint32_t *which = arena_array(&both.arena, uint32_t, 2 * cfg->edges.n + 2);
@@ -158,7 +142,11 @@ bool knuth_build(struct cfg *cfg, uint32_t exit, const unsigned char *is_counted
     for (uint32_t b = 0; b < cfg->n_blocks; b++)
         if (!is_seen[b])
             n = walk_tree(&both, which, tree, n, b, is_seen);
-    reverse(tree->order, n);
+    for (uint32_t i = 0; i < n / 2; i++) {
+        uint32_t kept = tree->order[i];
+        tree->order[i] = tree->order[n - 1 - i];
+        tree->order[n - 1 - i] = kept;
+    }
     cfg_release(&both);
     return true;
 }
@@ -211,24 +199,6 @@ bool knuth_solve(const struct cfg *cfg, const struct knuth_tree *tree, const int
 
 enum { LOOP_MULTIPLIER = 10, LONGEST_WAY = 4 /* blocks: between a test and its loop stand one or two */ };
 static const double UNASSIGNED = -1;
-
-static double block_weight(const struct cfg *cfg, const struct cfg_order *order, const double *weights, uint32_t block)
-{
-    double sum = block == cfg->root ? 1 : 0;
-    for (uint32_t i = cfg->in_at[block]; i < cfg->in_at[block + 1]; i++) {
-        uint32_t edge = cfg->in[i];
-        if (!order->is_retreating[edge] && weights[edge] >= 0)
-            sum += weights[edge];
-    }
-    return sum;
-}
-
-static void weigh_exits(const struct cfg_loop *loop, double weight, double *weights)
-{
-    for (uint32_t i = 0; i < loop->n_exits; i++)
-        if (weights[loop->exits[i]] < 0)
-            weights[loop->exits[i]] = weight / loop->n_exits;
-}
 
 /* The block that follows this one and nothing else, or none. */
 static uint32_t only_successor(const struct cfg *cfg, uint32_t block)
@@ -304,9 +274,16 @@ double *knuth_weights(struct cfg *cfg, const struct cfg_loops *loops, const unsi
         weights[e] = UNASSIGNED;
     for (uint32_t i = 0; i < loops->order.n; i++) {
         uint32_t block = loops->order.topological[i], l = loops->innermost[block];
-        double weight = block_weight(cfg, &loops->order, weights, block);
+        double weight = block == cfg->root ? 1 : 0;
+        for (uint32_t k = cfg->in_at[block]; k < cfg->in_at[block + 1]; k++) {
+            uint32_t edge = cfg->in[k];
+            if (!loops->order.is_retreating[edge] && weights[edge] >= 0)
+                weight += weights[edge];
+        }
         if (l != CFG_NONE && loops->at[l].head == block) {
-            weigh_exits(&loops->at[l], weight, weights);
+            for (uint32_t k = 0; k < loops->at[l].n_exits; k++)
+                if (weights[loops->at[l].exits[k]] < 0)
+                    weights[loops->at[l].exits[k]] = weight / loops->at[l].n_exits;
             weight *= LOOP_MULTIPLIER;
         }
         if (is_counting)

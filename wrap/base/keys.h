@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two ids as one key of a map or a sparse vector. Keys stand in order of the high id, then of the low one. */
+#pragma once
+#include <stdint.h>
+
+static inline uint64_t key_pair(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+static inline uint32_t key_high(uint64_t key)
+{
+    return (uint32_t)(key >> 32);
+}
+
+static inline uint32_t key_low(uint64_t key)
+{
+    return (uint32_t)key;
+}
