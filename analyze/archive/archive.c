@@ -62,22 +62,16 @@ static OTF2_FlushType flush_always(void *user, OTF2_FileType type, OTF2_Location
     return OTF2_FLUSH;
 }
 
-/* OTF2 splits no definition: what the longest needs is a chunk. Readers of all locations have one each, so that the
- * largest is not taken without need. */
-static uint64_t chunk_of_definitions(uint64_t longest_bytes)
-{
-    uint64_t chunk = ARCHIVE_CHUNK_DEFS;
-    while (chunk < longest_bytes && chunk < OTF2_CHUNK_SIZE_MAX)
-        chunk *= 2;
-    return chunk;
-}
-
 OTF2_Archive *archive_create(const char *dir, uint64_t longest_bytes)
 {
     archive_silence();
-    OTF2_Archive *archive =
-        OTF2_Archive_Open(dir, ARCHIVE_NAME, OTF2_FILEMODE_WRITE, ARCHIVE_CHUNK_EVENTS,
-                          chunk_of_definitions(longest_bytes), OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    /* OTF2 splits no definition: what the longest needs is a chunk. Readers of all locations have one each, so that the
+     * largest is not taken without need. */
+    uint64_t chunk = ARCHIVE_CHUNK_DEFS;
+    while (chunk < longest_bytes && chunk < OTF2_CHUNK_SIZE_MAX)
+        chunk *= 2;
+    OTF2_Archive *archive = OTF2_Archive_Open(dir, ARCHIVE_NAME, OTF2_FILEMODE_WRITE, ARCHIVE_CHUNK_EVENTS, chunk,
+                                              OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     if (!archive)
         return NULL;
     static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always};
@@ -107,14 +101,6 @@ static OTF2_CollectiveOp neighbor_op(const char *name)
     return OTF2_COLLECTIVE_OP_ALLTOALL;
 }
 
-static OTF2_CollectiveOp create_op(const struct call_info *info)
-{
-    bool allocates = strstr(info->name, "_allocate") != NULL, closes = !strcmp(info->name, "MPI_File_close");
-    if (info->class == WW_COMM_FREE || info->class == WW_WIN_FREE || closes)
-        return OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
-    return allocates ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
-}
-
 OTF2_CollectiveOp archive_collective_op(uint32_t call_id)
 {
     static const OTF2_CollectiveOp ops[] = {
@@ -139,7 +125,12 @@ OTF2_CollectiveOp archive_collective_op(uint32_t call_id)
     const struct call_info *info = call_info(call_id);
     if (info->coll == WW_COLL_NEIGHBOR)
         return neighbor_op(info->name);
-    return info->coll == WW_COLL_CREATE ? create_op(info) : ops[info->coll];
+    if (info->coll != WW_COLL_CREATE)
+        return ops[info->coll];
+    if (info->class == WW_COMM_FREE || info->class == WW_WIN_FREE || !strcmp(info->name, "MPI_File_close"))
+        return OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
+    bool allocates = strstr(info->name, "_allocate") != NULL;
+    return allocates ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 }
 
 OTF2_IoAccessMode archive_access_mode(uint32_t file_flags)

@@ -81,7 +81,7 @@ int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, u
 {
     *location = (struct emit_location){.writer = OTF2_Archive_GetEvtWriter(archive, id),
                                        .attributes = OTF2_AttributeList_New(),
-                                       .thread = (uint32_t)(id >> 32)};
+                                       .thread = key_high(id)};
     return location->writer && location->attributes ? 0 : -1;
 }
 
@@ -152,15 +152,10 @@ void emit_thread_begin(struct emit_location *main, struct emit_location *worker,
     worker->has_begun = true;
 }
 
-static void thread_end(struct emit_location *worker)
-{
-    WRITE(worker, ThreadEnd, NULL, worker->last_ns, ARCHIVE_COMM_THREADS, worker->thread);
-}
-
 void emit_location_end(struct emit_location *location)
 {
     if (location->has_begun)
-        thread_end(location);
+        WRITE(location, ThreadEnd, NULL, location->last_ns, ARCHIVE_COMM_THREADS, location->thread);
     if (location->writer)
         OTF2_EvtWriter_GetNumberOfEvents(location->writer, &location->n_events);
     if (location->attributes)
@@ -191,31 +186,13 @@ static void enter_region(struct emitter *emitter, struct emit_location *location
     WRITE(location, Enter, attributes, t, call->call);
 }
 
-static void start_persistent(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
-                             uint64_t t)
-{
-    for (size_t i = 0; i < emit->attached.n; i++) {
-        const struct emit_attached *attached = &emit->attached.at[i];
-        struct request request;
-        if (attached->type != WW_STARTED || !requests_kept(&emitter->requests, attached->done.request, &request))
-            continue;
-        emit_request_begin(emitter, location, &request, t);
-        request.start_ns = emit->call.leave_ns;
-        requests_start(&emitter->requests, attached->done.request, &request);
-    }
-}
-
-static bool is_blocking_collective(enum ww_class class)
-{
-    return class == WW_COLLECTIVE || class == WW_COMM_CREATE || class == WW_COMM_FREE || class == WW_WIN_CREATE ||
-           class == WW_WIN_FREE || class == WW_IO_COLLECTIVE;
-}
-
 /* The communicator of a blocking collective; 0 when it is none or its communicator is not known. */
 static uint32_t collective_comm(const struct emitter *emitter, const struct ww_call *call)
 {
     const struct call_info *info = call_info(call->call);
-    return info->coll != WW_COLL_NONE && is_blocking_collective(info->class) ? comm_of(emitter, call) : 0;
+    bool is_blocking = info->class == WW_COLLECTIVE || info->class == WW_COMM_CREATE || info->class == WW_COMM_FREE ||
+                       info->class == WW_WIN_CREATE || info->class == WW_WIN_FREE || info->class == WW_IO_COLLECTIVE;
+    return info->coll != WW_COLL_NONE && is_blocking ? comm_of(emitter, call) : 0;
 }
 
 void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint32_t context)
@@ -245,7 +222,16 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
         emit_rma_operation(emitter, location, call, starts ? &request : NULL, t);
     if (emit_is_on_file(call))
         emit_io_begin(emitter, location, emit, starts ? &request : NULL, t);
-    start_persistent(emitter, location, emit, t);
+    /* Persistent requests that this call started. */
+    for (size_t i = 0; i < emit->attached.n; i++) {
+        const struct emit_attached *attached = &emit->attached.at[i];
+        struct request kept;
+        if (attached->type != WW_STARTED || !requests_kept(&emitter->requests, attached->done.request, &kept))
+            continue;
+        emit_request_begin(emitter, location, &kept, t);
+        kept.start_ns = emit->call.leave_ns;
+        requests_start(&emitter->requests, attached->done.request, &kept);
+    }
 }
 
 /* Return. */
@@ -267,15 +253,6 @@ static void complete_requests(struct emitter *emitter, struct emit_location *loc
             WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, done->peer),
                   emit_comm_ref(emitter, call->comm), (uint32_t)done->tag, done->bytes);
     }
-}
-
-static void collective_end(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
-                           uint64_t t)
-{
-    uint32_t comm = collective_comm(emitter, call);
-    if (comm)
-        WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
-              emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
 }
 
 static void add_message(struct emitter *emitter, OTF2_AttributeList *attributes, uint32_t comm, int32_t peer,
@@ -305,7 +282,10 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     }
     if (info->class == WW_REQUEST_FREE && call->request)
         requests_forget(&emitter->requests, call->request);
-    collective_end(emitter, location, call, t);
+    uint32_t comm = collective_comm(emitter, call);
+    if (comm)
+        WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
+              emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
     for (size_t i = 0; i < emit->new_comms.n; i++)
         WRITE(location, CommCreate, NULL, t, emit_comm_ref(emitter, emit->new_comms.at[i]));
     if (info->class == WW_COMM_FREE && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
@@ -314,24 +294,19 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     emit_io_leave(emitter, location, emit, t);
 }
 
-/* For whom does a call wait that never returned? Completion calls do not say; then it is the oldest receive. */
-static void leave_unfinished(struct emitter *emitter, struct emit_location *location, const struct ww_call *call)
-{
-    struct request pending = {.peer = call->peer, .comm = comm_of(emitter, call), .tag = call->tag};
-    enum ww_class class = call_info(call->call)->class;
-    if (class == WW_WAIT || class == WW_TEST)
-        requests_oldest_receive(&emitter->requests, &pending);
-    OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_UNFINISHED, 1);
-    add_message(emitter, location->attributes, pending.comm, pending.peer, pending.tag);
-}
-
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)
 {
     const struct ww_call *call = &emit->call;
     uint64_t t = emit_time(location, call->leave_ns);
-    if (emit->is_unfinished)
-        leave_unfinished(emitter, location, call);
-    else
+    if (emit->is_unfinished) {
+        /* For whom does a call wait that never returned? Completion calls do not say; then it is the oldest receive. */
+        struct request pending = {.peer = call->peer, .comm = comm_of(emitter, call), .tag = call->tag};
+        enum ww_class class = call_info(call->call)->class;
+        if (class == WW_WAIT || class == WW_TEST)
+            requests_oldest_receive(&emitter->requests, &pending);
+        OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_UNFINISHED, 1);
+        add_message(emitter, location->attributes, pending.comm, pending.peer, pending.tag);
+    } else
         leave_finished(emitter, location, emit, t);
     if (call->flags & WW_F_POLL && (call->n_polls || call->flags & WW_F_AFTER_NAP))
         OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_POLLS, call->n_polls);

@@ -58,7 +58,7 @@ struct emitter {
         uint32_t comm;
         uint32_t flags;  /* WW_FILE_ */
         uint32_t handle; /* the WW_FILE id that defines it: that of an earlier opening, once that is closed */
-        uint64_t key;    /* communicator << 32 | name */
+        uint64_t key;    /* communicator, name */
         bool has_name;
         uint64_t split; /* 1 + id of the split collective that has begun on it */
     })

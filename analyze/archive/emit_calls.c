@@ -46,8 +46,12 @@ static struct io_kind kind_of(const struct ww_call *call)
     return kind;
 }
 
-static struct emit_file *new_entry(struct emitter *emitter, uint32_t id, uint64_t *index)
+/* Its WW_FILE may be lost. */
+static struct emit_file *file_entry(struct emitter *emitter, uint32_t id)
 {
+    uint64_t *index = map_put(&emitter->file_of, id, NULL);
+    if (*index)
+        return &emitter->files.at[*index - 1];
     if (emitter->free_file) {
         *index = emitter->free_file;
         emitter->free_file = emitter->files.at[*index - 1].handle;
@@ -59,13 +63,6 @@ static struct emit_file *new_entry(struct emitter *emitter, uint32_t id, uint64_
     return &emitter->files.at[*index - 1];
 }
 
-/* Its WW_FILE may be lost. */
-static struct emit_file *file_entry(struct emitter *emitter, uint32_t id)
-{
-    uint64_t *index = map_put(&emitter->file_of, id, NULL);
-    return *index ? &emitter->files.at[*index - 1] : new_entry(emitter, id, index);
-}
-
 /* Programs open a file again and again, and all processes that share it do so in the same order: the handle that one
  * of them closed is in all of them the same. */
 bool emit_define_file(struct emitter *emitter, const struct ww_file *record)
@@ -75,8 +72,8 @@ bool emit_define_file(struct emitter *emitter, const struct ww_file *record)
     *file = (struct emit_file){.comm = record->comm, .flags = record->flags, .handle = record->id, .has_name = length};
     if (!length)
         return true;
-    uint64_t comm = record->flags & WW_FILE_DELETED ? UINT32_MAX : record->comm;
-    file->key = comm << 32 | intern_put(&emitter->io_names, record->name, length);
+    uint32_t comm = record->flags & WW_FILE_DELETED ? UINT32_MAX : record->comm;
+    file->key = key_pair(comm, intern_put(&emitter->io_names, record->name, length));
     uint64_t *closed = map_get(&emitter->free_handles, file->key);
     if (!closed || !*closed)
         return true;
@@ -98,16 +95,7 @@ static void forget_file(struct emitter *emitter, uint32_t id)
     map_remove(&emitter->file_of, id);
 }
 
-/* Collective operations are those on a communicator that is known. */
-static OTF2_IoOperationFlag operation_flags(const struct emitter *emitter, const struct ww_call *call,
-                                            enum io_step step)
-{
-    const struct emit_file *file = emit_file(emitter, call->comm);
-    bool is_collective = call_info(call->call)->class == WW_IO_COLLECTIVE && file && file->comm;
-    return (step == IO_WHOLE ? OTF2_IO_OPERATION_FLAG_NONE : OTF2_IO_OPERATION_FLAG_NON_BLOCKING) |
-           (is_collective ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : OTF2_IO_OPERATION_FLAG_NONE);
-}
-
+/* Operations are collective on a communicator that is known. */
 void emit_io_begin(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
                    const struct request *request, uint64_t t)
 {
@@ -117,8 +105,14 @@ void emit_io_begin(struct emitter *emitter, struct emit_location *location, stru
     if (kind.step == IO_NOTHING || kind.step == IO_SPLIT_END || !call->comm || call->flags & WW_F_ERROR)
         return;
     emit->io_id = request ? request->id : requests_new_id(&emitter->requests);
-    WRITE(location, IoOperationBegin, NULL, t, emit_file_ref(emitter, call->comm), kind.mode,
-          operation_flags(emitter, call, kind.step), call->bytes_out, emit->io_id);
+    const struct emit_file *file = emit_file(emitter, call->comm);
+    OTF2_IoOperationFlag flags = OTF2_IO_OPERATION_FLAG_NONE;
+    if (kind.step != IO_WHOLE)
+        flags |= OTF2_IO_OPERATION_FLAG_NON_BLOCKING;
+    if (call_info(call->call)->class == WW_IO_COLLECTIVE && file && file->comm)
+        flags |= OTF2_IO_OPERATION_FLAG_COLLECTIVE;
+    WRITE(location, IoOperationBegin, NULL, t, emit_file_ref(emitter, call->comm), kind.mode, flags, call->bytes_out,
+          emit->io_id);
 }
 
 static void complete(struct emitter *emitter, struct emit_location *location, uint32_t file, uint64_t bytes,
@@ -136,22 +130,16 @@ void emit_io_complete(struct emitter *emitter, struct emit_location *location, c
     WRITE(location, IoOperationComplete, NULL, t, emit_file_ref(emitter, request->comm), done->bytes, request->id);
 }
 
-static void leave_split(struct emitter *emitter, struct emit_location *location, const struct ww_call *call, uint64_t t)
-{
-    struct emit_file *file = emit_file(emitter, call->comm);
-    if (!file || !file->split || call->flags & WW_F_ERROR)
-        return;
-    complete(emitter, location, call->comm, call->bytes_in, file->split - 1, t);
-    file->split = 0;
-}
-
 static void leave_operation(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit,
                             uint64_t t)
 {
     const struct ww_call *call = &emit->call;
     enum io_step step = kind_of(call).step;
-    if (step == IO_SPLIT_END)
-        leave_split(emitter, location, call, t);
+    struct emit_file *file = step == IO_SPLIT_END ? emit_file(emitter, call->comm) : NULL;
+    if (file && file->split && !(call->flags & WW_F_ERROR)) {
+        complete(emitter, location, call->comm, call->bytes_in, file->split - 1, t);
+        file->split = 0;
+    }
     if (emit->io_id == OTF2_UNDEFINED_UINT64)
         return;
     if (step != IO_WHOLE)
@@ -162,26 +150,6 @@ static void leave_operation(struct emitter *emitter, struct emit_location *locat
         complete(emitter, location, call->comm, call->bytes_in, emit->io_id, t);
     else if (!call->request) /* all was done at once */
         complete(emitter, location, call->comm, call->bytes_out, emit->io_id, t);
-}
-
-static void leave_seek(struct emitter *emitter, struct emit_location *location, const struct ww_call *call, uint64_t t)
-{
-    OTF2_IoSeekOption from = call->tag == WW_SEEK_SET   ? OTF2_IO_SEEK_FROM_START
-                             : call->tag == WW_SEEK_CUR ? OTF2_IO_SEEK_FROM_CURRENT
-                                                        : OTF2_IO_SEEK_FROM_END;
-    WRITE(location, IoSeek, NULL, t, emit_file_ref(emitter, call->comm), (int64_t)call->bytes_out, from,
-          call->bytes_in);
-}
-
-static void opened(struct emitter *emitter, struct emit_location *location, uint32_t id, uint64_t t)
-{
-    uint32_t flags = emit_file(emitter, id)->flags;
-    WRITE(location, IoCreateHandle, NULL, t, emit_file_ref(emitter, id), archive_access_mode(flags),
-          (flags & WW_FILE_CREATE ? OTF2_IO_CREATION_FLAG_CREATE : 0u) |
-              (flags & WW_FILE_EXCLUSIVE ? OTF2_IO_CREATION_FLAG_EXCLUSIVE : 0u) |
-              (flags & WW_FILE_SEQUENTIAL ? OTF2_IO_CREATION_FLAG_NO_SEEK : 0u) |
-              (flags & WW_FILE_UNIQUE ? OTF2_IO_CREATION_FLAG_UNIQUE : 0u),
-          archive_status_flags(flags));
 }
 
 static void deleted(const struct emitter *emitter, struct emit_location *location, uint32_t id, uint32_t flag,
@@ -210,7 +178,11 @@ static void leave_file(struct emitter *emitter, struct emit_location *location, 
     case WW_ID_File_seek:
     case WW_ID_File_seek_shared:
         if (call->comm)
-            leave_seek(emitter, location, call, t);
+            WRITE(location, IoSeek, NULL, t, emit_file_ref(emitter, call->comm), (int64_t)call->bytes_out,
+                  call->tag == WW_SEEK_SET   ? OTF2_IO_SEEK_FROM_START
+                  : call->tag == WW_SEEK_CUR ? OTF2_IO_SEEK_FROM_CURRENT
+                                             : OTF2_IO_SEEK_FROM_END,
+                  call->bytes_in);
         break;
     default:
         break;
@@ -220,8 +192,15 @@ static void leave_file(struct emitter *emitter, struct emit_location *location, 
 void emit_io_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
-    if (call->call == WW_ID_File_open && emit->new_file && call->comm)
-        opened(emitter, location, emit->new_file, t);
+    if (call->call == WW_ID_File_open && emit->new_file && call->comm) {
+        uint32_t flags = emit_file(emitter, emit->new_file)->flags;
+        WRITE(location, IoCreateHandle, NULL, t, emit_file_ref(emitter, emit->new_file), archive_access_mode(flags),
+              (flags & WW_FILE_CREATE ? OTF2_IO_CREATION_FLAG_CREATE : 0u) |
+                  (flags & WW_FILE_EXCLUSIVE ? OTF2_IO_CREATION_FLAG_EXCLUSIVE : 0u) |
+                  (flags & WW_FILE_SEQUENTIAL ? OTF2_IO_CREATION_FLAG_NO_SEEK : 0u) |
+                  (flags & WW_FILE_UNIQUE ? OTF2_IO_CREATION_FLAG_UNIQUE : 0u),
+              archive_status_flags(flags));
+    }
     if (!emit_is_on_file(call))
         return;
     leave_operation(emitter, location, emit, t);
@@ -279,17 +258,6 @@ struct request emit_request_of(const struct ww_call *call)
                             .bytes_in = call->bytes_in};
 }
 
-/* Calls that start persistent requests do not tell of which operation. */
-static void collective_begin(struct emitter *emitter, struct emit_location *location, const struct request *request,
-                             uint64_t t)
-{
-    if (emit_request_is_template(call_info(request->call))) {
-        OTF2_AttributeList_AddRegionRef(location->attributes, ARCHIVE_ATTR_OPERATION, request->call);
-        emitter->region_used[request->call] = 1;
-    }
-    WRITE(location, NonBlockingCollectiveRequest, location->attributes, t, request->id);
-}
-
 void emit_request_begin(struct emitter *emitter, struct emit_location *location, struct request *request, uint64_t t)
 {
     request->id = requests_new_id(&emitter->requests);
@@ -300,8 +268,14 @@ void emit_request_begin(struct emitter *emitter, struct emit_location *location,
     request->recv_id = request->kind == REQUEST_SENDRECV ? requests_new_id(&emitter->requests) : request->id;
     if (request->kind == REQUEST_RECV || request->kind == REQUEST_SENDRECV)
         WRITE(location, MpiIrecvRequest, NULL, t, request->recv_id);
-    if (request->kind == REQUEST_COLL)
-        collective_begin(emitter, location, request, t);
+    if (request->kind == REQUEST_COLL) {
+        /* Calls that start persistent requests do not tell of which operation. */
+        if (emit_request_is_template(call_info(request->call))) {
+            OTF2_AttributeList_AddRegionRef(location->attributes, ARCHIVE_ATTR_OPERATION, request->call);
+            emitter->region_used[request->call] = 1;
+        }
+        WRITE(location, NonBlockingCollectiveRequest, location->attributes, t, request->id);
+    }
 }
 
 static void receive_complete(struct emitter *emitter, struct emit_location *location, const struct request *request,
@@ -359,7 +333,7 @@ void emit_request_complete(struct emitter *emitter, struct emit_location *locati
 
 static struct rma_target *target_of(struct emitter *emitter, const struct ww_call *call)
 {
-    uint64_t *index = map_put(&emitter->rma_target_of, (uint64_t)call->comm << 32 | (uint32_t)call->peer, NULL);
+    uint64_t *index = map_put(&emitter->rma_target_of, key_pair(call->comm, (uint32_t)call->peer), NULL);
     if (!*index) {
         *vec_push(&emitter->rma_targets) = (struct rma_target){.win = call->comm, .rank = call->peer};
         *index = emitter->rma_targets.n;
@@ -367,9 +341,11 @@ static struct rma_target *target_of(struct emitter *emitter, const struct ww_cal
     return &emitter->rma_targets.at[*index - 1];
 }
 
-static void write_operation(struct emit_location *location, const struct ww_call *call, uint32_t win, uint64_t id,
-                            uint64_t t)
+void emit_rma_operation(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                        const struct request *request, uint64_t t)
 {
+    uint64_t id = request ? request->id : requests_new_id(&emitter->requests);
+    uint32_t win = emit_win_ref(emitter, call->comm);
     uint32_t remote = emit_rank_ref(call->peer);
     const char *name = call_info(call->call)->name + strlen("MPI_");
     if (*name == 'R')
@@ -385,13 +361,6 @@ static void write_operation(struct emit_location *location, const struct ww_call
         WRITE(location, RmaAtomic, NULL, t, win, remote,
               *name == 'C' ? OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP : OTF2_RMA_ATOMIC_TYPE_ACCUMULATE, call->bytes_out,
               call->bytes_in, id);
-}
-
-void emit_rma_operation(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
-                        const struct request *request, uint64_t t)
-{
-    uint64_t id = request ? request->id : requests_new_id(&emitter->requests);
-    write_operation(location, call, emit_win_ref(emitter, call->comm), id, t);
     if (request)
         return;
     struct rma_target *target = target_of(emitter, call);
@@ -426,18 +395,7 @@ static void complete_operations(struct emitter *emitter, struct emit_location *l
             complete_target(emitter, location, &emitter->rma_targets.at[i], is_local, t);
 }
 
-/* The group that MPI_Win_start or MPI_Win_post names, as 1 + local id. */
-static uint64_t group_of(struct emitter *emitter, const struct emit_call *call)
-{
-    VEC(int32_t) key = {0};
-    *vec_push(&key) = (int32_t)call->call.comm;
-    for (size_t i = 0; i < call->ranks.n; i++)
-        *vec_push(&key) = call->ranks.at[i];
-    uint64_t group = intern_put(&emitter->groups, key.at, key.n * sizeof *key.at) + 1u;
-    vec_release(&key);
-    return group;
-}
-
+/* MPI_Win_start and MPI_Win_post name a group; the call that ends their epoch is about the same. */
 static void rma_group_sync(struct emitter *emitter, struct emit_location *location, const struct emit_call *call,
                            uint64_t t)
 {
@@ -445,8 +403,14 @@ static void rma_group_sync(struct emitter *emitter, struct emit_location *locati
     bool is_access = class == WW_RMA_START || class == WW_RMA_COMPLETE;
     struct map *epochs = is_access ? &emitter->access_group : &emitter->exposure_group;
     uint64_t *group = map_put(epochs, call->call.comm, NULL);
-    if (class == WW_RMA_START || class == WW_RMA_POST)
-        *group = group_of(emitter, call);
+    if (class == WW_RMA_START || class == WW_RMA_POST) {
+        VEC(int32_t) key = {0};
+        *vec_push(&key) = (int32_t)call->call.comm;
+        for (size_t i = 0; i < call->ranks.n; i++)
+            *vec_push(&key) = call->ranks.at[i];
+        *group = intern_put(&emitter->groups, key.at, key.n * sizeof *key.at) + 1u;
+        vec_release(&key);
+    }
     if (*group)
         WRITE(location, RmaGroupSync, NULL, t, OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY,
               emit_win_ref(emitter, call->call.comm), (uint32_t)(*group - 1));

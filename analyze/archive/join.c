@@ -55,15 +55,6 @@ static int list_parts(struct rank_list *list, const char *parts_dir)
     return 0;
 }
 
-/* The size of MPI_COMM_WORLD as the first file of a part has it. */
-static void look_at_world(struct join *join, const char *path)
-{
-    struct spool_reader reader;
-    if (!spool_reader_open(&reader, path) && reader.header.n_ranks > (int64_t)join->n_ranks)
-        join->n_ranks = (uint32_t)reader.header.n_ranks;
-    spool_reader_close(&reader);
-}
-
 /* Also, how much one definition can take: what a table lists stands in the two files of a location. Only the locations
  * themselves are listed all together. */
 static void look_at_part(struct join *join, uint32_t rank)
@@ -75,8 +66,13 @@ static void look_at_part(struct join *join, uint32_t rank)
     for (size_t i = 0; !result && i < list.files.n; i++) {
         struct stat status;
         char *path = spool_file_path(dir, &list.files.at[i]);
-        if (!i)
-            look_at_world(join, path);
+        if (!i) {
+            /* The size of MPI_COMM_WORLD as the first file of a part has it. */
+            struct spool_reader reader;
+            if (!spool_reader_open(&reader, path) && reader.header.n_ranks > (int64_t)join->n_ranks)
+                join->n_ranks = (uint32_t)reader.header.n_ranks;
+            spool_reader_close(&reader);
+        }
         if (!stat(path, &status) && (uint64_t)status.st_size > join->largest_part_bytes)
             join->largest_part_bytes = (uint64_t)status.st_size;
         free(path);
@@ -323,35 +319,25 @@ static int check_unused(const char *spool_dir, const struct spool_file *file)
     return result;
 }
 
-static bool has_part(const char *run_dir, uint32_t rank)
-{
-    char *part = path_format("%s/parts/%u", run_dir, rank);
-    bool exists = path_exists(part);
-    free(part);
-    return exists;
-}
-
-/* The first file that no part was made of and that cannot be reached from here; NULL when there is none. */
-static const struct spool_file *first_away(const char *run_dir, const struct spool_list *list)
-{
-    for (size_t i = 0; i < list->files.n; i++)
-        if (list->files.at[i].is_away && !has_part(run_dir, list->files.at[i].rank))
-            return &list->files.at[i];
-    return NULL;
-}
-
-/* Ranks of other nodes are converted there; the last salvage joins. */
+/* Ranks of other nodes are converted there; the last salvage joins. Tells the first file of which there is no part and
+ * that cannot be reached from here. */
 static int check_reachable(const char *run_dir, const char *spool_dir, const struct spool_list *list)
 {
-    const struct spool_file *away = first_away(run_dir, list);
-    if (!away)
-        return 0;
-    char node[HOST_NAME_MAX + 1], *path = spool_file_path(spool_dir, away);
-    spool_away_node(path, node, sizeof node);
-    error("%s leads to a disk of %s: run `whywait salvage %s` there as well, or remove the link to do without rank %u",
-          path, node, run_dir, away->rank);
-    free(path);
-    return -1;
+    int result = 0;
+    for (size_t i = 0; !result && i < list->files.n; i++) {
+        const struct spool_file *file = &list->files.at[i];
+        char *part = path_format("%s/parts/%u", run_dir, file->rank), *path = spool_file_path(spool_dir, file);
+        char node[HOST_NAME_MAX + 1];
+        if (file->is_away && !path_exists(part)) {
+            spool_away_node(path, node, sizeof node);
+            result = error("%s leads to a disk of %s: run `whywait salvage %s` there as well, or remove the link to do "
+                           "without rank %u",
+                           path, node, run_dir, file->rank);
+        }
+        free(part);
+        free(path);
+    }
+    return result;
 }
 
 /* Files of the list stand by rank. */
@@ -407,17 +393,6 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
 
 enum { MOST_COPIED_BYTES = 64 << 20 };
 
-static bool copy_bytes(int to, int from, off_t n)
-{
-    while (n > 0) {
-        ssize_t done = sendfile(to, from, NULL, (size_t)n);
-        if (done <= 0)
-            return false;
-        n -= done;
-    }
-    return true;
-}
-
 /* Under its name only when it is whole. Returns what it took. */
 static off_t copy_file(const char *path, const char *kept, off_t most)
 {
@@ -428,7 +403,12 @@ static off_t copy_file(const char *path, const char *kept, off_t most)
     if (is_whole) {
         unlink(unfinished);
         to = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        is_whole = to >= 0 && copy_bytes(to, from, status.st_size);
+        is_whole = to >= 0;
+        for (off_t left = status.st_size; is_whole && left > 0;) {
+            ssize_t done = sendfile(to, from, NULL, (size_t)left);
+            is_whole = done > 0;
+            left -= done;
+        }
     }
     if (to >= 0)
         is_whole = close(to) == 0 && is_whole && rename(unfinished, kept) == 0;
@@ -440,20 +420,15 @@ static off_t copy_file(const char *path, const char *kept, off_t most)
     return is_whole ? status.st_size : 0;
 }
 
-static bool is_worth_keeping(const struct join *join, const struct join_module_info *module)
-{
-    const struct convert_options *options = join->options;
-    return options && options->is_kept && module->build_id_bytes &&
-           options->is_kept(options->user, module->path, module->build_id, module->build_id_bytes);
-}
-
 void join_keep_code(struct join *join)
 {
     char *dir = path_format("%s/" ARCHIVE_CODE, join->run_dir);
     off_t left = MOST_COPIED_BYTES;
     for (size_t i = 0; i < join->module_infos.n; i++) {
         const struct join_module_info *module = &join->module_infos.at[i];
-        if (!is_worth_keeping(join, module))
+        const struct convert_options *options = join->options;
+        if (!(options && options->is_kept && module->build_id_bytes &&
+              options->is_kept(options->user, module->path, module->build_id, module->build_id_bytes)))
             continue;
         if (dir_make(dir))
             break;

@@ -78,21 +78,17 @@ static void define_attributes(struct def_writer *defs)
                defs_string_id(defs, attributes[i].description), attributes[i].type);
 }
 
-static const char *counter_name(struct arena *arena, const struct join_counter *counter)
-{
-    if (counter->what == WW_BIN_TIME)
-        return ARCHIVE_YOUNG_TIME;
-    return arena_printf(arena, "WHYWAIT::%s %u of module %d", counter->what == WW_BIN_BYTES ? "BYTES" : "EXECUTIONS",
-                        counter->point, counter->module == JOIN_NONE ? -1 : (int)counter->module);
-}
-
 static void define_counters(struct def_writer *defs)
 {
     struct join *join = defs->join;
     for (uint32_t i = 0; i < join->counters.n; i++) {
         struct join_counter counter;
         memcpy(&counter, join->counters.items[i].bytes, sizeof counter);
-        const char *name = counter_name(&join->arena, &counter);
+        const char *name = ARCHIVE_YOUNG_TIME;
+        if (counter.what != WW_BIN_TIME)
+            name = arena_printf(&join->arena, "WHYWAIT::%s %u of module %d",
+                                counter.what == WW_BIN_BYTES ? "BYTES" : "EXECUTIONS", counter.point,
+                                counter.module == JOIN_NONE ? -1 : (int)counter.module);
         DEFINE(defs, Attribute, ARCHIVE_ATTR_COUNTERS + i, defs_string_id(defs, name), defs_string_id(defs, ""),
                OTF2_TYPE_UINT64);
     }
@@ -121,20 +117,6 @@ void defs_root_property(struct def_writer *defs, const char *name, const char *t
     DEFINE(defs, SystemTreeNodeProperty, DEFS_ROOT_NODE, defs_string_id(defs, name), OTF2_TYPE_STRING, value);
 }
 
-static void define_modules(struct def_writer *defs)
-{
-    struct join *join = defs->join;
-    for (uint32_t i = 0; i < join->module_infos.n; i++) {
-        const struct join_module_info *info = &join->module_infos.at[i];
-        char build_id[2 * sizeof info->build_id + 1] = "-";
-        if (info->build_id_bytes)
-            plain_hex(build_id, info->build_id, info->build_id_bytes);
-        char name[64];
-        snprintf(name, sizeof name, ARCHIVE_PROP_MODULE "::%u", i);
-        defs_root_property(defs, name, arena_printf(&join->arena, "%s %s", build_id, info->path));
-    }
-}
-
 static void define_root(struct def_writer *defs)
 {
     struct join *join = defs->join;
@@ -147,7 +129,15 @@ static void define_root(struct def_writer *defs)
         defs_root_property(defs, ARCHIVE_PROP_ONLY, join->only);
     if (join->has_counts)
         defs_root_property(defs, ARCHIVE_PROP_COUNTED, join->lacks_threads ? "callers" : ARCHIVE_COUNTED_ALL);
-    define_modules(defs);
+    for (uint32_t i = 0; i < join->module_infos.n; i++) {
+        const struct join_module_info *info = &join->module_infos.at[i];
+        char build_id[2 * sizeof info->build_id + 1] = "-";
+        if (info->build_id_bytes)
+            plain_hex(build_id, info->build_id, info->build_id_bytes);
+        char name[64];
+        snprintf(name, sizeof name, ARCHIVE_PROP_MODULE "::%u", i);
+        defs_root_property(defs, name, arena_printf(&join->arena, "%s %s", build_id, info->path));
+    }
     for (size_t i = 0; i < join->notes.n; i++)
         defs_root_property(defs, arena_printf(&join->arena, ARCHIVE_PROP_NOTE "::%zu", i), join->notes.at[i]);
 }
@@ -192,16 +182,6 @@ static void define_location(struct def_writer *defs, const struct join_location 
     if (location->sample_period_ns)
         DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_PERIOD), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->sample_period_ns});
-}
-
-static void define_system(struct def_writer *defs)
-{
-    struct join *join = defs->join;
-    define_root(defs);
-    for (uint32_t rank = 0; rank < join->n_ranks; rank++)
-        define_process(defs, rank);
-    for (size_t i = 0; i < join->locations.n; i++)
-        define_location(defs, &join->locations.at[i]);
 }
 
 /* Regions. */
@@ -281,12 +261,6 @@ static uint32_t source_line(struct def_writer *defs, const char *file, uint32_t 
 
 /* Calling contexts. */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static struct convert_place frame_place(struct join *join, const struct join_frame *frame)
 {
     struct convert_place place = {0};
@@ -295,9 +269,11 @@ static struct convert_place frame_place(struct join *join, const struct join_fra
     if (module && options && options->resolve)
         options->resolve(options->user, module->path, module->build_id, module->build_id_bytes, frame->address,
                          frame->flags & ARCHIVE_FRAME_RETURN, &place);
-    if (!place.routine)
-        place.routine = arena_printf(&join->arena, "%s+0x%llx", module ? base_name(module->path) : "unknown",
-                                     (unsigned long long)frame->address);
+    if (place.routine)
+        return place;
+    const char *path = module ? module->path : "unknown", *slash = strrchr(path, '/');
+    place.routine =
+        arena_printf(&join->arena, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)frame->address);
     return place;
 }
 
@@ -307,30 +283,25 @@ static void context_property(struct def_writer *defs, uint32_t context, const ch
     DEFINE(defs, CallingContextProperty, context, defs_string_id(defs, name), type, value);
 }
 
-static void define_context(struct def_writer *defs, uint32_t context, const struct join_frame *frame)
-{
-    struct convert_place place = frame_place(defs->join, frame);
-    uint32_t region = routine_region(defs, place.routine, place.file);
-    uint32_t line = place.file ? source_line(defs, place.file, place.line) : OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
-    DEFINE(defs, CallingContext, context, region, line,
-           frame->parent == JOIN_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : frame->parent);
-    context_property(defs, context, ARCHIVE_PROP_ADDRESS, OTF2_TYPE_UINT64,
-                     (OTF2_AttributeValue){.uint64 = frame->address});
-    if (frame->module != JOIN_NONE)
-        context_property(defs, context, ARCHIVE_PROP_IN_MODULE, OTF2_TYPE_UINT32,
-                         (OTF2_AttributeValue){.uint32 = frame->module});
-    if (frame->flags)
-        context_property(defs, context, ARCHIVE_PROP_FRAME, OTF2_TYPE_UINT32,
-                         (OTF2_AttributeValue){.uint32 = frame->flags});
-}
-
 static void define_contexts(struct def_writer *defs)
 {
     struct join *join = defs->join;
     for (uint32_t i = 0; i < join->frames.n; i++) {
         struct join_frame frame;
         memcpy(&frame, join->frames.items[i].bytes, sizeof frame);
-        define_context(defs, i, &frame);
+        struct convert_place place = frame_place(defs->join, &frame);
+        uint32_t region = routine_region(defs, place.routine, place.file);
+        uint32_t line = place.file ? source_line(defs, place.file, place.line) : OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
+        DEFINE(defs, CallingContext, i, region, line,
+               frame.parent == JOIN_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : frame.parent);
+        context_property(defs, i, ARCHIVE_PROP_ADDRESS, OTF2_TYPE_UINT64,
+                         (OTF2_AttributeValue){.uint64 = frame.address});
+        if (frame.module != JOIN_NONE)
+            context_property(defs, i, ARCHIVE_PROP_IN_MODULE, OTF2_TYPE_UINT32,
+                             (OTF2_AttributeValue){.uint32 = frame.module});
+        if (frame.flags)
+            context_property(defs, i, ARCHIVE_PROP_FRAME, OTF2_TYPE_UINT32,
+                             (OTF2_AttributeValue){.uint32 = frame.flags});
     }
     static const char *names[ARCHIVE_N_GEN] = {"on a CPU", "on a CPU, in the kernel", "blocked in a system call",
                                                "waiting for another thread"};
@@ -360,7 +331,11 @@ void join_write_definitions(struct join *join)
     define_paradigms(&defs);
     define_attributes(&defs);
     define_counters(&defs);
-    define_system(&defs);
+    define_root(&defs);
+    for (uint32_t rank = 0; rank < join->n_ranks; rank++)
+        define_process(&defs, rank);
+    for (size_t i = 0; i < join->locations.n; i++)
+        define_location(&defs, &join->locations.at[i]);
     define_calls(&defs);
     define_contexts(&defs);
     define_metrics(&defs);
@@ -425,15 +400,6 @@ static void define_process_groups(struct def_writer *defs)
 
 /* Communicators. */
 
-static const char *comm_name(struct def_writer *defs, uint32_t comm, const struct join_comm_info *info)
-{
-    if (info->is_self)
-        return "MPI_COMM_SELF";
-    if (info->name)
-        return info->name;
-    return comm ? arena_printf(&defs->join->arena, "communicator %u", comm) : "MPI_COMM_WORLD";
-}
-
 /* Both groups of an intercommunicator lie in MPI_COMM_WORLD, the first communicator; the parent need only have the
  * local one. */
 static void define_comm(struct def_writer *defs, uint32_t comm, const struct join_comm *key)
@@ -447,7 +413,11 @@ static void define_comm(struct def_writer *defs, uint32_t comm, const struct joi
         defs_root_property(defs, arena_printf(&join->arena, ARCHIVE_PROP_INTERCOMM "::%u", comm),
                            arena_printf(&join->arena, "%d", groups[0]));
     }
-    DEFINE(defs, Comm, comm, defs_string_id(defs, comm_name(defs, comm, info)),
+    const char *name = info->is_self ? "MPI_COMM_SELF"
+                       : info->name  ? info->name
+                       : comm        ? arena_printf(&join->arena, "communicator %u", comm)
+                                     : "MPI_COMM_WORLD";
+    DEFINE(defs, Comm, comm, defs_string_id(defs, name),
            info->is_self ? SELF_GROUP : JOIN_SYNC_GROUPS + join->sync_groups.n + key->groups, parent,
            info->is_made ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE);
 }
@@ -467,21 +437,16 @@ static void define_threads(struct def_writer *defs, uint32_t comm, uint32_t rank
     vec_release(&members);
 }
 
-static void define_all_threads(struct def_writer *defs)
-{
-    struct join *join = defs->join;
-    VEC(uint64_t) members = {0};
-    for (size_t i = 0; i < join->locations.n; i++)
-        *vec_push(&members) = archive_location(join->locations.at[i].rank, join->locations.at[i].thread);
-    define_group(defs, "threads", OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_PTHREAD, members.at, members.n);
-    vec_release(&members);
-}
-
 static void define_comms(struct def_writer *defs)
 {
     struct join *join = defs->join;
-    if (join->has_threads)
-        define_all_threads(defs);
+    if (join->has_threads) {
+        VEC(uint64_t) members = {0};
+        for (size_t i = 0; i < join->locations.n; i++)
+            *vec_push(&members) = archive_location(join->locations.at[i].rank, join->locations.at[i].thread);
+        define_group(defs, "threads", OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_PTHREAD, members.at, members.n);
+        vec_release(&members);
+    }
     for (uint32_t i = 0; i < join->comms.n; i++) {
         struct join_comm key;
         memcpy(&key, join->comms.items[i].bytes, sizeof key);
@@ -492,9 +457,11 @@ static void define_comms(struct def_writer *defs)
     }
 }
 
-static void define_windows(struct def_writer *defs)
+void join_define_comms(struct def_writer *defs)
 {
     struct join *join = defs->join;
+    define_process_groups(defs);
+    define_comms(defs);
     for (uint32_t i = 0; i < join->wins.n; i++) {
         struct join_win key;
         memcpy(&key, join->wins.items[i].bytes, sizeof key);
@@ -506,30 +473,17 @@ static void define_windows(struct def_writer *defs)
     }
 }
 
-void join_define_comms(struct def_writer *defs)
-{
-    define_process_groups(defs);
-    define_comms(defs);
-    define_windows(defs);
-}
-
 /*
  * Files of MPI-IO. A file is known by its name alone, as the programs gave it: whether two nodes mean the same disk by
  * it is not recorded, so that its scope is the whole machine. A file that is open once has one handle, however often it
  * is closed and opened again; processes mean the same handle when it is the n-th on this file and communicator in all.
  */
 
-static uint32_t file_of(struct join *join, const struct ww_file *record)
-{
-    const char *name = join_plain_name(join, record->name, record->bytes);
-    return *name ? intern_text(&join->io_files, name) : JOIN_NONE;
-}
-
 static uint32_t handle_of(struct rank_tables *tables, const struct ww_file *record, uint32_t file)
 {
     struct join *join = tables->join;
     struct join_handle key = {.comm = join_comm_of(tables, record->comm), .file = file};
-    uint64_t *nth = map_put(&tables->nth_handle, (uint64_t)key.comm << 32 | file, NULL);
+    uint64_t *nth = map_put(&tables->nth_handle, key_pair(key.comm, file), NULL);
     key.nth = (uint32_t)(*nth)++;
     uint32_t handle = intern_put(&join->io_handles, &key, sizeof key);
     if (handle == join->handle_infos.n)
@@ -543,28 +497,12 @@ void join_take_file(struct rank_tables *tables, const struct ww_file *record)
     map_put(&tables->has_file, record->id, &is_new);
     if (!record->id || !is_new)
         return;
-    uint32_t file = file_of(tables->join, record);
+    const char *name = join_plain_name(tables->join, record->name, record->bytes);
+    uint32_t file = *name ? intern_text(&tables->join->io_files, name) : JOIN_NONE;
     if (file != JOIN_NONE)
         *vec_push(&tables->io_files) = (struct id_pair){record->id, file};
     if (!(record->flags & WW_FILE_DELETED))
         *vec_push(&tables->io_handles) = (struct id_pair){record->id, handle_of(tables, record, file)};
-}
-
-static void define_handle(struct def_writer *defs, uint32_t handle)
-{
-    struct join *join = defs->join;
-    struct join_handle key;
-    memcpy(&key, join->io_handles.items[handle].bytes, sizeof key);
-    uint32_t flags = join->handle_infos.at[handle].flags;
-    bool is_found = flags & WW_FILE_FOUND;
-    const char *name = key.file == JOIN_NONE ? arena_printf(&join->arena, "file handle %u", handle)
-                                             : intern_get(&join->io_files, key.file);
-    DEFINE(defs, IoHandle, handle, defs_string_id(defs, name),
-           key.file == JOIN_NONE ? OTF2_UNDEFINED_IO_FILE : key.file, ARCHIVE_IO_PARADIGM,
-           is_found ? OTF2_IO_HANDLE_FLAG_PRE_CREATED : OTF2_IO_HANDLE_FLAG_NONE,
-           key.comm == JOIN_NONE ? OTF2_UNDEFINED_COMM : key.comm, OTF2_UNDEFINED_IO_HANDLE);
-    if (is_found)
-        DEFINE(defs, IoPreCreatedHandleState, handle, archive_access_mode(flags), archive_status_flags(flags));
 }
 
 void join_define_files(struct def_writer *defs)
@@ -576,6 +514,17 @@ void join_define_files(struct def_writer *defs)
            OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE, 0, NULL, NULL, NULL);
     for (uint32_t i = 0; i < join->io_files.n; i++)
         DEFINE(defs, IoRegularFile, i, defs_string_id(defs, intern_get(&join->io_files, i)), DEFS_ROOT_NODE);
-    for (uint32_t i = 0; i < join->io_handles.n; i++)
-        define_handle(defs, i);
+    for (uint32_t i = 0; i < join->io_handles.n; i++) {
+        struct join_handle key;
+        memcpy(&key, join->io_handles.items[i].bytes, sizeof key);
+        uint32_t flags = join->handle_infos.at[i].flags;
+        bool is_found = flags & WW_FILE_FOUND;
+        const char *name = key.file == JOIN_NONE ? arena_printf(&join->arena, "file handle %u", i)
+                                                 : intern_get(&join->io_files, key.file);
+        DEFINE(defs, IoHandle, i, defs_string_id(defs, name), key.file == JOIN_NONE ? OTF2_UNDEFINED_IO_FILE : key.file,
+               ARCHIVE_IO_PARADIGM, is_found ? OTF2_IO_HANDLE_FLAG_PRE_CREATED : OTF2_IO_HANDLE_FLAG_NONE,
+               key.comm == JOIN_NONE ? OTF2_UNDEFINED_COMM : key.comm, OTF2_UNDEFINED_IO_HANDLE);
+        if (is_found)
+            DEFINE(defs, IoPreCreatedHandleState, i, archive_access_mode(flags), archive_status_flags(flags));
+    }
 }

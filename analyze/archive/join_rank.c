@@ -99,15 +99,6 @@ static void take_comm(struct rank_tables *tables, const struct ww_comm *record)
     *vec_push(&tables->comms) = (struct id_pair){record->id - 1, comm};
 }
 
-/* Once a process has more than one, they are a communicator for OTF2. */
-static void take_threads(struct rank_tables *tables)
-{
-    struct join *join = tables->join;
-    uint32_t comm = comm_intern(join, (struct join_comm){.groups = JOIN_THREADS, .nth = tables->rank});
-    *vec_push(&tables->comms) = (struct id_pair){ARCHIVE_COMM_THREADS, comm};
-    join->has_threads = true;
-}
-
 static void take_win(struct rank_tables *tables, const struct ww_win *record)
 {
     struct join *join = tables->join;
@@ -212,12 +203,6 @@ static void map_counters(struct rank_tables *tables)
     }
 }
 
-static void take_clock(struct rank_tables *tables, const struct ww_clock *record)
-{
-    *vec_push(&tables->clocks) =
-        (struct join_clock){record->local_ns, (int64_t)(record->reference_ns - record->local_ns), record->error_ns};
-}
-
 void join_note(struct rank_tables *tables, const char *text)
 {
     *vec_push(&tables->join->ranks[tables->rank].properties) = ARCHIVE_PROP_NOTE;
@@ -261,9 +246,12 @@ static void take_record(struct rank_tables *tables, const struct ww_head *head)
     case WW_NAME:
         take_name(tables, record);
         break;
-    case WW_CLOCK:
-        take_clock(tables, record);
+    case WW_CLOCK: {
+        const struct ww_clock *clock = record;
+        *vec_push(&tables->clocks) =
+            (struct join_clock){clock->local_ns, (int64_t)(clock->reference_ns - clock->local_ns), clock->error_ns};
         break;
+    }
     case WW_NOTE:
         join_note(tables, join_plain_name(tables->join, ((const struct ww_note *)record)->text,
                                           ((const struct ww_note *)record)->bytes));
@@ -361,8 +349,12 @@ int join_read_rank(struct join *join, uint32_t rank)
         free(path);
     }
     map_counters(&tables);
-    if (list.files.n && list.files.at[list.files.n - 1].thread)
-        take_threads(&tables);
+    if (list.files.n && list.files.at[list.files.n - 1].thread) {
+        /* Once a process has more than one, they are a communicator for OTF2. */
+        uint32_t comm = comm_intern(join, (struct join_comm){.groups = JOIN_THREADS, .nth = tables.rank});
+        *vec_push(&tables.comms) = (struct id_pair){ARCHIVE_COMM_THREADS, comm};
+        join->has_threads = true;
+    }
     for (size_t i = 0; !result && i < list.files.n;) {
         int taken = join_location(&tables, dir, &list.files.at[i], list.files.n - i);
         result = taken < 0 ? -1 : 0;

@@ -86,13 +86,6 @@ uint32_t lane_context(const struct lane *lane, uint32_t stack)
     return 1 + 2 * stack + (lane->reader.header.kind == WW_KIND_SAMPLES);
 }
 
-static void take_ranks(struct lane *lane, const struct ww_ranks *record)
-{
-    lane->call.ranks.n = 0;
-    for (uint32_t i = 0; i < record->n; i++)
-        *vec_push(&lane->call.ranks) = record->rank[i];
-}
-
 /* True when the record belongs to the call before it or defines something; it is then done with. */
 static bool take_passing(struct lane *lane, struct emitter *emitter, const struct ww_head *head)
 {
@@ -102,9 +95,13 @@ static bool take_passing(struct lane *lane, struct emitter *emitter, const struc
         *vec_push(&lane->call.attached) =
             (struct emit_attached){head->type, *(const struct ww_done *)(const void *)head};
         return true;
-    case WW_RANKS:
-        take_ranks(lane, (const void *)head);
+    case WW_RANKS: {
+        const struct ww_ranks *record = (const void *)head;
+        lane->call.ranks.n = 0;
+        for (uint32_t i = 0; i < record->n; i++)
+            *vec_push(&lane->call.ranks) = record->rank[i];
         return true;
+    }
     case WW_CALL:
     case WW_SAMPLE:
     case WW_SWITCH:
@@ -178,13 +175,6 @@ static void take_call(struct lane *lane, struct emitter *emitter, const struct w
     lane->time_ns = lane->call.call.enter_ns;
 }
 
-static void take_bins(struct lane *lane, const struct ww_bins *record)
-{
-    size_t at = lane->bins.n, bytes = (size_t)record->head.units * WW_UNIT;
-    vec_resize(&lane->bins, at + bytes);
-    memcpy(lane->bins.at + at, record, bytes);
-}
-
 /* Samples and the like. False when its time makes no sense. */
 static bool take_single(struct lane *lane, const struct ww_head *head)
 {
@@ -218,9 +208,11 @@ static bool take_item(struct lane *lane, struct emitter *emitter)
             take_call(lane, emitter, call);
             return true;
         }
-    } else if (head->type == WW_BINS)
-        take_bins(lane, (const void *)head);
-    else if (take_single(lane, head)) {
+    } else if (head->type == WW_BINS) {
+        size_t at = lane->bins.n, bytes = (size_t)head->units * WW_UNIT;
+        vec_resize(&lane->bins, at + bytes);
+        memcpy(lane->bins.at + at, head, bytes);
+    } else if (take_single(lane, head)) {
         lane->ahead = spool_reader_next(&lane->reader);
         return true;
     }

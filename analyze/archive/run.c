@@ -244,18 +244,18 @@ static char *archive_in(const char *directory)
     return has_spool ? NULL : only_anchor(directory);
 }
 
-static bool path_is_there(const char *path)
+char *run_find_archive(const char *path)
 {
-    struct stat status;
-    return stat(path, &status) == 0;
-}
-
-static char *archive_at(const char *path)
-{
+    if (!path) {
+        char *newest = newest_run(), *anchor = newest ? archive_in(newest) : NULL;
+        free(newest);
+        return anchor;
+    }
     if (is_directory(path))
         return archive_in(path);
     if (!is_file(path)) {
-        error("%s: %s", path, path_is_there(path) ? "neither a directory nor a file" : strerror(errno));
+        struct stat status;
+        error("%s: %s", path, stat(path, &status) ? strerror(errno) : "neither a directory nor a file");
         return NULL;
     }
     if (!ends_with(path, ".otf2")) {
@@ -263,12 +263,4 @@ static char *archive_at(const char *path)
         return NULL;
     }
     return strdup(path);
-}
-
-char *run_find_archive(const char *path)
-{
-    char *newest = path ? NULL : newest_run();
-    char *anchor = path ? archive_at(path) : newest ? archive_in(newest) : NULL;
-    free(newest);
-    return anchor;
 }

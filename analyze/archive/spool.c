@@ -32,15 +32,6 @@ static size_t read_bytes(int fd, void *to, size_t n)
     return done;
 }
 
-static void terminate_texts(struct ww_header *header)
-{
-    header->mpi[sizeof header->mpi - 1] = 0;
-    header->host[sizeof header->host - 1] = 0;
-    header->program[sizeof header->program - 1] = 0;
-    header->command[sizeof header->command - 1] = 0;
-    header->only[sizeof header->only - 1] = 0;
-}
-
 static const char *header_fault(const struct ww_header *header)
 {
     if (memcmp(header->magic, WW_MAGIC, sizeof WW_MAGIC))
@@ -71,7 +62,12 @@ static const char *reader_open(struct spool_reader *reader, const char *path)
     if (read_bytes(reader->fd, block, sizeof block) < sizeof block)
         return "it ends within its header, nothing was recorded in it";
     memcpy(&reader->header, block, sizeof reader->header);
-    terminate_texts(&reader->header);
+    /* A damaged header may end its texts nowhere. */
+    reader->header.mpi[sizeof reader->header.mpi - 1] = 0;
+    reader->header.host[sizeof reader->header.host - 1] = 0;
+    reader->header.program[sizeof reader->header.program - 1] = 0;
+    reader->header.command[sizeof reader->header.command - 1] = 0;
+    reader->header.only[sizeof reader->header.only - 1] = 0;
     vec_grow((void **)&reader->buffer, &reader->cap, BUFFER_BYTES, 1);
     return header_fault(&reader->header);
 }
@@ -114,14 +110,6 @@ static bool list_fits(size_t fixed_bytes, uint64_t n, size_t each_bytes, size_t 
     return fixed_bytes <= have_bytes && n <= (have_bytes - fixed_bytes) / each_bytes;
 }
 
-static bool comm_fits(const struct ww_comm *comm, size_t have_bytes)
-{
-    if (have_bytes < sizeof *comm || comm->size < 0 || comm->remote_size < 0)
-        return false;
-    uint64_t n = comm->flags & WW_COMM_NO_MEMBERS ? 0 : (uint64_t)comm->size + (uint64_t)comm->remote_size;
-    return list_fits(sizeof *comm, n, sizeof(int32_t), have_bytes);
-}
-
 #define LIST_FITS(type, n, each) (sizeof(struct type) <= have && list_fits(sizeof(struct type), (n), (each), have))
 
 /* Is the record long enough for what its own fields promise? */
@@ -138,8 +126,14 @@ static bool record_fits(const struct ww_head *head)
         return have >= sizeof(struct ww_module) &&
                ((const struct ww_module *)record)->build_id_bytes <= sizeof((struct ww_module *)0)->build_id &&
                LIST_FITS(ww_module, (uint64_t)((const struct ww_module *)record)->path_bytes + 1, 1);
-    case WW_COMM:
-        return comm_fits(record, have);
+    case WW_COMM: {
+        const struct ww_comm *comm = record;
+        if (have < sizeof *comm || comm->size < 0 || comm->remote_size < 0)
+            return false;
+        bool lists_members = !(comm->flags & WW_COMM_NO_MEMBERS);
+        return LIST_FITS(ww_comm, lists_members ? (uint64_t)comm->size + (uint64_t)comm->remote_size : 0,
+                         sizeof(int32_t));
+    }
     case WW_NAME:
         return LIST_FITS(ww_name, (uint64_t)((const struct ww_name *)record)->bytes + 1, 1);
     case WW_FILE:
@@ -220,15 +214,6 @@ static int by_rank(const void *left, const void *right)
     return (int)a->kind - (int)b->kind;
 }
 
-static bool find_file(int dir, const char *name, struct spool_file *file)
-{
-    struct stat entry;
-    if (fstatat(dir, name, &entry, AT_SYMLINK_NOFOLLOW))
-        return false;
-    file->is_away = S_ISLNK(entry.st_mode);
-    return file->is_away || S_ISREG(entry.st_mode);
-}
-
 int spool_list_read(struct spool_list *list, const char *dir)
 {
     *list = (struct spool_list){0};
@@ -237,7 +222,11 @@ int spool_list_read(struct spool_list *list, const char *dir)
         return errno == ENOENT ? 0 : error("cannot read %s: %s", dir, strerror(errno));
     for (struct dirent *entry; (entry = readdir(entries));) {
         struct spool_file file;
-        if (parse_name(entry->d_name, &file) && find_file(dirfd(entries), entry->d_name, &file))
+        struct stat status;
+        if (!parse_name(entry->d_name, &file) || fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW))
+            continue;
+        file.is_away = S_ISLNK(status.st_mode);
+        if (file.is_away || S_ISREG(status.st_mode))
             *vec_push(&list->files) = file;
     }
     closedir(entries);
