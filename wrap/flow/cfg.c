@@ -274,10 +274,10 @@ struct cfg_loops cfg_find_loops(struct cfg *cfg)
         .queued = new_none(cfg),
         .first_entry = new_none(cfg),
     };
-    for (uint32_t b = 0; b < f.cfg->n_blocks; b++)
+    for (uint32_t b = 0; b < cfg->n_blocks; b++)
         f.leader[b] = b;
-    for (uint32_t i = f.order->n; i-- > 0;)
-        find_loop_at(&f, f.order->preorder[i]);
+    for (uint32_t i = loops.order.n; i-- > 0;)
+        find_loop_at(&f, loops.order.preorder[i]);
     vec_release(&f.list);
     vec_release(&f.entries);
     vec_free(f.next_entry);
