@@ -115,7 +115,6 @@ static struct timespec after_ns(uint64_t ns)
 static void *helper_main(void *unused)
 {
     (void)unused;
-    sampler_choose();
     work();
     pthread_mutex_lock(&helper.lock);
     while (!helper.end) {

@@ -145,6 +145,7 @@ static bool begin_recording(void)
     }
     modules_scan(&first->events);
     record_at_sync = counters_sync;
+    sampler_begin(first);
     if (!helper_start())
         say_note("no helper thread: %s; no samples were taken", strerror(errno));
     pthread_atfork(unwind_before_fork, unwind_after_fork, after_fork_in_child);
@@ -172,9 +173,11 @@ void life_start(void)
     int saved = errno;
     if (atomic_flag_test_and_set(&once) || getauxval(AT_SECURE) || !world_is_up())
         return;
+    options_read();
+    /* Takes longer here than there, as the kernel likes: before the ranks leave the first collective call together. */
+    sampler_choose();
     recorder.started = world_open(&recorder.rank, &recorder.n_ranks);
     if (recorder.started) {
-        options_read();
         describe_process(&recorder.header);
         if (agree_on_directory())
             begin_recording();

@@ -137,6 +137,12 @@ static void attach(struct recorder_thread *thread)
         perf_begin(thread, s->looked_ns);
 }
 
+void sampler_begin(struct recorder_thread *first)
+{
+    if (sampler.on)
+        attach(first);
+}
+
 static void detach(struct recorder_thread *thread)
 {
     if (thread->sampler->timer)

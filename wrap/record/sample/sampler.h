@@ -13,12 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All of this is called by the helper only.
+/* All of this is called by the helper only, but for the first two, which come before it is there.
  *
  * Chooses and calibrates: recorder.sample_period_ns, which stays 0 when there will be no samples. Notes why when
  * something is refused. Takes up to 20 ms, nearly all of it asleep: the kernel waits for its other processors when the
  * first event of a machine is opened. */
 void sampler_choose(void);
+/* Begins sampling the thread that initialises MPI, so that nothing it does afterwards is missed. */
+void sampler_begin(struct recorder_thread *first);
 /* Begins sampling the threads of this process that are not sampled yet; forgets those that ended. */
 void sampler_follow_threads(void);
 /* Takes what the kernel collected since the last time. */

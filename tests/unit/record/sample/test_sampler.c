@@ -78,6 +78,14 @@ static APART void compute_in_storm(uint64_t ns)
             sink += 3 * i;
 }
 
+/* When MPI_Init is about to return, and the helper has not run yet. */
+static APART void compute_first(void)
+{
+    for (uint64_t end = cpu_ns() + 40000000; cpu_ns() < end;)
+        for (int i = 0; i < 10000; i++)
+            sink += 5 * i;
+}
+
 static APART void *worker(void *unused)
 {
     (void)unused;
@@ -86,7 +94,7 @@ static APART void *worker(void *unused)
 }
 
 struct found {
-    uint64_t computing_ns, stormy_ns, in_call_ns, asleep_ns, early_asleep_ns, briefly_asleep_ns, off_ns;
+    uint64_t first_ns, computing_ns, stormy_ns, in_call_ns, asleep_ns, early_asleep_ns, briefly_asleep_ns, off_ns;
     uint64_t all_asleep_ns; /* in whatever function */
 };
 
@@ -130,6 +138,7 @@ static struct found read_file(int thread)
         assert_non_null(stack);
         assert_true(s->time_ns >= last_ns);
         last_ns = s->time_ns;
+        found.first_ns += stack_has(stack, compute_first) ? s->weight_ns : 0;
         found.computing_ns += stack_has(stack, compute) ? s->weight_ns : 0;
         found.stormy_ns += !(s->flags & WW_S_BLOCKED) && stack_has(stack, compute_in_storm) ? s->weight_ns : 0;
         found.in_call_ns += stack_has(stack, compute_in_call) ? s->weight_ns : 0;
@@ -170,6 +179,7 @@ static APART void test_samples(void **state)
         skip();
     struct found mine = read_file(0), other = read_file(1);
     /* What is computed is counted in CPU time, whatever else runs. */
+    assert_in_range(mine.first_ns, 15000000, 60000000);
     assert_in_range(mine.computing_ns, 200000000, 450000000);
     assert_in_range(mine.stormy_ns, 200000000, 550000000);
     assert_int_equal(mine.in_call_ns, 0);
@@ -202,7 +212,12 @@ static int set_up(void **state)
     if (!unwind_init())
         return -1;
     recorder.recording = true;
-    return threads_enter() && helper_start() ? 0 : -1;
+    sampler_choose();
+    if (!threads_enter())
+        return -1;
+    sampler_begin(recorder_self);
+    compute_first();
+    return helper_start() ? 0 : -1;
 }
 
 static int tear_down(void **state)
