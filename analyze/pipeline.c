@@ -16,6 +16,7 @@
 #include "analyze/blame/ranks.h"
 #include "analyze/blame/gains.h"
 #include "analyze/profile/details.h"
+#include "analyze/profile/parting.h"
 #include "analyze/profile/profile.h"
 #include "analyze/profile/space.h"
 #include "analyze/result/names.h"
@@ -176,6 +177,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     names_steps(&passes->sites, analysis);
     space_find(analysis, &passes->executions, &passes->measures.bins);
     space_add_to_causes(analysis);
+    partings_add_to_causes(analysis, &passes->measures, &passes->executions);
     teams_add_to_causes(analysis, &passes->sites, &passes->survey);
     libraries_add_to_causes(analysis, &passes->sites, &passes->survey);
     file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);

@@ -92,7 +92,16 @@ struct counts_bytes {
 struct counts_fault {
     uint32_t function;
 };
+/* How often each edge of a function was taken, and the function called. */
+struct counts_flow {
+    uint32_t function;
+    size_t first_edge; /* of its edges, in edge_counts */
+    int64_t calls;
+};
 struct counts_result {
+    bool keeps_flows;              /* set by the caller: flows are wanted as well */
+    VEC(struct counts_flow) flows; /* by function; of functions that know their edges */
+    VEC(int64_t) edge_counts;
     VEC(struct counts_row) rows; /* by function, then block; without EXIT and blocks without code */
     VEC(struct counts_bytes) bytes;
     VEC(struct counts_fault) faults; /* functions whose counts contradict each other: they have no rows */

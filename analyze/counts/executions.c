@@ -106,22 +106,45 @@ static void note_contradictions(struct executions *executions, uint32_t module, 
     }
 }
 
+/* Solves what of the terms concerns one module; NULL when nothing does. */
+static struct counts *solve_module(struct executions *executions, uint32_t module, const struct term *terms, size_t n,
+                                   bool keeps_flows)
+{
+    if (!executions->has_points[module])
+        return NULL;
+    gather(executions, module, terms, n);
+    struct counts *counts = executions->bins.n ? executions_module(executions, module) : NULL;
+    executions->result.keeps_flows = keeps_flows;
+    if (counts)
+        counts_solve(counts, executions->bins.at, executions->bins.n, executions->frames.at, executions->frames.n,
+                     &executions->result);
+    return counts;
+}
+
 void executions_each_block(struct executions *executions, const struct term *terms, size_t n, executions_visit *visit,
                            void *context)
 {
     for (uint32_t module = 0; module < executions->trace->n_modules; module++) {
-        if (!executions->has_points[module])
-            continue;
-        gather(executions, module, terms, n);
-        struct counts *counts = executions->bins.n ? executions_module(executions, module) : NULL;
+        struct counts *counts = solve_module(executions, module, terms, n, false);
         if (!counts)
             continue;
-        counts_solve(counts, executions->bins.at, executions->bins.n, executions->frames.at, executions->frames.n,
-                     &executions->result);
         note_contradictions(executions, module, counts);
         for (size_t i = 0; i < executions->result.rows.n; i++) {
             const struct counts_row *row = &executions->result.rows.at[i];
             visit(context, module, counts_function(counts, row->function), row);
+        }
+    }
+}
+
+void executions_each_flow(struct executions *executions, const struct term *terms, size_t n,
+                          executions_visit_flow *visit, void *context)
+{
+    for (uint32_t module = 0; module < executions->trace->n_modules; module++) {
+        struct counts *counts = solve_module(executions, module, terms, n, true);
+        for (size_t i = 0; counts && i < executions->result.flows.n; i++) {
+            const struct counts_flow *flow = &executions->result.flows.at[i];
+            visit(context, module, counts_function(counts, flow->function),
+                  &executions->result.edge_counts.at[flow->first_edge], flow->calls);
         }
     }
 }

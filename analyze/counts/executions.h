@@ -52,6 +52,13 @@ typedef void executions_visit(void *context, uint32_t module, const struct count
 void executions_each_block(struct executions *executions, const struct term *terms, size_t n, executions_visit *visit,
                            void *context);
 
+/* Likewise, every function that was entered or left: how often its edges were taken, by edge of its graph, and it was
+ * called. */
+typedef void executions_visit_flow(void *context, uint32_t module, const struct counts_function *function,
+                                   const int64_t *edges, int64_t calls);
+void executions_each_flow(struct executions *executions, const struct term *terms, size_t n,
+                          executions_visit_flow *visit, void *context);
+
 /*
  * Why one side took longer in a place than the other: with times T and executions E, T = E c,
  *     T_late - T_others = (E_late - E_others) c_others + E_late (c_late - c_others),

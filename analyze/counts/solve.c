@@ -139,6 +139,13 @@ static bool set_edge_counts(struct counts *counts, uint32_t f)
     return true;
 }
 
+static void keep_flow(const struct counts *counts, uint32_t f, int64_t calls, struct counts_result *result)
+{
+    *vec_push(&result->flows) = (struct counts_flow){f, result->edge_counts.n, calls};
+    for (size_t e = 0; e < counts->functions[f].cfg.edges.n; e++)
+        *vec_push(&result->edge_counts) = counts->edge_counts[e];
+}
+
 static void solve_edges(struct counts *counts, uint32_t f, struct counts_result *result)
 {
     struct counts_function *function = &counts->functions[f];
@@ -147,10 +154,13 @@ static void solve_edges(struct counts *counts, uint32_t f, struct counts_result 
     int64_t calls;
     uint32_t fault;
     if (tree->n && has_sane_sum &&
-        knuth_solve(&function->cfg, tree, counts->parked, counts->edge_counts, &calls, counts->excess, &fault))
+        knuth_solve(&function->cfg, tree, counts->parked, counts->edge_counts, &calls, counts->excess, &fault)) {
         add_rows(counts, f, calls, result);
-    else
+        if (result->keeps_flows)
+            keep_flow(counts, f, calls, result);
+    } else {
         *vec_push(&result->faults) = (struct counts_fault){f};
+    }
 }
 
 static void solve_one(struct counts *counts, uint32_t f, struct counts_result *result)
@@ -229,7 +239,7 @@ void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n
                   const struct counts_frame *frames, size_t n_frames, struct counts_result *result)
 {
     counts_make_scratch(counts);
-    result->rows.n = result->bytes.n = result->faults.n = 0;
+    result->rows.n = result->bytes.n = result->faults.n = result->flows.n = result->edge_counts.n = 0;
     struct parked_list parked = {0};
     look_up_frames(counts, bins, n_bins, frames, n_frames, &parked);
     size_t p = 0;
@@ -259,6 +269,8 @@ void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n
 
 void counts_result_release(struct counts_result *result)
 {
+    vec_release(&result->flows);
+    vec_release(&result->edge_counts);
     vec_release(&result->rows);
     vec_release(&result->bytes);
     vec_release(&result->faults);

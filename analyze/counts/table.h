@@ -15,7 +15,7 @@ struct counts {
     struct arena arena;
     struct counts_function *functions; /* by rising first_point */
     uint32_t n_functions;
-    uint32_t n_points; /* largest point number + 1 */
+    uint32_t n_points;             /* largest point number + 1 */
     struct counts_return *returns; /* by rising address */
     size_t n_returns;
     struct knuth_tree **trees;  /* by function, built when first needed */

@@ -240,6 +240,22 @@ static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
                                                   .data = &data});
 }
 
+/* All decisions by which the two sides part; the first one stands in the explanation as well. */
+static void drill_partings(struct drill *drill, const struct cause *cause)
+{
+    for (uint32_t i = 0; i < cause->n_partings; i++) {
+        const struct parting *parting = &cause->partings[i];
+        if (!i)
+            page_line(&drill->page, "%*sdecided in %s(), with the part of the difference in instructions:", INDENT, "",
+                      parting->routine);
+        page_paragraph(&drill->page, HANG, DEEP,
+                       arena_printf(&drill->arena, "%s   %s", amount_share(parting->share).text,
+                                    explain_parting(&drill->arena, parting, "the others")));
+    }
+    if (cause->n_partings)
+        page_end(&drill->page);
+}
+
 static void drill_cause_site(struct drill *drill, const struct cause_site *at)
 {
     const struct wait_site *site = &drill->analysis->sites[at->site];
@@ -279,6 +295,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_piece(&drill.page, INDENT, "(%s)", label_kind(&drill.book, cause));
     page_end(&drill.page);
     page_end(&drill.page);
+    drill_partings(&drill, cause);
     drill_cause_ranks(&drill, cause);
     for (uint32_t i = 0; i < cause->n_sites; i++)
         drill_cause_site(&drill, &cause->sites[i]);

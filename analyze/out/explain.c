@@ -386,12 +386,48 @@ static const char *explain_files(struct arena *arena, const struct cause *cause,
     return arena_printf(arena, "it works on %s", files);
 }
 
+static const char *parting_lines(struct arena *arena, const struct parting *parting)
+{
+    if (!parting->file || !parting->line_first)
+        return parting->routine;
+    if (parting->line_last > parting->line_first)
+        return arena_printf(arena, "%s:%u-%u", label_base_name(parting->file), parting->line_first, parting->line_last);
+    return arena_printf(arena, "%s:%u", label_base_name(parting->file), parting->line_first);
+}
+
+const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others)
+{
+    const char *where = parting_lines(arena, parting), *times = factor(arena, parting->late / parting->others);
+    switch (parting->kind) {
+    case PARTING_TRIPS:
+        return parting->is_itself ? arena_printf(arena, "%s as many iterations each time it is entered", times)
+                                  : arena_printf(arena, "%s as many iterations of loop %s each time", times, where);
+    case PARTING_BRANCH:
+        return arena_printf(arena, "%s goes on%s%s %s of the times, on %s %s", where,
+                            parting->line_to ? " at line " : " another way",
+                            parting->line_to ? arena_printf(arena, "%u", parting->line_to) : "",
+                            amount_share(parting->late).text, others, amount_share(parting->others).text);
+    default:
+        return arena_printf(arena, "%s() calls itself %s as often for each call from outside", parting->routine, times);
+    }
+}
+
+/* Where the two sides part; NULL where counts do not tell. */
+static const char *explain_partings(struct arena *arena, const struct cause *cause, const struct crowd *others)
+{
+    if (!cause->n_partings)
+        return NULL;
+    return explain_parting(arena, &cause->partings[0],
+                           others->n ? amount_ranks(arena, others->ranks, others->n) : "those who wait");
+}
+
 const char *explain_cause(struct arena *arena, const struct cause *cause)
 {
     struct crowd late = {0}, others = {0};
     crowds_make(arena, cause, &late, &others);
     const char *clauses[] = {
         explain_kind(arena, cause, &late, &others),
+        explain_partings(arena, cause, &others),
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, &late, &others),
         explain_threads(arena, &late, &others),

@@ -143,6 +143,22 @@ static json_t *json_rank_numbers(const struct cause *cause)
 }
 
 /* Late ranks and, for comparison, the others. */
+static json_t *json_partings(const struct cause *cause)
+{
+    static const char *const kinds[] = {
+        [PARTING_TRIPS] = "trips", [PARTING_BRANCH] = "branch", [PARTING_RECURSION] = "recursion"};
+    json_t *partings = json_array();
+    for (uint32_t i = 0; i < cause->n_partings; i++) {
+        const struct parting *at = &cause->partings[i];
+        json_array_append_new(
+            partings, json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:f, s:f, s:f}", "kind", kinds[at->kind], "itself",
+                                at->is_itself, "routine", json_text(at->routine), "file", json_text(at->file),
+                                "line_first", (int)at->line_first, "line_last", (int)at->line_last, "line_to",
+                                (int)at->line_to, "late", at->late, "others", at->others, "share", at->share));
+    }
+    return partings;
+}
+
 static json_t *json_cause_by_rank(const struct cause *cause)
 {
     json_t *ranks = json_array();
@@ -194,6 +210,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
     json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
     json_object_set_new(object, "explanation", json_text(explain_cause(&json->arena, cause)));
+    json_object_set_new(object, "partings", json_partings(cause));
     json_object_set_new(object, "files", json_cause_files(cause));
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
     json_object_set_new(object, "sites", json_cause_sites(json, cause, json->cause_ns[number]));

@@ -105,6 +105,21 @@ struct cause_file {
     uint64_t bytes;   /* read and written, sum over all ranks */
 };
 
+/* A decision in a cause by which the late side executes more each time it enters it; with exact counts. */
+enum parting_kind { PARTING_TRIPS, PARTING_BRANCH, PARTING_RECURSION };
+struct parting {
+    enum parting_kind kind;
+    bool is_itself;                 /* trips: of the cause's own loop; recursion: of its own routine */
+    const char *routine;            /* in which it is decided, as in the source */
+    const char *file;               /* NULL = not known, nor are lines */
+    uint32_t line_first, line_last; /* of the loop, the condition or the routine's head */
+    uint32_t line_to;               /* branch: where the way leads; 0 = not known */
+    /* Trips for each entry of the loop; part of the executions of the condition after which this way is taken; calls
+     * for each call from outside. */
+    double late, others;
+    double share; /* of the difference in instructions for each entry of the cause, that this accounts for */
+};
+
 struct cause {
     uint32_t step;
     enum cause_kind kind;   /* the largest part */
@@ -125,6 +140,8 @@ struct cause {
     uint32_t n_others;
     struct cause_site *sites; /* by falling waiting_ns */
     struct cause_file *files; /* that a call of MPI-IO works on, by falling bytes */
+    struct parting *partings; /* the first one is where the two sides part, others follow by falling share */
+    uint32_t n_partings;
     uint32_t n_sites, n_files;
 };
 

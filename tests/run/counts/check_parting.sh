@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# check_parting.sh TOOL SOURCE
+# Where ranks part: of each routine of the program the report names the decision by which rank 1 does more.
+set -eu
+tool=$1 source=$2
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMPI_MCA_rmaps_base_oversubscribe=1
+folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-parting.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+for level in -O1 -O2 -O3; do
+    # shellcheck disable=SC2046
+    mpicc $("$tool" cc) $level -g "$source" -o parting
+    mpirun -n 2 "$tool" record ./parting 2>log || { cat log; exit 1; }
+    "$tool" report --format json >report.json
+    "$tool" report --top 0 --width 500 >report.txt
+    python3 - "$source" $level <<'END'
+import json, sys
+source, level = open(sys.argv[1]).read().split("\n"), sys.argv[2]
+line = {mark: 1 + next(i for i, text in enumerate(source) if "/* %s */" % mark in text)
+        for mark in ("TRIPS", "INNER", "BRANCH", "TAKEN", "CASE", "HELPER", "CALLS")}
+# Routine, kind, line, what the late side has, the others have: each within a tenth; None: the compiler chooses.
+expected = [("trips", "trips", "TRIPS", 1200, 300), ("inner_trips", "trips", "INNER", 20, 5),
+            ("branch", "branch", "BRANCH", 0.9, 0.1), ("one_case", "branch", None, None, None),
+            ("recursion", "recursion", None, 41, 11), ("helper", "trips", "HELPER", 80, 20),
+            ("calls_more", "trips", "CALLS", 200, 50)]
+causes = [cause for cause in json.load(open("report.json"))["causes"] if cause["partings"] and cause["ranks"] == [1]]
+faults, n_seen = [], 0
+for routine, kind, mark, late, others in expected:
+    firsts = [cause["partings"][0] for cause in causes if cause["partings"][0]["routine"] == routine]
+    n_seen += bool(firsts)
+    for first in firsts:
+        def near(found, wanted):
+            return wanted is None or abs(found - wanted) <= 0.1 * max(wanted, 1)
+        if first["kind"] != kind or (mark and not first["line_first"] <= line[mark] <= first["line_last"]):
+            faults.append("%s: %s" % (routine, first))
+        elif level != "-O3" and not (near(first["late"], late) and near(first["others"], others)): # unrolled
+            faults.append("%s: %g and %g instead of %s and %s" % (routine, first["late"], first["others"], late, others))
+    if routine == "branch" and firsts and firsts[0]["line_to"] != line["TAKEN"]:
+        faults.append("the way leads to line %d" % firsts[0]["line_to"])
+if n_seen < len(expected) - 2: # others may keep a rank from its CPU
+    faults.append("only %d of %d decisions were found" % (n_seen, len(expected)))
+for fault in faults:
+    print(level, fault)
+if faults:
+    print(open("report.txt").read())
+sys.exit(bool(faults))
+END
+    rm -rf ./*.whywait
+done

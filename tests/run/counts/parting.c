@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rank 1 does more in each of these, and each time another decision is the reason; which one is in the name. Around
+ * them all ranks do the same. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { N = 3000, STEPS = 6 };
+#define KEPT __attribute__((noinline, noclone))
+
+static unsigned char flags[N];
+static double values[N];
+static volatile double sink;
+
+KEPT static double trips(double x, int n)
+{
+    for (int i = 0; i < n; i++) /* TRIPS */
+        x = x * 0.999 + 1.0 / (x + 2.0);
+    return x;
+}
+
+KEPT static double inner_trips(double x, int n)
+{
+    for (int i = 0; i < N / 10; i++) {
+        x = x * 0.75 + 0.5;
+        for (int k = 0; k < n; k++) /* INNER */
+            x = x * 0.999 + 1.0 / (x + 2.0);
+    }
+    return x;
+}
+
+KEPT static double branch(double sum, const unsigned char *flag, const double *v)
+{
+    for (int i = 0; i < N; i++) {
+        if (flag[i])                                                                                  /* BRANCH */
+            sum += 3.0 / (v[i] + 0.7) + 2.0 / (v[i] + 0.3) + 5.0 / (v[i] + 1.3) + 7.0 / (v[i] + 2.3); /* TAKEN */
+        else
+            sum = sum * 0.75 + 1.25;
+    }
+    return sum;
+}
+
+KEPT static double one_case(double sum, const unsigned char *flag, const double *v)
+{
+    for (int i = 0; i < N; i++)
+        switch (flag[i] ? 2 + i % 2 : i % 2) { /* CASE */
+        case 0:
+            sum += 0.25;
+            break;
+        case 1:
+            sum *= 0.5;
+            break;
+        default:
+            for (int k = 0; k < 6; k++)
+                sum += 3.0 / (v[i] + k) + sum * 0.001;
+        }
+    return sum;
+}
+
+KEPT static double recursion(double x, int depth)
+{
+    for (int i = 0; i < 20; i++)
+        x = x * 0.999 + 1.0 / (x + 2.0);
+    return depth ? recursion(x, depth - 1) + 0.5 : x;
+}
+
+KEPT static double helper(double x, int n)
+{
+    for (int i = 0; i < n; i++) /* HELPER */
+        x = x * 0.999 + 1.0 / (x + 2.0);
+    return x;
+}
+
+KEPT static double callee(double x, int n)
+{
+    for (int i = 0; i < N / 30; i++)
+        x = helper(x, n) * 0.5 + i; /* CALLEE */
+    return x;
+}
+
+KEPT static double called(double x)
+{
+    for (int i = 0; i < 40; i++)
+        x = x * 0.999 + 1.0 / (x + 2.0);
+    return x;
+}
+
+KEPT static double calls_more(double x, int n)
+{
+    for (int i = 0; i < n; i++) /* CALLS */
+        x = called(x) * 0.5 + i;
+    return x;
+}
+
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    srand(1);
+    for (int i = 0; i < N; i++) {
+        flags[i] = rand() % 10 < (rank == 1 ? 9 : 1);
+        values[i] = (double)i / N;
+    }
+    for (int step = 0; step < STEPS; step++) {
+        int more = rank == 1 ? 4 : 1;
+        for (int turn = 0; turn < 1000; turn++)
+            sink = trips(sink, more * N / 10);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int turn = 0; turn < 300; turn++)
+            sink = inner_trips(sink, more * 5);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int turn = 0; turn < 300; turn++)
+            sink = branch(sink, flags, values);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int turn = 0; turn < 300; turn++)
+            sink = one_case(sink, flags, values);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int turn = 0; turn < 1000; turn++)
+            sink = recursion(sink, more * 10);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int turn = 0; turn < 100; turn++)
+            sink = callee(sink, more * 20);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int turn = 0; turn < 100; turn++)
+            sink = calls_more(sink, more * 50);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
