@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * whywait export: exact counts of a run as executions by source line and rank, in formats that line-coverage tools
- * read. Counts are summed over the run and over a rank's threads, without what ran while the program had switched
- * recording off; calls in flight at a thread's last synchronisation are accounted for.
+ * whywait export: exact counts of a run as executions by source line and rank, and the ways that conditions went, in
+ * formats that line-coverage tools read. Counts are summed over the run and over a rank's threads, without what ran
+ * while the program had switched recording off; calls in flight at a thread's last synchronisation are accounted for.
  */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
@@ -148,7 +148,7 @@ static void add_location(struct gathering *g, const struct location *location, u
     const struct trace *trace = g->trace;
     VEC(struct counts_bin) bins = {0};
     VEC(struct counts_frame) frames = {0};
-    struct counts_result result = {0};
+    struct counts_result result = {.keeps_flows = true};
     for (uint32_t p = 0; p < trace->n_points; p++)
         if (trace->points[p].module == module && location->values[p])
             *vec_push(&bins) = (struct counts_bin){trace->points[p].number, location->values[p]};
@@ -171,7 +171,8 @@ struct listing {
     struct arena arena;
     struct counts_line_count *lines;
     struct counts_head *heads;
-    size_t n_lines, n_heads;
+    struct counts_branch *branches;
+    size_t n_lines, n_heads, n_branches;
 };
 
 /* The functions of a file begin at *at, where it was left after the file before. */
@@ -195,16 +196,48 @@ static void print_lcov_functions(struct listing *listing, const char *file, size
         printf("FNDA:%llu,%s\n", (unsigned long long)heads[i].calls, text_escape(&listing->arena, heads[i].name));
 }
 
+/* The branches of a line begin at *at, where it was left after the line before. */
+static size_t branches_of(const struct listing *listing, const struct counts_line_count *line, size_t *at)
+{
+    size_t n = 0;
+    const struct counts_branch *branches = listing->branches;
+    for (; *at < listing->n_branches; ++*at) {
+        int by_file = strcmp(branches[*at].file, line->file);
+        if (by_file > 0 || (by_file == 0 && branches[*at].line >= line->line))
+            break;
+    }
+    while (*at + n < listing->n_branches && branches[*at + n].line == line->line &&
+           strcmp(branches[*at + n].file, line->file) == 0)
+        n++;
+    return n;
+}
+
+/* Conditions of a line are numbered from 0. */
+static void print_lcov_branches(const struct listing *listing, const struct counts_line_count *line, size_t *at)
+{
+    unsigned condition = 0;
+    size_t n = branches_of(listing, line, at);
+    for (const struct counts_branch *branch = listing->branches + *at; n-- > 0; branch++) {
+        printf("BRDA:%u,%u,%u,", line->line, condition, branch->way);
+        if (branch->executions)
+            printf("%llu\n", (unsigned long long)branch->taken);
+        else
+            printf("-\n");
+        condition += n > 0 && branch[1].way == 0;
+    }
+}
+
 static void print_lcov(uint32_t rank, struct listing *listing)
 {
     const struct counts_line_count *lines = listing->lines;
-    size_t at_head = 0;
+    size_t at_head = 0, at_branch = 0;
     for (size_t i = 0; i < listing->n_lines; i++) {
         if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) {
             printf("%sTN:rank_%u\nSF:%s\n", i ? "end_of_record\n" : "", rank,
                    text_escape(&listing->arena, lines[i].file));
             print_lcov_functions(listing, lines[i].file, &at_head);
         }
+        print_lcov_branches(listing, &lines[i], &at_branch);
         printf("DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].executions);
     }
     if (listing->n_lines)
@@ -223,16 +256,27 @@ static json_t *json_functions(struct listing *listing, const char *file, size_t 
     return array;
 }
 
+static json_t *json_branches(const struct listing *listing, const struct counts_line_count *line, size_t *at)
+{
+    json_t *array = json_array();
+    size_t n = branches_of(listing, line, at);
+    for (const struct counts_branch *branch = listing->branches + *at; n-- > 0; branch++)
+        json_array_append_new(
+            array, json_pack("{s:I, s:b, s:b}", "count", (json_int_t)branch->taken, "fallthrough", 0, "throw", 0));
+    return array;
+}
+
 /* The lines of the file that begins at *at, which moves behind it. */
-static json_t *json_lines(struct listing *listing, size_t *at)
+static json_t *json_lines(struct listing *listing, size_t *at, size_t *at_branch)
 {
     json_t *array = json_array();
     const struct counts_line_count *lines = listing->lines;
     for (const char *file = lines[*at].file; *at < listing->n_lines && strcmp(lines[*at].file, file) == 0; ++*at)
-        json_array_append_new(array, json_pack("{s:i, s:I, s:s, s:b, s:[]}", "line_number", (int)lines[*at].line,
+        json_array_append_new(array, json_pack("{s:i, s:I, s:s, s:b, s:o}", "line_number", (int)lines[*at].line,
                                                "count", (json_int_t)lines[*at].executions, "function_name",
                                                text_escape(&listing->arena, lines[*at].function), "unexecuted_block",
-                                               lines[*at].executions == 0, "branches"));
+                                               lines[*at].executions == 0, "branches",
+                                               json_branches(listing, &lines[*at], at_branch)));
     return array;
 }
 
@@ -241,9 +285,9 @@ static void print_json(uint32_t rank, struct listing *listing)
     json_t *files = json_array();
     char name[32];
     snprintf(name, sizeof name, "rank %u", rank);
-    for (size_t i = 0, at_head = 0; i < listing->n_lines;) {
+    for (size_t i = 0, at_head = 0, at_branch = 0; i < listing->n_lines;) {
         const char *file = listing->lines[i].file;
-        json_t *functions = json_functions(listing, file, &at_head), *lines = json_lines(listing, &i);
+        json_t *functions = json_functions(listing, file, &at_head), *lines = json_lines(listing, &i, &at_branch);
         json_array_append_new(files, json_pack("{s:s, s:o, s:o}", "file", text_escape(&listing->arena, file),
                                                "functions", functions, "lines", lines));
     }
@@ -266,6 +310,7 @@ static void print_rank(struct gathering *g, uint32_t rank, bool as_json)
             if (g->trace->locations[l].rank == rank && g->locations[l].values)
                 add_location(g, &g->locations[l], m, &sum);
         listing.n_lines = counts_lines(&sum, &listing.arena, &listing.lines);
+        listing.n_branches = counts_branches(&sum, &listing.arena, &listing.branches);
         listing.n_heads = counts_heads(&sum, &listing.arena, &listing.heads);
         (as_json ? print_json : print_lcov)(rank, &listing);
         arena_release(&listing.arena);

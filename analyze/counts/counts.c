@@ -93,13 +93,18 @@ const struct counts_function *counts_function(const struct counts *counts, uint3
 
 void counts_sum_init(struct counts_sum *sum, struct arena *arena, const struct counts *counts)
 {
-    size_t n = 0;
-    *sum = (struct counts_sum){.counts = counts, .first = arena_array(arena, size_t, counts_n_functions(counts))};
+    size_t n = 0, n_edges = 0;
+    *sum = (struct counts_sum){.counts = counts,
+                               .first = arena_array(arena, size_t, counts_n_functions(counts)),
+                               .first_edge = arena_array(arena, size_t, counts_n_functions(counts))};
     for (uint32_t f = 0; f < counts_n_functions(counts); f++) {
         sum->first[f] = n;
+        sum->first_edge[f] = n_edges;
         n += counts_function(counts, f)->n_blocks;
+        n_edges += counts_function(counts, f)->cfg.edges.n;
     }
     sum->executions = arena_array(arena, uint64_t, n);
+    sum->taken = arena_array(arena, int64_t, n_edges);
 }
 
 void counts_sum_add(struct counts_sum *sum, const struct counts_result *result)
@@ -107,6 +112,11 @@ void counts_sum_add(struct counts_sum *sum, const struct counts_result *result)
     for (size_t i = 0; i < result->rows.n; i++)
         sum->executions[sum->first[result->rows.at[i].function] + result->rows.at[i].block] +=
             result->rows.at[i].executions;
+    for (size_t i = 0; i < result->flows.n; i++) {
+        const struct counts_flow *flow = &result->flows.at[i];
+        for (size_t e = 0; e < counts_function(sum->counts, flow->function)->cfg.edges.n; e++)
+            sum->taken[sum->first_edge[flow->function] + e] += result->edge_counts.at[flow->first_edge + e];
+    }
 }
 
 static int compare_places(const struct counts_line_count *a, const struct counts_line_count *b)
@@ -181,6 +191,71 @@ size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct co
         qsort(blocks, n, sizeof *blocks, compare_counts);
     *lines = arena_array(arena, struct counts_line_count, n);
     return add_up(blocks, n, *lines);
+}
+
+static bool is_way(const struct counts_function *function, uint32_t edge)
+{
+    enum { EXIT = 1 };
+    uint32_t to = function->cfg.edges.at[edge].to;
+    return to != EXIT && to != function->dispatcher;
+}
+
+/* The ways behind the condition with which a block ends; returns how many. */
+static size_t ways_of_block(const struct counts_sum *sum, uint32_t f, uint32_t block, struct counts_branch *ways)
+{
+    const struct counts_function *function = counts_function(sum->counts, f);
+    const struct counts_block *at = &function->blocks[block];
+    const struct cfg *cfg = &function->cfg;
+    uint32_t n = 0, way = 0;
+    for (uint32_t i = cfg->out_at[block]; i < cfg->out_at[block + 1]; i++)
+        n += is_way(function, cfg->out[i]);
+    if (n < 2 || !at->n_lines || function->flags & POINTS_F_EVERY_BLOCK)
+        return 0;
+    for (uint32_t i = cfg->out_at[block]; i < cfg->out_at[block + 1] && ways; i++) {
+        if (!is_way(function, cfg->out[i]))
+            continue;
+        int64_t taken = sum->taken[sum->first_edge[f] + cfg->out[i]];
+        ways[way] = (struct counts_branch){.file = at->lines[at->n_lines - 1].file,
+                                           .line = at->lines[at->n_lines - 1].line,
+                                           .number = f,
+                                           .block = block,
+                                           .way = way,
+                                           .executions = sum->executions[sum->first[f] + block],
+                                           .taken = taken > 0 ? (uint64_t)taken : 0};
+        way++;
+    }
+    return n;
+}
+
+static int compare_branches(const void *left, const void *right)
+{
+    const struct counts_branch *a = left, *b = right;
+    int by_file = strcmp(a->file, b->file);
+    if (by_file)
+        return by_file;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    if (a->block != b->block)
+        return a->block < b->block ? -1 : 1;
+    return (a->way > b->way) - (a->way < b->way);
+}
+
+size_t counts_branches(const struct counts_sum *sum, struct arena *arena, struct counts_branch **branches)
+{
+    size_t n = 0;
+    for (int is_filling = 0; is_filling < 2; is_filling++) {
+        if (is_filling)
+            *branches = arena_array(arena, struct counts_branch, n);
+        n = 0;
+        for (uint32_t f = 0; f < counts_n_functions(sum->counts); f++)
+            for (uint32_t b = 0; b < counts_function(sum->counts, f)->n_blocks; b++)
+                n += ways_of_block(sum, f, b, is_filling ? *branches + n : NULL);
+    }
+    if (n)
+        qsort(*branches, n, sizeof **branches, compare_branches);
+    return n;
 }
 
 static int compare_heads(const void *left, const void *right)

@@ -130,8 +130,9 @@ uint32_t counts_frame_effects(struct counts *counts, uint64_t return_address, st
 /* Executions of every block of a module, summed over whatever was solved. */
 struct counts_sum {
     const struct counts *counts;
-    uint64_t *executions; /* of block b of function f: [first[f] + b] */
-    size_t *first;        /* by function */
+    uint64_t *executions;       /* of block b of function f: [first[f] + b] */
+    int64_t *taken;             /* of edge e of function f: [first_edge[f] + e]; of results that keep flows */
+    size_t *first, *first_edge; /* by function */
 };
 void counts_sum_init(struct counts_sum *sum, struct arena *arena, const struct counts *counts);
 void counts_sum_add(struct counts_sum *sum, const struct counts_result *result);
@@ -150,6 +151,18 @@ struct counts_line_count {
  * Returns how many; the array is in the arena.
  */
 size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines);
+
+/* A way that control may go behind a condition. */
+struct counts_branch {
+    const char *file;
+    uint32_t line;
+    uint32_t number, block, way; /* of the function, of the condition's block there, and among its ways */
+    uint64_t executions;         /* of the condition */
+    uint64_t taken;
+};
+/* All ways behind conditions (and switches) by file, line of the condition, function, block and way. Ways on which a
+ * frame vanishes (exceptions, longjmp) are none. Returns how many; the array is in the arena. */
+size_t counts_branches(const struct counts_sum *sum, struct arena *arena, struct counts_branch **branches);
 
 /* A function and how often it was called. */
 struct counts_head {

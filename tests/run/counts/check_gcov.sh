@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check_gcov.sh TOOL SOURCE [FLAG...]
 # `whywait export` against gcov: one program built twice at -O0, run once each on one rank, line by line. Every line that
-# has a count has gcov's. Without one are only the lines of which no instruction is left when counters are placed.
+# has a count has gcov's, and so have the ways that its conditions went. Without one are only the lines of which no instruction is left when counters are placed.
 set -eu
 tool=$1 source=$2
 shift 2
@@ -14,7 +14,7 @@ cd "$folder"
 cp "$source" lines.c
 mpicc --coverage -fprofile-update=atomic -O0 -g "$@" lines.c -o covered
 mpirun -n 1 ./covered >covered.out
-gcov -t --json-format ./*.gcda >gcov.json 2>/dev/null
+gcov -b -t --json-format ./*.gcda >gcov.json 2>/dev/null
 # shellcheck disable=SC2046
 mpicc $("$tool" cc) -O0 -g "$@" lines.c -o counted
 mpirun -n 1 "$tool" record ./counted >counted.out 2>log || { cat log; exit 1; }
@@ -49,6 +49,21 @@ def functions(path):
 named = {name: at for name, at in functions('ours.json').items() if '._omp_fn.' not in name}
 if named != functions('gcov.json'):
     faults.append(f"functions: {named} instead of {functions('gcov.json')}")
+
+# Both count conditions in what the compiler made of them, at different times: lines with as many ways in both agree.
+def branches(path):
+    found = {}
+    for text in open(path):
+        for unit in json.loads(text)['files']:
+            for line in unit['lines'] if unit['file'].endswith('lines.c') else []:
+                found.setdefault(line['line_number'], []).extend(way['count'] for way in line['branches'] if not way['throw'])
+    return {n: sorted(ways) for n, ways in found.items() if ways}
+
+theirs, ways = branches('gcov.json'), branches('ours.json')
+alike = [n for n in theirs if len(theirs[n]) == len(ways.get(n, []))]
+faults += [f'line {n}: ways {ways[n]} instead of {theirs[n]}: {source[n - 1].strip()}' for n in alike if ways[n] != theirs[n] and 'executed' not in source[n - 1]]
+if not theirs or len(alike) < 0.7 * len(theirs):
+    faults.append(f'ways of lines {sorted(set(theirs) - set(alike))} of {sorted(theirs)} differ in number: {[(theirs[n], ways.get(n)) for n in sorted(set(theirs) - set(alike))]}')
 print('\n'.join(faults) or f'{len(ours)} of {len(gcov)} lines, {sum(ours.values())} executions')
 sys.exit(bool(faults) or len(ours) < 0.7 * len(gcov))
 END
