@@ -150,7 +150,8 @@ static void find_causes(struct passes *passes, struct analysis *analysis)
                                        .ranks = passes->replay.ranks,
                                        .critical = &passes->critical,
                                        .measures = &passes->measures,
-                                       .costs = &passes->costs});
+                                       .costs = &passes->costs,
+                                       .survey = &passes->survey});
     analysis->n_contradictions = gains_count_contradictions(analysis);
 }
 
@@ -192,7 +193,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
 /* Conservation: what is blamed is what was waited. */
 static void check_sums(const struct analysis *analysis)
 {
-    double blamed_ns = 0, waited_ns = 0;
+    double blamed_ns = analysis->machine.waiting_ns, waited_ns = 0;
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         blamed_ns += analysis->causes[i].waiting_ns;
     for (uint32_t i = 0; i < analysis->n_sites; i++)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From blame by class to causes: places in the code, whatever state, caller and call site the blame came with.
+ * From blame by class to causes: imbalances of the program, each named by the loop or routine around all of it
+ * (rollup.h), whatever state, caller and call site the blame came with; and what the machine held up, as one: time
+ * without a CPU, wherever it was lost.
  */
 #pragma once
 #include "analyze/blame/measure.h"
@@ -13,6 +15,7 @@ struct causes_input {
     const struct sparse *critical; /* efficiency_critical_path */
     const struct measures *measures;
     const struct costs *costs;
+    const struct survey *survey;
 };
 
 void causes_find(const struct causes_input *input);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum { CLASSES_MAX = 64, TINY_NS = 20000 };
-static const double THRESHOLD = 0.25, TINY_SHARE = 0.01, DEVIATIONS = 2;
+static const double TINY_SHARE = 0.01, DEVIATIONS = 2;
 
 void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks)
 {
@@ -264,7 +264,7 @@ static bool is_beyond(const struct sparse *shape, double n_samples, const struct
 static long class_find(const struct site_classes *site, const struct sparse *shape, double n_samples, bool must_join)
 {
     long best = -1;
-    double best_excess = must_join ? INFINITY : THRESHOLD;
+    double best_excess = must_join ? INFINITY : CLASSES_THRESHOLD;
     for (size_t i = 0; i < site->classes.n; i++) {
         double allowance;
         const struct path_class *class = &site->classes.at[i];

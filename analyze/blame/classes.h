@@ -17,10 +17,10 @@
  *  - an instance in which the machine held up a process with less to do is still the same behaviour of the program.
  *
  * P joins the nearest class when its distance is at most
- *     THRESHOLD + E + 2 sqrt(V),   E = sqrt(2/pi) sum s_i,   V = (1 - 2/pi) sum s_i^2,   s_i^2 = p_i (1 - p_i) (1/n +
- * 1/m). Shares sampled n and m times from the same p_i differ by normal variates of variance s_i^2 each, the absolute
- * value of which has mean s_i sqrt(2/pi) and variance s_i^2 (1 - 2/pi): E is the distance that sampling alone is
- * expected to make, and two standard deviations more are allowed. A path's n is (sum of lengths)^2 / sum(length^2 /
+ *     CLASSES_THRESHOLD + E + 2 sqrt(V),   E = sqrt(2/pi) sum s_i,   V = (1 - 2/pi) sum s_i^2,   s_i^2 = p_i (1 - p_i)
+ * (1/n + 1/m). Shares sampled n and m times from the same p_i differ by normal variates of variance s_i^2 each, the
+ * absolute value of which has mean s_i sqrt(2/pi) and variance s_i^2 (1 - 2/pi): E is the distance that sampling alone
+ * is expected to make, and two standard deviations more are allowed. A path's n is (sum of lengths)^2 / sum(length^2 /
  * samples) over its stretches; exact durations have no error.
  *
  * An instance below 20 us, or below 1 % of its site's largest, founds no class when there is one: it joins the nearest.
@@ -30,6 +30,8 @@
 #include "analyze/result/result.h"
 #include "analyze/waits/sink.h"
 #include "analyze/steps/pools.h"
+
+#define CLASSES_THRESHOLD 0.25
 
 struct instance {
     uint32_t site_at; /* index into sites */

@@ -118,9 +118,10 @@ static int add_run(struct comparison *comparison, struct kind_of_run *first, con
     if (status == 0) {
         const struct analysis *analysis = loaded.analysis;
         struct label_book book = {.arena = &scratch, .analysis = analysis};
-        const char **names = arena_array(&scratch, const char *, analysis->n_causes);
+        const char **names = arena_array(&scratch, const char *, analysis->n_steps + 1);
         for (uint32_t i = 0; i < analysis->n_causes; i++)
-            names[i] = label_step(&book, analysis->causes[i].step);
+            for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++)
+                names[analysis->causes[i].parts[k].step] = label_step(&book, analysis->causes[i].parts[k].step);
         note_differences(comparison, first, loaded.trace, path);
         status = load_is_degraded(&loaded) ? 2 : 0;
         compare_add(comparison, analysis, is_after, names);

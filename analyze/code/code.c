@@ -224,6 +224,19 @@ uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address)
     return block != NULL ? block->place : model->place;
 }
 
+uint32_t code_loops_at(struct code *code, uint32_t module, uint64_t address, uint32_t *places, uint32_t most)
+{
+    const struct model *model = model_at(code, module, address);
+    const struct model_block *block = model != NULL ? model_block_at(model, address) : NULL;
+    uint32_t n = 0;
+    for (uint32_t loop = block != NULL ? block->loop : CODE_NONE; loop != CODE_NONE; loop = model->loops[loop].parent) {
+        uint32_t place = model->loops[loop].place;
+        if (n == 0 || places[n - 1] != place)
+            places[n < most ? n++ : most - 1] = place;
+    }
+    return n;
+}
+
 uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address)
 {
     const struct model *model = model_at(code, module, address);

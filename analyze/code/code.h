@@ -76,6 +76,9 @@ uint32_t code_place_at(struct code *code, uint32_t module, uint64_t address);
 uint32_t code_place_of_call(struct code *code, uint32_t module, uint64_t address, bool is_loop);
 /* The same for an address that was asked about before; CODE_NONE for any other. */
 uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address);
+/* The loops around an address in its own copy of the code, the innermost first. Returns how many, at most `most`; where
+ * there are more, middle ones are missing. */
+uint32_t code_loops_at(struct code *code, uint32_t module, uint64_t address, uint32_t *places, uint32_t most);
 /* How many loops of the machine code an address lies in; 0 also when nothing is known. */
 uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address);
 /* Machine code from an address to the end of its basic block or routine, or to `end` if that comes first. */
@@ -108,13 +111,18 @@ struct code_routine {
     const char *name; /* readable; NULL = unknown */
     const char *file; /* of the declaration; NULL = unknown */
     uint32_t line;
-    uint64_t address; /* link-time entry, where nothing else names it; 0 = unknown */
+    uint32_t call_line; /* of an inlined one: where it was called; 0 = unknown */
+    uint64_t address;   /* link-time entry, where nothing else names it; 0 = unknown */
 };
 /* The routines that an address lies in: the innermost inlined one first, the one of the symbol table last. Those
  * inlined from system headers are left out: their time belongs to who called them. Returns how many, at least 1 and at
  * most `most`; where there are more, middle ones are missing. */
 uint32_t code_routines_at(struct code *code, uint32_t module, uint64_t address, struct code_routine *chain,
                           uint32_t most);
+
+/* The place of a routine, inlined or not: `which` counts as code_routines_at does with the same `most`. It is that of
+ * all copies of the routine. CODE_NONE when nothing is known, or of an inlined one no line. */
+uint32_t code_place_of_routine(struct code *code, uint32_t module, uint64_t address, uint32_t which, uint32_t most);
 
 /* Where a direct call goes. */
 struct code_callee {

@@ -101,12 +101,17 @@ static void fill_blocks(struct code *code, struct model *model, const struct gra
                         const struct cfg_loops *loops, const uint32_t *place_of)
 {
     model->n_blocks = (uint32_t)graph->blocks.n;
+    model->loops = arena_array(&code->arena, struct model_loop, loops->n + 1);
+    for (uint32_t l = 0; l < loops->n; l++)
+        model->loops[l] = (struct model_loop){
+            .place = place_of[l], .parent = loops->at[l].parent != CFG_NONE ? loops->at[l].parent : CODE_NONE};
     model->blocks = arena_array(&code->arena, struct model_block, model->n_blocks);
     for (uint32_t b = 0; b < model->n_blocks; b++) {
         uint32_t loop = loops->innermost != NULL ? loops->innermost[b] : CFG_NONE;
         model->blocks[b] = (struct model_block){.lo = graph->blocks.at[b].lo, .hi = graph->blocks.at[b].hi};
         model->blocks[b].place = loop != CFG_NONE ? place_of[loop] : model->place;
         model->blocks[b].depth = loop != CFG_NONE ? loops->at[loop].depth : 0;
+        model->blocks[b].loop = loop != CFG_NONE ? loop : CODE_NONE;
     }
 }
 
@@ -234,7 +239,22 @@ static struct code_routine routine_of_scope(struct debug *debug, struct unit *un
     const struct scope *scope = &unit->scopes.at[number];
     return (struct code_routine){.name = debug_scope_name(debug, unit, number),
                                  .file = scope->file != INTERN_NONE ? intern_get(&debug->files, scope->file) : NULL,
-                                 .line = scope->line};
+                                 .line = scope->line,
+                                 .call_line = scope->call_line};
+}
+
+/* The scopes of the chain. */
+static uint32_t scopes_at(struct debug *debug, struct unit *unit, uint64_t address, uint32_t *chain, uint32_t most)
+{
+    uint32_t scope = unit ? debug_scope_at(unit, address) : SCOPE_NONE, n = 0;
+    for (; scope != SCOPE_NONE; scope = unit->scopes.at[scope].parent) {
+        struct code_routine routine = routine_of_scope(debug, unit, scope);
+        bool is_host = unit->scopes.at[scope].parent == SCOPE_NONE;
+        if (!is_host && (!routine.name || (routine.file && source_is_system(routine.file))))
+            continue;
+        chain[n < most ? n++ : most - 1] = scope;
+    }
+    return n;
 }
 
 uint32_t code_routines_at(struct code *code, uint32_t module_id, uint64_t address, struct code_routine *chain,
@@ -242,14 +262,12 @@ uint32_t code_routines_at(struct code *code, uint32_t module_id, uint64_t addres
 {
     struct module *module = module_get(code, module_id);
     struct unit *unit = debug_unit_at(&module->debug, address);
-    uint32_t scope = unit ? debug_scope_at(unit, address) : SCOPE_NONE, n = 0;
-    for (; scope != SCOPE_NONE; scope = unit->scopes.at[scope].parent) {
-        struct code_routine routine = routine_of_scope(&module->debug, unit, scope);
-        bool is_host = unit->scopes.at[scope].parent == SCOPE_NONE;
-        if (!is_host && (!routine.name || (routine.file && source_is_system(routine.file))))
-            continue;
-        chain[n < most ? n++ : most - 1] = routine;
-    }
+    struct arena scratch = {0};
+    uint32_t *scopes = arena_array(&scratch, uint32_t, most),
+             n = scopes_at(&module->debug, unit, address, scopes, most);
+    for (uint32_t i = 0; i < n; i++)
+        chain[i] = routine_of_scope(&module->debug, unit, scopes[i]);
+    arena_release(&scratch);
     if (n)
         return n;
     const struct model *model = model_at(code, module_id, address);
@@ -257,4 +275,41 @@ uint32_t code_routines_at(struct code *code, uint32_t module_id, uint64_t addres
     chain[0] = place ? (struct code_routine){.name = place->host_routine, .address = place->routine_address}
                      : (struct code_routine){.name = NULL};
     return 1;
+}
+
+static uint32_t scope_place_make(struct code *code, struct module *module, struct unit *unit, uint32_t number,
+                                 const struct model *model, uint64_t address)
+{
+    const struct scope *scope = &unit->scopes.at[number];
+    struct source_key key = {.file = scope->file, .line = scope->line};
+    if (scope->file == INTERN_NONE || scope->line == 0)
+        return CODE_NONE;
+    uint32_t known = intern_find(&module->sources, &key, sizeof key);
+    if (known != INTERN_NONE)
+        return module->source_places.at[known];
+    struct code_place *place = place_new(code);
+    uint32_t id = place->id;
+    *place = *code->places.at[model->place];
+    place->id = place->source = id;
+    place->address = address;
+    place->file = intern_get(&module->debug.files, scope->file);
+    place->line_first = place->line_last = scope->line;
+    place->routine = debug_scope_name(&module->debug, unit, number);
+    place_settle(code, module, place, key);
+    return place->source;
+}
+
+uint32_t code_place_of_routine(struct code *code, uint32_t module_id, uint64_t address, uint32_t which, uint32_t most)
+{
+    struct module *module = module_get(code, module_id);
+    const struct model *model = model_at(code, module_id, address);
+    struct unit *unit = debug_unit_at(&module->debug, address);
+    struct arena scratch = {0};
+    uint32_t *scopes = arena_array(&scratch, uint32_t, most),
+             n = scopes_at(&module->debug, unit, address, scopes, most);
+    uint32_t place = model ? model->place : CODE_NONE;
+    if (model && which + 1 < n)
+        place = scope_place_make(code, module, unit, scopes[which], model, address);
+    arena_release(&scratch);
+    return place;
 }

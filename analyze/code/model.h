@@ -13,6 +13,12 @@
 struct model_block {
     uint64_t lo, hi;
     uint32_t place, depth; /* 0 = in no loop of the machine code */
+    uint32_t loop;         /* the innermost loop of the machine code, by number in loops; CODE_NONE */
+};
+
+/* A loop of the machine code. What encloses its place is that of another copy, maybe; what encloses it is this. */
+struct model_loop {
+    uint32_t place, parent; /* CODE_NONE: outermost */
 };
 
 /* A routine with its out-of-line parts. */
@@ -20,6 +26,7 @@ struct model {
     uint32_t place;             /* of the routine itself */
     struct model_block *blocks; /* by rising address */
     uint32_t n_blocks;
+    struct model_loop *loops;
 };
 
 struct module {

@@ -130,6 +130,13 @@ static void add_loops(struct comparison *comparison, const struct analysis *anal
     }
 }
 
+static void add_part(struct comparison *comparison, const struct analysis *analysis, const struct cause_part *part,
+                     const char *name)
+{
+    struct compare_row wanted = row_of_step(analysis, &analysis->steps[part->step], name);
+    row_add(comparison, row_of(comparison, &wanted), part->own_ns);
+}
+
 void compare_add(struct comparison *comparison, const struct analysis *analysis, bool is_after,
                  const char *const *names)
 {
@@ -141,10 +148,15 @@ void compare_add(struct comparison *comparison, const struct analysis *analysis,
     row_add(comparison, &comparison->rows.at[COMPARE_RUN_TIME], analysis->efficiency.wall_ns);
     row_add(comparison, &comparison->rows.at[COMPARE_WAITING], analysis->waiting_ns);
     add_loops(comparison, analysis);
-    for (uint32_t i = 0; i < analysis->n_causes; i++) {
-        const struct step *step = &analysis->steps[analysis->causes[i].step];
-        struct compare_row wanted = row_of_step(analysis, step, names[i]);
-        row_add(comparison, row_of(comparison, &wanted), analysis->causes[i].waiting_ns);
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++) {
+            const struct cause_part *part = &analysis->causes[i].parts[k];
+            if (part->own_ns > 0)
+                add_part(comparison, analysis, part, names[part->step]);
+        }
+    if (analysis->machine.waiting_ns > 0) {
+        struct compare_row machine = {.name = "the machine: no CPU", .routine = "", .state = STEP_DESCHEDULED};
+        row_add(comparison, row_of(comparison, &machine), analysis->machine.waiting_ns);
     }
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs before and after a change, cause by cause, with what is noise told from what is not.
+ * Runs before and after a change, cause by cause, with what is noise told from what is not. What a cause is rolled up
+ * to may differ from run to run: compared are the places in it, each with the waiting that is blamed on itself, and the
+ * machine's row.
  *
  * A cause is the same in two runs of a side when its state, file, routine and lines are. What of one side belongs to
  * what of the other is found in counterparts.h, for which loops that make nobody wait count as well.
@@ -41,7 +43,7 @@ struct comparison {
 };
 enum { COMPARE_RUN_TIME, COMPARE_WAITING, COMPARE_FIRST_CAUSE };
 
-/* Adds a run; `names` has one text a cause. The analysis is not needed afterwards. */
+/* Adds a run; `names` has the text of each step that is a part of a cause. The analysis is not needed afterwards. */
 void compare_add(struct comparison *comparison, const struct analysis *analysis, bool is_after,
                  const char *const *names);
 /* At least one run of each side has been added. */

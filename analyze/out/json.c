@@ -23,7 +23,7 @@ struct json {
     const char **labels; /* of steps, when they have been asked for */
     const struct analysis *analysis;
     const struct json_options *options;
-    int64_t *cause_ns, *site_ns; /* apportioned */
+    int64_t *cause_ns, *site_ns, machine_ns; /* apportioned */
 };
 
 static json_t *json_ratio(double value)
@@ -112,16 +112,16 @@ static json_t *json_cause_site(struct json *json, const struct cause_site *at, i
     return object;
 }
 
-static json_t *json_cause_sites(struct json *json, const struct cause *cause, int64_t waiting_ns)
+static json_t *json_cause_sites(struct json *json, const struct cause_site *at, uint32_t n, int64_t waiting_ns)
 {
     json_t *sites = json_array();
-    double *values = arena_array(&json->scratch, double, cause->n_sites);
-    int64_t *times = arena_array(&json->scratch, int64_t, cause->n_sites);
-    for (uint32_t i = 0; i < cause->n_sites; i++)
-        values[i] = cause->sites[i].waiting_ns;
-    amount_apportion(values, cause->n_sites, waiting_ns, times);
-    for (uint32_t i = 0; i < cause->n_sites; i++)
-        json_array_append_new(sites, json_cause_site(json, &cause->sites[i], times[i]));
+    double *values = arena_array(&json->scratch, double, n);
+    int64_t *times = arena_array(&json->scratch, int64_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = at[i].waiting_ns;
+    amount_apportion(values, n, waiting_ns, times);
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(sites, json_cause_site(json, &at[i], times[i]));
     return sites;
 }
 
@@ -134,11 +134,11 @@ static json_t *json_kinds(const struct cause *cause)
     return kinds;
 }
 
-static json_t *json_rank_numbers(const struct cause *cause)
+static json_t *json_rank_numbers(const struct cause_rank *late, uint32_t n)
 {
     json_t *ranks = json_array();
-    for (uint32_t i = 0; i < cause->n_late; i++)
-        json_array_append_new(ranks, json_integer(cause->ranks[i].rank));
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(ranks, json_integer(late[i].rank));
     return ranks;
 }
 
@@ -188,6 +188,49 @@ static json_t *json_cause_files(const struct cause *cause)
     return files;
 }
 
+/* The fields that tell a place in the code. */
+static json_t *json_place(struct json *json, uint32_t step)
+{
+    const struct step *where = &json->analysis->steps[step];
+    return json_pack("{s:o, s:b, s:o, s:i, s:i, s:o}", "name", json_step_name(json, step), "loop", where->is_loop,
+                     "file", json_text(where->file), "line_first", (int)where->line_first, "line_last",
+                     (int)where->line_last, "routine", json_text(where->routine));
+}
+
+static json_t *json_part_by_rank(const struct cause_part *part)
+{
+    json_t *ranks = json_array();
+    for (uint32_t i = 0; i < part->n_ranks; i++)
+        json_array_append_new(ranks,
+                              json_pack("{s:i, s:o, s:o}", "rank", (int)part->ranks[i].rank, "blame_ns",
+                                        json_ns(part->ranks[i].blame_ns), "time_ns", json_ns(part->ranks[i].time_ns)));
+    return ranks;
+}
+
+/* Own parts are apportioned, and each part's waiting is the sum of what is inside it. */
+static json_t *json_parts(struct json *json, const struct cause *cause, int64_t waiting_ns)
+{
+    json_t *parts = json_array();
+    double *values = arena_array(&json->scratch, double, cause->n_parts);
+    int64_t *own_ns = arena_array(&json->scratch, int64_t, cause->n_parts);
+    for (uint32_t i = 0; i < cause->n_parts; i++)
+        values[i] = cause->parts[i].own_ns;
+    amount_apportion(values, cause->n_parts, waiting_ns, own_ns);
+    for (uint32_t i = 0; i < cause->n_parts; i++) {
+        const struct cause_part *part = &cause->parts[i];
+        int64_t below_ns = own_ns[i];
+        for (uint32_t k = i + 1; k < cause->n_parts && cause->parts[k].depth > part->depth; k++)
+            below_ns += own_ns[k];
+        json_t *object = json_place(json, part->step);
+        json_object_set_new(object, "depth", json_integer(part->depth));
+        json_object_set_new(object, "waiting_ns", json_integer(below_ns));
+        json_object_set_new(object, "own_ns", json_integer(own_ns[i]));
+        json_object_set_new(object, "by_rank", json_part_by_rank(part));
+        json_array_append_new(parts, object);
+    }
+    return parts;
+}
+
 static json_t *json_rank(uint32_t rank)
 {
     return rank == TRACE_NONE ? json_null() : json_integer(rank);
@@ -196,13 +239,12 @@ static json_t *json_rank(uint32_t rank)
 static json_t *json_cause(struct json *json, uint32_t number)
 {
     const struct cause *cause = &json->analysis->causes[number];
-    const struct step *step = &json->analysis->steps[cause->step];
-    json_t *object =
-        json_pack("{s:i, s:o, s:b, s:o, s:i, s:i, s:o, s:o, s:I, s:f, s:s}", "cause", (int)number + 1, "name",
-                  json_step_name(json, cause->step), "loop", step->is_loop, "file", json_text(step->file), "line_first",
-                  (int)step->line_first, "line_last", (int)step->line_last, "routine", json_text(step->routine),
-                  "ranks", json_rank_numbers(cause), "waiting_ns", (json_int_t)json->cause_ns[number], "share",
-                  cause->share, "kind", cause_kind_name(cause->kind));
+    json_t *object = json_place(json, cause->step);
+    json_object_set_new(object, "cause", json_integer(number + 1));
+    json_object_set_new(object, "ranks", json_rank_numbers(cause->ranks, cause->n_late));
+    json_object_set_new(object, "waiting_ns", json_integer(json->cause_ns[number]));
+    json_object_set_new(object, "share", json_real(cause->share));
+    json_object_set_new(object, "kind", json_string(cause_kind_name(cause->kind)));
     json_object_set_new(object, "kinds", json_kinds(cause));
     json_object_set_new(object, "direct_ns", json_ns(fmin(cause->direct_ns, (double)json->cause_ns[number])));
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
@@ -211,10 +253,36 @@ static json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
     json_object_set_new(object, "explanation", json_text(explain_cause(&json->arena, cause)));
     json_object_set_new(object, "partings", json_partings(cause));
+    json_object_set_new(object, "parts", json_parts(json, cause, json->cause_ns[number]));
     json_object_set_new(object, "files", json_cause_files(cause));
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
-    json_object_set_new(object, "sites", json_cause_sites(json, cause, json->cause_ns[number]));
+    json_object_set_new(object, "sites", json_cause_sites(json, cause->sites, cause->n_sites, json->cause_ns[number]));
     return object;
+}
+
+/* Ranks that were ready to run but had no CPU. */
+static json_t *json_machine(struct json *json)
+{
+    const struct machine *machine = &json->analysis->machine;
+    json_t *by_rank = json_array(), *places = json_array();
+    double *values = arena_array(&json->scratch, double, machine->n_places);
+    int64_t *place_ns = arena_array(&json->scratch, int64_t, machine->n_places);
+    for (uint32_t i = 0; i < machine->n_places; i++)
+        values[i] = machine->places[i].waiting_ns;
+    amount_apportion(values, machine->n_places, json->machine_ns, place_ns);
+    for (uint32_t i = 0; i < machine->n_ranks; i++)
+        json_array_append_new(by_rank, json_pack("{s:i, s:o, s:o}", "rank", (int)machine->ranks[i].rank, "blame_ns",
+                                                 json_ns(machine->ranks[i].blame_ns), "descheduled_ns",
+                                                 json_ns(machine->ranks[i].time_ns)));
+    for (uint32_t i = 0; i < machine->n_places; i++) {
+        json_t *place = json_place(json, machine->places[i].step);
+        json_object_set_new(place, "waiting_ns", json_integer(place_ns[i]));
+        json_array_append_new(places, place);
+    }
+    return json_pack("{s:I, s:f, s:o, s:o, s:o, s:o}", "waiting_ns", (json_int_t)json->machine_ns, "share",
+                     machine->share, "ranks", json_rank_numbers(machine->ranks, machine->n_late), "by_rank", by_rank,
+                     "places", places, "sites",
+                     json_cause_sites(json, machine->sites, machine->n_sites, json->machine_ns));
 }
 
 /* A site with everything known of it, down to the steps of its classes. */
@@ -348,12 +416,14 @@ static void json_apportion(struct json *json)
 {
     const struct analysis *analysis = json->analysis;
     uint32_t n_most = analysis->n_causes > analysis->n_sites ? analysis->n_causes : analysis->n_sites;
-    double *values = arena_array(&json->arena, double, n_most);
-    json->cause_ns = arena_array(&json->arena, int64_t, analysis->n_causes);
+    double *values = arena_array(&json->arena, double, n_most + 1);
+    json->cause_ns = arena_array(&json->arena, int64_t, analysis->n_causes + 1);
     json->site_ns = arena_array(&json->arena, int64_t, analysis->n_sites);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         values[i] = analysis->causes[i].waiting_ns;
-    amount_apportion(values, analysis->n_causes, llround(analysis->waiting_ns), json->cause_ns);
+    values[analysis->n_causes] = analysis->machine.waiting_ns;
+    amount_apportion(values, analysis->n_causes + 1, llround(analysis->waiting_ns), json->cause_ns);
+    json->machine_ns = json->cause_ns[analysis->n_causes];
     for (uint32_t i = 0; i < analysis->n_sites; i++)
         values[i] = analysis->sites[i].waiting_ns;
     amount_apportion(values, analysis->n_sites, llround(analysis->waiting_ns), json->site_ns);
@@ -379,6 +449,7 @@ static json_t *json_analysis(struct json *json)
     json_object_set_new(object, "contradictions", json_integer(analysis->n_contradictions));
     json_object_set_new(object, "efficiency", json_efficiency(&analysis->efficiency));
     json_object_set_new(object, "causes", json_null()); /* their place, as json_print writes them */
+    json_object_set_new(object, "machine", json_machine(json));
     json_object_set_new(object, "sites", json_null());
     json_object_set_new(object, "allocated_bytes", json_integer((json_int_t)analysis->allocated_bytes));
     json_object_set_new(object, "allocations", json_space(analysis));
@@ -449,6 +520,7 @@ int json_print(FILE *out, const struct analysis *analysis, const struct json_opt
     if (!ok)
         error("cannot write the JSON report: %s", strerror(errno));
     json_decref(object);
+    arena_release(&json.scratch);
     arena_release(&json.arena);
     return ok ? 0 : -1;
 }

@@ -173,6 +173,27 @@ static void report_felt_at(struct report *report, const struct cause *cause, con
     page_end(&report->page);
 }
 
+/* "12 loops inside, most in loop eos.c:60 in material() 44 %": where one place does not say it all. */
+static void report_parts(struct report *report, const struct cause *cause)
+{
+    uint32_t n = 0, most = 0;
+    bool are_loops = true;
+    for (uint32_t i = 0; i < cause->n_parts; i++) {
+        const struct cause_part *part = &cause->parts[i];
+        if (!(part->own_ns > 0) || part->step == cause->step)
+            continue;
+        n++;
+        are_loops &= report->analysis->steps[part->step].is_loop;
+        most = part->own_ns > cause->parts[most].own_ns || cause->parts[most].step == cause->step ? i : most;
+    }
+    if (n < 2)
+        return;
+    double share = cause->waiting_ns > 0 ? cause->parts[most].own_ns / cause->waiting_ns : 0;
+    page_paragraph(&report->page, HANG, HANG,
+                   arena_printf(&report->arena, "%u %s inside, most in %s %s", n, are_loops ? "loops" : "places",
+                                label_step(&report->book, cause->parts[most].step), amount_share(share).text));
+}
+
 static void report_cause_details(struct page *page, const void *data, unsigned row)
 {
     struct report *report = (struct report *)data;
@@ -181,6 +202,7 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     page_words(page, HANG, explain_cause(&report->arena, cause));
     page_piece(page, HANG, "(%s)", label_kind(&report->book, cause));
     page_end(page);
+    report_parts(report, cause);
     for (uint32_t i = 0; i < cause->n_sites && i < SITES_SHOWN; i++)
         report_felt_at(report, cause, &cause->sites[i], i == 0);
     uint32_t n_left = cause->n_sites > SITES_SHOWN ? cause->n_sites - SITES_SHOWN : 0;
@@ -211,19 +233,36 @@ static void report_rest(struct report *report)
                   amount_share(rest).text, analysis->n_causes);
 }
 
-/* Where the machine is at fault, the loops below are only where it struck. */
+/* The ranks of the machine's row that carry most of it. */
+static const char *machine_ranks(struct report *report, const struct machine *machine)
+{
+    uint32_t *ranks = arena_array(&report->arena, uint32_t, machine->n_late);
+    for (uint32_t i = 0; i < machine->n_late; i++)
+        ranks[i] = machine->ranks[i].rank;
+    return amount_ranks(&report->arena, ranks, machine->n_late);
+}
+
+/* What is not the program's doing stands below what is, however much it is. */
 static void report_machine(struct report *report)
 {
-    const struct analysis *analysis = report->analysis;
-    double descheduled_ns = 0;
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
-        descheduled_ns += analysis->causes[i].kind_ns[KIND_DESCHEDULED];
-    if (descheduled_ns > analysis->waiting_ns / 2)
-        page_paragraph(&report->page, 0, INDENT,
-                       arena_printf(&report->arena,
-                                    "%s of the waiting is for ranks that were off the CPU although runnable: more was "
-                                    "running than there are cores.",
-                                    amount_share(descheduled_ns / analysis->waiting_ns).text));
+    static const double WORTH_A_ROW = 0.0005;
+    const struct machine *machine = &report->analysis->machine;
+    if (machine->share < WORTH_A_ROW || !machine->n_ranks || !machine->n_places)
+        return;
+    struct arena *arena = &report->arena;
+    const struct machine_place *place = &machine->places[0];
+    page_end(&report->page);
+    page_paragraph(
+        &report->page, INDENT, HANG,
+        arena_printf(arena, "the machine: ranks were ready to run but had no CPU: %s of waiting for them, %s of all",
+                     amount_duration(machine->waiting_ns).text, amount_share(machine->share).text));
+    page_paragraph(&report->page, HANG, HANG,
+                   arena_printf(arena, "%s; most in %s (%s of it)", machine_ranks(report, machine),
+                                label_step(&report->book, place->step),
+                                amount_share(place->waiting_ns / machine->waiting_ns).text));
+    page_paragraph(
+        &report->page, HANG, HANG,
+        "look for more ranks or threads than cores, ranks bound to the same core, and other processes there");
 }
 
 /* Waiting below this share of all time is not worth anybody's afternoon: said before the causes are listed. */
@@ -239,9 +278,8 @@ static void report_causes(struct report *report, const struct report_options *op
         page_line(&report->page, "No rank waits for another.");
     else if (share < LITTLE && !analysis->n_open_waits)
         page_line(&report->page, "Nothing waits for long: %s of all time.", amount_share(share).text);
-    if (!analysis->n_causes || (share < LITTLE && analysis->n_open_waits))
+    if ((!analysis->n_causes && !(analysis->machine.waiting_ns > 0)) || (share < LITTLE && analysis->n_open_waits))
         return;
-    report_machine(report);
     page_end(&report->page);
     report->n_causes = report_n_shown(analysis, options);
     page_table(&report->page, &(struct page_table){.columns = cause_columns,
@@ -250,6 +288,7 @@ static void report_causes(struct report *report, const struct report_options *op
                                                    .data = report,
                                                    .after = report_cause_details});
     report_rest(report);
+    report_machine(report);
 }
 
 /* Whoever starts the tool on a run that hung wants to know this before anything else. */

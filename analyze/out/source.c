@@ -77,11 +77,14 @@ static int by_falling_total(const void *a, const void *b)
 static void source_collect(struct source *source)
 {
     const struct analysis *analysis = source->analysis;
-    for (uint32_t i = 0; i < analysis->n_causes; i++) {
-        const struct step *step = &analysis->steps[analysis->causes[i].step];
-        source_mark(source, step->file,
-                    (struct mark){step->line_first, step->line_last, .cause_ns = analysis->causes[i].waiting_ns});
-    }
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++) {
+            const struct cause_part *part = &analysis->causes[i].parts[k];
+            const struct step *step = &analysis->steps[part->step];
+            if (part->own_ns > 0)
+                source_mark(source, step->file,
+                            (struct mark){step->line_first, step->line_last, .cause_ns = part->own_ns});
+        }
     for (uint32_t i = 0; i < analysis->n_sites; i++) {
         const struct wait_site *site = &analysis->sites[i];
         source_mark(source, site->file, (struct mark){site->line, site->line, .site_ns = site->waiting_ns});

@@ -120,6 +120,15 @@ struct parting {
     double share; /* of the difference in instructions for each entry of the cause, that this accounts for */
 };
 
+/* A loop, a routine or straight-line code inside a cause, as it was entered there. */
+struct cause_part {
+    uint32_t step, depth;     /* 0 = in no other part; those inside a part stand right behind it */
+    double waiting_ns;        /* blamed on it and on what is inside it */
+    double own_ns;            /* of it on itself: over all parts they sum to the cause's */
+    struct cause_rank *ranks; /* that have spent time in it or in what is inside, by rank */
+    uint32_t n_ranks;
+};
+
 struct cause {
     uint32_t step;
     enum cause_kind kind;   /* the largest part */
@@ -141,8 +150,21 @@ struct cause {
     struct cause_site *sites; /* by falling waiting_ns */
     struct cause_file *files; /* that a call of MPI-IO works on, by falling bytes */
     struct parting *partings; /* the first one is where the two sides part, others follow by falling share */
-    uint32_t n_partings;
-    uint32_t n_sites, n_files;
+    struct cause_part *parts; /* at least one */
+    uint32_t n_sites, n_files, n_partings, n_parts;
+};
+
+/* What the machine held up: ranks were ready to run but had no CPU. */
+struct machine {
+    double waiting_ns, share; /* of all waiting */
+    struct cause_rank *ranks; /* most blamed first; time_ns: without a CPU */
+    struct cause_site *sites; /* by falling waiting_ns */
+    struct machine_place {
+        uint32_t step; /* the code that was kept waiting for a CPU */
+        double waiting_ns;
+    } * places; /* by falling waiting_ns */
+    uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
+    uint32_t n_sites, n_places;
 };
 
 /* A routine as the source has it, inlined or not (those from system headers belong to who calls them), or an MPI
@@ -231,13 +253,14 @@ struct analysis {
     struct code *code;   /* borrowed; NULL for foreign archives */
     struct step *steps;
     struct wait_site *sites;        /* by falling waiting_ns */
-    struct cause *causes;           /* by falling waiting_ns, then step */
+    struct cause *causes;           /* of the program, by falling waiting_ns, then step */
+    struct machine machine;         /* the rest */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
     uint32_t n_contradictions;      /* causes whose blame is inferred and belied by their own gain (gains.h) */
     uint32_t n_steps, n_sites, n_causes, n_allocations, n_fetches;
     uint64_t allocated_bytes; /* Sigma over allocations */
-    double waiting_ns;        /* Sigma over sites = Sigma over causes */
+    double waiting_ns;        /* Sigma over sites = Sigma over causes + the machine's */
     double unexplained_ns;    /* part of the characterisations that does not add up (clock error), absolute, reported */
     double *rank_waiting_ns;  /* by rank */
     struct rank_summary *ranks;

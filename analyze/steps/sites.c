@@ -351,3 +351,13 @@ uint32_t sites_sample_step(struct sites *sites, uint32_t frame)
         *step = sample_step_find(sites, frame);
     return *step == STEP_NOWHERE ? TRACE_NONE : *step;
 }
+
+uint32_t sites_sample_frame(struct sites *sites, uint32_t frame)
+{
+    return frames_find_loop(sites, frame).frame;
+}
+
+bool sites_place_calls_mpi(const struct sites *sites, uint32_t place)
+{
+    return place_spans_waits(sites, place);
+}

@@ -75,6 +75,10 @@ const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
  * of user code. TRACE_NONE when nothing is known.
  */
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame);
+/* The frame whose place that is; TRACE_NONE. */
+uint32_t sites_sample_frame(struct sites *sites, uint32_t frame);
+/* True for a place in which an MPI call is made, directly or not. */
+bool sites_place_calls_mpi(const struct sites *sites, uint32_t place);
 /* The place of a frame of user code, or CODE_NONE. */
 uint32_t sites_frame_place(struct sites *sites, uint32_t frame);
 /* True in a threading run-time, where a thread waits for its fellows. */

@@ -32,12 +32,19 @@ static void survey_sample(struct survey *survey, const struct lane *lane, const 
     entry->is_workers |= lane->is_worker;
 }
 
+/* Asleep outside MPI: where it sleeps, whoever wakes it. */
+static void survey_sleep(struct survey *survey, const struct lane *lane, const struct event *event)
+{
+    if (!lane->depth && !lane->is_worker)
+        survey_entry(survey, lane->rank, event->frame)->blocked_ns += event->weight_ns;
+}
+
 void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event)
 {
     if (news == LANE_LEFT)
         survey_call(survey, lane, event->time_ns);
-    else if (event->kind == EV_SAMPLE && event->frame != TRACE_NONE && !(event->flags & WW_S_BLOCKED))
-        survey_sample(survey, lane, event);
+    else if (event->kind == EV_SAMPLE && event->frame != TRACE_NONE)
+        event->flags &WW_S_BLOCKED ? survey_sleep(survey, lane, event) : survey_sample(survey, lane, event);
 }
 
 static int entry_compare(const void *a, const void *b)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the first reading of the trace gathers for costs and for the routine profile: time by process and call stack. */
+/* What the first reading of the trace gathers for costs, for the routine profile and for the tree of loops and calls:
+ * time by process and call stack. */
 #pragma once
 #include "analyze/counts/executions.h"
 #include "analyze/steps/lanes.h"
@@ -12,6 +13,7 @@ struct survey_entry {
     uint64_t n_calls;
     uint64_t in_mpi_ns;  /* how long those calls took */
     uint64_t sampled_ns; /* weights of samples there, outside MPI and on a CPU */
+    uint64_t blocked_ns; /* likewise, asleep */
     uint64_t kernel_ns;  /* of them, in the kernel: system calls and page faults */
     uint64_t n_samples;  /* how many they are */
     bool is_workers;     /* threads that do not call MPI were there as well */

@@ -89,7 +89,7 @@ class Row:
         return self.machine_ns if kind == "preempted" else self.program_ns
 
     def is_machine(self):
-        return self.cause["file"] is None and self.cause["kind"] == "descheduled"
+        return self.machine_ns > 0
 
     def lies_in(self, places):
         """Within a place, or around the planted loop and within a routine or loop around it."""
@@ -101,7 +101,8 @@ class Judge:
     def __init__(self, truth, timers, report, counted):
         self.truth, self.timers, self.report, self.counted = truth, timers, report, counted
         self.verdict = Verdict()
-        self.rows = [Row(cause, truth["start_line"]) for cause in report["causes"]]
+        machine = dict(report["machine"], name="the machine", file=None, kinds={"descheduled": report["machine"]["waiting_ns"]})
+        self.rows = [Row(cause, truth["start_line"]) for cause in report["causes"] + [machine]]
         self.causes = [(cause, Due(cause, timers.parts[cause["phase"]])) for cause in truth["causes"]]
         self.due_ns = sum(due.ns for _, due in self.causes)
         self.noise_ns = sum(due.noise_ns for _, due in self.causes) + self.noise_without_cause()
@@ -196,8 +197,8 @@ class Judge:
 
     def sums(self):
         report = self.report
-        for what in "causes", "sites":
-            total = sum(x["waiting_ns"] for x in report[what])
+        for what, rest_ns in ("causes", report["machine"]["waiting_ns"]), ("sites", 0):
+            total = sum(x["waiting_ns"] for x in report[what]) + rest_ns
             self.verdict.that("sums", total == report["waiting_ns"], what, "add up to", total, "of", report["waiting_ns"])
         self.verdict.that("sums", report["lost"] == 0 and report["unexplained_ns"] == 0, report["lost"], "lost", report["unexplained_ns"], "unexplained")
         for cause in report["causes"]:
@@ -241,7 +242,7 @@ class Judge:
                 for step in each["steps"]:
                     by_state[step["state"]] += step["blame_ns"]
         for state in "descheduled", "blocked":
-            of_kind = sum(cause["kinds"].get(state, 0) for cause in self.report["causes"])
+            of_kind = self.report["machine"]["waiting_ns"] if state == "descheduled" else sum(cause["kinds"].get(state, 0) for cause in self.report["causes"])
             self.verdict.that("levels", abs(by_state[state] - of_kind) <= 0.02 * self.report["waiting_ns"] + SLACK_NS, state, "steps have", ms(by_state[state]),
                               "causes", ms(of_kind))
 

@@ -33,18 +33,23 @@ def report(build, ahead):
         return json.loads(printed.stdout)
 
 
+def share(report):
+    """Of the first cause in what the program causes: what the machine does is another matter."""
+    return report["causes"][0]["waiting_ns"] / (report["waiting_ns"] - report["machine"]["waiting_ns"])
+
+
 def main():
     build, bad = pathlib.Path(sys.argv[1]).resolve(), 0
     same = report(build, None)
     for ahead in ((100, 0), (0, 3000000)):
         other = report(build, ahead)
         cause, expected = other["causes"][0], same["causes"][0]
-        line = f"{ahead}: {cause['routine']} {cause['line_first']}-{cause['line_last']} ranks {cause['ranks']} share {cause['share']:.4f}"
+        line = f"{ahead}: {cause['routine']} {cause['line_first']}-{cause['line_last']} ranks {cause['ranks']} share {share(other):.4f}"
         good = all(cause[key] == expected[key] for key in ("file", "line_first", "line_last", "ranks"))
-        good = good and abs(cause["share"] - expected["share"]) < 0.01 and expected["share"] > 0.9
+        good = good and abs(share(other) - share(same)) < 0.05 and share(same) > 0.9
         # Waiting itself follows the machine's mood: it only must not contain the offset.
         good = good and 0.3 < other["waiting_ns"] / same["waiting_ns"] < 3
-        print(line, "as expected" if good else f"but without an offset: {expected['routine']} {expected['share']:.4f}, "
+        print(line, "as expected" if good else f"but without an offset: {expected['routine']} {share(same):.4f}, "
               f"waiting {other['waiting_ns']} instead of {same['waiting_ns']}")
         bad += not good
     sys.exit(bad > 0)

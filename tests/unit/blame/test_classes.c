@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which instances are the same behaviour, what is redundant, and what sampling error is allowed for. */
 #include "analyze/blame/blame.h"
-#include "analyze/blame/callers.h"
 #include "tests/unit/scene/scene.h"
 #include "tests/unit/scene/trace_memory.h"
 #include <math.h>
@@ -232,18 +231,6 @@ static void tiny_waits_join_the_nearest_class(void **state)
     scene_free(scene);
 }
 
-static void a_helper_is_charged_to_the_caller_it_is_late_for(void **state)
-{
-    (void)state;
-    /* Caller 3 runs the loop as long as caller 4, but only under 4 is it uneven; 4 is seen in two states. */
-    static const struct caller uneven[] = {{1, 3, 500, 0}, {1, 4, 400, 80}, {1, 4, 100, 20}};
-    assert_int_equal(callers_choose(uneven, 3), 4);
-    static const struct caller everywhere[] = {{1, 3, 500, 50}, {1, 4, 500, 50}};
-    assert_int_equal(callers_choose(everywhere, 2), TRACE_NONE);
-    static const struct caller alone[] = {{1, 3, 10, 0}, {1, 4, 990, 100}};
-    assert_int_equal(callers_choose(alone, 2), TRACE_NONE);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,7 +242,6 @@ int main(void)
         cmocka_unit_test(what_nobody_is_late_with_is_blamed_as_well),
         cmocka_unit_test(spinning_is_blamed_for_what_nothing_else_explains),
         cmocka_unit_test(tiny_waits_join_the_nearest_class),
-        cmocka_unit_test(a_helper_is_charged_to_the_caller_it_is_late_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ static void add(struct comparison *comparison, bool is_after, double wall_ns, co
 {
     struct step steps[4] = {0};
     struct cause causes[4] = {0};
+    struct cause_part parts[4] = {0};
     const char *names[4];
     struct analysis analysis = {.steps = steps, .causes = causes, .efficiency = {.wall_ns = wall_ns}};
     for (uint32_t i = 0; i < 4 && loops[i].name; i++) {
@@ -36,7 +37,8 @@ static void add(struct comparison *comparison, bool is_after, double wall_ns, co
                                  .line_first = loops[i].line,
                                  .line_last = loops[i].line ? loops[i].line + 2 : 0,
                                  .is_loop = true};
-        causes[i] = (struct cause){.step = i, .waiting_ns = loops[i].ns};
+        parts[i] = (struct cause_part){.step = i, .waiting_ns = loops[i].ns, .own_ns = loops[i].ns};
+        causes[i] = (struct cause){.step = i, .waiting_ns = loops[i].ns, .parts = &parts[i], .n_parts = 1};
         names[i] = loops[i].name;
         analysis.waiting_ns += loops[i].ns;
         analysis.n_causes++;

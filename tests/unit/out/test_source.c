@@ -13,6 +13,7 @@ struct fixture {
     char path[64];
     struct step step;
     struct cause cause;
+    struct cause_part part;
     struct wait_site site;
     struct analysis analysis;
 };
@@ -26,7 +27,8 @@ static int fixture_make(void **state)
         fprintf(file, line == 11 ? "\tbody\033[2J();\n" : "line %d\n", line);
     fclose(file);
     f->step = (struct step){.file = f->path, .line_first = 10, .line_last = 12, .is_loop = true};
-    f->cause = (struct cause){.waiting_ns = 2e9};
+    f->part = (struct cause_part){.waiting_ns = 2e9, .own_ns = 2e9};
+    f->cause = (struct cause){.waiting_ns = 2e9, .parts = &f->part, .n_parts = 1};
     f->site = (struct wait_site){.file = f->path, .line = 25, .waiting_ns = 2e9};
     f->analysis = (struct analysis){.steps = &f->step,
                                     .causes = &f->cause,
@@ -80,7 +82,7 @@ static void other_files_and_trifles_are_left_out(void **state)
     char *text;
     print(f, &(struct source_options){.width = 100, .only_file = "other.c"}, 0, &text);
     free(text);
-    f->site.waiting_ns = f->cause.waiting_ns = 1e6;
+    f->site.waiting_ns = f->part.own_ns = 1e6;
     print(f, &(struct source_options){.width = 100}, 0, &text);
     free(text);
 }

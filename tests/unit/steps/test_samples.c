@@ -143,7 +143,6 @@ static void preemption_is_no_work(void **state)
     (void)state;
     struct scene *scene = scene_make(2);
     uint32_t loop = code_frame(scene, "loop");
-    double share;
     barriers(scene, (uint64_t[]){0, 0}, 10);
     for (uint32_t rank = 0; rank < 2; rank++)
         for (uint64_t i = 0; i < 30; i++)
@@ -151,9 +150,13 @@ static void preemption_is_no_work(void **state)
     off_and_on(scene, 0, 31500, 71500, WW_SW_OUT | WW_SW_PREEMPTED);
     barriers(scene, (uint64_t[]){80010, 40010}, 80020);
     scene_analyse(scene);
-    assert_int_equal(kind_of(scene, "loop", &share), KIND_DESCHEDULED);
-    assert_true(share == 1);
-    assert_us(scene_blame(scene, "loop", 0), 40000);
+    const struct machine *machine = &scene->analysis->machine;
+    assert_int_equal(scene->analysis->n_causes, 0);
+    assert_true(machine->share == 1 && machine->n_ranks == 1 && machine->ranks[0].rank == 0);
+    assert_us(machine->ranks[0].blame_ns / 1000, 40000);
+    assert_us(machine->ranks[0].time_ns / 1000, 40000);
+    assert_int_equal(machine->n_places, 1);
+    assert_string_equal(scene->analysis->steps[machine->places[0].step].routine, "loop");
     assert_us(scene->analysis->efficiency.descheduled_ns / 1000, 40000);
     scene_free(scene);
 }

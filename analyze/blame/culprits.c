@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/blame/culprits.h"
+#include "analyze/blame/gains.h"
+#include <math.h>
+#include <stdlib.h>
+
+static int cause_rank_compare(const void *a, const void *b)
+{
+    const struct cause_rank *left = a, *right = b;
+    if (left->blame_ns != right->blame_ns)
+        return left->blame_ns > right->blame_ns ? -1 : 1;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+static int cause_site_compare(const void *a, const void *b)
+{
+    const struct cause_site *left = a, *right = b;
+    if (left->waiting_ns != right->waiting_ns)
+        return left->waiting_ns > right->waiting_ns ? -1 : 1;
+    return (left->site > right->site) - (left->site < right->site);
+}
+
+static int cause_compare(const void *a, const void *b)
+{
+    const struct cause *left = a, *right = b;
+    if (left->waiting_ns != right->waiting_ns)
+        return left->waiting_ns > right->waiting_ns ? -1 : 1;
+    return (left->step > right->step) - (left->step < right->step);
+}
+
+static int part_rank_compare(const void *a, const void *b)
+{
+    const struct cause_rank *left = a, *right = b;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+static int machine_place_compare(const void *a, const void *b)
+{
+    const struct machine_place *left = a, *right = b;
+    if (left->waiting_ns != right->waiting_ns)
+        return left->waiting_ns > right->waiting_ns ? -1 : 1;
+    return (left->step > right->step) - (left->step < right->step);
+}
+
+/* What is needed to write the causes one by one. */
+struct writer {
+    struct causes *causes;
+    struct culprit *culprit;
+    uint32_t number;     /* of the cause at hand */
+    struct sparse named; /* by rank: its part of the time in the code that names it */
+    struct arena scratch;
+    double *below_ns; /* by node: blame on it and on what is below in the same cause */
+    uint32_t *depth;  /* by node: of its part among those of its cause */
+    bool *is_part;    /* by node */
+};
+
+/* Time of what is below a node, by rank. */
+static void add_times_below(const struct rollup *rollup, uint32_t node, struct sparse *out)
+{
+    for (uint32_t at = rollup->position.at[node]; at < rollup->end.at[node]; at++)
+        sparse_add_all(out, &rollup->nodes.at[rollup->order.at[at]].times, 1);
+}
+
+/* The code that names a cause may be entered on other ways too, which are no part of it. */
+static void writer_set_named(struct writer *writer)
+{
+    const struct rollup *rollup = &writer->causes->rollup;
+    struct sparse mine = {0}, all = {0};
+    uint32_t code = rollup->nodes.at[rollup->causes.at[writer->number].node].code;
+    for (uint32_t node = 0; node < rollup->nodes.n; node++) {
+        if (rollup->nodes.at[node].code != code)
+            continue;
+        add_times_below(rollup, node, &all);
+        if (rollup->cause_of.at[node] == writer->number)
+            add_times_below(rollup, node, &mine);
+    }
+    sparse_pack(&mine);
+    sparse_pack(&all);
+    sparse_clear(&writer->named);
+    for (uint32_t rank = 0; rank < rollup->n_ranks; rank++) {
+        double mine_ns = sparse_get(&mine, rank), all_ns = sparse_get(&all, rank);
+        sparse_add(&writer->named, rank, mine_ns < all_ns ? mine_ns / all_ns : 1);
+    }
+    sparse_pack(&writer->named);
+    sparse_release(&mine);
+    sparse_release(&all);
+}
+
+/* The first term of a rank in a packed vector by (rank, ...). */
+static size_t first_of_rank(const struct sparse *vector, uint32_t rank)
+{
+    size_t low = 0, high = vector->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (vector->at[middle].key < atom_key(rank, 0))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The work of all code of a cause. Of code that other causes have a part of, as much as of its time. */
+static double cause_work(const struct causes *causes, const struct culprit *culprit, uint32_t rank)
+{
+    double work = 0;
+    const struct sparse *by_code = &culprit->by_code;
+    for (size_t i = first_of_rank(by_code, rank); i < by_code->n && key_rank(by_code->at[i].key) == rank; i++) {
+        double all_ns = sparse_get(&causes->busy_code, by_code->at[i].key);
+        if (all_ns > 0)
+            work += sparse_get(&causes->input->measures->work_done, by_code->at[i].key) * (by_code->at[i].ns / all_ns);
+    }
+    return work;
+}
+
+static struct cause_rank cause_rank_of(const struct writer *writer, const struct cause *cause, uint32_t rank)
+{
+    const struct causes *causes = writer->causes;
+    const struct culprit *culprit = writer->culprit;
+    const struct step_key *key = steps_key(causes->steps, cause->step);
+    bool is_place = key->what == WHAT_PLACE, is_single = is_place && cause->n_parts == 1;
+    double executions = is_place ? sparse_get(&causes->input->measures->ran, atom_key(rank, key->id)) : 0;
+    return (struct cause_rank){.rank = rank,
+                               .blame_ns = sparse_get(&culprit->waiting.ranks, rank),
+                               .time_ns = sparse_get(&culprit->times, rank),
+                               .computing_ns = sparse_get(&culprit->busy, rank),
+                               .executions = (uint64_t)llround(executions * sparse_get(&writer->named, rank)),
+                               .instructions = cause_work(causes, culprit, rank),
+                               .cost_error = is_single ? costs_error(causes->input->costs, rank, key->id) : 0};
+}
+
+static void cause_add_ranks(struct writer *writer, struct cause *cause)
+{
+    const struct sparse *ranks = &writer->culprit->waiting.ranks;
+    cause->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, ranks->n + 1);
+    for (size_t i = 0; i < ranks->n; i++)
+        cause->ranks[cause->n_ranks++] = cause_rank_of(writer, cause, (uint32_t)ranks->at[i].key);
+    qsort(cause->ranks, cause->n_ranks, sizeof *cause->ranks, cause_rank_compare);
+}
+
+/* Ranks that wait at the cause's sites and are not to blame themselves. */
+static void cause_add_others(struct writer *writer, struct cause *cause)
+{
+    struct analysis *analysis = writer->causes->input->analysis;
+    cause->others = arena_array(&analysis->arena, struct cause_rank, analysis->trace->n_ranks + 1);
+    for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
+        double waiting_ns = 0;
+        for (uint32_t i = 0; i < cause->n_sites; i++)
+            waiting_ns += analysis->sites[cause->sites[i].site].rank_waiting_ns[rank];
+        if (waiting_ns > 0 && sparse_get(&writer->culprit->waiting.ranks, rank) <= 0)
+            cause->others[cause->n_others++] = cause_rank_of(writer, cause, rank);
+    }
+}
+
+/* By falling waiting_ns; returns how many. */
+static uint32_t waiting_sites(struct analysis *analysis, struct waiting *waiting, struct cause_site **sites)
+{
+    sparse_pack(&waiting->classes);
+    size_t n = waiting->classes.n;
+    uint32_t n_sites = 0, *numbers = arena_array(&analysis->arena, uint32_t, n + 1);
+    *sites = arena_array(&analysis->arena, struct cause_site, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t site = (uint32_t)(waiting->classes.at[i].key >> 32), class = (uint32_t)waiting->classes.at[i].key;
+        struct cause_site *out = n_sites ? &(*sites)[n_sites - 1] : NULL;
+        if (!out || out->site != site) {
+            out = &(*sites)[n_sites++];
+            *out = (struct cause_site){.site = site, .classes = &numbers[i]};
+        }
+        out->waiting_ns += waiting->classes.at[i].ns;
+        out->n_instances += analysis->sites[site].classes[class].n_instances;
+        numbers[i] = analysis->sites[site].classes[class].number;
+        out->n_classes++;
+    }
+    qsort(*sites, n_sites, sizeof **sites, cause_site_compare);
+    return n_sites;
+}
+
+static void cause_set_kinds(const struct culprit *culprit, struct cause *cause)
+{
+    cause->kind = KIND_MORE_TIME;
+    for (int kind = 0; kind < KIND_N; kind++) {
+        cause->kind_ns[kind] = culprit->kind_ns[kind];
+        if (cause->kind_ns[kind] > cause->kind_ns[cause->kind])
+            cause->kind = (enum cause_kind)kind;
+    }
+}
+
+/* The fewest that carry half of the blame, and whoever carries at least half as much as the last of them. */
+static uint32_t count_late(const struct cause_rank *ranks, uint32_t n, double waiting_ns)
+{
+    double carried_ns = 0, least_ns = 0;
+    uint32_t n_late = 0;
+    for (; n_late < n && ranks[n_late].blame_ns >= least_ns; n_late++) {
+        carried_ns += ranks[n_late].blame_ns;
+        if (least_ns == 0 && 2 * carried_ns >= waiting_ns)
+            least_ns = ranks[n_late].blame_ns / 2;
+    }
+    return n_late;
+}
+
+/* After its classes and times are packed. */
+static void cause_set_gain(struct writer *writer, struct cause *cause)
+{
+    const struct causes_input *input = writer->causes->input;
+    const struct culprit *culprit = writer->culprit;
+    uint32_t n_ranks = input->analysis->trace->n_ranks;
+    double *waits_ns = arena_array(&writer->scratch, double, n_ranks + 1);
+    bool *takes_part = arena_array(&writer->scratch, bool, n_ranks + 1);
+    for (uint32_t i = 0; i < cause->n_ranks; i++)
+        takes_part[cause->ranks[i].rank] = true;
+    for (uint32_t i = 0; i < cause->n_others; i++)
+        takes_part[cause->others[i].rank] = true;
+    for (size_t i = 0; i < culprit->waiting.classes.n; i++) {
+        const struct term *at = &culprit->waiting.classes.at[i];
+        uint32_t site = input->measures->site_order[at->key >> 32];
+        const struct path_class *class = &input->classes->sites.at[site].classes.at[(uint32_t)at->key];
+        gain_add_class(waits_ns, class, at->ns);
+        cause->inferred_ns += class->waiting_ns > 0 ? at->ns * (class->inferred_ns / class->waiting_ns) : 0;
+    }
+    struct gain gain = gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
+                                                    .ranks = input->ranks,
+                                                    .n_ranks = n_ranks,
+                                                    .waits_ns = waits_ns,
+                                                    .takes_part = takes_part,
+                                                    .times = &culprit->times,
+                                                    .waiting_ns = culprit->waiting.ns,
+                                                    .critical_ns = culprit->critical_ns});
+    cause->if_balanced_ns = gain.if_balanced_ns;
+    cause->if_gone_ns = gain.if_gone_ns;
+    cause->last_rank = gain.last_rank;
+    cause->among_ns = gain.among_ns;
+}
+
+/* A node that only leads to one other says nothing of its own. */
+static void writer_find_parts(struct writer *writer)
+{
+    const struct rollup *rollup = &writer->causes->rollup;
+    uint32_t n = (uint32_t)rollup->nodes.n;
+    writer->below_ns = arena_array(&writer->scratch, double, n + 1);
+    writer->depth = arena_array(&writer->scratch, uint32_t, n + 1);
+    writer->is_part = arena_array(&writer->scratch, bool, n + 1);
+    double *largest_ns = arena_array(&writer->scratch, double, n + 1);
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t node = rollup->order.at[i], cause = rollup->cause_of.at[node];
+        uint32_t parent = rollup->nodes.at[node].parent;
+        writer->below_ns[node] += sparse_sum(&rollup->nodes.at[node].blame);
+        bool is_named = cause != ROLLUP_NONE && rollup->causes.at[cause].node == node;
+        writer->is_part[node] = writer->below_ns[node] > 0 && (is_named || largest_ns[node] < writer->below_ns[node]);
+        if (cause == ROLLUP_NONE || parent == ROLLUP_NONE || rollup->cause_of.at[parent] != cause)
+            continue;
+        writer->below_ns[parent] += writer->below_ns[node];
+        largest_ns[parent] = fmax(largest_ns[parent], writer->below_ns[node]);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = rollup->order.at[i], parent = rollup->nodes.at[node].parent;
+        if (parent != ROLLUP_NONE && rollup->cause_of.at[parent] == rollup->cause_of.at[node])
+            writer->depth[node] = writer->depth[parent] + writer->is_part[parent];
+    }
+}
+
+/* Blame and time by rank of a node with what is below it in its cause. */
+static void part_add_ranks(struct writer *writer, uint32_t node, struct cause_part *part)
+{
+    const struct rollup *rollup = &writer->causes->rollup;
+    struct sparse blame = {0}, times = {0};
+    for (uint32_t at = rollup->position.at[node]; at < rollup->end.at[node]; at++) {
+        uint32_t below = rollup->order.at[at];
+        if (rollup->cause_of.at[below] != writer->number)
+            continue;
+        sparse_add_all(&blame, &rollup->nodes.at[below].blame, 1);
+        sparse_add_all(&times, &rollup->nodes.at[below].times, 1);
+    }
+    sparse_pack(&blame);
+    sparse_pack(&times);
+    part->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, times.n + 1);
+    for (size_t i = 0; i < times.n; i++)
+        part->ranks[part->n_ranks++] = (struct cause_rank){.rank = (uint32_t)times.at[i].key,
+                                                           .blame_ns = sparse_get(&blame, times.at[i].key),
+                                                           .time_ns = times.at[i].ns};
+    qsort(part->ranks, part->n_ranks, sizeof *part->ranks, part_rank_compare);
+    sparse_release(&blame);
+    sparse_release(&times);
+}
+
+static void cause_add_parts(struct writer *writer, struct cause *cause)
+{
+    static const double WORTH_RANKS = 0.01;
+    const struct rollup *rollup = &writer->causes->rollup;
+    double blame_ns = rollup->causes.at[writer->number].blame_ns;
+    uint32_t n = 0;
+    for (uint32_t node = 0; node < rollup->nodes.n; node++)
+        n += rollup->cause_of.at[node] == writer->number && writer->is_part[node];
+    cause->parts = arena_array(&writer->causes->input->analysis->arena, struct cause_part, n + 1);
+    for (size_t i = 0; i < rollup->order.n; i++) {
+        uint32_t node = rollup->order.at[i];
+        if (rollup->cause_of.at[node] != writer->number || !writer->is_part[node])
+            continue;
+        struct cause_part *part = &cause->parts[cause->n_parts++];
+        *part = (struct cause_part){.step = rollup->nodes.at[node].code,
+                                    .depth = writer->depth[node],
+                                    .waiting_ns = writer->below_ns[node],
+                                    .own_ns = sparse_sum(&rollup->nodes.at[node].blame)};
+        if (writer->below_ns[node] >= WORTH_RANKS * blame_ns)
+            part_add_ranks(writer, node, part);
+    }
+}
+
+static void cause_write(struct writer *writer, struct cause *cause)
+{
+    struct culprit *culprit = writer->culprit;
+    struct analysis *analysis = writer->causes->input->analysis;
+    *cause = (struct cause){
+        .step = writer->causes->rollup.nodes.at[writer->causes->rollup.causes.at[writer->number].node].code,
+        .waiting_ns = culprit->waiting.ns,
+        .direct_ns = culprit->waiting.direct_ns};
+    cause->share = analysis->waiting_ns > 0 ? culprit->waiting.ns / analysis->waiting_ns : 0;
+    sparse_pack(&culprit->waiting.ranks);
+    sparse_pack(&culprit->times);
+    sparse_pack(&culprit->busy);
+    sparse_pack(&culprit->by_code);
+    writer_set_named(writer);
+    cause_add_parts(writer, cause);
+    cause_add_ranks(writer, cause);
+    cause->n_late = count_late(cause->ranks, cause->n_ranks, cause->waiting_ns);
+    cause_set_kinds(culprit, cause);
+    cause->n_sites = waiting_sites(analysis, &culprit->waiting, &cause->sites);
+    cause_add_others(writer, cause);
+    cause_set_gain(writer, cause);
+    cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
+}
+
+static void machine_write(struct causes *causes)
+{
+    struct analysis *analysis = causes->input->analysis;
+    struct machine *machine = &analysis->machine;
+    struct waiting *waiting = &causes->machine;
+    sparse_pack(&waiting->ranks);
+    sparse_pack(&causes->machine_steps);
+    machine->waiting_ns = waiting->ns;
+    machine->share = analysis->waiting_ns > 0 ? waiting->ns / analysis->waiting_ns : 0;
+    machine->n_sites = waiting_sites(analysis, waiting, &machine->sites);
+    machine->ranks = arena_array(&analysis->arena, struct cause_rank, waiting->ranks.n + 1);
+    for (size_t i = 0; i < waiting->ranks.n; i++) {
+        uint32_t rank = (uint32_t)waiting->ranks.at[i].key;
+        machine->ranks[machine->n_ranks++] = (struct cause_rank){
+            .rank = rank, .blame_ns = waiting->ranks.at[i].ns, .time_ns = causes->input->ranks[rank].preempted_ns};
+    }
+    qsort(machine->ranks, machine->n_ranks, sizeof *machine->ranks, cause_rank_compare);
+    machine->n_late = count_late(machine->ranks, machine->n_ranks, machine->waiting_ns);
+    machine->places = arena_array(&analysis->arena, struct machine_place, causes->machine_steps.n + 1);
+    for (size_t i = 0; i < causes->machine_steps.n; i++)
+        machine->places[machine->n_places++] = (struct machine_place){.step = (uint32_t)causes->machine_steps.at[i].key,
+                                                                      .waiting_ns = causes->machine_steps.at[i].ns};
+    qsort(machine->places, machine->n_places, sizeof *machine->places, machine_place_compare);
+}
+
+void culprits_write(struct causes *causes)
+{
+    struct analysis *analysis = causes->input->analysis;
+    struct writer writer = {.causes = causes};
+    writer_find_parts(&writer);
+    analysis->causes = arena_array(&analysis->arena, struct cause, causes->culprits.n + 1);
+    for (writer.number = 0; writer.number < causes->culprits.n; writer.number++) {
+        writer.culprit = &causes->culprits.at[writer.number];
+        cause_write(&writer, &analysis->causes[analysis->n_causes++]);
+    }
+    qsort(analysis->causes, analysis->n_causes, sizeof *analysis->causes, cause_compare);
+    machine_write(causes);
+    sparse_release(&writer.named);
+    arena_release(&writer.scratch);
+}

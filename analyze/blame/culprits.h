@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What causes.c collects of each cause, and culprits.c writes out. Private to the two. */
+#pragma once
+#include "analyze/blame/causes.h"
+#include "analyze/blame/placing.h"
+#include "analyze/blame/rollup.h"
+
+/* Waiting, and all that is known of it. */
+struct waiting {
+    double ns, direct_ns;
+    struct sparse ranks;   /* by rank */
+    struct sparse classes; /* by (site in result order, class) */
+};
+
+struct culprit {
+    double kind_ns[KIND_N]; /* what the program did: no time without a CPU */
+    struct waiting waiting;
+    double critical_ns;    /* on the critical path */
+    struct sparse times;   /* time by rank */
+    struct sparse busy;    /* likewise, computing only */
+    struct sparse by_code; /* likewise, by (rank, code place) */
+};
+
+struct causes {
+    const struct causes_input *input;
+    struct steps *steps;
+    struct placing placing;
+    struct rollup rollup;
+    struct sparse time;           /* by atom_key(rank, step), over the run */
+    struct sparse busy_code;      /* computing time by (rank, code place) */
+    VEC(struct culprit) culprits; /* by cause in rollup */
+    struct waiting machine;       /* ranks that were ready to run but had no CPU */
+    struct sparse machine_steps;  /* likewise, by the step that names the code */
+};
+
+/* The program's causes and the machine's row, into the analysis. */
+void culprits_write(struct causes *causes);

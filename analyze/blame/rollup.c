@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/blame/rollup.h"
+#include "analyze/blame/classes.h"
+#include "wrap/base/map.h"
+#include <math.h>
+
+static const double MOST_OF_IT = 0.9, REMAINDER = 0.01, DEVIATIONS = 2;
+
+/* The tree in preorder: what is below a node stands behind it, up to its end. */
+struct order {
+    uint32_t *node, *at; /* by position: node; by node: position */
+    uint32_t *end;       /* by position */
+    double *below_ns;    /* by position: B */
+};
+
+/* Of one or several nodes together. */
+struct outline {
+    struct sparse shares; /* of the blame, by rank */
+    struct sparse times;
+    double blame_ns, n_samples;
+};
+
+static struct order order_make(struct rollup *rollup, struct arena *arena)
+{
+    uint32_t n = (uint32_t)rollup->nodes.n, n_placed = 0;
+    struct order order = {.node = arena_array(arena, uint32_t, n + 1),
+                          .at = arena_array(arena, uint32_t, n + 1),
+                          .end = arena_array(arena, uint32_t, n + 1),
+                          .below_ns = arena_array(arena, double, n + 1)};
+    uint32_t *size = arena_array(arena, uint32_t, n + 1), *next = arena_array(arena, uint32_t, n + 1);
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t parent = rollup->nodes.at[i].parent;
+        size[i]++;
+        if (parent != ROLLUP_NONE)
+            size[parent] += size[i];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t parent = rollup->nodes.at[i].parent, *place = parent == ROLLUP_NONE ? &n_placed : &next[parent];
+        order.at[i] = *place;
+        order.node[*place] = i;
+        order.end[*place] = *place + size[i];
+        next[i] = *place + 1;
+        *place += size[i];
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t parent = rollup->nodes.at[i].parent;
+        order.below_ns[order.at[i]] += sparse_sum(&rollup->nodes.at[i].blame);
+        if (parent != ROLLUP_NONE)
+            order.below_ns[order.at[parent]] += order.below_ns[order.at[i]];
+    }
+    return order;
+}
+
+static void outline_add(struct outline *outline, const struct rollup_node *node)
+{
+    sparse_add_all(&outline->shares, &node->blame, 1);
+    sparse_add_all(&outline->times, &node->times, 1);
+}
+
+/* Samples on the processes that are blamed: how well the shares are known. */
+static void outline_finish(struct outline *outline, double sample_ns)
+{
+    sparse_pack(&outline->shares);
+    sparse_pack(&outline->times);
+    outline->blame_ns = sparse_sum(&outline->shares);
+    double time_ns = 0;
+    for (size_t i = 0; i < outline->shares.n; i++) {
+        outline->shares.at[i].ns /= outline->blame_ns;
+        time_ns += sparse_get(&outline->times, outline->shares.at[i].key);
+    }
+    outline->n_samples = sample_ns > 0 ? fmax(time_ns / sample_ns, 1) : 0;
+}
+
+static void outline_release(struct outline *outline)
+{
+    sparse_release(&outline->shares);
+    sparse_release(&outline->times);
+}
+
+/* The logarithm of how many times as long the late processes take as the others, and its variance. */
+struct excess {
+    double log, variance;
+};
+
+/* Late to the degree that `shares` has it: who carries all the blame is compared with the mean of the others. Half a
+ * sample more on both sides keeps the logarithm finite where a side was never seen there. */
+static struct excess excess_of(const struct sparse *times, const struct sparse *shares, uint32_t n_ranks,
+                               double sample_ns)
+{
+    double late_ns = 0, others_ns = 0, late_square = 0, others_square = 0, n_others = fmax(n_ranks - 1.0, 1);
+    for (size_t i = 0; i < times->n; i++) {
+        double late = sparse_get(shares, times->at[i].key), other = (1 - late) / n_others;
+        late_ns += late * times->at[i].ns;
+        others_ns += other * times->at[i].ns;
+        late_square += late * late * times->at[i].ns;
+        others_square += other * other * times->at[i].ns;
+    }
+    double half_ns = fmax(sample_ns, 1) / 2;
+    late_ns += half_ns;
+    others_ns += half_ns / n_others;
+    late_square += half_ns;
+    others_square += half_ns / n_others / n_others;
+    return (struct excess){.log = log(late_ns / others_ns),
+                           .variance = sample_ns *
+                                       (late_square / (late_ns * late_ns) + others_square / (others_ns * others_ns))};
+}
+
+static bool are_alike(const struct rollup *rollup, const struct outline *part, const struct outline *whole)
+{
+    double allowance,
+        distance = classes_distance(&part->shares, part->n_samples, &whole->shares, whole->n_samples, &allowance);
+    if (distance > CLASSES_THRESHOLD + allowance)
+        return false;
+    struct excess one = excess_of(&part->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
+    struct excess all = excess_of(&whole->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
+    return fabs(one.log - all.log) <= CLASSES_THRESHOLD + DEVIATIONS * sqrt(one.variance + all.variance);
+}
+
+static struct outline outline_of_tree(const struct rollup *rollup, const struct order *order, uint32_t at)
+{
+    struct outline outline = {0};
+    for (uint32_t i = at; i < order->end[at]; i++)
+        outline_add(&outline, &rollup->nodes.at[order->node[i]]);
+    outline_finish(&outline, rollup->sample_ns);
+    return outline;
+}
+
+static struct outline outline_of_node(const struct rollup *rollup, const struct rollup_node *node)
+{
+    struct outline outline = {0};
+    outline_add(&outline, node);
+    outline_finish(&outline, rollup->sample_ns);
+    return outline;
+}
+
+/* True when those below that carry most of the blame are like all of it. */
+static bool is_one_cause(const struct rollup *rollup, const struct order *order, uint32_t at)
+{
+    struct outline whole = outline_of_tree(rollup, order, at);
+    double alike_ns = 0;
+    for (uint32_t i = at; i < order->end[at]; i++) {
+        const struct rollup_node *node = &rollup->nodes.at[order->node[i]];
+        if (!node->blame.n)
+            continue;
+        struct outline part = outline_of_node(rollup, node);
+        alike_ns += are_alike(rollup, &part, &whole) ? part.blame_ns : 0;
+        outline_release(&part);
+    }
+    outline_release(&whole);
+    return alike_ns >= MOST_OF_IT * order->below_ns[at];
+}
+
+static uint32_t name_narrowly(const struct order *order, uint32_t chosen)
+{
+    uint32_t at = chosen;
+    for (uint32_t child = at + 1; child < order->end[at];) {
+        bool has_most = order->below_ns[child] >= MOST_OF_IT * order->below_ns[chosen];
+        at = has_most ? child : at;
+        child = has_most ? child + 1 : order->end[child];
+    }
+    return at;
+}
+
+static void add_cause(struct rollup *rollup, const struct order *order, uint32_t at, uint32_t end, double blame_ns)
+{
+    uint32_t number = (uint32_t)rollup->causes.n;
+    uint32_t named = end > at + 1 ? name_narrowly(order, at) : at;
+    *vec_push(&rollup->causes) =
+        (struct rollup_cause){.node = order->node[named], .chosen = order->node[at], .blame_ns = blame_ns};
+    for (uint32_t i = at; i < end; i++)
+        rollup->cause_of.at[order->node[i]] = number;
+}
+
+static void choose(struct rollup *rollup, const struct order *order)
+{
+    for (uint32_t at = 0; at < rollup->nodes.n;) {
+        const struct rollup_node *node = &rollup->nodes.at[order->node[at]];
+        if (!(order->below_ns[at] > 0)) {
+            at = order->end[at];
+        } else if (node->is_free && is_one_cause(rollup, order, at)) {
+            add_cause(rollup, order, at, order->end[at], order->below_ns[at]);
+            at = order->end[at];
+        } else {
+            if (node->blame.n)
+                add_cause(rollup, order, at, at + 1, sparse_sum(&node->blame));
+            at++;
+        }
+    }
+}
+
+/* Causes that join others. */
+struct joining {
+    struct outline *outlines; /* by cause */
+    uint32_t *host;           /* by cause; ROLLUP_NONE */
+    double least_ns;          /* below, a cause is a remainder */
+};
+
+static struct joining joining_make(const struct rollup *rollup, struct arena *arena)
+{
+    uint32_t n = (uint32_t)rollup->causes.n;
+    struct joining joining = {.outlines = arena_array(arena, struct outline, n + 1),
+                              .host = arena_array(arena, uint32_t, n + 1)};
+    for (size_t i = 0; i < rollup->nodes.n; i++)
+        if (rollup->cause_of.at[i] != ROLLUP_NONE)
+            outline_add(&joining.outlines[rollup->cause_of.at[i]], &rollup->nodes.at[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        outline_finish(&joining.outlines[i], rollup->sample_ns);
+        joining.host[i] = ROLLUP_NONE;
+        joining.least_ns += REMAINDER * rollup->causes.at[i].blame_ns;
+    }
+    return joining;
+}
+
+static void join(struct rollup *rollup, struct joining *joining, uint32_t cause, uint32_t host)
+{
+    struct outline *to = &joining->outlines[host], *from = &joining->outlines[cause];
+    for (size_t i = 0; i < to->shares.n; i++)
+        to->shares.at[i].ns *= to->blame_ns;
+    sparse_add_all(&to->shares, &from->shares, from->blame_ns);
+    sparse_add_all(&to->times, &from->times, 1);
+    outline_finish(to, rollup->sample_ns);
+    joining->host[cause] = host;
+    rollup->causes.at[host].blame_ns += rollup->causes.at[cause].blame_ns;
+}
+
+/* The same code, entered on several ways, is one cause where it is alike. */
+static void join_same_code(struct rollup *rollup, struct joining *joining)
+{
+    struct map first = {0}; /* code -> first cause that it names, + 1 */
+    for (uint32_t i = 0; i < rollup->causes.n; i++) {
+        uint32_t code = rollup->nodes.at[rollup->causes.at[i].node].code;
+        uint64_t *slot = map_put(&first, code, NULL);
+        uint32_t host = (uint32_t)*slot - 1;
+        if (!*slot)
+            *slot = i + 1u;
+        else if (are_alike(rollup, &joining->outlines[i], &joining->outlines[host]))
+            join(rollup, joining, i, host);
+    }
+    map_release(&first);
+}
+
+/* The largest cause chosen within [at, end of at) that is like this one and no remainder; ROLLUP_NONE. */
+static uint32_t find_alike(const struct rollup *rollup, const struct order *order, const struct joining *joining,
+                           uint32_t at, uint32_t cause)
+{
+    uint32_t best = ROLLUP_NONE;
+    for (uint32_t i = 0; i < rollup->causes.n; i++) {
+        const struct rollup_cause *other = &rollup->causes.at[i];
+        uint32_t place = order->at[other->chosen];
+        if (place < at || place >= order->end[at] || joining->host[i] != ROLLUP_NONE ||
+            other->blame_ns < joining->least_ns ||
+            (best != ROLLUP_NONE && other->blame_ns <= rollup->causes.at[best].blame_ns))
+            continue;
+        if (are_alike(rollup, &joining->outlines[cause], &joining->outlines[i]))
+            best = i;
+    }
+    return best;
+}
+
+/* A remainder joins what is like it in the nearest free node around it. */
+static void join_remainders(struct rollup *rollup, const struct order *order, struct joining *joining)
+{
+    for (uint32_t i = 0; i < rollup->causes.n; i++) {
+        uint32_t host = ROLLUP_NONE, node = rollup->nodes.at[rollup->causes.at[i].chosen].parent;
+        if (joining->host[i] != ROLLUP_NONE || rollup->causes.at[i].blame_ns >= joining->least_ns)
+            continue;
+        for (; host == ROLLUP_NONE && node != ROLLUP_NONE && rollup->nodes.at[node].is_free;
+             node = rollup->nodes.at[node].parent)
+            host = find_alike(rollup, order, joining, order->at[node], i);
+        if (host != ROLLUP_NONE)
+            join(rollup, joining, i, host);
+    }
+}
+
+/* Those that are left, numbered anew. A remainder may have joined what joined another before. */
+static void renumber(struct rollup *rollup, const struct joining *joining, struct arena *arena)
+{
+    uint32_t n = (uint32_t)rollup->causes.n, n_left = 0;
+    uint32_t *number = arena_array(arena, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (joining->host[i] == ROLLUP_NONE) {
+            number[i] = n_left;
+            rollup->causes.at[n_left++] = rollup->causes.at[i];
+        }
+    for (size_t i = 0; i < rollup->cause_of.n; i++) {
+        uint32_t cause = rollup->cause_of.at[i];
+        while (cause != ROLLUP_NONE && joining->host[cause] != ROLLUP_NONE)
+            cause = joining->host[cause];
+        rollup->cause_of.at[i] = cause == ROLLUP_NONE ? cause : number[cause];
+    }
+    rollup->causes.n = n_left;
+}
+
+static void join_alike(struct rollup *rollup, const struct order *order, struct arena *arena)
+{
+    struct joining joining = joining_make(rollup, arena);
+    join_same_code(rollup, &joining);
+    join_remainders(rollup, order, &joining);
+    for (uint32_t i = 0; i < rollup->causes.n; i++)
+        outline_release(&joining.outlines[i]);
+    renumber(rollup, &joining, arena);
+}
+
+void rollup_find(struct rollup *rollup)
+{
+    struct arena scratch = {0};
+    for (size_t i = 0; i < rollup->nodes.n; i++) {
+        sparse_pack(&rollup->nodes.at[i].blame);
+        sparse_pack(&rollup->nodes.at[i].times);
+    }
+    struct order order = order_make(rollup, &scratch);
+    vec_resize(&rollup->cause_of, rollup->nodes.n);
+    for (size_t i = 0; i < rollup->cause_of.n; i++)
+        rollup->cause_of.at[i] = ROLLUP_NONE;
+    vec_resize(&rollup->order, rollup->nodes.n);
+    vec_resize(&rollup->position, rollup->nodes.n);
+    vec_resize(&rollup->end, rollup->nodes.n);
+    for (size_t i = 0; i < rollup->order.n; i++) {
+        rollup->order.at[i] = order.node[i];
+        rollup->position.at[i] = order.at[i];
+        rollup->end.at[i] = order.end[order.at[i]];
+    }
+    choose(rollup, &order);
+    join_alike(rollup, &order, &scratch);
+    arena_release(&scratch);
+}
+
+void rollup_release(struct rollup *rollup)
+{
+    for (size_t i = 0; i < rollup->nodes.n; i++) {
+        sparse_release(&rollup->nodes.at[i].blame);
+        sparse_release(&rollup->nodes.at[i].times);
+    }
+    vec_release(&rollup->nodes);
+    vec_release(&rollup->causes);
+    vec_release(&rollup->order);
+    vec_release(&rollup->position);
+    vec_release(&rollup->end);
+    vec_release(&rollup->cause_of);
+}

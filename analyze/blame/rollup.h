@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One imbalance, one cause. Blame is exact for each innermost loop, and one imbalance may run through hundreds of them;
+ * what a programmer looks for is the loop or routine around them that runs longer on one process.
+ *
+ * Given is the tree of loops and calls (a node is a routine entered from a call site, or a loop entered in its
+ * routine), with the blame and the time of what each node executes itself. A node is free if no call below it can wait:
+ * the time-step loop contains the very call at which the wait is felt and explains nothing. B(n) is the blame of
+ * everything below n, n included.
+ *
+ * From the outermost free nodes down: if the nodes below n that carry 90 % of B(n) are like n, n is one cause. Else
+ * each child is asked, and what n executes itself is a cause of its own. (Leaves are compared, not children: a single
+ * child is always like its parent.) Then it is named more narrowly: while a single child has 90 % of B(n), the cause is
+ * named by that. A remainder below 1 % of all blame joins the largest cause that is like it in the nearest free node
+ * around it, and causes that are named by the same code, entered on several ways, are one if they are alike. Every ns
+ * of blame of a node is in exactly one cause.
+ *
+ * Alike are two nodes that
+ *  - hold up others on the same processes: the shares of their blame by process differ by no more in sum than two
+ *    instances of one class do (classes.h), the error of sampling allowed for in the same way, and
+ *  - take longer there by the same factor: the logarithms of (time of the late processes / mean time of the others)
+ *    differ by no more than that threshold and two standard errors. Two imbalances of one process, 4 x and 1.5 x, are
+ *    two.
+ *
+ * Cost: every node is compared with those around it until one is chosen, so nodes x depth x processes at worst. No
+ * recursion.
+ */
+#pragma once
+#include "wrap/base/sparse.h"
+#include "wrap/base/vec.h"
+#include <stdbool.h>
+
+enum { ROLLUP_NONE = UINT32_MAX };
+
+struct rollup_node {
+    uint32_t parent; /* stands before it; ROLLUP_NONE */
+    uint32_t code;   /* number of the routine or loop: the same however it is entered */
+    bool is_free;
+    struct sparse blame, times; /* of what it executes itself, ns by rank */
+};
+
+struct rollup_cause {
+    uint32_t node; /* that names it: it, or what is around it, has the parts */
+    uint32_t chosen;
+    double blame_ns;
+};
+
+struct rollup {
+    VEC(struct rollup_node) nodes;
+    uint32_t n_ranks;
+    double sample_ns; /* time that one sample stands for; 0 = times are exact */
+    /* Found: */
+    VEC(struct rollup_cause) causes; /* by their chosen node in the order of the tree */
+    VEC(uint32_t) order;             /* nodes, each before what is below it, and that right behind it */
+    VEC(uint32_t) position, end;     /* by node: where it stands there, and where what is below it ends */
+    VEC(uint32_t) cause_of;          /* by node, for what it executes itself; ROLLUP_NONE: nothing to blame on */
+};
+
+/* Vectors of the nodes need not be packed before; afterwards they are. */
+void rollup_find(struct rollup *rollup);
+void rollup_release(struct rollup *rollup);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which node of a tree of loops and calls is named for an imbalance. Trees are built line by line. */
+#include "analyze/blame/rollup.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+enum { N_RANKS = 4 };
+#define MS 1e6
+
+static uint32_t add(struct rollup *rollup, uint32_t parent, bool is_free)
+{
+    uint32_t node = (uint32_t)rollup->nodes.n;
+    rollup->n_ranks = N_RANKS;
+    *vec_push(&rollup->nodes) = (struct rollup_node){.parent = parent, .code = node, .is_free = is_free};
+    return node;
+}
+
+static uint32_t waits(struct rollup *rollup, uint32_t parent)
+{
+    return add(rollup, parent, false);
+}
+
+static uint32_t around(struct rollup *rollup, uint32_t parent)
+{
+    return add(rollup, parent, true);
+}
+
+/* A node that takes every process `ms`, but the late one `factor` times as long: what is too much, all others wait
+ * for. */
+static uint32_t leaf(struct rollup *rollup, uint32_t parent, double ms, uint32_t late, double factor)
+{
+    uint32_t node = add(rollup, parent, true);
+    for (uint32_t rank = 0; rank < N_RANKS; rank++)
+        sparse_add(&rollup->nodes.at[node].times, rank, rank == late ? factor * ms * MS : ms * MS);
+    sparse_add(&rollup->nodes.at[node].blame, late, (N_RANKS - 1) * (factor - 1) * ms * MS);
+    return node;
+}
+
+static double blame_of(const struct rollup *rollup, uint32_t node)
+{
+    for (size_t i = 0; i < rollup->causes.n; i++)
+        if (rollup->causes.at[i].node == node)
+            return rollup->causes.at[i].blame_ns;
+    return 0;
+}
+
+/* Finds, and checks that nothing is lost or blamed twice. */
+static void find(struct rollup *rollup)
+{
+    double given_ns = 0, found_ns = 0;
+    rollup_find(rollup);
+    for (size_t i = 0; i < rollup->nodes.n; i++) {
+        double blame_ns = sparse_sum(&rollup->nodes.at[i].blame);
+        given_ns += blame_ns;
+        assert_true(blame_ns == 0 || rollup->cause_of.at[i] < rollup->causes.n);
+    }
+    for (size_t i = 0; i < rollup->causes.n; i++)
+        found_ns += rollup->causes.at[i].blame_ns;
+    assert_true(fabs(given_ns - found_ns) < 1e-6 * given_ns);
+}
+
+static void imbalance_through_many_loops_is_named_by_the_loop_around_them(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t steps = waits(&rollup, waits(&rollup, ROLLUP_NONE)), solve = around(&rollup, steps);
+    uint32_t repeat = around(&rollup, solve);
+    for (uint32_t i = 0; i < 30; i++)
+        leaf(&rollup, around(&rollup, repeat), 1, 2, 5);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.causes.at[0].node, repeat);
+    assert_int_equal(rollup.causes.at[0].chosen, solve);
+    rollup_release(&rollup);
+}
+
+static void single_loop_is_named_itself(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t main = waits(&rollup, ROLLUP_NONE), outer = around(&rollup, around(&rollup, main));
+    uint32_t inner = leaf(&rollup, outer, 10, 1, 3);
+    leaf(&rollup, outer, 0.5, 1, 3);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.causes.at[0].node, inner);
+    rollup_release(&rollup);
+}
+
+static void imbalances_of_two_processes_in_one_routine_are_two(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t routine = around(&rollup, waits(&rollup, ROLLUP_NONE));
+    uint32_t first = leaf(&rollup, routine, 10, 0, 4), second = leaf(&rollup, routine, 7, 3, 4);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 2);
+    assert_true(blame_of(&rollup, first) == 3 * 3 * 10 * MS);
+    assert_true(blame_of(&rollup, second) == 3 * 3 * 7 * MS);
+    rollup_release(&rollup);
+}
+
+static void imbalances_of_one_process_by_different_factors_are_two(void **state)
+{
+    (void)state;
+    struct rollup rollup = {.sample_ns = MS};
+    uint32_t routine = around(&rollup, waits(&rollup, ROLLUP_NONE));
+    uint32_t much = leaf(&rollup, routine, 100, 0, 4), little = leaf(&rollup, routine, 200, 0, 1.5);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 2);
+    assert_true(blame_of(&rollup, much) > 0 && blame_of(&rollup, little) > 0);
+    rollup_release(&rollup);
+}
+
+static void few_samples_tell_no_factors_apart(void **state)
+{
+    (void)state;
+    struct rollup rollup = {.sample_ns = 100 * MS};
+    uint32_t routine = around(&rollup, waits(&rollup, ROLLUP_NONE));
+    leaf(&rollup, routine, 100, 0, 4);
+    leaf(&rollup, routine, 200, 0, 1.5);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.causes.at[0].node, routine);
+    rollup_release(&rollup);
+}
+
+static void balanced_half_of_a_routine_is_left_out_of_the_name(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t routine = around(&rollup, waits(&rollup, ROLLUP_NONE)), half = around(&rollup, routine);
+    for (uint32_t i = 0; i < 4; i++)
+        leaf(&rollup, half, 5, 1, 2);
+    for (uint32_t i = 0; i < 4; i++)
+        leaf(&rollup, routine, 5, 1, 1);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.causes.at[0].node, half);
+    rollup_release(&rollup);
+}
+
+/* What a node that can wait executes itself, and what is called from it, have nothing free around them. */
+static void nodes_below_a_call_that_waits_stay_apart(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t main = waits(&rollup, ROLLUP_NONE), steps = waits(&rollup, main);
+    leaf(&rollup, around(&rollup, steps), 10, 1, 3);
+    leaf(&rollup, around(&rollup, steps), 10, 1, 3);
+    sparse_add(&rollup.nodes.at[steps].blame, 1, 10 * MS);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 3);
+    assert_true(blame_of(&rollup, steps) == 10 * MS);
+    rollup_release(&rollup);
+}
+
+static void remainders_join_what_is_like_them_nearby(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t routine = around(&rollup, waits(&rollup, ROLLUP_NONE));
+    uint32_t first = leaf(&rollup, routine, 100, 0, 4), second = leaf(&rollup, routine, 100, 3, 4);
+    uint32_t small = leaf(&rollup, routine, 0.5, 3, 4), odd = leaf(&rollup, routine, 0.5, 2, 4);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 3);
+    assert_true(blame_of(&rollup, first) == 900 * MS);
+    assert_true(blame_of(&rollup, second) == 904.5 * MS);
+    assert_true(blame_of(&rollup, odd) == 4.5 * MS);
+    assert_int_equal(rollup.cause_of.at[small], rollup.cause_of.at[second]);
+    rollup_release(&rollup);
+}
+
+static void one_loop_entered_on_two_ways_is_one_cause_if_alike(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t main = waits(&rollup, ROLLUP_NONE);
+    uint32_t one = leaf(&rollup, around(&rollup, main), 100, 0, 4),
+             two = leaf(&rollup, around(&rollup, main), 50, 0, 4);
+    uint32_t three = leaf(&rollup, around(&rollup, main), 50, 1, 4);
+    rollup.nodes.at[two].code = rollup.nodes.at[three].code = one;
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 2);
+    assert_int_equal(rollup.cause_of.at[one], rollup.cause_of.at[two]);
+    assert_int_not_equal(rollup.cause_of.at[one], rollup.cause_of.at[three]);
+    rollup_release(&rollup);
+}
+
+static void deep_tree_needs_no_stack(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t node = waits(&rollup, ROLLUP_NONE);
+    for (uint32_t i = 0; i < 100000; i++)
+        node = around(&rollup, node);
+    node = leaf(&rollup, node, 10, 1, 2);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.causes.at[0].node, node);
+    rollup_release(&rollup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(imbalance_through_many_loops_is_named_by_the_loop_around_them),
+        cmocka_unit_test(single_loop_is_named_itself),
+        cmocka_unit_test(imbalances_of_two_processes_in_one_routine_are_two),
+        cmocka_unit_test(imbalances_of_one_process_by_different_factors_are_two),
+        cmocka_unit_test(few_samples_tell_no_factors_apart),
+        cmocka_unit_test(balanced_half_of_a_routine_is_left_out_of_the_name),
+        cmocka_unit_test(nodes_below_a_call_that_waits_stay_apart),
+        cmocka_unit_test(remainders_join_what_is_like_them_nearby),
+        cmocka_unit_test(one_loop_entered_on_two_ways_is_one_cause_if_alike),
+        cmocka_unit_test(deep_tree_needs_no_stack),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
