@@ -114,32 +114,32 @@ static int class_step_compare(const void *a, const void *b)
 }
 
 /* Executions are known of places; time off the CPU there or inside MPI has none of its own. */
-static uint64_t term_executions(const struct measure_input *input, const struct sparse *counted, uint64_t key)
+static double term_executions(const struct measure_input *input, const struct sparse *counted, uint64_t key)
 {
     const struct step_key *step = steps_key(input->sites->steps, key_atom(key));
     if (step->what != WHAT_PLACE || step->state != STEP_COMPUTING)
         return 0;
-    return (uint64_t)sparse_get(counted, (key & ~(uint64_t)UINT32_MAX) | step->id);
+    return sparse_get(counted, (key & ~(uint64_t)UINT32_MAX) | step->id);
 }
 
-/* Where a process stands on both sides (late in one instance, waiting in the next), the difference is shown. */
+/* Where a process stands on both sides (late in one instance, waiting in the next), the difference is shown, of
+ * durations as of executions. */
 static struct class_step class_step_make(const struct measure_input *input, const struct path_class *class,
                                          const struct sparse *blame, const struct sparse *counted,
                                          const struct term *term)
 {
     uint64_t bare = term->key & ~(KEY_WAITING | KEY_LONG_TERM);
-    double direct_ns = sparse_get(&class->terms, bare), adopted_ns = sparse_get(&class->terms, bare | KEY_LONG_TERM);
-    double waiting_ns = sparse_get(&class->terms, bare | KEY_WAITING), dur_ns = term->ns;
+    bool is_late = sparse_get(&class->terms, bare) != 0 || sparse_get(&class->terms, bare | KEY_LONG_TERM) != 0;
     bool is_waiting = term->key & KEY_WAITING, is_adopted = term->key & KEY_LONG_TERM;
-    if (is_waiting)
-        dur_ns = direct_ns != 0 || adopted_ns != 0 ? 0 : -waiting_ns;
-    else if (!is_adopted || direct_ns == 0)
-        dur_ns -= waiting_ns;
+    bool takes_waiting = is_waiting ? !is_late : !is_adopted || sparse_get(&class->terms, bare) == 0;
+    double waiting_ns = takes_waiting ? sparse_get(&class->terms, bare | KEY_WAITING) : 0;
+    double waiting_executions = takes_waiting ? term_executions(input, counted, bare | KEY_WAITING) : 0;
+    double executions = is_waiting ? 0 : term_executions(input, counted, term->key);
     return (struct class_step){.step = key_atom(term->key),
                                .rank = key_rank(term->key),
-                               .dur_ns = dur_ns,
+                               .dur_ns = (is_waiting ? 0 : term->ns) - waiting_ns,
                                .blame_ns = is_waiting ? 0 : sparse_get(blame, term->key),
-                               .executions = term_executions(input, counted, term->key),
+                               .executions = (int64_t)llround(executions - waiting_executions),
                                .is_long_term = is_adopted};
 }
 

@@ -126,13 +126,16 @@ static const char *cell_step_blame(struct arena *arena, const void *data, unsign
 static const char *cell_step_counts(struct arena *arena, const void *data, unsigned row)
 {
     const struct class_step *step = shown_step(data, row);
-    return step->executions ? arena_printf(arena, "%s executions", amount_count(step->executions).text) : "";
+    if (!step->executions)
+        return "";
+    return arena_printf(arena, "%c%s", step->executions > 0 ? '+' : '-',
+                        amount_count((uint64_t)llabs(step->executions)).text);
 }
 
 static const struct page_column step_columns[] = {
     {"rank", PAGE_RIGHT, cell_step_rank},          {"step", PAGE_WRAP, cell_step},
     {"longer by", PAGE_RIGHT, cell_step_duration}, {"blamed", PAGE_RIGHT, cell_step_blame},
-    {"known from", PAGE_RIGHT, cell_step_counts},
+    {"executions", PAGE_RIGHT, cell_step_counts},
 };
 
 static void drill_steps(struct drill *drill, const struct wait_class *class)
@@ -205,10 +208,20 @@ static const char *cell_rank_time(struct arena *arena, const void *data, unsigne
     return arena_strdup(arena, amount_duration(cause_rank(data, row)->time_ns).text);
 }
 
+/* A place is counted on all ranks or on none. */
+static bool is_counted(const struct cause *cause)
+{
+    for (uint32_t i = 0; i < cause->n_ranks + cause->n_others; i++)
+        if (cause_rank(&(struct drill_ranks){cause}, i)->executions)
+            return true;
+    return false;
+}
+
 static const char *cell_rank_executions(struct arena *arena, const void *data, unsigned row)
 {
-    uint64_t executions = cause_rank(data, row)->executions;
-    return executions ? arena_strdup(arena, amount_count(executions).text) : "not counted";
+    if (!is_counted(((const struct drill_ranks *)data)->cause))
+        return "not counted";
+    return arena_strdup(arena, amount_count(cause_rank(data, row)->executions).text);
 }
 
 static const char *cell_rank_cost(struct arena *arena, const void *data, unsigned row)

@@ -47,12 +47,12 @@ struct step {
 
 struct class_step {
     uint32_t step;
-    uint32_t rank;       /* whose path */
-    double dur_ns;       /* signed: + on the late side, - on the waiting side, summed over the instances */
-    double blame_ns;     /* its part of the waiting; 0 for negative remainders */
-    bool is_long_term;   /* entered through an adopted chain */
-    bool is_redundant;   /* pruned: shown on request only; its blame, if any, counts all the same */
-    uint64_t executions; /* 0 = not counted */
+    uint32_t rank;      /* whose path */
+    double dur_ns;      /* signed: + on the late side, - on the waiting side, summed over the instances */
+    double blame_ns;    /* its part of the waiting; 0 for negative remainders */
+    bool is_long_term;  /* entered through an adopted chain */
+    bool is_redundant;  /* pruned: shown on request only; its blame, if any, counts all the same */
+    int64_t executions; /* signed likewise; 0 = as many on both sides, or not counted */
 };
 
 struct wait_class {

@@ -400,6 +400,27 @@ static void drilling_shows_classes_and_steps(void **state)
     free(text);
 }
 
+/* A place is counted on all ranks or on none: what never ran is known never to have run. */
+static void executions_that_are_zero_are_told_from_none_counted(void **state)
+{
+    struct fixture *f = *state;
+    for (int is_counted = 0; is_counted < 2; is_counted++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        f->late.executions = is_counted ? 4000 : 0;
+        f->class_steps[0].executions = is_counted ? 4000 : 0;
+        f->class_steps[1].executions = is_counted ? -1000 : 0;
+        report_cause(out, &f->analysis, 0, &(struct report_options){.width = 100, .all_steps = true});
+        fclose(out);
+        assert_true(!!strstr(text, "not counted") == !is_counted);
+        assert_true(!!strstr(text, "8.00 s       4,000") == is_counted);
+        assert_true(!!strstr(text, "2.00 s           0") == is_counted);
+        assert_true(!!strstr(text, "+4,000\n") == is_counted && !!strstr(text, "-1,000\n") == is_counted);
+        free(text);
+    }
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, fixture_make, fixture_free)
 
 int main(void)
@@ -417,6 +438,7 @@ int main(void)
         WITH_FIXTURE(json_times_add_up),
         WITH_FIXTURE(json_survives_names_that_are_no_utf8),
         WITH_FIXTURE(drilling_shows_classes_and_steps),
+        WITH_FIXTURE(executions_that_are_zero_are_told_from_none_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
