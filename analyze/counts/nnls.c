@@ -77,6 +77,27 @@ void nnls_prefer(struct nnls *problem, uint32_t step, double cost_ns, double str
     problem->n_rows++;
 }
 
+struct nnls nnls_copy(const struct nnls *problem, struct arena *arena)
+{
+    struct nnls copy = *problem;
+    copy.gram = arena_copy(arena, problem->gram, sizeof(double) * problem->n * problem->n);
+    copy.right = arena_copy(arena, problem->right, sizeof(double) * problem->n);
+    return copy;
+}
+
+double nnls_scatter(const struct nnls *problem, const struct nnls_cost *costs)
+{
+    double sum = problem->square;
+    for (uint32_t i = 0; i < problem->n; i++) {
+        const double *row = problem->gram + (size_t)i * problem->n;
+        double fitted = 0;
+        for (uint32_t j = 0; j < problem->n; j++)
+            fitted += row[j] * costs[j].cost_ns;
+        sum += costs[i].cost_ns * (fitted - 2 * problem->right[i]);
+    }
+    return sum > 0 ? sum : 0;
+}
+
 static struct work work_new(const struct nnls *problem, struct arena *arena)
 {
     uint32_t n = problem->n;

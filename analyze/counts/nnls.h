@@ -40,6 +40,9 @@ void nnls_add(struct nnls *problem, const uint32_t *steps, const double *executi
               double length_ns, double weight);
 /* What is known of a step beforehand; strength: 1 / variance of cost_ns, on the scale of the weights. */
 void nnls_prefer(struct nnls *problem, uint32_t step, double cost_ns, double strength);
+struct nnls nnls_copy(const struct nnls *problem, struct arena *arena);
+/* Sum over what was added of weight (length - sum of count_j cost_j)^2, for these costs. */
+double nnls_scatter(const struct nnls *problem, const struct nnls_cost *costs);
 /* Fills in costs[n] (active sets after Lawson and Hanson, on the normal equations). Returns false when it ran out of
  * rounds; the costs are then non-negative, but not the best. */
 bool nnls_solve(const struct nnls *problem, struct arena *scratch, struct nnls_cost *costs);

@@ -3,7 +3,10 @@
 #include <math.h>
 
 enum { COLUMN_REST = 0, SEEN_BEFORE = 4, STEPS_SAMPLES_MIN = 20, OUTLIER = 8 };
-static const double LENGTH_ERROR = 0.2, ACROSS_RANKS = 0.05, SAMPLING_BIAS = 0.03, CONTRADICTION = 3, SHORTEST_NS = 100;
+/* Of a length, relatively: what it is taken for before anything is fitted, as if so many lengths had shown it, and at
+ * best. */
+static const double LENGTH_ERROR = 0.2, LENGTH_ERROR_KNOWN = 4, LENGTH_ERROR_LEAST = 0.01;
+static const double ACROSS_RANKS = 0.05, SAMPLING_BIAS = 0.03, CONTRADICTION = 3, SHORTEST_NS = 100;
 
 /* Of stretches between two calls. */
 struct usual_length {
@@ -186,31 +189,68 @@ static double sampled_cost(const struct rank_costs *rank, double work_sum, const
     return (1 + n) / (1 / mean + samples_per_ns);
 }
 
-/* The cost on all processes together, unless samples of this one contradict it. */
-static void prefer_common_cost(const struct costs *costs, struct rank_costs *rank, uint32_t column, double cost,
-                               double variance)
+/* What is known of a column's cost beside the lengths. */
+struct prior {
+    uint32_t column;
+    double cost, variance;
+};
+
+/* The cost on all processes together, unless samples of this one contradict it: returns how many priors that is. */
+static uint32_t common_cost(const struct costs *costs, const struct prior *sampled, struct prior *out)
 {
-    double common = costs->all.fitted[column].cost_ns, common_error = costs->all.fitted[column].error_ns;
-    double error = sqrt(ACROSS_RANKS * common * ACROSS_RANKS * common + common_error * common_error);
-    if (common > 0 && isfinite(error) && fabs(common - cost) < CONTRADICTION * sqrt(error * error + variance))
-        nnls_prefer(&rank->problem, column, common, 1 / (error * error));
+    const struct nnls_cost *common = &costs->all.fitted[sampled->column];
+    double across = ACROSS_RANKS * common->cost_ns, variance = across * across + common->error_ns * common->error_ns;
+    double most = CONTRADICTION * sqrt(variance + sampled->variance);
+    if (!(common->cost_ns > 0) || !isfinite(variance) || fabs(common->cost_ns - sampled->cost) >= most)
+        return 0;
+    *out = (struct prior){sampled->column, common->cost_ns, variance};
+    return 1;
+}
+
+static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank, struct arena *arena,
+                              struct prior *priors)
+{
+    double work_sum = sparse_sum(&rank->work);
+    struct column *columns = columns_gather(costs, rank, arena);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < costs->n_columns; i++) {
+        double relative, cost = sampled_cost(rank, work_sum, &columns[i], &relative);
+        if (!(columns[i].work > 0))
+            continue;
+        priors[n] = (struct prior){i, cost, relative * cost * cost};
+        n += 1 + (rank != &costs->all && costs->all.fitted ? common_cost(costs, &priors[n], &priors[n + 1]) : 0);
+    }
+    return n;
+}
+
+/* How far lengths scatter about a first fit, in which priors decide only what lengths leave open, in units of the
+ * variance that they were weighed by: the better they agree with each other, the less priors say beside them. */
+static double length_variance(const struct rank_costs *rank, const struct prior *priors, uint32_t n_priors,
+                              struct arena *arena)
+{
+    struct nnls first = nnls_copy(&rank->problem, arena);
+    struct nnls_cost *fitted = arena_array(arena, struct nnls_cost, first.n);
+    double n_fitted = 0, least = LENGTH_ERROR_LEAST * LENGTH_ERROR_LEAST / (LENGTH_ERROR * LENGTH_ERROR);
+    for (uint32_t i = 0; i < n_priors; i++)
+        nnls_prefer(&first, priors[i].column, priors[i].cost, least / priors[i].variance);
+    nnls_solve(&first, arena, fitted);
+    for (uint32_t i = 0; i < first.n; i++)
+        n_fitted += fitted[i].cost_ns > 0;
+    double freedom = fmax(0, (double)rank->problem.n_rows - n_fitted);
+    double variance = (nnls_scatter(&rank->problem, fitted) + LENGTH_ERROR_KNOWN) / (freedom + LENGTH_ERROR_KNOWN);
+    return fmax(variance, least);
 }
 
 static void rank_fit(struct costs *costs, struct rank_costs *rank)
 {
     struct arena scratch = {0};
-    double work_sum = sparse_sum(&rank->work);
-    if (!(work_sum > 0) || !(rank->counted_ns > 0))
+    if (!(sparse_sum(&rank->work) > 0) || !(rank->counted_ns > 0))
         return;
-    struct column *columns = columns_gather(costs, rank, &scratch);
-    for (uint32_t i = 0; i < costs->n_columns; i++) {
-        double relative, cost = sampled_cost(rank, work_sum, &columns[i], &relative), variance = relative * cost * cost;
-        if (!(columns[i].work > 0))
-            continue;
-        nnls_prefer(&rank->problem, i, cost, 1 / variance);
-        if (rank != &costs->all && costs->all.fitted)
-            prefer_common_cost(costs, rank, i, cost, variance);
-    }
+    struct prior *priors = arena_array(&scratch, struct prior, 2 * (size_t)costs->n_columns);
+    uint32_t n_priors = priors_gather(costs, rank, &scratch, priors);
+    double variance = length_variance(rank, priors, n_priors, &scratch);
+    for (uint32_t i = 0; i < n_priors; i++)
+        nnls_prefer(&rank->problem, priors[i].column, priors[i].cost, variance / priors[i].variance);
     rank->fitted = arena_array(&costs->arena, struct nnls_cost, rank->problem.n);
     nnls_solve(&rank->problem, &scratch, rank->fitted);
     arena_release(&scratch);

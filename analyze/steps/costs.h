@@ -12,6 +12,7 @@
  *  - a place costs what its samples say, within their error.
  *
  * Equations are weighed as if a length were known to a fifth: relatively, because what disturbs a long stretch is long.
+ * How far lengths really scatter about a first fit then tells what they weigh beside the priors.
  * The usual length is that of stretches between the same two calls, by the mean of logarithms, so that single
  * interruptions that nothing recorded weigh little.
  *

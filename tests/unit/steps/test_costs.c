@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What places cost, from counts and lengths alone, and from what samples and other ranks say where those leave it open.
+ * Points of the trace are set to count one unit of work in one place each, so that no counter table is needed; the
+ * places are routines of a real program, so that samples can lie in them.
+ */
+#include "analyze/steps/costs.h"
+#include "tests/unit/scene/trace_memory.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define PROGRAM SHAPES_BIN "/calls-mpi"
+enum { N_RANKS = 2, N_POINTS = 2 * COSTS_COLUMNS_MAX, A = 0, B = 1 };
+/* True costs; those of some cases differ by rank. */
+static const double A_NS = 5, B_NS = 20;
+
+#define assert_near(value, expected, part)                                                                             \
+    do {                                                                                                               \
+        double is = value;                                                                                             \
+        if (!(fabs(is - (expected)) <= (part) * (expected)))                                                           \
+            fail_msg("%s is %g, not %g", #value, is, (double)(expected));                                              \
+    } while (0)
+
+struct fixture {
+    struct trace *trace;
+    struct code *code;
+    struct steps steps;
+    struct sites sites;
+    struct executions executions;
+    struct work work;
+    struct costs costs;
+    struct survey survey;
+    uint32_t from, to, place[2], frame[2]; /* of A and B */
+    uint64_t random;
+};
+
+/* Two routines of the program, and a call stack that ends in each. */
+static void find_places(struct fixture *fix, uint32_t module)
+{
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < code_n_routines(fix->code, module) && n < 2; r++) {
+        uint64_t address = code_routine_address(fix->code, module, r);
+        uint32_t place = code_place_at(fix->code, module, address);
+        const char *name = place == CODE_NONE ? NULL : code_place(fix->code, place)->routine;
+        if (!name || (strcmp(name, "straight") && strcmp(name, "steps")))
+            continue;
+        fix->place[n] = place;
+        fix->frame[n++] = trace_memory_frame(
+            fix->trace,
+            (struct trace_frame){.parent = TRACE_NONE, .module = module, .address = address, .region = TRACE_NONE});
+    }
+    assert_int_equal(n, 2);
+}
+
+static void point_counts(struct fixture *fix, uint32_t point, uint32_t place)
+{
+    struct term one = {place, 1};
+    fix->work.points[point] =
+        (struct work_form){.is_known = true, .at = arena_copy(&fix->work.arena, &one, sizeof one), .n = 1};
+}
+
+static int set_up(void **state)
+{
+    struct fixture *fix = calloc(1, sizeof *fix);
+    fix->trace = trace_memory(N_RANKS);
+    fix->code = code_open();
+    fix->trace->n_points = N_POINTS;
+    fix->trace->points = arena_array(&fix->trace->arena, struct trace_point, N_POINTS);
+    uint32_t module = trace_memory_module(fix->trace, PROGRAM);
+    uint32_t barrier = trace_memory_region(fix->trace, "MPI_Barrier", true, WW_COLLECTIVE, WW_COLL_BARRIER);
+    if (code_add_module(fix->code, PROGRAM, NULL, 0) != module)
+        return -1;
+    find_places(fix, module);
+    sites_begin(&fix->sites, fix->trace, fix->code, &fix->steps);
+    executions_begin(&fix->executions, fix->trace, fix->code);
+    work_begin(&fix->work, &fix->executions);
+    costs_begin(&fix->costs, &fix->sites, &fix->work, N_RANKS);
+    fix->from = sites_put(&fix->sites, sites_context(&fix->sites, fix->frame[A]), barrier);
+    fix->to = sites_put(&fix->sites, sites_context(&fix->sites, fix->frame[B]), barrier);
+    for (uint32_t point = 0; point < N_POINTS; point++)
+        point_counts(fix, point, point < 2 ? fix->place[point] : 1000 + point);
+    *state = fix;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fix = *state;
+    survey_release(&fix->survey);
+    costs_release(&fix->costs);
+    work_release(&fix->work);
+    executions_release(&fix->executions);
+    sites_release(&fix->sites);
+    steps_release(&fix->steps);
+    code_close(fix->code);
+    trace_close(fix->trace);
+    free(fix);
+    return 0;
+}
+
+static struct stretch stretch_of(const struct fixture *fix, double a, double b, double ns)
+{
+    struct stretch stretch = {
+        .end_ns = (uint64_t)ns, .from = fix->from, .to = fix->to, .is_counted = true, .is_count_whole = true};
+    sparse_add(&stretch.counts, A, a);
+    sparse_add(&stretch.counts, B, b);
+    sparse_pack(&stretch.counts);
+    return stretch;
+}
+
+static void add(struct fixture *fix, uint32_t rank, double a, double b, double ns)
+{
+    struct stretch stretch = stretch_of(fix, a, b, ns);
+    costs_add(&fix->costs, rank, &stretch);
+    sparse_release(&stretch.counts);
+}
+
+static double any_of(struct fixture *fix, unsigned n)
+{
+    fix->random = fix->random * 6364136223846793005u + 1442695040888963407u;
+    return (double)(fix->random >> 33) / 2147483648. * n;
+}
+
+/* Stretches in which the two places vary independently: lengths alone tell what each costs. */
+static void add_varied(struct fixture *fix, uint32_t rank, double a_ns, double b_ns)
+{
+    for (int i = 0; i < 40; i++) {
+        double a = 100 + floor(any_of(fix, 1000)), b = 100 + floor(any_of(fix, 1000));
+        add(fix, rank, a, b, a * a_ns + b * b_ns);
+    }
+}
+
+/* As often the one as the other in each of them: only the sum of both costs is known. */
+static void add_in_step(struct fixture *fix, uint32_t rank, double ns_of_both)
+{
+    for (int i = 0; i < 40; i++) {
+        double n = 100 + floor(any_of(fix, 1000));
+        add(fix, rank, n, n, n * ns_of_both);
+    }
+}
+
+static void sample(struct fixture *fix, uint32_t rank, uint32_t which, uint64_t n)
+{
+    struct survey_entry entry = {
+        .rank = rank, .frame = fix->frame[which], .region = TRACE_NONE, .n_samples = n, .sampled_ns = n * 1000000};
+    *vec_push(&fix->survey.entries) = entry;
+}
+
+/* Of one execution, as it is charged to steps. */
+static double cost_ns(struct fixture *fix, uint32_t rank, uint32_t which)
+{
+    struct sparse out = {0};
+    struct stretch stretch = stretch_of(fix, which == A, which == B, 1000);
+    bool is_known = costs_of_stretch(&fix->costs, rank, &stretch, &out);
+    double sum = is_known ? sparse_sum(&out) : NAN;
+    for (size_t i = 0; i < out.n; i++) {
+        const struct step_key *step = steps_key(&fix->steps, (uint32_t)out.at[i].key);
+        assert_true(step->what == WHAT_PLACE && step->id == fix->place[which]);
+    }
+    sparse_release(&out);
+    sparse_release(&stretch.counts);
+    return sum;
+}
+
+static void lengths_and_counts_alone_tell_costs(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, A), A_NS, 0.01);
+    assert_near(cost_ns(fix, 0, B), B_NS, 0.01);
+    double error = costs_error(&fix->costs, 0, fix->place[A]);
+    assert_true(error > 0 && error < 0.2);
+    assert_true(isnan(cost_ns(fix, 1, A))); /* nothing was counted there */
+}
+
+static void a_rank_on_which_a_place_is_dearer_has_its_own_cost(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    add_varied(fix, 1, A_NS, 3 * B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, B), B_NS, 0.1);
+    assert_near(cost_ns(fix, 1, B), 3 * B_NS, 0.1);
+}
+
+/* Nothing tells the places apart: a unit of work is then taken to cost the same everywhere. */
+static void what_lengths_leave_open_is_shared_by_work(void **state)
+{
+    struct fixture *fix = *state;
+    add_in_step(fix, 0, A_NS + B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, A), (A_NS + B_NS) / 2, 0.02);
+    assert_near(cost_ns(fix, 0, B), (A_NS + B_NS) / 2, 0.02);
+}
+
+static void samples_decide_what_lengths_leave_open(void **state)
+{
+    struct fixture *fix = *state;
+    add_in_step(fix, 0, A_NS + B_NS);
+    sample(fix, 0, A, 200);
+    sample(fix, 0, B, 800);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, A), A_NS, 0.1);
+    assert_near(cost_ns(fix, 0, B), B_NS, 0.05);
+    assert_near(cost_ns(fix, 0, A) + cost_ns(fix, 0, B), A_NS + B_NS, 0.01);
+}
+
+/* Samples carry the interrupt's own cost and stray; lengths do not. */
+static void lengths_outweigh_samples_that_contradict_them(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    sample(fix, 0, A, 50);
+    sample(fix, 0, B, 50);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, A), A_NS, 0.15);
+    assert_near(cost_ns(fix, 0, B), B_NS, 0.15);
+}
+
+/* Rank 1 runs both places in step; what rank 0's variety tells is good for it as well. */
+static void a_place_costs_what_it_costs_elsewhere(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    add_in_step(fix, 1, A_NS + B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 1, A), A_NS, 0.1);
+    assert_near(cost_ns(fix, 1, B), B_NS, 0.1);
+}
+
+static void an_interruption_that_nobody_recorded_weighs_little(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    add(fix, 0, 500, 500, 100 * (500 * A_NS + 500 * B_NS));
+    add_varied(fix, 0, A_NS, B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, A), A_NS, 0.35);
+    assert_near(cost_ns(fix, 0, B), B_NS, 0.35);
+}
+
+/* Time off the CPU is known and no part of the costs. */
+static void time_off_the_cpu_is_not_computing(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    for (int i = 0; i < 40; i++) {
+        double a = 100 + floor(any_of(fix, 1000));
+        struct stretch stretch = stretch_of(fix, a, 100, a * A_NS + 100 * B_NS + 1e6);
+        stretch.off_ns[OFF_PREEMPTED] = 1000000;
+        costs_add(&fix->costs, 0, &stretch);
+        sparse_release(&stretch.counts);
+    }
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, A), A_NS, 0.01);
+    assert_near(cost_ns(fix, 0, B), B_NS, 0.01);
+}
+
+/* The counts of these are not all that ran in them, or more: as equations they would be false. */
+static void stretches_that_are_not_wholly_counted_are_no_equations(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    uint32_t start = sites_put(&fix->sites, TRACE_NONE, TRACE_NONE);
+    for (unsigned how = 0; how < 3; how++)
+        for (int i = 0; i < 40; i++) {
+            struct stretch stretch = stretch_of(fix, 100, 100, 1e6);
+            stretch.is_count_whole = how != 0;
+            stretch.n_worker = how == 1;
+            stretch.from = how == 2 ? start : fix->from;
+            costs_add(&fix->costs, 0, &stretch);
+            sparse_release(&stretch.counts);
+        }
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, A), A_NS, 0.15);
+    assert_near(cost_ns(fix, 0, B), B_NS, 0.15);
+}
+
+/* As many places as there are columns and more: the others share one, and none has an error of its own there. */
+static void places_beyond_the_last_column_share_one(void **state)
+{
+    struct fixture *fix = *state;
+    for (int i = 0; i < 20; i++)
+        for (uint32_t point = 2; point < N_POINTS; point += 16) {
+            struct stretch stretch = {
+                .from = fix->from, .to = fix->to, .is_counted = true, .is_count_whole = true, .end_ns = 16000};
+            for (uint32_t at = point; at < point + 16 && at < N_POINTS; at++)
+                sparse_add(&stretch.counts, at, 100);
+            sparse_pack(&stretch.counts);
+            costs_add(&fix->costs, 0, &stretch);
+            sparse_release(&stretch.counts);
+        }
+    costs_fit(&fix->costs, &fix->survey);
+    assert_int_equal(fix->costs.n_columns, COSTS_COLUMNS_MAX);
+    uint32_t n_own = 0, shared = 0;
+    for (uint32_t point = 2; point < N_POINTS; point++)
+        if (costs_error(&fix->costs, 0, 1000 + point) > 0)
+            n_own++;
+        else
+            shared = point;
+    assert_int_equal(n_own, COSTS_COLUMNS_MAX - 1);
+    struct stretch last = {.from = fix->from, .to = fix->to, .is_counted = true, .end_ns = 1000};
+    struct sparse out = {0};
+    sparse_add(&last.counts, shared, 100);
+    assert_true(costs_of_stretch(&fix->costs, 0, &last, &out));
+    assert_near(sparse_sum(&out), 1000, 0.1);
+    sparse_release(&out);
+    sparse_release(&last.counts);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(lengths_and_counts_alone_tell_costs),
+        TEST(a_rank_on_which_a_place_is_dearer_has_its_own_cost),
+        TEST(what_lengths_leave_open_is_shared_by_work),
+        TEST(samples_decide_what_lengths_leave_open),
+        TEST(lengths_outweigh_samples_that_contradict_them),
+        TEST(a_place_costs_what_it_costs_elsewhere),
+        TEST(an_interruption_that_nobody_recorded_weighs_little),
+        TEST(time_off_the_cpu_is_not_computing),
+        TEST(stretches_that_are_not_wholly_counted_are_no_equations),
+        TEST(places_beyond_the_last_column_share_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
