@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/trace/causality.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,7 +164,7 @@ static bool play_receive(struct replay *replay, const struct batch_event *at)
 
 static uint32_t gathering_of(struct replay *replay, const struct event *event)
 {
-    uint64_t *turn = map_put(&replay->turns, (uint64_t)event->comm << 32 | rank_of(replay, event->loc), NULL);
+    uint64_t *turn = map_put(&replay->turns, key_pair(event->comm, rank_of(replay, event->loc)), NULL);
     struct gathering_key key = {event->comm, (uint32_t)(*turn)++};
     uint32_t index = intern_put(&replay->gathering_keys, &key, sizeof key);
     if (index == replay->gatherings.n)
@@ -196,20 +197,6 @@ static bool is_checked(const struct trace *trace, const struct event *event)
     return all_depend(event->coll) || (has_root && (depends_on_root(event->coll) || only_root_depends(event->coll)));
 }
 
-static void enter_gathering(struct replay *replay, struct gathering *gathering, const struct event *event)
-{
-    const struct trace_comm *comm = &replay->archive->trace->comms[event->comm];
-    struct player *player = &replay->players[event->loc];
-    uint32_t rank = rank_of(replay, event->loc);
-    *vec_push(&gathering->entered) = (struct entered){rank, player->enter_raw_ns};
-    gathering->n_entered++;
-    if (player->enter_ns > gathering->last_enter_ns)
-        gathering->last_enter_ns = player->enter_ns;
-    if (event->peer < comm->n && comm->ranks[event->peer] == rank)
-        gathering->root_enter_ns = player->enter_ns;
-    gathering->is_complete = gathering->n_entered >= comm->n;
-}
-
 static bool may_leave(const struct gathering *gathering, bool is_root, uint16_t coll)
 {
     if (depends_on_root(coll))
@@ -228,22 +215,6 @@ static void leave_bounds(struct replay *replay, const struct gathering *gatherin
     }
 }
 
-/* The last one out takes the lists with it. */
-static void leave_gathering(struct gathering *gathering)
-{
-    if (!gathering->is_complete || --gathering->n_entered)
-        return;
-    vec_release(&gathering->entered);
-    vec_release(&gathering->waiters);
-}
-
-static void wake_gathering(struct replay *replay, struct gathering *gathering)
-{
-    for (size_t i = 0; i < gathering->waiters.n; i++)
-        *vec_push(&replay->runnable) = gathering->waiters.at[i];
-    gathering->waiters.n = 0;
-}
-
 /* False when processes on which this one depends have not entered yet. */
 static bool play_collective(struct replay *replay, const struct batch_event *at)
 {
@@ -257,8 +228,18 @@ static bool play_collective(struct replay *replay, const struct batch_event *at)
         player->gathering = 1 + (uint64_t)gathering_of(replay, event);
     struct gathering *gathering = &replay->gatherings.at[player->gathering - 1];
     if (is_new) {
-        enter_gathering(replay, gathering, event);
-        wake_gathering(replay, gathering);
+        const struct trace_comm *comm = &replay->archive->trace->comms[event->comm];
+        uint32_t rank = rank_of(replay, event->loc);
+        *vec_push(&gathering->entered) = (struct entered){rank, player->enter_raw_ns};
+        gathering->n_entered++;
+        if (player->enter_ns > gathering->last_enter_ns)
+            gathering->last_enter_ns = player->enter_ns;
+        if (event->peer < comm->n && comm->ranks[event->peer] == rank)
+            gathering->root_enter_ns = player->enter_ns;
+        gathering->is_complete = gathering->n_entered >= comm->n;
+        for (size_t i = 0; i < gathering->waiters.n; i++)
+            *vec_push(&replay->runnable) = gathering->waiters.at[i];
+        gathering->waiters.n = 0;
     }
     uint32_t root = event->peer < trace->comms[event->comm].n ? trace->comms[event->comm].ranks[event->peer] : NOBODY;
     bool is_root = root == rank_of(replay, event->loc);
@@ -274,7 +255,11 @@ static bool play_collective(struct replay *replay, const struct batch_event *at)
         leave_bounds(replay, gathering, at, root);
         effect_after(replay, event->loc, gathering->root_enter_ns);
     }
-    leave_gathering(gathering);
+    /* The last one out takes the lists with it. */
+    if (gathering->is_complete && !--gathering->n_entered) {
+        vec_release(&gathering->entered);
+        vec_release(&gathering->waiters);
+    }
     return true;
 }
 
@@ -309,17 +294,6 @@ static bool play(struct replay *replay, const struct batch_event *at)
     }
 }
 
-static void take_times(struct replay *replay, const struct batch_event *at)
-{
-    struct causality *result = replay->result;
-    if (at->event.kind == EV_END)
-        return;
-    if (at->event.time_ns < result->first_ns)
-        result->first_ns = at->event.time_ns;
-    if (replay->players[at->event.loc].now_ns > result->last_ns)
-        result->last_ns = replay->players[at->event.loc].now_ns;
-}
-
 /* A location goes on until it depends on another one. */
 static void play_location(struct replay *replay, uint32_t loc)
 {
@@ -336,7 +310,11 @@ static void play_location(struct replay *replay, uint32_t loc)
         if (player->is_forced)
             player->gathering = 0;
         player->is_forced = false;
-        take_times(replay, player->held);
+        const struct event *event = &player->held->event;
+        if (event->kind != EV_END && event->time_ns < replay->result->first_ns)
+            replay->result->first_ns = event->time_ns;
+        if (event->kind != EV_END && player->now_ns > replay->result->last_ns)
+            replay->result->last_ns = player->now_ns;
         player->held = NULL;
     }
 }
@@ -402,20 +380,6 @@ void causality_check(struct archive_reader *archive, struct causality *result)
 /* Timers are noisy; measurements of offsets err by more, but not by as much as STEP_NS. */
 enum { NOISE_NS = 2000, STEP_NS = 20000 };
 
-static bool has_offsets(const struct archive_reader *archive)
-{
-    for (size_t i = 0; i < archive->clocks.n_locations; i++)
-        if (archive->clocks.locations[i].points.n)
-            return true;
-    return false;
-}
-
-static void drop_floors(struct archive_reader *archive)
-{
-    for (size_t i = 0; i < archive->clocks.n_locations; i++)
-        archive->clocks.locations[i].floors.n = 0;
-}
-
 /* The replay consumes events; afterwards reading starts anew. */
 static int replay(struct archive_reader *archive, struct causality *result, bool with_bounds, struct clock_steps *steps)
 {
@@ -428,7 +392,8 @@ static int replay(struct archive_reader *archive, struct causality *result, bool
         for (size_t i = 0; i < n * n; i++)
             result->bounds[i] = INT64_MAX;
     }
-    drop_floors(archive);
+    for (size_t i = 0; i < archive->clocks.n_locations; i++)
+        archive->clocks.locations[i].floors.n = 0;
     if (locations_open(archive))
         return -1;
     causality_check(archive, result);
@@ -449,23 +414,6 @@ static int check(struct archive_reader *archive, struct causality *result, bool 
                "and taken to be over all processes.");
     free(result->bounds);
     return replay(archive, result, with_bounds, NULL);
-}
-
-static void set_offsets(struct archive_reader *archive, const int64_t *offset)
-{
-    for (uint32_t i = 0; i < archive->trace->n_locations; i++)
-        *vec_push(&archive->clocks.locations[i].points) =
-            (struct clock_point){.offset_ns = offset[archive->trace->locations[i].rank]};
-}
-
-/* The earliest event becomes time 0 also when a clock ran ahead of the others. */
-static void set_origin(struct archive_reader *archive, const int64_t *offset, uint32_t n)
-{
-    int64_t smallest = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (offset[i] < smallest)
-            smallest = offset[i];
-    archive->clocks.origin_ns += smallest;
 }
 
 /* Clocks that were set during the run. */
@@ -494,15 +442,6 @@ static void set_pieces(struct archive_reader *archive, struct clock_steps *steps
     free(found);
 }
 
-static void swap_points(struct clocks *a, struct clocks *b)
-{
-    for (size_t i = 0; i < a->n_locations; i++) {
-        struct clock_location kept = a->locations[i];
-        a->locations[i].points = b->locations[i].points;
-        b->locations[i].points = kept.points;
-    }
-}
-
 static void copy_points(struct clocks *to, const struct clocks *from)
 {
     clocks_init(to, from->n_locations);
@@ -528,7 +467,11 @@ static int try_pieces(struct archive_reader *archive, struct clock_steps *steps,
             "aligned with process 0 piece by piece.",
             (double)found->largest_violation_ns / 1e6);
     if (!result && !is_better) {
-        swap_points(&archive->clocks, &lines);
+        for (size_t i = 0; i < archive->clocks.n_locations; i++) {
+            struct clock_location kept = archive->clocks.locations[i];
+            archive->clocks.locations[i].points = lines.locations[i].points;
+            lines.locations[i].points = kept.points;
+        }
         result = replay(archive, &left, false, NULL);
     }
     left.bounds = found->bounds;
@@ -558,8 +501,15 @@ static int align(struct archive_reader *archive, const struct causality *found)
     if (!offset)
         err_out_of_memory(trace->n_ranks * sizeof *offset);
     uint32_t n_reached = clocks_align(found->bounds, trace->n_ranks, offset);
-    set_offsets(archive, offset);
-    set_origin(archive, offset, trace->n_ranks);
+    for (uint32_t i = 0; i < archive->trace->n_locations; i++)
+        *vec_push(&archive->clocks.locations[i].points) =
+            (struct clock_point){.offset_ns = offset[archive->trace->locations[i].rank]};
+    /* The earliest event becomes time 0 also when a clock ran ahead of the others. */
+    int64_t smallest = 0;
+    for (uint32_t i = 0; i < trace->n_ranks; i++)
+        if (offset[i] < smallest)
+            smallest = offset[i];
+    archive->clocks.origin_ns += smallest;
     trace->clocks.aligned = true;
     trace_note(trace,
                "The clocks of the processes disagree: %llu effects came up to %.3f ms before their cause. The clocks "
@@ -581,16 +531,12 @@ static int align(struct archive_reader *archive, const struct causality *found)
     return result;
 }
 
-static void note_repaired(struct trace *trace, const struct causality *found)
-{
-    trace_note(trace, "%llu effects came up to %.3f ms before their cause in the records; they were moved behind it.",
-               (unsigned long long)found->n_floors, (double)found->largest_violation_ns / 1e6);
-}
-
 int clocks_prepare(struct archive_reader *archive)
 {
     struct trace *trace = archive->trace;
-    bool is_measured = has_offsets(archive);
+    bool is_measured = false;
+    for (size_t i = 0; i < archive->clocks.n_locations; i++)
+        is_measured |= archive->clocks.locations[i].points.n > 0;
     trace->clocks.measured = is_measured;
     if (trace->is_ours && !is_measured)
         return 0;
@@ -604,8 +550,11 @@ int clocks_prepare(struct archive_reader *archive)
         result = align(archive, &found);
     else if (!result && found.largest_violation_ns > STEP_NS)
         result = find_steps(archive, &found);
-    if (!result && !trace->clocks.aligned && found.n_floors)
-        note_repaired(trace, &found);
+    if (!result && !trace->clocks.aligned && found.n_floors) {
+        trace_note(trace,
+                   "%llu effects came up to %.3f ms before their cause in the records; they were moved behind it.",
+                   (unsigned long long)found.n_floors, (double)found.largest_violation_ns / 1e6);
+    }
     if (!trace->is_ours && !trace->clocks.aligned)
         trace->end_ns = found.last_ns;
     free(found.bounds);

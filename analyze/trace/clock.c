@@ -168,24 +168,20 @@ void clock_steps_release(struct clock_steps *steps)
     *steps = (struct clock_steps){0};
 }
 
-/* Every second of those kept, and from now on half as many: the whole run stays covered. */
-static void thin_out(struct clock_bounds *of)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < of->bounds.n; i += 2)
-        of->bounds.at[n++] = of->bounds.at[i];
-    of->bounds.n = n;
-    of->every *= 2;
-}
-
 static void add(const struct clock_steps *steps, struct clock_bounds *of, struct clock_bound bound)
 {
     of->every += !of->every;
     if (++of->n_skipped < of->every)
         return;
     of->n_skipped = 0;
-    if (of->bounds.n >= steps->most)
-        thin_out(of);
+    if (of->bounds.n >= steps->most) {
+        /* Every second of those kept, and from now on half as many: the whole run stays covered. */
+        size_t n = 0;
+        for (size_t i = 0; i < of->bounds.n; i += 2)
+            of->bounds.at[n++] = of->bounds.at[i];
+        of->bounds.n = n;
+        of->every *= 2;
+    }
     *vec_push(&of->bounds) = bound;
 }
 
@@ -205,11 +201,6 @@ static int bounds_by_time(const void *left, const void *right)
 {
     const struct clock_bound *a = left, *b = right;
     return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
-}
-
-static bool satisfies(int64_t offset_ns, const struct clock_bound *bound)
-{
-    return offset_ns >= bound->low_ns && offset_ns <= bound->high_ns;
 }
 
 /* The value nearest to `wish_ns` that satisfies the bounds from the first on, as many as can be satisfied together. */
@@ -245,7 +236,7 @@ void clock_steps_find(struct clock_steps *steps, uint32_t rank, const struct clo
     qsort(of->bounds.at, n, sizeof *bounds, bounds_by_time);
     struct clock_piece piece = {.from_ns = bounds[0].time_ns, .offset_ns = known_at(known, n_known, 0)};
     for (size_t i = 0; i < n; i++) {
-        if (!satisfies(piece.offset_ns, &bounds[i])) {
+        if (!(piece.offset_ns >= bounds[i].low_ns && piece.offset_ns <= bounds[i].high_ns)) {
             if (i)
                 *vec_push(&pieces->pieces) = piece;
             int64_t wish_ns = known_at(known, n_known, bounds[i].time_ns);

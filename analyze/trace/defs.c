@@ -259,8 +259,11 @@ static OTF2_CallbackCode on_context_property(void *user, OTF2_CallingContextRef 
 
 #define SET(name, function) OTF2_GlobalDefReaderCallbacks_Set##name##Callback(callbacks, function)
 
-static OTF2_GlobalDefReaderCallbacks *make_callbacks(void)
+int defs_read(struct defs *defs, OTF2_Reader *reader, uint64_t limit)
 {
+    OTF2_GlobalDefReader *global = OTF2_Reader_GetGlobalDefReader(reader);
+    if (!global)
+        return -1;
     OTF2_GlobalDefReaderCallbacks *callbacks = OTF2_GlobalDefReaderCallbacks_New();
     if (!callbacks)
         err_out_of_memory(0);
@@ -283,15 +286,6 @@ static OTF2_GlobalDefReaderCallbacks *make_callbacks(void)
     SET(IoHandle, on_io_handle);
     SET(CallingContext, on_context);
     SET(CallingContextProperty, on_context_property);
-    return callbacks;
-}
-
-int defs_read(struct defs *defs, OTF2_Reader *reader, uint64_t limit)
-{
-    OTF2_GlobalDefReader *global = OTF2_Reader_GetGlobalDefReader(reader);
-    if (!global)
-        return -1;
-    OTF2_GlobalDefReaderCallbacks *callbacks = make_callbacks();
     uint64_t n_read = 0;
     bool failed = OTF2_Reader_RegisterGlobalDefCallbacks(reader, global, callbacks, defs) ||
                   OTF2_Reader_ReadGlobalDefinitions(reader, global, limit, &n_read) || n_read >= limit;
@@ -327,25 +321,19 @@ void defs_release(struct defs *defs)
 
 /* From the definitions of I/O handles to the files of the trace. Equal names are one file. */
 
-static bool is_of_mpi(const struct defs *defs, const struct def_io_handle *handle)
-{
-    uint32_t paradigm = ids_get(&defs->io_paradigm_ids, handle->paradigm);
-    return paradigm != TRACE_NONE && !strcmp(defs_string(defs, defs->io_paradigms.at[paradigm]), "MPI-IO");
-}
-
-static uint32_t file_of(const struct defs *defs, struct intern *names, const struct def_io_handle *handle)
-{
-    uint32_t file = ids_get(&defs->io_file_ids, handle->file);
-    if (file == TRACE_NONE || !is_of_mpi(defs, handle))
-        return TRACE_NONE;
-    return intern_text(names, defs_string(defs, defs->io_files.at[file]));
-}
-
 void defs_build_files(struct defs *defs, struct trace *trace, struct defs_tables *tables)
 {
     struct intern names = {0};
-    for (size_t i = 0; i < defs->io_handles.n; i++)
-        *vec_push(&tables->file_of_handle) = file_of(defs, &names, &defs->io_handles.at[i]);
+    for (size_t i = 0; i < defs->io_handles.n; i++) {
+        const struct def_io_handle *handle = &defs->io_handles.at[i];
+        uint32_t paradigm = ids_get(&defs->io_paradigm_ids, handle->paradigm);
+        uint32_t file = ids_get(&defs->io_file_ids, handle->file);
+        bool is_of_mpi =
+            paradigm != TRACE_NONE && !strcmp(defs_string(defs, defs->io_paradigms.at[paradigm]), "MPI-IO");
+        *vec_push(&tables->file_of_handle) = file != TRACE_NONE && is_of_mpi
+                                                 ? intern_text(&names, defs_string(defs, defs->io_files.at[file]))
+                                                 : TRACE_NONE;
+    }
     trace->files = arena_array(&trace->arena, struct trace_file, names.n + 1);
     for (; trace->n_files < names.n; trace->n_files++)
         trace->files[trace->n_files].name = arena_strdup(&trace->arena, intern_get(&names, trace->n_files));

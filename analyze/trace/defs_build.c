@@ -76,28 +76,24 @@ static int by_rank(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static const char *host_of(const struct defs *defs, const struct def_location_group *group)
-{
-    uint32_t node = ids_get(&defs->node_ids, group->node);
-    return node == TRACE_NONE ? "" : defs_string(defs, defs->node_names.at[node]);
-}
-
 static void build_location(struct build *build, const struct location_order *order)
 {
     struct trace *trace = build->trace;
     const struct def_location *location = &build->defs->locations.at[order->index];
     struct def_location_group *group = group_of(build->defs, location);
     *vec_push(&build->tables->location_ids) = location->id;
-    trace->locations[trace->n_locations++] =
-        (struct trace_location){.name = arena_strdup(&trace->arena, defs_string(build->defs, location->name)),
-                                .rank = order->rank,
-                                .thread = group->n_threads++,
-                                .host = arena_strdup(&trace->arena, host_of(build->defs, group)),
-                                .sample_period_ns = location->sample_period_ns,
-                                .end_ns = location->end_ns,
-                                .end_how = (enum ww_end)group->end_how,
-                                .end_detail = group->end_detail,
-                                .n_dropped = location->n_dropped};
+    uint32_t node = ids_get(&build->defs->node_ids, group->node);
+    trace->locations[trace->n_locations++] = (struct trace_location){
+        .name = arena_strdup(&trace->arena, defs_string(build->defs, location->name)),
+        .rank = order->rank,
+        .thread = group->n_threads++,
+        .host = arena_strdup(&trace->arena,
+                             node == TRACE_NONE ? "" : defs_string(build->defs, build->defs->node_names.at[node])),
+        .sample_period_ns = location->sample_period_ns,
+        .end_ns = location->end_ns,
+        .end_how = (enum ww_end)group->end_how,
+        .end_detail = group->end_detail,
+        .n_dropped = location->n_dropped};
     trace->lacks_records |= location->n_dropped || group->is_incomplete;
 }
 
@@ -218,30 +214,6 @@ static void build_comm(struct build *build, const struct def_comm *def)
     trace->n_comms++;
 }
 
-/* One definition stands for the MPI_COMM_SELF of every process: the trace has one for each. */
-static void build_self_comms(struct build *build)
-{
-    struct trace *trace = build->trace;
-    build->tables->self_first = trace->n_comms;
-    for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
-        uint32_t *ranks = arena_array(&trace->arena, uint32_t, 1);
-        *ranks = rank;
-        trace->comms[trace->n_comms++] =
-            (struct trace_comm){.name = "MPI_COMM_SELF", .parent = TRACE_NONE, .n = 1, .ranks = ranks};
-    }
-}
-
-/* Where there are no communicators at all, regions can still be collective over all processes. */
-static void build_world_comm(struct build *build)
-{
-    struct trace *trace = build->trace;
-    uint32_t *ranks = arena_array(&trace->arena, uint32_t, trace->n_ranks);
-    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
-        ranks[rank] = rank;
-    trace->comms[trace->n_comms++] =
-        (struct trace_comm){.name = "MPI_COMM_WORLD", .parent = TRACE_NONE, .n = trace->n_ranks, .ranks = ranks};
-}
-
 static bool has_prefix(const char *text, const char *prefix)
 {
     return !strncmp(text, prefix, strlen(prefix));
@@ -269,9 +241,22 @@ static void build_comms(struct build *build)
     trace->comms = arena_array(&trace->arena, struct trace_comm, defs->comms.n + trace->n_ranks + 1);
     for (size_t i = 0; i < defs->comms.n; i++)
         build_comm(build, &defs->comms.at[i]);
-    if (!trace->n_comms)
-        build_world_comm(build);
-    build_self_comms(build);
+    if (!trace->n_comms) {
+        /* Where there are no communicators at all, regions can still be collective over all processes. */
+        uint32_t *ranks = arena_array(&trace->arena, uint32_t, trace->n_ranks);
+        for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
+            ranks[rank] = rank;
+        trace->comms[trace->n_comms++] =
+            (struct trace_comm){.name = "MPI_COMM_WORLD", .parent = TRACE_NONE, .n = trace->n_ranks, .ranks = ranks};
+    }
+    /* One definition stands for the MPI_COMM_SELF of every process: the trace has one for each. */
+    build->tables->self_first = trace->n_comms;
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++) {
+        uint32_t *ranks = arena_array(&trace->arena, uint32_t, 1);
+        *ranks = rank;
+        trace->comms[trace->n_comms++] =
+            (struct trace_comm){.name = "MPI_COMM_SELF", .parent = TRACE_NONE, .n = 1, .ranks = ranks};
+    }
 }
 
 /* Frames, modules. */

@@ -36,17 +36,6 @@ static void allow_files(uint32_t n_locations)
 
 /* Events in time order. */
 
-static void push_first(struct archive_reader *archive)
-{
-    archive->heap.n = 0;
-    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
-        const struct batch_event *event = location_next(&archive->locations[i]);
-        archive->locations[i].ahead = event;
-        if (event)
-            heap_push(&archive->heap, event->event.time_ns, i);
-    }
-}
-
 static int archive_rewind(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
@@ -55,31 +44,31 @@ static int archive_rewind(struct trace *trace)
     archive->has_started = true;
     int result = locations_open(archive);
     archive->handed = NULL;
-    if (!result)
-        push_first(archive);
+    archive->heap.n = 0;
+    for (uint32_t i = 0; !result && i < trace->n_locations; i++) {
+        const struct batch_event *event = location_next(&archive->locations[i]);
+        archive->locations[i].ahead = event;
+        if (event)
+            heap_push(&archive->heap, event->event.time_ns, i);
+    }
     return result;
 }
 
 /* The event handed out before lives in its location's batch until now. */
-static void move_on(struct archive_reader *archive)
-{
-    struct location_reader *location = archive->handed;
-    if (!location)
-        return;
-    location->ahead = location_next(location);
-    if (location->ahead)
-        heap_replace(&archive->heap, location->ahead->event.time_ns);
-    else
-        heap_pop(&archive->heap);
-    archive->handed = NULL;
-}
-
 static const struct event *archive_next(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
     if (!archive->has_started && archive_rewind(trace))
         return NULL;
-    move_on(archive);
+    struct location_reader *location = archive->handed;
+    if (location) {
+        location->ahead = location_next(location);
+        if (location->ahead)
+            heap_replace(&archive->heap, location->ahead->event.time_ns);
+        else
+            heap_pop(&archive->heap);
+        archive->handed = NULL;
+    }
     if (!archive->heap.n)
         return NULL;
     archive->handed = &archive->locations[archive->heap.items[0].stream];
@@ -225,23 +214,6 @@ static void name_program(struct trace *trace)
     free(path);
 }
 
-static void choose_batches(struct archive_reader *archive)
-{
-    size_t n = BATCH_TOTAL / (archive->trace->n_locations + 1);
-    archive->batch_events = n < BATCH_SMALLEST ? BATCH_SMALLEST : n > BATCH_LARGEST ? BATCH_LARGEST : n;
-}
-
-/* Ends of locations are recorded on the clocks of their nodes, as events are. */
-static void correct_ends(struct archive_reader *archive)
-{
-    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
-        struct trace_location *location = &archive->trace->locations[i];
-        struct clock_cursor cursor = {0};
-        if (location->end_ns)
-            location->end_ns = clocks_correct(&archive->clocks, i, &cursor, location->end_ns, 0);
-    }
-}
-
 static int archive_open(struct archive_reader *archive, const char *anchor)
 {
     struct trace *trace = archive->trace;
@@ -249,7 +221,8 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
         return -1;
     name_program(trace);
     allow_files(trace->n_locations);
-    choose_batches(archive);
+    size_t n = BATCH_TOTAL / (archive->trace->n_locations + 1);
+    archive->batch_events = n < BATCH_SMALLEST ? BATCH_SMALLEST : n > BATCH_LARGEST ? BATCH_LARGEST : n;
     archive->callbacks = events_callbacks();
     archive->locations = calloc(trace->n_locations, sizeof *archive->locations);
     if (!archive->locations)
@@ -259,7 +232,13 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
     read_all_local_definitions(archive);
     if (clocks_prepare(archive))
         return -1;
-    correct_ends(archive);
+    /* Ends of locations are recorded on the clocks of their nodes, as events are. */
+    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
+        struct trace_location *location = &archive->trace->locations[i];
+        struct clock_cursor cursor = {0};
+        if (location->end_ns)
+            location->end_ns = clocks_correct(&archive->clocks, i, &cursor, location->end_ns, 0);
+    }
     return 0;
 }
 
@@ -336,20 +315,6 @@ void locations_close(struct archive_reader *archive)
     OTF2_Reader_CloseEvtFiles(archive->reader);
 }
 
-static void append_end(struct location_reader *location)
-{
-    const struct trace_location *at = &location->archive->trace->locations[location->loc];
-    struct batch_event *last = vec_push(&location->batch);
-    last->raw_ns = location->last_raw_ns;
-    last->event = (struct event){.loc = location->loc,
-                                 .kind = EV_END,
-                                 .flags = (uint16_t)at->end_how,
-                                 .region = TRACE_NONE,
-                                 .frame = TRACE_NONE,
-                                 .comm = TRACE_NONE,
-                                 .peer = TRACE_NONE};
-}
-
 static void read_batch(struct location_reader *location)
 {
     struct archive_reader *archive = location->archive;
@@ -373,7 +338,16 @@ struct batch_event *location_next(struct location_reader *location)
         }
         location->batch.n = location->next = 0;
         location->has_ended = true;
-        append_end(location);
+        const struct trace_location *at = &location->archive->trace->locations[location->loc];
+        struct batch_event *last = vec_push(&location->batch);
+        last->raw_ns = location->last_raw_ns;
+        last->event = (struct event){.loc = location->loc,
+                                     .kind = EV_END,
+                                     .flags = (uint16_t)at->end_how,
+                                     .region = TRACE_NONE,
+                                     .frame = TRACE_NONE,
+                                     .comm = TRACE_NONE,
+                                     .peer = TRACE_NONE};
     }
     if (location->next >= location->batch.n)
         return NULL;

@@ -56,12 +56,12 @@ struct archive_reader {
 /* otf2_events.c: the callbacks that append to a location's batch. */
 OTF2_EvtReaderCallbacks *events_callbacks(void);
 uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks);
-/* otf2_locations.c: opens all locations for reading from the first event; 0 or -1 after error(). */
+/* Opens all locations for reading from the first event; 0 or -1 after error(). */
 int locations_open(struct archive_reader *archive);
 /* More records than a location's file of events ("evt") or definitions ("def") can have. */
 uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind);
 void locations_close(struct archive_reader *archive);
-/* clock_prepare.c: decides what to do about the clocks and does it. 0, or -1 after error(). */
+/* causality.c: decides what to do about the clocks and does it. 0, or -1 after error(). */
 int clocks_prepare(struct archive_reader *archive);
 /* The next event of a location in its own order, its time corrected, or NULL at its end. */
 struct batch_event *location_next(struct location_reader *location);
