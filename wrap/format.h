@@ -45,9 +45,10 @@ struct ww_header {
     uint64_t n_calls, n_polls; /* MPI calls recorded; failing polls folded into intervals */
     char mpi[32];              /* "openmpi" or "mpich" and its version */
     char host[256];
-    char program[1024]; /* absolute path of the executable */
-    char command[1024]; /* arguments joined by blanks, cut if longer */
-    char only[512];     /* patterns (wrap/only.h) of the functions whose counts were recorded; empty = all */
+    char program[1024];    /* absolute path of the executable */
+    char command[1024];    /* arguments joined by blanks, cut if longer */
+    char only[512];        /* patterns (wrap/only.h) of the functions whose counts were recorded; empty = all */
+    uint64_t n_unrecorded; /* thread 0: calls of threads for which there was no file; also kept up to date */
 };
 
 enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };

@@ -442,7 +442,7 @@ static int read_stacks(struct rank_tables *tables, const char *path, struct file
             memcpy(end, record, sizeof *end);
     }
     if (!result) {
-        location->n_dropped += reader.header.n_dropped;
+        location->n_dropped += reader.header.n_dropped + reader.header.n_unrecorded;
         if (reader.header.sample_period_ns)
             location->sample_period_ns = reader.header.sample_period_ns;
     }

@@ -38,7 +38,12 @@ static bool is_nested(struct recorder_thread *thread, const void *frame_address)
     /* A nested call's wrapper lies further in than the wrapper that it is nested in. */
     bool left_without_leave = frame_address >= thread->outer_frame &&
                               (uintptr_t)frame_address - thread->bounds.low < thread->bounds.high - thread->bounds.low;
-    if (!spool_is_open(&thread->events) || !left_without_leave)
+    if (!spool_is_open(&thread->events)) {
+        if (thread->depth == 2 && atomic_load_explicit(&recorder.recording, memory_order_relaxed))
+            atomic_fetch_add_explicit(&recorder.n_unrecorded, 1, memory_order_relaxed);
+        return true;
+    }
+    if (!left_without_leave)
         return true;
     struct ww_call *call = (struct ww_call *)(void *)thread->events.last_call;
     if (call && call->leave_ns == 0) { /* when it was left is not known: it ends with its beginning, and it failed */
@@ -57,9 +62,10 @@ static __attribute__((noinline)) struct recorder_thread *enter_slow(struct recor
         if (!atomic_load_explicit(&recorder.recording, memory_order_relaxed))
             return NULL;
         thread = threads_enter();
-        if (!thread || thread->depth++)
-            return NULL;
-        return thread;
+        if (thread && !thread->depth++)
+            return thread;
+        atomic_fetch_add_explicit(&recorder.n_unrecorded, 1, memory_order_relaxed);
+        return NULL;
     }
     return thread->depth > 1 && is_nested(thread, frame_address) ? NULL : thread;
 }

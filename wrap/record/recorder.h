@@ -21,10 +21,20 @@ struct recorder_interval {
     _Atomic uint64_t enter_ns, leave_ns;
 };
 
+/* RUNS is zero, hence that of a new struct. Who writes: the thread ENDED or CLOSING, when it ends; threads.c, under its
+ * lock, RUNS; the helper CLOSING and UNUSED. */
+enum recorder_thread_state {
+    THREAD_RUNS,
+    THREAD_ENDED,   /* the next thread goes on with its files */
+    THREAD_CLOSING, /* the helper closes its files */
+    THREAD_UNUSED,  /* which it has done: the struct may become any thread's */
+};
+
 struct recorder_thread {
     struct recorder_thread *next;
-    _Atomic bool has_exited; /* writes no more: the helper closes its files */
-    _Atomic bool is_unused;  /* and they are closed: may become another thread */
+    _Atomic int state;
+    _Atomic int32_t tid;
+    _Atomic int32_t index; /* -1: no file yet */
     /* What follows is zero in a new thread. */
     struct spool events;
     /* Hot: the call being recorded. */
@@ -47,8 +57,6 @@ struct recorder_thread {
 
     struct stack_table stacks;
     struct stack_bounds bounds;
-    int32_t tid;
-    _Atomic int32_t index; /* -1: no file yet */
     _Atomic uint64_t exit_ns;
     /* The helper's. */
     struct spool samples;
@@ -90,6 +98,8 @@ struct recorder_process {
     _Atomic(struct recorder_thread *) threads;
     /* Of threads that have exited. */
     _Atomic uint64_t past_calls, past_polls, past_dropped;
+    _Atomic uint64_t n_unrecorded;      /* calls of threads that have no file */
+    _Atomic uint64_t threads_ns;        /* that threads took to begin and end here */
     _Atomic int32_t n_files;            /* thread numbers given out */
     _Atomic uint32_t n_threads_begun;   /* by the program, while recording */
     uint64_t library_low, library_high; /* this library's own code */

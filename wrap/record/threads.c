@@ -4,6 +4,10 @@
  * number T and the file itself only with the first record, so that threads that do nothing leave nothing. Structs form
  * a list that only grows; thread ends are seen by a key's destructor (its own calls) and by the helper (everything
  * else).
+ *
+ * A file costs ten times what a thread costs that is born, calls MPI once and ends. So the files of a thread that has
+ * ended stay open, and the next thread goes on with them, under the same number T: a number stands for one thread after
+ * the other.
  */
 #include "wrap/record/threads.h"
 #include "wrap/record/process/say.h"
@@ -19,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { STACK_MEMORY_BYTES = 768 << 10, SAMPLE_STACK_MEMORY_BYTES = 512 << 10, MAX_FILES = 4096 };
+enum { STACK_MEMORY_BYTES = 768 << 10, SAMPLE_STACK_MEMORY_BYTES = 512 << 10, MAX_FILES = 1 << 16, FEW_FILES = 64 };
 
 __thread struct recorder_thread *recorder_self;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -32,8 +36,12 @@ static void thread_exits(void *value)
     recorder_self = NULL;
     if (recorder.pid != getpid())
         return;
-    thread->exit_ns = recorder_now_ns();
-    atomic_store(&thread->has_exited, true);
+    uint64_t now_ns = recorder_now_ns();
+    thread->exit_ns = now_ns;
+    /* One that ends inside a call leaves its record open. */
+    bool may_go_on = thread->depth == 0 && spool_is_open(&thread->events) && !spool_is_full(&thread->events);
+    atomic_store(&thread->state, may_go_on ? THREAD_ENDED : THREAD_CLOSING);
+    atomic_fetch_add_explicit(&recorder.threads_ns, recorder_now_ns() - now_ns, memory_order_relaxed);
 }
 
 static void make_exit_key(void)
@@ -41,38 +49,23 @@ static void make_exit_key(void)
     exit_key = thread_key_new(thread_exits);
 }
 
-static struct recorder_thread *find_locked(int32_t tid)
+static struct recorder_thread *find_locked(int32_t tid, enum recorder_thread_state state)
 {
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
-        if (t->tid == tid && !atomic_load(&t->has_exited))
+        if (atomic_load_explicit(&t->state, memory_order_acquire) == (int)state && (!tid || t->tid == tid))
             return t;
     return NULL;
-}
-
-/* A struct whose thread is gone and whose files are closed. */
-static struct recorder_thread *find_unused_locked(void)
-{
-    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
-        if (atomic_load(&t->is_unused))
-            return t;
-    return NULL;
-}
-
-static void reuse(struct recorder_thread *thread, int32_t tid)
-{
-    const size_t fresh = offsetof(struct recorder_thread, events);
-    memset((char *)thread + fresh, 0, sizeof *thread - fresh);
-    thread->tid = tid;
-    thread->index = -1;
-    atomic_store(&thread->is_unused, false);
-    atomic_store(&thread->has_exited, false); /* from here on the helper looks at it */
 }
 
 static struct recorder_thread *create_locked(int32_t tid)
 {
-    struct recorder_thread *thread = find_unused_locked();
+    struct recorder_thread *thread = find_locked(0, THREAD_UNUSED);
     if (thread) {
-        reuse(thread, tid);
+        const size_t fresh = offsetof(struct recorder_thread, events);
+        memset((char *)thread + fresh, 0, sizeof *thread - fresh);
+        thread->tid = tid;
+        thread->index = -1;
+        atomic_store(&thread->state, THREAD_RUNS); /* from here on the helper looks at it */
         return thread;
     }
     void *at = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -89,10 +82,55 @@ static struct recorder_thread *create_locked(int32_t tid)
 struct recorder_thread *threads_find(int32_t tid, bool create)
 {
     pthread_mutex_lock(&threads_lock);
-    struct recorder_thread *thread = find_locked(tid);
+    struct recorder_thread *thread = find_locked(tid, THREAD_RUNS);
     if (!thread && create)
         thread = create_locked(tid);
     pthread_mutex_unlock(&threads_lock);
+    return thread;
+}
+
+bool threads_close(struct recorder_thread *thread, enum recorder_thread_state from, int32_t tid)
+{
+    int expected = (int)from;
+    pthread_mutex_lock(&threads_lock);
+    bool is_closing = thread->tid == tid && atomic_compare_exchange_strong(&thread->state, &expected, THREAD_CLOSING);
+    pthread_mutex_unlock(&threads_lock);
+    return is_closing;
+}
+
+/* One that had the same stack comes first: what is known of call stacks still holds then. */
+static struct recorder_thread *find_ended_locked(const struct stack_bounds *bounds)
+{
+    struct recorder_thread *ended = NULL;
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
+        if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_ENDED || t->samples_refused)
+            continue;
+        if (t->bounds.low == bounds->low && t->bounds.high == bounds->high)
+            return t;
+        ended = t;
+    }
+    return ended;
+}
+
+/* The files of a thread that has ended become those of this one, unless the helper has begun some for it. */
+static struct recorder_thread *go_on_with(int32_t tid, const struct stack_bounds *bounds)
+{
+    int expected = THREAD_ENDED;
+    pthread_mutex_lock(&threads_lock);
+    struct recorder_thread *thread = find_locked(tid, THREAD_RUNS) ? NULL : find_ended_locked(bounds);
+    if (thread && atomic_compare_exchange_strong(&thread->state, &expected, THREAD_RUNS))
+        thread->tid = tid;
+    else
+        thread = NULL;
+    pthread_mutex_unlock(&threads_lock);
+    if (!thread)
+        return NULL;
+    thread->outer_frame = NULL;
+    thread->poll = NULL;
+    thread->poll_is_sparse = false;
+    if (thread->bounds.low != bounds->low || thread->bounds.high != bounds->high)
+        stacks_forget_places(&thread->stacks);
+    thread->bounds = *bounds;
     return thread;
 }
 
@@ -119,14 +157,6 @@ static bool take_number(struct recorder_thread *thread)
     return thread->index >= 0;
 }
 
-static void link_at_home(const char *path)
-{
-    char home[SPOOL_PATH_BYTES + 64];
-    snprintf(home, sizeof home, "%s/spool%s", recorder.run_dir, strrchr(path, '/'));
-    if (symlink(path, home) != 0)
-        say_note("%s cannot be linked to %s: %s", home, path, strerror(errno));
-}
-
 static bool open_file(struct recorder_thread *thread, struct spool *spool, enum ww_kind kind, const char *suffix,
                       size_t largest_bytes)
 {
@@ -137,19 +167,24 @@ static bool open_file(struct recorder_thread *thread, struct spool *spool, enum 
     header.kind = kind;
     header.thread = thread->index;
     header.tid = thread->tid;
-    if (spool_open(spool, path, &header, SPOOL_SMALLEST_SEGMENT, largest_bytes, &recorder.budget)) {
-        if (recorder.spool_is_on_node)
-            link_at_home(path);
-        return true;
+    if (!spool_open(spool, path, &header, SPOOL_SMALLEST_SEGMENT, largest_bytes, &recorder.budget)) {
+        recorder.open_error = errno;
+        say_note("thread %d is not recorded: %s: %s", thread->index, path, strerror(errno));
+        return false;
     }
-    recorder.open_error = errno;
-    say_note("thread %d is not recorded: %s: %s", thread->index, path, strerror(errno));
-    return false;
+    /* Thousands of descriptors could be all that the program may have. */
+    if (thread->index >= FEW_FILES)
+        spool_leave_descriptor(spool);
+    char link[SPOOL_PATH_BYTES + 64];
+    snprintf(link, sizeof link, "%s/spool%s", recorder.run_dir, strrchr(path, '/'));
+    if (recorder.spool_is_on_node && symlink(path, link) != 0)
+        say_note("%s cannot be linked to %s: %s", link, path, strerror(errno));
+    return true;
 }
 
-static bool prepare_to_record(struct recorder_thread *thread)
+static bool prepare_to_record(struct recorder_thread *thread, const struct stack_bounds *bounds)
 {
-    thread->bounds = own_stack();
+    thread->bounds = *bounds;
     if (!take_number(thread) || !stacks_init(&thread->stacks, STACK_MEMORY_BYTES))
         return false;
     /* Threads other than the first rarely write much: their segments stay small. */
@@ -163,22 +198,28 @@ static bool prepare_to_record(struct recorder_thread *thread)
 struct recorder_thread *threads_enter(void)
 {
     int saved = errno;
-    struct recorder_thread *thread = NULL;
     sigset_t before;
     if (!atomic_load(&recorder.recording))
         return NULL;
+    uint64_t began_ns = recorder_now_ns();
     /* A handler that calls MPI here would find the locks taken. */
     signals_block(&before);
     pthread_once(&exit_key_once, make_exit_key);
-    thread = threads_find((int32_t)syscall(SYS_gettid), true);
-    if (thread && !prepare_to_record(thread)) {
-        thread->depth = 1; /* never recorded */
-        thread->outer_frame = (const void *)UINTPTR_MAX;
+    int32_t tid = (int32_t)syscall(SYS_gettid);
+    struct stack_bounds bounds = own_stack();
+    struct recorder_thread *thread = go_on_with(tid, &bounds);
+    if (!thread) {
+        thread = threads_find(tid, true);
+        if (thread && !prepare_to_record(thread, &bounds)) {
+            thread->depth = 1; /* never recorded */
+            thread->outer_frame = (const void *)UINTPTR_MAX;
+        }
     }
     if (thread)
         pthread_setspecific(exit_key, thread);
     recorder_self = thread;
     signals_restore(&before);
+    atomic_fetch_add_explicit(&recorder.threads_ns, recorder_now_ns() - began_ns, memory_order_relaxed);
     errno = saved;
     return thread;
 }
@@ -198,8 +239,11 @@ static void count_calls(struct recorder_thread *thread)
 {
     if (!spool_is_open(&thread->events))
         return;
-    thread->events.header->n_calls = thread->n_calls;
-    thread->events.header->n_polls = thread->n_polls;
+    struct ww_header *header = thread->events.header;
+    header->n_calls = atomic_load_explicit(&thread->n_calls, memory_order_relaxed);
+    header->n_polls = atomic_load_explicit(&thread->n_polls, memory_order_relaxed);
+    if (thread->index == 0)
+        header->n_unrecorded = atomic_load_explicit(&recorder.n_unrecorded, memory_order_relaxed);
 }
 
 /* A thread that is still inside a call may write its last words: its file is left long. */
@@ -207,15 +251,24 @@ void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns)
 {
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         count_calls(t);
-        if (t == recorder_self || (t->depth == 0 && !atomic_load(&t->open_ns)))
+        if (t->exit_ns && atomic_load(&t->state) != THREAD_RUNS)
+            spool_close(&t->events, WW_END_FINALIZE, 0, t->exit_ns, true);
+        else if (t == recorder_self || (t->depth == 0 && !atomic_load(&t->open_ns)))
             spool_close(&t->events, how, detail, end_ns, true);
         else
             spool_mark_end(&t->events, how, detail, end_ns);
     }
 }
 
-void threads_close_exited(struct recorder_thread *thread)
+/* A thread has ended. Of those whose files are open for the next one, a few are enough. */
+static void close_ended(struct recorder_thread *thread, unsigned n_ended)
 {
+    enum { KEPT = 32, PATIENCE_NS = 100000000 };
+    if (atomic_load(&thread->state) == THREAD_ENDED && n_ended > KEPT &&
+        recorder_now_ns() > thread->exit_ns + PATIENCE_NS)
+        threads_close(thread, THREAD_ENDED, thread->tid);
+    if (atomic_load(&thread->state) != THREAD_CLOSING)
+        return;
     if (spool_is_open(&thread->events)) {
         count_calls(thread);
         recorder.past_calls += thread->n_calls;
@@ -225,8 +278,35 @@ void threads_close_exited(struct recorder_thread *thread)
         stacks_release(&thread->stacks);
         thread->n_calls = thread->n_polls = 0;
     }
-    if (!spool_is_open(&thread->samples) && !thread->sampler)
-        atomic_store(&thread->is_unused, true);
+    if (thread->sampler)
+        return; /* there may be samples of it to come */
+    if (spool_is_open(&thread->samples)) {
+        recorder.past_dropped += thread->samples.header->n_dropped;
+        spool_close(&thread->samples, WW_END_FINALIZE, 0, recorder_now_ns(), true);
+        stacks_release(&thread->sample_stacks);
+    }
+    atomic_store(&thread->state, THREAD_UNUSED);
+}
+
+void threads_keep_up(void (*when_full)(struct recorder_thread *thread))
+{
+    unsigned n_ended = 0;
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
+        int state = atomic_load(&t->state);
+        n_ended += state == THREAD_ENDED;
+        if (state == THREAD_ENDED || state == THREAD_CLOSING)
+            close_ended(t, n_ended);
+        if (state != THREAD_RUNS)
+            continue;
+        if (spool_is_open(&t->events)) {
+            spool_prepare(&t->events);
+            if (spool_is_full(&t->events))
+                when_full(t);
+            count_calls(t);
+        }
+        if (spool_is_open(&t->samples))
+            spool_prepare(&t->samples);
+    }
 }
 
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns)

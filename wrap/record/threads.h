@@ -12,8 +12,10 @@ struct recorder_thread *threads_find(int32_t tid, bool create);
 bool threads_open_samples(struct recorder_thread *thread);
 /* Ends all event files. `cut` only in threads that are certainly not inside a call. */
 void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns);
-/* Closes the events file of a thread that has exited; when its samples are closed too, the struct is free. Helper only.
- */
-void threads_close_exited(struct recorder_thread *thread);
+/* The helper's part: prepares segments, brings the headers up to date, closes files of threads that have ended.
+ * when_full: called for threads whose file has no more room. */
+void threads_keep_up(void (*when_full)(struct recorder_thread *thread));
+/* The thread of this number and state has ended, and no other goes on with its files. False when that is not so. */
+bool threads_close(struct recorder_thread *thread, enum recorder_thread_state from, int32_t tid);
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns);
 void threads_mark_end(enum ww_end how, int32_t detail, uint64_t end_ns);

@@ -48,9 +48,9 @@ static void count_up(uint64_t helper_cpu_ns)
     }
     sums[SUM_CALLS] += recorder.past_calls + recorder.past_polls;
     sums[SUM_POLLS] += recorder.past_polls;
-    sums[SUM_DROPPED] += recorder.past_dropped;
+    sums[SUM_DROPPED] += recorder.past_dropped + recorder.n_unrecorded;
     sums[SUM_OVERHEAD] += recorder.past_calls * call_ns + recorder.past_polls * call_ns / 2;
-    sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns();
+    sums[SUM_OVERHEAD] += helper_cpu_ns + sampler_overhead_ns() + recorder.threads_ns;
     sums[SUM_OFF] = recorder.has_given_up;
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
 }

@@ -71,7 +71,7 @@ void helper_thread_began(void)
 
 static void tell_when_full(struct recorder_thread *thread)
 {
-    if (!spool_is_full(&thread->events) || thread->told_full)
+    if (thread->told_full)
         return;
     thread->told_full = true;
     if (recorder.options.is_first_on_node && !helper.told_full)
@@ -84,21 +84,7 @@ static void tell_when_full(struct recorder_thread *thread)
 static void work(void)
 {
     atomic_store(&helper.has_work, false);
-    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
-        if (atomic_load(&t->has_exited)) {
-            if (!atomic_load(&t->is_unused))
-                threads_close_exited(t);
-            continue;
-        }
-        if (spool_is_open(&t->events)) {
-            spool_prepare(&t->events);
-            tell_when_full(t);
-            t->events.header->n_calls = atomic_load_explicit(&t->n_calls, memory_order_relaxed);
-            t->events.header->n_polls = atomic_load_explicit(&t->n_polls, memory_order_relaxed);
-        }
-        if (spool_is_open(&t->samples))
-            spool_prepare(&t->samples);
-    }
+    threads_keep_up(tell_when_full);
     look_at_modules(first_thread());
     sampler_follow_threads();
     sampler_drain();

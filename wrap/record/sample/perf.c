@@ -6,6 +6,9 @@
  * it is measured: a loop reads the clock while it is sampled fast; the steps between readings that are far above the
  * usual step are interrupts, and their median, which a preemption or two does not move, is the cost.
  *
+ * What a switch costs is measured likewise, at the start: programs that switch thousands of times a second pay for that
+ * more than for samples.
+ *
  * A switch from the CPU inside an MPI call is left out together with the switch back.
  */
 #include "wrap/record/sample/perf.h"
@@ -19,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,6 +42,7 @@ enum {
     MAX_GAPS = 64,
     MAX_READINGS = 1000000,
     USUAL_COST_NS = 5000,
+    STOPS = 32,
     LONG_IN_CALL_NS = 500000,
 };
 
@@ -46,6 +51,7 @@ static char *scratch[2];
 static bool exclude_kernel;
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
+static uint64_t switch_cost_ns, n_switches; /* from a CPU and back */
 
 static uint64_t read_namespace_offset_ns(void)
 {
@@ -177,7 +183,7 @@ size_t perf_room(const struct perf_ring *ring, uint32_t window_bytes)
     return ring->data_bytes / (window_bytes + SAMPLE_BYTES);
 }
 
-int perf_open_switches(struct perf_ring *ring, int32_t tid)
+static struct perf_event_attr switches(void)
 {
     struct perf_event_attr attributes = task_clock(0, 0);
     attributes.config = PERF_COUNT_SW_DUMMY;
@@ -188,6 +194,12 @@ int perf_open_switches(struct perf_ring *ring, int32_t tid)
     attributes.context_switch = 1;
     attributes.task = 1;
     attributes.exclude_kernel = 1;
+    return attributes;
+}
+
+int perf_open_switches(struct perf_ring *ring, int32_t tid)
+{
+    struct perf_event_attr attributes = switches();
     return open_event(ring, &attributes, tid, SWITCH_RING_BYTES);
 }
 
@@ -214,6 +226,26 @@ static uint64_t median_gap_ns(void)
     return gap[n / 2];
 }
 
+/* A thread that leaves its CPU and comes back has each of its events stopped and started. That is done here without
+ * leaving the CPU. */
+static uint64_t median_stop_ns(struct perf_event_attr attributes)
+{
+    uint64_t took[STOPS];
+    attributes.size = sizeof attributes;
+    int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    for (unsigned i = 0; i < STOPS; i++) {
+        uint64_t before_ns = recorder_now_ns();
+        ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+        ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+        took[i] = recorder_now_ns() - before_ns;
+    }
+    close(fd);
+    qsort(took, STOPS, sizeof *took, by_size);
+    return took[STOPS / 2];
+}
+
 uint64_t perf_choose(int *error)
 {
     struct perf_ring ring;
@@ -224,6 +256,7 @@ uint64_t perf_choose(int *error)
         return 0;
     uint64_t cost_ns = median_gap_ns();
     perf_close(&ring);
+    switch_cost_ns = median_stop_ns(task_clock(TRIAL_NS, 0)) + median_stop_ns(switches());
     namespace_offset_ns = read_namespace_offset_ns();
     for (unsigned i = 0; i < 2; i++) {
         scratch[i] = mmap(NULL, RING_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -315,6 +348,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     uint64_t time_ns = own_time(((const struct switch_fields *)(const void *)header)->time_ns);
     s->switching.n_switches++;
     if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
+        n_switches++;
         bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
         s->asleep_since_ns = time_ns;
@@ -399,8 +433,10 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
     if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
         write_switch(thread, 0, s->written_ns);
     s->state = ON_CPU;
-    if (header->size >= sizeof *f)
+    if (header->size >= sizeof *f) {
         s->switching.n_switches += f->n_lost;
+        n_switches += f->n_lost / 2;
+    }
     if (header->size >= sizeof *f && !sample_is_unwanted(thread, own_time(f->time_ns)))
         say_note("some switches to and from the CPU were lost: the kernel's buffer was full");
 }
@@ -441,4 +477,9 @@ uint64_t perf_drain(struct recorder_thread *thread)
             pop(&s->switches, change);
         }
     }
+}
+
+uint64_t perf_switches_ns(void)
+{
+    return n_switches * switch_cost_ns;
 }

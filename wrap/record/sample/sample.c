@@ -249,13 +249,14 @@ bool sample_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t we
     static unsigned char bytes[BLOCKED_BYTES]; /* the helper is the only caller */
     struct place place, again;
     struct stack_walk walk;
-    if (!read_place(thread->tid, &place))
+    int32_t tid = thread->tid;
+    if (!read_place(tid, &place))
         return false;
     struct iovec to = {bytes, sizeof bytes}, from = {(void *)(uintptr_t)place.sp, sizeof bytes};
     ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
     struct unwind_stack stack = {.low = place.sp, .high = place.sp + (uint64_t)(got > 0 ? got : 0), .bytes = bytes};
     walk_blocked(&walk, &place, &stack);
-    if (!read_place(thread->tid, &again) || again.sp != place.sp || again.pc != place.pc)
+    if (!read_place(tid, &again) || again.sp != place.sp || again.pc != place.pc)
         return false;
     /* Joins, locks, conditions and barriers of threads all come to the system call futex. */
     uint32_t flags = place.system_call == SYS_futex ? WW_S_BLOCKED | WW_S_SYNC : WW_S_BLOCKED;

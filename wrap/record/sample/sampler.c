@@ -21,6 +21,10 @@ enum {
     FIRST_WINDOW_BYTES = 16 << 10, /* kernels of libraries keep blocks of that size on the stack */
     OTHER_WINDOW_BYTES = 4 << 10,
     LOOK_AT_THREADS_NS = 100000000,
+    SHORT_LIFE_NS = 10000000,
+    FEW_SHORT_LIVES = 4,
+    MOST_SHORT_LIVES = 8,
+    SIGHTED = 256,
     BLOCKED_AFTER_NS = 8000000,
     LONGEST_PATIENCE_NS = 30000000,
     TIMER_COST_NS = 5000,  /* a signal, a copy of the stack */
@@ -43,6 +47,9 @@ static struct {
     uint64_t period_ns, sample_cost_ns, n_samples, looked_at_threads_ns, n_task_links;
     uint32_t n_threads_begun;
     int32_t own_tid;
+    unsigned n_short_lives;   /* of the last threads that ended */
+    int32_t sighted[SIGHTED]; /* threads that were there at the last look, by number modulo SIGHTED */
+    bool has_sighted;         /* some of them will be sampled if they are still there */
 } sampler;
 
 /* Keeps the cost below 0.5 %, and is never a round number, so as not to run in step with the program. */
@@ -97,7 +104,7 @@ static int open_samples(struct recorder_thread *thread, struct sampler_thread *s
 {
     size_t ring_bytes = thread->index == 0 ? FIRST_RING_BYTES : OTHER_RING_BYTES;
     int error =
-        perf_open_samples(&s->samples, thread->tid, s->period_ns, ring_bytes, &s->window_bytes, &s->kernel_is_hidden);
+        perf_open_samples(&s->samples, s->tid, s->period_ns, ring_bytes, &s->window_bytes, &s->kernel_is_hidden);
     uint64_t room_ns = error == 0 ? perf_room(&s->samples, s->window_bytes) * sampler.period_ns : 0;
     if (room_ns > 0 && (sampler.room_ns == 0 || room_ns < sampler.room_ns))
         sampler.room_ns = room_ns;
@@ -109,20 +116,21 @@ static int attach_perf(struct recorder_thread *thread, struct sampler_thread *s)
     s->period_ns = sampler.period_ns;
     s->window_bytes = thread->index == 0 ? FIRST_WINDOW_BYTES : OTHER_WINDOW_BYTES;
     int error = open_samples(thread, s);
-    int switch_error = error == ESRCH ? 0 : perf_open_switches(&s->switches, thread->tid);
+    int switch_error = error == ESRCH ? 0 : perf_open_switches(&s->switches, s->tid);
     if (switch_error != 0 && switch_error != ESRCH)
         say_note("time off the CPU is not known: %s", strerror(switch_error));
     return error;
 }
 
-static void attach(struct recorder_thread *thread)
+static void attach(struct recorder_thread *thread, int32_t tid)
 {
     struct sampler_thread *s = calloc(1, sizeof *s);
     int error = 0;
     if (!s)
         return;
+    s->tid = tid;
     if (sampler.by_timer)
-        error = (s->timer = timer_attach(thread->tid, sampler.period_ns)) ? 0 : errno;
+        error = (s->timer = timer_attach(tid, sampler.period_ns)) ? 0 : errno;
     else
         error = attach_perf(thread, s);
     if (error == ESRCH) { /* it ended meanwhile */
@@ -131,7 +139,7 @@ static void attach(struct recorder_thread *thread)
     }
     if (error != 0)
         say_note("a thread has no samples: %s", strerror(error));
-    s->looked_ns = s->switching.since_ns = recorder_now_ns();
+    s->began_ns = s->looked_ns = s->switching.since_ns = recorder_now_ns();
     thread->sampler = s;
     if (!sampler.by_timer && error == 0)
         perf_begin(thread, s->looked_ns);
@@ -140,7 +148,7 @@ static void attach(struct recorder_thread *thread)
 void sampler_begin(struct recorder_thread *first)
 {
     if (sampler.on)
-        attach(first);
+        attach(first, first->tid);
 }
 
 static void detach(struct recorder_thread *thread)
@@ -153,29 +161,57 @@ static void detach(struct recorder_thread *thread)
     thread->sampler = NULL;
 }
 
-static void follow(int32_t tid)
+static void drain(struct recorder_thread *thread)
 {
-    struct recorder_thread *thread = tid == sampler.own_tid ? NULL : threads_find(tid, true);
-    if (!thread)
-        return;
-    if (!thread->sampler)
-        attach(thread);
-    if (thread->sampler)
-        thread->sampler->seen = true;
+    struct timer_ring *timer = thread->sampler->timer;
+    struct sample sample;
+    if (!timer)
+        sampler.n_samples += perf_drain(thread);
+    for (; timer && timer_peek(timer, &sample); timer_pop(timer)) {
+        sampler.n_samples++;
+        sample_write(thread, &sample);
+    }
 }
 
-static void drain(struct recorder_thread *thread);
-
-/* A thread that is gone: what it left in the rings, then its file is closed. */
+/* A thread that has ended: what it left in the rings. Without a file of events nobody goes on with its files. */
 static void end_thread(struct recorder_thread *thread)
 {
+    int32_t tid = thread->sampler->tid;
+    if (recorder_now_ns() - thread->sampler->began_ns > SHORT_LIFE_NS)
+        sampler.n_short_lives -= sampler.n_short_lives > 0;
+    else
+        sampler.n_short_lives += sampler.n_short_lives < MOST_SHORT_LIVES;
     drain(thread);
     detach(thread);
-    if (spool_is_open(&thread->samples))
-        recorder.past_dropped += thread->samples.header->n_dropped;
-    spool_close(&thread->samples, WW_END_FINALIZE, 0, recorder_now_ns(), true);
-    stacks_release(&thread->sample_stacks);
-    atomic_store(&thread->has_exited, true);
+    threads_close(thread, THREAD_RUNS, tid);
+}
+
+/* Opening the events of a thread takes 100 us: where most threads end before they are sampled once, only those are
+ * worth it that are there at two looks. */
+static bool is_worth_sampling(int32_t tid)
+{
+    int32_t *sighted = &sampler.sighted[tid % SIGHTED];
+    if (sampler.n_short_lives < FEW_SHORT_LIVES || *sighted == tid)
+        return true;
+    *sighted = tid;
+    sampler.has_sighted = true;
+    return false;
+}
+
+static void follow(int32_t tid)
+{
+    struct recorder_thread *thread = tid == sampler.own_tid ? NULL : threads_find(tid, false);
+    if (tid == sampler.own_tid ||
+        (!(thread && thread->sampler && thread->sampler->tid == tid) && !is_worth_sampling(tid)))
+        return;
+    if (!thread)
+        thread = threads_find(tid, true);
+    if (thread && thread->sampler && thread->sampler->tid != tid)
+        end_thread(thread);
+    if (thread && !thread->sampler)
+        attach(thread, tid);
+    if (thread && thread->sampler)
+        thread->sampler->seen = true;
 }
 
 /* The link count of the folder tells how many threads there are, far cheaper than reading it. As many as before may be
@@ -186,10 +222,11 @@ static bool threads_may_have_changed(void)
     uint64_t now_ns = recorder_now_ns();
     uint64_t n_links = stat("/proc/self/task", &st) == 0 ? st.st_nlink : 0;
     uint32_t n_begun = atomic_load_explicit(&recorder.n_threads_begun, memory_order_relaxed);
-    if (n_links == sampler.n_task_links && n_begun == sampler.n_threads_begun &&
+    if (n_links == sampler.n_task_links && n_begun == sampler.n_threads_begun && !sampler.has_sighted &&
         now_ns - sampler.looked_at_threads_ns < LOOK_AT_THREADS_NS)
         return false;
     sampler.n_threads_begun = n_begun;
+    sampler.has_sighted = false;
     sampler.n_task_links = n_links;
     sampler.looked_at_threads_ns = now_ns;
     return true;
@@ -213,18 +250,6 @@ void sampler_follow_threads(void)
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
         if (t->sampler && !t->sampler->seen)
             end_thread(t);
-}
-
-static void drain(struct recorder_thread *thread)
-{
-    struct timer_ring *timer = thread->sampler->timer;
-    struct sample sample;
-    if (!timer)
-        sampler.n_samples += perf_drain(thread);
-    for (; timer && timer_peek(timer, &sample); timer_pop(timer)) {
-        sampler.n_samples++;
-        sample_write(thread, &sample);
-    }
 }
 
 bool sampler_switching_changed(struct sampler_switching *switching, uint64_t now_ns)
@@ -308,6 +333,8 @@ void sampler_drain(void)
         if (!t->sampler)
             continue;
         drain(t);
+        if (t->sampler->tid != t->tid)
+            continue;
         adapt_period(t, now_ns);
         widen_window(t);
         if (!sample_is_of_interest(t))
@@ -350,5 +377,5 @@ uint64_t sampler_patience_ns(void)
 
 uint64_t sampler_overhead_ns(void)
 {
-    return sampler.n_samples * sampler.sample_cost_ns;
+    return sampler.n_samples * sampler.sample_cost_ns + perf_switches_ns();
 }

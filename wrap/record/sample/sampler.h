@@ -28,7 +28,7 @@ void sampler_drain(void);
 void sampler_stop(void);
 /* The longest that the helper may sleep without losing samples. */
 uint64_t sampler_patience_ns(void);
-/* Samples taken, and what one costs. */
+/* What samples and switches have cost the threads, estimated. */
 uint64_t sampler_overhead_ns(void);
 
 /*
@@ -56,6 +56,7 @@ enum sampler_state {
     OFF_ASLEEP,
 };
 struct sampler_thread {
+    int32_t tid; /* of the thread that is sampled: another one may have gone on with the files since */
     struct perf_ring samples, switches;
     uint64_t period_ns;    /* of its samples */
     uint32_t window_bytes; /* of the stack, in each of its samples */
@@ -65,6 +66,7 @@ struct sampler_thread {
     struct sampler_switching switching;
     struct timer_ring *timer; /* instead of the rings */
     enum sampler_state state;
+    uint64_t began_ns;           /* when sampling began */
     uint64_t looked_ns;          /* when it was last looked at */
     uint64_t asleep_ns;          /* time asleep that no look has accounted for, without the present sleep */
     uint64_t asleep_since_ns;    /* of the present time off the CPU, what is not accounted for */

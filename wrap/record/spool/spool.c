@@ -290,6 +290,13 @@ bool spool_open(struct spool *spool, const char *path, const struct ww_header *h
     return true;
 }
 
+void spool_leave_descriptor(struct spool *spool)
+{
+    if (is_our_file(spool, spool->fd))
+        close(spool->fd);
+    spool->fd = -1;
+}
+
 uint64_t spool_used_bytes(const struct spool *spool)
 {
     return spool->current_offset + (uint64_t)(spool->next - spool->current.at);

@@ -62,6 +62,12 @@ void stacks_release(struct stack_table *table)
     memset(table, 0, sizeof *table);
 }
 
+void stacks_forget_places(struct stack_table *table)
+{
+    memset(table->by_place, 0, STACK_BUCKETS * sizeof *table->by_place);
+    atomic_store_explicit(&table->last, NULL, memory_order_relaxed);
+}
+
 static struct stack_entry *entry_new(struct stack_table *table, uint32_t n)
 {
     size_t bytes = sizeof(struct stack_entry) + n * sizeof(((struct stack_entry *)0)->word[0]);

@@ -47,6 +47,8 @@ struct stack_bounds {
 /* False when there is no memory. */
 bool stacks_init(struct stack_table *table, size_t memory_bytes);
 void stacks_release(struct stack_table *table);
+/* The thread has another stack from now on; numbers stay. */
+void stacks_forget_places(struct stack_table *table);
 /* The number of the stack that called an MPI function, whose wrapper has this frame; 0 = unknown. Appends to `spool`
  * when new. */
 uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
