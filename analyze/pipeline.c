@@ -139,6 +139,7 @@ static void find_causes(struct passes *passes, struct analysis *analysis)
                                         .costs = &passes->costs,
                                         .ranks = passes->replay.ranks,
                                         .n_ranks = passes->trace->n_ranks};
+    sites_find_wrappers(&passes->sites);
     measures_make(&input, &passes->measures);
     sites_write(&input, &passes->measures, analysis);
     efficiency_critical_path(&passes->replay, &passes->critical);

@@ -82,10 +82,11 @@ static int64_t *class_times(struct json *json, uint32_t number)
 static json_t *json_site_head(struct json *json, uint32_t number, int64_t waiting_ns)
 {
     const struct wait_site *site = &json->analysis->sites[number];
-    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:s, s:I, s:I}", "site", (int)number + 1, "call",
+    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:s, s:I, s:I}", "site", (int)number + 1, "call",
                      json_text(site->call), "file", json_text(site->file), "line", (int)site->line, "routine",
-                     json_text(site->routine), "path", json_text(site->path), "wait", wait_kind_name(site->kind),
-                     "waiting_ns", (json_int_t)waiting_ns, "instances", (json_int_t)site->n_instances);
+                     json_text(site->routine), "path", json_text(site->path), "through", json_text(site->through),
+                     "wait", wait_kind_name(site->kind), "waiting_ns", (json_int_t)waiting_ns, "instances",
+                     (json_int_t)site->n_instances);
 }
 
 static bool is_blamed(const struct cause_site *at, uint32_t number)

@@ -188,10 +188,10 @@ static const char *whole_site(const struct label_book *book, uint32_t index)
     if (site->file)
         text = arena_printf(book->arena, "%s %s", text, label_lines(book, site->file, site->line, site->line));
     if (site->path && *site->path)
-        return arena_printf(book->arena, "%s in %s", text, site->path);
-    if (site->routine)
-        return arena_printf(book->arena, "%s in %s", text, label_routine(book, site->routine));
-    return text;
+        text = arena_printf(book->arena, "%s in %s", text, site->path);
+    else if (site->routine)
+        text = arena_printf(book->arena, "%s in %s", text, label_routine(book, site->routine));
+    return site->through ? arena_printf(book->arena, "%s, through %s", text, site->through) : text;
 }
 
 const char *label_site(const struct label_book *book, uint32_t index)

@@ -73,24 +73,37 @@ static const char *caller_text(const struct sites *sites, struct arena *arena, u
     return arena_printf(arena, "%s+0x%llx", text, (unsigned long long)(address - spot.routine_address));
 }
 
-/* "solve() <- main()", at most a few frames; only the first with where in it. */
+/* "main():85": the line of the call, since a routine may make several. */
+static const char *call_in_caller(const struct sites *sites, struct arena *arena, uint32_t context)
+{
+    struct code_spot spot = context_spot(sites, context);
+    uint32_t line = spot.call_file ? spot.call_line : spot.file ? spot.line : 0;
+    const char *text = caller_text(sites, arena, context);
+    return text && line ? arena_printf(arena, "%s:%u", text, line) : text;
+}
+
+/* "solve() <- step():71 <- main():85", the first without a line, which the site has; of a long path the middle is left
+ * out: its two ends tell most. */
 static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context)
 {
-    enum { FRAMES_MAX = 12 };
-    const char *path = "";
-    for (int n = 0; n < FRAMES_MAX; n++) {
-        context = sites_user_context(sites, context);
-        if (context == TRACE_NONE)
-            break;
+    enum { FRAMES_MAX = 64, INNER_MOST = 8, OUTER_MOST = 3 };
+    const char *callers[FRAMES_MAX];
+    int n = 0;
+    while (n < FRAMES_MAX && (context = sites_user_context(sites, context)) != TRACE_NONE) {
         const char *routine = context_spot(sites, context).host_routine;
-        if (routine && *path)
-            path = arena_printf(arena, "%s <- %s", path, routine_call(arena, routine));
-        else if (routine)
-            path = caller_text(sites, arena, context);
+        if (routine)
+            callers[n] = n ? call_in_caller(sites, arena, context) : caller_text(sites, arena, context);
+        n += routine != NULL;
         if (routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__")))
             break;
         context = sites_context_at(sites, context)->parent;
     }
+    const char *path = n ? callers[0] : "";
+    for (int i = 1; i < n; i++)
+        if (n <= INNER_MOST + OUTER_MOST || i < INNER_MOST || i >= n - OUTER_MOST)
+            path = arena_printf(arena, "%s <- %s", path, callers[i]);
+        else if (i == INNER_MOST)
+            path = arena_printf(arena, "%s <- (%d more)", path, n - INNER_MOST - OUTER_MOST);
     return path;
 }
 
@@ -132,7 +145,12 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
     out->call = at->region < trace->n_regions ? trace->regions[at->region].name : "MPI";
     out->frame = TRACE_NONE;
     out->path = "";
+    out->through = NULL;
     uint32_t context = sites_user_context(sites, at->context);
+    while (context != TRACE_NONE && sites_is_wrapper(sites, context)) {
+        out->through = caller_text(sites, arena, context);
+        context = sites_user_context(sites, sites_context_at(sites, context)->parent);
+    }
     struct code_spot spot = {0};
     if (context != TRACE_NONE)
         spot = context_spot(sites, context);

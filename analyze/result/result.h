@@ -70,8 +70,9 @@ struct wait_site {
     enum wait_kind kind;
     const char *file, *routine;
     uint32_t line;
-    uint32_t frame;   /* call stack in the trace */
-    const char *path; /* "solve() <- main()" */
+    uint32_t frame;      /* call stack in the trace */
+    const char *path;    /* "solve() <- main():85" */
+    const char *through; /* the wrapper in which the MPI call stands; its caller is the site. NULL = none */
     double waiting_ns;
     uint64_t n_instances;
     double *rank_waiting_ns; /* by rank */

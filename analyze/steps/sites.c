@@ -120,6 +120,7 @@ void sites_release(struct sites *sites)
     intern_release(&sites->sites);
     intern_release(&sites->pairs);
     intern_release(&sites->lines);
+    map_release(&sites->wrappers);
     vec_release(&sites->line_address);
 }
 
@@ -360,4 +361,93 @@ uint32_t sites_sample_frame(struct sites *sites, uint32_t frame)
 bool sites_place_calls_mpi(const struct sites *sites, uint32_t place)
 {
     return place_spans_waits(sites, place);
+}
+
+/* The place in the code of a context's call; NULL = unknown. */
+static const struct code_place *call_place(const struct sites *sites, uint32_t context)
+{
+    const struct context *at = sites_context_at(sites, context);
+    uint32_t place = at->module == TRACE_NONE || !sites->code
+                         ? CODE_NONE
+                         : code_place_at(sites->code, at->module, at->address - (at->is_return ? 1 : 0));
+    return place == CODE_NONE ? NULL : code_place(sites->code, place);
+}
+
+static uint64_t routine_key(const struct code_place *place)
+{
+    return (uint64_t)place->module << 48 ^ place->routine_address;
+}
+
+/* "hypre_MPI_Waitall", "my_waitall": the name of the routine holds that of the MPI function, in whatever case. */
+static bool is_named_after(const char *routine, const char *mpi)
+{
+    const char *word = strncmp(mpi, "MPI_", 4) ? mpi : mpi + 4;
+    return strcasestr(routine, word) != NULL;
+}
+
+/* What is known of a routine that calls MPI directly. */
+struct wrapping {
+    uint64_t routine; /* routine_key */
+    const char *name;
+    uint32_t region;  /* of its only MPI call ... */
+    uint64_t address; /* ... and where that returns to */
+    struct map callers;
+    uint32_t n_callers;
+    bool is_none;
+};
+
+static void wrapping_add(struct sites *sites, struct wrapping *wrapping, const struct code_place *place,
+                         uint32_t context, uint32_t region)
+{
+    const struct context *at = sites_context_at(sites, context);
+    uint32_t caller = sites_user_context(sites, at->parent);
+    if (!wrapping->address) {
+        wrapping->region = region;
+        wrapping->address = at->address;
+    }
+    wrapping->is_none |=
+        place->is_loop || region != wrapping->region || at->address != wrapping->address || caller == TRACE_NONE;
+    if (wrapping->is_none)
+        return;
+    const struct context *from = sites_context_at(sites, caller);
+    bool is_new;
+    map_put(&wrapping->callers, (uint64_t)from->module << 48 ^ from->address, &is_new);
+    wrapping->n_callers += is_new;
+}
+
+void sites_find_wrappers(struct sites *sites)
+{
+    enum { CALLERS_MANY = 4, CALLERS_NAMED = 2 };
+    struct map index = {0}; /* routine -> 1 + index */
+    VEC(struct wrapping) found = {0};
+    for (uint32_t site = 0; sites->code && site < sites->sites.n; site++) {
+        const struct site *at = sites_at(sites, site);
+        uint32_t context = at->context == TRACE_NONE ? TRACE_NONE : sites_user_context(sites, at->context);
+        const struct code_place *place =
+            context == TRACE_NONE || at->region == TRACE_NONE ? NULL : call_place(sites, context);
+        const char *name = !place ? NULL : place->host_routine ? place->host_routine : place->routine;
+        if (!name)
+            continue;
+        uint64_t *slot = map_put(&index, routine_key(place), NULL);
+        if (!*slot) {
+            *vec_push(&found) = (struct wrapping){.routine = routine_key(place), .name = name};
+            *slot = found.n;
+        }
+        wrapping_add(sites, &found.at[*slot - 1], place, context, at->region);
+    }
+    for (size_t i = 0; i < found.n; i++) {
+        struct wrapping *wrapping = &found.at[i];
+        bool is_named = is_named_after(wrapping->name, sites->trace->regions[wrapping->region].name);
+        if (!wrapping->is_none && wrapping->n_callers >= (is_named ? CALLERS_NAMED : CALLERS_MANY))
+            *map_put(&sites->wrappers, wrapping->routine, NULL) = 1;
+        map_release(&wrapping->callers);
+    }
+    vec_release(&found);
+    map_release(&index);
+}
+
+bool sites_is_wrapper(const struct sites *sites, uint32_t context)
+{
+    const struct code_place *place = call_place(sites, context);
+    return place && map_get(&sites->wrappers, routine_key(place));
 }

@@ -29,6 +29,7 @@ struct sites {
     VEC(struct place_host) hosts; /* by code place, where that has no name */
     VEC(bool) calls_mpi;          /* by code place: an MPI call is made in it, directly or not */
     struct intern contexts, sites, pairs;
+    struct map wrappers;        /* routines that only pass a call on to MPI (sites_find_wrappers) */
     struct intern lines;        /* source lines of calls */
     VEC(uint64_t) line_address; /* by line: the address that stands for it */
 };
@@ -56,6 +57,14 @@ uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region);
 uint32_t sites_user_context(const struct sites *sites, uint32_t context);
 const struct context *sites_context_at(const struct sites *sites, uint32_t context);
 const struct site *sites_at(const struct sites *sites, uint32_t site);
+/*
+ * After the last event: which routines are wrappers around MPI. A wrapper makes one MPI call at one place, in no loop,
+ * for many callers (or for several, when it is named after the call, like hypre_MPI_Waitall). Where such a call waits
+ * says nothing; who called the wrapper does.
+ */
+void sites_find_wrappers(struct sites *sites);
+/* True when the innermost routine of the context is one. */
+bool sites_is_wrapper(const struct sites *sites, uint32_t context);
 /* True for time in a loop of MPI_Win_sync: it waits for what another process is to write into memory that they share.
  */
 bool sites_step_is_spinning(const struct sites *sites, uint32_t step);
