@@ -403,6 +403,9 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     s->unsampled_ns = 0;
     s->cpu_ns = cpu_ns;
     s->stack = sample_write(thread, &sample);
+    if (s->is_rarer && s->stack)
+        say_note("a thread left the CPU thousands of times a second: meanwhile it was sampled every %d ms only",
+                 (int)(s->period_ns / 1000000));
     return true;
 }
 
@@ -465,7 +468,8 @@ uint64_t perf_drain(struct recorder_thread *thread)
             else if (sample->type == PERF_RECORD_LOST) {
                 s->cpu_ns = 0; /* what is missing now is not the kernel's */
                 say_note("some samples were lost: the kernel's buffer was full");
-            }
+            } else if (sample->type == PERF_RECORD_THROTTLE)
+                say_note("the kernel held samples back: more than it allows (kernel.perf_event_max_sample_rate)");
             pop(&s->samples, sample);
         } else {
             if (change->type == PERF_RECORD_SWITCH)

@@ -37,9 +37,9 @@ uint64_t sampler_overhead_ns(void);
  * Each switch stops the timer of the samples and starts it again. While that timer is the next of its processor to
  * expire, the hardware is told both times, which on a virtual machine takes 2 us, where the switch itself takes 0.5. A
  * timer that lies further off than the scheduler's own tick takes next to nothing. So such a thread is sampled with a
- * long period for as long as it goes on; samples carry their weight, and most of them would lie inside MPI calls.
+ * period of some ticks for as long as it goes on; samples carry their weight. Not of many: not everybody who is taken
+ * off the CPU thousands of times a second polls, and what others make of it has to be named all the same.
  */
-enum { SAMPLER_SWITCHING_PERIOD_NS = 40012347 }; /* four ticks of the slowest scheduler, and in step with none */
 
 struct sampler_switching {
     uint64_t since_ns, n_switches; /* to a CPU and from it, since then */
@@ -61,6 +61,7 @@ struct sampler_thread {
     uint64_t period_ns;    /* of its samples */
     uint32_t window_bytes; /* of the stack, in each of its samples */
     uint32_t wanted_bytes; /* a sample would have needed so much */
+    bool is_rarer;         /* because it leaves the CPU often */
     unsigned n_widened;    /* how often its window was made wider */
     uint64_t end_slot;     /* of its stack, as the last whole walk found it (stacks.h); 0 = none did */
     struct sampler_switching switching;

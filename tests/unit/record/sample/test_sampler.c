@@ -95,6 +95,7 @@ static APART void *worker(void *unused)
 
 struct found {
     uint64_t first_ns, computing_ns, stormy_ns, in_call_ns, asleep_ns, early_asleep_ns, briefly_asleep_ns, off_ns;
+    unsigned n_stormy;
     uint64_t all_asleep_ns; /* in whatever function */
 };
 
@@ -140,6 +141,7 @@ static struct found read_file(int thread)
         last_ns = s->time_ns;
         found.first_ns += stack_has(stack, compute_first) ? s->weight_ns : 0;
         found.computing_ns += stack_has(stack, compute) ? s->weight_ns : 0;
+        found.n_stormy += !(s->flags & WW_S_BLOCKED) && stack_has(stack, compute_in_storm);
         found.stormy_ns += !(s->flags & WW_S_BLOCKED) && stack_has(stack, compute_in_storm) ? s->weight_ns : 0;
         found.in_call_ns += stack_has(stack, compute_in_call) ? s->weight_ns : 0;
         found.all_asleep_ns += s->flags & WW_S_BLOCKED ? s->weight_ns : 0;
@@ -181,6 +183,7 @@ static APART void test_samples(void **state)
     /* What is computed is counted in CPU time, whatever else runs. */
     assert_in_range(mine.first_ns, 15000000, 60000000);
     assert_in_range(mine.computing_ns, 200000000, 450000000);
+    assert_in_range(mine.n_stormy, 30, UINT32_MAX); /* of 400 ms */
     assert_in_range(mine.stormy_ns, 200000000, 550000000);
     assert_int_equal(mine.in_call_ns, 0);
     assert_in_range(other.computing_ns, 130000000, 350000000);
