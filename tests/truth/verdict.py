@@ -236,6 +236,7 @@ class Judge:
 
     def states_make_sense(self):
         """What steps say of a state, and causes of a kind, is the same in all."""
+        self.verdict.that("sense", self.report["contradictions"] == 0, self.report["contradictions"], "causes are inferred and belied by their own gain")
         by_state = collections.Counter()
         for site in self.report["sites"]:
             for each in site["classes"]:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/pipeline.h"
 #include "tests/unit/scene/scene.h"
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,12 +33,50 @@ void scene_free(struct scene *scene)
     free(scene);
 }
 
+/* What the program did on a CPU, where it slept, what moved, and what lacked a CPU. */
+enum level { LEVEL_COMPUTING, LEVEL_BLOCKED, LEVEL_TRANSFER, LEVEL_NO_CPU, N_LEVELS };
+
+static enum level level_of_state(enum step_state state)
+{
+    return state == STEP_DESCHEDULED                     ? LEVEL_NO_CPU
+           : state == STEP_BLOCKED                       ? LEVEL_BLOCKED
+           : state == STEP_TRANSFER || state == STEP_MPI ? LEVEL_TRANSFER
+                                                         : LEVEL_COMPUTING;
+}
+
+static enum level level_of_kind(enum cause_kind kind)
+{
+    return kind == KIND_DESCHEDULED ? LEVEL_NO_CPU
+           : kind == KIND_BLOCKED   ? LEVEL_BLOCKED
+           : kind == KIND_TRANSFER  ? LEVEL_TRANSFER
+                                    : LEVEL_COMPUTING;
+}
+
+/* What the steps of classes say of a state, and the causes of a kind, is the same. */
+static void check_levels(const struct analysis *analysis)
+{
+    double of_steps[N_LEVELS] = {0}, of_causes[N_LEVELS] = {[LEVEL_NO_CPU] = analysis->machine.waiting_ns};
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        for (uint32_t j = 0; j < analysis->sites[i].n_classes; j++) {
+            const struct wait_class *class = &analysis->sites[i].classes[j];
+            for (uint32_t k = 0; k < class->n_steps; k++)
+                of_steps[level_of_state(analysis->steps[class->steps[k].step].state)] += class->steps[k].blame_ns;
+        }
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        for (int kind = 0; kind < KIND_N; kind++)
+            of_causes[level_of_kind((enum cause_kind)kind)] += analysis->causes[i].kind_ns[kind];
+    for (int level = 0; level < N_LEVELS; level++)
+        if (fabs(of_steps[level] - of_causes[level]) > 1 + 1e-6 * analysis->waiting_ns)
+            fail_msg("level %d: steps have %.0f ns, causes %.0f ns", level, of_steps[level], of_causes[level]);
+}
+
 const struct analysis *scene_analyse(struct scene *scene)
 {
     scene->analysis = analysis_run(scene->trace, NULL);
     if (!scene->analysis)
         abort();
     assert_int_equal(scene->analysis->n_contradictions, 0);
+    check_levels(scene->analysis);
     return scene->analysis;
 }
 
