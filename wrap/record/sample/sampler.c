@@ -162,13 +162,14 @@ static void detach(struct recorder_thread *thread)
     thread->sampler = NULL;
 }
 
-static void drain(struct recorder_thread *thread)
+/* What was sampled later than that stays for the next time, so that a look at this time is written in order. */
+static void drain(struct recorder_thread *thread, uint64_t until_ns)
 {
     struct timer_ring *timer = thread->sampler->timer;
     struct sample sample;
     if (!timer)
         sampler.n_samples += perf_drain(thread);
-    for (; timer && timer_peek(timer, &sample); timer_pop(timer)) {
+    for (; timer && timer_peek(timer, &sample) && sample.time_ns <= until_ns; timer_pop(timer)) {
         sampler.n_samples++;
         sample_write(thread, &sample);
     }
@@ -182,7 +183,7 @@ static void end_thread(struct recorder_thread *thread)
         sampler.n_short_lives -= sampler.n_short_lives > 0;
     else
         sampler.n_short_lives += sampler.n_short_lives < MOST_SHORT_LIVES;
-    drain(thread);
+    drain(thread, UINT64_MAX);
     detach(thread);
     threads_close(thread, THREAD_RUNS, tid);
 }
@@ -346,7 +347,7 @@ void sampler_drain(void)
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         if (!t->sampler)
             continue;
-        drain(t);
+        drain(t, now_ns);
         if (t->sampler->tid != t->tid)
             continue;
         adapt_period(t, now_ns);
@@ -364,7 +365,7 @@ void sampler_stop(void)
 {
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
         if (t->sampler) {
-            drain(t);
+            drain(t, UINT64_MAX);
             detach(t);
         }
     sampler.on = false;
