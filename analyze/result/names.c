@@ -82,9 +82,10 @@ static const char *call_in_caller(const struct sites *sites, struct arena *arena
     return text && line ? arena_printf(arena, "%s:%u", text, line) : text;
 }
 
-/* "solve() <- step():71 <- main():85", the first without a line, which the site has; of a long path the middle is left
+/* "solve() <- step():71 <- main():85", the first without a line, which the site has (unless that lies in a routine that
+ * was inlined into it); of a long path the middle is left
  * out: its two ends tell most. */
-static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context)
+static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context, bool is_inlined)
 {
     enum { FRAMES_MAX = 64, INNER_MOST = 8, OUTER_MOST = 3 };
     const char *callers[FRAMES_MAX];
@@ -92,7 +93,7 @@ static const char *context_path(const struct sites *sites, struct arena *arena, 
     while (n < FRAMES_MAX && (context = sites_user_context(sites, context)) != TRACE_NONE) {
         const char *routine = context_spot(sites, context).host_routine;
         if (routine)
-            callers[n] = n ? call_in_caller(sites, arena, context) : caller_text(sites, arena, context);
+            callers[n] = n || is_inlined ? call_in_caller(sites, arena, context) : caller_text(sites, arena, context);
         n += routine != NULL;
         if (routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__")))
             break;
@@ -164,8 +165,9 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
     out->file = is_own ? spot.file : spot.call_file;
     out->line = is_own ? spot.line : spot.call_line;
     out->routine = is_own || !spot.host_routine ? spot.routine : spot.host_routine;
-    out->path = context_path(sites, arena, context);
-    if (is_own && spot.host_routine && strcmp(spot.routine, spot.host_routine))
+    bool is_inlined = is_own && spot.host_routine && strcmp(spot.routine, spot.host_routine);
+    out->path = context_path(sites, arena, context, is_inlined);
+    if (is_inlined)
         out->path = arena_printf(arena, "%s <- %s", routine_call(arena, spot.routine), out->path);
 }
 

@@ -70,13 +70,13 @@ static void check_comparison(const struct analysis *analysis)
     struct arena scratch = {0};
     struct comparison comparison = {0};
     struct label_book book = {.arena = &scratch, .analysis = analysis};
-    const char **names = arena_array(&scratch, const char *, analysis->n_causes);
+    const char **names = arena_array(&scratch, const char *, analysis->n_steps + 1);
     char *text = NULL;
     size_t n_bytes = 0;
     FILE *out = open_memstream(&text, &n_bytes);
     fuzz_must(out != NULL);
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
-        names[i] = label_step(&book, analysis->causes[i].step);
+    for (uint32_t i = 0; i < analysis->n_steps; i++)
+        names[i] = label_step(&book, i);
     compare_add(&comparison, analysis, false, names);
     compare_add(&comparison, analysis, true, names);
     compare_finish(&comparison);
