@@ -90,7 +90,7 @@ static void check_comparison(const struct analysis *analysis)
 
 static void check_sums(const struct analysis *analysis)
 {
-    double blamed_ns = 0, waited_ns = 0, tolerance_ns = 1e-6 * analysis->waiting_ns + 1000;
+    double blamed_ns = analysis->machine.waiting_ns, waited_ns = 0, tolerance_ns = 1e-6 * analysis->waiting_ns + 1000;
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         blamed_ns += analysis->causes[i].waiting_ns;
     for (uint32_t i = 0; i < analysis->n_sites; i++)
