@@ -24,7 +24,7 @@
 
 #define POINTS_SECTION ".whywait_points"
 #define POINTS_STRINGS ".whywait_strings"
-enum { POINTS_VERSION = 3, POINTS_NONE = UINT32_MAX }; /* tests/fuzz/corpus/points has tables of this version */
+enum { POINTS_VERSION = 4, POINTS_NONE = UINT32_MAX }; /* tests/fuzz/corpus/points has tables of this version */
 /* In bins alone: a point from here on stands for frames that a longjmp removed, and is their return address (link-time)
  * plus this. */
 #define POINTS_UNWOUND_FRAME 0x80000000u
@@ -77,4 +77,11 @@ struct points_line {
 
 struct points_alloc {
     uint32_t counter, block, file, line;
+    uint32_t callee; /* the routine that is called there, assembler name; empty: malloc or the like */
+    uint32_t asked;  /* enum points_asked */
+};
+enum points_asked {
+    POINTS_ASKED,       /* here */
+    POINTS_ASKED_OF,    /* of the callee, which is said to be given the size of what it allocates */
+    POINTS_ASKED_MAYBE, /* of the callee, by its type */
 };

@@ -31,6 +31,8 @@ struct counts_block {
 struct counts_alloc {
     uint32_t block;
     struct counts_line at;
+    const char *callee; /* points_alloc */
+    uint32_t asked;     /* POINTS_ASKED_ */
 };
 
 struct counts_function {

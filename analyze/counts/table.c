@@ -100,8 +100,11 @@ static void read_lines(const struct reader *reader, struct counts_function *func
             block->lines = &lines[i];
     }
     for (uint32_t i = 0; i < record->head.n_allocs; i++)
-        function->allocs[i] = (struct counts_alloc){
-            record->allocs[i].block, {string_at(reader, record->allocs[i].file), record->allocs[i].line, 0}};
+        function->allocs[i] =
+            (struct counts_alloc){.block = record->allocs[i].block,
+                                  .at = {string_at(reader, record->allocs[i].file), record->allocs[i].line, 0},
+                                  .callee = string_at(reader, record->allocs[i].callee),
+                                  .asked = record->allocs[i].asked};
 }
 
 static void read_function(const struct reader *reader, const struct record *record)

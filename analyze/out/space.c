@@ -32,7 +32,8 @@ static const char *cell_where(struct arena *arena, const void *data, unsigned ro
     if (!allocation->file)
         return arena_printf(arena, "%u %s", row + 1, routine ? routine : "a library that is not at hand");
     const char *lines = label_lines(&book, allocation->file, allocation->line, allocation->line);
-    return arena_printf(arena, "%u %s%s%s", row + 1, lines, routine ? " in " : "", routine ? routine : "");
+    const char *through = allocation->through ? arena_printf(arena, " through %s()", allocation->through) : "";
+    return arena_printf(arena, "%u %s%s%s%s", row + 1, lines, routine ? " in " : "", routine ? routine : "", through);
 }
 
 static const char *cell_bytes(struct arena *arena, const void *data, unsigned row)
@@ -108,9 +109,10 @@ json_t *json_space(const struct analysis *analysis)
         for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++)
             json_array_append_new(by_rank, json_integer((json_int_t)allocation->rank_bytes[rank]));
         json_array_append_new(allocations,
-                              json_pack("{s:o, s:i, s:o, s:I, s:o}", "file", json_text(allocation->file), "line",
-                                        (int)allocation->line, "routine", json_text(allocation->routine), "bytes",
-                                        (json_int_t)allocation->bytes, "rank_bytes", by_rank));
+                              json_pack("{s:o, s:i, s:o, s:o, s:I, s:o}", "file", json_text(allocation->file), "line",
+                                        (int)allocation->line, "routine", json_text(allocation->routine), "through",
+                                        json_text(allocation->through), "bytes", (json_int_t)allocation->bytes,
+                                        "rank_bytes", by_rank));
     }
     return allocations;
 }

@@ -6,12 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A counter of bytes, with the routine that it is in, by number in `routines`. */
+struct point {
+    const struct counts_alloc *alloc; /* NULL = its module is not at hand any more */
+    const struct counts_function *function;
+    uint32_t module;
+    uint32_t routine, callee; /* NONE: not at hand; real, or its callee is not counted */
+    bool is_asked;            /* of the callee, and what that has of it is not found out yet */
+    uint32_t next, next_call; /* of the same routine, and of the calls of its callee; NONE */
+    double *bytes;            /* by rank */
+};
+
+/* A routine with points, or called at one. */
+struct routine {
+    uint32_t points, calls; /* the first points in it and of calls of it; NONE */
+    bool is_settled;        /* its bytes are its callers', as far as they asked it for them */
+};
+
+enum { NONE = UINT32_MAX };
+
 struct space {
+    struct arena arena;
     struct analysis *analysis;
     struct executions *executions;
-    struct intern names;          /* "FILE:LINE ROUTINE" */
+    VEC(struct point) points;
+    VEC(uint32_t) point_at;       /* by counter of the trace: index in points + 1; 0 = not asked yet */
+    struct intern routine_names;  /* assembler names; routines of a name are taken for one */
+    VEC(struct routine) routines; /* by name */
+    struct intern names;          /* "FILE:LINE ROUTINE CALLEE" */
     VEC(struct allocation) found; /* by name */
-    VEC(uint32_t) point_at;       /* by counter of the trace: index in found + 1; 0 = not asked yet */
 };
 
 /* The place around the call that allocates, as far as code is left of its block. */
@@ -32,6 +55,7 @@ static struct allocation allocation_make(const struct space *space, uint32_t mod
     return (struct allocation){.routine = arena_strdup(&space->analysis->arena, routine),
                                .file = *alloc->at.file ? arena_strdup(&space->analysis->arena, alloc->at.file) : NULL,
                                .line = alloc->at.line,
+                               .through = *alloc->callee ? arena_strdup(&space->analysis->arena, alloc->callee) : NULL,
                                .place = place};
 }
 
@@ -45,8 +69,9 @@ static uint32_t allocation_put(struct space *space, struct allocation allocation
 {
     struct arena scratch = {0};
     uint32_t id =
-        intern_text(&space->names, arena_printf(&scratch, "%s:%u %s", allocation.file ? allocation.file : "",
-                                                allocation.line, allocation.routine ? allocation.routine : ""));
+        intern_text(&space->names, arena_printf(&scratch, "%s:%u %s %s", allocation.file ? allocation.file : "",
+                                                allocation.line, allocation.routine ? allocation.routine : "",
+                                                allocation.through ? allocation.through : ""));
     arena_release(&scratch);
     if (id == space->found.n) {
         allocation.rank_bytes = arena_array(&space->analysis->arena, uint64_t, space->analysis->trace->n_ranks);
@@ -55,19 +80,129 @@ static uint32_t allocation_put(struct space *space, struct allocation allocation
     return id;
 }
 
-static uint32_t allocation_of(struct space *space, uint32_t counter)
+static uint32_t routine_put(struct space *space, const char *name)
 {
-    const struct trace_point *point = &space->analysis->trace->points[counter];
-    if (space->point_at.at[counter])
-        return space->point_at.at[counter] - 1;
-    struct counts *counts = executions_module(space->executions, point->module);
-    uint32_t function;
-    const struct counts_alloc *alloc = counts ? counts_alloc_at(counts, point->number, &function) : NULL;
-    uint32_t id =
-        allocation_put(space, alloc ? allocation_make(space, point->module, counts_function(counts, function), alloc)
-                                    : allocation_unknown());
-    space->point_at.at[counter] = id + 1;
+    uint32_t id = intern_text(&space->routine_names, name);
+    if (id == space->routines.n)
+        *vec_push(&space->routines) = (struct routine){.points = NONE, .calls = NONE};
     return id;
+}
+
+static struct point *point_of(struct space *space, uint32_t counter)
+{
+    const struct trace_point *at = &space->analysis->trace->points[counter];
+    if (space->point_at.at[counter])
+        return &space->points.at[space->point_at.at[counter] - 1];
+    struct counts *counts = executions_module(space->executions, at->module);
+    uint32_t function;
+    struct point point = {.module = at->module,
+                          .alloc = counts ? counts_alloc_at(counts, at->number, &function) : NULL,
+                          .routine = NONE,
+                          .callee = NONE,
+                          .next = NONE,
+                          .next_call = NONE,
+                          .bytes = arena_array(&space->arena, double, space->analysis->trace->n_ranks)};
+    if (point.alloc) {
+        point.function = counts_function(counts, function);
+        point.routine = routine_put(space, point.function->name);
+        point.is_asked = point.alloc->asked != POINTS_ASKED;
+        if (point.is_asked)
+            point.callee = routine_put(space, point.alloc->callee);
+        point.next = space->routines.at[point.routine].points;
+        space->routines.at[point.routine].points = (uint32_t)space->points.n;
+    }
+    if (point.is_asked) {
+        point.next_call = space->routines.at[point.callee].calls;
+        space->routines.at[point.callee].calls = (uint32_t)space->points.n;
+    }
+    *vec_push(&space->points) = point;
+    space->point_at.at[counter] = (uint32_t)space->points.n;
+    return &space->points.at[space->points.n - 1];
+}
+
+/* The bytes of a list of points; `is_calls`: of calls. */
+static double sum_bytes(const struct space *space, uint32_t first, bool is_calls, uint32_t rank)
+{
+    double sum = 0;
+    for (uint32_t i = first; i != NONE; i = is_calls ? space->points.at[i].next_call : space->points.at[i].next)
+        sum += space->points.at[i].bytes[rank];
+    return sum;
+}
+
+static void scale_bytes(struct space *space, uint32_t first, bool is_calls, uint32_t rank, double factor)
+{
+    for (uint32_t i = first; i != NONE; i = is_calls ? space->points.at[i].next_call : space->points.at[i].next)
+        space->points.at[i].bytes[rank] = round(space->points.at[i].bytes[rank] * factor);
+}
+
+/* What a routine asks others for is known. */
+static bool is_ready(const struct space *space, const struct routine *routine)
+{
+    for (uint32_t i = routine->points; i != NONE; i = space->points.at[i].next)
+        if (space->points.at[i].is_asked)
+            return false;
+    return true;
+}
+
+/* Bytes of a routine become those of the calls that asked it for them. A call that is taken for such because of its type
+ * is none where the routine does not ask for as much; of a library's routine only a declaration can tell. */
+static void settle(struct space *space, struct routine *routine)
+{
+    double own = 0, asked = 0;
+    uint32_t n_ranks = space->analysis->trace->n_ranks;
+    for (uint32_t rank = 0; rank < n_ranks; rank++) {
+        own += sum_bytes(space, routine->points, false, rank);
+        asked += sum_bytes(space, routine->calls, true, rank);
+    }
+    for (uint32_t rank = 0; rank < n_ranks && routine->points != NONE; rank++) {
+        double has = sum_bytes(space, routine->points, false, rank);
+        double wanted = sum_bytes(space, routine->calls, true, rank), given = asked <= own ? fmin(has, wanted) : 0;
+        scale_bytes(space, routine->calls, true, rank, wanted > 0 ? given / wanted : 0);
+        scale_bytes(space, routine->points, false, rank, has > 0 ? (has - given) / has : 0);
+    }
+    for (uint32_t i = routine->calls; i != NONE; i = space->points.at[i].next_call) {
+        struct point *point = &space->points.at[i];
+        point->is_asked = false;
+        if (routine->points == NONE && point->alloc->asked != POINTS_ASKED_OF)
+            memset(point->bytes, 0, n_ranks * sizeof *point->bytes);
+    }
+    routine->is_settled = true;
+}
+
+/* Callees first; those that call each other in a circle ask nobody. */
+static void settle_all(struct space *space)
+{
+    bool is_changed = true;
+    while (is_changed) {
+        is_changed = false;
+        for (uint32_t i = 0; i < space->routines.n; i++)
+            if (!space->routines.at[i].is_settled && is_ready(space, &space->routines.at[i])) {
+                settle(space, &space->routines.at[i]);
+                is_changed = true;
+            }
+    }
+    for (size_t i = 0; i < space->points.n; i++)
+        if (space->points.at[i].is_asked)
+            memset(space->points.at[i].bytes, 0, space->analysis->trace->n_ranks * sizeof(double));
+}
+
+static void add_allocations(struct space *space)
+{
+    struct analysis *analysis = space->analysis;
+    for (size_t i = 0; i < space->points.n; i++) {
+        const struct point *point = &space->points.at[i];
+        for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
+            if (!(point->bytes[rank] > 0))
+                continue;
+            uint32_t id = allocation_put(
+                space, point->alloc ? allocation_make(space, point->module, point->function, point->alloc)
+                                    : allocation_unknown());
+            uint64_t bytes = (uint64_t)fmin(point->bytes[rank], 0x1p62); /* damaged counts may be beyond */
+            space->found.at[id].rank_bytes[rank] += bytes;
+            space->found.at[id].bytes += bytes;
+            analysis->allocated_bytes += bytes;
+        }
+    }
 }
 
 static int allocation_compare(const void *a, const void *b)
@@ -101,17 +236,18 @@ void space_find(struct analysis *analysis, struct executions *executions, const 
         uint32_t rank = (uint32_t)(bins->at[i].key >> 32), counter = (uint32_t)bins->at[i].key;
         if (counter >= trace->n_points || !trace->points[counter].is_bytes || rank >= trace->n_ranks)
             continue;
-        uint32_t id = allocation_of(&space, counter);
-        struct allocation *allocation = &space.found.at[id];
-        uint64_t bytes = (uint64_t)fmin(bins->at[i].ns, 0x1p62); /* damaged counts may be beyond */
-        allocation->rank_bytes[rank] += bytes;
-        allocation->bytes += bytes;
-        analysis->allocated_bytes += bytes;
+        point_of(&space, counter)->bytes[rank] += bins->at[i].ns;
     }
+    settle_all(&space);
+    add_allocations(&space);
     space_write(&space);
+    intern_release(&space.routine_names);
     intern_release(&space.names);
+    vec_release(&space.routines);
+    vec_release(&space.points);
     vec_release(&space.found);
     vec_release(&space.point_at);
+    arena_release(&space.arena);
 }
 
 /* A loop holds the loops inside it, a routine only what lies in no loop. */

@@ -2,7 +2,8 @@
 /*
  * Where memory is allocated, from bins of bytes (recorded with --space): every point of the program at which counted
  * code asks for memory, with what each process asked for there. Copies of one source line in one routine (inlined,
- * unrolled, from templates) are one point.
+ * unrolled, from templates) are one point. Routines that allocate for others (xmalloc) have no bytes of their own: what
+ * they ask for is their callers', as far as these were built to count.
  *
  * Of a cause that is a loop, what is allocated in it and in the loops inside it is compared between the late ranks and
  * the others; of a routine, what is allocated in no loop of it.

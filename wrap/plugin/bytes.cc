@@ -2,6 +2,9 @@
 /*
  * Where the program asks for memory: beside the executions, the bytes are added up, call by call. The counters of
  * allocation points come after those of the edges.
+ *
+ * Programs have routines that allocate for others (xmalloc). What those ask for says nothing, so their callers are
+ * allocation points as well; which of them are is known when all units are, in the analysis.
  */
 #include "routine.h"
 
@@ -25,6 +28,7 @@ struct asked {
     bool are_pointed_to = false;
     tree string = NULL_TREE, limit = NULL_TREE;
     tree if_called = NULL_TREE; /* through a pointer: only if that leads to this function */
+    points_asked how = POINTS_ASKED;
     bool is_nothing() const
     {
         return factors.empty() && !string;
@@ -113,6 +117,37 @@ asked asked_through_pointer(const gcall *call)
     return asked.if_called ? asked : ::asked{};
 }
 
+/* The parameters, from 0, that tell a routine of the program how much to allocate: as it was declared, or because it
+ * has the type of malloc or calloc, whatever other parameters it has. Nothing: it has none such. */
+std::vector<unsigned> size_parameters(tree type, points_asked *how)
+{
+    std::vector<unsigned> found;
+    *how = POINTS_ASKED_OF;
+    if (tree declared = lookup_attribute("alloc_size", TYPE_ATTRIBUTES(type))) {
+        for (tree each = TREE_VALUE(declared); each; each = TREE_CHAIN(each))
+            if (tree_fits_uhwi_p(TREE_VALUE(each)))
+                found.push_back((unsigned)tree_to_uhwi(TREE_VALUE(each)) - 1);
+        return found;
+    }
+    *how = POINTS_ASKED_MAYBE;
+    if (!POINTER_TYPE_P(TREE_TYPE(type)) || !VOID_TYPE_P(TREE_TYPE(TREE_TYPE(type))))
+        return found;
+    unsigned n = 0;
+    for (tree each = TYPE_ARG_TYPES(type); each && !VOID_TYPE_P(TREE_VALUE(each)); each = TREE_CHAIN(each), n++)
+        if (is_size(TREE_VALUE(each)))
+            found.push_back(n);
+    return found.size() <= 2 ? found : std::vector<unsigned>();
+}
+
+asked asked_of_wrapper(const gcall *call, tree callee)
+{
+    asked asked;
+    for (unsigned each : size_parameters(gimple_call_fntype(call), &asked.how))
+        if (each < gimple_call_num_args(call) && INTEGRAL_TYPE_P(TREE_TYPE(argument(call, each))))
+            asked.factors.push_back(argument(call, each));
+    return callee == cfun->decl ? ::asked{} : asked;
+}
+
 asked what_is_asked(const gcall *call)
 {
     tree callee = gimple_call_fndecl(call);
@@ -120,9 +155,11 @@ asked what_is_asked(const gcall *call)
         return asked_through_pointer(call);
     if (is_allocating_new(callee) && gimple_call_num_args(call) >= 1)
         return {{argument(call, 0)}};
-    if (gimple_call_builtin_p(call, BUILT_IN_NORMAL))
-        return asked_of_builtin(call, DECL_FUNCTION_CODE(callee));
-    return DECL_EXTERNAL(callee) ? asked_of_library(call, routine_symbol(callee)) : asked{};
+    if (fndecl_built_in_p(callee))
+        return gimple_call_builtin_p(call, BUILT_IN_NORMAL) ? asked_of_builtin(call, DECL_FUNCTION_CODE(callee))
+                                                            : asked{};
+    asked asked = DECL_EXTERNAL(callee) ? asked_of_library(call, routine_symbol(callee)) : ::asked{};
+    return asked.is_nothing() && gimple_call_fntype(call) ? asked_of_wrapper(call, callee) : asked;
 }
 
 tree add_statement(gimple_seq *seq, tree_code code, tree left, tree right = NULL_TREE)
@@ -180,13 +217,31 @@ void count_bytes(const routine &r, uint32_t counter, gcall *call, const asked &a
     insert_before(call, seq);
 }
 
-/* Where the user's own source leads to a call that was inlined from a system header. */
-location_t user_location(location_t where)
+/* The function that was inlined there. */
+tree inlined_at(tree scope)
 {
-    tree scope = LOCATION_BLOCK(where);
-    for (; scope && TREE_CODE(scope) == BLOCK && in_system_header_at(where); scope = BLOCK_SUPERCONTEXT(scope))
-        if (inlined_function_outer_scope_p(scope) && BLOCK_SOURCE_LOCATION(scope) != UNKNOWN_LOCATION)
-            where = BLOCK_SOURCE_LOCATION(scope);
+    tree origin = BLOCK_ABSTRACT_ORIGIN(scope);
+    while (origin && TREE_CODE(origin) == BLOCK)
+        origin = BLOCK_ABSTRACT_ORIGIN(origin);
+    return origin && TREE_CODE(origin) == FUNCTION_DECL ? origin : NULL_TREE;
+}
+
+/* Where the user's own source leads to a call that was inlined from a system header, or from a routine that allocates
+ * for others: that is *callee then. */
+location_t user_location(location_t where, std::string *callee)
+{
+    points_asked how;
+    for (tree scope = LOCATION_BLOCK(where); scope && TREE_CODE(scope) == BLOCK; scope = BLOCK_SUPERCONTEXT(scope)) {
+        if (!inlined_function_outer_scope_p(scope) || BLOCK_SOURCE_LOCATION(scope) == UNKNOWN_LOCATION)
+            continue;
+        tree inlined = inlined_at(scope);
+        bool is_wrapper = inlined && !size_parameters(TREE_TYPE(inlined), &how).empty();
+        if (!is_wrapper && !in_system_header_at(where))
+            break;
+        if (is_wrapper && callee->empty() && !in_system_header_at(where))
+            *callee = routine_symbol(inlined);
+        where = BLOCK_SOURCE_LOCATION(scope);
+    }
     return where;
 }
 
@@ -197,8 +252,12 @@ void routine_find_allocs(routine &r)
     for (uint32_t b = BLOCK_FIRST; b < r.graph.n_blocks; b++)
         for (auto at = gsi_start_bb(r.blocks[b]); !gsi_end_p(at); gsi_next(&at)) {
             gcall *call = dyn_cast<gcall *>(gsi_stmt(at));
-            if (call && !what_is_asked(call).is_nothing())
-                r.allocs.push_back({r.n_counters++, b, user_location(gimple_location(call)), call});
+            asked asked = call ? what_is_asked(call) : ::asked{};
+            if (asked.is_nothing())
+                continue;
+            std::string callee = asked.how == POINTS_ASKED ? "" : routine_symbol(gimple_call_fndecl(call)), through;
+            location_t where = user_location(gimple_location(call), &through);
+            r.allocs.push_back({r.n_counters++, b, where, call, callee.empty() ? through : callee, asked.how});
         }
 }
 

@@ -285,6 +285,8 @@ void routine_emit(const routine &r)
         fprintf(out, "\t.long %u, %u\n", each.counter, each.block);
         strings.refer(where.file);
         fprintf(out, "\t.long %d\n", where.line);
+        strings.refer(each.callee.c_str());
+        fprintf(out, "\t.long %d\n", each.asked);
     }
     fprintf(out, ".LWWe%u:\n", r.id);
     strings.emit();

@@ -48,6 +48,8 @@ struct alloc {
     uint32_t counter, block;
     location_t where;
     gcall *call; /* until the function is finished */
+    std::string callee;
+    points_asked asked;
 };
 
 struct label {

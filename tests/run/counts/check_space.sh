@@ -13,8 +13,14 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 for level in -O0 -O2 -O3; do
-    # shellcheck disable=SC2046
-    $compiler $("$tool" cc --compiler "$compiler") $level -g "$source" -o space
+    flags="$("$tool" cc --compiler "$compiler") $level -g" helpers=
+    # shellcheck disable=SC2086
+    if grep -q KNOWN_HELPERS "$source"; then
+        $compiler $flags -DKNOWN_HELPERS -c "$source" -o helpers.o
+        helpers=helpers.o
+    fi
+    # shellcheck disable=SC2086
+    $compiler $flags "$source" $helpers -o space
     mpirun -n 3 "$tool" record --space ./space 2>log >output || { cat log; exit 1; }
     "$tool" report --format json >report.json
     python3 - "$source" "$level" <<'END'
