@@ -8,7 +8,7 @@ Every rank prints at its end one line for each phase, with what its hand-placed 
     phase K rank R: common WALL CPU planted WALL CPU exchange WALL CPU
 and rank 0 "run WALL", from the first barrier to the last.
 
-    truth.json  {"plan", "build": {"libraries", "flags"}, "start_line": of the first barrier, "causes": [cause, ...]}
+    truth.json  {"plan", "build": {"libraries", "flags"}, "start_line": of the first barrier, "causes": [cause, ...], "common": [places of phase 0, ...]}
     cause       {"phase", "kind", "late": ranks, "places": [place, ...], "iterations": [of each rank] or None}
     place       {"file", "first", "last", "routine"}: the planted loop first, then what repeats and contains it
 """
@@ -371,7 +371,7 @@ def emit_planted(program, phase, k, call, indent):
 
 
 def emit_phase(program, library, plan, k, phase):
-    """The phase's routine and what it calls; its cause as truth.json has it, or None."""
+    """The phase's routine and what it calls; the places of its common work, and its cause as truth.json has it, or None."""
     program.add("/* Phase %d: %s. */\n#define IS_LATE_%d %s" % (k, phase["pattern"], k, is_late(phase)))
     common, cause = phase["common"], phase["cause"]
     planted = cause and cause["kind"] != "preempted"
@@ -437,8 +437,8 @@ def emit_steps(program, plan, k, phase, common, planted, exchange):
     program.add("timer_stop(%d, EXCHANGE);" % k, 1)
     program.add("}\n")
     if not cause:
-        return None
-    return {"phase": k, "kind": cause["kind"], "late": cause["late"], "places": common_places if preempted else planted_places,
+        return common_places, None
+    return common_places, {"phase": k, "kind": cause["kind"], "late": cause["late"], "places": common_places if preempted else planted_places,
             "iterations": None if preempted else iterations(plan, phase)}
 
 
@@ -526,11 +526,12 @@ def emit(plan):
     library.add("/* What program.c calls in a shared library. */\n#define _GNU_SOURCE\n#include <math.h>\n#include <poll.h>\n#include <sys/select.h>\n"
                 "#include <time.h>\n#include <unistd.h>")
     library.add(WORK_DATA)
-    causes = [emit_phase(program, library, plan, k, phase) for k, phase in enumerate(plan["phases"])]
+    common, causes = zip(*[emit_phase(program, library, plan, k, phase) for k, phase in enumerate(plan["phases"])])
     start_line = emit_main(program, plan, used)
     build = {"libraries": [lib for name, lib in (("matrix", "-lopenblas"), ("transform", "-lfftw3")) if name in used],
              "flags": [plan["optimise"]] + (["-fopenmp"] if "openmp" in used else [])}
-    return program.text(), library.text(), {"plan": plan, "build": build, "start_line": start_line, "causes": [cause for cause in causes if cause]}
+    return program.text(), library.text(), {"plan": plan, "build": build, "start_line": start_line, "common": common,
+                                            "causes": [cause for cause in causes if cause]}
 
 
 def write(plan, directory):

@@ -40,13 +40,13 @@ def judge_program(program, counted=False, pairs=0, keep=None, tries=3):
     return judge, result
 
 
-def judge_steadily(program, counted=False, pairs=0, keep=None, retry=1, known=()):
+def judge_steadily(program, counted=False, pairs=0, keep=None, retry=1, known=(), tries=3):
     """As judge_program; only the criteria that every recording was wrong in are missed, and not those that are known to be. Also gives these criteria."""
-    judge, result = judge_program(program, counted, pairs, keep)
+    judge, result = judge_program(program, counted, pairs, keep, tries)
     missed = {criterion for criterion, _ in result.misses} - set(known)
     for _ in range(retry):
         if missed:
-            again, more = judge_program(program, counted, pairs if missed & {"gone", "even"} else 0)
+            again, more = judge_program(program, counted, pairs if missed & {"gone", "even"} else 0, None, tries)
             missed &= {criterion for criterion, _ in more.misses}
     result.misses = [miss for miss in result.misses if miss[0] in missed or miss[0] in known]
     return judge, result, missed

@@ -96,6 +96,7 @@ class Program:
             timers = Timers(self.launch([self.tools.whywait, "record", self.executable("", counted)], scratch))
             report = json.loads(run([self.tools.whywait, "report", "--format", "json"], scratch))
             if keep:
+                shutil.rmtree(keep, ignore_errors=True)
                 shutil.copytree(scratch, keep, symlinks=True, dirs_exist_ok=True)
             return timers, report
 

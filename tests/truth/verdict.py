@@ -14,6 +14,7 @@ Criteria: of each cause that matters
     named   the row names these ranks, and only these
     kind    the kind is the planted one
     share   it has as much waiting as the timers say
+    time    the time on a CPU that a rank is said to have spent in a place is that of the timers
     count   programs built to count: the executions are in the planted ratio
     gone    "if it took no time" is what the run gains without it
     even    "if balanced" is what the run gains when it is shared out
@@ -30,8 +31,9 @@ import os
 PROGRAM_KINDS = {"more-work", "slower", "more-time", "blocked"}
 EXPECTED_KINDS = {("more", False): {"more-time"}, ("more", True): {"more-work"}, ("slower", False): {"more-time"}, ("slower", True): {"slower"},
                   ("sleep", False): {"blocked"}, ("sleep", True): {"blocked"}, ("preempted", False): {"descheduled"}, ("preempted", True): {"descheduled"}}
-ON_REPORT, OF_CAUSE = ["top", "false", "sums", "sense", "levels"], ["place", "row", "ranks", "named", "kind", "share", "count", "gone", "even"]
+ON_REPORT, OF_CAUSE = ["top", "false", "sums", "sense", "levels"], ["place", "row", "ranks", "named", "kind", "share", "time", "count", "gone", "even"]
 CRITERIA = OF_CAUSE + ON_REPORT
+PERIOD_NS = 4000000  # of samples, where they are not dear
 SLACK_NS = 5000000  # that no margin is smaller than: a tick or two of the scheduler
 
 
@@ -126,6 +128,7 @@ class Judge:
     def all(self):
         self.sums()
         self.sense()
+        self.times()
         if not self.is_busy():
             for cause, due, rows in self.matter():
                 self.cause(cause, due, rows)
@@ -143,7 +146,6 @@ class Judge:
         self.verdict.that("row", rows[0].ns(kind) >= 0.8 * blamed_ns, name, "is in", len(rows), "rows, the largest", ms(rows[0].ns(kind)), "of", ms(blamed_ns))
         self.ranks(name, cause, due, rows)
         self.kind(name, cause, due, rows)
-        self.count(name, cause, rows[0].cause)
 
     def ranks(self, name, cause, due, rows):
         blame = collections.Counter()
@@ -166,6 +168,33 @@ class Judge:
             expected |= {"slower"} if phase["shape"] in ("recursive",) else set()
         if cause["kind"] != "preempted" or due.noise_ns < 0.2 * due.ns:
             self.verdict.that("kind", max(kinds, key=kinds.get) in expected, name, "is", dict(kinds))
+
+    def times(self):
+        """Also where the machine was busy: what a rank did on a CPU is its own. Rows may be missing where nobody waits for them."""
+        for phase, places in enumerate(self.truth["common"]):
+            self.time("common work of phase %d" % phase, places, phase, "common", False)
+        for cause in self.truth["causes"]:
+            if cause["kind"] != "preempted":
+                work = self.truth["plan"]["phases"][cause["phase"]]["cause"]
+                self.time("phase %d (%s)" % (cause["phase"], cause["kind"]), cause["places"], cause["phase"], "planted",
+                          work["shape"] not in ("repeat", "openmp"), cause["kind"] == "sleep")
+                for row in self.rows:
+                    if row.lies_in(cause["places"]):
+                        self.count("phase %d" % cause["phase"], cause, row.cause)
+
+    def time(self, name, places, phase, part, is_whole, is_wall=False):
+        told = collections.Counter()
+        for row in self.rows:
+            if row.lies_in(places):
+                told.update({rank["rank"]: rank["time_ns" if is_wall else "computing_ns"] for rank in row.cause["by_rank"]})
+                if part == "common":
+                    more_ns = row.cause["kinds"].get("more-work", 0)
+                    self.verdict.that("kind", more_ns <= 0.1 * row.cause["waiting_ns"] + SLACK_NS, row.cause["name"], "is the same work, but has", ms(more_ns), "more work")
+        for rank, told_ns in told.items():
+            true_ns = self.timers.parts[phase][rank][part][0 if is_wall else 1]
+            margin_ns = 0.15 * true_ns + 4 * (true_ns * PERIOD_NS) ** 0.5 + SLACK_NS
+            holds = told_ns <= true_ns + margin_ns and (told_ns >= true_ns - margin_ns or not is_whole)
+            self.verdict.that("time", holds, name, "rank", rank, "is there for" if is_wall else "computes for", ms(told_ns), "but", ms(true_ns), "is true")
 
     def count(self, name, cause, row):
         """Executions of a row that is the planted loop alone, in the planted ratio."""
