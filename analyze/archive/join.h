@@ -102,7 +102,7 @@ struct join {
 /* join_rank.c: reads the part of one rank, fills the tables and writes the local definitions of its locations. 0, or -1
  * after error(). */
 int join_read_rank(struct join *join, uint32_t rank);
-/* join_keep.c: keeps the files of modules in the run directory. */
+/* Keeps the files of modules in the run directory. */
 void join_keep_code(struct join *join);
 /* join_defs.c: writes the global definitions. */
 void join_write_definitions(struct join *join);

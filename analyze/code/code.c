@@ -10,40 +10,32 @@
 #include <string.h>
 #include <unistd.h>
 
-/* libdwfl asks servers of debug information where the user has set any (DEBUGINFOD_URLS). One that does not answer
- * shall cost seconds a module; its own limits are 90 s and none. The user's settings win. */
-static void bound_servers(void)
-{
-    setenv("DEBUGINFOD_TIMEOUT", "4", 0);
-    setenv("DEBUGINFOD_MAXTIME", "120", 0);
-}
-
 struct code *code_open(void)
 {
-    bound_servers();
+    /* libdwfl asks servers of debug information where the user has set any (DEBUGINFOD_URLS). One that does not answer
+     * shall cost seconds a module; its own limits are 90 s and none. The user's settings win. */
+    setenv("DEBUGINFOD_TIMEOUT", "4", 0);
+    setenv("DEBUGINFOD_MAXTIME", "120", 0);
     struct code *code = calloc(1, sizeof *code);
     if (code == NULL)
         err_out_of_memory(sizeof *code);
     return code;
 }
 
-static void module_close(struct module *module)
-{
-    debug_close(&module->debug);
-    intern_release(&module->sources);
-    vec_release(&module->source_places);
-    map_release(&module->calls);
-    decoder_close(module->decoder);
-    if (module->has_image)
-        image_close(&module->image);
-}
-
 void code_close(struct code *code)
 {
     if (code == NULL)
         return;
-    for (size_t i = 0; i < code->modules.n; i++)
-        module_close(code->modules.at[i]);
+    for (size_t i = 0; i < code->modules.n; i++) {
+        struct module *module = code->modules.at[i];
+        debug_close(&module->debug);
+        intern_release(&module->sources);
+        vec_release(&module->source_places);
+        map_release(&module->calls);
+        decoder_close(module->decoder);
+        if (module->has_image)
+            image_close(&module->image);
+    }
     vec_release(&code->modules);
     vec_release(&code->places);
     vec_release(&code->notes);
@@ -87,21 +79,6 @@ static enum degradation module_degradation(const struct module *module)
     return module->state == CODE_SYMBOLS ? DEGRADED_SYMBOLS : NOT_DEGRADED;
 }
 
-/* "a, b and 3 more"; *n is how many there are. */
-static const char *degraded_modules(struct code *code, enum degradation which, size_t *n)
-{
-    enum { NAMED = 3 };
-    const char *text = "";
-    *n = 0;
-    for (size_t i = 0; i < code->modules.n; i++) {
-        if (module_degradation(code->modules.at[i]) != which)
-            continue;
-        if ((*n)++ < NAMED)
-            text = arena_printf(&code->arena, "%s%s%s", text, *n > 1 ? ", " : "", code->modules.at[i]->path);
-    }
-    return *n > NAMED ? arena_printf(&code->arena, "%s and %zu more", text, *n - NAMED) : text;
-}
-
 static void note_degradation(struct code *code, enum degradation which)
 {
     static const char *const one[] = {
@@ -118,10 +95,20 @@ static void note_degradation(struct code *code, enum degradation which)
         "are not x86-64 code: their loops are not known",
         "have no debug information: their loops are named by address; compile with -g for lines",
     };
-    size_t n;
-    const char *modules = degraded_modules(code, which, &n);
+    /* "a, b and 3 more" */
+    enum { NAMED = 3 };
+    const char *text = "";
+    size_t n = 0;
+    for (size_t i = 0; i < code->modules.n; i++) {
+        if (module_degradation(code->modules.at[i]) != which)
+            continue;
+        if (n++ < NAMED)
+            text = arena_printf(&code->arena, "%s%s%s", text, n > 1 ? ", " : "", code->modules.at[i]->path);
+    }
+    if (n > NAMED)
+        text = arena_printf(&code->arena, "%s and %zu more", text, n - NAMED);
     if (n)
-        *vec_push(&code->notes) = arena_printf(&code->arena, "%s %s", modules, n == 1 ? one[which] : several[which]);
+        *vec_push(&code->notes) = arena_printf(&code->arena, "%s %s", text, n == 1 ? one[which] : several[which]);
 }
 
 void code_use_kept(struct code *code, const char *dir)

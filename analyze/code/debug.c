@@ -1,10 +1,324 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening, look-up and names. The tables of a unit are built in debug_lines.c and debug_scopes.c. */
+/*
+ * First how the tables of one compilation unit are read from its debug information: lines, then scopes. Then opening,
+ * look-up and names.
+ */
 #include "analyze/code/debug.h"
 #include "analyze/code/names.h"
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * The line table of a unit as one array. libdw decodes it, and sorts it by address. Of several rows at one address the
+ * last holds; the others tell which statements begin there although nothing is left of them.
+ */
+
+/* The number of a path in debug->files, "/./" removed. */
+static uint32_t file_number(struct debug *debug, const char *path)
+{
+    if (strstr(path, "/./") == NULL)
+        return intern_text(&debug->files, path);
+    char *clean = arena_strdup(&debug->arena, path);
+    for (char *dot = strstr(clean, "/./"); dot != NULL; dot = strstr(dot, "/./"))
+        memmove(dot, dot + 2, strlen(dot + 2) + 1);
+    return intern_text(&debug->files, clean);
+}
+
+/* libdw gives the same pointer for the same file of a unit: paths are looked up once. */
+struct file_cache {
+    const char *path;
+    uint32_t file;
+};
+
+static uint32_t row_file(struct debug *debug, Dwarf_Line *line, struct file_cache *last, struct map *seen)
+{
+    const char *path = dwarf_linesrc(line, NULL, NULL);
+    if (path == NULL)
+        path = "???";
+    if (path != last->path) {
+        bool is_new = false;
+        uint64_t *file = map_put(seen, (uint64_t)(uintptr_t)path, &is_new);
+        if (is_new)
+            *file = file_number(debug, path);
+        *last = (struct file_cache){path, (uint32_t)*file};
+    }
+    return last->file;
+}
+
+static void read_lines(struct debug *debug, struct unit *unit)
+{
+    Dwarf_Lines *lines = NULL;
+    size_t n = 0;
+    struct file_cache last = {NULL, 0};
+    struct map seen = {0};
+    if (dwarf_getsrclines(&unit->die, &lines, &n) != 0 || n == 0)
+        return;
+    unit->rows = arena_array(&debug->arena, struct line_row, n);
+    for (size_t i = 0; i < n; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i);
+        Dwarf_Addr address = 0;
+        int number = 0;
+        bool is_end = false;
+        if (line == NULL || dwarf_lineaddr(line, &address) != 0 || dwarf_lineno(line, &number) != 0)
+            continue;
+        dwarf_lineendsequence(line, &is_end);
+        struct line_row row = {.address = address + debug->bias, .line = is_end || number < 0 ? 0 : (uint32_t)number};
+        dwarf_linebeginstatement(line, &row.is_statement);
+        row.file = row_file(debug, line, &last, &seen);
+        /* The end of a sequence must not hide what starts at its address. */
+        unit->marks_statements |= !row.is_statement && !is_end;
+        struct line_row *before = unit->n_rows > 0 ? &unit->rows[unit->n_rows - 1] : NULL;
+        if (before == NULL || before->address < row.address || (before->address == row.address && !is_end))
+            unit->rows[unit->n_rows++] = row;
+    }
+    map_release(&seen);
+}
+
+/*
+ * The tree of scopes of a unit, flattened. The DIEs are walked with a stack of our own; only what can contain code is
+ * entered, so that the types of a C++ unit are stepped over. The ranges of the scopes are then swept by address: what
+ * is open last is innermost. O(n log n) in the number of ranges.
+ */
+
+/* What no compiler exceeds: many scopes of a damaged file may share one endless list of ranges. */
+enum { MAX_RANGES_OF_SCOPE = 65536, MAX_RANGES_OF_UNIT = 1 << 22, MAX_NESTING = 4096 };
+
+struct scope_range {
+    uint64_t lo, hi;
+    uint32_t scope; /* inner scopes have higher numbers */
+};
+
+struct open_die {
+    Dwarf_Die die;
+    uint32_t scope;
+};
+
+struct walk {
+    struct debug *debug;
+    struct unit *unit;
+    Dwarf_Files *files; /* of the unit: call_file counts in them */
+    size_t n_files;
+    VEC(struct scope_range) ranges;
+    VEC(struct open_die) stack;
+};
+
+static uint64_t attribute_number(Dwarf_Die *die, unsigned name, bool integrate)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    Dwarf_Attribute *found =
+        integrate ? dwarf_attr_integrate(die, name, &attribute) : dwarf_attr(die, name, &attribute);
+    return found != NULL && dwarf_formudata(found, &value) == 0 ? value : 0;
+}
+
+/* Copies of one routine share the DIE that declares it. */
+static uint64_t origin_of(Dwarf_Die *die)
+{
+    Dwarf_Die at = *die;
+    for (int hops = 0; hops < 8; hops++) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die next;
+        if (dwarf_attr(&at, DW_AT_abstract_origin, &attribute) == NULL || dwarf_formref_die(&attribute, &next) == NULL)
+            break;
+        at = next;
+    }
+    return (uint64_t)(uintptr_t)at.addr;
+}
+
+static void set_call(struct walk *walk, struct scope *scope)
+{
+    uint64_t file = attribute_number(&scope->die, DW_AT_call_file, false);
+    const char *path =
+        walk->files != NULL && file < walk->n_files ? dwarf_filesrc(walk->files, file, NULL, NULL) : NULL;
+    scope->call_file = path != NULL ? file_number(walk->debug, path) : INTERN_NONE;
+    scope->call_line = (uint32_t)attribute_number(&scope->die, DW_AT_call_line, false);
+}
+
+/* Only a copy that says where it is entered has an entry: the lowest address of others may be anything. */
+static uint64_t entry_of(struct walk *walk, Dwarf_Die *die)
+{
+    Dwarf_Addr entry = 0;
+    if (dwarf_hasattr(die, DW_AT_entry_pc) && dwarf_entrypc(die, &entry) == 0 && entry != 0)
+        return entry + walk->debug->bias;
+    return 0;
+}
+
+/* Adds the scope of a DIE that has code; SCOPE_NONE when it has none. */
+static uint32_t add_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
+{
+    uint32_t id = (uint32_t)walk->unit->scopes.n;
+    struct scope scope = {.parent = parent, .die = *die, .lo = UINT64_MAX, .call_file = INTERN_NONE};
+    Dwarf_Addr base = 0, lo = 0, hi = 0;
+    int n = 0;
+    for (ptrdiff_t at = 0; n < MAX_RANGES_OF_SCOPE && walk->ranges.n < MAX_RANGES_OF_UNIT &&
+                           (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0;) {
+        if (lo >= hi || lo == 0)
+            continue;
+        n++;
+        lo += walk->debug->bias;
+        hi += walk->debug->bias;
+        *vec_push(&walk->ranges) = (struct scope_range){lo, hi, id};
+        scope.lo = lo < scope.lo ? lo : scope.lo;
+        scope.hi = hi > scope.hi ? hi : scope.hi;
+    }
+    if (n == 0)
+        return SCOPE_NONE;
+    scope.origin = origin_of(die);
+    scope.entry = entry_of(walk, die);
+    int line = 0;
+    const char *file = dwarf_decl_file(&scope.die);
+    scope.file = file != NULL ? file_number(walk->debug, file) : INTERN_NONE;
+    scope.line = dwarf_decl_line(&scope.die, &line) == 0 && line > 0 ? (uint32_t)line : 0;
+    if (parent != SCOPE_NONE)
+        set_call(walk, &scope);
+    *vec_push(&walk->unit->scopes) = scope;
+    return id;
+}
+
+/*
+ * A routine that tests something first may be split, and its rest inlined into it again, as if it called itself on the
+ * line where it begins. To its author that is one routine.
+ */
+static bool is_rest_of(const struct walk *walk, Dwarf_Die *die, uint32_t around)
+{
+    const struct scope *scope = &walk->unit->scopes.at[around];
+    return scope->line != 0 && origin_of(die) == scope->origin &&
+           attribute_number(die, DW_AT_call_line, false) == scope->line;
+}
+
+static void note_noreturn(struct walk *walk, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    if (!dwarf_hasattr_integrate(die, DW_AT_noreturn))
+        return;
+    const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+    if (name == NULL)
+        name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+    if (name != NULL)
+        intern_text(&walk->unit->noreturn, name);
+}
+
+/* What to look into below a DIE: the scope its children lie in; false = nothing there. */
+static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *scope)
+{
+    *scope = around;
+    switch (dwarf_tag(die)) {
+    case DW_TAG_subprogram:
+        note_noreturn(walk, die);
+        *scope = add_scope(walk, die, SCOPE_NONE);
+        return !dwarf_hasattr(die, DW_AT_declaration); /* one without code may hold one that has some */
+    case DW_TAG_inlined_subroutine:
+        if (around != SCOPE_NONE && !is_rest_of(walk, die, around))
+            *scope = add_scope(walk, die, around);
+        return around != SCOPE_NONE && *scope != SCOPE_NONE;
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+    case DW_TAG_with_stmt:
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The DIE after `die` under the same parent; a sibling that does not lie ahead is damage. */
+static bool step(Dwarf_Die *die)
+{
+    Dwarf_Die next;
+    if (dwarf_siblingof(die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die->addr)
+        return false;
+    *die = next;
+    return true;
+}
+
+static void walk_tree(struct walk *walk, Dwarf_Die *root)
+{
+    Dwarf_Die child;
+    if (dwarf_child(root, &child) != 0)
+        return;
+    *vec_push(&walk->stack) = (struct open_die){child, SCOPE_NONE};
+    while (walk->stack.n > 0) {
+        struct open_die at = walk->stack.at[walk->stack.n - 1];
+        uint32_t scope;
+        bool is_entered =
+            enter(walk, &at.die, at.scope, &scope) && walk->stack.n < MAX_NESTING && dwarf_child(&at.die, &child) == 0;
+        if (!step(&walk->stack.at[walk->stack.n - 1].die))
+            walk->stack.n--;
+        if (is_entered)
+            *vec_push(&walk->stack) = (struct open_die){child, scope};
+    }
+}
+
+/* By start; of those that start together the outer one first. */
+static int scope_range_order(const void *a, const void *b)
+{
+    const struct scope_range *x = a, *y = b;
+    if (x->lo != y->lo)
+        return x->lo < y->lo ? -1 : 1;
+    return x->scope < y->scope ? -1 : x->scope > y->scope;
+}
+
+static void add_piece(struct unit *unit, uint64_t lo, uint32_t scope)
+{
+    size_t n = unit->n_pieces;
+    if (n > 0 && unit->pieces[n - 1].lo == lo)
+        unit->pieces[n - 1].scope = scope;
+    else if (n == 0 || unit->pieces[n - 1].scope != scope)
+        unit->pieces[unit->n_pieces++] = (struct scope_piece){lo, scope};
+}
+
+/* Closes the ranges that end at or before `limit`; between them, what was open below is innermost again. */
+static void close_until(struct unit *unit, struct scope_range *open, size_t *n_open, uint64_t limit)
+{
+    while (*n_open > 0 && open[*n_open - 1].hi <= limit) {
+        uint64_t end = open[--*n_open].hi;
+        while (*n_open > 0 && open[*n_open - 1].hi <= end)
+            --*n_open;
+        add_piece(unit, end, *n_open > 0 ? open[*n_open - 1].scope : SCOPE_NONE);
+    }
+}
+
+static void flatten(struct walk *walk)
+{
+    struct unit *unit = walk->unit;
+    size_t n = walk->ranges.n, n_open = 0;
+    if (n == 0)
+        return;
+    qsort(walk->ranges.at, n, sizeof *walk->ranges.at, scope_range_order);
+    unit->pieces = arena_array(&walk->debug->arena, struct scope_piece, 2 * n + 1);
+    struct scope_range *open = arena_array(&walk->debug->arena, struct scope_range, n);
+    for (size_t i = 0; i < n; i++) {
+        struct scope_range range = walk->ranges.at[i];
+        close_until(unit, open, &n_open, range.lo);
+        if (n_open > 0 && range.hi > open[n_open - 1].hi)
+            range.hi = open[n_open - 1].hi; /* must not outlive the scope around it */
+        open[n_open++] = range;
+        add_piece(unit, range.lo, range.scope);
+    }
+    close_until(unit, open, &n_open, UINT64_MAX);
+}
+
+/* Fills in scopes, pieces and noreturn. What cannot be read stays empty. */
+static void read_scopes(struct debug *debug, struct unit *unit)
+{
+    struct walk walk = {.debug = debug, .unit = unit};
+    Dwarf_Die root = unit->die, split;
+    uint8_t type = 0;
+    if (dwarf_cu_info(unit->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton &&
+        dwarf_tag(&split) == DW_TAG_compile_unit)
+        root = split;
+    if (dwarf_getsrcfiles(&root, &walk.files, &walk.n_files) != 0)
+        walk.files = NULL;
+    walk_tree(&walk, &root);
+    flatten(&walk);
+    vec_release(&walk.ranges);
+    vec_release(&walk.stack);
+}
+
+/* Opening, look-up and names. */
 
 enum { MAX_RANGES = 1 << 24 }; /* units of a damaged file may share one endless list */
 
@@ -86,8 +400,8 @@ struct unit *debug_unit_at(struct debug *debug, uint64_t address)
     struct unit *unit = &debug->units.at[debug->ranges.at[lo].unit];
     if (!unit->is_read) {
         unit->is_read = true;
-        debug_read_lines(debug, unit);
-        debug_read_scopes(debug, unit);
+        read_lines(debug, unit);
+        read_scopes(debug, unit);
     }
     return unit;
 }
@@ -159,74 +473,4 @@ const char *debug_scope_name(struct debug *debug, struct unit *unit, uint32_t sc
         s->name = name != NULL ? name : "";
     }
     return s->name[0] != 0 ? s->name : NULL;
-}
-
-/*
- * The line table of a unit as one array. libdw decodes it, and sorts it by address. Of several rows at one address the
- * last holds; the others tell which statements begin there although nothing is left of them.
- */
-
-uint32_t debug_file(struct debug *debug, const char *path)
-{
-    if (strstr(path, "/./") == NULL)
-        return intern_text(&debug->files, path);
-    char *clean = arena_strdup(&debug->arena, path);
-    for (char *dot = strstr(clean, "/./"); dot != NULL; dot = strstr(dot, "/./"))
-        memmove(dot, dot + 2, strlen(dot + 2) + 1);
-    return intern_text(&debug->files, clean);
-}
-
-/* libdw gives the same pointer for the same file of a unit: paths are looked up once. */
-struct file_cache {
-    const char *path;
-    uint32_t file;
-};
-
-static uint32_t row_file(struct debug *debug, Dwarf_Line *line, struct file_cache *last, struct map *seen)
-{
-    const char *path = dwarf_linesrc(line, NULL, NULL);
-    if (path == NULL)
-        path = "???";
-    if (path != last->path) {
-        bool is_new = false;
-        uint64_t *file = map_put(seen, (uint64_t)(uintptr_t)path, &is_new);
-        if (is_new)
-            *file = debug_file(debug, path);
-        *last = (struct file_cache){path, (uint32_t)*file};
-    }
-    return last->file;
-}
-
-/* The end of a sequence must not hide what starts at its address. */
-static void add_row(struct unit *unit, struct line_row row, bool is_end)
-{
-    unit->marks_statements |= !row.is_statement && !is_end;
-    struct line_row *before = unit->n_rows > 0 ? &unit->rows[unit->n_rows - 1] : NULL;
-    if (before == NULL || before->address < row.address || (before->address == row.address && !is_end))
-        unit->rows[unit->n_rows++] = row;
-}
-
-void debug_read_lines(struct debug *debug, struct unit *unit)
-{
-    Dwarf_Lines *lines = NULL;
-    size_t n = 0;
-    struct file_cache last = {NULL, 0};
-    struct map seen = {0};
-    if (dwarf_getsrclines(&unit->die, &lines, &n) != 0 || n == 0)
-        return;
-    unit->rows = arena_array(&debug->arena, struct line_row, n);
-    for (size_t i = 0; i < n; i++) {
-        Dwarf_Line *line = dwarf_onesrcline(lines, i);
-        Dwarf_Addr address = 0;
-        int number = 0;
-        bool is_end = false;
-        if (line == NULL || dwarf_lineaddr(line, &address) != 0 || dwarf_lineno(line, &number) != 0)
-            continue;
-        dwarf_lineendsequence(line, &is_end);
-        struct line_row row = {.address = address + debug->bias, .line = is_end || number < 0 ? 0 : (uint32_t)number};
-        dwarf_linebeginstatement(line, &row.is_statement);
-        row.file = row_file(debug, line, &last, &seen);
-        add_row(unit, row, is_end);
-    }
-    map_release(&seen);
 }

@@ -73,11 +73,3 @@ size_t debug_row_from(const struct unit *unit, uint64_t address);
 uint32_t debug_scope_at(const struct unit *unit, uint64_t address);
 /* Readable name of a scope's routine; NULL when it has none. */
 const char *debug_scope_name(struct debug *debug, struct unit *unit, uint32_t scope);
-
-/* How the tables of one compilation unit are read; private to debug*.c. */
-
-/* Fills in rows, and the others scopes, pieces and noreturn. What cannot be read stays empty. */
-void debug_read_lines(struct debug *debug, struct unit *unit);
-void debug_read_scopes(struct debug *debug, struct unit *unit);
-/* The number of a path in debug->files, "/./" removed. */
-uint32_t debug_file(struct debug *debug, const char *path);

@@ -78,11 +78,6 @@ static bool is_noreturn_call(const struct builder *b, const struct insn *in)
     return b->noreturn->does_not_return(b->noreturn->context, name, in->target);
 }
 
-static bool ends_block(const struct insn *in)
-{
-    return in->flow == FLOW_BRANCH || !insn_falls_through(in);
-}
-
 static void add_jump(struct builder *b, uint32_t from, uint64_t target)
 {
     uint32_t to = graph_insn_at(b->graph, target);
@@ -92,18 +87,6 @@ static void add_jump(struct builder *b, uint32_t from, uint64_t target)
     }
     *vec_push(&b->edges) = (struct jump){from, to};
     b->is_leader[to] = 1;
-}
-
-static void add_table(struct builder *b, uint32_t from)
-{
-    jump_targets targets = {0};
-    if (b->n_tables++ < MAX_TABLES)
-        jump_table_read(b->image, b->graph, from, &targets);
-    if (targets.n == 0)
-        *vec_push(&b->unresolved) = from;
-    for (size_t i = 0; i < targets.n; i++)
-        add_jump(b, from, targets.at[i]);
-    vec_release(&targets);
 }
 
 /* Calls that do not return become ends first, because bounds of tables are searched backwards through the code. */
@@ -117,10 +100,18 @@ static void find_jumps(struct builder *b)
         struct insn *in = &list->at[i];
         if (in->flow == FLOW_JUMP || in->flow == FLOW_BRANCH)
             add_jump(b, i, in->target);
-        else if (in->flow == FLOW_INDIRECT_JUMP)
-            add_table(b, i);
+        else if (in->flow == FLOW_INDIRECT_JUMP) {
+            jump_targets targets = {0};
+            if (b->n_tables++ < MAX_TABLES)
+                jump_table_read(b->image, b->graph, i, &targets);
+            if (targets.n == 0)
+                *vec_push(&b->unresolved) = i;
+            for (size_t k = 0; k < targets.n; k++)
+                add_jump(b, i, targets.at[k]);
+            vec_release(&targets);
+        }
         bool is_gap = i + 1 < list->n && in->address + in->size != list->at[i + 1].address;
-        if (i + 1 < list->n && (ends_block(in) || is_gap))
+        if (i + 1 < list->n && (in->flow == FLOW_BRANCH || !insn_falls_through(in) || is_gap))
             b->is_leader[i + 1] = 1;
     }
 }
@@ -351,15 +342,6 @@ static uint32_t find_bound(const struct graph *graph, uint32_t before)
     return 0;
 }
 
-/* An entry of a table of known length may lead to an out-of-line part; the others end where they leave the routine. */
-static bool is_target(const struct image *image, const struct graph *graph, uint64_t target, bool is_bounded)
-{
-    if (graph_insn_at(graph, target) != CFG_NONE)
-        return true;
-    const struct image_section *section = image_section_at(image, target);
-    return is_bounded && section != NULL && section->is_code;
-}
-
 static bool read_entry(const struct image *image, const struct table *table, uint32_t n, uint64_t *target)
 {
     const uint8_t *bytes = image_bytes(image, table->address + (uint64_t)n * table->width, table->width);
@@ -383,7 +365,13 @@ void jump_table_read(const struct image *image, const struct graph *graph, uint3
     uint32_t n = bound > 0 ? bound : MAX_UNBOUNDED;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t target;
-        if (!read_entry(image, &table, i, &target) || !is_target(image, graph, target, bound > 0))
+        if (!read_entry(image, &table, i, &target))
+            return;
+        /* An entry of a table of known length may lead to an out-of-line part; the others end where they leave the
+         * routine. */
+        const struct image_section *section = image_section_at(image, target);
+        bool is_code = bound > 0 && section != NULL && section->is_code;
+        if (!is_code && graph_insn_at(graph, target) == CFG_NONE)
             return;
         *vec_push(targets) = target;
     }

@@ -38,19 +38,6 @@ static void add_section(struct image *image, Elf_Scn *scn, const GElf_Shdr *head
     };
 }
 
-/* Overlapping sections (damaged files) are cut, so that an address lies in one at most. */
-static void sort_sections(struct image *image)
-{
-    if (image->sections.n == 0)
-        return;
-    qsort(image->sections.at, image->sections.n, sizeof *image->sections.at, section_order);
-    size_t kept = 1;
-    for (size_t i = 1; i < image->sections.n; i++)
-        if (image->sections.at[i].lo >= image->sections.at[kept - 1].hi)
-            image->sections.at[kept++] = image->sections.at[i];
-    image->sections.n = kept;
-}
-
 static void read_sections(struct image *image)
 {
     size_t names = 0;
@@ -61,7 +48,15 @@ static void read_sections(struct image *image)
         if (gelf_getshdr(scn, &header) != NULL)
             add_section(image, scn, &header, names);
     }
-    sort_sections(image);
+    /* Overlapping sections (damaged files) are cut, so that an address lies in one at most. */
+    if (image->sections.n == 0)
+        return;
+    qsort(image->sections.at, image->sections.n, sizeof *image->sections.at, section_order);
+    size_t kept = 1;
+    for (size_t i = 1; i < image->sections.n; i++)
+        if (image->sections.at[i].lo >= image->sections.at[kept - 1].hi)
+            image->sections.at[kept++] = image->sections.at[i];
+    image->sections.n = kept;
 }
 
 /* The dynamic relocations say which symbol each slot of the global offset table will hold. */
@@ -96,23 +91,6 @@ static void read_slots(struct image *image)
     }
 }
 
-static bool has_build_id(struct image *image, const uint8_t *build_id, size_t build_id_bytes)
-{
-    const void *bits = NULL;
-    ssize_t n = dwelf_elf_gnu_build_id(image->elf, &bits);
-    return n >= 0 && (size_t)n == build_id_bytes && memcmp(bits, build_id, build_id_bytes) == 0;
-}
-
-static bool is_linked_elf(struct image *image)
-{
-    GElf_Ehdr header;
-    if (image->elf == NULL || gelf_getehdr(image->elf, &header) == NULL ||
-        (header.e_type != ET_EXEC && header.e_type != ET_DYN))
-        return false;
-    image->machine = header.e_machine;
-    return true;
-}
-
 static bool is_plain_or_missing(const char *path)
 {
     struct stat status;
@@ -142,6 +120,7 @@ static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dw
     return dwfl_standard_find_debuginfo(module, user, name, base, path, link, checksum, found);
 }
 
+/* True when it is a program or a shared library. */
 static bool begin(struct image *image, const char *path)
 {
     static const Dwfl_Callbacks callbacks = {
@@ -161,7 +140,11 @@ static bool begin(struct image *image, const char *path)
         return false;
     GElf_Addr bias = 0;
     image->elf = dwfl_module_getelf(image->dwfl_module, &bias);
-    return is_linked_elf(image);
+    GElf_Ehdr header;
+    if (image->elf == NULL || gelf_getehdr(image->elf, &header) == NULL)
+        return false;
+    image->machine = header.e_machine;
+    return header.e_type == ET_EXEC || header.e_type == ET_DYN;
 }
 
 enum image_status image_open(struct image *image, const char *path, const uint8_t *build_id, size_t build_id_bytes)
@@ -171,7 +154,10 @@ enum image_status image_open(struct image *image, const char *path, const uint8_
         image_close(image);
         return IMAGE_MISSING;
     }
-    if (build_id != NULL && build_id_bytes > 0 && !has_build_id(image, build_id, build_id_bytes)) {
+    const void *found = NULL;
+    ssize_t n_found = dwelf_elf_gnu_build_id(image->elf, &found);
+    if (build_id != NULL && build_id_bytes > 0 &&
+        (n_found < 0 || (size_t)n_found != build_id_bytes || memcmp(found, build_id, build_id_bytes) != 0)) {
         image_close(image);
         return IMAGE_CHANGED;
     }

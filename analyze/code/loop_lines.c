@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From the instructions of a natural loop to the lines a programmer calls the loop. Every instruction is seen from the
- * loop's home (loop_home.c): by its own line, or by the line of the call it was inlined through. Instructions that come
+ * loop's home (below): by its own line, or by the line of the call it was inlined through. Instructions that come
  * from elsewhere were moved there by the compiler, and are not asked.
  *
  * A line belongs to the loop when a statement begins on it inside, when it calls or branches, or when many instructions
  * have it; constants set again and arguments loaded ahead carry lines from before and behind the loop, but none of
- * these. (Some debug information, as gfortran's, marks no statements: then see counts_unmarked.) The line
+ * these. (Some debug information, as gfortran's, marks no statements: then see drop_strays.) The line
  * of the closing jump is that of `for` or `while`, and belongs in any case. The range goes from the
  * first line to the last, but for a few instructions far away.
  */
@@ -101,16 +101,6 @@ static void sum_lines(struct line_search *search)
     search->lines.n = kept;
 }
 
-static void mark_firm(struct line_search *search, uint32_t line)
-{
-    struct line_use key = {.line = line};
-    struct line_use *use = NULL;
-    if (search->lines.n > 0)
-        use = bsearch(&key, search->lines.at, search->lines.n, sizeof key, line_order);
-    if (use != NULL)
-        use->is_firm = true;
-}
-
 /* Statements that begin in the loop, though perhaps at an instruction that another line has by now. */
 static void mark_statements(struct line_search *search, uint32_t loop)
 {
@@ -125,16 +115,13 @@ static void mark_statements(struct line_search *search, uint32_t loop)
             if (!row->is_statement || row->file != search->file)
                 continue;
             search->n_statements++;
-            mark_firm(search, row->line);
+            struct line_use key = {.line = row->line}, *use = NULL;
+            if (search->lines.n > 0)
+                use = bsearch(&key, search->lines.at, search->lines.n, sizeof key, line_order);
+            if (use != NULL)
+                use->is_firm = true;
         }
     }
-}
-
-/* Where statements are not marked: all lines below the closing one, and those above it when they are many. */
-static bool counts_unmarked(const struct line_search *search, const struct line_use *use, size_t n_above)
-{
-    return search->n_statements == 0 &&
-           (use->line > search->head_line || n_above * 100 >= search->n_insns * FIRM_PERCENT);
 }
 
 /* Drops the lines that do not belong to the loop, the closing one excepted. Where a routine begins, no loop does. */
@@ -148,7 +135,10 @@ static void drop_strays(struct line_search *search)
         const struct line_use *use = &search->lines.at[i];
         if (use->line != search->head_line && use->line == routine_line)
             continue;
-        if (use->is_firm || use->line == search->head_line || counts_unmarked(search, use, n_above) ||
+        /* Where statements are not marked: all lines below the closing one, and those above it when they are many. */
+        bool is_unmarked = search->n_statements == 0 &&
+                           (use->line > search->head_line || n_above * 100 >= search->n_insns * FIRM_PERCENT);
+        if (use->is_firm || use->line == search->head_line || is_unmarked ||
             use->n_insns * 100 >= search->n_insns * FIRM_PERCENT)
             search->lines.at[kept++] = *use;
     }
@@ -358,12 +348,6 @@ static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t sco
     return !loop_has_address(c, loop, s->entry);
 }
 
-static bool is_system_scope(const struct loop_context *c, uint32_t scope)
-{
-    uint32_t file = c->unit->scopes.at[scope].file;
-    return file != INTERN_NONE && source_is_system(intern_get(&c->debug->files, file));
-}
-
 uint32_t loop_find_home(const struct loop_context *c, uint32_t loop)
 {
     struct home_search search = {.c = c, .scope = SCOPE_NONE};
@@ -371,8 +355,12 @@ uint32_t loop_find_home(const struct loop_context *c, uint32_t loop)
     if (search.scope == SCOPE_NONE)
         loop_each_insn(c, loop, meet, &search);
     uint32_t home = search.scope;
-    while (home != SCOPE_NONE && c->unit->scopes.at[home].parent != SCOPE_NONE &&
-           (!holds_loop(c, loop, home) || is_system_scope(c, home)))
-        home = c->unit->scopes.at[home].parent;
+    for (; home != SCOPE_NONE && c->unit->scopes.at[home].parent != SCOPE_NONE;
+         home = c->unit->scopes.at[home].parent) {
+        uint32_t file = c->unit->scopes.at[home].file;
+        bool is_system = file != INTERN_NONE && source_is_system(intern_get(&c->debug->files, file));
+        if (!is_system && holds_loop(c, loop, home))
+            break;
+    }
     return home;
 }

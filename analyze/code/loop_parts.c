@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Walks over the instructions of a loop. */
 #include "analyze/code/loop_parts.h"
+#include "wrap/base/keys.h"
 #include <string.h>
 
 bool scope_is_within(const struct unit *unit, uint32_t inner, uint32_t outer)
@@ -192,24 +193,12 @@ struct line_owners {
 
 static uint64_t line_key(const struct insn_source *source)
 {
-    return (uint64_t)source->file << 32 | source->line;
+    return key_pair(source->file, source->line);
 }
 
 static bool is_in_copy(const struct unit *unit, const struct insn_source *source)
 {
     return source->line != 0 && source->scope != SCOPE_NONE && unit->scopes.at[source->scope].parent != SCOPE_NONE;
-}
-
-static void owners_note(struct line_owners *owners, const struct unit *unit, const struct insn_source *source)
-{
-    bool is_new;
-    if (!is_in_copy(unit, source))
-        return;
-    uint64_t *number = map_put(&owners->at, line_key(source), &is_new);
-    if (is_new) {
-        *vec_push(&owners->owners) = (struct line_owner){.scope = source->scope};
-        *number = owners->owners.n;
-    }
 }
 
 /* True when `copy` was inlined into `scope`, and not by a call on this line. */
@@ -238,8 +227,14 @@ static struct line_owner *owner_of(const struct line_owners *owners, const struc
 static void give_lines_to_copies(const struct unit *unit, struct insn_source *sources, size_t n)
 {
     struct line_owners owners = {0};
-    for (size_t i = 0; i < n; i++)
-        owners_note(&owners, unit, &sources[i]);
+    for (size_t i = 0; i < n; i++) {
+        bool is_new = false;
+        uint64_t *number = is_in_copy(unit, &sources[i]) ? map_put(&owners.at, line_key(&sources[i]), &is_new) : NULL;
+        if (!is_new)
+            continue;
+        *vec_push(&owners.owners) = (struct line_owner){.scope = sources[i].scope};
+        *number = owners.owners.n;
+    }
     for (size_t i = 0; i < n && owners.owners.n; i++) {
         struct line_owner *owner = owner_of(&owners, &sources[i]);
         if (owner != NULL)

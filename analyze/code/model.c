@@ -56,14 +56,6 @@ static bool is_cold_of(const char *cold, const char *name)
            strncmp(cold, name, strlen(name)) == 0;
 }
 
-static bool is_part(struct module *module, uint32_t part, uint32_t owner)
-{
-    const struct routine *p = &module->routines.at[part], *o = &module->routines.at[owner];
-    if (p->name != NULL && !p->is_cold && o->name != NULL)
-        return false;
-    return is_cold_of(p->name, o->name) || jumps_into(module, part, owner) == owner;
-}
-
 /* The routine itself and the parts that it jumps to; returns their number. */
 static size_t find_parts(struct module *module, const struct graph *graph, uint32_t *parts)
 {
@@ -76,7 +68,10 @@ static size_t find_parts(struct module *module, const struct graph *graph, uint3
         if (is_known)
             continue;
         n_tests++;
-        if (is_part(module, part, parts[0]))
+        const struct routine *p = &module->routines.at[part], *owner = &module->routines.at[parts[0]];
+        if (p->name != NULL && !p->is_cold && owner->name != NULL)
+            continue;
+        if (is_cold_of(p->name, owner->name) || jumps_into(module, part, parts[0]) == parts[0])
             parts[n++] = part;
     }
     return n;

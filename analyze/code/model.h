@@ -42,7 +42,7 @@ struct module {
     struct model **models;       /* by routine; NULL = not analysed yet */
     struct intern sources;       /* places of the source: see places.c */
     VEC(uint32_t) source_places; /* by number in sources: the place met first */
-    struct map calls;            /* by address of the call: its place (call_place.c) */
+    struct map calls;            /* by address of the call: its place (code_place_of_call) */
 };
 
 struct code {

@@ -58,28 +58,13 @@ static const char *cut_demangled(struct arena *arena, const char *text)
     return arena_printf(arena, "%.*s", (int)(end - start), text + start);
 }
 
-/* Copies that GCC and Clang make of a routine keep its name before a dot. */
-static const char *without_suffix(struct arena *arena, const char *linked)
-{
-    const char *dot = strchr(linked + 1, '.');
-    size_t n = dot != NULL ? (size_t)(dot - linked) : strlen(linked);
-    return arena_printf(arena, "%.*s", (int)n, linked);
-}
-
-/* gfortran: __module_MOD_procedure. */
-static const char *fortran_name(struct arena *arena, const char *linked)
-{
-    const char *mod = strncmp(linked, "__", 2) == 0 ? strstr(linked, "_MOD_") : NULL;
-    if (mod == NULL)
-        return NULL;
-    return arena_printf(arena, "%.*s::%s", (int)(mod - linked - 2), linked + 2, mod + 5);
-}
-
 const char *name_readable(struct arena *arena, const char *linked)
 {
     if (linked == NULL || linked[0] == 0)
         return NULL;
-    const char *plain = without_suffix(arena, linked);
+    /* Copies that GCC and Clang make of a routine keep its name before a dot. */
+    size_t n = strcspn(linked + 1, ".") + 1;
+    const char *plain = arena_printf(arena, "%.*s", (int)n, linked);
     if (strncmp(plain, "_Z", 2) == 0 && strlen(plain) < MAX_MANGLED) {
         int status = 0;
         char *text = __cxa_demangle(plain, NULL, NULL, &status);
@@ -87,8 +72,9 @@ const char *name_readable(struct arena *arena, const char *linked)
         free(text);
         return name;
     }
-    const char *fortran = fortran_name(arena, plain);
-    return fortran != NULL ? fortran : plain;
+    /* gfortran: __module_MOD_procedure. */
+    const char *mod = strncmp(plain, "__", 2) == 0 ? strstr(plain, "_MOD_") : NULL;
+    return mod != NULL ? arena_printf(arena, "%.*s::%s", (int)(mod - plain - 2), plain + 2, mod + 5) : plain;
 }
 
 static int compare_text(const void *a, const void *b)
@@ -295,14 +281,6 @@ static const char *const runtime_names[] = {
     "libwhywait*",
 };
 
-static bool name_matches(const char *pattern, const char *name, size_t n_name)
-{
-    size_t n = strlen(pattern);
-    if (pattern[n - 1] == '*')
-        return n_name >= n - 1 && memcmp(pattern, name, n - 1) == 0;
-    return n_name == n && memcmp(pattern, name, n) == 0;
-}
-
 /* "libm-2.36.so" and "libm.so.6" are both libm, but "libopen-pal.so" keeps its hyphen. */
 static size_t stem_length(const char *name)
 {
@@ -323,8 +301,12 @@ bool runtime_is_library(const char *path)
     if (strstr(name, ".so") == NULL)
         return false;
     size_t n_name = stem_length(name);
-    for (size_t i = 0; i < sizeof runtime_names / sizeof *runtime_names; i++)
-        if (name_matches(runtime_names[i], name, n_name))
+    for (size_t i = 0; i < sizeof runtime_names / sizeof *runtime_names; i++) {
+        size_t n = strlen(runtime_names[i]);
+        bool is_prefix = runtime_names[i][n - 1] == '*';
+        n -= is_prefix;
+        if ((is_prefix ? n_name >= n : n_name == n) && memcmp(runtime_names[i], name, n) == 0)
             return true;
+    }
     return false;
 }

@@ -58,12 +58,12 @@ static bool same_source(const struct kin *kin, const struct loop_source *s)
     return s->file != INTERN_NONE && kin->file == s->file && kin->origin == s->origin;
 }
 
-static void widen(struct code_place *place, const struct loop_source *s)
+static void widen(struct code_place *place, uint32_t first, uint32_t last)
 {
-    if (s->line_first < place->line_first)
-        place->line_first = s->line_first;
-    if (s->line_last > place->line_last)
-        place->line_last = s->line_last;
+    if (first < place->line_first)
+        place->line_first = first;
+    if (last > place->line_last)
+        place->line_last = last;
 }
 
 /* An inner loop of `outer` (or itself, or any depth below) that closes on the same line. */
@@ -153,14 +153,8 @@ static uint32_t choose(struct maker *m, uint32_t loop, uint32_t parent, bool may
     if (inner == CODE_NONE && may_wait)
         return CODE_NONE;
     struct code_place *place = place_at(m, inner != CODE_NONE ? inner : beside);
-    widen(place, s);
+    widen(place, s->line_first, s->line_last);
     return place->id;
-}
-
-static uint32_t parent_place(const struct maker *m, uint32_t loop)
-{
-    uint32_t outer = m->c->loops->at[loop].parent;
-    return outer != CFG_NONE ? m->place_of[outer] : m->routine_place;
 }
 
 struct turn {
@@ -190,7 +184,8 @@ static void place_loops(struct maker *m, struct arena *scratch)
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < n; i++) {
             uint32_t loop = turns[i].loop;
-            uint32_t parent = parent_place(m, loop);
+            uint32_t outer = m->c->loops->at[loop].parent;
+            uint32_t parent = outer != CFG_NONE ? m->place_of[outer] : m->routine_place;
             if (m->place_of[loop] == CODE_NONE && parent != CODE_NONE)
                 m->place_of[loop] = choose(m, loop, parent, pass == 0);
         }
@@ -251,17 +246,6 @@ static const char *without_arguments(struct arena *arena, const char *name)
     return text;
 }
 
-static void join(struct code *code, struct code_place *first, const struct code_place *copy)
-{
-    if (copy->line_first < first->line_first)
-        first->line_first = copy->line_first;
-    if (copy->line_last > first->line_last)
-        first->line_last = copy->line_last;
-    if (first->routine != NULL && copy->routine != NULL && strcmp(first->routine, copy->routine) != 0 &&
-        strchr(first->routine, '<') != NULL)
-        first->routine = without_arguments(&code->arena, first->routine);
-}
-
 void place_settle(struct code *code, struct module *module, struct code_place *place, struct source_key key)
 {
     if (place->parent != CODE_NONE) {
@@ -276,7 +260,11 @@ void place_settle(struct code *code, struct module *module, struct code_place *p
         return;
     }
     place->source = module->source_places.at[number];
-    join(code, code->places.at[place->source], place);
+    struct code_place *first = code->places.at[place->source];
+    widen(first, place->line_first, place->line_last);
+    if (first->routine != NULL && place->routine != NULL && strcmp(first->routine, place->routine) != 0 &&
+        strchr(first->routine, '<') != NULL)
+        first->routine = without_arguments(&code->arena, first->routine);
 }
 
 static void settle_all(struct maker *m, uint32_t routine_scope)
@@ -294,15 +282,6 @@ static void settle_all(struct maker *m, uint32_t routine_scope)
     }
 }
 
-/* The routine itself, not what was inlined at its entry. */
-static uint32_t find_routine_scope(const struct maker *m, uint64_t entry)
-{
-    uint32_t scope = m->unit != NULL ? debug_scope_at(m->unit, entry) : SCOPE_NONE;
-    while (scope != SCOPE_NONE && m->unit->scopes.at[scope].parent != SCOPE_NONE)
-        scope = m->unit->scopes.at[scope].parent;
-    return scope;
-}
-
 uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, struct unit *unit,
                       const struct loop_context *context, struct arena *scratch, uint32_t *routine_place)
 {
@@ -311,7 +290,10 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
     m.module_id = module;
     if (context->sources == NULL)
         m.unit = NULL;
-    uint32_t scope = find_routine_scope(&m, owner->routines.at[routine].lo);
+    /* The routine itself, not what was inlined at its entry. */
+    uint32_t scope = m.unit != NULL ? debug_scope_at(m.unit, owner->routines.at[routine].lo) : SCOPE_NONE;
+    while (scope != SCOPE_NONE && m.unit->scopes.at[scope].parent != SCOPE_NONE)
+        scope = m.unit->scopes.at[scope].parent;
     make_routine(&m, routine, scope);
     m.sources = arena_array(scratch, struct loop_source, context->loops->n + 1);
     m.place_of = arena_array(scratch, uint32_t, context->loops->n + 1);
@@ -331,7 +313,7 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
 /*
  * The place of a call. std::sort is partly inlined into its caller, and partly not; which loops are where is the
  * compiler's affair. Those that are inlined have the line of the call in the first routine outside system headers
- * (loop_home.c). Those that are called get the same place from the address of the call.
+ * (loop_find_home). Those that are called get the same place from the address of the call.
  */
 
 /* Where the call stands in the source of the innermost routine that is not of a system header. */

@@ -76,12 +76,6 @@ static void add_unwind_entries(const struct image *image, candidates *list)
     vec_release(&entries);
 }
 
-static bool has_cold_name(const char *name)
-{
-    const char *cold = name != NULL ? strstr(name, ".cold") : NULL;
-    return cold != NULL && (cold[5] == 0 || cold[5] == '.');
-}
-
 /* Makes one routine of the candidates that share an entry point; the first bounds it, the first symbol names it. */
 static struct routine merge(const struct candidate *at, size_t n)
 {
@@ -92,18 +86,9 @@ static struct routine merge(const struct candidate *at, size_t n)
         if (routine.hi == routine.lo)
             routine.hi = at[i].hi;
     }
-    routine.is_cold = has_cold_name(routine.name);
+    const char *cold = routine.name != NULL ? strstr(routine.name, ".cold") : NULL;
+    routine.is_cold = cold != NULL && (cold[5] == 0 || cold[5] == '.');
     return routine;
-}
-
-static void clip(const struct image *image, struct routine *routine, const struct routine *next)
-{
-    const struct image_section *section = image_section_at(image, routine->lo);
-    uint64_t limit = section->hi;
-    if (next != NULL && next->lo < limit)
-        limit = next->lo;
-    if (routine->hi == routine->lo || routine->hi > limit)
-        routine->hi = limit;
 }
 
 struct routines routines_read(const struct image *image, struct arena *arena)
@@ -123,8 +108,14 @@ struct routines routines_read(const struct image *image, struct arena *arena)
         if (!is_inner)
             routines.at[routines.n++] = routine;
     }
-    for (uint32_t i = 0; i < routines.n; i++)
-        clip(image, &routines.at[i], i + 1 < routines.n ? &routines.at[i + 1] : NULL);
+    for (uint32_t i = 0; i < routines.n; i++) {
+        struct routine *routine = &routines.at[i];
+        uint64_t limit = image_section_at(image, routine->lo)->hi;
+        if (i + 1 < routines.n && routines.at[i + 1].lo < limit)
+            limit = routines.at[i + 1].lo;
+        if (routine->hi == routine->lo || routine->hi > limit)
+            routine->hi = limit;
+    }
     vec_release(&list);
     return routines;
 }
