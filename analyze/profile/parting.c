@@ -627,11 +627,15 @@ static void cause_part(const struct measures *measures, struct executions *execu
     arena_release(&search.arena);
 }
 
+/* How large a cause is, is measured beside what the program causes: the machine may cause much more. */
 void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions)
 {
+    double waiting_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        waiting_ns += analysis->causes[i].waiting_ns;
     for (uint32_t i = 0; i < analysis->n_causes && analysis->code && analysis->trace->n_points; i++) {
         struct cause *cause = &analysis->causes[i];
-        if (cause->share >= WORTH_ASKING && analysis->steps[cause->step].place != CODE_NONE)
+        if (cause->waiting_ns >= WORTH_ASKING * waiting_ns && analysis->steps[cause->step].place != CODE_NONE)
             cause_part(measures, executions, analysis, cause);
     }
 }

@@ -19,7 +19,8 @@
  * Where the work for each entry is the same, the cause is entered more often. Then the loop around it is asked, its
  * routine, and the caller that calls it more often; only the work of the cause itself counts there.
  *
- * Cost: two solutions for each cause with 1 % of the waiting or more, and for a branch one search of the routine.
+ * Cost: two solutions for each cause with 1 % or more of the waiting that is not the machine's, and for a branch one
+ * search of the routine.
  */
 #pragma once
 #include "analyze/blame/measure.h"
