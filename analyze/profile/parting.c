@@ -1,42 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/parting.h"
-#include "analyze/profile/callgraph.h"
+#include "analyze/profile/flows.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LATE, OTHERS, N_SIDES };
-enum { BLOCK_ROOT, BLOCK_EXIT };
 /* Bounds on what one cause may cost, and on what is told of it. */
-enum { ROUTINES_MOST = 1000, BRANCHES_MOST = 400, STEPS_MOST = 16, TOLD_MOST = 12 };
+enum { CALLERS_MOST = 1000, BRANCHES_MOST = 400, STEPS_MOST = 16, TOLD_MOST = 12 };
 /* Below that a cause or a difference is not looked at; what is worth less is not told; the parting is worth this. */
 static const double WORTH_ASKING = 0.01, WORTH_TELLING = 0.05, WORTH_HALF = 0.5, WORTH_NAMING = 0.2;
 
-/* A counted function on both sides. */
-struct routine {
-    const struct counts_function *function;
-    uint32_t module;
-    double *edges[N_SIDES], *blocks[N_SIDES], calls[N_SIDES];
-    struct direct_call { /* of counted routines; NULL = not asked yet */
-        uint32_t block, callee;
-    } * at;
-    uint32_t n_calls;
-    double *length;       /* by block: instructions that count; NULL = not asked yet */
-    double each[N_SIDES]; /* work of one call, with what it calls */
-};
-
 struct parting_search {
-    struct arena arena; /* of one cause */
+    struct flows flows;
     struct analysis *analysis;
-    struct executions *executions;
-    const struct cause *cause;
-    int side; /* being read */
-    VEC(struct routine) routines;
-    struct map by_function; /* address of the table -> routine + 1 */
-    struct map by_entry;    /* module << 48 ^ entry -> routine + 1 */
-    VEC(uint32_t) reached;  /* routines whose lengths are known */
-    bool has_focus;         /* only what is left of the lengths counts; what is reached from now on does not */
-    double n_of[N_SIDES];   /* processes on each side */
 };
 
 /* A loop of a routine, or all of it. */
@@ -53,194 +29,12 @@ struct decision {
 };
 typedef VEC(struct decision) decisions;
 
-static uint64_t entry_key(uint32_t module, uint64_t address)
-{
-    return (uint64_t)module << 48 ^ address;
-}
-
-static void read_flow(void *context, uint32_t module, const struct counts_function *function, const int64_t *edges,
-                      int64_t calls)
-{
-    struct parting_search *search = context;
-    bool is_new;
-    uint64_t *slot = map_put(&search->by_function, (uint64_t)(uintptr_t)function, &is_new);
-    size_t n_edges = function->cfg.edges.n;
-    if (is_new) {
-        struct routine routine = {.function = function, .module = module};
-        for (int side = 0; side < N_SIDES; side++) {
-            routine.edges[side] = arena_array(&search->arena, double, n_edges);
-            routine.blocks[side] = arena_array(&search->arena, double, function->n_blocks);
-        }
-        *vec_push(&search->routines) = routine;
-        *slot = search->routines.n;
-        *map_put(&search->by_entry, entry_key(module, function->address), NULL) = search->routines.n;
-    }
-    struct routine *routine = &search->routines.at[*slot - 1];
-    double n = search->n_of[search->side];
-    routine->calls[search->side] = routine->blocks[search->side][BLOCK_ROOT] = (double)calls / n;
-    for (size_t e = 0; e < n_edges; e++) {
-        routine->edges[search->side][e] = (double)edges[e] / n;
-        routine->blocks[search->side][function->cfg.edges.at[e].to] += (double)edges[e] / n;
-    }
-}
-
-/* Over the run, as executions are compared. */
-static void add_ranks(struct parting_search *search, const struct measures *measures, struct sparse *sides)
-{
-    struct arena scratch = {0};
-    const struct cause *cause = search->cause;
-    uint32_t n_ranks = search->analysis->trace->n_ranks;
-    signed char *side_of = arena_alloc(&scratch, n_ranks + 1);
-    memset(side_of, N_SIDES, n_ranks + 1);
-    for (uint32_t i = 0; i < cause->n_ranks; i++)
-        side_of[cause->ranks[i].rank] = i < cause->n_late ? LATE : OTHERS;
-    for (uint32_t i = 0; i < cause->n_others; i++)
-        side_of[cause->others[i].rank] = OTHERS;
-    search->n_of[LATE] = cause->n_late;
-    search->n_of[OTHERS] = cause->n_ranks - cause->n_late + cause->n_others;
-    for (size_t i = 0; i < measures->bins.n; i++) {
-        const struct term *term = &measures->bins.at[i];
-        uint32_t rank = key_rank(term->key);
-        if (rank < n_ranks && side_of[rank] < N_SIDES)
-            sparse_add(&sides[(int)side_of[rank]], key_atom(term->key), term->ns);
-    }
-    arena_release(&scratch);
-}
-
-/* Where everybody is late at times: whoever is, over the classes that the cause has a part in. */
-static void add_classes(struct parting_search *search, const struct measures *measures, struct sparse *sides)
-{
-    search->n_of[LATE] = search->n_of[OTHERS] = 1;
-    for (uint32_t i = 0; i < search->cause->n_sites; i++) {
-        const struct cause_site *site = &search->cause->sites[i];
-        for (uint32_t k = 0; k < site->n_classes; k++) {
-            const struct sparse *counts =
-                &measures->classes->sites.at[measures->site_order[site->site]].classes.at[site->classes[k] - 1].counts;
-            for (size_t t = 0; t < counts->n; t++)
-                sparse_add(&sides[counts->at[t].key & KEY_WAITING ? OTHERS : LATE], key_atom(counts->at[t].key),
-                           counts->at[t].ns);
-        }
-    }
-}
-
-static void read_sides(struct parting_search *search, const struct measures *measures)
-{
-    struct sparse sides[N_SIDES] = {0};
-    bool has_others = search->cause->n_others || search->cause->n_late < search->cause->n_ranks;
-    (has_others ? add_ranks : add_classes)(search, measures, sides);
-    for (search->side = 0; search->side < N_SIDES; search->side++) {
-        sparse_pack(&sides[search->side]);
-        executions_each_flow(search->executions, sides[search->side].at, sides[search->side].n, read_flow, search);
-        sparse_release(&sides[search->side]);
-    }
-}
-
-static void find_calls(struct parting_search *search, struct routine *routine)
-{
-    const struct counts_function *function = routine->function;
-    if (routine->at)
-        return;
-    routine->at = arena_array(&search->arena, struct direct_call, function->n_addresses + 1);
-    for (uint32_t i = 0; i < function->n_addresses; i++) {
-        struct code_callee callee;
-        if (function->addresses[i].what == POINTS_CODE ||
-            !code_callee_at(search->analysis->code, routine->module, function->addresses[i].address, &callee))
-            continue;
-        const uint64_t *known =
-            callee.address ? map_get(&search->by_entry, entry_key(routine->module, callee.address)) : NULL;
-        if (known && *known)
-            routine->at[routine->n_calls++] = (struct direct_call){function->addresses[i].block, (uint32_t)*known - 1};
-    }
-}
-
-static void routine_open(struct parting_search *search, uint32_t number)
-{
-    struct routine *routine = &search->routines.at[number];
-    if (routine->length)
-        return;
-    *vec_push(&search->reached) = number;
-    find_calls(search, routine);
-    routine->length = arena_array(&search->arena, double, routine->function->n_blocks);
-    for (uint32_t b = 0; b < routine->function->n_blocks && !search->has_focus; b++)
-        routine->length[b] = executions_block_length(search->executions, routine->module, routine->function, b);
-}
-
-static void open_below(struct parting_search *search, uint32_t routine)
-{
-    routine_open(search, routine);
-    for (size_t i = 0; i < search->reached.n && search->reached.n < ROUTINES_MOST; i++) {
-        uint32_t at = search->reached.at[i];
-        for (uint32_t k = 0; k < search->routines.at[at].n_calls; k++)
-            routine_open(search, search->routines.at[at].at[k].callee);
-    }
-}
-
-/* What a call of each routine costs on one side, gprof's way: callees' work is shared out by calls. */
-static void find_each(struct parting_search *search, int side)
-{
-    struct arena scratch = {0};
-    uint32_t n = (uint32_t)search->reached.n, n_arcs = 0;
-    uint32_t *node = arena_array(&scratch, uint32_t, search->routines.n + 1);
-    for (uint32_t i = 0; i < search->routines.n; i++)
-        node[i] = CFG_NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        node[search->reached.at[i]] = i;
-        n_arcs += search->routines.at[search->reached.at[i]].n_calls;
-    }
-    struct callgraph graph = {.nodes = arena_array(&scratch, struct callgraph_node, n),
-                              .arcs = arena_array(&scratch, struct callgraph_arc, n_arcs),
-                              .n_nodes = n};
-    double *calls_in = arena_array(&scratch, double, n), *calls_of_itself = arena_array(&scratch, double, n);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct routine *routine = &search->routines.at[search->reached.at[i]];
-        for (uint32_t b = 0; b < routine->function->n_blocks; b++)
-            graph.nodes[i].self_ns += routine->blocks[side][b] * routine->length[b];
-        for (uint32_t k = 0; k < routine->n_calls; k++) {
-            uint32_t to = node[routine->at[k].callee];
-            double calls = routine->blocks[side][routine->at[k].block];
-            if (to == i)
-                calls_of_itself[i] += calls;
-            if (to == i || to == CFG_NONE)
-                continue;
-            graph.arcs[graph.n_arcs++] = (struct callgraph_arc){.from = i, .to = to, .calls = calls};
-            calls_in[to] += calls;
-        }
-    }
-    for (uint32_t i = 0; i < n; i++)
-        graph.nodes[i].unknown_callers =
-            fmax(search->routines.at[search->reached.at[i]].calls[side] - calls_in[i] - calls_of_itself[i], 0);
-    callgraph_solve(&graph);
-    for (uint32_t i = 0; i < n; i++) {
-        struct routine *routine = &search->routines.at[search->reached.at[i]];
-        double calls = routine->calls[side] - calls_of_itself[i];
-        routine->each[side] = calls > 0 ? graph.nodes[i].total_ns / calls : 0;
-    }
-    callgraph_release(&graph);
-    arena_release(&scratch);
-}
-
-static double callees_work(const struct parting_search *search, uint32_t number, uint32_t block, int side)
-{
-    const struct routine *routine = &search->routines.at[number];
-    double work = 0;
-    for (uint32_t k = 0; k < routine->n_calls; k++)
-        if (routine->at[k].block == block && routine->at[k].callee != number)
-            work += search->routines.at[routine->at[k].callee].each[side];
-    return work;
-}
-
-static double block_work(const struct parting_search *search, uint32_t number, uint32_t block, int side)
-{
-    const struct routine *routine = &search->routines.at[number];
-    return routine->blocks[side][block] * (routine->length[block] + callees_work(search, number, block, side));
-}
-
 static bool is_in(const struct counts_function *function, uint32_t loop, uint32_t block)
 {
     return loop == CFG_NONE || cfg_loop_contains(&function->loops, loop, block);
 }
 
-static double loop_entries(const struct routine *routine, uint32_t loop, int side)
+static double loop_entries(const struct flow_routine *routine, uint32_t loop, enum flow_side side)
 {
     const struct cfg *cfg = &routine->function->cfg;
     uint32_t head = routine->function->loops.at[loop].head;
@@ -251,32 +45,24 @@ static double loop_entries(const struct routine *routine, uint32_t loop, int sid
     return entries;
 }
 
-static double calls_of_itself(const struct routine *routine, uint32_t number, int side)
+static double region_work(const struct parting_search *search, const struct region *region, enum flow_side side)
 {
-    double calls = 0;
-    for (uint32_t k = 0; k < routine->n_calls; k++)
-        if (routine->at[k].callee == number)
-            calls += routine->blocks[side][routine->at[k].block];
-    return calls;
-}
-
-static double region_work(const struct parting_search *search, const struct region *region, int side)
-{
-    const struct counts_function *function = search->routines.at[region->routine].function;
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
     double work = 0;
-    for (uint32_t b = 0; b < function->n_blocks; b++)
-        if (b != BLOCK_EXIT && is_in(function, region->loop, b))
-            work += block_work(search, region->routine, b, side);
+    for (uint32_t b = 0; b < routine->function->n_blocks; b++)
+        if (b != BLOCK_EXIT && is_in(routine->function, region->loop, b))
+            work += routine->work[side][b];
     return work;
 }
 
 static struct region region_make(const struct parting_search *search, uint32_t number, uint32_t loop)
 {
     struct region region = {.routine = number, .loop = loop};
-    const struct routine *routine = &search->routines.at[number];
-    for (int side = 0; side < N_SIDES; side++) {
+    const struct flow_routine *routine = &search->flows.routines.at[number];
+    for (int i = 0; i < N_SIDES; i++) {
+        enum flow_side side = (enum flow_side)i;
         region.work[side] = region_work(search, &region, side);
-        region.entries[side] = loop == CFG_NONE ? routine->calls[side] - calls_of_itself(routine, number, side)
+        region.entries[side] = loop == CFG_NONE ? routine->calls[side] - flow_calls_of_itself(routine, number, side)
                                                 : loop_entries(routine, loop, side);
     }
     return region;
@@ -284,12 +70,12 @@ static struct region region_make(const struct parting_search *search, uint32_t n
 
 /* Lines. */
 
-static void name_loop(const struct parting_search *search, const struct routine *routine, uint32_t loop,
+static void name_loop(const struct parting_search *search, const struct flow_routine *routine, uint32_t loop,
                       struct parting *fact)
 {
     const struct counts_function *function = routine->function;
     uint32_t place =
-        executions_block_place(search->executions, routine->module, function, function->loops.at[loop].head);
+        executions_block_place(search->flows.executions, routine->module, function, function->loops.at[loop].head);
     const struct code_place *at = place == CODE_NONE ? NULL : code_place(search->analysis->code, place);
     if (!at || !at->is_loop)
         return;
@@ -315,7 +101,7 @@ static void name_branch(const struct counts_function *function, uint32_t from, u
 
 static void decide_trips(const struct parting_search *search, const struct region *region, decisions *found)
 {
-    const struct routine *routine = &search->routines.at[region->routine];
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
     const struct cfg_loops *loops = &routine->function->loops;
     for (uint32_t l = 0; l < loops->n; l++) {
         uint32_t head = loops->at[l].head;
@@ -326,7 +112,7 @@ static void decide_trips(const struct parting_search *search, const struct regio
         if (!(entries[LATE] > 0) || !(entries[OTHERS] > 0))
             continue;
         for (uint32_t i = 0; i < loops->at[l].n_blocks; i++)
-            work += block_work(search, region->routine, loops->at[l].blocks[i], LATE);
+            work += routine->work[LATE][loops->at[l].blocks[i]];
         double heads = routine->blocks[LATE][head], trips = heads / entries[LATE];
         double trips_others = routine->blocks[OTHERS][head] / entries[OTHERS];
         struct decision decision = {.fact = {.kind = PARTING_TRIPS, .late = trips, .others = trips_others},
@@ -335,7 +121,7 @@ static void decide_trips(const struct parting_search *search, const struct regio
                                     .depth = loops->at[l].depth - 1,
                                     .position = loops->order.position[head],
                                     .callee = CFG_NONE};
-        decision.fact.is_itself = l == region->loop && !search->has_focus;
+        decision.fact.is_itself = l == region->loop && !search->flows.has_focus;
         name_loop(search, routine, l, &decision.fact);
         *vec_push(found) = decision;
     }
@@ -344,7 +130,7 @@ static void decide_trips(const struct parting_search *search, const struct regio
 /* The work of the late side in what cannot be reached but over this edge. */
 static double work_behind(const struct parting_search *search, const struct region *region, uint32_t edge)
 {
-    const struct routine *routine = &search->routines.at[region->routine];
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
     const struct cfg *cfg = &routine->function->cfg;
     struct arena scratch = {0};
     bool *is_reached = arena_array(&scratch, bool, cfg->n_blocks);
@@ -363,7 +149,7 @@ static double work_behind(const struct parting_search *search, const struct regi
     double work = 0;
     for (uint32_t b = 0; b < cfg->n_blocks; b++)
         if (!is_reached[b] && b != BLOCK_EXIT && is_in(routine->function, region->loop, b))
-            work += block_work(search, region->routine, b, LATE);
+            work += routine->work[LATE][b];
     arena_release(&scratch);
     return work;
 }
@@ -381,7 +167,7 @@ static bool is_branch(const struct counts_function *function, const struct regio
 
 static void decide_branches(const struct parting_search *search, const struct region *region, decisions *found)
 {
-    const struct routine *routine = &search->routines.at[region->routine];
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
     const struct counts_function *function = routine->function;
     uint32_t n_asked = 0;
     for (uint32_t e = 0; e < function->cfg.edges.n && n_asked < BRANCHES_MOST; e++) {
@@ -407,12 +193,13 @@ static void decide_branches(const struct parting_search *search, const struct re
 
 static void decide_calls(const struct parting_search *search, const struct region *region, decisions *found)
 {
-    const struct routine *routine = &search->routines.at[region->routine];
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
     const struct counts_function *function = routine->function;
     for (uint32_t k = 0; k < routine->n_calls; k++) {
         uint32_t block = routine->at[k].block, callee = routine->at[k].callee;
-        const struct routine *called = &search->routines.at[callee];
-        if (callee == region->routine || !is_in(function, region->loop, block) || !(called->calls[OTHERS] > 0))
+        const struct flow_routine *called = &search->flows.routines.at[callee];
+        if (callee == region->routine || !called->length || !is_in(function, region->loop, block) ||
+            !(called->calls[OTHERS] > 0))
             continue;
         uint32_t around = function->loops.innermost[block];
         *vec_push(found) = (struct decision){.worth = routine->blocks[LATE][block] / region->entries[LATE] *
@@ -421,7 +208,7 @@ static void decide_calls(const struct parting_search *search, const struct regio
                                              .position = function->loops.order.position[block],
                                              .callee = callee};
     }
-    double own = calls_of_itself(routine, region->routine, LATE);
+    double own = flow_calls_of_itself(routine, region->routine, LATE);
     if (region->loop != CFG_NONE || !(own > 0) || !(region->entries[OTHERS] > 0))
         return;
     double late = routine->calls[LATE] / region->entries[LATE],
@@ -471,7 +258,7 @@ static void tell(struct parting_search *search, const struct region *region, con
 {
     struct decision first = *chosen;
     struct arena *arena = &search->analysis->arena;
-    const char *routine = search->routines.at[region->routine].function->source_name;
+    const char *routine = search->flows.routines.at[region->routine].function->source_name;
     cause->partings = arena_array(arena, struct parting, TOLD_MOST);
     qsort(found->at, found->n, sizeof *found->at, by_worth);
     for (size_t i = 0; i <= found->n && cause->n_partings < TOLD_MOST; i++) {
@@ -520,13 +307,13 @@ static bool find_in(struct parting_search *search, struct region region, struct 
 /* From now on nothing but the work in this region counts. */
 static void focus_on(struct parting_search *search, const struct region *region)
 {
-    for (size_t i = 0; i < search->reached.n; i++) {
-        struct routine *routine = &search->routines.at[search->reached.at[i]];
+    for (size_t i = 0; i < search->flows.reached.n; i++) {
+        struct flow_routine *routine = &search->flows.routines.at[search->flows.reached.at[i]];
         for (uint32_t b = 0; b < routine->function->n_blocks; b++)
-            if (search->reached.at[i] != region->routine || !is_in(routine->function, region->loop, b))
+            if (search->flows.reached.at[i] != region->routine || !is_in(routine->function, region->loop, b))
                 routine->length[b] = 0;
     }
-    search->has_focus = true;
+    search->flows.has_focus = true;
 }
 
 /* The routine that makes most of the late side's additional calls, and the loop in it that does. */
@@ -534,9 +321,9 @@ static bool find_caller(struct parting_search *search, struct region *region)
 {
     uint32_t callee = region->routine;
     double most = 0;
-    for (uint32_t i = 0; i < search->routines.n && i < ROUTINES_MOST; i++) {
-        struct routine *routine = &search->routines.at[i];
-        find_calls(search, routine);
+    for (uint32_t i = 0; i < search->flows.routines.n && i < CALLERS_MOST; i++) {
+        flows_find_calls(&search->flows, i);
+        const struct flow_routine *routine = &search->flows.routines.at[i];
         for (uint32_t k = 0; k < routine->n_calls; k++) {
             uint32_t block = routine->at[k].block;
             double more = routine->blocks[LATE][block] - routine->blocks[OTHERS][block];
@@ -557,26 +344,25 @@ static void find_around(struct parting_search *search, struct region region, str
         if (region.entries[LATE] < (1 + WORTH_TELLING) * region.entries[OTHERS])
             return;
         if (region.loop != CFG_NONE)
-            region.loop = search->routines.at[region.routine].function->loops.at[region.loop].parent;
+            region.loop = search->flows.routines.at[region.routine].function->loops.at[region.loop].parent;
         else if (!find_caller(search, &region))
             return;
-        routine_open(search, region.routine);
-        find_each(search, LATE);
-        find_each(search, OTHERS);
+        flows_reach(&search->flows, region.routine);
+        flows_find_work(&search->flows);
         region = region_make(search, region.routine, region.loop);
         if (find_in(search, region, cause))
             return;
     }
 }
 
-static bool loop_is_at(const struct parting_search *search, const struct routine *routine, uint32_t loop,
+static bool loop_is_at(const struct parting_search *search, const struct flow_routine *routine, uint32_t loop,
                        uint32_t place)
 {
     const struct counts_function *function = routine->function;
     for (uint32_t i = 0; i < function->loops.at[loop].n_blocks; i++) {
         uint32_t block = function->loops.at[loop].blocks[i];
         if (function->loops.innermost[block] == loop &&
-            executions_block_place(search->executions, routine->module, function, block) == place)
+            executions_block_place(search->flows.executions, routine->module, function, block) == place)
             return true;
     }
     return false;
@@ -587,18 +373,16 @@ static bool find_region(struct parting_search *search, uint32_t place, struct re
 {
     struct code *code = search->analysis->code;
     bool is_loop = code_place(code, place)->is_loop, is_found = false;
-    for (uint32_t i = 0; i < search->routines.n; i++) {
-        const struct routine *routine = &search->routines.at[i];
-        const struct counts_function *function = routine->function;
-        if (!is_loop && code_place_at(code, routine->module, function->address) != place)
+    for (uint32_t i = 0; i < search->flows.routines.n; i++) {
+        const struct flow_routine *routine = &search->flows.routines.at[i];
+        if (!is_loop && code_place_at(code, routine->module, routine->function->address) != place)
             continue;
-        for (uint32_t l = 0; l < (is_loop ? function->loops.n : 1); l++) {
-            uint32_t loop = is_loop ? l : CFG_NONE;
-            if (is_loop && !loop_is_at(search, &search->routines.at[i], l, place))
+        for (uint32_t l = 0; l < (is_loop ? routine->function->loops.n : 1); l++) {
+            if (is_loop && !loop_is_at(search, routine, l, place))
                 continue;
-            open_below(search, i);
-            struct region region = region_make(search, i, loop);
-            routine = &search->routines.at[i];
+            flows_reach(&search->flows, i);
+            flows_find_work(&search->flows);
+            struct region region = region_make(search, i, is_loop ? l : CFG_NONE);
             if (!is_found || region.work[LATE] > most->work[LATE])
                 *most = region;
             is_found = true;
@@ -607,35 +391,31 @@ static bool find_region(struct parting_search *search, uint32_t place, struct re
     return is_found;
 }
 
-static void cause_part(const struct measures *measures, struct executions *executions, struct analysis *analysis,
-                       struct cause *cause)
+static void cause_part(const struct measures *measures, struct executions *executions, struct flow_callees *callees,
+                       struct analysis *analysis, struct cause *cause)
 {
-    struct parting_search search = {.analysis = analysis, .executions = executions, .cause = cause};
+    struct parting_search search = {.flows = {.executions = executions, .callees = callees}, .analysis = analysis};
     struct region region = {0};
-    read_sides(&search, measures);
+    flows_read(&search.flows, analysis, measures, cause);
     if (find_region(&search, analysis->steps[cause->step].place, &region)) {
-        find_each(&search, LATE);
-        find_each(&search, OTHERS);
         region = region_make(&search, region.routine, region.loop);
         if (!find_in(&search, region, cause))
             find_around(&search, region, cause);
     }
-    vec_release(&search.routines);
-    vec_release(&search.reached);
-    map_release(&search.by_function);
-    map_release(&search.by_entry);
-    arena_release(&search.arena);
+    flows_release(&search.flows);
 }
 
 /* How large a cause is, is measured beside what the program causes: the machine may cause much more. */
 void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions)
 {
+    struct flow_callees callees = {0};
     double waiting_ns = 0;
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         waiting_ns += analysis->causes[i].waiting_ns;
     for (uint32_t i = 0; i < analysis->n_causes && analysis->code && analysis->trace->n_points; i++) {
         struct cause *cause = &analysis->causes[i];
         if (cause->waiting_ns >= WORTH_ASKING * waiting_ns && analysis->steps[cause->step].place != CODE_NONE)
-            cause_part(measures, executions, analysis, cause);
+            cause_part(measures, executions, &callees, analysis, cause);
     }
+    flow_callees_release(&callees);
 }
