@@ -9,7 +9,7 @@
  */
 #include "known.h"
 
-enum { FLAGS = 400000, STEPS = 40 };
+enum { FLAGS = 400000, STEPS = 200 };
 static unsigned char flags[FLAGS];
 static double values[FLAGS];
 

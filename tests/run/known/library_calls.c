@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     memset(states, 1, sizeof states);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int round = 0; round < 250; round++) {
-        common_work(500000);
+        common_work(100000);
         keep_states(rank == 1 ? STATE_BYTES : STATE_BYTES / 32);
         MPI_Barrier(MPI_COMM_WORLD);
     }

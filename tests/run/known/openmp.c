@@ -4,8 +4,7 @@
  * thread sleeps until it is done, but the process is at work.
  *
  * ranks: 2
- * expect: loop=skewed rank=1 share=0.7 call=MPI_Barrier wait="wait at barrier"
- * says="threads share it at a time there"
+ * expect: loop=skewed rank=1 share=0.7 call=MPI_Barrier wait="wait at barrier" fewer_threads=1
  */
 #include "known.h"
 #include <omp.h>

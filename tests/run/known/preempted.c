@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All ranks do the same work, each on a core of its own, but on that of rank 1 another process computes as well.
+ * All ranks do the same work, each on a core of its own, but on that of rank 1 another process computes as well. Who
+ * else is on this machine may come to either core: each rank measures how long it is off the CPU.
  *
  * ranks: 2
- * expect: loop=work rank=1 share=0.7 call=MPI_Barrier wait="wait at barrier" kind=descheduled
+ * expect: loop=work rank=off share=0.7 call=MPI_Barrier wait="wait at barrier" kind=descheduled
  */
 #define _GNU_SOURCE
 #include "known.h"
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 static void use_core(int core)
@@ -33,6 +35,18 @@ static pid_t compete(void)
     _exit(0);
 }
 
+static double read_clock_s(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double off_cpu_s(void)
+{
+    return read_clock_s(CLOCK_MONOTONIC) - read_clock_s(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int main(int argc, char **argv)
 {
     const char *text = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
@@ -41,15 +55,18 @@ int main(int argc, char **argv)
     pid_t competitor = rank == 1 ? compete() : 0;
     known_start(&argc, &argv);
     use_core(rank);
-    double x = known_sink;
+    double x = known_sink, off_s = 0;
     for (int step = 0; step < 40; step++) {
+        off_s -= off_cpu_s();
         /* begin work */
         for (long i = 0; i < 10000000; i++)
             x = LINK(x);
         /* end work */
+        off_s += off_cpu_s();
         MPI_Barrier(MPI_COMM_WORLD);
     }
     known_sink = x;
+    fprintf(stderr, "rank %d was off for %.0f ns\n", rank, 1e9 * off_s);
     if (competitor > 0)
         kill(competitor, SIGKILL);
     MPI_Finalize();
