@@ -133,8 +133,8 @@ static const char *cell_step_counts(struct arena *arena, const void *data, unsig
 }
 
 static const struct page_column step_columns[] = {
-    {"rank", PAGE_RIGHT, cell_step_rank},          {"step", PAGE_WRAP, cell_step},
-    {"longer by", PAGE_RIGHT, cell_step_duration}, {"blamed", PAGE_RIGHT, cell_step_blame},
+    {"rank", PAGE_RIGHT, cell_step_rank},           {"step", PAGE_WRAP, cell_step},
+    {"difference", PAGE_RIGHT, cell_step_duration}, {"blamed", PAGE_RIGHT, cell_step_blame},
     {"executions", PAGE_RIGHT, cell_step_counts},
 };
 
@@ -274,7 +274,7 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at)
     const struct wait_site *site = &drill->analysis->sites[at->site];
     page_end(&drill->page);
     page_tab(&drill->page, INDENT);
-    page_words(&drill->page, HANG, arena_printf(&drill->arena, "felt at %s", label_site(&drill->book, at->site)));
+    page_words(&drill->page, HANG, arena_printf(&drill->arena, "waiting at %s", label_site(&drill->book, at->site)));
     page_piece(&drill->page, HANG, "%s (site %u)", wait_kind_name(site->kind), at->site + 1);
     page_piece(&drill->page, HANG, "%s", amount_duration(at->waiting_ns).text);
     page_piece(&drill->page, HANG, "%s of %s instances", amount_count(at->n_instances).text,
@@ -299,9 +299,9 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_piece(&drill.page, INDENT, "%s directly, %s through other ranks' waits",
                amount_duration(cause->direct_ns).text, amount_duration(cause->waiting_ns - cause->direct_ns).text);
     page_piece(&drill.page, INDENT, "if balanced %s (estimate)", amount_gain(cause->if_balanced_ns).text);
-    page_piece(&drill.page, INDENT, "if it took no time at most %s", amount_gain(cause->if_gone_ns).text);
+    page_piece(&drill.page, INDENT, "saves at most %s, if it took no time", amount_gain(cause->if_gone_ns).text);
     if (cause->last_rank != TRACE_NONE)
-        page_piece(&drill.page, INDENT, "rank %u would then be the last", cause->last_rank);
+        page_piece(&drill.page, INDENT, "rank %u then becomes the slowest", cause->last_rank);
     page_end(&drill.page);
     page_tab(&drill.page, INDENT);
     page_words(&drill.page, INDENT, explain_cause(&drill.arena, cause));

@@ -211,14 +211,6 @@ static void ending_say_unexplained(struct ending *ending)
                                 amount_duration(analysis->unexplained_ns).text));
 }
 
-/* Time alone is two kinds in one. */
-static bool kind_is_open(const struct analysis *analysis)
-{
-    const struct cause *first = analysis->n_causes ? &analysis->causes[0] : NULL;
-    return first && first->kind == KIND_MORE_TIME && !analysis->trace->n_points && analysis->code &&
-           analysis->steps[first->step].place != CODE_NONE;
-}
-
 static void ending_say_analysis(struct ending *ending)
 {
     const struct analysis *analysis = ending->book->analysis;
@@ -235,9 +227,6 @@ static void ending_say_analysis(struct ending *ending)
                                 "that waits for a value to change, it is not seen as waiting.",
                                 analysis->fetches[i].call, amount_duration(analysis->fetches[i].dur_ns).text,
                                 analysis->fetches[i].rank));
-    if (kind_is_open(analysis))
-        ending_say(ending, "More time is more work or slower work: times alone cannot tell. Executions can: build with "
-                           "mpicc $(whywait cc).");
 }
 
 static void ending_say_notes(struct ending *ending)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/explain.h"
 #include "analyze/out/amount.h"
+#include "analyze/out/ending.h"
 #include "analyze/out/label.h"
 #include <math.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), whom);
     struct excess longer = excess_of(late, others, time_of);
     if (longer.mean < LONGER)
-        return arena_printf(arena, "%s %s no longer in it than %s in all, but before the others wait", who, spend,
+        return arena_printf(arena, "%s %s the same total time in it as %s, but while others already wait", who, spend,
                             whom);
     return arena_printf(arena, "%s %s %s as long in it as %s", who, spend, factors(arena, &longer), whom);
 }
@@ -290,7 +291,7 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
                   instructions = excess_of(late, others, instructions_of);
     const char *times = explain_times(arena, cause, &more, &instructions);
     if (more.mean * instructions.mean < 0.98 && late->mean.computing_ns < LONGER * others->mean.computing_ns)
-        return arena_printf(arena, "%s %s it %s %s in all, but before the others wait", who, run, times, whom);
+        return arena_printf(arena, "%s %s it %s %s in all, but while others already wait", who, run, times, whom);
     return arena_printf(arena, "%s %s it %s %s, %s", who, run, times, whom, explain_each(arena, cause, late, others));
 }
 
@@ -308,10 +309,10 @@ static const char *explain_descheduled(struct arena *arena, const struct cause *
     const char *was = verb(late, "was", "were");
     double computing_ns = cause->kind_ns[KIND_MORE_WORK] + cause->kind_ns[KIND_SLOWER] + cause->kind_ns[KIND_MORE_TIME];
     if (computing_ns < WORTH_SAYING * cause->waiting_ns)
-        return arena_printf(arena, "%s %s off the CPU there, although runnable",
-                            amount_ranks(arena, late->ranks, late->n), was);
-    return arena_printf(arena, "%s, and %s off the CPU there, although runnable",
-                        explain_computing(arena, cause, late, others), was);
+        return arena_printf(arena, "%s %s ready to run there but had no CPU", amount_ranks(arena, late->ranks, late->n),
+                            was);
+    return arena_printf(arena, "%s, and %s ready to run but had no CPU", explain_computing(arena, cause, late, others),
+                        was);
 }
 
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
@@ -326,7 +327,7 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
     case KIND_BLOCKED:
         return arena_printf(arena, "%s; most of the difference in system calls", explain_time(arena, late, others));
     case KIND_TRANSFER:
-        return arena_printf(arena, "%s; in MPI itself, not waiting", explain_time(arena, late, others));
+        return arena_printf(arena, "%s; inside MPI, busy rather than waiting", explain_time(arena, late, others));
     default:
         return explain_time(arena, late, others);
     }
@@ -441,4 +442,50 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
         if (clauses[i])
             text = arena_printf(arena, "%s; %s", text, clauses[i]);
     return text;
+}
+
+/* The host of all these ranks; NULL when there are several, or it is not known. */
+static const char *common_host(const struct trace *trace, const struct cause_rank *ranks, uint32_t n)
+{
+    const char *host = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct trace_location *location = ending_main_thread(trace, ranks[i].rank);
+        if (!location || !location->host || (host && strcmp(host, location->host)))
+            return NULL;
+        host = location->host;
+    }
+    return host;
+}
+
+/* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
+static const char *next_of_slower(struct arena *arena, const struct trace *trace, const struct cause *cause)
+{
+    const char *late = common_host(trace, cause->ranks, cause->n_late);
+    const char *others = common_host(trace, cause->others, cause->n_others);
+    if (late && cause->n_others && (!others || strcmp(late, others)))
+        return arena_printf(
+            arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
+    return "look at its memory access and the placement of its data; `perf stat` on a late and another rank tells more";
+}
+
+const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
+{
+    const struct trace *trace = analysis->trace;
+    bool is_code = analysis->steps[cause->step].place != CODE_NONE;
+    switch (cause->kind) {
+    case KIND_MORE_WORK:
+        return "share out the work of this loop differently; --cause shows which parts of it and which ranks";
+    case KIND_SLOWER:
+        return next_of_slower(arena, trace, cause);
+    case KIND_BLOCKED:
+        return "see what it sleeps, reads or writes for; `strace -c` on a late rank names the system calls";
+    case KIND_DESCHEDULED:
+        return "see the machine's row below";
+    case KIND_TRANSFER:
+        return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
+    default:
+        if (is_code && !trace->n_points)
+            return "more iterations or slower ones? Rebuild with mpicc $(whywait cc) to tell";
+        return "--cause shows its ranks, the calls where others wait, and its steps";
+    }
 }

@@ -255,6 +255,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "explanation", json_text(explain_cause(&json->arena, cause)));
     json_object_set_new(object, "partings", json_partings(cause));
     json_object_set_new(object, "parts", json_parts(json, cause, json->cause_ns[number]));
+    json_object_set_new(object, "next", json_text(explain_next(&json->arena, json->analysis, cause)));
     json_object_set_new(object, "files", json_cause_files(cause));
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
     json_object_set_new(object, "sites", json_cause_sites(json, cause->sites, cause->n_sites, json->cause_ns[number]));

@@ -245,6 +245,15 @@ static size_t bytes_of(const char *escaped, size_t columns)
     return bytes;
 }
 
+const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns)
+{
+    size_t n = text_columns(escaped), dots = 3, tail = columns > dots ? (columns - dots) / 3 : 0;
+    if (n <= columns || !tail)
+        return text_cut(arena, escaped, columns);
+    return arena_printf(arena, "%.*s...%s", (int)bytes_of(escaped, columns - dots - tail), escaped,
+                        escaped + bytes_of(escaped, n - tail));
+}
+
 /* Where to break a text of which `most` bytes fit: at a blank in the second half, else behind the last "::". */
 static size_t break_of(const char *text, size_t most)
 {

@@ -58,5 +58,7 @@ size_t text_columns(const char *escaped);
 /* What of *escaped goes on a line of that many columns, broken at a blank, or behind "::", or anywhere; *escaped moves
  * on to what is left. */
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns);
+/* The same, cut in its middle: of a call path both ends tell most. */
+const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns);
 /* An escaped text cut to that many columns, the cut marked by "..."; the text itself when it fits. */
 const char *text_cut(struct arena *arena, const char *escaped, size_t columns);

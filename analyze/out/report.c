@@ -53,7 +53,7 @@ static void report_head(struct report *report)
     report_part(report, "descheduled", efficiency->descheduled_ns, false);
     report_part(report, "blocked", efficiency->blocked_ns, false);
     report_part(report, "recording off", efficiency->unrecorded_ns, false);
-    report_part(report, "ended early", efficiency->ended_ns, false);
+    report_part(report, "already ended", efficiency->ended_ns, false);
     page_end(&report->page);
 }
 
@@ -159,16 +159,17 @@ static const char *report_figures(struct report *report, const struct cause *cau
 }
 
 /* On one line, the callers cut short if need be; on two lines where that would leave too little of them. */
-static void report_felt_at(struct report *report, const struct cause *cause, const struct cause_site *at, bool is_first)
+static void report_waiting_at(struct report *report, const struct cause *cause, const struct cause_site *at,
+                              bool is_first)
 {
-    enum { HANG_SITE = HANG + 9, LEAST_LABEL = 48, GAP = 3 };
+    enum { HANG_SITE = HANG + 12, LEAST_LABEL = 48, GAP = 3 };
     const char *figures = report_figures(report, cause, at);
     size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
     size_t beside = text_columns(figures) + GAP;
     const char *label = text_escape(&report->arena, label_site(&report->book, at->site));
-    label = text_cut(&report->arena, label, width >= beside + LEAST_LABEL ? width - beside : width);
+    label = text_cut_middle(&report->arena, label, width >= beside + LEAST_LABEL ? width - beside : width);
     page_tab(&report->page, HANG);
-    page_put(&report->page, is_first ? "felt at  %s" : "         %s", label);
+    page_put(&report->page, is_first ? "waiting at  %s" : "            %s", label);
     page_piece(&report->page, HANG_SITE, "%s", figures);
     page_end(&report->page);
 }
@@ -204,11 +205,15 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     page_end(page);
     report_parts(report, cause);
     for (uint32_t i = 0; i < cause->n_sites && i < SITES_SHOWN; i++)
-        report_felt_at(report, cause, &cause->sites[i], i == 0);
+        report_waiting_at(report, cause, &cause->sites[i], i == 0);
     uint32_t n_left = cause->n_sites > SITES_SHOWN ? cause->n_sites - SITES_SHOWN : 0;
     if (n_left)
-        page_line(page, "%*sand %u more %s (--cause %u)", HANG + 9, "", n_left, n_left == 1 ? "call" : "calls",
+        page_line(page, "%*sand %u more %s (--cause %u)", HANG + 12, "", n_left, n_left == 1 ? "call" : "calls",
                   row + 1);
+    page_tab(page, HANG);
+    page_words(page, HANG + 6,
+               arena_printf(&report->arena, "next: %s", explain_next(&report->arena, report->analysis, cause)));
+    page_end(page);
 }
 
 static uint32_t report_n_shown(const struct analysis *analysis, const struct report_options *options)

@@ -269,7 +269,7 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
         step.label = names_gap(sites, arena, key.id);
         break;
     case WHAT_START:
-        step.label = "the start of the process";
+        step.label = "start-up of the process, before its first MPI call";
         break;
     case WHAT_OFF:
         step.label = "the time while recording was off (MPI_Pcontrol)";

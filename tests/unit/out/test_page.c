@@ -53,6 +53,10 @@ static void cutting_counts_characters(void **state)
     assert_string_equal(text_cut(&arena, "abcdefg", 6), "abc...");
     assert_string_equal(text_cut(&arena, "\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6", 4), "\xc3\xb6...");
     assert_string_equal(text_cut(&arena, "abcdefg", 2), "..");
+    assert_string_equal(text_cut_middle(&arena, "abcdefghij", 10), "abcdefghij");
+    assert_string_equal(text_cut_middle(&arena, "abcdefghijkl", 9), "abcd...kl");
+    assert_string_equal(text_cut_middle(&arena, "\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6", 6),
+                        "\xc3\xb6\xc3\xb6...\xc3\xb6");
     arena_release(&arena);
 }
 

@@ -188,14 +188,15 @@ static void the_overview_names_cause_first_and_call_second(void **state)
 {
     char *text = printed(*state, &usual);
     assert_string_equal(
-        text, "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %   ended early 0.5 %\n"
+        text, "jacobi   2 ranks   9.00 s       compute 66.1 %   waiting 33.3 %   already ended 0.5 %\n"
               "jacobi-2.whywait   ./jacobi -n 4\n"
               "parallel efficiency 0.66 = load balance 0.67 x serialisation 0.99 x transfer 1.00 x processor 0.98\n"
               "\n"
               "  why ranks wait                    waiting  of all  if balanced\n"
               "1 loop jacobi.c:58-63 in relax()     6.00 s   100 %       -2.9 s\n"
               "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, descheduled 20 %)\n"
-              "    felt at  MPI_Barrier jacobi.c:71 in solve() <- main()   99 of 100 instances, class 2 of 2\n"
+              "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   99 of 100 instances, class 2 of 2\n"
+              "    next: --cause shows its ranks, the calls where others wait, and its steps\n"
               "and 1 more cause with <0.1 % of the waiting (--top 2)\n");
     free(text);
 }
@@ -388,9 +389,9 @@ static void drilling_shows_classes_and_steps(void **state)
     report_site(out, &f->analysis, 0, &usual);
     report_sites(out, &f->analysis, &usual);
     fclose(out);
-    expect_in(text, "if balanced -2.9 s (estimate)   if it took no time at most -3.4 s\n");
-    expect_in(text, "if it took no time at most nothing");
-    expect_in(text, "rank 1 would then be the last\n");
+    expect_in(text, "if balanced -2.9 s (estimate)   saves at most -3.4 s, if it took no time\n");
+    expect_in(text, "saves at most nothing");
+    expect_in(text, "rank 1 then becomes the slowest\n");
     expect_in(text, "cause 1   loop jacobi.c:58-63 in relax()");
     expect_in(text, "class 2: 99 instances   6.00 s waiting   first 1.00 ms after the start");
     expect_in(text, "1 step that both sides share or that matter little left out (--all-steps)");
