@@ -16,7 +16,7 @@
  *   struct points_edge    edges[n_edges]      flow edges: block -> block, with the counter that counts it, if any
  *   struct points_address addresses[n_addresses]  at the next multiple of 8 bytes, in no order: ends of calls (return
  *                                                 addresses) and starts of blocks
- *   struct points_line    lines[n_lines]      source lines by block
+ *   struct points_line    lines[n_lines]      source lines by block, that of a condition last
  *   struct points_alloc   allocs[n_allocs]    allocation points: a counter of bytes
  */
 #pragma once

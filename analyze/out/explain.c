@@ -404,9 +404,10 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
         return parting->is_itself ? arena_printf(arena, "%s as many iterations each time it is entered", times)
                                   : arena_printf(arena, "%s as many iterations of loop %s each time", times, where);
     case PARTING_BRANCH:
-        return arena_printf(arena, "%s goes on%s%s %s of the times, on %s %s", where,
-                            parting->line_to ? " at line " : " another way",
-                            parting->line_to ? arena_printf(arena, "%u", parting->line_to) : "",
+        return arena_printf(arena, "%s goes %s %s of the times, on %s %s", where,
+                            parting->line_to && parting->line_to != parting->line_first
+                                ? arena_printf(arena, "on at line %u", parting->line_to)
+                                : "one of its ways",
                             amount_share(parting->late).text, others, amount_share(parting->others).text);
     default:
         return arena_printf(arena, "%s() calls itself %s as often for each call from outside", parting->routine, times);

@@ -16,6 +16,7 @@
  * function's section (SHF_LINK_ORDER), and the counters are needed by the code alone.
  */
 #include "routine.h"
+#include <algorithm>
 
 namespace
 {
@@ -53,15 +54,19 @@ uint32_t copy_of(routine &r, location_t where)
     return (uint32_t)r.copies.size();
 }
 
-void add_line(routine &r, uint32_t block, location_t where)
+/* Each line once; that of a condition is the block's last. */
+void add_line(routine &r, uint32_t block, location_t where, bool is_condition)
 {
     expanded_location at = expand_location(where);
     if (!at.file || at.line <= 0)
         return;
     uint32_t copy = copy_of(r, where);
     for (size_t i = r.lines.size(); i-- > 0 && r.lines[i].block == block;)
-        if (r.lines[i].number == (uint32_t)at.line && r.lines[i].copy == copy && !strcmp(r.lines[i].file, at.file))
+        if (r.lines[i].number == (uint32_t)at.line && r.lines[i].copy == copy && !strcmp(r.lines[i].file, at.file)) {
+            if (is_condition)
+                std::rotate(r.lines.begin() + (long)i, r.lines.begin() + (long)i + 1, r.lines.end());
             return;
+        }
     r.lines.push_back({block, at.file, (uint32_t)at.line, copy});
 }
 
@@ -76,7 +81,7 @@ void tag_block(routine &r, uint32_t block)
         if (where == UNKNOWN_LOCATION && !call)
             continue; /* no line: a scope of its own would only split the debug information's ranges */
         bool has_left = call && (gimple_call_tail_p(call) || gimple_call_noreturn_p(call));
-        add_line(r, block, where);
+        add_line(r, block, where, is_a<gcond *>(stmt) || is_a<gswitch *>(stmt));
         gimple_set_location(stmt, tag_location(where, DECL_INITIAL(r.decl), block, has_left));
     }
 }
