@@ -179,7 +179,7 @@ class Judge:
                 self.time("phase %d (%s)" % (cause["phase"], cause["kind"]), cause["places"], cause["phase"], "planted",
                           work["shape"] not in ("repeat", "openmp"), cause["kind"] == "sleep")
                 for row in self.rows:
-                    if row.lies_in(cause["places"]):
+                    if row.lies_in(cause["places"]) and row.cause["waiting_ns"] > SLACK_NS and work["shape"] != "repeat":
                         self.count("phase %d" % cause["phase"], cause, row.cause)
 
     def time(self, name, places, phase, part, is_whole, is_wall=False):

@@ -203,6 +203,8 @@ struct record_poll record_poll_begin(uint16_t call_id, const void *return_addres
     uint64_t now_ns = recorder_now_ns();
     thread->poll = NULL;
     atomic_store_explicit(&thread->open_ns, now_ns, memory_order_relaxed);
+    if (record_at_sync)
+        record_at_sync(call_id, return_address, frame_address);
     poll.call = append_call(thread, call_id, now_ns, return_address, frame_address);
     if (poll.call)
         poll.call->flags = WW_F_POLL;

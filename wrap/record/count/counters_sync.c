@@ -5,6 +5,10 @@
  * nothing changed, so that the analysis knows between which two calls the counts lie. The first record of a module is a
  * WW_COUNTERS. Bytes are taken on request only, and of functions those that were asked for.
  *
+ * Calls that neither communicate nor wait, and polls, come in large numbers: there counts are taken only after an
+ * interval that is long enough to pay for it. Else they would be taken at a later call, and belong to an interval in
+ * which next to nothing was done, while the one that was computed in had none.
+ *
  * The first thread adds the counts of the threads that do not call MPI. A program with many threads and very short
  * intervals would pay for that, so it is done again only when fifty times as long has passed as it took.
  */
@@ -24,6 +28,7 @@ enum {
     BINS_A_RECORD = 2000,
     CALLS_BETWEEN_SCANS = 256, /* in programs that have no counters so far */
     SCAN_PATIENCE = 10000,     /* looks at another thread's scan before it is given up */
+    WORTH_TAKING_NS = 10000,   /* an interval before a call that is_frequent */
     WORKERS_REST = 50,         /* times as long between two looks at the other threads as one takes */
 };
 
@@ -43,14 +48,23 @@ static __thread struct own *own;
 static __thread bool own_is_refused;
 static __thread uint32_t n_calls_to_scan;
 
-/* Which calls need no bins: those that neither communicate nor wait. Those that switch recording off and on do, so that
- * what was counted meanwhile is told apart. */
-static const bool is_local[] = {
+/* Those that neither communicate nor wait, and polls. Not those that switch recording off and on, so that what was
+ * counted meanwhile is told apart. */
+static const bool is_frequent[] = {
     [WW_CALL_NONE] = true,
-#define WW_MPI(name, class, coll) [WW_ID_##name] = (class) == WW_LOCAL && WW_ID_##name != WW_ID_Pcontrol,
+#define WW_MPI(name, class, coll)                                                                                      \
+    [WW_ID_##name] = ((class) == WW_LOCAL && WW_ID_##name != WW_ID_Pcontrol) || (class) == WW_TEST ||                  \
+                     (class) == WW_IPROBE || WW_ID_##name == WW_ID_Parrived,
 #include "wrap/mpi_calls.def"
 #undef WW_MPI
 };
+
+/* The calling thread was outside MPI for no longer than taking its counts may cost. */
+static bool comes_soon(void)
+{
+    uint64_t left_ns = atomic_load_explicit(&recorder_self->last_leave_ns, memory_order_relaxed);
+    return atomic_load_explicit(&recorder_self->open_ns, memory_order_relaxed) - left_ns < WORTH_TAKING_NS;
+}
 
 static void announce(const struct counters_module *module)
 {
@@ -242,7 +256,7 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
 {
     (void)return_address;
     (void)frame_address;
-    if (call_id < sizeof is_local / sizeof *is_local && is_local[call_id])
+    if (call_id < sizeof is_frequent / sizeof *is_frequent && is_frequent[call_id] && comes_soon())
         return;
     scan();
     uint32_t n_modules = atomic_load_explicit(&counters.n_modules, memory_order_acquire);
