@@ -44,14 +44,6 @@ static const char usage[] = "Usage: mpicc $(whywait cc [OPTIONS]) -O2 -g ...\n"
                             "                    with dlopen\n"
                             "  --help            this text\n";
 
-/* The shell splits what is printed: nothing that it would take for something else. */
-static void add_only(struct options *options, const char *pattern)
-{
-    if (!*pattern || strpbrk(pattern, " \t\n;") || options->n_only == ONLY_MOST)
-        die("--only %s: expected the name of a routine or source file without blanks, %d at most", pattern, ONLY_MOST);
-    options->only[options->n_only++] = pattern;
-}
-
 static struct options parse(int argc, char **argv)
 {
     static const struct option long_options[] = {
@@ -70,8 +62,11 @@ static struct options parse(int argc, char **argv)
         case 'n':
             options.notes = true;
             break;
-        case 'o':
-            add_only(&options, optarg);
+        case 'o': /* the shell splits what is printed: nothing that it would take for something else */
+            if (!*optarg || strpbrk(optarg, " \t\n;") || options.n_only == ONLY_MOST)
+                die("--only %s: expected the name of a routine or source file without blanks, %d at most", optarg,
+                    ONLY_MOST);
+            options.only[options.n_only++] = optarg;
             break;
         case 'e':
             options.no_exceptions = true;
@@ -87,17 +82,6 @@ static struct options parse(int argc, char **argv)
     if (optind < argc)
         die("cc takes options only, not \"%s\": `mpicc $(whywait cc) ...`", argv[optind]);
     return options;
-}
-
-static void find_plugin(char path[PATH_MAX])
-{
-    if (installation_find(PLUGIN ".so", path))
-        return;
-    if (!*WHYWAIT_PLUGIN_GCC)
-        die("the compiler plugin was not built: install GCC's plugin headers (on Debian: apt-get install "
-            "gcc-12-plugin-dev) "
-            "and build whywait again; everything but exact counts works without it");
-    die("the compiler plugin " PLUGIN ".so is not beside this tool (in ../lib)");
 }
 
 /* First line of what `COMPILER -dumpfullversion` says; empty when it says nothing. */
@@ -140,7 +124,11 @@ int cmd_cc(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     char plugin[PATH_MAX];
-    find_plugin(plugin);
+    if (!installation_find(PLUGIN ".so", plugin))
+        die(*WHYWAIT_PLUGIN_GCC ? "the compiler plugin " PLUGIN ".so is not beside this tool (in ../lib)"
+                                : "the compiler plugin was not built: install GCC's plugin headers (on Debian: apt-get "
+                                  "install gcc-12-plugin-dev) and build whywait again; everything but exact counts "
+                                  "works without it");
     if (strpbrk(plugin, " \t\n*?["))
         die("the shell would split the path of the plugin (%s): install whywait where paths have no blanks", plugin);
     check_compiler(options.compiler);

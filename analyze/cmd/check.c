@@ -59,6 +59,7 @@ struct source_state {
     char reason[160]; /* why not, or on which terms */
 };
 
+/* -1 to 4; 9 when the kernel was built without perf events. */
 static int paranoid_level(void)
 {
     int level = 9;
@@ -107,20 +108,6 @@ static struct perf_event_attr task_clock(void)
     };
 }
 
-static struct source_state source_samples(void)
-{
-    struct perf_event_attr attributes = task_clock();
-    return try_perf(&attributes);
-}
-
-static struct source_state source_switches(void)
-{
-    struct perf_event_attr attributes = task_clock();
-    attributes.context_switch = 1;
-    attributes.sample_id_all = 1;
-    return try_perf(&attributes);
-}
-
 static struct source_state source_timer(void)
 {
     struct source_state state = {false, ""};
@@ -151,7 +138,10 @@ static void line(const char *what, bool works, const char *text)
 static void check_machine(void)
 {
     char plugin[PATH_MAX];
-    struct source_state samples = source_samples(), switches = source_switches(), timer = source_timer();
+    struct perf_event_attr sampling = task_clock(), switching = task_clock();
+    switching.context_switch = 1;
+    switching.sample_id_all = 1;
+    struct source_state samples = try_perf(&sampling), switches = try_perf(&switching), timer = source_timer();
     printf("this machine\n");
     line("samples", samples.works, samples.reason);
     line("lost CPU", switches.works, switches.reason);
@@ -249,30 +239,6 @@ static const char *why_no_mpi(const struct program *program)
     return "it is not linked with an MPI library (it may load one later, or start a program that is)";
 }
 
-/* The program cannot start here: a module that was not loaded, mostly. Which MPI it wants is then open. */
-static void print_missing(const struct program *program)
-{
-    struct arena scratch = {0};
-    const char *names = "";
-    for (size_t i = 0; i < program->missing.n; i++)
-        names = arena_printf(&scratch, "%s%s%s", names, i ? ", " : "", program->missing.at[i]);
-    line("libraries", false,
-         arena_printf(&scratch, "not found: %s (load the modules it was built with, or set LD_LIBRARY_PATH)", names));
-    arena_release(&scratch);
-}
-
-static void print_debug(const struct program *program)
-{
-    line("lines of loops", program->has_debug,
-         program->has_debug ? "it has debug information"
-                            : "no debug information: loops are named by routine and offset; compile with -g");
-    line("exact counts", program->has_counters,
-         program->has_counters ? "it was built with counters"
-                               : "built without `whywait cc`: more work and slower are not told apart");
-    if (!program->has_build_id)
-        line("build id", false, "a program that changed after the run goes unnoticed: link with -Wl,--build-id");
-}
-
 /* True when it can be recorded. */
 static bool check_program(struct program *program, bool list_all)
 {
@@ -280,8 +246,17 @@ static bool check_program(struct program *program, bool list_all)
          may_preload = program->kind == PROGRAM_DYNAMIC, may_run = access(program->path, X_OK) == 0;
     char text[PATH_MAX];
     printf("%s\n", program->path);
-    if (program->missing.n)
-        print_missing(program);
+    if (program->missing.n) {
+        /* The program cannot start here: a module that was not loaded, mostly. Which MPI it wants is then open. */
+        struct arena scratch = {0};
+        const char *names = "";
+        for (size_t i = 0; i < program->missing.n; i++)
+            names = arena_printf(&scratch, "%s%s%s", names, i ? ", " : "", program->missing.at[i]);
+        line("libraries", false,
+             arena_printf(&scratch, "not found: %s (load the modules it was built with, or set LD_LIBRARY_PATH)",
+                          names));
+        arena_release(&scratch);
+    }
     if (may_preload && !may_run)
         line("may be run", false, "it is not executable for you: chmod +x");
     if (!has_mpi || !may_preload) {
@@ -292,7 +267,14 @@ static bool check_program(struct program *program, bool list_all)
     snprintf(text, sizeof text, "%s (%s)", program_mpi_name(program->mpi), program->mpi_library);
     line("MPI", true, text);
     bool has_recorder = check_calls(program, list_all);
-    print_debug(program);
+    line("lines of loops", program->has_debug,
+         program->has_debug ? "it has debug information"
+                            : "no debug information: loops are named by routine and offset; compile with -g");
+    line("exact counts", program->has_counters,
+         program->has_counters ? "it was built with counters"
+                               : "built without `whywait cc`: more work and slower are not told apart");
+    if (!program->has_build_id)
+        line("build id", false, "a program that changed after the run goes unnoticed: link with -Wl,--build-id");
     return has_recorder && may_run && !program->missing.n;
 }
 
@@ -307,5 +289,3 @@ int cmd_check(int argc, char **argv)
     program_release(&program);
     return is_good ? 0 : 1;
 }
-
-/* -1 to 4; 9 when the kernel was built without perf events. */

@@ -73,14 +73,6 @@ struct kind_of_run {
     bool is_counted;
 };
 
-static bool ended_early(const struct trace *trace)
-{
-    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
-        if (!ending_is_orderly(trace, ending_main_thread(trace, rank)))
-            return true;
-    return false;
-}
-
 static void note_differences(struct comparison *comparison, struct kind_of_run *first, const struct trace *trace,
                              const char *path)
 {
@@ -104,7 +96,10 @@ static void note_differences(struct comparison *comparison, struct kind_of_run *
                          "%s was %s to count, the first run was %s: counting takes time, and tells short loops "
                          "apart that samples do not.",
                          path, is_counted ? "built" : "not built", is_counted ? "not" : "so");
-    if (ended_early(trace))
+    bool is_whole = true;
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
+        is_whole &= ending_is_orderly(trace, ending_main_thread(trace, rank));
+    if (!is_whole)
         *vec_push(&comparison->notes) =
             arena_printf(arena, "%s did not come to its end: whywait report tells why.", path);
 }

@@ -106,18 +106,6 @@ static void take_bins(struct gathering *g, struct location *location, bool is_of
     location->taken.n = 0;
 }
 
-/* The call at which bins were taken. */
-static void take_call(struct gathering *g, struct location *location, const struct event *event)
-{
-    bool is_off = location_is_off(g, event->loc);
-    take_bins(g, location, is_off);
-    if (is_off != location->was_off && location->last_frame != TRACE_NONE)
-        *vec_push(&location->borders) = (struct border){location->last_frame, is_off ? 1 : -1};
-    location->last_frame = event->frame;
-    location->was_off = is_off;
-    location->is_taken = false;
-}
-
 static void take_event(struct gathering *g, const struct event *event)
 {
     struct location *location = &g->locations[event->loc];
@@ -127,19 +115,17 @@ static void take_event(struct gathering *g, const struct event *event)
             *vec_push(&location->taken) = event->bins[i];
         location->is_taken = true;
     } else if (event->kind == EV_ENTER && location->is_taken) {
-        take_call(g, location, event);
+        /* The call at which bins were taken. */
+        bool is_off = location_is_off(g, event->loc);
+        take_bins(g, location, is_off);
+        if (is_off != location->was_off && location->last_frame != TRACE_NONE)
+            *vec_push(&location->borders) = (struct border){location->last_frame, is_off ? 1 : -1};
+        location->last_frame = event->frame;
+        location->was_off = is_off;
+        location->is_taken = false;
     } else if (event->kind == EV_CONTROL && rank < g->trace->n_ranks) {
         g->is_off[rank] = !event->flags;
     }
-}
-
-static void take_end(struct gathering *g, uint32_t at)
-{
-    struct location *location = &g->locations[at];
-    if (location->is_taken)
-        take_bins(g, location, location_is_off(g, at));
-    if (!location->was_off && location->last_frame != TRACE_NONE)
-        *vec_push(&location->borders) = (struct border){location->last_frame, 1};
 }
 
 /* The counts of one thread in one module, added to the rank's. */
@@ -186,16 +172,6 @@ static size_t heads_of(const struct listing *listing, const char *file, size_t *
     return n;
 }
 
-static void print_lcov_functions(struct listing *listing, const char *file, size_t *at)
-{
-    size_t n = heads_of(listing, file, at);
-    const struct counts_head *heads = listing->heads + *at;
-    for (size_t i = 0; i < n; i++)
-        printf("FN:%u,%s\n", heads[i].line, text_escape(&listing->arena, heads[i].name));
-    for (size_t i = 0; i < n; i++)
-        printf("FNDA:%llu,%s\n", (unsigned long long)heads[i].calls, text_escape(&listing->arena, heads[i].name));
-}
-
 /* The branches of a line begin at *at, where it was left after the line before. */
 static size_t branches_of(const struct listing *listing, const struct counts_line_count *line, size_t *at)
 {
@@ -235,7 +211,13 @@ static void print_lcov(uint32_t rank, struct listing *listing)
         if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) {
             printf("%sTN:rank_%u\nSF:%s\n", i ? "end_of_record\n" : "", rank,
                    text_escape(&listing->arena, lines[i].file));
-            print_lcov_functions(listing, lines[i].file, &at_head);
+            size_t n = heads_of(listing, lines[i].file, &at_head);
+            const struct counts_head *heads = listing->heads + at_head;
+            for (size_t k = 0; k < n; k++)
+                printf("FN:%u,%s\n", heads[k].line, text_escape(&listing->arena, heads[k].name));
+            for (size_t k = 0; k < n; k++)
+                printf("FNDA:%llu,%s\n", (unsigned long long)heads[k].calls,
+                       text_escape(&listing->arena, heads[k].name));
         }
         print_lcov_branches(listing, &lines[i], &at_branch);
         printf("DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].executions);
@@ -332,8 +314,13 @@ static int gather(struct gathering *g)
     open_modules(g);
     while ((event = trace_next(g->trace)))
         take_event(g, event);
-    for (uint32_t l = 0; l < g->trace->n_locations; l++)
-        take_end(g, l);
+    for (uint32_t l = 0; l < g->trace->n_locations; l++) {
+        struct location *location = &g->locations[l];
+        if (location->is_taken)
+            take_bins(g, location, location_is_off(g, l));
+        if (!location->was_off && location->last_frame != TRACE_NONE)
+            *vec_push(&location->borders) = (struct border){location->last_frame, 1};
+    }
     return 0;
 }
 

@@ -39,18 +39,6 @@ static void print_place(const struct code_place *place)
     arena_release(&scratch);
 }
 
-static void print_all(struct code *code, uint32_t module, bool with_routines)
-{
-    uint32_t n_routines = code_n_routines(code, module);
-    for (uint32_t r = 0; r < n_routines; r++)
-        code_place_at(code, module, code_routine_address(code, module, r));
-    for (uint32_t p = 0; p < code_n_places(code); p++) {
-        const struct code_place *place = code_place(code, p);
-        if (place->source == p && (with_routines || place->is_loop))
-            print_place(place);
-    }
-}
-
 static int print_address(struct code *code, uint32_t module, const char *text)
 {
     char *end = NULL;
@@ -88,9 +76,16 @@ int cmd_loops(int argc, char **argv)
     int status = 0;
     if (state == CODE_MISSING)
         status = error("%s: no such file, or not an ELF program or library", argv[at]);
-    else if (at + 1 == argc)
-        print_all(code, module, with_routines);
-    else
+    else if (at + 1 == argc) {
+        uint32_t n_routines = code_n_routines(code, module);
+        for (uint32_t r = 0; r < n_routines; r++)
+            code_place_at(code, module, code_routine_address(code, module, r));
+        for (uint32_t p = 0; p < code_n_places(code); p++) {
+            const struct code_place *place = code_place(code, p);
+            if (place->source == p && (with_routines || place->is_loop))
+                print_place(place);
+        }
+    } else
         for (int i = at + 1; i < argc; i++)
             print_address(code, module, argv[i]);
     code_close(code);

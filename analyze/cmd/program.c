@@ -311,20 +311,6 @@ int program_not_found(const char *name)
                : error("%s: no such program", name);
 }
 
-/* The first library named in the dynamic section that is an MPI's. */
-static enum program_mpi mpi_needed(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
-{
-    Elf_Data *data = elf_getdata(section, NULL);
-    enum program_mpi mpi = PROGRAM_NO_MPI;
-    GElf_Dyn entry;
-    for (int i = 0; data && mpi == PROGRAM_NO_MPI && gelf_getdyn(data, i, &entry); i++) {
-        const char *name = entry.d_tag == DT_NEEDED ? elf_strptr(elf, header->sh_link, entry.d_un.d_val) : NULL;
-        if (name)
-            mpi = mpi_of_library(name);
-    }
-    return mpi;
-}
-
 struct program_glance program_glance(const char *path)
 {
     struct program_glance glance = {.kind = PROGRAM_OTHER, .mpi = PROGRAM_NO_MPI};
@@ -336,7 +322,15 @@ struct program_glance program_glance(const char *path)
         if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
             continue;
         glance.kind = PROGRAM_DYNAMIC;
-        glance.mpi = mpi_needed(file.elf, section, &header);
+        /* The first library named in the dynamic section that is an MPI's. */
+        Elf_Data *data = elf_getdata(section, NULL);
+        GElf_Dyn entry;
+        glance.mpi = PROGRAM_NO_MPI;
+        for (int i = 0; data && glance.mpi == PROGRAM_NO_MPI && gelf_getdyn(data, i, &entry); i++) {
+            const char *name = entry.d_tag == DT_NEEDED ? elf_strptr(file.elf, header.sh_link, entry.d_un.d_val) : NULL;
+            if (name)
+                glance.mpi = mpi_of_library(name);
+        }
     }
     elf_file_close(&file);
     return glance;

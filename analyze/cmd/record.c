@@ -49,15 +49,6 @@ static const char help_text[] = "Usage: whywait record [OPTIONS] PROGRAM [ARGUME
                                 "The exit status is the program's; 127 when it is not found, 126 when it cannot\n"
                                 "be run.\n";
 
-static void add_pattern(struct options *options, const char *pattern)
-{
-    size_t used = strlen(options->only);
-    int n = snprintf(options->only + used, sizeof options->only - used, "%s%c", pattern, ONLY_SEPARATOR);
-    if (!*pattern || n >= (int)(sizeof options->only - used))
-        die("--only %s: expected the name of a routine or source file, %d characters in all at most", pattern,
-            ONLY_BYTES - 1);
-}
-
 static int parse(int argc, char **argv, struct options *options)
 {
     static const struct option longs[] = {
@@ -77,9 +68,13 @@ static int parse(int argc, char **argv, struct options *options)
             options->rate = optarg;
         else if (option == 'l')
             options->limit = optarg;
-        else if (option == 'O')
-            add_pattern(options, optarg);
-        else if (option == 'S')
+        else if (option == 'O') {
+            size_t used = strlen(options->only);
+            int n = snprintf(options->only + used, sizeof options->only - used, "%s%c", optarg, ONLY_SEPARATOR);
+            if (!*optarg || n >= (int)(sizeof options->only - used))
+                die("--only %s: expected the name of a routine or source file, %d characters in all at most", optarg,
+                    ONLY_BYTES - 1);
+        } else if (option == 'S')
             options->space = true;
         else if (option == 'n')
             options->no_convert = true;
@@ -95,16 +90,6 @@ static enum program_mpi mpi_of_launcher(void)
         return PROGRAM_OPEN_MPI;
     bool is_mpich = getenv("PMI_RANK") || getenv("PMI_FD") || getenv("MPIR_CVAR_CH3_PORT_RANGE");
     return is_mpich ? PROGRAM_MPICH : PROGRAM_NO_MPI;
-}
-
-static void preload(const char *library)
-{
-    const char *before = getenv("LD_PRELOAD");
-    char *list = NULL;
-    if (asprintf(&list, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") < 0)
-        err_out_of_memory(strlen(library));
-    setenv("LD_PRELOAD", list, 1);
-    free(list);
 }
 
 static void pass_options(const struct options *options)
@@ -138,14 +123,6 @@ static bool is_number(const char *text, const char *suffixes)
     return n > 0 && (text[n] == '\0' || (strchr(suffixes, text[n]) && text[n + 1] == '\0'));
 }
 
-static void check_options(const struct options *options)
-{
-    if (options->rate && !is_number(options->rate, ""))
-        die("--rate %s: expected a number of samples a second", options->rate);
-    if (options->limit && !is_number(options->limit, "kKmMgG"))
-        die("--limit %s: expected a number of bytes, with k, m or g", options->limit);
-}
-
 static void load_recorder(const char *path)
 {
     char library[PATH_MAX];
@@ -157,9 +134,14 @@ static void load_recorder(const char *path)
     if (is_other_user || ((st.st_mode & S_ISGID) && st.st_gid != getgid()))
         warn("%s runs with another user's or group's rights: it is not recorded", path);
     const char *recorder = program_recorder(glance.mpi != PROGRAM_NO_MPI ? glance.mpi : mpi_of_launcher());
-    if (installation_find(recorder, library))
-        preload(library);
-    else
+    if (installation_find(recorder, library)) {
+        const char *before = getenv("LD_PRELOAD");
+        char *list = NULL;
+        if (asprintf(&list, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") < 0)
+            err_out_of_memory(strlen(library));
+        setenv("LD_PRELOAD", list, 1);
+        free(list);
+    } else
         warn("%s runs without being recorded: there is no %s beside this tool (was it built with this MPI installed?)",
              path, recorder);
 }
@@ -171,7 +153,10 @@ int cmd_record(int argc, char **argv)
     int first = parse(argc, argv, &options);
     if (first >= argc)
         die("record what? `mpirun -n 4 whywait record ./app`");
-    check_options(&options);
+    if (options.rate && !is_number(options.rate, ""))
+        die("--rate %s: expected a number of samples a second", options.rate);
+    if (options.limit && !is_number(options.limit, "kKmMgG"))
+        die("--limit %s: expected a number of bytes, with k, m or g", options.limit);
     if (!program_find(argv[first], path)) {
         program_not_found(argv[first]);
         return EXIT_NOT_FOUND;

@@ -89,13 +89,6 @@ static const struct option long_options[] = {
     {0},
 };
 
-static bool parse_order(const char *text)
-{
-    if (strcmp(text, "space") && strcmp(text, "waiting"))
-        die("--by: \"%s\" is neither waiting nor space", text);
-    return !strcmp(text, "space");
-}
-
 static void parse_option(struct options *options, int option)
 {
     switch (option) {
@@ -129,7 +122,9 @@ static void parse_option(struct options *options, int option)
         options->only_causing = true;
         break;
     case OPT_BY:
-        options->by_space = parse_order(optarg);
+        options->by_space = !strcmp(optarg, "space");
+        if (!options->by_space && strcmp(optarg, "waiting"))
+            die("--by: \"%s\" is neither waiting nor space", optarg);
         break;
     case OPT_ALL_STEPS:
         options->text.all_steps = true;
@@ -146,13 +141,6 @@ static void parse_option(struct options *options, int option)
     }
 }
 
-/* How many things the text report is to show instead of its overview. JSON has room for several. */
-static int n_views(const struct options *options)
-{
-    return (options->cause > 0) + (options->site > 0) + options->list_sites + options->list_ranks +
-           options->list_critical + options->list_routines + (options->routine != NULL) + options->by_space;
-}
-
 static struct options parse(int argc, char **argv)
 {
     struct options options = {.text = {.n_top = 5, .hide_small = true, .width = terminal_width()}};
@@ -161,7 +149,10 @@ static struct options parse(int argc, char **argv)
         parse_option(&options, option);
     if (options.only_causing && !options.list_routines && !options.routine)
         die("--causing goes with --routines or --routine NAME");
-    if (!options.is_json && n_views(&options) > 1)
+    /* What the text report is to show instead of its overview. JSON has room for several. */
+    int n_views = (options.cause > 0) + (options.site > 0) + options.list_sites + options.list_ranks +
+                  options.list_critical + options.list_routines + (options.routine != NULL) + options.by_space;
+    if (!options.is_json && n_views > 1)
         die("give one of --cause, --sites, --site, --ranks, --critical, --routines, --routine and --by space at a "
             "time");
     options.path = option_run(argc, argv);
@@ -192,20 +183,15 @@ static int print_space(const struct options *options, const struct analysis *ana
     return 0;
 }
 
-static const struct profile *wanted_profile(const struct options *options, const struct analysis *analysis)
-{
-    if (!options->list_routines && !options->routine)
-        return NULL;
-    return options->only_causing ? &analysis->blame_profile : &analysis->profile;
-}
-
 static int print(const struct options *options, const struct analysis *analysis)
 {
     if (options->cause > analysis->n_causes)
         return error("there is no cause %u: the run has %u", options->cause, analysis->n_causes);
     if (options->site > analysis->n_sites)
         return error("there is no site %u: the run has %u", options->site, analysis->n_sites);
-    const struct profile *profile = wanted_profile(options, analysis);
+    const struct profile *profile = NULL;
+    if (options->list_routines || options->routine)
+        profile = options->only_causing ? &analysis->blame_profile : &analysis->profile;
     if (profile == &analysis->profile && !profile->n_routines)
         return error("%s has no samples of call stacks: there is no routine profile", analysis->trace->path);
     if (options->is_json)
