@@ -233,8 +233,33 @@ static char *only_anchor(const char *directory)
     return NULL;
 }
 
+/* The only run in a directory, or NULL; *n: how many there are. */
+static char *only_run(const char *directory, size_t *n)
+{
+    char **names = NULL;
+    *n = 0;
+    if (run_names(directory, &names, n))
+        return NULL;
+    char *run = *n == 1 ? path_join(directory, names[0]) : NULL;
+    for (size_t i = 0; i < *n; i++)
+        free(names[i]);
+    vec_free(names);
+    return run;
+}
+
 static char *archive_in(const char *directory)
 {
+    size_t n_runs = 0;
+    char *run = run_is_run(directory) ? NULL : only_run(directory, &n_runs);
+    if (run) {
+        char *in_run = archive_in(run);
+        free(run);
+        return in_run;
+    }
+    if (n_runs > 1) {
+        error("%s holds %zu runs: name one of them", directory, n_runs);
+        return NULL;
+    }
     char *anchor = path_join(directory, "traces.otf2"), *spool = path_join(directory, "spool");
     bool has_archive = is_file(anchor), has_spool = is_directory(spool);
     free(spool);

@@ -245,18 +245,18 @@ static bool check_program(struct program *program, bool list_all)
     bool has_mpi = program->mpi == PROGRAM_OPEN_MPI || program->mpi == PROGRAM_MPICH,
          may_preload = program->kind == PROGRAM_DYNAMIC, may_run = access(program->path, X_OK) == 0;
     char text[PATH_MAX];
-    printf("%s\n", program->path);
+    struct arena scratch = {0};
+    printf("%s\n", text_escape(&scratch, program->path));
     if (program->missing.n) {
         /* The program cannot start here: a module that was not loaded, mostly. Which MPI it wants is then open. */
-        struct arena scratch = {0};
         const char *names = "";
         for (size_t i = 0; i < program->missing.n; i++)
             names = arena_printf(&scratch, "%s%s%s", names, i ? ", " : "", program->missing.at[i]);
         line("libraries", false,
              arena_printf(&scratch, "not found: %s (load the modules it was built with, or set LD_LIBRARY_PATH)",
                           names));
-        arena_release(&scratch);
     }
+    arena_release(&scratch);
     if (may_preload && !may_run)
         line("may be run", false, "it is not executable for you: chmod +x");
     if (!has_mpi || !may_preload) {

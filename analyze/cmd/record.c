@@ -163,6 +163,9 @@ int cmd_record(int argc, char **argv)
     }
     load_recorder(path);
     pass_options(&options);
+    char self[16];
+    snprintf(self, sizeof self, "%d", (int)getpid());
+    setenv("WHYWAIT_PROCESS", self, 1); /* the program's own, which is told when it uses no MPI */
     execv(path, argv + first);
     if (errno == ENOEXEC) /* a script without a first line: as the shell does */
         execvp(argv[first], argv + first);

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-enum { RECORDER_NAPS = 2, RECORDER_LONG_CALLS = 64, RECORDER_LONG_CALL_NS = 20000 };
+enum { RECORDER_NAPS = 2, RECORDER_LONG_CALLS = 64, RECORDER_LONG_CALL_NS = 20000, RECORDER_STATUSES_BYTES = 1024 };
 
 struct recorder_interval {
     _Atomic uint64_t enter_ns, leave_ns;
@@ -54,6 +54,10 @@ struct recorder_thread {
     _Atomic uint64_t last_enter_ns, last_leave_ns; /* of the call or polling interval before */
     struct recorder_interval long_call[RECORDER_LONG_CALLS];
     _Atomic unsigned n_long_calls;
+
+    /* For the wrappers: statuses of ours (mpi/complete.h). Not thread-local, since that comes out of every thread's
+     * stack. */
+    _Alignas(max_align_t) char statuses[RECORDER_STATUSES_BYTES];
 
     struct stack_table stacks;
     struct stack_bounds bounds;

@@ -96,7 +96,7 @@ static void take_list(struct fortran *f, int n, int requests, int s)
     bool is_ignored = is_sentinel(STATUSES_IGNORE, f->a[s]) || is_sentinel(STATUS_IGNORE, f->a[s]);
     MPI_Status *given = is_ignored ? MPI_STATUSES_IGNORE : f->a[s];
     f->list.before = f->list.few_requests;
-    f->list.statuses = complete_own_statuses;
+    f->list.statuses = complete_own_statuses();
     if (n <= 0 || (n > COMPLETE_FEW && !complete_many(&f->list, n))) {
         f->list.before = NULL;
         return;

@@ -29,6 +29,7 @@
 
 enum sum { SUM_CALLS, SUM_POLLS, SUM_DROPPED, SUM_OFF, SUM_DURATION, SUM_OVERHEAD, SUM_UNCONVERTED, N_SUMS };
 static uint64_t sums[N_SUMS];
+static bool was_removed; /* the run directory, with all that was in it */
 enum { SHORT_RUN_NS = 100000000 };
 
 static void count_up(uint64_t helper_cpu_ns)
@@ -71,6 +72,7 @@ static void close_spools(void)
         modules_scan(&recorder_self->events);
         notes_write(&recorder_self->events);
     }
+    was_removed = recorder_self && spool_is_open(&recorder_self->events) && spool_is_removed(&recorder_self->events);
     atomic_store(&recorder.recording, false);
     count_up(helper_cpu_ns);
     enum ww_end how = recorder.has_given_up ? WW_END_GAVE_UP : WW_END_FINALIZE;
@@ -178,7 +180,8 @@ static void describe_loss(char *text, size_t size_bytes)
 static const char *describe_place(void)
 {
     if (access(recorder.run_dir, F_OK) != 0 && errno == ENOENT)
-        return " (which was removed while the program ran: nothing is left)";
+        return was_removed ? " (which was removed while the program ran: nothing is left)"
+                           : " (which has another name now, or is not seen from the program's root directory)";
     return recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "";
 }
 

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 bool complete_may_be_cancelled;
-__thread MPI_Status complete_own_statuses[COMPLETE_FEW];
 
 /* One block a thread, freed with the thread by the key's destructor. */
 static __thread struct {

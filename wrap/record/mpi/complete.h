@@ -9,6 +9,7 @@
  */
 #pragma once
 #include "wrap/record/mpi/call.h"
+#include "wrap/record/threads.h"
 #include <string.h>
 
 enum { COMPLETE_FEW = 32 };
@@ -19,8 +20,13 @@ struct complete {
     MPI_Request few_requests[COMPLETE_FEW];
 };
 
-/* Not on the stack, so that what MPICH leaves as it was (the statuses of sends) at least has a value. */
-extern __thread MPI_Status complete_own_statuses[COMPLETE_FEW];
+/* For a thread whose call is recorded. Not on the stack, so that what MPICH leaves as it was (the statuses of sends) at
+ * least has a value. */
+static inline MPI_Status *complete_own_statuses(void)
+{
+    _Static_assert(COMPLETE_FEW * sizeof(MPI_Status) <= RECORDER_STATUSES_BYTES, "they have room");
+    return (MPI_Status *)(void *)recorder_self->statuses;
+}
 
 /* Points before and statuses to room for n; false without memory. */
 bool complete_many(struct complete *list, int n);
@@ -38,7 +44,7 @@ static inline void complete_begin(struct complete *list, const struct ww_call *c
     if (!call || n <= 0 || !requests)
         return;
     list->before = list->few_requests;
-    list->statuses = complete_own_statuses;
+    list->statuses = complete_own_statuses();
     if (n > COMPLETE_FEW && !complete_many(list, n)) {
         list->before = NULL;
         list->statuses = statuses;

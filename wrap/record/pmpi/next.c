@@ -24,8 +24,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct mpi_handles mpi_handles;
@@ -228,18 +230,31 @@ void next_note_shadowed(void)
                  base_name(found.object), found.function, found.n, advice(&found));
 }
 
-/* At the end of every process that we are loaded into: where MPI_Init itself was hidden from us, nobody else says so.
- */
+/* Of the process that `whywait record` became, and that has run no others, which might have been the ones meant. */
+static bool is_the_program(void)
+{
+    const char *process = getenv("WHYWAIT_PROCESS");
+    struct rusage children;
+    return process && strtol(process, NULL, 10) == getpid() && getrusage(RUSAGE_CHILDREN, &children) == 0 &&
+           children.ru_maxrss == 0;
+}
+
+/* At the end of every process that we are loaded into: where MPI_Init itself was hidden from us, or never called,
+ * nobody else says so. */
 static __attribute__((destructor)) void tell_if_unseen(void)
 {
-    int saved_errno = errno;
+    int saved_errno = errno, flag = 0;
     struct shadowed init = {0};
-    int (*initialized)(int *) = dlsym(RTLD_DEFAULT, "PMPI_Initialized"), mpi_was_used = 0;
-    if (!__atomic_load_n(&was_asked, __ATOMIC_ACQUIRE))
-        look_up("MPI_Init", (void *)MPI_Init, &init);
-    if (init.n && say_is_first_rank() && initialized && initialized(&mpi_was_used) == MPI_SUCCESS && mpi_was_used)
+    if (__atomic_load_n(&was_asked, __ATOMIC_ACQUIRE) || !say_is_first_rank())
+        return;
+    int (*initialized)(int *) = dlsym(RTLD_DEFAULT, "PMPI_Initialized");
+    bool mpi_was_used = initialized && initialized(&flag) == MPI_SUCCESS && flag;
+    look_up("MPI_Init", (void *)MPI_Init, &init);
+    if (init.n && mpi_was_used)
         say("nothing was recorded: %s takes MPI_Init ahead of the recorder and passes it on as PMPI_Init (%s)",
             base_name(init.object), advice(&init));
+    else if (!mpi_was_used && is_the_program())
+        say("nothing was recorded: %s has not called MPI_Init", program_invocation_short_name);
     errno = saved_errno;
 }
 

@@ -25,6 +25,9 @@ static void write_line(const char *format, va_list arguments)
     int more = vsnprintf(line + n, sizeof line - n - 1, format, arguments);
     if (more > 0)
         n += (size_t)more < sizeof line - n - 2 ? (size_t)more : sizeof line - n - 2;
+    for (size_t i = 0; i < n; i++) /* names may hold what a terminal obeys */
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+            line[i] = '?';
     line[n++] = '\n';
     ssize_t ignored = write(STDERR_FILENO, line, n);
     (void)ignored;

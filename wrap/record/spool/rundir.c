@@ -54,13 +54,16 @@ static bool make_spool(const char *path)
     return mkdir(spool, 0700) == 0 || errno == EEXIST;
 }
 
-static bool absolute_parent(const char *parent, char absolute[PATH_MAX])
+/* With every folder above it that is missing. */
+static bool make_folders(const char *path)
 {
-    if (!*parent)
-        return getcwd(absolute, PATH_MAX) != NULL;
-    if (mkdir(parent, 0700) != 0 && errno != EEXIST)
-        return false;
-    return realpath(parent, absolute) != NULL;
+    char piece[PATH_MAX];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(piece, sizeof piece, "%.*s", (int)(slash - path), path);
+        if (mkdir(piece, 0700) != 0 && errno != EEXIST)
+            return false;
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
 bool rundir_create(const char *parent, const char *program, int n_ranks, char *path, size_t size_bytes)
@@ -68,7 +71,7 @@ bool rundir_create(const char *parent, const char *program, int n_ranks, char *p
     char absolute[PATH_MAX], name[MAX_NAME], when[32], turn[16] = "";
     time_t now = time(NULL);
     struct tm local;
-    if (!absolute_parent(parent, absolute))
+    if (*parent ? !make_folders(parent) || !realpath(parent, absolute) : !getcwd(absolute, sizeof absolute))
         return false;
     clean_name(program, name);
     if (!localtime_r(&now, &local) || strftime(when, sizeof when, "%Y%m%d-%H%M%S", &local) == 0)
@@ -97,15 +100,9 @@ static bool is_own_directory(const char *path)
 
 bool rundir_ensure(const char *path)
 {
-    char piece[PATH_MAX];
     if (is_own_directory(path))
         return make_spool(path);
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(piece, sizeof piece, "%.*s", (int)(slash - path), path);
-        if (mkdir(piece, 0700) != 0 && errno != EEXIST)
-            return false;
-    }
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+    if (!make_folders(path))
         return false;
     if (!is_own_directory(path)) {
         errno = EPERM;

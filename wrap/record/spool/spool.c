@@ -297,6 +297,12 @@ void spool_leave_descriptor(struct spool *spool)
     spool->fd = -1;
 }
 
+bool spool_is_removed(const struct spool *spool)
+{
+    struct stat st;
+    return is_our_file(spool, spool->fd) && fstat(spool->fd, &st) == 0 && st.st_nlink == 0;
+}
+
 uint64_t spool_used_bytes(const struct spool *spool)
 {
     return spool->current_offset + (uint64_t)(spool->next - spool->current.at);

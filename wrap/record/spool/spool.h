@@ -73,6 +73,8 @@ static inline bool spool_is_full(const struct spool *spool)
 }
 /* Prepares the next segment when the current one is well used. */
 void spool_prepare(struct spool *spool);
+/* The file has been removed; false where that cannot be known. */
+bool spool_is_removed(const struct spool *spool);
 /* Bytes that the file would have if it were closed now. */
 uint64_t spool_used_bytes(const struct spool *spool);
 /* Marks the end in the header, cuts the file to what was written (when `cut`) and unmaps. The path stays readable. */

@@ -77,8 +77,12 @@ static void test_stays_without_a_reason(void **state)
 static void test_run_directories_are_never_shared(void **state)
 {
     (void)state;
-    char first[PATH_MAX], second[PATH_MAX], link[PATH_MAX];
+    char first[PATH_MAX], second[PATH_MAX], link[PATH_MAX], deep[PATH_MAX];
     struct stat st;
+    snprintf(deep, sizeof deep, "%s/several/levels/down", base);
+    assert_true(rundir_create(deep, "prog", 2, first, sizeof first));
+    assert_int_equal(stat(first, &st), 0);
+    assert_int_equal(strncmp(first, deep, strlen(deep)), 0);
     assert_true(rundir_create(base, "prog", 2, first, sizeof first));
     assert_true(rundir_create(base, "prog", 2, second, sizeof second));
     assert_string_not_equal(first, second);

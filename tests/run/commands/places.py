@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where runs are made and found, and what is said of them.
+
+    places.py BUILD_DIR
+"""
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+TOOL = BUILD / "bin" / "whywait"
+PROGRAM = BUILD / "bin" / "commands_rename"
+THREAD_LOCAL_MOST = 128  # bytes: they come out of every thread's stack
+
+
+def run(*command, cwd):
+    return subprocess.run([str(word) for word in command], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=120)
+
+
+def record(cwd, *options, program=(PROGRAM,)):
+    return run(shutil.which("mpirun.openmpi") or "mpirun", "-n", "1", TOOL, "record", *options, *program, cwd=cwd)
+
+
+def check(good, what, done):
+    if not good:
+        sys.exit(f"{what}: {done}")
+
+
+def missing_folders(cwd):
+    """All levels of -o are made; the folder, and the folder from inside, lead to the one run in it."""
+    done = record(cwd, "-o", "a/b/c")
+    check(done.returncode == 0 and "nothing lost" in done.stderr and len(list((cwd / "a/b/c").glob("*.whywait"))) == 1, "missing folders", done)
+    for here, name in ((cwd, "a/b/c"), (cwd / "a/b/c", ".")):
+        done = run(TOOL, "report", name, cwd=here)
+        check(done.returncode == 0 and "commands_rename" in done.stdout, f"report {name}", done)
+    record(cwd, "-o", "a/b/c")
+    done = run(TOOL, "report", "a/b/c", cwd=cwd)
+    check(done.returncode == 1 and "holds 2 runs" in done.stderr, "two runs", done)
+
+
+def renamed(cwd):
+    """All is there under another name: not "nothing is left"."""
+    done = record(cwd, "-o", "before", program=(PROGRAM, "before", "after"))
+    check(done.returncode == 0 and "nothing is left" not in done.stderr and "another name" in done.stderr, "renamed", done)
+    done = run(TOOL, "report", "after", cwd=cwd)
+    check(done.returncode == 0 and "commands_rename" in done.stdout, "report of a run that was renamed", done)
+
+
+def no_mpi(cwd):
+    """A program that uses no MPI is told so; one that runs others, of which one may, is not."""
+    done = run(TOOL, "record", shutil.which("true"), cwd=cwd)
+    check(done.returncode == 0 and done.stderr.count("nothing was recorded: true has not called MPI_Init") == 1, "no MPI", done)
+    done = run(TOOL, "record", shutil.which("sh"), "-c", "/bin/true; /bin/true; exit 3", cwd=cwd)
+    check(done.returncode == 3 and not done.stderr, "a script", done)
+
+
+def control_characters(cwd):
+    done = record(cwd, "-o", "red\033[31m")
+    check(done.returncode == 0 and "nothing lost" in done.stderr and "\033" not in done.stderr, "closing line", done)
+    shutil.copy(PROGRAM, cwd / "red\033[31m-program")
+    done = run(TOOL, "check", cwd / "red\033[31m-program", cwd=cwd)
+    check("program" in done.stdout and "\033" not in done.stdout + done.stderr, "check", done)
+
+
+def large_anchor(cwd):
+    """An anchor of a gigabyte of zeros is refused without being read."""
+    with open(cwd / "zeros.otf2", "wb") as anchor:
+        anchor.truncate(1 << 30)
+    done = run(TOOL, "report", "zeros.otf2", cwd=cwd)
+    check(done.returncode == 1 and "no OTF2 archive" in done.stderr, "large anchor", done)
+    largest_kb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    check(largest_kb < 500000, "memory of the largest process, in KB", largest_kb)
+
+
+def thread_local(_):
+    for library in (BUILD / "lib").glob("libwhywait*.so"):
+        if library.name not in ("libwhywait.so", "libwhywait-mpich.so"):
+            continue
+        header = run("readelf", "-lW", library, cwd=BUILD).stdout
+        bytes_used = [int(line.split()[5], 16) for line in header.splitlines() if line.split()[:1] == ["TLS"]]
+        check(sum(bytes_used) <= THREAD_LOCAL_MOST, f"{library}: thread-local bytes", bytes_used)
+
+
+def main():
+    for test in (large_anchor, missing_folders, renamed, no_mpi, control_characters, thread_local):
+        with tempfile.TemporaryDirectory() as cwd:
+            test(pathlib.Path(cwd))
+
+
+main()
