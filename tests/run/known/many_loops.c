@@ -4,7 +4,7 @@
  * the others, which is one loop around them all. That is the cause, with the thirty as its parts.
  *
  * ranks: 4
- * expect: loop=repeat routine=equation_of_state rank=2 share=0.9 call=MPI_Allreduce counted_kind=more-work parts=30
+ * expect: loop=repeat_many_loops routine=equation_of_state rank=2 share=0.9 call=MPI_Allreduce counted_kind=more-work parts=30
  */
 #include "known.h"
 
@@ -68,7 +68,7 @@ __attribute__((noinline)) static void compression(double f)
 
 static void equation_of_state(int times)
 {
-    /* begin repeat */
+    /* begin repeat_many_loops */
     for (int time = 0; time < times; time++) {
         double f = 1e-3 * time;
         pressure(f);
@@ -77,7 +77,7 @@ static void equation_of_state(int times)
         viscosity(f);
         compression(f);
     }
-    /* end repeat */
+    /* end repeat_many_loops */
 }
 
 int main(int argc, char **argv)
