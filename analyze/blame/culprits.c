@@ -47,7 +47,7 @@ struct writer {
     struct causes *causes;
     struct culprit *culprit;
     uint32_t number;     /* of the cause at hand */
-    struct sparse named; /* by rank: its part of the time in the code that names it */
+    bool has_executions; /* those of the code that names it are its own */
     struct arena scratch;
     double *below_ns; /* by node: blame on it and on what is below in the same cause */
     uint32_t *depth;  /* by node: of its part among those of its cause */
@@ -61,9 +61,11 @@ static void add_times_below(const struct rollup *rollup, uint32_t node, struct s
         sparse_add_all(out, &rollup->nodes.at[rollup->order.at[at]].times, 1);
 }
 
-/* The code that names a cause may be entered on other ways too, which are no part of it. */
-static void writer_set_named(struct writer *writer)
+/* The code that names a cause may be entered on other ways too, which are no part of it: then its executions are not
+ * the cause's. */
+static bool has_all_executions(const struct writer *writer)
 {
+    static const double ALL = 0.95;
     const struct rollup *rollup = &writer->causes->rollup;
     struct sparse mine = {0}, all = {0};
     uint32_t code = rollup->nodes.at[rollup->causes.at[writer->number].node].code;
@@ -75,15 +77,10 @@ static void writer_set_named(struct writer *writer)
             add_times_below(rollup, node, &mine);
     }
     sparse_pack(&mine);
-    sparse_pack(&all);
-    sparse_clear(&writer->named);
-    for (uint32_t rank = 0; rank < rollup->n_ranks; rank++) {
-        double mine_ns = sparse_get(&mine, rank), all_ns = sparse_get(&all, rank);
-        sparse_add(&writer->named, rank, mine_ns < all_ns ? mine_ns / all_ns : 1);
-    }
-    sparse_pack(&writer->named);
+    bool has_all = sparse_sum(&mine) >= ALL * sparse_sum(&all);
     sparse_release(&mine);
     sparse_release(&all);
+    return has_all;
 }
 
 /* The first term of a rank in a packed vector by (rank, ...). */
@@ -119,12 +116,12 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
     const struct culprit *culprit = writer->culprit;
     const struct step_key *key = steps_key(causes->steps, cause->step);
     bool is_place = key->what == WHAT_PLACE, is_single = is_place && cause->n_parts == 1;
-    double executions = is_place ? sparse_get(&causes->input->measures->ran, atom_key(rank, key->id)) : 0;
+    double executions = writer->has_executions ? sparse_get(&causes->input->measures->ran, atom_key(rank, key->id)) : 0;
     return (struct cause_rank){.rank = rank,
                                .blame_ns = sparse_get(&culprit->waiting.ranks, rank),
                                .time_ns = sparse_get(&culprit->times, rank),
                                .computing_ns = sparse_get(&culprit->busy, rank),
-                               .executions = (uint64_t)llround(executions * sparse_get(&writer->named, rank)),
+                               .executions = (uint64_t)executions,
                                .instructions = cause_work(causes, culprit, rank),
                                .cost_error = is_single ? costs_error(causes->input->costs, rank, key->id) : 0};
 }
@@ -305,6 +302,15 @@ static void cause_add_parts(struct writer *writer, struct cause *cause)
     }
 }
 
+/* The call by which code that waits has entered what became the cause. */
+static void cause_set_entry(const struct writer *writer, struct cause *cause)
+{
+    const struct rollup *rollup = &writer->causes->rollup;
+    uint32_t chosen = rollup->causes.at[writer->number].chosen, caller = rollup->nodes.at[chosen].parent;
+    cause->caller = caller == ROLLUP_NONE ? TRACE_NONE : rollup->nodes.at[caller].code;
+    cause->call_line = calltree_call_line(&writer->causes->placing.tree, chosen);
+}
+
 static void cause_write(struct writer *writer, struct cause *cause)
 {
     struct culprit *culprit = writer->culprit;
@@ -318,7 +324,9 @@ static void cause_write(struct writer *writer, struct cause *cause)
     sparse_pack(&culprit->times);
     sparse_pack(&culprit->busy);
     sparse_pack(&culprit->by_code);
-    writer_set_named(writer);
+    writer->has_executions =
+        steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE && has_all_executions(writer);
+    cause_set_entry(writer, cause);
     cause_add_parts(writer, cause);
     cause_add_ranks(writer, cause);
     cause->n_late = count_late(cause->ranks, cause->n_ranks, cause->waiting_ns);
@@ -366,6 +374,5 @@ void culprits_write(struct causes *causes)
     }
     qsort(analysis->causes, analysis->n_causes, sizeof *analysis->causes, cause_compare);
     machine_write(causes);
-    sparse_release(&writer.named);
     arena_release(&writer.scratch);
 }

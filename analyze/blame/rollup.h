@@ -18,8 +18,8 @@
  * Alike are two nodes that
  *  - hold up others on the same processes: the shares of their blame by process differ by no more in sum than two
  *    instances of one class do (classes.h), the error of sampling allowed for in the same way, and
- *  - take longer there by the same factor: the logarithms of (time of the late processes / mean time of the others)
- *    differ by no more than that threshold and two standard errors. Two imbalances of one process, 4 x and 1.5 x, are
+ *  - take longer there by the same factor, (time of the late processes) / (mean time of the others): one is not half
+ *    as much again as the other, beyond two standard errors. Two imbalances of one process, 4 x and 1.5 x, are
  *    two.
  *
  * Cost: every node is compared with those around it until one is chosen, so nodes x depth x processes at worst. No

@@ -291,7 +291,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     drill_init(&drill, out, analysis, options);
     const struct cause *cause = &analysis->causes[number];
     page_put(&drill.page, "cause %u   ", number + 1);
-    page_words(&drill.page, INDENT, label_step(&drill.book, cause->step));
+    page_words(&drill.page, INDENT, label_cause(&drill.book, number));
     page_end(&drill.page);
     page_tab(&drill.page, INDENT);
     page_put(&drill.page, "%s waiting", amount_duration(cause->waiting_ns).text);

@@ -241,6 +241,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
 {
     const struct cause *cause = &json->analysis->causes[number];
     json_t *object = json_place(json, cause->step);
+    json_object_set_new(object, "name", json_text(label_cause(&json->book, number)));
     json_object_set_new(object, "cause", json_integer(number + 1));
     json_object_set_new(object, "ranks", json_rank_numbers(cause->ranks, cause->n_late));
     json_object_set_new(object, "waiting_ns", json_integer(json->cause_ns[number]));

@@ -181,6 +181,28 @@ const char *label_step(const struct label_book *book, uint32_t index)
     return without_arguments(book, whole_step(book, index));
 }
 
+static bool shares_its_step(const struct analysis *analysis, uint32_t cause)
+{
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        if (i != cause && analysis->causes[i].step == analysis->causes[cause].step)
+            return true;
+    return false;
+}
+
+const char *label_cause(const struct label_book *book, uint32_t number)
+{
+    const struct cause *cause = &book->analysis->causes[number];
+    const char *label = label_step(book, cause->step);
+    if (cause->caller >= book->analysis->n_steps || !shares_its_step(book->analysis, number))
+        return label;
+    const struct step *caller = &book->analysis->steps[cause->caller];
+    if (!caller->file || !cause->call_line)
+        return arena_printf(book->arena, "%s, called from %s", label, label_step(book, cause->caller));
+    const char *lines = label_lines(book, caller->file, cause->call_line, cause->call_line);
+    const char *routine = caller->routine ? label_routine(book, caller->routine) : "";
+    return arena_printf(book->arena, "%s, called at %s%s%s", label, lines, *routine ? " in " : "", routine);
+}
+
 static const char *whole_site(const struct label_book *book, uint32_t index)
 {
     const struct wait_site *site = &book->analysis->sites[index];

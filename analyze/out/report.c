@@ -91,7 +91,7 @@ static const char *cell_cause(struct arena *arena, const void *data, unsigned ro
     const struct report *report = data;
     struct label_book book = report->book;
     book.arena = arena;
-    return arena_printf(arena, "%u %s", row + 1, label_step(&book, report->analysis->causes[row].step));
+    return arena_printf(arena, "%u %s", row + 1, label_cause(&book, row));
 }
 
 static const char *cell_waiting(struct arena *arena, const void *data, unsigned row)

@@ -132,8 +132,9 @@ struct cause_part {
 
 struct cause {
     uint32_t step;
-    enum cause_kind kind;   /* the largest part */
-    double kind_ns[KIND_N]; /* sums to waiting_ns */
+    uint32_t caller, call_line; /* the code that waits, by its step, which has called it, and where; TRACE_NONE, 0 */
+    enum cause_kind kind;       /* the largest part */
+    double kind_ns[KIND_N];     /* sums to waiting_ns */
     double waiting_ns;
     double direct_ns;          /* short-term part */
     double inferred_ns;        /* where only times tell what was waited for, no record */
@@ -163,8 +164,8 @@ struct machine {
     struct machine_place {
         uint32_t step; /* the code that was kept waiting for a CPU */
         double waiting_ns;
-    } * places; /* by falling waiting_ns */
-    uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
+    } * places;               /* by falling waiting_ns */
+    uint32_t n_ranks, n_late; /* the first n_late carry what is worth naming */
     uint32_t n_sites, n_places;
 };
 

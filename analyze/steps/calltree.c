@@ -112,13 +112,17 @@ static uint64_t frame_address(const struct trace_frame *frame)
     return frame->address - (frame->is_return ? 1 : 0);
 }
 
-/* A stack that a threading run-time began: where the routine that it runs is entered by the thread that started it. */
-static uint32_t node_of_team(struct calltree *tree, const struct trace_frame *frame)
+/* A stack that a threading run-time began goes on where the routine that it runs is entered by the thread that started
+ * it, from the same line. */
+static void join_team(struct calltree *tree, const struct trace_frame *frame, struct calltree_way *way)
 {
     uint32_t place =
         code_place_of_routine(tree->sites->code, frame->module, frame_address(frame), NESTED_MOST, NESTED_MOST);
     const uint64_t *first = place == CODE_NONE ? NULL : map_get(&tree->of_place, place);
-    return first ? tree->nodes.at[*first - 1].parent : TRACE_NONE;
+    if (!first)
+        return;
+    way->node = tree->nodes.at[*first - 1].parent;
+    way->line = node_key(tree, (uint32_t)*first - 1)->line;
 }
 
 static void enter_frame(struct calltree *tree, struct calltree_way *way, uint32_t number)
@@ -135,7 +139,7 @@ static void enter_frame(struct calltree *tree, struct calltree_way *way, uint32_
         return;
     }
     if (way->is_team && way->node == TRACE_NONE)
-        way->node = node_of_team(tree, frame);
+        join_team(tree, frame, way);
     way->is_team = false;
     way->node = enter_nest(tree, way->node, frame, address, way->line);
     way->line = code_spot_at(tree->sites->code, frame->module, address).line;
@@ -263,4 +267,9 @@ uint32_t calltree_of_place(struct calltree *tree, uint32_t place)
 uint32_t calltree_alone(struct calltree *tree, uint32_t step)
 {
     return node_put(tree, (struct node_key){TRACE_NONE, NODE_ALONE, step, 0}, step);
+}
+
+uint32_t calltree_call_line(const struct calltree *tree, uint32_t node)
+{
+    return node_key(tree, node)->line;
 }

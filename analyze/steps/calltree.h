@@ -45,5 +45,7 @@ uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame);
 uint32_t calltree_of_context(struct calltree *tree, uint32_t context);
 /* The node of a place in which nothing was sampled: one that is there, or below that of what encloses it. */
 uint32_t calltree_of_place(struct calltree *tree, uint32_t place);
+/* The line, in the code of its parent, by which a routine is entered; 0 = not known. */
+uint32_t calltree_call_line(const struct calltree *tree, uint32_t node);
 /* A node by itself, for what is on no stack. */
 uint32_t calltree_alone(struct calltree *tree, uint32_t step);

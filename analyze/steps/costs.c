@@ -296,18 +296,23 @@ static struct place_steps steps_of_place(const struct sparse *steps, uint64_t pl
 
 /* The time of a place, to its steps as sampled on this process, else anywhere, else to the place itself. */
 static void place_spread(struct costs *costs, const struct rank_costs *rank, uint64_t place, double ns,
-                         struct sparse *out)
+                         const struct sparse *seen, struct sparse *out)
 {
     struct place_steps steps = steps_of_place(&rank->steps, place);
     if (!steps.n || steps.sum_ns * rank->n_samples < STEPS_SAMPLES_MIN * rank->sampled_ns)
         steps = steps_of_place(&costs->all.steps, place);
+    double seen_ns = 0;
+    for (size_t i = 0; i < steps.n && seen; i++)
+        seen_ns += sparse_get(seen, (uint32_t)steps.at[i].key) > 0 ? steps.at[i].ns : 0;
     for (size_t i = 0; i < steps.n; i++)
-        sparse_add(out, (uint32_t)steps.at[i].key, ns * steps.at[i].ns / steps.sum_ns);
+        if (!(seen_ns > 0) || sparse_get(seen, (uint32_t)steps.at[i].key) > 0)
+            sparse_add(out, (uint32_t)steps.at[i].key, ns * steps.at[i].ns / (seen_ns > 0 ? seen_ns : steps.sum_ns));
     if (!steps.n)
         sparse_add(out, steps_put(costs->sites->steps, STEP_COMPUTING, WHAT_PLACE, (uint32_t)place, TRACE_NONE), ns);
 }
 
-bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, struct sparse *out)
+bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, const struct sparse *seen,
+                      struct sparse *out)
 {
     const struct rank_costs *at = rank < costs->n_ranks ? &costs->ranks[rank] : NULL;
     if (!stretch->is_counted || !at || !at->fitted)
@@ -319,7 +324,7 @@ bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *
         const uint64_t *column = map_get(&costs->columns, work->key);
         double cost = column ? at->fitted[*column].cost_ns : 0;
         if (cost > 0)
-            place_spread(costs, at, work->key, work->ns * cost, out);
+            place_spread(costs, at, work->key, work->ns * cost, seen, out);
     }
     return out->n > n_before;
 }
@@ -331,7 +336,7 @@ static void add_place_work(struct costs *costs, uint64_t high, const struct spar
     work_measure(costs->work, bins, &costs->measured);
     sparse_clear(spread);
     for (size_t i = 0; i < costs->measured.n && rank < costs->n_ranks; i++)
-        place_spread(costs, &costs->ranks[rank], costs->measured.at[i].key, costs->measured.at[i].ns, spread);
+        place_spread(costs, &costs->ranks[rank], costs->measured.at[i].key, costs->measured.at[i].ns, NULL, spread);
     for (size_t i = 0; i < spread->n; i++) {
         const struct step_key *step = steps_key(costs->sites->steps, (uint32_t)spread->at[i].key);
         if (step->what == WHAT_PLACE)

@@ -59,8 +59,10 @@ void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch
 /* After it. */
 void costs_fit(struct costs *costs, const struct survey *survey);
 /* Relative durations of the steps of a counted stretch, by step; adds nothing and returns false when they are not
- * known. */
-bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, struct sparse *out);
+ * known. A place that is entered on several ways has those that are `seen` in such stretches (packed, by step), if any
+ * are. */
+bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, const struct sparse *seen,
+                      struct sparse *out);
 /* Work of the places in which its time was sampled: a helper's is that of the loop that calls it. Bins are packed, by
  * (KEY_ flags and rank; counter or frame); adds (the same; place) with its work to `out`, packed. After the fit. */
 void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out);

@@ -101,6 +101,8 @@ void pools_complete(struct pools *pools)
         if (pool->all != INTERN_NONE && pool->n_samples >= POOL_SAMPLES_MIN && pool->n_samples < POOL_SAMPLES_OWN)
             pool_top_up(pool, &pools->at[pool->all]);
     }
+    for (size_t i = 0; i < pools->n; i++)
+        sparse_pack(&pools->at[i].on);
 }
 
 static uint32_t pool_with_samples(struct pools *pools, struct pool_key key)
@@ -282,7 +284,9 @@ static uint32_t step_of_start(struct pools *pools)
 static bool counted_steps(struct pools *pools, uint32_t rank, const struct stretch *stretch, double on_ns,
                           struct sparse *on)
 {
-    if (!costs_of_stretch(pools->costs, rank, stretch, on))
+    struct pool_key all = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = BUCKET_ALL};
+    uint32_t pool = pool_with_samples(pools, all);
+    if (!costs_of_stretch(pools->costs, rank, stretch, pool == INTERN_NONE ? NULL : &pools->at[pool].on, on))
         return false;
     double counted_ns = sparse_sum(on);
     if (sites_is_start(pools->sites, stretch->from) && on_ns > counted_ns)

@@ -121,6 +121,7 @@ void sites_release(struct sites *sites)
     intern_release(&sites->pairs);
     intern_release(&sites->lines);
     map_release(&sites->wrappers);
+    intern_release(&sites->entries);
     vec_release(&sites->line_address);
 }
 
@@ -333,6 +334,37 @@ static void note_host(struct sites *sites, const struct found_place *found)
     host->routine = host->routine ? host->routine : routine;
 }
 
+static bool routine_spans_waits(const struct sites *sites, uint32_t place)
+{
+    while (code_place(sites->code, place)->parent != CODE_NONE)
+        place = code_place(sites->code, place)->parent;
+    return place_spans_waits(sites, place);
+}
+
+/*
+ * The call, or the inlined call, by which the routine that waits has led here: a library's loop that is called before
+ * one barrier and before the next is two, of which one may be uneven. TRACE_NONE in that routine's own code.
+ */
+static uint32_t sample_entry(struct sites *sites, uint32_t frame)
+{
+    trace_walk (sites->trace, at, frame) {
+        const struct trace_frame *from = &sites->trace->frames[at];
+        uint32_t place = sites_frame_place(sites, at);
+        if (place == CODE_NONE || !routine_spans_waits(sites, place))
+            continue;
+        struct code_spot spot = code_spot_at(sites->code, from->module, from->address - (from->is_return ? 1 : 0));
+        bool is_own = !spot.routine || !spot.host_routine || !strcmp(spot.routine, spot.host_routine);
+        if (!spot.call_file || (!from->is_return && is_own))
+            break;
+        struct arena scratch = {0};
+        uint32_t entry = intern_text(&sites->entries,
+                                     arena_printf(&scratch, "%u %s:%u", from->module, spot.call_file, spot.call_line));
+        arena_release(&scratch);
+        return entry;
+    }
+    return TRACE_NONE;
+}
+
 static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
 {
     struct found_place inner = frames_find_loop(sites, frame);
@@ -340,7 +372,8 @@ static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
         return sample_step_by_region(sites, frame);
     note_host(sites, &inner);
     struct found_place caller = frames_find_loop(sites, sites->trace->frames[inner.frame].parent);
-    return steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, inner.place, caller.is_loop ? caller.place : TRACE_NONE);
+    return steps_put_entered(sites->steps, inner.place, caller.is_loop ? caller.place : TRACE_NONE,
+                             sample_entry(sites, inner.frame));
 }
 
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame)

@@ -31,6 +31,7 @@ struct sites {
     struct intern contexts, sites, pairs;
     struct map wrappers;        /* routines that only pass a call on to MPI (sites_find_wrappers) */
     struct intern lines;        /* source lines of calls */
+    struct intern entries;      /* likewise, of those from code that waits */
     VEC(uint64_t) line_address; /* by line: the address that stands for it */
 };
 

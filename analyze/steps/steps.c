@@ -3,7 +3,13 @@
 
 uint32_t steps_put(struct steps *steps, enum step_state state, enum step_what what, uint32_t id, uint32_t caller)
 {
-    struct step_key key = {.state = state, .what = what, .id = id, .caller = caller};
+    struct step_key key = {.state = state, .what = what, .id = id, .caller = caller, .entry = TRACE_NONE};
+    return intern_put(&steps->keys, &key, sizeof key);
+}
+
+uint32_t steps_put_entered(struct steps *steps, uint32_t place, uint32_t caller, uint32_t entry)
+{
+    struct step_key key = {.state = STEP_COMPUTING, .what = WHAT_PLACE, .id = place, .caller = caller, .entry = entry};
     return intern_put(&steps->keys, &key, sizeof key);
 }
 
@@ -15,7 +21,8 @@ const struct step_key *steps_key(const struct steps *steps, uint32_t step)
 uint32_t steps_in_state(struct steps *steps, uint32_t step, enum step_state state)
 {
     struct step_key key = *steps_key(steps, step);
-    return steps_put(steps, state, key.what, key.id, key.caller);
+    key.state = state;
+    return intern_put(&steps->keys, &key, sizeof key);
 }
 
 uint32_t steps_base(struct steps *steps, uint32_t step)

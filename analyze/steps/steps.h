@@ -26,6 +26,7 @@ enum step_what {
 struct step_key {
     uint32_t state, what, id;
     uint32_t caller; /* code place of the calling loop; TRACE_NONE when there is none between two waits */
+    uint32_t entry;  /* call from code that waits below which it runs: number of its line (sites.h); TRACE_NONE */
 };
 
 struct steps {
@@ -33,6 +34,8 @@ struct steps {
 };
 
 uint32_t steps_put(struct steps *steps, enum step_state state, enum step_what what, uint32_t id, uint32_t caller);
+/* A code place, computing, entered by a certain call. */
+uint32_t steps_put_entered(struct steps *steps, uint32_t place, uint32_t caller, uint32_t entry);
 const struct step_key *steps_key(const struct steps *steps, uint32_t step);
 /* The same code in another state. */
 uint32_t steps_in_state(struct steps *steps, uint32_t step, enum step_state state);

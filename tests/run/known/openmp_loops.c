@@ -11,9 +11,9 @@
 enum { CELLS = 60000 };
 static double a[CELLS], b[CELLS];
 
+/* begin repeat_openmp_loops */
 __attribute__((noinline)) static void material(int times)
 {
-    /* begin repeat_openmp_loops */
     for (int time = 0; time < times; time++) {
 #pragma omp parallel for num_threads(2)
         for (int i = 0; i < CELLS; i++)
@@ -25,8 +25,8 @@ __attribute__((noinline)) static void material(int times)
         for (int i = 0; i < CELLS; i++)
             a[i] = (a[i] + b[i]) / (a[i] * b[i] + 2.5);
     }
-    /* end repeat_openmp_loops */
 }
+/* end repeat_openmp_loops */
 
 int main(int argc, char **argv)
 {

@@ -108,7 +108,7 @@ static void imbalances_of_one_process_by_different_factors_are_two(void **state)
     (void)state;
     struct rollup rollup = {.sample_ns = MS};
     uint32_t routine = around(&rollup, waits(&rollup, ROLLUP_NONE));
-    uint32_t much = leaf(&rollup, routine, 100, 0, 4), little = leaf(&rollup, routine, 200, 0, 1.5);
+    uint32_t much = leaf(&rollup, routine, 1000, 0, 4), little = leaf(&rollup, routine, 2000, 0, 1.5);
     find(&rollup);
     assert_int_equal(rollup.causes.n, 2);
     assert_true(blame_of(&rollup, much) > 0 && blame_of(&rollup, little) > 0);

@@ -155,7 +155,7 @@ static double cost_ns(struct fixture *fix, uint32_t rank, uint32_t which)
 {
     struct sparse out = {0};
     struct stretch stretch = stretch_of(fix, which == A, which == B, 1000);
-    bool is_known = costs_of_stretch(&fix->costs, rank, &stretch, &out);
+    bool is_known = costs_of_stretch(&fix->costs, rank, &stretch, NULL, &out);
     double sum = is_known ? sparse_sum(&out) : NAN;
     for (size_t i = 0; i < out.n; i++) {
         const struct step_key *step = steps_key(&fix->steps, (uint32_t)out.at[i].key);
@@ -307,7 +307,7 @@ static void places_beyond_the_last_column_share_one(void **state)
     struct stretch last = {.from = fix->from, .to = fix->to, .is_counted = true, .end_ns = 1000};
     struct sparse out = {0};
     sparse_add(&last.counts, shared, 100);
-    assert_true(costs_of_stretch(&fix->costs, 0, &last, &out));
+    assert_true(costs_of_stretch(&fix->costs, 0, &last, NULL, &out));
     assert_near(sparse_sum(&out), 1000, 0.1);
     sparse_release(&out);
     sparse_release(&last.counts);
