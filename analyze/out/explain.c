@@ -396,6 +396,12 @@ static const char *parting_lines(struct arena *arena, const struct parting *part
     return arena_printf(arena, "%s:%u", label_base_name(parting->file), parting->line_first);
 }
 
+/* "never", "always", "89 %" */
+static const char *how_often(struct arena *arena, double part)
+{
+    return part <= 0 ? "never" : part >= 1 ? "always" : arena_strdup(arena, amount_share(part).text);
+}
+
 const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others)
 {
     const char *where = parting_lines(arena, parting), *times = factor(arena, parting->late / parting->others);
@@ -404,11 +410,12 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
         return parting->is_itself ? arena_printf(arena, "%s as many iterations each time it is entered", times)
                                   : arena_printf(arena, "%s as many iterations of loop %s each time", times, where);
     case PARTING_BRANCH:
-        return arena_printf(arena, "%s goes %s %s of the times, on %s %s", where,
+        return arena_printf(arena, "%s goes %s %s%s, on %s %s", where,
                             parting->line_to && parting->line_to != parting->line_first
                                 ? arena_printf(arena, "on at line %u", parting->line_to)
                                 : "one of its ways",
-                            amount_share(parting->late).text, others, amount_share(parting->others).text);
+                            how_often(arena, parting->late), parting->late < 1 ? " of the time" : "", others,
+                            how_often(arena, parting->others));
     default:
         return arena_printf(arena, "%s() calls itself %s as often for each call from outside", parting->routine, times);
     }

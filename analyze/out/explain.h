@@ -7,6 +7,6 @@
 const char *explain_cause(struct arena *arena, const struct cause *cause);
 /* What to do next about it, or which command tells more. In the arena, or static. */
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause);
-/* "4.0 x as many iterations each time it is entered", "a.c:8 goes on at line 9 90 % of the times, on rank 0 10 %".
+/* "4.0 x as many iterations each time it is entered", "a.c:8 goes on at line 9 90 % of the time, on rank 0 10 %".
  * `others`: who the others are. */
 const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others);

@@ -94,12 +94,44 @@ static void ratios_inside_their_error_are_no_facts(void **state)
     }
 }
 
+static void partings_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        struct parting parting;
+        const char *text;
+    } cases[] = {
+        {{.kind = PARTING_TRIPS, .is_itself = true, .late = 1200, .others = 300},
+         "4.0 x as many iterations each time it is entered"},
+        {{.kind = PARTING_TRIPS, .file = "src/a.c", .line_first = 3, .line_last = 9, .late = 28, .others = 2},
+         "14 x as many iterations of loop a.c:3-9 each time"},
+        {{.kind = PARTING_BRANCH,
+          .file = "a.c",
+          .line_first = 8,
+          .line_last = 8,
+          .line_to = 9,
+          .late = .9,
+          .others = .1},
+         "a.c:8 goes on at line 9 90 % of the time, on rank 0 10 %"},
+        {{.kind = PARTING_BRANCH, .file = "a.c", .line_first = 8, .line_last = 8, .line_to = 8, .late = 1, .others = 0},
+         "a.c:8 goes one of its ways always, on rank 0 never"},
+        {{.kind = PARTING_RECURSION, .routine = "walk", .late = 41, .others = 11},
+         "walk() calls itself 3.7 x as often for each call from outside"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena = {0};
+        assert_string_equal(explain_parting(&arena, &cases[i].parting, "rank 0"), cases[i].text);
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_of_all_ranks_have_one_range),
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
+        cmocka_unit_test(partings_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
