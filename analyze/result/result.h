@@ -243,7 +243,7 @@ struct critical_step {
     uint32_t n_ranks; /* that have some of it on the path */
 };
 
-/* One process fetches as many bytes from the same target again and again, a large part of the run (fetching.h). */
+/* One process fetches as many bytes from the same target again and again, a large part of the run (operations.h). */
 struct repeated_fetch {
     const char *call; /* "MPI_Get halo.c:71" */
     uint32_t rank;

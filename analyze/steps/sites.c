@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/sites.h"
+#include "analyze/steps/steps.h"
 #include "wrap/base/vec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -483,4 +484,53 @@ bool sites_is_wrapper(const struct sites *sites, uint32_t context)
 {
     const struct code_place *place = call_place(sites, context);
     return place && map_get(&sites->wrappers, routine_key(place));
+}
+
+uint32_t steps_put(struct steps *steps, enum step_state state, enum step_what what, uint32_t id, uint32_t caller)
+{
+    struct step_key key = {.state = state, .what = what, .id = id, .caller = caller, .entry = TRACE_NONE};
+    return intern_put(&steps->keys, &key, sizeof key);
+}
+
+uint32_t steps_put_entered(struct steps *steps, uint32_t place, uint32_t caller, uint32_t entry)
+{
+    struct step_key key = {.state = STEP_COMPUTING, .what = WHAT_PLACE, .id = place, .caller = caller, .entry = entry};
+    return intern_put(&steps->keys, &key, sizeof key);
+}
+
+const struct step_key *steps_key(const struct steps *steps, uint32_t step)
+{
+    return steps->keys.items[step].bytes;
+}
+
+uint32_t steps_in_state(struct steps *steps, uint32_t step, enum step_state state)
+{
+    struct step_key key = *steps_key(steps, step);
+    key.state = state;
+    return intern_put(&steps->keys, &key, sizeof key);
+}
+
+uint32_t steps_base(struct steps *steps, uint32_t step)
+{
+    static const enum step_state states[] = {
+        [WHAT_PLACE] = STEP_COMPUTING, [WHAT_PATH] = STEP_COMPUTING, [WHAT_SITE] = STEP_MPI,
+        [WHAT_GAP] = STEP_COMPUTING,   [WHAT_START] = STEP_UNKNOWN,  [WHAT_OFF] = STEP_UNKNOWN,
+        [WHAT_CLOCK] = STEP_UNKNOWN};
+    struct step_key key = *steps_key(steps, step);
+    return steps_put(steps, states[key.what], key.what, key.id, TRACE_NONE);
+}
+
+uint32_t steps_n(const struct steps *steps)
+{
+    return (uint32_t)steps->keys.n;
+}
+
+void steps_release(struct steps *steps)
+{
+    intern_release(&steps->keys);
+}
+
+bool step_state_is_code(enum step_state state)
+{
+    return state == STEP_COMPUTING || state == STEP_BLOCKED;
 }

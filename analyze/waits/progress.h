@@ -3,15 +3,16 @@
  * Partners that are not there: many MPI libraries move communication on only while the process itself is inside MPI.
  * So a lock, a flush or an unlock waits for a target that computes, the receiver of a large message for a sender that
  * computes between MPI_Isend and MPI_Wait, a non-blocking collective for any member that does. No record says so; it is
- * read from the times (evidence.h). Calls that began while the partner ("target") had been outside MPI for a while are
+ * read from the times (below). Calls that began while the partner ("target") had been outside MPI for a while are
  * looked at, by kind of operation (one-sided ones: by window, function and kinds).
  *
  * A call waited for its target as long as what was seen by then does not speak against it. One that concerns several
  * targets waited for the last of them to return, and speaks against it when one of them stayed away.
  */
 #pragma once
-#include "analyze/waits/evidence.h"
+#include "analyze/steps/lanes.h"
 #include "analyze/waits/chain.h"
+#include "analyze/waits/gatherings.h"
 #include "analyze/waits/operations.h"
 #include "wrap/format.h"
 
@@ -65,3 +66,68 @@ bool progress_may_end(const struct progress_part *part, const struct comeback *c
 /* Like progress_find for the return of a partner to an operation of its own, which it may have left after the call had
  * begun. It is borrowed; an empty comeback says that it stayed away. */
 struct point *progress_judge(struct progress *progress, const struct progress_part *part, struct comeback comeback);
+
+/*
+ * Whether calls of one kind end because of what another process does meanwhile (it comes to MPI), where no record says
+ * so. It is read from the times, call by call:
+ *
+ *   - If the call ended before as much time again had passed as until the other one came, that speaks for it. (Not
+ *     sooner: on a busy machine both have to get the CPU several times for what follows; time off the CPU after the
+ *     other one had come does not count.)
+ *   - If it ended later, it may have lasted for another reason: that speaks against it, three times as loudly, because
+ *     a call into which the other one comes by chance ends before that time as often as after it.
+ *   - If it ended without the other one, that one was not needed: hardware, shared memory or a thread did without. That
+ *     counts eight times; only a clock that misleads can show it by mistake.
+ */
+
+/* What takes less happens for any reason; it is also far more than clocks of nodes differ by. */
+enum { EVIDENCE_MIN_NS = 20000 };
+
+struct evidence {
+    uint64_t n_soon, n_later, n_alone;
+};
+
+/* A call from when it had nothing else to wait for. */
+struct evidence_call {
+    uint64_t from_ns, leave_ns;
+    const struct idle *idle; /* when its thread was off the CPU */
+};
+
+static inline void evidence_came(struct evidence *evidence, const struct evidence_call *call, uint64_t came_ns)
+{
+    uint64_t after_ns = call->leave_ns - came_ns - idle_between(call->idle, came_ns, call->leave_ns);
+    *(after_ns <= came_ns - call->from_ns ? &evidence->n_soon : &evidence->n_later) += 1;
+}
+
+static inline bool evidence_speaks_for(const struct evidence *evidence)
+{
+    enum { LATER_WEIGHT = 3, ALONE_WEIGHT = 8 };
+    return evidence->n_soon >= LATER_WEIGHT * evidence->n_later + ALONE_WEIGHT * evidence->n_alone;
+}
+
+/*
+ * Members of rooted collectives on whom others depend although they are not the root. MPI libraries broadcast and
+ * reduce along trees, often with one member a node in between, so a member may wait for one that relays, and a root for
+ * one that has to take its part. Which tree it is no record says; it is read from the times, for each pair of members.
+ * The last to enter before a member's call ended, and well after what else it had waited for, may have let it end
+ * (below).
+ *
+ * Pairs that speak against it are passed over for the one that entered before. The first instance of a pair is not
+ * believed: in a large communicator somebody is always last.
+ *
+ * Memory: a pair takes 40 bytes; beyond a million of them none is added.
+ */
+
+struct relays {
+    struct intern operations; /* (communicator, operation, root) */
+    struct map numbers;       /* (operation, member, other) -> 1 + index in pairs */
+    VEC(struct evidence) pairs;
+};
+
+void relays_release(struct relays *relays);
+/* True when the call is long enough to ask. */
+bool relays_concern(const struct gathering *gathering, uint64_t enter_ns, uint64_t leave_ns);
+/* The entry of the member that let this member's (an index) call end; borrowed, NULL = none. To be asked once for each
+ * call, of a complete gathering. */
+struct point *relays_find(struct relays *relays, struct gathering *gathering, uint32_t member,
+                          const struct evidence_call *call);

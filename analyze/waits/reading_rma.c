@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Synchronisation of one-sided communication: fences are collectives, access epochs are messages without data. */
+#include "analyze/waits/gatherings.h"
 #include "analyze/waits/reading.h"
+#include <string.h>
 
 /* A fence ends for nobody before the last has come. */
 static void read_fence(struct reader *reader, uint32_t lane, const struct event *event)
@@ -75,4 +77,200 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
     default:
         break;
     }
+}
+
+/*
+ * One-sided communication that the target takes no part in: locks, flushes and unlocks, and requests. What such a call
+ * may have waited for is asked for each target that it concerns:
+ *   - MPI_Win_lock, MPI_Win_unlock, MPI_Win_flush and its local form name one; MPI_Win_lock_all concerns all;
+ *   - a flush or unlock of all concerns those on which operations are pending;
+ *   - MPI_Rput and kin, and MPI_Wait, MPI_Test and kin for what those began, the operation's. A call that completes
+ *     other requests as well may have lasted for those, and is left alone.
+ */
+
+static bool class_may_wait(enum ww_class class)
+{
+    return class_is_passive(class) || class == WW_RMA_REQUEST;
+}
+
+void reading_passive_begin(struct reader *reader, uint32_t lane)
+{
+    struct reading *reading = &reader->readings[lane];
+    const struct call *call = reading->call;
+    uint32_t rank = reader->lanes->at[lane].rank;
+    reading->passive = (struct passive_sync){0};
+    reading->worked.n = 0;
+    if (call->class == WW_LOCAL)
+        return;
+    bool is_awaited =
+        reader->progress.n_waiting || reader->operations.n_requests || progress_has_begun(&reader->progress, rank);
+    if (progress_enter(&reader->progress, rank, call->enter_ns) && is_awaited)
+        progress_came(&reader->progress, rank, reading_point(reader, lane));
+    reader->progress.n_waiting += class_may_wait(call->class);
+    if (call->class == WW_RMA_UNLOCK)
+        locks_unlock_begin(reader->replay->locks, rank, call->enter_ns);
+}
+
+void reading_operation(struct reader *reader, uint32_t lane, const struct event *event)
+{
+    uint32_t rank = reader->lanes->at[lane].rank;
+    struct reading *reading = &reader->readings[lane];
+    struct operation operation = {.window = event->window,
+                                  .target = messages_peer(reader->trace, event->comm, rank, event->peer),
+                                  .kinds = event->tag        ? OPERATION_ATOMIC
+                                           : event->bytes_in ? OPERATION_GET
+                                                             : OPERATION_PUT};
+    if (operation.target == TRACE_NONE)
+        return;
+    operations_add(&reader->operations, rank, operation);
+    fetching_operation(
+        &reader->fetching, lane, rank,
+        (struct fetch){
+            .site = reading->call->site, .target = operation.target, .window = event->window, .bytes = event->bytes_in},
+        reading->call->enter_ns);
+    if (reading->call->class != WW_RMA_REQUEST)
+        return;
+    operations_add_request(&reader->operations, rank, event->request, operation);
+    *vec_push(&reading->worked) = operation;
+}
+
+void reading_operation_done(struct reader *reader, uint32_t lane, const struct event *event)
+{
+    struct reading *reading = &reader->readings[lane];
+    struct operation operation;
+    if (!operations_finish_request(&reader->operations, reader->lanes->at[lane].rank, event->request, &operation))
+        return;
+    reading->has_progress = true;
+    *vec_push(&reading->worked) = operation;
+}
+
+void reading_passive_sync(struct reader *reader, uint32_t lane, const struct event *event)
+{
+    uint32_t rank = reader->lanes->at[lane].rank;
+    reader->readings[lane].passive =
+        (struct passive_sync){.is_known = true,
+                              .comm = event->comm,
+                              .lock = {.window = event->window,
+                                       .target = messages_peer(reader->trace, event->comm, rank, event->peer),
+                                       .is_exclusive = event->tag == WW_LOCK_EXCLUSIVE}};
+}
+
+/* Whom MPI_Win_lock_all locks. */
+static void work_on_all(struct reader *reader, struct reading *reading)
+{
+    uint32_t comm = reading->passive.comm;
+    uint32_t n = comm < reader->trace->n_comms ? gather_comm_size(reader->trace, comm) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        *vec_push(&reading->worked) = (struct operation){.window = (uint32_t)reading->passive.lock.window,
+                                                         .target = gather_comm_rank(reader->trace, comm, i)};
+}
+
+/* The targets that a lock, flush or unlock concerns. */
+static void passive_targets(struct reader *reader, uint32_t rank, struct reading *reading)
+{
+    uint32_t window = (uint32_t)reading->passive.lock.window, target = reading->passive.lock.target;
+    reading->worked.n = 0;
+    if (target != TRACE_NONE) {
+        uint32_t kinds = operations_kinds(&reader->operations, rank, window, target);
+        *vec_push(&reading->worked) = (struct operation){.window = window, .target = target, .kinds = kinds};
+        return;
+    }
+    if (reading->call->class == WW_RMA_LOCK) {
+        work_on_all(reader, reading);
+        return;
+    }
+    struct operations_list list = operations_of(&reader->operations, rank);
+    for (size_t i = 0; i < list.n; i++)
+        if (list.at[i].window == window && list.at[i].kinds)
+            *vec_push(&reading->worked) = list.at[i];
+}
+
+static void wait_for_lock(struct reader *reader, struct reading *reading, uint32_t rank, struct lock lock,
+                          bool is_inferred)
+{
+    const struct call *call = reading->call;
+    struct lock_wait *wait = locks_wait(reader->replay->locks, rank, lock, call->enter_ns, call->leave_ns);
+    if (wait)
+        reading_need(reading, (struct need){.kind = NEED_LOCK, .lock_wait = wait, .is_inferred = is_inferred});
+}
+
+/* Where locks are deferred, whatever needs one may wait for it. */
+static void wait_for_deferred_locks(struct reader *reader, struct reading *reading, uint32_t rank)
+{
+    struct locks *locks = reader->replay->locks;
+    for (size_t i = 0; i < reading->worked.n; i++) {
+        struct lock lock = {.window = reading->worked.at[i].window, .target = reading->worked.at[i].target};
+        if (locks_are_deferred(locks, lock.window) && locks_find(locks, rank, &lock))
+            wait_for_lock(reader, reading, rank, lock, true);
+    }
+}
+
+static void wait_for_targets(struct reader *reader, struct reading *reading, uint32_t lane)
+{
+    struct point *point =
+        progress_find(&reader->progress, &(struct progress_call){.rank = reader->lanes->at[lane].rank,
+                                                                 .region = reader->lanes->at[lane].region,
+                                                                 .enter_ns = reading->call->enter_ns,
+                                                                 .leave_ns = reading->call->leave_ns,
+                                                                 .idle = &reading->call->idle,
+                                                                 .targets = reading->worked.at,
+                                                                 .n_targets = reading->worked.n});
+    if (point)
+        reading_need(reading, (struct need){.kind = NEED_TARGET, .point = point_hold(point)});
+}
+
+/* Locks come before targets: where a lock's holder is the target, the unlock is the return to MPI as well. */
+static void passive_sync_end(struct reader *reader, uint32_t lane, struct reading *reading)
+{
+    struct locks *locks = reader->replay->locks;
+    const struct call *call = reading->call;
+    struct lock lock = reading->passive.lock;
+    uint32_t rank = reader->lanes->at[lane].rank;
+    passive_targets(reader, rank, reading);
+    if (call->class == WW_RMA_LOCK) {
+        locks_take(locks, rank, lock);
+        wait_for_lock(reader, reading, rank, lock, false);
+    } else if (!locks_find(locks, rank, &lock)) {
+        return;
+    } else {
+        wait_for_deferred_locks(reader, reading, rank);
+    }
+    wait_for_targets(reader, reading, lane);
+    if (call->class == WW_RMA_UNLOCK)
+        locks_give(locks, lock, reading_point(reader, lane), call->leave_ns);
+}
+
+static bool completes_at_target(const struct reader *reader, uint32_t lane)
+{
+    const struct call *call = reader->readings[lane].call;
+    const char *name = reader->trace->regions[reader->lanes->at[lane].region].name;
+    return call->class == WW_RMA_UNLOCK || (call->class == WW_RMA_FLUSH && !strstr(name, "local"));
+}
+
+static void passive_end(struct reader *reader, uint32_t lane, struct reading *reading)
+{
+    uint32_t rank = reader->lanes->at[lane].rank;
+    const struct lock *lock = &reading->passive.lock;
+    if (reading->passive.is_known) {
+        passive_sync_end(reader, lane, reading);
+        if (completes_at_target(reader, lane))
+            operations_complete(&reader->operations, rank, (uint32_t)lock->window, lock->target);
+    } else if (reading->worked.n && !reading->call->needs.n && !reading->sent.n) {
+        wait_for_deferred_locks(reader, reading, rank);
+        wait_for_targets(reader, reading, lane);
+    }
+}
+
+void reading_passive_end(struct reader *reader, uint32_t lane)
+{
+    struct reading *reading = &reader->readings[lane];
+    const struct call *call = reading->call;
+    uint32_t rank = reader->lanes->at[lane].rank;
+    if (call->class == WW_LOCAL)
+        return;
+    passive_end(reader, lane, reading);
+    if (call->class == WW_RMA_UNLOCK)
+        locks_unlock_end(reader->replay->locks, rank);
+    reader->progress.n_waiting -= class_may_wait(call->class);
+    progress_leave(&reader->progress, rank, call->leave_ns);
 }

@@ -15,7 +15,7 @@
 #include "analyze/waits/locks.h"
 #include "analyze/waits/messages.h"
 #include "analyze/waits/polling.h"
-#include "analyze/waits/relays.h"
+#include "analyze/waits/progress.h"
 #include "analyze/waits/sink.h"
 
 enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_GATHERING, NEED_LOCK, NEED_TARGET };
