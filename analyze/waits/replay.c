@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Calls queued in all before the oldest is run with what is known: bounds memory when records are missing. */
+/* Calls queued in all before the oldest is run with what is known: bounds memory when records are missing. Well before,
+ * nobody waits any more for what a location polls for to become known: some poll as long as they live. */
 enum { QUEUED_MAX = 1 << 16, QUEUED_MAX_A_LANE = 64 };
 
 void replay_begin(struct replay *replay)
@@ -452,10 +453,27 @@ static struct sleepers *lane_judge(struct replay *replay, uint32_t at, struct ca
     return NULL;
 }
 
+/* The point inside another location's polling that this call waits to be explained; NULL: it waits for something else.
+ */
+static struct point *point_in_polling(const struct call *call)
+{
+    struct point *point = call->is_judged ? call->releases.at[call->n_waited].point : NULL;
+    return point && point->node && !point->is_set ? point : NULL;
+}
+
+static void lane_sleep(struct replay *replay, struct queue_of_calls *lane, uint32_t at)
+{
+    links_sleep(replay->links, lane->asleep_on, at);
+    lane->waits_for_polling = point_in_polling(lane->first);
+    replay->n_wait_for_polling += lane->waits_for_polling;
+}
+
 /* Runs calls of one location until it must sleep. */
 static void lane_run(struct replay *replay, uint32_t at)
 {
     struct queue_of_calls *lane = &replay->lanes[at];
+    replay->n_wait_for_polling -= lane->waits_for_polling;
+    lane->waits_for_polling = false;
     while (lane->first) {
         struct call *call = lane->first;
         if (!call->is_entered)
@@ -464,7 +482,7 @@ static void lane_run(struct replay *replay, uint32_t at)
         if (!lane->asleep_on)
             lane->asleep_on = lane_leave(replay, lane, call);
         if (lane->asleep_on) {
-            links_sleep(replay->links, lane->asleep_on, at);
+            lane_sleep(replay, lane, at);
             return;
         }
         lane->first = call->next;
@@ -495,17 +513,25 @@ static void replay_run_awake(struct replay *replay)
     }
 }
 
-/* Of the sleeping calls the one that ended first: what it waits for is missing from the trace. */
-static void replay_force(struct replay *replay)
+/* Of the sleeping locations the one whose call ended first; TRACE_NONE. */
+static uint32_t oldest_asleep(const struct replay *replay, bool for_polling)
 {
     uint32_t oldest = TRACE_NONE;
     for (uint32_t at = 0; at < replay->trace->n_locations; at++) {
-        const struct call *call = replay->lanes[at].first;
-        if (call && (oldest == TRACE_NONE || call->leave_ns < replay->lanes[oldest].first->leave_ns))
+        const struct queue_of_calls *lane = &replay->lanes[at];
+        if (lane->first && (lane->waits_for_polling || !for_polling) &&
+            (oldest == TRACE_NONE || lane->first->leave_ns < replay->lanes[oldest].first->leave_ns))
             oldest = at;
     }
     if (oldest == TRACE_NONE)
         bug("calls are queued but no location has one");
+    return oldest;
+}
+
+/* What it waits for is missing from the trace. */
+static void replay_force(struct replay *replay)
+{
+    uint32_t oldest = oldest_asleep(replay, false);
     struct queue_of_calls *lane = &replay->lanes[oldest];
     links_unsleep(replay->links, lane->asleep_on, oldest);
     lane->first->is_forced = true;
@@ -513,10 +539,22 @@ static void replay_force(struct replay *replay)
     *vec_push(&replay->links->awake) = oldest;
 }
 
+/* The location that was waited for still polls: so far that is a wait of which nothing is known. */
+static void replay_settle_polling(struct replay *replay)
+{
+    struct point *point = point_in_polling(replay->lanes[oldest_asleep(replay, true)].first);
+    struct queue_of_calls *polls = &replay->lanes[point->lane];
+    lane_set_waiting_point(replay, polls, polls->polling.node, point);
+}
+
 void replay_run(struct replay *replay)
 {
     replay_run_awake(replay);
     size_t n_max = (size_t)replay->trace->n_locations * QUEUED_MAX_A_LANE;
+    while (replay->n_queued > n_max && replay->n_wait_for_polling) {
+        replay_settle_polling(replay);
+        replay_run_awake(replay);
+    }
     while (replay->n_queued > QUEUED_MAX && replay->n_queued > n_max) {
         replay_force(replay);
         replay_run_awake(replay);

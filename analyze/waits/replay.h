@@ -96,6 +96,7 @@ struct queue_of_calls {
     double open_noise_ns2;
     uint64_t now_ns;
     struct sleepers *asleep_on;
+    bool waits_for_polling; /* asleep until another one's polling is explained */
     struct polling polling;
 };
 
@@ -112,6 +113,7 @@ struct replay {
     struct rank_time *ranks;
     struct call *spare;
     size_t n_queued;
+    uint32_t n_wait_for_polling; /* locations */
     uint64_t n_forced, n_calls;
     double unexplained_ns;
     struct chain_node *origin;

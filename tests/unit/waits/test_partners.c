@@ -254,6 +254,38 @@ static void who_naps_has_gone_on_from_its_own_release(void **state)
     scene_free(scene);
 }
 
+/* Rank 1 has begun a large send and then polls for something else, with naps, to the end of the run, while ranks 0 and
+ * 2 go on. Nobody can wait for that end to be known. */
+static void who_polls_for_ever_holds_up_nothing(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 25000 };
+    struct scene *scene = scene_make(3);
+    uint64_t request = scene_isend(scene, 1, 0, 7, 2);
+    poll(scene, 1, 9, 10);
+    scene_work(scene, 1, "nap", 400);
+    scene_work(scene, 0, "short", 50);
+    scene_receive(scene, 0, 1, 7, 410);
+    for (uint32_t round = 0; round < ROUNDS; round++)
+        for (uint32_t rank = 0; rank < 3; rank += 2) {
+            uint64_t now_us = scene->now_us[rank];
+            scene_send(scene, rank, 2 - rank, 1, now_us + 1);
+            scene_receive(scene, 2 - rank, rank, 1,
+                          scene->now_us[2 - rank] > now_us + 1 ? scene->now_us[2 - rank] + 1 : now_us + 2);
+        }
+    while (scene->now_us[1] < scene->now_us[0]) {
+        poll(scene, 1, 0, scene->now_us[1] + 2);
+        scene_work(scene, 1, "nap", scene->now_us[1] + 300);
+    }
+    scene->now_us[0] = scene->now_us[1];
+    wait_for(scene, 1, EV_ISEND_DONE, request, scene->now_us[0], scene->now_us[0] + 1);
+    scene_analyse(scene);
+    assert_int_equal(scene->analysis->n_forced, 0);
+    assert_us(scene_waiting(scene, WAIT_PROGRESS, 0), 350);
+    assert_true(scene_blame(scene, "nap", 1) > 345);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_collective_that_goes_on_alone_waits_for_nobody),
         cmocka_unit_test(a_nap_explains_no_more_than_itself),
         cmocka_unit_test(who_naps_has_gone_on_from_its_own_release),
+        cmocka_unit_test(who_polls_for_ever_holds_up_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
