@@ -295,6 +295,7 @@ static void cause_add_parts(struct writer *writer, struct cause *cause)
         struct cause_part *part = &cause->parts[cause->n_parts++];
         *part = (struct cause_part){.step = rollup->nodes.at[node].code,
                                     .depth = writer->depth[node],
+                                    .call_line = calltree_call_line(&writer->causes->placing.tree, node),
                                     .waiting_ns = writer->below_ns[node],
                                     .own_ns = sparse_sum(&rollup->nodes.at[node].blame)};
         if (writer->below_ns[node] >= WORTH_RANKS * blame_ns)

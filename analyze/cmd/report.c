@@ -38,6 +38,8 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
                             "                    causes on other ranks\n"
                             "  --by space        where memory is allocated (recorded with --space) instead of\n"
                             "                    why ranks wait\n"
+                            "  --all             with --cause, --site or --sites: everything,\n"
+                            "                    however long it gets\n"
                             "  --all-steps       with --cause or --site: also steps that both sides share or\n"
                             "                    that matter little\n"
                             "  --full-paths      source files as the debug information has them, and names\n"
@@ -65,6 +67,7 @@ enum {
     OPT_ROUTINE,
     OPT_CAUSING,
     OPT_BY,
+    OPT_ALL,
     OPT_ALL_STEPS,
     OPT_FULL_PATHS,
     OPT_FORMAT,
@@ -81,6 +84,7 @@ static const struct option long_options[] = {
     {"routine", required_argument, NULL, OPT_ROUTINE},
     {"causing", no_argument, NULL, OPT_CAUSING},
     {"by", required_argument, NULL, OPT_BY},
+    {"all", no_argument, NULL, OPT_ALL},
     {"all-steps", no_argument, NULL, OPT_ALL_STEPS},
     {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
     {"format", required_argument, NULL, OPT_FORMAT},
@@ -125,6 +129,9 @@ static void parse_option(struct options *options, int option)
         options->by_space = !strcmp(optarg, "space");
         if (!options->by_space && strcmp(optarg, "waiting"))
             die("--by: \"%s\" is neither waiting nor space", optarg);
+        break;
+    case OPT_ALL:
+        options->text.all = options->text.all_steps = true;
         break;
     case OPT_ALL_STEPS:
         options->text.all_steps = true;

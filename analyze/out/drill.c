@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Drilling down: all sites; one cause (ranks, then where it is felt, class by class with its steps); one site (which
- * ranks wait, which causes, its classes). Every number of the overview is found again here with its parts.
+ * ranks wait, which causes, its classes). Each view has about two screens: of every list the largest, and how many more
+ * there are. Every number of the overview is found again here with its parts.
  */
 #include "analyze/out/amount.h"
 #include "analyze/out/explain.h"
@@ -11,6 +12,9 @@
 #include <stdlib.h>
 
 enum { INDENT = 2, HANG = 4, DEEP = 6 };
+
+/* What is shown of each list unless everything is asked for: together about two screens. */
+enum { SITES_LISTED = 40, RANKS_SHOWN = 12, PARTS_SHOWN = 16, CALLS_SHOWN = 3, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
 
 struct drill {
     struct arena arena;
@@ -25,6 +29,18 @@ static void drill_init(struct drill *drill, FILE *out, const struct analysis *an
 {
     *drill = (struct drill){.page = {.out = out, .width = options->width}, .analysis = analysis, .options = options};
     drill->book = (struct label_book){&drill->arena, analysis, options->full_paths, !options->full_paths};
+}
+
+static uint32_t n_shown_of(const struct drill *drill, uint32_t n, uint32_t most)
+{
+    return drill->options->all || n < most ? n : most;
+}
+
+/* "and 12 more ranks (--all)" */
+static void say_more(struct drill *drill, size_t indent, uint32_t n_left, const char *one, const char *many)
+{
+    if (n_left)
+        page_line(&drill->page, "%*sand %u more %s (--all)", (int)indent, "", n_left, n_left == 1 ? one : many);
 }
 
 /* Sites. */
@@ -73,6 +89,7 @@ void report_sites(FILE *out, const struct analysis *analysis, const struct repor
     struct drill drill;
     drill_init(&drill, out, analysis, options);
     unsigned n = options->n_top && options->n_top < analysis->n_sites ? options->n_top : analysis->n_sites;
+    n = n_shown_of(&drill, n, SITES_LISTED);
     if (!n)
         page_line(&drill.page, "No rank waits for another.");
     else
@@ -80,6 +97,7 @@ void report_sites(FILE *out, const struct analysis *analysis, const struct repor
                                                      .n_columns = sizeof site_columns / sizeof *site_columns,
                                                      .n_rows = n,
                                                      .data = &drill});
+    say_more(&drill, 0, analysis->n_sites - n, "call", "calls");
     arena_release(&drill.arena);
 }
 
@@ -145,12 +163,15 @@ static void drill_steps(struct drill *drill, const struct wait_class *class)
         if (drill->options->all_steps || !class->steps[i].is_redundant)
             shown[n++] = i;
     struct drill_class data = {.drill = drill, .class = class, .shown = shown};
+    uint32_t n_matter = n;
+    n = n_shown_of(drill, n, STEPS_SHOWN);
     page_table(&drill->page, &(struct page_table){.columns = step_columns,
                                                   .n_columns = sizeof step_columns / sizeof *step_columns,
                                                   .n_rows = n,
                                                   .indent = DEEP,
                                                   .data = &data});
-    uint32_t n_left = class->n_steps - n;
+    say_more(drill, DEEP, n_matter - n, "step", "steps");
+    uint32_t n_left = class->n_steps - n_matter;
     if (n_left)
         page_paragraph(&drill->page, DEEP, DEEP,
                        arena_printf(&drill->arena,
@@ -178,6 +199,29 @@ static bool in_classes(const struct cause_site *at, uint32_t number)
         if (at->classes[i] == number)
             return true;
     return false;
+}
+
+static int by_falling_class(const void *a, const void *b)
+{
+    const struct wait_class *const *x = a, *const *y = b;
+    if ((*x)->waiting_ns != (*y)->waiting_ns)
+        return (*x)->waiting_ns < (*y)->waiting_ns ? 1 : -1;
+    return ((*x)->number > (*y)->number) - ((*x)->number < (*y)->number);
+}
+
+/* The largest first; `at`: only those in which a cause has a part. */
+static void drill_classes(struct drill *drill, const struct wait_site *site, const struct cause_site *at)
+{
+    const struct wait_class **classes = arena_array(&drill->arena, const struct wait_class *, site->n_classes + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < site->n_classes; i++)
+        if (!at || in_classes(at, site->classes[i].number))
+            classes[n++] = &site->classes[i];
+    qsort(classes, n, sizeof *classes, by_falling_class);
+    uint32_t n_shown = n_shown_of(drill, n, at ? CLASSES_SHOWN : 2 * CLASSES_SHOWN);
+    for (uint32_t i = 0; i < n_shown; i++)
+        drill_class(drill, classes[i]);
+    say_more(drill, HANG, n - n_shown, "class", "classes");
 }
 
 /* One cause. */
@@ -243,14 +287,130 @@ static const struct page_column rank_columns[] = {
     {"each", PAGE_RIGHT, cell_rank_cost},
 };
 
+/* "and 50 more ranks, 1.20 s to 1.31 s in it (--all)" */
+static void say_more_ranks(struct drill *drill, const struct cause *cause, uint32_t n_shown)
+{
+    double least_ns = 0, most_ns = 0;
+    uint32_t n = cause->n_ranks + cause->n_others;
+    for (uint32_t i = n_shown; i < n; i++) {
+        double ns = cause_rank(&(struct drill_ranks){cause}, i)->time_ns;
+        least_ns = i == n_shown || ns < least_ns ? ns : least_ns;
+        most_ns = i == n_shown || ns > most_ns ? ns : most_ns;
+    }
+    if (n > n_shown)
+        page_line(&drill->page, "%*sand %u more %s, %s to %s in it (--all)", INDENT, "", n - n_shown,
+                  n - n_shown == 1 ? "rank" : "ranks", amount_duration(least_ns).text, amount_duration(most_ns).text);
+}
+
 static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
 {
     struct drill_ranks data = {cause};
+    uint32_t n = n_shown_of(drill, cause->n_ranks + cause->n_others, RANKS_SHOWN);
     page_table(&drill->page, &(struct page_table){.columns = rank_columns,
                                                   .n_columns = sizeof rank_columns / sizeof *rank_columns,
-                                                  .n_rows = cause->n_ranks + cause->n_others,
+                                                  .n_rows = n,
                                                   .indent = INDENT,
                                                   .data = &data});
+    say_more_ranks(drill, cause, n);
+}
+
+/* What is inside a cause: its parts as a tree. */
+
+struct drill_parts {
+    const struct drill *drill;
+    const struct cause *cause;
+    const uint32_t *shown; /* of the cause's parts */
+};
+
+static const struct cause_part *shown_part(const void *data, unsigned row)
+{
+    const struct drill_parts *parts = data;
+    return &parts->cause->parts[parts->shown[row]];
+}
+
+static const char *cell_part(struct arena *arena, const void *data, unsigned row)
+{
+    const struct cause_part *part = shown_part(data, row);
+    struct label_book book = ((const struct drill_parts *)data)->drill->book;
+    book.arena = arena;
+    const char *label = label_step(&book, part->step);
+    if (part->call_line && part->depth)
+        label = arena_printf(arena, "%s, called on line %u", label, part->call_line);
+    return arena_printf(arena, "%*s%s", 2 * (int)part->depth, "", label);
+}
+
+static const char *cell_part_blame(struct arena *arena, const void *data, unsigned row)
+{
+    return arena_strdup(arena, amount_duration(shown_part(data, row)->waiting_ns).text);
+}
+
+static const char *cell_part_share(struct arena *arena, const void *data, unsigned row)
+{
+    double all_ns = ((const struct drill_parts *)data)->cause->waiting_ns;
+    return arena_strdup(arena, amount_share(all_ns > 0 ? shown_part(data, row)->waiting_ns / all_ns : 0).text);
+}
+
+static double part_time(const struct cause_part *part, const struct cause *cause, bool is_late)
+{
+    double sum_ns = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < part->n_ranks; i++) {
+        bool named = false;
+        for (uint32_t k = 0; k < cause->n_late && !named; k++)
+            named = cause->ranks[k].rank == part->ranks[i].rank;
+        sum_ns += named == is_late ? part->ranks[i].time_ns : 0;
+    }
+    n = is_late ? cause->n_late : cause->n_ranks + cause->n_others - cause->n_late;
+    return n ? sum_ns / n : 0;
+}
+
+static const char *cell_part_late(struct arena *arena, const void *data, unsigned row)
+{
+    const struct cause_part *part = shown_part(data, row);
+    double ns = part_time(part, ((const struct drill_parts *)data)->cause, true);
+    return part->n_ranks ? arena_strdup(arena, amount_duration(ns).text) : "";
+}
+
+static const char *cell_part_others(struct arena *arena, const void *data, unsigned row)
+{
+    const struct cause_part *part = shown_part(data, row);
+    double ns = part_time(part, ((const struct drill_parts *)data)->cause, false);
+    return part->n_ranks ? arena_strdup(arena, amount_duration(ns).text) : "";
+}
+
+static const struct page_column part_columns[] = {
+    {"inside", PAGE_WRAP, cell_part},          {"waiting", PAGE_RIGHT, cell_part_blame},
+    {"of it", PAGE_RIGHT, cell_part_share},    {"late ranks' time", PAGE_RIGHT, cell_part_late},
+    {"others'", PAGE_RIGHT, cell_part_others},
+};
+
+static int by_falling_size(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left < right) - (left > right);
+}
+
+/* The largest, with what is around them: that is never smaller than what is inside. */
+static void drill_parts(struct drill *drill, const struct cause *cause)
+{
+    double *sizes = arena_array(&drill->arena, double, cause->n_parts + 1);
+    uint32_t *shown = arena_array(&drill->arena, uint32_t, cause->n_parts + 1), n = 0;
+    if (cause->n_parts < 2)
+        return;
+    for (uint32_t i = 0; i < cause->n_parts; i++)
+        sizes[i] = cause->parts[i].waiting_ns;
+    qsort(sizes, cause->n_parts, sizeof *sizes, by_falling_size);
+    uint32_t most = n_shown_of(drill, cause->n_parts, PARTS_SHOWN);
+    for (uint32_t i = 0; i < cause->n_parts && n < most; i++)
+        if (cause->parts[i].waiting_ns >= sizes[most - 1])
+            shown[n++] = i;
+    page_end(&drill->page);
+    page_table(&drill->page, &(struct page_table){.columns = part_columns,
+                                                  .n_columns = sizeof part_columns / sizeof *part_columns,
+                                                  .n_rows = n,
+                                                  .indent = INDENT,
+                                                  .data = &(struct drill_parts){drill, cause, shown}});
+    say_more(drill, INDENT, cause->n_parts - n, "place", "places");
 }
 
 /* All decisions by which the two sides part; the first one stands in the explanation as well. */
@@ -280,9 +440,7 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at)
     page_piece(&drill->page, HANG, "%s of %s instances", amount_count(at->n_instances).text,
                amount_count(site->n_instances).text);
     page_end(&drill->page);
-    for (uint32_t i = 0; i < site->n_classes; i++)
-        if (in_classes(at, site->classes[i].number))
-            drill_class(drill, &site->classes[i]);
+    drill_classes(drill, site, at);
 }
 
 void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
@@ -310,8 +468,11 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_end(&drill.page);
     drill_partings(&drill, cause);
     drill_cause_ranks(&drill, cause);
-    for (uint32_t i = 0; i < cause->n_sites; i++)
+    drill_parts(&drill, cause);
+    uint32_t n_calls = n_shown_of(&drill, cause->n_sites, CALLS_SHOWN);
+    for (uint32_t i = 0; i < n_calls; i++)
         drill_cause_site(&drill, &cause->sites[i]);
+    say_more(&drill, INDENT, cause->n_sites - n_calls, "call at which ranks wait", "calls at which ranks wait");
     arena_release(&drill.arena);
 }
 
@@ -319,10 +480,17 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
 
 static void drill_site_ranks(struct drill *drill, const struct wait_site *site)
 {
-    for (uint32_t rank = 0; rank < drill->analysis->trace->n_ranks; rank++)
-        if (site->rank_waiting_ns && site->rank_waiting_ns[rank] > 0)
+    uint32_t n_shown = 0, n_left = 0;
+    for (uint32_t rank = 0; site->rank_waiting_ns && rank < drill->analysis->trace->n_ranks; rank++) {
+        if (!(site->rank_waiting_ns[rank] > 0))
+            continue;
+        if (drill->options->all || n_shown++ < RANKS_SHOWN)
             page_line(&drill->page, "%*srank %u waits %s", INDENT, "", rank,
                       amount_duration(site->rank_waiting_ns[rank]).text);
+        else
+            n_left++;
+    }
+    say_more(drill, INDENT, n_left, "rank", "ranks");
 }
 
 struct site_cause {
@@ -350,14 +518,14 @@ static void drill_site_causes(struct drill *drill, uint32_t number)
                 felt[n++] = (struct site_cause){analysis->causes[i].sites[k].waiting_ns, i};
     qsort(felt, n, sizeof *felt, by_falling_waiting);
     double least_ns = drill->options->all_steps ? 0 : 0.01 * analysis->sites[number].waiting_ns;
-    for (; n_shown < n && (felt[n_shown].waiting_ns >= least_ns || !n_shown); n_shown++)
+    uint32_t most = n_shown_of(drill, n, RANKS_SHOWN);
+    for (; n_shown < most && (felt[n_shown].waiting_ns >= least_ns || !n_shown); n_shown++)
         page_paragraph(&drill->page, INDENT, HANG,
                        arena_printf(&drill->arena, "%s because of %s (cause %u)",
                                     amount_duration(felt[n_shown].waiting_ns).text,
-                                    label_step(&drill->book, analysis->causes[felt[n_shown].cause].step),
-                                    felt[n_shown].cause + 1));
+                                    label_cause(&drill->book, felt[n_shown].cause), felt[n_shown].cause + 1));
     if (n_shown < n)
-        page_line(&drill->page, "%*s%u more with less than 1 %% each left out (--all-steps)", INDENT, "", n - n_shown);
+        page_line(&drill->page, "%*sand %u more causes (--all)", INDENT, "", n - n_shown);
 }
 
 void report_site(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
@@ -373,7 +541,6 @@ void report_site(FILE *out, const struct analysis *analysis, uint32_t number, co
     page_end(&drill.page);
     drill_site_ranks(&drill, site);
     drill_site_causes(&drill, number);
-    for (uint32_t i = 0; i < site->n_classes; i++)
-        drill_class(&drill, &site->classes[i]);
+    drill_classes(&drill, site, NULL);
     arena_release(&drill.arena);
 }

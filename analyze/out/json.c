@@ -224,6 +224,7 @@ static json_t *json_parts(struct json *json, const struct cause *cause, int64_t 
             below_ns += own_ns[k];
         json_t *object = json_place(json, part->step);
         json_object_set_new(object, "depth", json_integer(part->depth));
+        json_object_set_new(object, "call_line", json_integer(part->call_line));
         json_object_set_new(object, "waiting_ns", json_integer(below_ns));
         json_object_set_new(object, "own_ns", json_integer(own_ns[i]));
         json_object_set_new(object, "by_rank", json_part_by_rank(part));

@@ -9,6 +9,7 @@ struct report_options {
     unsigned n_top;  /* causes (or sites) shown; 0 = all */
     bool hide_small; /* in the overview: causes below 1 % of all waiting, except the first */
     bool all_steps;  /* also the steps that pruning left out */
+    bool all;        /* everything, however long; otherwise the largest of each list, on about two screens */
     bool full_paths; /* of source files */
 };
 

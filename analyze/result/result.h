@@ -124,6 +124,7 @@ struct parting {
 /* A loop, a routine or straight-line code inside a cause, as it was entered there. */
 struct cause_part {
     uint32_t step, depth;     /* 0 = in no other part; those inside a part stand right behind it */
+    uint32_t call_line;       /* of a routine: where the code around it calls it; 0 = not known */
     double waiting_ns;        /* blamed on it and on what is inside it */
     double own_ns;            /* of it on itself: over all parts they sum to the cause's */
     struct cause_rank *ranks; /* that have spent time in it or in what is inside, by rank */
