@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-LIMIT_S = 20
+LIMIT_S = 200
 TABLE = """
 1 | no command "nosuch"      | nosuch
 1 | no command               | help nosuch

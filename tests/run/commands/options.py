@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-LIMIT_S = 10
+LIMIT_S = 60
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
            OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_rmaps_base_oversubscribe="1")
 VALUES = [b"", b"0", b"1", b"-1", b" 7", b"1e9", b"0x10", b"18446744073709551615", b"99999999999999999999999", b"1k", b"9999999999g", b"-",

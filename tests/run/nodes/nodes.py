@@ -57,7 +57,7 @@ class Run:
                     os.kill(int(process.name), 9)
             except OSError:
                 pass  # it has ended
-        self.mpirun.communicate(timeout=60)
+        self.mpirun.communicate(timeout=300)
 
     def whywait(self, *args, where=None):
         """(exit status, stdout, stderr) of a command of the tool, on a node or outside of both."""

@@ -20,7 +20,7 @@ import time
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
-LIMIT_S = 60
+LIMIT_S = 200
 EVIL = "\033[31m<script>\"';$(touch owned)`touch owned`\n../x\x07"
 
 
@@ -243,7 +243,7 @@ class Traps:
 
 
 def main():
-    signal.alarm(280)
+    signal.alarm(580)
     with tempfile.TemporaryDirectory(prefix="whywait-safety-") as home:
         traps = Traps(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(home))
         names = [name for name in dir(traps) if name.startswith("trap_")]

@@ -47,7 +47,7 @@ class Tools(unittest.TestCase):
         command = [options.mpirun, "-n", "2", "env", "LD_PRELOAD=" + preload, *([options.whywait, "record"] if record else []),
                    str(self.home / name)]
         environment = dict(ENV, WHYWAIT_TOOL=options.whywait)
-        done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         report = subprocess.run([options.whywait, "report"], cwd=where, capture_output=True, text=True)
         return done.stderr, " ".join(report.stdout.split()) if report.returncode == 0 else None
