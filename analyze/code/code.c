@@ -32,6 +32,7 @@ void code_close(struct code *code)
         intern_release(&module->sources);
         vec_release(&module->source_places);
         map_release(&module->calls);
+        map_release(&module->callees);
         decoder_close(module->decoder);
         if (module->has_image)
             image_close(&module->image);

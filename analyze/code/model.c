@@ -192,39 +192,49 @@ const struct model_block *model_block_at(const struct model *model, uint64_t add
 /* Which routine a call goes to: the instruction that ends at the return address, decoded with the block it is in. A
  * jump there is a tail call. */
 
-/* The call that ends at `end`, in the block that begins at `lo`; flow is FLOW_NEXT when there is none. */
-static struct insn call_before(const struct module *module, uint64_t lo, uint64_t end)
+/* Where a direct call or jump leads; nothing where neither an entry nor a name is known there. */
+static struct code_callee callee_of(struct code *code, struct module *module, const struct insn *call)
 {
-    struct insn call = {.flow = FLOW_NEXT};
+    bool is_direct =
+        call->flow == FLOW_CALL || call->flow == FLOW_JUMP || (call->flow == FLOW_INDIRECT_CALL && call->target);
+    if (!is_direct)
+        return (struct code_callee){0};
+    uint32_t routine = routines_find(&module->routines, call->target);
+    bool is_here = routine != ROUTINE_NONE && module->routines.at[routine].lo == call->target;
+    const char *linked =
+        is_here ? module->routines.at[routine].name : stub_name(module->decoder, &module->image, call->target);
+    return (struct code_callee){.address = is_here ? call->target : 0,
+                                .name = linked ? name_readable(&code->arena, linked) : NULL};
+}
+
+/* A block is decoded once: straight-line code may call thousands of times. */
+static void read_callees(struct code *code, struct module *module, struct model_block *block)
+{
     insns list = {0};
-    decoder_read(module->decoder, &module->image, lo, end, &list);
-    if (list.n && list.at[list.n - 1].address + list.at[list.n - 1].size == end)
-        call = list.at[list.n - 1];
+    block->has_callees = true;
+    decoder_read(module->decoder, &module->image, block->lo, block->hi, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        struct code_callee callee = callee_of(code, module, &list.at[i]);
+        if (callee.address || callee.name)
+            *map_put(&module->callees, list.at[i].address + list.at[i].size, NULL) =
+                (uint64_t)(uintptr_t)arena_copy(&code->arena, &callee, sizeof callee);
+    }
     vec_release(&list);
-    return call;
 }
 
 bool code_callee_at(struct code *code, uint32_t module_id, uint64_t return_address, struct code_callee *callee)
 {
     struct module *module = module_get(code, module_id);
-    const struct model *model = model_at(code, module_id, return_address - 1);
+    struct model *model = model_at(code, module_id, return_address - 1);
     const struct model_block *block = model ? model_block_at(model, return_address - 1) : NULL;
     if (!block || !module->decoder)
         return false;
-    struct insn call = call_before(module, block->lo, return_address);
-    bool is_direct =
-        call.flow == FLOW_CALL || call.flow == FLOW_JUMP || (call.flow == FLOW_INDIRECT_CALL && call.target);
-    if (!is_direct)
-        return false;
-    uint32_t routine = routines_find(&module->routines, call.target);
-    bool is_here = routine != ROUTINE_NONE && module->routines.at[routine].lo == call.target;
-    const char *linked =
-        is_here ? module->routines.at[routine].name : stub_name(module->decoder, &module->image, call.target);
-    if (!is_here && !linked)
-        return false;
-    *callee = (struct code_callee){.address = is_here ? call.target : 0,
-                                   .name = linked ? name_readable(&code->arena, linked) : NULL};
-    return true;
+    if (!block->has_callees)
+        read_callees(code, module, &model->blocks[block - model->blocks]);
+    const uint64_t *found = map_get(&module->callees, return_address);
+    if (found)
+        *callee = *(const struct code_callee *)(uintptr_t)*found;
+    return found != NULL;
 }
 
 /* The chain of routines around an address, from the scopes of the debug information. */

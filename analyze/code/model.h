@@ -14,6 +14,7 @@ struct model_block {
     uint64_t lo, hi;
     uint32_t place, depth; /* 0 = in no loop of the machine code */
     uint32_t loop;         /* the innermost loop of the machine code, by number in loops; CODE_NONE */
+    bool has_callees;      /* they stand in the module's */
 };
 
 /* A loop of the machine code. What encloses its place is that of another copy, maybe; what encloses it is this. */
@@ -43,6 +44,7 @@ struct module {
     struct intern sources;       /* places of the source: see places.c */
     VEC(uint32_t) source_places; /* by number in sources: the place met first */
     struct map calls;            /* by address of the call: its place (code_place_of_call) */
+    struct map callees;          /* by return address, in blocks that were asked about: struct code_callee */
 };
 
 struct code {
