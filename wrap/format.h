@@ -80,6 +80,7 @@ enum ww_type {
     WW_NEIGHBORS, /* struct ww_neighbors */
     WW_RANKS,     /* struct ww_ranks */
     WW_FILE,      /* struct ww_file */
+    WW_GAP,       /* struct ww_gap: switches were lost */
 };
 
 /*
@@ -255,6 +256,14 @@ struct ww_switch {
 };
 enum { WW_SW_OUT = 1, WW_SW_PREEMPTED = 2 /* with OUT: was runnable */ };
 
+/* Switches between these times are not known: the thread was on a CPU for cpu_ns of them. Stands behind what was
+ * recorded in the gap. WW_SW_PREEMPTED in flags: for most of the rest it was runnable. */
+struct ww_gap {
+    struct ww_head head;
+    uint32_t flags;
+    uint64_t from_ns, until_ns, cpu_ns;
+};
+
 /* Local CLOCK_MONOTONIC local_ns was reference_ns on the clock of rank 0, give or take error_ns. Written at the start
  * and at the end by ranks whose clock is another one than rank 0's; without it the clocks are the same. */
 struct ww_clock {
@@ -306,7 +315,9 @@ struct ww_control {
 
 _Static_assert(sizeof(struct ww_header) <= WW_HEADER_BYTES, "the header has a fixed size");
 _Static_assert(sizeof(struct ww_call) == 2 * WW_UNIT, "a call is two units");
-_Static_assert(sizeof(struct ww_done) == WW_UNIT && sizeof(struct ww_sample) == WW_UNIT, "one unit");
+_Static_assert(sizeof(struct ww_done) == WW_UNIT && sizeof(struct ww_sample) == WW_UNIT &&
+                   sizeof(struct ww_gap) == WW_UNIT,
+               "one unit");
 
 /* What a call does, as far as the analysis is concerned. */
 enum ww_class {

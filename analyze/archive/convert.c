@@ -33,6 +33,12 @@ static int add_lane(struct conversion *conversion, const struct spool_file *file
     if (!result && ((uint32_t)header->rank != file->rank || (uint32_t)header->thread != file->thread ||
                     header->kind != file->kind))
         result = error("%s holds the records of another rank or thread", path);
+    if (!result && file->kind == WW_KIND_SAMPLES) {
+        struct spool_file events = {.rank = file->rank, .thread = file->thread, .kind = WW_KIND_EVENTS};
+        char *events_path = spool_file_path(conversion->spool_dir, &events);
+        gaps_find(&lane->gaps, path, path_exists(events_path) ? events_path : NULL);
+        free(events_path);
+    }
     free(path);
     free(part);
     return result;
@@ -204,6 +210,7 @@ static void write_locations(struct conversion *conversion)
                                        .n_events = is_first ? location->n_events : 0,
                                        .first_ns = location->first_ns,
                                        .last_ns = location->last_ns,
+                                       .lost_ns = lane->gaps.outside_ns,
                                        .is_damaged = spool_reader_lacks_records(&lane->reader)};
         lane_write(lane, &record, sizeof record, PART_LOCATION);
     }

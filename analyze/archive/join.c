@@ -22,6 +22,9 @@
 
 enum { MANY_RANKS = 1 << 14 };
 
+/* Of the run: less is not worth a sentence. */
+static const double LEAST_LOST = 0.0005;
+
 static char *event_file(const char *dir, uint64_t location)
 {
     return path_format("%s/" ARCHIVE_NAME "/%llu.evt", dir, (unsigned long long)location);
@@ -124,6 +127,17 @@ static void add_missing(struct join *join)
                          n_missing, join->n_ranks, first);
 }
 
+static void note_lost_switches(struct join *join)
+{
+    double all_ns = (double)(join->last_ns - join->first_ns) * (double)join->locations.n;
+    if (join->lost_ns > 0 && all_ns > 0 && (double)join->lost_ns / all_ns > LEAST_LOST)
+        *vec_push(&join->notes) =
+            arena_printf(&join->arena,
+                         "Switches to and from the CPU were lost for %.1f %% of the run, outside MPI, because the "
+                         "kernel's buffer was full: there the thread's CPU time bounds what is called computing.",
+                         100 * (double)join->lost_ns / all_ns);
+}
+
 static int by_location(const void *left, const void *right)
 {
     const struct join_location *a = left, *b = right;
@@ -158,6 +172,7 @@ static int write_whole(struct join *join, const struct rank_list *list)
         if (list->ranks.at[i] < join->n_ranks && join_read_rank(join, list->ranks.at[i]))
             return -1;
     add_missing(join);
+    note_lost_switches(join);
     if (join->has_outsiders)
         *vec_push(&join->notes) =
             "Processes outside MPI_COMM_WORLD (spawned, or of another job) are not recorded with this "

@@ -87,6 +87,7 @@ struct join {
     bool has_times, has_counts, lacks_threads, has_threads, has_outsiders;
     uint64_t first_ns, last_ns; /* of all events, on the clock of rank 0 */
     uint64_t sample_period_ns;
+    uint64_t lost_ns; /* switches were lost for so long, outside MPI, all threads together */
     VEC(struct join_location) locations;
     struct intern modules, frames, groups, comms, wins, sync_groups, counters;
     struct intern io_files, io_handles; /* names; struct join_handle */

@@ -532,6 +532,7 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
         free(path);
         location.n_events += end.n_events;
         is_damaged |= end.is_damaged;
+        join->lost_ns += end.lost_ns;
         if (end.last_ns > location.last_ns)
             location.last_ns = end.last_ns;
         take_times(tables, &end);

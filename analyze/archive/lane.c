@@ -35,6 +35,7 @@ void lane_close(struct lane *lane)
     vec_release(&lane->call.new_comms);
     vec_release(&lane->bins);
     vec_release(&lane->has_stack);
+    gaps_release(&lane->gaps);
 }
 
 void lane_write(struct lane *lane, const void *record, size_t bytes, uint16_t type)
@@ -220,6 +221,31 @@ static bool take_item(struct lane *lane, struct emitter *emitter)
     return false;
 }
 
+static uint64_t time_ahead(const struct lane *lane)
+{
+    const struct ww_head *head = lane->ahead;
+    switch (head ? head->type : WW_PAD) {
+    case WW_SAMPLE:
+        return ((const struct ww_sample *)(const void *)head)->time_ns;
+    case WW_SWITCH:
+        return ((const struct ww_switch *)(const void *)head)->time_ns;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+/* A switch that was made up for a gap, where it is due. */
+static bool take_gap_switch(struct lane *lane)
+{
+    if (lane->n_gap_switches == lane->gaps.switches.n ||
+        lane->gaps.switches.at[lane->n_gap_switches].time_ns > time_ahead(lane))
+        return false;
+    lane->item = LANE_SWITCH;
+    lane->onoff = lane->gaps.switches.at[lane->n_gap_switches++];
+    lane->time_ns = lane->onoff.time_ns;
+    return true;
+}
+
 void lane_next(struct lane *lane, struct emitter *emitter)
 {
     if (lane->item == LANE_ENTER) {
@@ -230,7 +256,7 @@ void lane_next(struct lane *lane, struct emitter *emitter)
     lane->item = LANE_NONE;
     for (;;) {
         skip_passing(lane, emitter);
-        if (!lane->ahead || take_item(lane, emitter))
+        if (take_gap_switch(lane) || !lane->ahead || take_item(lane, emitter))
             return;
     }
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "analyze/archive/emit.h"
+#include "analyze/archive/gaps.h"
 #include "analyze/archive/spool.h"
 #include <stdio.h>
 
@@ -26,10 +27,13 @@ struct lane {
     const struct ww_head *ahead; /* the record after the item */
     VEC(uint8_t) bins;           /* WW_BINS records before the call, one after the other */
     VEC(uint8_t) has_stack;      /* by id */
+    struct gaps gaps;            /* of a file of samples, */
+    size_t n_gap_switches;       /* of whose switches so many were handed out */
     bool part_failed;
 };
 
-/* Opens path; definitions are written to part_path. 0, or -1 after error(). */
+/* Opens path; definitions are written to part_path. 0, or -1 after error(). What is found for the gaps of a file of
+ * samples may be set then. */
 int lane_open(struct lane *lane, const char *path, const char *part_path);
 /* Moves to the next item, LANE_NONE at the end. */
 void lane_next(struct lane *lane, struct emitter *emitter);

@@ -23,6 +23,7 @@ struct part_location {
     uint32_t is_unfinished; /* ended inside a call */
     uint64_t n_events;      /* 0 in a file of samples: its events are counted with the thread */
     uint64_t first_ns, last_ns;
+    uint64_t lost_ns;    /* switches were lost for so long, outside MPI */
     uint32_t is_damaged; /* some records of the spool file were not sound, or it was cut off */
 };
 

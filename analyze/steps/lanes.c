@@ -321,7 +321,7 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
     struct stretch *stretch = &lane->stretch;
     double weight = (double)event->weight_ns;
     /* Where no switches are recorded, looks at who sleeps are all that is known of the time off the CPU. */
-    if ((event->flags & WW_S_BLOCKED) && !lane->is_worker && !lane->off_since_ns)
+    if ((event->flags & WW_S_BLOCKED) && !lane->is_worker && !lane->has_switches)
         stretch->off_ns[OFF_BLOCKED] += event->weight_ns;
     bool is_asleep = event->flags & WW_S_BLOCKED, is_idle = sites_sample_is_idle(lanes->sites, event->frame);
     if (is_asleep && lane->is_worker)
@@ -432,6 +432,7 @@ enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
         lane_sample(lanes, lane, event);
         break;
     case EV_OFF:
+        lane->has_switches = true;
         lane->off_since_ns = event->time_ns;
         lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
         break;

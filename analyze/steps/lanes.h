@@ -52,8 +52,9 @@ struct lane {
     uint64_t enter_ns;
     uint64_t off_since_ns; /* 0 = on a CPU */
     enum off_kind off_kind;
-    uint64_t mark_ns; /* up to here the stretch's paths are accounted for */
-    struct idle idle; /* inside the present MPI call */
+    bool has_switches; /* recorded: time off the CPU is known by them alone */
+    uint64_t mark_ns;  /* up to here the stretch's paths are accounted for */
+    struct idle idle;  /* inside the present MPI call */
     bool is_begun, is_ended;
     bool is_listed;         /* among its rank's busy workers, */
     uint32_t next_worker;   /* of which this is the next; TRACE_NONE */

@@ -347,6 +347,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     struct sampler_thread *s = thread->sampler;
     uint64_t time_ns = own_time(((const struct switch_fields *)(const void *)header)->time_ns);
     s->switching.n_switches++;
+    gap_switch(&s->gap, header->misc & PERF_RECORD_MISC_SWITCH_OUT, time_ns);
     if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         n_switches++;
         bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
@@ -427,8 +428,7 @@ struct lost_fields {
     uint64_t time_ns;
 };
 
-/* What was lost inside an MPI call is no loss. A state that may have changed unseen is not carried on: time off the CPU
- * is rather reported too short. */
+/* A state that may have changed unseen is not carried on. */
 static void take_lost_switches(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;
@@ -440,8 +440,38 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
         s->switching.n_switches += f->n_lost;
         n_switches += f->n_lost / 2;
     }
-    if (header->size >= sizeof *f && !sample_is_unwanted(thread, own_time(f->time_ns)))
-        say_note("some switches to and from the CPU were lost: the kernel's buffer was full");
+    if (header->size >= sizeof *f)
+        gap_lost(&s->gap, own_time(f->time_ns));
+}
+
+/* Some may be lost, or were: how long was the thread on a CPU by now? */
+static void take_account(struct recorder_thread *thread)
+{
+    struct sampler_thread *s = thread->sampler;
+    struct gap_account account;
+    const struct perf_event_header *first = peek(&s->switches, scratch[1]);
+    if (!first)
+        return;
+    uint64_t bytes = __atomic_load_n(&s->switches.page->data_head, __ATOMIC_RELAXED) - s->switches.tail;
+    bool is_due = s->gap.n_parts > 0 || first->type == PERF_RECORD_LOST || bytes > s->switches.data_bytes / 4;
+    if (is_due && gap_read_account(s->tid, recorder_now_ns(), &account))
+        gap_take_account(&s->gap, &account);
+}
+
+static void write_gaps(struct recorder_thread *thread)
+{
+    struct gap *gap = &thread->sampler->gap;
+    for (unsigned i = 0; i < gap->n_told && sample_is_of_interest(thread) && threads_open_samples(thread); i++) {
+        struct ww_gap *record = spool_take(&thread->samples, 1, true);
+        if (!record)
+            break;
+        record->flags = gap->told[i].flags;
+        record->from_ns = gap->told[i].from_ns;
+        record->until_ns = gap->told[i].until_ns;
+        record->cpu_ns = gap->told[i].cpu_ns;
+        spool_commit(record, WW_GAP, 1);
+    }
+    gap->n_told = 0;
 }
 
 static uint64_t time_of(const struct perf_event_header *header)
@@ -457,11 +487,12 @@ uint64_t perf_drain(struct recorder_thread *thread)
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t n_samples = 0;
+    take_account(thread);
     for (;;) {
         const struct perf_event_header *sample = peek(&s->samples, scratch[0]);
         const struct perf_event_header *change = peek(&s->switches, scratch[1]);
         if (!sample && !change)
-            return n_samples;
+            break;
         if (sample && (!change || time_of(sample) <= time_of(change))) {
             if (sample->type == PERF_RECORD_SAMPLE)
                 n_samples += take_sample(thread, sample);
@@ -481,6 +512,8 @@ uint64_t perf_drain(struct recorder_thread *thread)
             pop(&s->switches, change);
         }
     }
+    write_gaps(thread);
+    return n_samples;
 }
 
 uint64_t perf_switches_ns(void)

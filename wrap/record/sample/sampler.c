@@ -142,6 +142,9 @@ static void attach(struct recorder_thread *thread, int32_t tid)
         say_note("a thread has no samples: %s", strerror(error));
     s->began_ns = s->looked_ns = s->switching.since_ns = recorder_now_ns();
     thread->sampler = s;
+    struct gap_account account;
+    if (thread->index == 0 && gap_read_account(tid, s->looked_ns, &account))
+        gap_begin(&s->gap, &account, true);
     if (!sampler.by_timer && error == 0)
         perf_begin(thread, s->looked_ns);
 }

@@ -9,6 +9,7 @@
  */
 #pragma once
 #include "wrap/record/recorder.h"
+#include "wrap/record/sample/gap.h"
 #include "wrap/record/sample/perf.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,7 +64,8 @@ struct sampler_thread {
     uint32_t wanted_bytes; /* a sample would have needed so much */
     bool is_rarer;         /* because it leaves the CPU often */
     unsigned n_widened;    /* how often its window was made wider */
-    uint64_t end_slot;     /* of its stack, as the last whole walk found it (stacks.h); 0 = none did */
+    struct gap gap;
+    uint64_t end_slot; /* of its stack, as the last whole walk found it (stacks.h); 0 = none did */
     struct sampler_switching switching;
     struct timer_ring *timer; /* instead of the rings */
     enum sampler_state state;
