@@ -257,7 +257,7 @@ class Judge:
         n_waiting = max(1, self.report["ranks"] - 1)
         on_cpu = sum(ns for kind, ns in cause["kinds"].items() if kind in ("more-work", "slower", "more-time"))
         computing_ns = sum(rank["computing_ns"] for rank in late)
-        if on_cpu > 4 * SLACK_NS and sum(rank["time_ns"] for rank in late) and cause["kind"] in ("more-work", "slower", "more-time"):
+        if on_cpu > 4 * SLACK_NS and cause["file"] and cause["kind"] in ("more-work", "slower", "more-time"):
             self.verdict.that("levels", on_cpu <= 1.3 * computing_ns * n_waiting + SLACK_NS, cause["name"], cause["kind"], ms(on_cpu), "but computes for", ms(computing_ns))
         if cause["kind"] == "more-work" and on_cpu > 4 * SLACK_NS and others and late[0]["executions"] and not late[0]["instructions"]:
             self.verdict.that("sense", late[0]["executions"] > min(rank["executions"] for rank in others), cause["name"], "is more work with",
