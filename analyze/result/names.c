@@ -73,39 +73,57 @@ static const char *caller_text(const struct sites *sites, struct arena *arena, u
     return arena_printf(arena, "%s+0x%llx", text, (unsigned long long)(address - spot.routine_address));
 }
 
-/* "main():85": the line of the call, since a routine may make several. */
-static const char *call_in_caller(const struct sites *sites, struct arena *arena, uint32_t context)
+enum { PATH_MOST = 64, INLINED_MOST = 8 };
+struct call_path {
+    const char *callers[PATH_MOST];
+    int n;
+};
+
+static void path_add(struct arena *arena, struct call_path *path, const char *routine, uint32_t line)
 {
-    struct code_spot spot = context_spot(sites, context);
-    uint32_t line = spot.call_file ? spot.call_line : spot.file ? spot.line : 0;
-    const char *text = caller_text(sites, arena, context);
-    return text && line ? arena_printf(arena, "%s:%u", text, line) : text;
+    if (routine && path->n < PATH_MOST)
+        path->callers[path->n++] = line ? arena_printf(arena, "%s:%u", routine, line) : routine;
 }
 
-/* "solve() <- step():71 <- main():85", the first without a line, which the site has (unless that lies in a routine that
- * was inlined into it); of a long path the middle is left
- * out: its two ends tell most. */
-static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context, bool is_inlined)
+/* The routines of one frame, those inlined into it first: the innermost and the outermost with the line of their call,
+ * since a routine may make several. The line of the site itself stands before its path. */
+static void path_add_frame(const struct sites *sites, struct arena *arena, struct call_path *path, uint32_t context)
 {
-    enum { FRAMES_MAX = 64, INNER_MOST = 8, OUTER_MOST = 3 };
-    const char *callers[FRAMES_MAX];
-    int n = 0;
-    while (n < FRAMES_MAX && (context = sites_user_context(sites, context)) != TRACE_NONE) {
+    const struct context *at = sites_context_at(sites, context);
+    struct code_spot spot = context_spot(sites, context);
+    struct code_routine inlined[INLINED_MOST];
+    bool is_site = !path->n, is_known = at->module != TRACE_NONE && spot.host_routine;
+    uint32_t n = is_known ? code_routines_at(sites->code, at->module, at->address - (at->is_return ? 1 : 0), inlined,
+                                             INLINED_MOST)
+                          : 0;
+    for (uint32_t i = 0; i + 1 < n; i++)
+        path_add(arena, path, inlined[i].name ? routine_call(arena, inlined[i].name) : NULL,
+                 i || is_site ? 0 : spot.line);
+    bool is_inlined = is_site ? path->n > 0 : n > 1;
+    uint32_t line = spot.call_file ? spot.call_line : spot.file ? spot.line : 0;
+    path_add(arena, path, spot.host_routine ? caller_text(sites, arena, context) : NULL,
+             is_site && !is_inlined ? 0 : line);
+}
+
+/* "solve() <- step():71 <- main():85"; of a long path the middle is left out: its two ends tell most. */
+static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context)
+{
+    enum { INNER_MOST = 8, OUTER_MOST = 3 };
+    struct call_path path = {.n = 0};
+    while (path.n < PATH_MOST && (context = sites_user_context(sites, context)) != TRACE_NONE) {
+        path_add_frame(sites, arena, &path, context);
         const char *routine = context_spot(sites, context).host_routine;
-        if (routine)
-            callers[n] = n || is_inlined ? call_in_caller(sites, arena, context) : caller_text(sites, arena, context);
-        n += routine != NULL;
         if (routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__")))
             break;
         context = sites_context_at(sites, context)->parent;
     }
-    const char *path = n ? callers[0] : "";
-    for (int i = 1; i < n; i++)
-        if (n <= INNER_MOST + OUTER_MOST || i < INNER_MOST || i >= n - OUTER_MOST)
-            path = arena_printf(arena, "%s <- %s", path, callers[i]);
+    const char *text = path.n ? path.callers[0] : "";
+    for (int i = 1; i < path.n; i++)
+        if (path.n <= INNER_MOST + OUTER_MOST || i < INNER_MOST || i >= path.n - OUTER_MOST)
+            text = arena_printf(arena, "%s <- %s", text, path.callers[i]);
         else if (i == INNER_MOST)
-            path = arena_printf(arena, "%s <- (%d more)", path, n - INNER_MOST - OUTER_MOST);
-    return path;
+            text = arena_printf(arena, "%s <- (%d more)", text, path.n - INNER_MOST - OUTER_MOST);
+    return text;
 }
 
 /* "libpetsc.so.3.18+0x7c6485": what is left to say of code without a name. */
@@ -165,10 +183,7 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
     out->file = is_own ? spot.file : spot.call_file;
     out->line = is_own ? spot.line : spot.call_line;
     out->routine = is_own || !spot.host_routine ? spot.routine : spot.host_routine;
-    bool is_inlined = is_own && spot.host_routine && strcmp(spot.routine, spot.host_routine);
-    out->path = context_path(sites, arena, context, is_inlined);
-    if (is_inlined)
-        out->path = arena_printf(arena, "%s <- %s", routine_call(arena, spot.routine), out->path);
+    out->path = context_path(sites, arena, context);
 }
 
 const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site)
