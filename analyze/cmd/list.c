@@ -85,6 +85,31 @@ static int newest_first(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
+/* Every run of the directory, newest first. 0, or -1 after error(). */
+static int list_read(struct list *list, const char *directory, bool is_quick)
+{
+    char **names = NULL;
+    size_t n = 0;
+    if (run_names(directory, &names, &n))
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        char *path = path_format("%s/%s", directory, names[i]);
+        struct row row = {.name = arena_strdup(&list->arena, names[i]), .program = "", .waiting = -1};
+        row.bytes = directory_bytes(path);
+        if (run_has_archive(path))
+            row_read(list, &row, path, is_quick);
+        else
+            row.state = "not yet an archive: report makes it";
+        *vec_push(&list->rows) = row;
+        free(path);
+        free(names[i]);
+    }
+    vec_free(names);
+    if (list->rows.n)
+        qsort(list->rows.at, list->rows.n, sizeof *list->rows.at, newest_first);
+    return 0;
+}
+
 static const struct row *row_at(const void *data, unsigned row)
 {
     return &((const struct list *)data)->rows.at[row];
@@ -159,26 +184,8 @@ int cmd_list(int argc, char **argv)
     if (argc - optind > 1)
         die("list takes one directory, not %d", argc - optind);
     struct list list = {0};
-    const char *directory = argc > optind ? argv[optind] : ".";
-    char **names = NULL;
-    size_t n = 0;
-    if (run_names(directory, &names, &n))
+    if (list_read(&list, argc > optind ? argv[optind] : ".", is_quick))
         return 1;
-    for (size_t i = 0; i < n; i++) {
-        char *path = path_format("%s/%s", directory, names[i]);
-        struct row row = {.name = arena_strdup(&list.arena, names[i]), .program = "", .waiting = -1};
-        row.bytes = directory_bytes(path);
-        if (run_has_archive(path))
-            row_read(&list, &row, path, is_quick);
-        else
-            row.state = "not yet an archive: report makes it";
-        *vec_push(&list.rows) = row;
-        free(path);
-        free(names[i]);
-    }
-    vec_free(names);
-    if (list.rows.n)
-        qsort(list.rows.at, list.rows.n, sizeof *list.rows.at, newest_first);
     struct page page = {.out = stdout, .width = width};
     if (list.rows.n)
         page_table(&page, &(struct page_table){.columns = columns,
