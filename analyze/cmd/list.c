@@ -64,7 +64,7 @@ static void row_read(struct list *list, struct row *row, const char *path, bool 
 {
     struct loaded loaded = {0};
     if ((is_quick ? load_trace(&loaded, path) : load_analysis(&loaded, path)) != 0) {
-        row->state = "cannot be read (see above)";
+        row->state = "unreadable";
     } else {
         const struct trace *trace = loaded.trace;
         row->program = arena_strdup(&list->arena, trace->program ? trace->program : "unknown");
@@ -99,7 +99,7 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
         if (run_has_archive(path))
             row_read(list, &row, path, is_quick);
         else
-            row.state = "not yet an archive: report makes it";
+            row.state = "no archive yet";
         *vec_push(&list->rows) = row;
         free(path);
         free(names[i]);
