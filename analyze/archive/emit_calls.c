@@ -385,7 +385,7 @@ static void complete_target(struct emitter *emitter, struct emit_location *locat
 static void complete_operations(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
                                 uint64_t t)
 {
-    bool is_local = strstr(call_info(call->call)->name, "_local") != NULL;
+    bool is_local = call->call == WW_ID_Win_flush_local || call->call == WW_ID_Win_flush_local_all;
     if (call->peer >= 0) {
         complete_target(emitter, location, target_of(emitter, call), is_local, t);
         return;

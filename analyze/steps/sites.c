@@ -217,7 +217,7 @@ bool sites_step_is_spinning(const struct sites *sites, uint32_t step)
     if (key->what != WHAT_SITE)
         return false;
     uint32_t region = sites_at(sites, key->id)->region;
-    return region != TRACE_NONE && strstr(sites->trace->regions[region].name, "Win_sync");
+    return region != TRACE_NONE && sites->trace->regions[region].call == WW_ID_Win_sync;
 }
 
 bool sites_step_is_open(const struct sites *sites, uint32_t step)

@@ -131,6 +131,7 @@ static struct trace_region region_of(struct build *build, const struct call_name
     struct trace_region region = {.is_mpi = call != WW_CALL_NONE};
     if (region.is_mpi) {
         region.name = call_info(call)->name;
+        region.call = call;
         region.class = call_info(call)->class;
         region.coll = call_info(call)->coll;
         return region;

@@ -2,7 +2,6 @@
 /* Synchronisation of one-sided communication: fences are collectives, access epochs are messages without data. */
 #include "analyze/waits/gatherings.h"
 #include "analyze/waits/reading.h"
-#include <string.h>
 
 /* A fence ends for nobody before the last has come. */
 static void read_fence(struct reader *reader, uint32_t lane, const struct event *event)
@@ -243,8 +242,9 @@ static void passive_sync_end(struct reader *reader, uint32_t lane, struct readin
 static bool completes_at_target(const struct reader *reader, uint32_t lane)
 {
     const struct call *call = reader->readings[lane].call;
-    const char *name = reader->trace->regions[reader->lanes->at[lane].region].name;
-    return call->class == WW_RMA_UNLOCK || (call->class == WW_RMA_FLUSH && !strstr(name, "local"));
+    uint32_t id = reader->trace->regions[reader->lanes->at[lane].region].call;
+    bool is_local = id == WW_ID_Win_flush_local || id == WW_ID_Win_flush_local_all;
+    return call->class == WW_RMA_UNLOCK || (call->class == WW_RMA_FLUSH && !is_local);
 }
 
 static void passive_end(struct reader *reader, uint32_t lane, struct reading *reading)

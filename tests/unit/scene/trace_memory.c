@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace of tests: definitions and events are appended to vectors; the events are sorted on the first reading. */
 #include "tests/unit/scene/trace_memory.h"
+#include "analyze/archive/archive.h"
 #include "analyze/trace/source.h"
 #include "wrap/base/err.h"
 #include "wrap/base/vec.h"
@@ -100,6 +101,9 @@ uint32_t trace_memory_region(struct trace *trace, const char *name, bool is_mpi,
     struct memory *memory = memory_of(trace);
     *vec_push(&memory->regions) = (struct trace_region){
         .name = arena_strdup(&trace->arena, name), .is_mpi = is_mpi, .class = class, .coll = coll};
+    for (uint32_t call = 1; is_mpi && call < WW_N_CALLS; call++)
+        if (!strcmp(call_info(call)->name, name))
+            memory->regions.at[trace->n_regions].call = call;
     trace->regions = memory->regions.at;
     return trace->n_regions++;
 }
