@@ -77,8 +77,10 @@ struct points_line {
 
 struct points_alloc {
     uint32_t counter, block, file, line;
-    uint32_t callee; /* the routine that is called there, assembler name; empty: malloc or the like */
-    uint32_t asked;  /* enum points_asked */
+    /* The routine that is called there, its assembler name; where it was inlined and is not asked, as in the source.
+     * Empty: malloc or the like. */
+    uint32_t callee;
+    uint32_t asked; /* enum points_asked */
 };
 enum points_asked {
     POINTS_ASKED,       /* here */

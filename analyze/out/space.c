@@ -32,8 +32,9 @@ static const char *cell_where(struct arena *arena, const void *data, unsigned ro
     if (!allocation->file)
         return arena_printf(arena, "%u %s", row + 1, routine ? routine : "a library that is not at hand");
     const char *lines = label_lines(&book, allocation->file, allocation->line, allocation->line);
-    const char *through = allocation->through ? arena_printf(arena, " through %s()", allocation->through) : "";
-    return arena_printf(arena, "%u %s%s%s%s", row + 1, lines, routine ? " in " : "", routine ? routine : "", through);
+    const char *through = allocation->through ? label_routine(&book, allocation->through) : "";
+    return arena_printf(arena, "%u %s%s%s%s%s", row + 1, lines, routine ? " in " : "", routine ? routine : "",
+                        *through ? " through " : "", through);
 }
 
 static const char *cell_bytes(struct arena *arena, const void *data, unsigned row)

@@ -19,8 +19,9 @@ struct point {
 
 /* A routine with points, or called at one. */
 struct routine {
-    uint32_t points, calls; /* the first points in it and of calls of it; NONE */
-    bool is_settled;        /* its bytes are its callers', as far as they asked it for them */
+    const char *source_name; /* NULL = not counted */
+    uint32_t points, calls;  /* the first points in it and of calls of it; NONE */
+    bool is_settled;         /* its bytes are its callers', as far as they asked it for them */
 };
 
 enum { NONE = UINT32_MAX };
@@ -45,17 +46,27 @@ static uint32_t place_of(const struct space *space, uint32_t module, const struc
     return place != CODE_NONE ? place : code_place_at(space->executions->code, module, function->address);
 }
 
-static struct allocation allocation_make(const struct space *space, uint32_t module,
-                                         const struct counts_function *function, const struct counts_alloc *alloc)
+/* The routine that allocates at a point, as in the source if that is known; NULL = malloc or the like. */
+static const char *through(const struct space *space, const struct point *point)
 {
-    uint32_t place = place_of(space, module, function, alloc->block);
+    const char *name = point->callee != NONE ? space->routines.at[point->callee].source_name : NULL;
+    if (!name || !*name)
+        name = point->alloc->callee;
+    return *name ? arena_strdup(&space->analysis->arena, name) : NULL;
+}
+
+static struct allocation allocation_make(const struct space *space, const struct point *point)
+{
+    const struct counts_function *function = point->function;
+    const struct counts_alloc *alloc = point->alloc;
+    uint32_t place = place_of(space, point->module, function, alloc->block);
     const char *routine = place == CODE_NONE ? NULL : code_place(space->executions->code, place)->routine;
     if (!routine)
         routine = *function->source_name ? function->source_name : function->name;
     return (struct allocation){.routine = arena_strdup(&space->analysis->arena, routine),
                                .file = *alloc->at.file ? arena_strdup(&space->analysis->arena, alloc->at.file) : NULL,
                                .line = alloc->at.line,
-                               .through = *alloc->callee ? arena_strdup(&space->analysis->arena, alloc->callee) : NULL,
+                               .through = through(space, point),
                                .place = place};
 }
 
@@ -108,6 +119,7 @@ static struct point *point_of(struct space *space, uint32_t counter)
         point.is_asked = point.alloc->asked != POINTS_ASKED;
         if (point.is_asked)
             point.callee = routine_put(space, point.alloc->callee);
+        space->routines.at[point.routine].source_name = point.function->source_name;
         point.next = space->routines.at[point.routine].points;
         space->routines.at[point.routine].points = (uint32_t)space->points.n;
     }
@@ -144,8 +156,8 @@ static bool is_ready(const struct space *space, const struct routine *routine)
     return true;
 }
 
-/* Bytes of a routine become those of the calls that asked it for them. A call that is taken for such because of its type
- * is none where the routine does not ask for as much; of a library's routine only a declaration can tell. */
+/* Bytes of a routine become those of the calls that asked it for them. A call that is taken for such because of its
+ * type is none where the routine does not ask for as much; of a library's routine only a declaration can tell. */
 static void settle(struct space *space, struct routine *routine)
 {
     double own = 0, asked = 0;
@@ -194,9 +206,7 @@ static void add_allocations(struct space *space)
         for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
             if (!(point->bytes[rank] > 0))
                 continue;
-            uint32_t id = allocation_put(
-                space, point->alloc ? allocation_make(space, point->module, point->function, point->alloc)
-                                    : allocation_unknown());
+            uint32_t id = allocation_put(space, point->alloc ? allocation_make(space, point) : allocation_unknown());
             uint64_t bytes = (uint64_t)fmin(point->bytes[rank], 0x1p62); /* damaged counts may be beyond */
             space->found.at[id].rank_bytes[rank] += bytes;
             space->found.at[id].bytes += bytes;

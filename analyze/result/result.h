@@ -208,7 +208,7 @@ struct profile {
 struct allocation {
     const char *file, *routine; /* NULL = unknown */
     uint32_t line;
-    const char *through; /* assembler name of the routine that is called there and allocates; NULL = none */
+    const char *through; /* the routine that is called there and allocates; NULL = none */
     uint32_t place;      /* code place around it, or CODE_NONE */
     uint64_t bytes;      /* sum over ranks */
     uint64_t *rank_bytes;

@@ -239,7 +239,7 @@ location_t user_location(location_t where, std::string *callee)
         if (!is_wrapper && !in_system_header_at(where))
             break;
         if (is_wrapper && callee->empty() && !in_system_header_at(where))
-            *callee = routine_symbol(inlined);
+            *callee = lang_hooks.decl_printable_name(inlined, 1);
         where = BLOCK_SOURCE_LOCATION(scope);
     }
     return where;
