@@ -515,7 +515,7 @@ uint32_t steps_base(struct steps *steps, uint32_t step)
     static const enum step_state states[] = {
         [WHAT_PLACE] = STEP_COMPUTING, [WHAT_PATH] = STEP_COMPUTING, [WHAT_SITE] = STEP_MPI,
         [WHAT_GAP] = STEP_COMPUTING,   [WHAT_START] = STEP_UNKNOWN,  [WHAT_OFF] = STEP_UNKNOWN,
-        [WHAT_CLOCK] = STEP_UNKNOWN};
+        [WHAT_CLOCK] = STEP_UNKNOWN,   [WHAT_WAIT] = STEP_UNKNOWN};
     struct step_key key = *steps_key(steps, step);
     return steps_put(steps, states[key.what], key.what, key.id, TRACE_NONE);
 }

@@ -345,6 +345,7 @@ static void lane_set_waiting_point(struct replay *replay, struct queue_of_calls 
                                            stretch ? outside * stretch->spent.noise_ns2 : 0);
     point_set(replay->links, point, node);
     chain_drop(&replay->links->chain, node);
+    sparse_release(&terms); /* what the node had room for before */
 }
 
 static void lane_set_waiting_points(struct replay *replay, struct queue_of_calls *lane, struct chain_node *begin,
