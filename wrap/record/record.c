@@ -157,18 +157,11 @@ void record_leave(struct ww_call *call, int mpi_error)
         thread->depth--;
 }
 
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec cpu = {0, 0};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-}
-
 static bool slept_since_last_poll(const struct recorder_thread *thread, uint64_t gap_ns)
 {
     if (gap_ns < POLL_NAP_MIN_NS || gap_ns > POLL_NAP_MAX_NS || !thread->poll_cpu_ns)
         return false;
-    uint64_t awake_ns = thread_cpu_ns() - thread->poll_cpu_ns;
+    uint64_t awake_ns = recorder_cpu_ns() - thread->poll_cpu_ns;
     return awake_ns < POLL_NAP_CPU_NS && awake_ns < gap_ns / 2;
 }
 
@@ -224,7 +217,7 @@ void record_poll_failed(struct record_poll *poll)
         uint64_t now_ns = recorder_now_ns();
         if (thread->poll == call)
             thread->poll_is_sparse = now_ns - call->leave_ns > POLL_SPARSE_NS;
-        thread->poll_cpu_ns = __builtin_expect(thread->poll_is_sparse, 0) ? thread_cpu_ns() : 0;
+        thread->poll_cpu_ns = __builtin_expect(thread->poll_is_sparse, 0) ? recorder_cpu_ns() : 0;
         call->leave_ns = now_ns;
         call->n_polls++;
         count_one(&thread->n_polls);

@@ -103,7 +103,7 @@ struct recorder_process {
     /* Of threads that have exited. */
     _Atomic uint64_t past_calls, past_polls, past_dropped;
     _Atomic uint64_t n_unrecorded;      /* calls of threads that have no file */
-    _Atomic uint64_t threads_ns;        /* that threads took to begin and end here */
+    _Atomic uint64_t threads_ns;        /* on a CPU, that threads took to begin and end here */
     _Atomic int32_t n_files;            /* thread numbers given out */
     _Atomic uint32_t n_threads_begun;   /* by the program, while recording */
     uint64_t library_low, library_high; /* this library's own code */
@@ -115,6 +115,14 @@ static inline uint64_t recorder_now_ns(void)
     struct timespec t = {0, 0};
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Time on a CPU of the calling thread. */
+static inline uint64_t recorder_cpu_ns(void)
+{
+    struct timespec cpu = {0, 0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
 }
 
 /* Fills in recorder.options, and the budget of the spool, from the environment. At most once. */

@@ -36,12 +36,12 @@ static void thread_exits(void *value)
     recorder_self = NULL;
     if (recorder.pid != getpid())
         return;
-    uint64_t now_ns = recorder_now_ns();
-    thread->exit_ns = now_ns;
+    uint64_t began_ns = recorder_cpu_ns();
+    thread->exit_ns = recorder_now_ns();
     /* One that ends inside a call leaves its record open. */
     bool may_go_on = thread->depth == 0 && spool_is_open(&thread->events) && !spool_is_full(&thread->events);
     atomic_store(&thread->state, may_go_on ? THREAD_ENDED : THREAD_CLOSING);
-    atomic_fetch_add_explicit(&recorder.threads_ns, recorder_now_ns() - now_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&recorder.threads_ns, recorder_cpu_ns() - began_ns, memory_order_relaxed);
 }
 
 static void make_exit_key(void)
@@ -49,19 +49,34 @@ static void make_exit_key(void)
     exit_key = thread_key_new(thread_exits);
 }
 
-static struct recorder_thread *find_locked(int32_t tid, enum recorder_thread_state state)
+/* What the list has for a thread: its own struct, one whose files it may go on with, one that it may have. There may be
+ * thousands of them: one walk. */
+struct choice {
+    struct recorder_thread *own, *ended, *unused;
+};
+
+/* Of those that have ended, one that had the same stack comes first: what is known of call stacks still holds then. */
+static struct choice choose_locked(int32_t tid, const struct stack_bounds *bounds)
 {
-    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
-        if (atomic_load_explicit(&t->state, memory_order_acquire) == (int)state && (!tid || t->tid == tid))
-            return t;
-    return NULL;
+    struct choice choice = {0};
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t && !choice.own; t = t->next) {
+        int state = atomic_load_explicit(&t->state, memory_order_acquire);
+        if (state == THREAD_RUNS && t->tid == tid)
+            choice.own = t;
+        else if (state == THREAD_UNUSED)
+            choice.unused = t;
+        else if (state == THREAD_ENDED && !t->samples_refused &&
+                 (!choice.ended || (t->bounds.low == bounds->low && t->bounds.high == bounds->high)))
+            choice.ended = t;
+    }
+    return choice;
 }
 
-static struct recorder_thread *create_locked(int32_t tid)
+static struct recorder_thread *create_locked(int32_t tid, struct recorder_thread *unused)
 {
-    struct recorder_thread *thread = find_locked(0, THREAD_UNUSED);
+    const size_t fresh = offsetof(struct recorder_thread, events);
+    struct recorder_thread *thread = unused;
     if (thread) {
-        const size_t fresh = offsetof(struct recorder_thread, events);
         memset((char *)thread + fresh, 0, sizeof *thread - fresh);
         thread->tid = tid;
         thread->index = -1;
@@ -81,10 +96,10 @@ static struct recorder_thread *create_locked(int32_t tid)
 
 struct recorder_thread *threads_find(int32_t tid, bool create)
 {
+    const struct stack_bounds none = {0};
     pthread_mutex_lock(&threads_lock);
-    struct recorder_thread *thread = find_locked(tid, THREAD_RUNS);
-    if (!thread && create)
-        thread = create_locked(tid);
+    struct choice choice = choose_locked(tid, &none);
+    struct recorder_thread *thread = choice.own || !create ? choice.own : create_locked(tid, choice.unused);
     pthread_mutex_unlock(&threads_lock);
     return thread;
 }
@@ -96,42 +111,6 @@ bool threads_close(struct recorder_thread *thread, enum recorder_thread_state fr
     bool is_closing = thread->tid == tid && atomic_compare_exchange_strong(&thread->state, &expected, THREAD_CLOSING);
     pthread_mutex_unlock(&threads_lock);
     return is_closing;
-}
-
-/* One that had the same stack comes first: what is known of call stacks still holds then. */
-static struct recorder_thread *find_ended_locked(const struct stack_bounds *bounds)
-{
-    struct recorder_thread *ended = NULL;
-    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
-        if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_ENDED || t->samples_refused)
-            continue;
-        if (t->bounds.low == bounds->low && t->bounds.high == bounds->high)
-            return t;
-        ended = t;
-    }
-    return ended;
-}
-
-/* The files of a thread that has ended become those of this one, unless the helper has begun some for it. */
-static struct recorder_thread *go_on_with(int32_t tid, const struct stack_bounds *bounds)
-{
-    int expected = THREAD_ENDED;
-    pthread_mutex_lock(&threads_lock);
-    struct recorder_thread *thread = find_locked(tid, THREAD_RUNS) ? NULL : find_ended_locked(bounds);
-    if (thread && atomic_compare_exchange_strong(&thread->state, &expected, THREAD_RUNS))
-        thread->tid = tid;
-    else
-        thread = NULL;
-    pthread_mutex_unlock(&threads_lock);
-    if (!thread)
-        return NULL;
-    thread->outer_frame = NULL;
-    thread->poll = NULL;
-    thread->poll_is_sparse = false;
-    if (thread->bounds.low != bounds->low || thread->bounds.high != bounds->high)
-        stacks_forget_places(&thread->stacks);
-    thread->bounds = *bounds;
-    return thread;
 }
 
 static struct stack_bounds own_stack(void)
@@ -195,31 +174,57 @@ static bool prepare_to_record(struct recorder_thread *thread, const struct stack
     return false;
 }
 
+/* The files of a thread that has ended are this one's from now on. */
+static void go_on(struct recorder_thread *thread, const struct stack_bounds *bounds)
+{
+    thread->outer_frame = NULL;
+    thread->poll = NULL;
+    thread->poll_is_sparse = false;
+    if (thread->bounds.low != bounds->low || thread->bounds.high != bounds->high)
+        stacks_forget_places(&thread->stacks);
+    thread->bounds = *bounds;
+}
+
+/* The thread's own struct if the helper has begun one, else that of a thread that has ended, else a new one. */
+static struct recorder_thread *find_or_make(int32_t tid, const struct stack_bounds *bounds)
+{
+    int expected = THREAD_ENDED;
+    pthread_mutex_lock(&threads_lock);
+    struct choice choice = choose_locked(tid, bounds);
+    bool goes_on =
+        !choice.own && choice.ended && atomic_compare_exchange_strong(&choice.ended->state, &expected, THREAD_RUNS);
+    struct recorder_thread *thread = goes_on      ? choice.ended
+                                     : choice.own ? choice.own
+                                                  : create_locked(tid, choice.unused);
+    if (goes_on)
+        thread->tid = tid;
+    pthread_mutex_unlock(&threads_lock);
+    if (goes_on)
+        go_on(thread, bounds);
+    else if (thread && !prepare_to_record(thread, bounds)) {
+        thread->depth = 1; /* never recorded */
+        thread->outer_frame = (const void *)UINTPTR_MAX;
+    }
+    return thread;
+}
+
 struct recorder_thread *threads_enter(void)
 {
     int saved = errno;
     sigset_t before;
     if (!atomic_load(&recorder.recording))
         return NULL;
-    uint64_t began_ns = recorder_now_ns();
+    uint64_t began_ns = recorder_cpu_ns();
     /* A handler that calls MPI here would find the locks taken. */
     signals_block(&before);
     pthread_once(&exit_key_once, make_exit_key);
-    int32_t tid = (int32_t)syscall(SYS_gettid);
     struct stack_bounds bounds = own_stack();
-    struct recorder_thread *thread = go_on_with(tid, &bounds);
-    if (!thread) {
-        thread = threads_find(tid, true);
-        if (thread && !prepare_to_record(thread, &bounds)) {
-            thread->depth = 1; /* never recorded */
-            thread->outer_frame = (const void *)UINTPTR_MAX;
-        }
-    }
+    struct recorder_thread *thread = find_or_make((int32_t)syscall(SYS_gettid), &bounds);
     if (thread)
         pthread_setspecific(exit_key, thread);
     recorder_self = thread;
     signals_restore(&before);
-    atomic_fetch_add_explicit(&recorder.threads_ns, recorder_now_ns() - began_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&recorder.threads_ns, recorder_cpu_ns() - began_ns, memory_order_relaxed);
     errno = saved;
     return thread;
 }
