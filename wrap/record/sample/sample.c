@@ -96,19 +96,32 @@ static void tell_known(struct recorder_thread *thread, struct unwind_known *know
         known->slot[known->n++] = end_slot;
 }
 
-/* Nothing is known of the stack of a thread that made no MPI call: a little more is tried. */
-static void want_more(struct recorder_thread *thread, const struct unwind_stack *window)
+/* The kernel copies up to the first page that is not there. A block on the stack may have pages in its middle that
+ * nobody has written to yet; they are there once they were read. */
+static void fill_holes(const struct unwind_stack *window, uint64_t to, struct stack_pages *pages)
+{
+    uint64_t value;
+    pages->n = 0;
+    for (uint64_t at = window->high; at < to && pages_read(pages, at & ~(uint64_t)7, &value); at += PAGES_BYTES)
+        ;
+}
+
+/* What reaches to the frames of the last MPI call. Nothing is known of the stack of a thread that made none: a little
+ * more is tried. */
+static void want_more(struct recorder_thread *thread, const struct unwind_stack *window, struct stack_pages *pages)
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t bytes = window->high - window->low, slot = stacks_last_slot(&thread->stacks);
-    if (s->timer || bytes < s->window_bytes)
+    if (s->timer)
         return;
-    if (slot == 0)
-        bytes++;
-    else if (slot >= window->high)
+    if (slot >= window->high && slot - window->low < UINT32_MAX)
         bytes = slot + sizeof slot - window->low;
+    else if (slot == 0 && bytes == s->window_bytes)
+        bytes++;
+    if (window->high - window->low < s->window_bytes)
+        fill_holes(window, window->low + (slot ? bytes : s->window_bytes), pages);
     if (bytes > s->wanted_bytes)
-        s->wanted_bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+        s->wanted_bytes = (uint32_t)bytes;
 }
 
 static void walk_sample(struct stack_walk *walk, struct recorder_thread *thread, const struct sample *sample)
@@ -122,7 +135,7 @@ static void walk_sample(struct stack_walk *walk, struct recorder_thread *thread,
     stack.known = &known;
     walk_from(walk, sample->frame, &stack);
     if (pages.n > 0 || (walk->flags & WW_STACK_CUT))
-        want_more(thread, &sample->window);
+        want_more(thread, &sample->window, &pages);
     if (!(walk->flags & WW_STACK_CUT))
         thread->sampler->end_slot = walk->end_slot;
     else if (!passes_known(walk, &known))
