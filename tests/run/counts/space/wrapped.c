@@ -49,10 +49,10 @@ static void *get_inlined(size_t bytes)
 static __attribute__((noinline)) void build(int n)
 {
     for (int i = 0; i < n; i++)
-        free(last = get(ask(1000)));                       /* LARGE */
-    free(last = get_clear("", 10, ask(300 * n) / 10));     /* SECOND */
+        free(last = get(ask(1000)));                   /* LARGE */
+    free(last = get_clear("", 10, ask(300 * n) / 10)); /* SECOND */
     for (int i = 0; i < n; i++)
-        free(last = get_inlined(ask(70)));                 /* INLINED */
+        free(last = get_inlined(ask(70))); /* INLINED */
     for (int i = 0; i < n; i++)
         last = find(1000000 + (size_t)i);
 }
