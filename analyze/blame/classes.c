@@ -279,6 +279,19 @@ static long class_find(const struct site_classes *site, const struct sparse *sha
     return best;
 }
 
+static void when_add(struct when *when, const struct trace *trace, uint64_t time_ns, double ns, bool is_first)
+{
+    double length_ns = (double)(trace->end_ns > trace->start_ns ? trace->end_ns - trace->start_ns : 0);
+    double since_ns = time_ns > trace->start_ns ? (double)(time_ns - trace->start_ns) : 0;
+    int part = length_ns > 0 ? (int)fmin(WHEN_PARTS * since_ns / length_ns, WHEN_PARTS - 1) : 0;
+    when->ns[part] += (float)ns;
+    when->first_ns = is_first || time_ns < when->first_ns ? time_ns : when->first_ns;
+    when->last_ns = is_first || time_ns > when->last_ns ? time_ns : when->last_ns;
+    when->smallest_ns = is_first ? ns : fmin(when->smallest_ns, ns);
+    when->largest_ns = fmax(when->largest_ns, ns);
+    when->deviation_ns += ns * ns;
+}
+
 static void occurrence_classify(struct classes *classes, struct occurrence *occurrence)
 {
     struct instance *instance = &occurrence->instance;
@@ -291,11 +304,11 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     long found = class_find(site, shape, n_samples, is_tiny || site->classes.n >= CLASSES_MAX);
     if (found < 0) {
         found = (long)site->classes.n;
-        *vec_push(&site->classes) =
-            (struct path_class){.first_ns = instance->first_ns, .shape = *shape, .shape_samples = n_samples};
+        *vec_push(&site->classes) = (struct path_class){.shape = *shape, .shape_samples = n_samples};
         *shape = (struct sparse){0};
     }
     struct path_class *class = &site->classes.at[found];
+    when_add(&class->when, classes->pools->sites->trace, instance->first_ns, instance->waiting_ns, !class->n_instances);
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     class->inferred_ns += instance->inferred_ns;

@@ -57,7 +57,8 @@ struct occurrence {
 };
 
 struct path_class {
-    uint64_t n_instances, first_ns;
+    uint64_t n_instances;
+    struct when when; /* deviation_ns: while instances are added, the sum of their squares */
     double waiting_ns;
     double inferred_ns;   /* of it, where only times tell what was waited for */
     double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */

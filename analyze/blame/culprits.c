@@ -212,6 +212,8 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         uint32_t site = input->measures->site_order[at->key >> 32];
         const struct path_class *class = &input->classes->sites.at[site].classes.at[(uint32_t)at->key];
         gain_add_class(waits_ns, class, at->ns);
+        for (int part = 0; part<WHEN_PARTS &&class->waiting_ns> 0; part++)
+            cause->when_ns[part] += at->ns / class->waiting_ns * (double)class->when.ns[part];
         cause->inferred_ns += class->waiting_ns > 0 ? at->ns * (class->inferred_ns / class->waiting_ns) : 0;
     }
     struct gain gain = gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,

@@ -150,7 +150,9 @@ static void class_write(const struct measure_input *input, struct arena *arena, 
     blame_prune(class, &redundant);
     out->n_instances = class->n_instances;
     out->waiting_ns = class->waiting_ns;
-    out->first_ns = class->first_ns;
+    double mean_ns = class->waiting_ns / (double)class->n_instances;
+    out->when = class->when;
+    out->when.deviation_ns = sqrt(fmax(class->when.deviation_ns / (double)class->n_instances - mean_ns * mean_ns, 0));
     out->steps = arena_array(arena, struct class_step, class->terms.n + 1);
     for (size_t i = 0; i < class->terms.n; i++) {
         struct class_step step = class_step_make(input, class, blame, counted, &class->terms.at[i]);

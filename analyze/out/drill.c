@@ -9,6 +9,7 @@
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
+#include "analyze/out/when.h"
 #include <stdlib.h>
 
 enum { INDENT = 2, HANG = 4, DEEP = 6 };
@@ -182,13 +183,22 @@ static void drill_steps(struct drill *drill, const struct wait_class *class)
 static void drill_class(struct drill *drill, const struct wait_class *class)
 {
     const struct trace *trace = drill->analysis->trace;
-    double first_ns = class->first_ns > trace->start_ns ? (double)(class->first_ns - trace->start_ns) : 0;
+    const struct when *when = &class->when;
+    double first_ns = when->first_ns > trace->start_ns ? (double)(when->first_ns - trace->start_ns) : 0;
+    double last_ns = when->last_ns > trace->start_ns ? (double)(when->last_ns - trace->start_ns) : 0;
     page_tab(&drill->page, HANG);
     page_put(&drill->page, "class %u:", class->number);
     page_put(&drill->page, " %s %s", amount_count(class->n_instances).text,
              class->n_instances == 1 ? "instance" : "instances");
     page_piece(&drill->page, DEEP, "%s waiting", amount_duration(class->waiting_ns).text);
     page_piece(&drill->page, DEEP, "first %s after the start", amount_duration(first_ns).text);
+    if (class->n_instances > 1) {
+        page_piece(&drill->page, DEEP, "last %s", amount_duration(last_ns).text);
+        page_piece(&drill->page, DEEP, "each %s +- %s (%s to %s)",
+                   amount_duration(class->waiting_ns / (double)class->n_instances).text,
+                   amount_duration(when->deviation_ns).text, amount_duration(when->smallest_ns).text,
+                   amount_duration(when->largest_ns).text);
+    }
     page_end(&drill->page);
     drill_steps(drill, class);
 }
@@ -429,6 +439,15 @@ static void drill_partings(struct drill *drill, const struct cause *cause)
         page_end(&drill->page);
 }
 
+/* One line of blocks over the run. */
+static void drill_when(struct drill *drill, const struct cause *cause)
+{
+    const char *sentence = when_sentence(&drill->arena, drill->analysis, cause->when_ns);
+    page_line(&drill->page, "%*swhen: |%s|   %s", INDENT, "", when_blocks(&drill->arena, cause->when_ns),
+              sentence ? sentence : "all through the run");
+    page_end(&drill->page);
+}
+
 static void drill_cause_site(struct drill *drill, const struct cause_site *at)
 {
     const struct wait_site *site = &drill->analysis->sites[at->site];
@@ -466,6 +485,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_piece(&drill.page, INDENT, "(%s)", label_kind(&drill.book, cause));
     page_end(&drill.page);
     page_end(&drill.page);
+    drill_when(&drill, cause);
     drill_partings(&drill, cause);
     drill_cause_ranks(&drill, cause);
     drill_parts(&drill, cause);

@@ -62,9 +62,21 @@ static json_t *json_step(struct json *json, const struct class_step *step)
 
 static json_t *json_class(struct json *json, const struct wait_class *class, int64_t waiting_ns)
 {
-    return json_pack("{s:i, s:I, s:I, s:I}", "number", (int)class->number, "instances", (json_int_t) class->n_instances,
-                     "waiting_ns", (json_int_t)waiting_ns, "first_ns",
-                     (json_int_t)since_start(json->analysis, class->first_ns));
+    const struct when *when = &class->when;
+    return json_pack("{s:i, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "number", (int)class->number, "instances",
+                     (json_int_t) class->n_instances, "waiting_ns", (json_int_t)waiting_ns, "first_ns",
+                     (json_int_t)since_start(json->analysis, when->first_ns), "last_ns",
+                     (json_int_t)since_start(json->analysis, when->last_ns), "smallest_ns", json_ns(when->smallest_ns),
+                     "largest_ns", json_ns(when->largest_ns), "deviation_ns", json_ns(when->deviation_ns));
+}
+
+/* Waiting in equal parts of the run. */
+static json_t *json_when(const struct cause *cause)
+{
+    json_t *parts = json_array();
+    for (int i = 0; i < WHEN_PARTS; i++)
+        json_array_append_new(parts, json_ns(cause->when_ns[i]));
+    return parts;
 }
 
 /* Integer waiting times of a site's classes. */
@@ -258,6 +270,7 @@ static json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "partings", json_partings(cause));
     json_object_set_new(object, "parts", json_parts(json, cause, json->cause_ns[number]));
     json_object_set_new(object, "next", json_text(explain_next(&json->arena, json->analysis, cause)));
+    json_object_set_new(object, "when_ns", json_when(cause));
     json_object_set_new(object, "files", json_cause_files(cause));
     json_object_set_new(object, "by_rank", json_cause_by_rank(cause));
     json_object_set_new(object, "sites", json_cause_sites(json, cause->sites, cause->n_sites, json->cause_ns[number]));

@@ -9,6 +9,7 @@
 #include "analyze/out/explain.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
+#include "analyze/out/when.h"
 #include <math.h>
 #include <string.h>
 
@@ -174,7 +175,8 @@ static void report_waiting_at(struct report *report, const struct cause *cause, 
     page_end(&report->page);
 }
 
-/* "12 loops inside, most in loop eos.c:60 in material() 44 %": where one place does not say it all. */
+/* "12 loops inside, most in loop eos.c:60 in material() 44 %; only until 2.1 s": where one place does not say it all,
+ * or not all through the run. */
 static void report_parts(struct report *report, const struct cause *cause)
 {
     uint32_t n = 0, most = 0;
@@ -187,12 +189,15 @@ static void report_parts(struct report *report, const struct cause *cause)
         are_loops &= report->analysis->steps[part->step].is_loop;
         most = part->own_ns > cause->parts[most].own_ns || cause->parts[most].step == cause->step ? i : most;
     }
-    if (n < 2)
-        return;
-    double share = cause->waiting_ns > 0 ? cause->parts[most].own_ns / cause->waiting_ns : 0;
-    page_paragraph(&report->page, HANG, HANG,
-                   arena_printf(&report->arena, "%u %s inside, most in %s %s", n, are_loops ? "loops" : "places",
-                                label_step(&report->book, cause->parts[most].step), amount_share(share).text));
+    const char *when = when_sentence(&report->arena, report->analysis, cause->when_ns), *inside = NULL;
+    if (n > 1)
+        inside = arena_printf(&report->arena, "%u %s inside, most in %s %s", n, are_loops ? "loops" : "places",
+                              label_step(&report->book, cause->parts[most].step),
+                              amount_share(cause->parts[most].own_ns / fmax(cause->waiting_ns, 1)).text);
+    if (inside || when)
+        page_paragraph(
+            &report->page, HANG, HANG,
+            arena_printf(&report->arena, "%s%s%s", inside ? inside : "", inside && when ? "; " : "", when ? when : ""));
 }
 
 static void report_cause_details(struct page *page, const void *data, unsigned row)

@@ -55,13 +55,21 @@ struct class_step {
     int64_t executions; /* signed likewise; 0 = as many on both sides, or not counted */
 };
 
+/* How waiting is spread over the run, in equal parts of it, and over the instances. */
+enum { WHEN_PARTS = 32 };
+struct when {
+    uint64_t first_ns, last_ns;                   /* time of the first and of the last instance */
+    double smallest_ns, largest_ns, deviation_ns; /* waiting of an instance */
+    float ns[WHEN_PARTS];
+};
+
 struct wait_class {
     uint32_t site, number; /* from 1, in order of appearance within the site */
     uint64_t n_instances;
     double waiting_ns;
     struct class_step *steps; /* by falling |dur_ns| */
     uint32_t n_steps;
-    uint64_t first_ns; /* time of the first instance */
+    struct when when;
 };
 
 /* A call of MPI (by its source line and caller) at which ranks wait. */
@@ -150,10 +158,11 @@ struct cause {
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
     uint32_t n_others;
-    struct cause_site *sites; /* by falling waiting_ns */
-    struct cause_file *files; /* that a call of MPI-IO works on, by falling bytes */
-    struct parting *partings; /* the first one is where the two sides part, others follow by falling share */
-    struct cause_part *parts; /* at least one */
+    struct cause_site *sites;   /* by falling waiting_ns */
+    struct cause_file *files;   /* that a call of MPI-IO works on, by falling bytes */
+    struct parting *partings;   /* the first one is where the two sides part, others follow by falling share */
+    struct cause_part *parts;   /* at least one */
+    double when_ns[WHEN_PARTS]; /* its waiting over the run, as that of the classes in which it has a part */
     uint32_t n_sites, n_files, n_partings, n_parts;
 };
 

@@ -52,13 +52,13 @@ static void fixture_site(struct fixture *f)
                                         .waiting_ns = 1e6 + 0.4,
                                         .steps = &f->class_steps[1],
                                         .n_steps = 1,
-                                        .first_ns = 100};
+                                        .when = {.first_ns = 100}};
     f->classes[1] = (struct wait_class){.number = 2,
                                         .n_instances = 99,
                                         .waiting_ns = 6e9 + 0.7,
                                         .steps = f->class_steps,
                                         .n_steps = 2,
-                                        .first_ns = 1000100};
+                                        .when = {.first_ns = 1000100}};
     f->site = (struct wait_site){.call = "MPI_Barrier",
                                  .kind = WAIT_BARRIER,
                                  .file = "/home/u/app/jacobi.c",
@@ -326,6 +326,39 @@ static long long integer(json_t *object, const char *key)
     return json_integer_value(value);
 }
 
+/* Parts in a line of the overview and as a tree; the machine below the causes. */
+static void parts_and_the_machine_have_their_rows(void **state)
+{
+    struct fixture *f = *state;
+    struct cause_part parts[] = {{.step = 0, .waiting_ns = 6e9},
+                                 {.step = 1, .depth = 1, .waiting_ns = 4e9, .own_ns = 4e9, .call_line = 77},
+                                 {.step = 1, .depth = 1, .waiting_ns = 2e9, .own_ns = 2e9}};
+    struct machine_place place = {.step = 0, .waiting_ns = 2e9};
+    f->causes[0].parts = parts;
+    f->causes[0].n_parts = 3;
+    f->causes[0].when_ns[3] = 6e9;
+    f->analysis.machine = (struct machine){.waiting_ns = 2e9,
+                                           .share = 0.25,
+                                           .ranks = &f->late,
+                                           .places = &place,
+                                           .n_ranks = 1,
+                                           .n_late = 1,
+                                           .n_places = 1};
+    char *text = printed(f, &usual);
+    expect_in(text, "2 places inside, most in ");
+    expect_in(text, " 67 %; all at once, about 984 ms after");
+    assert_true(strstr(text, "the machine: ranks were ready to run but had no CPU") > strstr(text, "waiting at"));
+    assert_non_null(strstr(text, "rank 1; most in loop"));
+    free(text);
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    report_cause(out, &f->analysis, 0, &(struct report_options){.width = 120});
+    fclose(out);
+    assert_non_null(strstr(text, ", called on line 77"));
+    assert_non_null(strstr(text, "when: |"));
+    free(text);
+}
+
 static void json_has_the_documented_fields(void **state)
 {
     json_t *report = printed_json(*state, &(struct json_options){0});
@@ -435,6 +468,7 @@ int main(void)
         WITH_FIXTURE(one_rank_and_no_wait_are_said),
         WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
+        WITH_FIXTURE(parts_and_the_machine_have_their_rows),
         WITH_FIXTURE(json_has_the_documented_fields),
         WITH_FIXTURE(json_times_add_up),
         WITH_FIXTURE(json_survives_names_that_are_no_utf8),

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is said of when in the run a cause acts. */
+#include "analyze/out/when.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* The sentence for a run of 32 s in which the part i has `ns(i)`. */
+static const char *sentence(struct arena *arena, double (*ns)(int part))
+{
+    struct analysis analysis = {.efficiency = {.wall_ns = WHEN_PARTS * 1e9}};
+    double parts[WHEN_PARTS];
+    for (int i = 0; i < WHEN_PARTS; i++)
+        parts[i] = ns(i);
+    const char *text = when_sentence(arena, &analysis, parts);
+    return text ? text : "";
+}
+
+static double always(int part)
+{
+    return part % 2 ? 1e6 : 1.5e6;
+}
+
+static double until_12(int part)
+{
+    return part < 12 ? 1e6 : part == 20 ? 1e3 : 0;
+}
+
+static double after_8(int part)
+{
+    return part >= 8 ? 1e6 : 0;
+}
+
+static double between(int part)
+{
+    return part >= 8 && part < 12 ? 1e6 : 0;
+}
+
+static double stall(int part)
+{
+    return part == 5 ? 1e8 : 1e5;
+}
+
+static double growth(int part)
+{
+    return 1e5 * part;
+}
+
+static void sentences_say_when(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    assert_string_equal(sentence(&arena, always), "");
+    assert_string_equal(sentence(&arena, until_12), "only until 12.0 s");
+    assert_string_equal(sentence(&arena, after_8), "only after 8.00 s");
+    assert_string_equal(sentence(&arena, between), "from 8.00 s to 12.0 s");
+    assert_string_equal(sentence(&arena, stall), "all at once, about 5.50 s after the start");
+    assert_non_null(strstr(sentence(&arena, growth), "growing"));
+    arena_release(&arena);
+}
+
+static void blocks_stand_for_parts(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    double parts[WHEN_PARTS] = {8, 4, 0.01};
+    const char *text = when_blocks(&arena, parts);
+    assert_int_equal(strncmp(text, "\u2588\u2584\u2581 ", 10), 0);
+    assert_int_equal(strlen(text), 3 * 3 + WHEN_PARTS - 3);
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sentences_say_when),
+        cmocka_unit_test(blocks_stand_for_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
