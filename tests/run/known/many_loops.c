@@ -4,7 +4,8 @@
  * the others, which is one loop around them all. That is the cause, with the thirty as its parts.
  *
  * ranks: 4
- * expect: loop=repeat_many_loops routine=equation_of_state rank=2 share=0.9 call=MPI_Allreduce counted_kind=more-work parts=30
+ * expect: loop=repeat_many_loops routine=equation_of_state rank=2 share=0.9 call=MPI_Allreduce counted_kind=more-work
+ * parts=30
  */
 #include "known.h"
 
