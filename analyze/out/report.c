@@ -243,13 +243,34 @@ static void report_rest(struct report *report)
                   amount_share(rest).text, analysis->n_causes);
 }
 
-/* The ranks of the machine's row that carry most of it. */
+/* How many ranks run on a host. */
+static uint32_t ranks_on(const struct trace *trace, const char *host)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        n += !trace->locations[i].thread && trace->locations[i].host && !strcmp(trace->locations[i].host, host);
+    return n;
+}
+
+/* "ranks 1,3 on node17 (8 ranks there)": those that carry most of the machine's row, and their host, if they share it.
+ */
 static const char *machine_ranks(struct report *report, const struct machine *machine)
 {
+    const struct trace *trace = report->analysis->trace;
     uint32_t *ranks = arena_array(&report->arena, uint32_t, machine->n_late);
-    for (uint32_t i = 0; i < machine->n_late; i++)
+    const char *host = NULL;
+    bool is_shared = true;
+    for (uint32_t i = 0; i < machine->n_late; i++) {
+        const struct trace_location *location = ending_main_thread(trace, machine->ranks[i].rank);
+        const char *its_host = location ? location->host : NULL;
         ranks[i] = machine->ranks[i].rank;
-    return amount_ranks(&report->arena, ranks, machine->n_late);
+        is_shared = is_shared && its_host && (!host || !strcmp(host, its_host));
+        host = its_host;
+    }
+    const char *text = amount_ranks(&report->arena, ranks, machine->n_late);
+    return is_shared && host
+               ? arena_printf(&report->arena, "%s on %s (%u ranks there)", text, host, ranks_on(trace, host))
+               : text;
 }
 
 /* What is not the program's doing stands below what is, however much it is. */

@@ -348,7 +348,7 @@ static void parts_and_the_machine_have_their_rows(void **state)
     expect_in(text, "2 places inside, most in ");
     expect_in(text, " 67 %; all at once, about 984 ms after");
     assert_true(strstr(text, "the machine: ranks were ready to run but had no CPU") > strstr(text, "waiting at"));
-    assert_non_null(strstr(text, "rank 1; most in loop"));
+    expect_in(text, "rank 1 on n1 (2 ranks there); most in loop");
     free(text);
     size_t size;
     FILE *out = open_memstream(&text, &size);
