@@ -133,15 +133,6 @@ static bool is_own_file(int fd)
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_nlink == 1;
 }
 
-static bool copy_all(int from, int to)
-{
-    ssize_t n;
-    do
-        n = sendfile(to, from, NULL, PIECE_BYTES);
-    while (n > 0 || (n < 0 && errno == EINTR));
-    return n == 0;
-}
-
 /* `folder` and `home` are open; the file has one name in both. */
 static bool take_file(int folder, int home, const char *name)
 {
@@ -151,7 +142,10 @@ static bool take_file(int folder, int home, const char *name)
     int to = from < 0 || !is_own_file(from)
                  ? -1
                  : openat(home, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool ok = to >= 0 && copy_all(from, to) && fsync(to) == 0 && renameat(home, temporary, home, name) == 0;
+    ssize_t n = to < 0 ? -1 : 1;
+    while (n > 0 || (to >= 0 && n < 0 && errno == EINTR))
+        n = sendfile(to, from, NULL, PIECE_BYTES);
+    bool ok = n == 0 && fsync(to) == 0 && renameat(home, temporary, home, name) == 0;
     if (from >= 0)
         close(from);
     if (to >= 0)

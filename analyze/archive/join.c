@@ -196,21 +196,6 @@ static int close_whole(struct join *join, int result)
     return result;
 }
 
-/* The anchor comes last: with it the archive is there. */
-static int publish(struct join *join)
-{
-    static const char *const names[] = {"", ".def", ".otf2"};
-    int result = 0;
-    for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
-        char *from = path_format("%s/" ARCHIVE_NAME "%s", join->whole_dir, names[i]);
-        char *to = path_format("%s/" ARCHIVE_NAME "%s", join->run_dir, names[i]);
-        result = dir_remove(to) || path_rename(from, to) ? -1 : 0;
-        free(from);
-        free(to);
-    }
-    return result;
-}
-
 /* Spools of ranks that are not in the archive stay. */
 static int clean_up(const char *run_dir, const struct convert_options *options, const struct rank_list *joined)
 {
@@ -273,8 +258,15 @@ static int join_parts(const char *run_dir, const struct convert_options *options
         result = close_whole(&join, write_whole(&join, list));
     if (!result)
         join_keep_code(&join);
-    if (!result)
-        result = publish(&join);
+    /* The anchor comes last: with it the archive is there. */
+    static const char *const names[] = {"", ".def", ".otf2"};
+    for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
+        char *from = path_format("%s/" ARCHIVE_NAME "%s", join.whole_dir, names[i]);
+        char *to = path_format("%s/" ARCHIVE_NAME "%s", join.run_dir, names[i]);
+        result = dir_remove(to) || path_rename(from, to) ? -1 : 0;
+        free(from);
+        free(to);
+    }
     join_release(&join);
     return result;
 }

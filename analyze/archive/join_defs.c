@@ -99,18 +99,6 @@ static void define_counters(struct def_writer *defs)
 
 /* System tree: machine, node, process, thread. */
 
-static uint32_t host_node(struct def_writer *defs, const char *host)
-{
-    size_t known = defs->hosts.n;
-    uint32_t node = DEFS_ROOT_NODE + 1 + intern_text(&defs->hosts, host[0] ? host : "unknown");
-    if (defs->hosts.n > known) {
-        DEFINE(defs, SystemTreeNode, node, defs_string_id(defs, host[0] ? host : "unknown"),
-               defs_string_id(defs, "node"), DEFS_ROOT_NODE);
-        DEFINE(defs, SystemTreeNodeDomain, node, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
-    }
-    return node;
-}
-
 void defs_root_property(struct def_writer *defs, const char *name, const char *text)
 {
     OTF2_AttributeValue value = string_value(defs, text);
@@ -148,7 +136,13 @@ static void define_process(struct def_writer *defs, uint32_t rank)
     const struct join_rank *info = &join->ranks[rank];
     char name[32];
     snprintf(name, sizeof name, "MPI Rank %u", rank);
-    uint32_t node = host_node(defs, info->host);
+    const char *host = info->host[0] ? info->host : "unknown";
+    size_t n_known = defs->hosts.n;
+    uint32_t node = DEFS_ROOT_NODE + 1 + intern_text(&defs->hosts, host);
+    if (defs->hosts.n > n_known) {
+        DEFINE(defs, SystemTreeNode, node, defs_string_id(defs, host), defs_string_id(defs, "node"), DEFS_ROOT_NODE);
+        DEFINE(defs, SystemTreeNodeDomain, node, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+    }
     DEFINE(defs, LocationGroup, rank, defs_string_id(defs, name), OTF2_LOCATION_GROUP_TYPE_PROCESS, node,
            OTF2_UNDEFINED_LOCATION_GROUP);
     DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, ARCHIVE_PROP_END_HOW), OTF2_TYPE_UINT32,
@@ -422,21 +416,6 @@ static void define_comm(struct def_writer *defs, uint32_t comm, const struct joi
            info->is_made ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE);
 }
 
-/* The threads of a process, as the contingent that its threads are created in. They stand side by side in the list of
- * locations, and so in the group of all of them. */
-static void define_threads(struct def_writer *defs, uint32_t comm, uint32_t rank)
-{
-    struct join *join = defs->join;
-    VEC(uint64_t) members = {0};
-    for (size_t i = 0; i < join->locations.n; i++)
-        if (join->locations.at[i].rank == rank)
-            *vec_push(&members) = i;
-    const char *name = arena_printf(&join->arena, "threads of rank %u", rank);
-    uint32_t id = define_group(defs, name, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_PTHREAD, members.at, members.n);
-    DEFINE(defs, Comm, comm, defs_string_id(defs, name), id, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
-    vec_release(&members);
-}
-
 static void define_comms(struct def_writer *defs)
 {
     struct join *join = defs->join;
@@ -450,9 +429,17 @@ static void define_comms(struct def_writer *defs)
     for (uint32_t i = 0; i < join->comms.n; i++) {
         struct join_comm key;
         memcpy(&key, join->comms.items[i].bytes, sizeof key);
-        if (key.groups == JOIN_THREADS)
-            define_threads(defs, i, key.nth);
-        else
+        if (key.groups == JOIN_THREADS) {
+            VEC(uint64_t) members = {0};
+            for (size_t k = 0; k < join->locations.n; k++)
+                if (join->locations.at[k].rank == key.nth)
+                    *vec_push(&members) = k;
+            const char *name = arena_printf(&join->arena, "threads of rank %u", key.nth);
+            uint32_t id =
+                define_group(defs, name, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_PTHREAD, members.at, members.n);
+            DEFINE(defs, Comm, i, defs_string_id(defs, name), id, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+            vec_release(&members);
+        } else
             define_comm(defs, i, &key);
     }
 }
@@ -479,18 +466,6 @@ void join_define_comms(struct def_writer *defs)
  * is closed and opened again; processes mean the same handle when it is the n-th on this file and communicator in all.
  */
 
-static uint32_t handle_of(struct rank_tables *tables, const struct ww_file *record, uint32_t file)
-{
-    struct join *join = tables->join;
-    struct join_handle key = {.comm = join_comm_of(tables, record->comm), .file = file};
-    uint64_t *nth = map_put(&tables->nth_handle, key_pair(key.comm, file), NULL);
-    key.nth = (uint32_t)(*nth)++;
-    uint32_t handle = intern_put(&join->io_handles, &key, sizeof key);
-    if (handle == join->handle_infos.n)
-        vec_push(&join->handle_infos)->flags = record->flags;
-    return handle;
-}
-
 void join_take_file(struct rank_tables *tables, const struct ww_file *record)
 {
     bool is_new;
@@ -501,8 +476,16 @@ void join_take_file(struct rank_tables *tables, const struct ww_file *record)
     uint32_t file = *name ? intern_text(&tables->join->io_files, name) : JOIN_NONE;
     if (file != JOIN_NONE)
         *vec_push(&tables->io_files) = (struct id_pair){record->id, file};
-    if (!(record->flags & WW_FILE_DELETED))
-        *vec_push(&tables->io_handles) = (struct id_pair){record->id, handle_of(tables, record, file)};
+    if (record->flags & WW_FILE_DELETED)
+        return;
+    struct join *join = tables->join;
+    struct join_handle key = {.comm = join_comm_of(tables, record->comm), .file = file};
+    uint64_t *nth = map_put(&tables->nth_handle, key_pair(key.comm, file), NULL);
+    key.nth = (uint32_t)(*nth)++;
+    uint32_t handle = intern_put(&join->io_handles, &key, sizeof key);
+    if (handle == join->handle_infos.n)
+        vec_push(&join->handle_infos)->flags = record->flags;
+    *vec_push(&tables->io_handles) = (struct id_pair){record->id, handle};
 }
 
 void join_define_files(struct def_writer *defs)

@@ -105,12 +105,8 @@ static bool fill(struct spool_reader *reader, size_t need)
     return reader->filled >= need;
 }
 
-static bool list_fits(size_t fixed_bytes, uint64_t n, size_t each_bytes, size_t have_bytes)
-{
-    return fixed_bytes <= have_bytes && n <= (have_bytes - fixed_bytes) / each_bytes;
-}
-
-#define LIST_FITS(type, n, each) (sizeof(struct type) <= have && list_fits(sizeof(struct type), (n), (each), have))
+/* Of a record with a list of n things at its end, of which it has `have` bytes. */
+#define LIST_FITS(type, n, each) (sizeof(struct type) <= have && (n) <= (have - sizeof(struct type)) / (each))
 
 /* Is the record long enough for what its own fields promise? */
 static bool record_fits(const struct ww_head *head)

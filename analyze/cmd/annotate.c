@@ -47,24 +47,19 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
-static int print(const struct loaded *pipeline, const struct source_options *options)
-{
-    struct source_files files = source_print(stdout, pipeline->analysis, options);
-    if (files.n_shown)
-        return 0;
-    if (files.n_unreadable)
-        return error("none of the sources can be read; --source DIR says where to look for them");
-    return error("no source to show: nothing waits for long%s",
-                 options->only_file ? " because of this file" : ", or there is no debug information");
-}
-
 int cmd_annotate(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     struct loaded loaded;
     int status = load_analysis(&loaded, options.path);
-    if (status == 0)
-        status = print(&loaded, &options.source);
+    if (status == 0) {
+        struct source_files files = source_print(stdout, loaded.analysis, &options.source);
+        if (!files.n_shown && files.n_unreadable)
+            status = error("none of the sources can be read; --source DIR says where to look for them");
+        else if (!files.n_shown)
+            status = error("no source to show: nothing waits for long%s",
+                           options.source.only_file ? " because of this file" : ", or there is no debug information");
+    }
     if (fflush(stdout) && status == 0)
         status = error("cannot write the source: %s", strerror(errno));
     load_release(&loaded);

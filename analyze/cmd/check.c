@@ -59,29 +59,24 @@ struct source_state {
     char reason[160]; /* why not, or on which terms */
 };
 
-/* -1 to 4; 9 when the kernel was built without perf events. */
-static int paranoid_level(void)
-{
-    int level = 9;
-    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
-    if (!file)
-        return level;
-    if (fscanf(file, "%d", &level) != 1)
-        level = 9;
-    fclose(file);
-    return level;
-}
+/* The level of kernel.perf_event_paranoid is -1 to 4. */
+enum { NO_PERF_EVENTS = 9 };
 
 static struct source_state try_perf(const struct perf_event_attr *attributes)
 {
     struct source_state state = {false, ""};
     long fd = syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    int level = paranoid_level();
+    int level = NO_PERF_EVENTS;
+    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
+    if (file && fscanf(file, "%d", &level) != 1)
+        level = NO_PERF_EVENTS;
+    if (file)
+        fclose(file);
     if (fd >= 0) {
         close((int)fd);
         state.works = true;
         snprintf(state.reason, sizeof state.reason, "kernel.perf_event_paranoid is %d", level);
-    } else if (level == 9) {
+    } else if (level == NO_PERF_EVENTS) {
         snprintf(state.reason, sizeof state.reason, "this kernel has no perf events");
     } else if (errno == EACCES || errno == EPERM) {
         snprintf(state.reason, sizeof state.reason, "refused (kernel.perf_event_paranoid is %d; %s)", level,

@@ -53,16 +53,6 @@ static const char help[] = "Usage: whywait salvage RUN...\n"
                            "from all that they had recorded. `whywait report` does this by itself.\n"
                            "WHYWAIT_KEEP_SPOOL=1 keeps the spool.";
 
-static int salvage_one(const char *path)
-{
-    struct stat status;
-    if (stat(path, &status))
-        return error("%s: %s", path, strerror(errno));
-    if (!S_ISDIR(status.st_mode))
-        return error("%s is no run directory (*.whywait)", path);
-    return run_salvage(path);
-}
-
 int cmd_salvage(int argc, char **argv)
 {
     if (argc == 2 && is_help(argv[1])) {
@@ -74,7 +64,14 @@ int cmd_salvage(int argc, char **argv)
     if (argv[1][0] == '-')
         die("%s: unknown option; `whywait help salvage` lists the options", argv[1]);
     int failed = 0;
-    for (int i = 1; i < argc; i++)
-        failed |= salvage_one(argv[i]) != 0;
+    for (int i = 1; i < argc; i++) {
+        struct stat status;
+        if (stat(argv[i], &status))
+            failed |= error("%s: %s", argv[i], strerror(errno)) != 0;
+        else if (!S_ISDIR(status.st_mode))
+            failed |= error("%s is no run directory (*.whywait)", argv[i]) != 0;
+        else
+            failed |= run_salvage(argv[i]) != 0;
+    }
     return failed;
 }

@@ -128,21 +128,17 @@ static enum image_status open_kept(struct code *code, struct module *module)
     return status;
 }
 
-/* The recorded build, wherever it is. What is said of it otherwise is said of the file that should be it. */
-static enum image_status open_image(struct code *code, struct module *module)
-{
-    enum image_status status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
-    bool is_elsewhere = status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0 &&
-                        open_kept(code, module) == IMAGE_OPEN;
-    return is_elsewhere ? IMAGE_OPEN : status;
-}
-
 static void open_module(struct code *code, struct module *module)
 {
     enum image_status status = IMAGE_MISSING;
     module->state = CODE_MISSING;
-    if (module->path[0] == '/' || (module->path[0] != 0 && module->path[0] != '['))
-        status = open_image(code, module);
+    if (module->path[0] != 0 && module->path[0] != '[') {
+        /* The recorded build, wherever it is. What is said of it otherwise is said of the file that should be it. */
+        status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
+        if (status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0 &&
+            open_kept(code, module) == IMAGE_OPEN)
+            status = IMAGE_OPEN;
+    }
     if (status == IMAGE_CHANGED)
         module->state = CODE_CHANGED;
     module->has_image = status == IMAGE_OPEN;

@@ -135,15 +135,6 @@ static void set_call(struct walk *walk, struct scope *scope)
     scope->call_line = (uint32_t)attribute_number(&scope->die, DW_AT_call_line, false);
 }
 
-/* Only a copy that says where it is entered has an entry: the lowest address of others may be anything. */
-static uint64_t entry_of(struct walk *walk, Dwarf_Die *die)
-{
-    Dwarf_Addr entry = 0;
-    if (dwarf_hasattr(die, DW_AT_entry_pc) && dwarf_entrypc(die, &entry) == 0 && entry != 0)
-        return entry + walk->debug->bias;
-    return 0;
-}
-
 /* Adds the scope of a DIE that has code; SCOPE_NONE when it has none. */
 static uint32_t add_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 {
@@ -165,7 +156,10 @@ static uint32_t add_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
     if (n == 0)
         return SCOPE_NONE;
     scope.origin = origin_of(die);
-    scope.entry = entry_of(walk, die);
+    /* Only a copy that says where it is entered has an entry: the lowest address of others may be anything. */
+    Dwarf_Addr entry = 0;
+    if (dwarf_hasattr(die, DW_AT_entry_pc) && dwarf_entrypc(die, &entry) == 0 && entry != 0)
+        scope.entry = entry + walk->debug->bias;
     int line = 0;
     const char *file = dwarf_decl_file(&scope.die);
     scope.file = file != NULL ? file_number(walk->debug, file) : INTERN_NONE;
@@ -224,16 +218,6 @@ static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *
     }
 }
 
-/* The DIE after `die` under the same parent; a sibling that does not lie ahead is damage. */
-static bool step(Dwarf_Die *die)
-{
-    Dwarf_Die next;
-    if (dwarf_siblingof(die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die->addr)
-        return false;
-    *die = next;
-    return true;
-}
-
 static void walk_tree(struct walk *walk, Dwarf_Die *root)
 {
     Dwarf_Die child;
@@ -245,7 +229,11 @@ static void walk_tree(struct walk *walk, Dwarf_Die *root)
         uint32_t scope;
         bool is_entered =
             enter(walk, &at.die, at.scope, &scope) && walk->stack.n < MAX_NESTING && dwarf_child(&at.die, &child) == 0;
-        if (!step(&walk->stack.at[walk->stack.n - 1].die))
+        /* A sibling that does not lie ahead is damage. */
+        Dwarf_Die *die = &walk->stack.at[walk->stack.n - 1].die, next;
+        if (dwarf_siblingof(die, &next) == 0 && (uintptr_t)next.addr > (uintptr_t)die->addr)
+            *die = next;
+        else
             walk->stack.n--;
         if (is_entered)
             *vec_push(&walk->stack) = (struct open_die){child, scope};

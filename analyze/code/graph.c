@@ -151,14 +151,6 @@ static void cut_blocks(struct builder *b)
     }
 }
 
-static bool is_padding(const struct graph *graph, const struct graph_block *block)
-{
-    for (uint32_t i = 0; i < block->n; i++)
-        if (graph->insns.at[block->first + i].flow != FLOW_NOP)
-            return false;
-    return true;
-}
-
 static void add_edges(struct builder *b, unsigned char *has_entry)
 {
     struct graph *graph = b->graph;
@@ -181,7 +173,11 @@ static void adopt_orphans(struct builder *b, const unsigned char *has_entry)
 {
     struct graph *graph = b->graph;
     for (uint32_t i = 0; i < graph->blocks.n; i++) {
-        if (has_entry[i] || i == graph->cfg.root || is_padding(graph, &graph->blocks.at[i]))
+        const struct graph_block *block = &graph->blocks.at[i];
+        bool is_padding = true;
+        for (uint32_t k = 0; k < block->n && is_padding; k++)
+            is_padding = graph->insns.at[block->first + k].flow == FLOW_NOP;
+        if (has_entry[i] || i == graph->cfg.root || is_padding)
             continue;
         if (b->unresolved.n == 0)
             cfg_add_edge(&graph->cfg, graph->cfg.root, i);

@@ -174,18 +174,6 @@ static bool head_has_statement(const struct line_search *search, const struct gr
     return false;
 }
 
-/*
- * The `do` itself, and a statement behind it whose instruction was moved away (`i++`), leave nothing but statement rows
- * in the head. Statements before the loop may leave rows there as well: so two lines at most, next to each other.
- */
-static uint32_t first_of_do(const struct line_search *search, uint32_t loop, uint32_t line)
-{
-    const struct graph_block *head = &search->c->graph->blocks.at[search->c->loops->at[loop].head];
-    for (int n = 0; n < 2 && head_has_statement(search, head, line - 1); n++)
-        line--;
-    return line;
-}
-
 static void set_range(const struct line_search *search, uint32_t loop, struct loop_source *source)
 {
     const struct line_use *lines = search->lines.at;
@@ -197,8 +185,15 @@ static void set_range(const struct line_search *search, uint32_t loop, struct lo
         return;
     source->line_first = lines[walk_lines(search, head, -1)].line;
     source->line_last = lines[walk_lines(search, head, 1)].line;
-    if (source->line_first < source->head_line)
-        source->line_first = first_of_do(search, loop, source->line_first);
+    /*
+     * The `do` itself, and a statement behind it whose instruction was moved away (`i++`), leave nothing but statement
+     * rows in the head. Statements before the loop may leave rows there as well: so two lines at most, next to each
+     * other.
+     */
+    const struct graph_block *block = &search->c->graph->blocks.at[search->c->loops->at[loop].head];
+    bool is_do = source->line_first < source->head_line;
+    for (int n = 0; is_do && n < 2 && head_has_statement(search, block, source->line_first - 1); n++)
+        source->line_first--;
 }
 
 struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
@@ -290,14 +285,6 @@ static void find_first_line(void *state, uint32_t insn)
         search->n_on_first_line++;
 }
 
-/* True when the routine stands on the line that closes the loop: all of it on one line. */
-static bool is_closed_on_first_line(const struct loop_context *c, uint32_t loop, uint32_t scope)
-{
-    struct home_search search = {.c = c, .scope = scope};
-    loop_each_latch(c, loop, find_first_line, &search);
-    return search.n_on_first_line > 0;
-}
-
 /* False where another copy of the routine begins: it may be inlined into itself. */
 static bool may_begin(const struct unit *unit, uint32_t routine, uint64_t address)
 {
@@ -315,8 +302,10 @@ static bool begins_in_loop(const struct loop_context *c, uint32_t loop, uint32_t
 {
     const struct cfg_loop *l = &c->loops->at[loop];
     const struct scope *scope = &c->unit->scopes.at[routine];
-    if (is_closed_on_first_line(c, loop, routine))
-        return false;
+    struct home_search search = {.c = c, .scope = routine};
+    loop_each_latch(c, loop, find_first_line, &search);
+    if (search.n_on_first_line > 0)
+        return false; /* the routine stands on the line that closes the loop: all of it on one line */
     uint64_t head = c->graph->blocks.at[l->head].lo;
     for (uint32_t b = 0; b < l->n_blocks && scope->line != 0; b++) {
         const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];

@@ -47,17 +47,6 @@ static size_t start_of_function(const char *text, size_t n)
     return start;
 }
 
-static const char *cut_demangled(struct arena *arena, const char *text)
-{
-    size_t n = strlen(text);
-    const char *clone = strstr(text, " [clone ");
-    if (clone != NULL)
-        n = (size_t)(clone - text);
-    size_t end = end_of_function(text, n);
-    size_t start = end < n ? start_of_function(text, end) : 0;
-    return arena_printf(arena, "%.*s", (int)(end - start), text + start);
-}
-
 const char *name_readable(struct arena *arena, const char *linked)
 {
     if (linked == NULL || linked[0] == 0)
@@ -68,7 +57,12 @@ const char *name_readable(struct arena *arena, const char *linked)
     if (strncmp(plain, "_Z", 2) == 0 && strlen(plain) < MAX_MANGLED) {
         int status = 0;
         char *text = __cxa_demangle(plain, NULL, NULL, &status);
-        const char *name = text != NULL ? cut_demangled(arena, text) : plain;
+        if (text == NULL)
+            return plain;
+        const char *clone = strstr(text, " [clone ");
+        size_t n_text = clone != NULL ? (size_t)(clone - text) : strlen(text), end = end_of_function(text, n_text);
+        size_t start = end < n_text ? start_of_function(text, end) : 0;
+        const char *name = arena_printf(arena, "%.*s", (int)(end - start), text + start);
         free(text);
         return name;
     }

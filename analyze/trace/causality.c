@@ -442,21 +442,16 @@ static void set_pieces(struct archive_reader *archive, struct clock_steps *steps
     free(found);
 }
 
-static void copy_points(struct clocks *to, const struct clocks *from)
-{
-    clocks_init(to, from->n_locations);
-    for (size_t i = 0; i < from->n_locations; i++)
-        for (size_t k = 0; k < from->locations[i].points.n; k++)
-            *vec_push(&to->locations[i].points) = from->locations[i].points.at[k];
-}
-
 /* Pieces instead of lines, if they explain the records better. `found` becomes what is left then. 0, or -1 after
  * error(). */
 static int try_pieces(struct archive_reader *archive, struct clock_steps *steps, struct causality *found)
 {
     struct clocks lines;
     struct causality left;
-    copy_points(&lines, &archive->clocks);
+    clocks_init(&lines, archive->clocks.n_locations);
+    for (size_t i = 0; i < lines.n_locations; i++)
+        for (size_t k = 0; k < archive->clocks.locations[i].points.n; k++)
+            *vec_push(&lines.locations[i].points) = archive->clocks.locations[i].points.at[k];
     set_pieces(archive, steps);
     int result = replay(archive, &left, false, NULL);
     bool is_better = !result && left.largest_violation_ns < found->largest_violation_ns / 2;

@@ -262,12 +262,6 @@ static void build_comms(struct build *build)
 
 /* Frames, modules. */
 
-static uint32_t region_index(const struct build *build, uint32_t id)
-{
-    uint32_t index = ids_get(&build->defs->region_ids, id);
-    return index == TRACE_NONE ? TRACE_NONE : build->defs->regions.at[index].name;
-}
-
 static void build_frames(struct build *build)
 {
     struct defs *defs = build->defs;
@@ -279,23 +273,15 @@ static void build_frames(struct build *build)
         uint32_t parent = context->parent == OTF2_UNDEFINED_CALLING_CONTEXT
                               ? TRACE_NONE
                               : ids_get(&defs->context_ids, context->parent);
+        uint32_t region = ids_get(&defs->region_ids, context->region);
         trace->frames[trace->n_frames++] =
             (struct trace_frame){.parent = parent < i ? parent : TRACE_NONE,
                                  .module = context->module < trace->n_modules ? context->module : TRACE_NONE,
                                  .address = context->address,
                                  .is_return = context->flags & ARCHIVE_FRAME_RETURN,
                                  .is_cut = context->flags & ARCHIVE_FRAME_CUT,
-                                 .region = region_index(build, context->region)};
+                                 .region = region == TRACE_NONE ? TRACE_NONE : defs->regions.at[region].name};
     }
-}
-
-static uint32_t hex_bytes(const char *text, uint8_t *bytes, uint32_t size)
-{
-    uint32_t n = 0;
-    unsigned byte;
-    for (; n < size && sscanf(text + 2 * (size_t)n, "%2x", &byte) == 1; n++)
-        bytes[n] = (uint8_t)byte;
-    return n;
 }
 
 /* "BUILD-ID PATH" or "- PATH". */
@@ -308,7 +294,12 @@ static struct trace_module module_of(struct trace *trace, const char *text)
         return module;
     module.path = arena_strdup(&trace->arena, blank + 1);
     snprintf(id, sizeof id, "%.*s", (int)(blank - text), text);
-    module.build_id_bytes = hex_bytes(id, module.build_id, sizeof module.build_id);
+    unsigned byte;
+    for (; module.build_id_bytes < sizeof module.build_id; module.build_id_bytes++) {
+        if (sscanf(id + 2 * (size_t)module.build_id_bytes, "%2x", &byte) != 1)
+            break;
+        module.build_id[module.build_id_bytes] = (uint8_t)byte;
+    }
     return module;
 }
 
@@ -418,15 +409,6 @@ static void build_process_properties(struct build *build)
     }
 }
 
-static struct def_group world_group(const struct build *build, const struct def_group *def)
-{
-    struct def_group group = *def;
-    group.members = arena_array(&build->trace->arena, uint64_t, def->n + 1);
-    for (uint32_t i = 0; i < def->n; i++)
-        group.members[i] = member_rank(build, def, i);
-    return group;
-}
-
 /* Definitions and indices of communicators and contexts agree, so that their tables of ids serve as they are. */
 static void take_tables(struct build *build)
 {
@@ -436,8 +418,13 @@ static void take_tables(struct build *build)
         *vec_push(&tables->region_of) = defs->regions.at[i].name;
     for (size_t i = 0; i < defs->win_comms.n; i++)
         *vec_push(&tables->comm_of_win) = ids_get(&defs->comm_ids, defs->win_comms.at[i]);
-    for (size_t i = 0; i < defs->groups.n; i++)
-        *vec_push(&tables->group_members) = world_group(build, &defs->groups.at[i]);
+    for (size_t i = 0; i < defs->groups.n; i++) {
+        struct def_group *group = vec_push(&tables->group_members);
+        *group = defs->groups.at[i];
+        group->members = arena_array(&build->trace->arena, uint64_t, group->n + 1);
+        for (uint32_t k = 0; k < group->n; k++)
+            group->members[k] = member_rank(build, &defs->groups.at[i], k);
+    }
     tables->groups = defs->group_ids;
     defs->group_ids = (struct ids){0};
     tables->regions = defs->region_ids;

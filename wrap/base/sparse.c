@@ -19,13 +19,6 @@ static void terms_insert(struct term *terms, size_t n)
     }
 }
 
-/* Two sorted rows, one behind the other, into one. */
-static void terms_merge(const struct term *terms, size_t n_left, size_t n, struct term *to)
-{
-    for (size_t i = 0, left = 0, right = n_left; i < n; i++)
-        to[i] = right == n || (left < n_left && terms[left].key <= terms[right].key) ? terms[left++] : terms[right++];
-}
-
 /* Merge sort, as qsort is, but with the comparison in line. */
 static void terms_sort(struct term *terms, size_t n)
 {
@@ -41,7 +34,12 @@ static void terms_sort(struct term *terms, size_t n)
     for (size_t width = FEW; width < n; width *= 2) {
         for (size_t i = 0; i < n; i += 2 * width) {
             size_t n_both = n - i < 2 * width ? n - i : 2 * width;
-            terms_merge(from + i, n_both < width ? n_both : width, n_both, to + i);
+            /* Two sorted rows, one behind the other, become one. */
+            size_t n_left = n_both < width ? n_both : width;
+            for (size_t k = i, left = i, right = i + n_left; k < i + n_both; k++) {
+                bool is_left = right == i + n_both || (left < i + n_left && from[left].key <= from[right].key);
+                to[k] = from[is_left ? left++ : right++];
+            }
         }
         struct term *merged = to;
         to = from;

@@ -158,21 +158,6 @@ static void step_back(struct finder *f, uint32_t head, uint32_t from)
     }
 }
 
-static void collect_members(struct finder *f, uint32_t head)
-{
-    const struct cfg *cfg = f->cfg;
-    for (size_t i = 0; i < f->list.n; i++) {
-        uint32_t member = f->list.at[i];
-        for (uint32_t k = cfg->in_at[member]; k < cfg->in_at[member + 1]; k++) {
-            uint32_t edge = cfg->in[k], from = cfg->edges.at[edge].from;
-            if (f->order->number[from] != CFG_NONE && !f->order->is_retreating[edge])
-                step_back(f, head, from);
-        }
-        for (uint32_t k = f->first_entry[member]; k != CFG_NONE; k = f->next_entry[k])
-            step_back(f, head, f->entries.at[k].from);
-    }
-}
-
 static void find_loop_at(struct finder *f, uint32_t head)
 {
     const struct cfg *cfg = f->cfg;
@@ -184,7 +169,16 @@ static void find_loop_at(struct finder *f, uint32_t head)
         f->is_head[head] = 1;
         add_member(f, head, find(f, cfg->edges.at[edge].from));
     }
-    collect_members(f, head);
+    for (size_t i = 0; i < f->list.n; i++) {
+        uint32_t member = f->list.at[i];
+        for (uint32_t m = cfg->in_at[member]; m < cfg->in_at[member + 1]; m++) {
+            uint32_t edge = cfg->in[m], from = cfg->edges.at[edge].from;
+            if (f->order->number[from] != CFG_NONE && !f->order->is_retreating[edge])
+                step_back(f, head, from);
+        }
+        for (uint32_t m = f->first_entry[member]; m != CFG_NONE; m = f->next_entry[m])
+            step_back(f, head, f->entries.at[m].from);
+    }
     for (size_t i = 0; i < f->list.n; i++)
         f->leader[f->list.at[i]] = f->around[f->list.at[i]] = head;
 }
