@@ -3,6 +3,7 @@
 #include "analyze/steps/costs.h"
 #include "wrap/base/vec.h"
 #include <math.h>
+#include <string.h>
 
 enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, FIT_SAMPLES = 100, AS_SAMPLED = -1 };
 #define ATOM_IS_POOL 0x80000000u
@@ -73,6 +74,9 @@ void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch)
     key.rank = rank;
     key.bucket = BUCKET_ALL;
     uint32_t all = pool_add(pools, key, stretch);
+    key.rank = RANK_ALL;
+    uint32_t anybody = pool_add(pools, key, stretch);
+    pools->at[anybody].all = INTERN_NONE;
     pools->at[alike].all = all;
     pools->at[all].all = pools->at[everybody].all = INTERN_NONE;
     pools->at[everybody].is_of_all_ranks = true;
@@ -124,6 +128,29 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     key.rank = RANK_ALL;
     key.bucket = stretch_bucket(stretch);
     return pool_with_samples(pools, key);
+}
+
+/* Where a stretch slept in which nobody looked: where looks found other stretches between these two calls asleep, of
+ * this process or else of any. INTERN_NONE where looks tell of the stretch itself, or other threads come into it. */
+static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+{
+    struct pool_key keys[] = {{.rank = rank, .bucket = stretch_bucket(stretch)},
+                              {.rank = rank, .bucket = BUCKET_ALL},
+                              {.rank = RANK_ALL, .bucket = BUCKET_ALL}};
+    if (stretch->n_blocked || stretch->n_sync || stretch->n_worker)
+        return INTERN_NONE;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        keys[i].from = stretch->from;
+        keys[i].to = stretch->to;
+        uint32_t id = intern_find(&pools->keys, &keys[i], sizeof keys[i]);
+        if (id == INTERN_NONE)
+            continue;
+        if (pools->at[id].n_sync || pools->at[id].n_worker)
+            return INTERN_NONE;
+        if (pools->at[id].n_blocked)
+            return id;
+    }
+    return INTERN_NONE;
 }
 
 /* What a process did while its main thread slept: weights of samples, and of times without one. */
@@ -296,13 +323,12 @@ static bool counted_steps(struct pools *pools, uint32_t rank, const struct stret
 
 /*
  * With exact counts: they are as good as FIT_SAMPLES samples, which the stretch's own are added to. False when it has
- * none, or when threads share the work. Pools know better where time was blocked.
+ * none, or when threads share the work.
  */
 static bool spread_counted(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t pool,
                            const double *amounts, struct sparse *out)
 {
     struct sparse on = {0};
-    double left[N_AMOUNTS] = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED], amounts[ON_CPU]};
     bool is_parallel = stretch->n_worker || (pool != INTERN_NONE && pools->at[pool].n_worker);
     if (is_parallel || !counted_steps(pools, rank, stretch, amounts[ON_CPU], &on))
         return false;
@@ -310,11 +336,7 @@ static bool spread_counted(struct pools *pools, uint32_t rank, const struct stre
     for (size_t i = 0; i < on.n; i++)
         on.at[i].ns *= FIT_SAMPLES * sample_ns / sum;
     sparse_add_all(&on, &stretch->on, 1);
-    if (!stretch->n_blocked && pool != INTERN_NONE && pools->at[pool].n_blocked) {
-        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (pool * N_AMOUNTS + OFF_BLOCKED)), amounts[OFF_BLOCKED]);
-        left[OFF_BLOCKED] = 0;
-    }
-    spread_own(pools, rank, stretch, &on, left, out);
+    spread_own(pools, rank, stretch, &on, amounts, out);
     sparse_release(&on);
     return true;
 }
@@ -356,10 +378,16 @@ static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *str
 
 /* How many samples the shares are worth; 0 = exact, or nothing is known. */
 static double spread_by_knowledge(struct pools *pools, uint32_t rank, const struct stretch *stretch,
-                                  const double *amounts, struct sparse *out)
+                                  const double *measured, struct sparse *out)
 {
     uint32_t n_own = stretch_n_samples(stretch), pool = pool_of_stretch(pools, rank, stretch);
-    double n_on = stretch->n_on;
+    uint32_t asleep = measured[OFF_BLOCKED] > 0 ? pool_asleep(pools, rank, stretch) : INTERN_NONE;
+    double n_on = stretch->n_on, amounts[N_AMOUNTS];
+    memcpy(amounts, measured, sizeof amounts);
+    if (asleep != INTERN_NONE) {
+        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (asleep * N_AMOUNTS + OFF_BLOCKED)), amounts[OFF_BLOCKED]);
+        amounts[OFF_BLOCKED] = 0;
+    }
     if (spread_counted(pools, rank, stretch, pool, amounts, out))
         return n_on > 0 ? (FIT_SAMPLES + n_on) * (FIT_SAMPLES + n_on) / n_on : 0;
     if (n_own >= POOL_SAMPLES_OWN) {

@@ -32,6 +32,7 @@ PROGRAM_KINDS = {"more-work", "slower", "more-time", "blocked"}
 EXPECTED_KINDS = {("more", False): {"more-time"}, ("more", True): {"more-work"}, ("slower", False): {"more-time"}, ("slower", True): {"slower"},
                   ("sleep", False): {"blocked"}, ("sleep", True): {"blocked"}, ("preempted", False): {"descheduled"}, ("preempted", True): {"descheduled"}}
 ON_REPORT, OF_CAUSE = ["top", "false", "sums", "sense", "levels"], ["place", "row", "ranks", "named", "kind", "share", "time", "count", "gone", "even"]
+ALWAYS = {"time", "count", "sums", "sense", "levels"}  # however busy the machine is
 CRITERIA = OF_CAUSE + ON_REPORT
 PERIOD_NS = 4000000  # of samples, where they are not dear
 SLACK_NS = 5000000  # that no margin is smaller than: a tick or two of the scheduler

@@ -181,6 +181,33 @@ static void sleep_is_charged_to_the_call_that_slept(void **state)
     scene_free(scene);
 }
 
+/* Short sleeps are seldom looked at: where they were is known from other ranks between the same calls. Rank 0 naps and
+ * computes, and no look fell into its naps. */
+static void sleep_that_nobody_saw_is_where_others_slept(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t loop = code_frame(scene, "loop"), nap = code_frame(scene, "nap");
+    double share;
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        for (uint64_t i = 0; i < 30; i++)
+            sample(scene, rank, loop, 1000 + 1000 * i, 0);
+    off_and_on(scene, 0, 31500, 41500, WW_SW_OUT);
+    off_and_on(scene, 1, 31500, 81500, WW_SW_OUT);
+    sample(scene, 1, nap, 81600, WW_S_BLOCKED);
+    barriers(scene, (uint64_t[]){41600, 81600}, 81610);
+    scene_analyse(scene);
+    assert_int_equal(kind_of(scene, "nap", &share), KIND_BLOCKED);
+    assert_us(scene_blame(scene, "nap", 1), 40000);
+    assert_us(scene_blame(scene, "loop", 0) + scene_blame(scene, "loop", 1), 0);
+    const struct cause *cause = &scene->analysis->causes[0];
+    assert_us(cause->ranks[0].time_ns / 1000, 50000);
+    assert_int_equal(cause->n_others, 1);
+    assert_us(cause->others[0].time_ns / 1000, 10000);
+    scene_free(scene);
+}
+
 static void check_busy_worker(uint16_t how_main_left)
 {
     struct scene *scene = scene_make(2);
@@ -253,6 +280,7 @@ int main(void)
         cmocka_unit_test(a_rare_long_stretch_is_not_like_the_others),
         cmocka_unit_test(preemption_is_no_work),
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
+        cmocka_unit_test(sleep_that_nobody_saw_is_where_others_slept),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
         cmocka_unit_test(without_samples_the_calls_around_are_named),
