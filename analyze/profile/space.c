@@ -280,15 +280,25 @@ static void cause_add_bytes(const struct allocation *allocation, struct cause *c
         cause->others[i].bytes += allocation->rank_bytes[cause->others[i].rank];
 }
 
+/* Asked for in the code of the cause or of one of its parts: a cause is named by its heaviest loop, and what is asked
+ * for stands as often beside it. */
+static bool cause_asks(const struct analysis *analysis, const struct cause *cause, const struct allocation *allocation)
+{
+    uint32_t named = analysis->steps[cause->step].place;
+    if (named != CODE_NONE && is_within(analysis->code, allocation->place, named))
+        return true;
+    for (uint32_t i = 0; i < cause->n_parts; i++) {
+        uint32_t place = analysis->steps[cause->parts[i].step].place;
+        if (place != CODE_NONE && place == allocation->place)
+            return true;
+    }
+    return false;
+}
+
 void space_add_to_causes(struct analysis *analysis)
 {
-    for (uint32_t i = 0; i < analysis->n_causes && analysis->n_allocations; i++) {
-        struct cause *cause = &analysis->causes[i];
-        uint32_t place = analysis->steps[cause->step].place;
-        if (place == CODE_NONE || !analysis->code)
-            continue;
+    for (uint32_t i = 0; i < analysis->n_causes && analysis->code; i++)
         for (uint32_t k = 0; k < analysis->n_allocations; k++)
-            if (is_within(analysis->code, analysis->allocations[k].place, place))
-                cause_add_bytes(&analysis->allocations[k], cause);
-    }
+            if (cause_asks(analysis, &analysis->causes[i], &analysis->allocations[k]))
+                cause_add_bytes(&analysis->allocations[k], &analysis->causes[i]);
 }
