@@ -4,7 +4,7 @@
  * second rank 1 does more. Only that call is the cause, and the other one is no part of it.
  *
  * ranks: 2
- * expect: routine=smooth rank=1 share=0.85 rows=1 parts=3 call=MPI_Barrier counted_kind=more-work at=second
+ * expect: routine=smooth rank=1 share=0.85 rows=1 parts=3 call=MPI_Barrier counted_kind=more-work at=second_call
  */
 #include "known.h"
 
@@ -26,10 +26,10 @@ int main(int argc, char **argv)
     for (int step = 0; step < 40; step++) {
         smooth(1000000);
         MPI_Barrier(MPI_COMM_WORLD);
-        /* begin second */
+        /* begin second_call */
         smooth(rank == 1 ? 1600000 : 400000);
         MPI_Barrier(MPI_COMM_WORLD);
-        /* end second */
+        /* end second_call */
     }
     MPI_Finalize();
     return 0;

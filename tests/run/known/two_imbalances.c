@@ -4,7 +4,7 @@
  * though one loop is around them.
  *
  * ranks: 4
- * expect: loop=first routine=advance rank=1 also=second:3 rows=2 share=0.85 call=MPI_Barrier counted_kind=more-work
+ * expect: loop=first_imbalance routine=advance rank=1 also=second_imbalance:3 rows=2 share=0.85 call=MPI_Barrier counted_kind=more-work
  */
 #include "known.h"
 
@@ -12,14 +12,14 @@ __attribute__((noinline)) static void advance(int first_late, int second_late)
 {
     double x = known_sink;
     for (int sweep = 0; sweep < 4; sweep++) {
-        /* begin first */
+        /* begin first_imbalance */
         for (long i = 0; i < (first_late ? 1500000 : 200000); i++)
             x = LINK(x);
-        /* end first */
-        /* begin second */
+        /* end first_imbalance */
+        /* begin second_imbalance */
         for (long i = 0; i < (second_late ? 700000 : 200000); i++)
             x = LINK(x) + 1e-9;
-        /* end second */
+        /* end second_imbalance */
     }
     known_sink = x;
 }
