@@ -4,7 +4,8 @@
  * though one loop is around them.
  *
  * ranks: 4
- * expect: loop=first_imbalance routine=advance rank=1 also=second_imbalance:3 rows=2 share=0.85 call=MPI_Barrier counted_kind=more-work
+ * expect: loop=first_imbalance routine=advance rank=1 also=second_imbalance:3 rows=2 share=0.85
+ *         call=MPI_Barrier counted_kind=more-work
  */
 #include "known.h"
 
