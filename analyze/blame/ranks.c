@@ -85,7 +85,7 @@ static void critical_write(const struct measure_input *input, const struct spars
     for (size_t i = 0; i < path.n; i++) {
         uint32_t step = key_atom(path.at[i].key), rank = key_rank(path.at[i].key);
         uint64_t *at = map_put(&index, step, NULL);
-        if (!*at) {
+        if (!*at || !found.at) {
             *vec_push(&found) = (struct critical_step){.step = step};
             *at = found.n;
         }
@@ -101,7 +101,7 @@ static void critical_write(const struct measure_input *input, const struct spars
         struct sparse time = in_steps(pools, &input->ranks[rank].atoms);
         for (size_t i = 0; i < time.n; i++) {
             const uint64_t *at = map_get(&index, key_atom(time.at[i].key));
-            if (at)
+            if (at && found.at)
                 found.at[*at - 1].mean_ns += time.at[i].ns / input->n_ranks;
         }
         sparse_release(&time);

@@ -463,7 +463,7 @@ void sites_find_wrappers(struct sites *sites)
         if (!name)
             continue;
         uint64_t *slot = map_put(&index, routine_key(place), NULL);
-        if (!*slot) {
+        if (!*slot || !found.at) {
             *vec_push(&found) = (struct wrapping){.routine = routine_key(place), .name = name};
             *slot = found.n;
         }
