@@ -39,11 +39,13 @@ struct recorder_thread {
     struct spool events;
     /* Hot: the call being recorded. */
     unsigned depth;
+    _Atomic unsigned n_long_calls; /* in long_call */
+    bool poll_is_sparse;
+    bool told_full, samples_refused; /* the helper's */
     const void *outer_frame;
     struct ww_call *poll; /* open polling interval */
     const void *poll_return_address;
     uint64_t poll_enter_ns;
-    bool poll_is_sparse;
     uint64_t poll_cpu_ns; /* the thread's CPU time at the last failure; 0 = not taken */
     struct recorder_nap {
         uint64_t from_ns, to_ns;
@@ -53,7 +55,6 @@ struct recorder_thread {
     _Atomic uint64_t open_ns;
     _Atomic uint64_t last_enter_ns, last_leave_ns; /* of the call or polling interval before */
     struct recorder_interval long_call[RECORDER_LONG_CALLS];
-    _Atomic unsigned n_long_calls;
 
     /* For the wrappers: statuses of ours (mpi/complete.h). Not thread-local, since that comes out of every thread's
      * stack. */
@@ -66,8 +67,6 @@ struct recorder_thread {
     struct spool samples;
     struct stack_table sample_stacks;
     struct sampler_thread *sampler;
-    bool told_full;
-    bool samples_refused;
 };
 
 struct recorder_options {

@@ -166,6 +166,7 @@ static int open_window(struct perf_ring *ring, int32_t tid, uint64_t period_ns, 
 int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
                       uint32_t *window_bytes, bool *kernel_is_hidden)
 {
+    ring->data_bytes = 0; /* until it is open */
     while (ring_bytes < 2 * SAMPLES_PER_RING * (size_t)*window_bytes && ring_bytes < LARGEST_RING_BYTES)
         ring_bytes *= 2;
     int error = open_window(ring, tid, period_ns, ring_bytes, *window_bytes);

@@ -200,9 +200,11 @@ uint64_t stacks_last_slot(struct stack_table *table)
 void stacks_tell_known(struct stack_table *table, struct unwind_known *known)
 {
     const struct stack_entry *entry = atomic_load_explicit(&table->last, memory_order_acquire);
-    uint64_t slot = stacks_last_slot(table), last = 0;
-    size_t room = entry ? (size_t)(table->memory.at + table->memory.bytes - (const char *)entry->word) : 0;
     known->n = 0;
+    if (!entry)
+        return;
+    uint64_t slot = word_now(&entry->key[1]) + sizeof entry->key[1], last = 0;
+    size_t room = (size_t)(table->memory.at + table->memory.bytes - (const char *)entry->word);
     for (uint32_t i = 0; slot > last && known->n < UNWIND_MAX_FRAMES; i++) {
         known->slot[known->n++] = last = slot;
         if (i >= *(const volatile uint32_t *)&entry->n || (i + 1) * sizeof entry->word[0] > room)
