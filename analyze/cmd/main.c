@@ -39,7 +39,7 @@ static const struct command *command_find(const char *name)
     return NULL;
 }
 
-static void die_of_command(const char *typed)
+_Noreturn static void die_of_command(const char *typed)
 {
     const char *nearest = NULL;
     size_t least = SIZE_MAX;

@@ -48,7 +48,7 @@ bool word_is_nearer(const char *typed, const char *known, size_t *least)
 }
 
 /* ends the tool: the nearest option is named where one is near. */
-static void die_of_option(char **argv, const struct option *options)
+_Noreturn static void die_of_option(char **argv, const struct option *options)
 {
     const char *typed = argv[optind - 1], *nearest = NULL, *end = strchr(typed, '=');
     char name[64];

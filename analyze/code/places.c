@@ -134,7 +134,7 @@ static uint32_t new_loop(struct maker *m, uint32_t loop, uint32_t parent)
         place->routine = place->host_routine;
     place->routine_address = routine->routine_address;
     place->address = m->c->graph->blocks.at[m->c->loops->at[loop].head].lo;
-    uint32_t routine_line = s->scope != SCOPE_NONE ? m->unit->scopes.at[s->scope].line : 0;
+    uint32_t routine_line = m->unit != NULL && s->scope != SCOPE_NONE ? m->unit->scopes.at[s->scope].line : 0;
     *vec_push(&m->kin) = (struct kin){place->id, s->file, s->head_line, s->origin, routine_line};
     return place->id;
 }
