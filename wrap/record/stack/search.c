@@ -3,10 +3,12 @@
 #include "wrap/record/stack/call_site.h"
 #include "wrap/record/stack/cfi.h"
 #include <link.h>
+#include <sys/auxv.h>
 
 enum { WORD = 8, SAVED_WORDS = 8, MAX_PARTS = 1024 };
 
-/* Where code is, in order of address, as of the loader's counters. */
+/* Where code is, in order of address, as of the loader's counters. Not the dynamic linker's: it calls no kernel, but
+ * leaves its frames where the kernel's block is, when it finds the library's routine for the first call. */
 static struct {
     struct part {
         uint64_t low, high;
@@ -19,6 +21,8 @@ static int add_parts(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
     (void)context;
+    if (info->dlpi_addr == getauxval(AT_BASE))
+        return 0;
     for (int i = 0; i < info->dlpi_phnum && code.n < MAX_PARTS; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         struct part part = {info->dlpi_addr + p->p_vaddr, info->dlpi_addr + p->p_vaddr + p->p_memsz};
@@ -81,7 +85,7 @@ static bool arrives(struct unwind_frame frame, const struct unwind_stack *stack,
     uint64_t callee = 0;
     for (unsigned i = 0; i < UNWIND_MAX_FRAMES; i++) {
         struct unwind_place place = {0, 0};
-        if (!frame.interrupted && !call_agrees(&frame, callee, &place))
+        if (!frame.interrupted && (!is_in_code(frame.reg[UNWIND_PC]) || !call_agrees(&frame, callee, &place)))
             return false;
         if (unwind_is_known(known, slot))
             return true;
