@@ -233,24 +233,26 @@ static char *only_anchor(const char *directory)
     return NULL;
 }
 
-/* The only run in a directory, or NULL; *n: how many there are. */
-static char *only_run(const char *directory, size_t *n)
+/* The only run in a directory, or NULL; *n: how many there are. Returns 0, or -1 after error(). */
+static int only_run(const char *directory, char **run, size_t *n)
 {
     char **names = NULL;
     *n = 0;
     if (run_names(directory, &names, n))
-        return NULL;
-    char *run = *n == 1 ? path_join(directory, names[0]) : NULL;
+        return -1;
+    *run = *n == 1 ? path_join(directory, names[0]) : NULL;
     for (size_t i = 0; i < *n; i++)
         free(names[i]);
     vec_free(names);
-    return run;
+    return 0;
 }
 
 static char *archive_in(const char *directory)
 {
     size_t n_runs = 0;
-    char *run = run_is_run(directory) ? NULL : only_run(directory, &n_runs);
+    char *run = NULL;
+    if (!run_is_run(directory) && only_run(directory, &run, &n_runs))
+        return NULL;
     if (run) {
         char *in_run = archive_in(run);
         free(run);

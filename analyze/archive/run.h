@@ -5,8 +5,7 @@
 #include <stddef.h>
 
 /* The anchor file of `path`: a run directory, a directory with exactly one run or anchor in it, or an anchor; NULL
- * means the newest
- * *.whywait directory here. To be freed; NULL after error(). */
+ * means the newest *.whywait directory here. To be freed; NULL after error(). */
 char *run_find_archive(const char *path);
 /* Makes the archive of a run directory from the parts of its ranks. WHYWAIT_KEEP_SPOOL in the environment keeps the
  * spool. Returns 0, or -1 after error(). */
