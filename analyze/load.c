@@ -30,18 +30,20 @@ int load_trace(struct loaded *loaded, const char *path)
     return loaded->trace ? 0 : -1;
 }
 
-int load_analysis(struct loaded *loaded, const char *path)
+int load_analysis(struct loaded *loaded, const char *path, bool with_timeline)
 {
     if (load_trace(loaded, path))
         return -1;
     if (loaded->trace->n_modules)
         loaded->code = load_code(loaded->trace);
-    loaded->analysis = analysis_run(loaded->trace, loaded->code);
+    loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
+    loaded->analysis = analysis_run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL);
     return loaded->analysis ? 0 : -1;
 }
 
 void load_release(struct loaded *loaded)
 {
+    timeline_release(&loaded->timeline);
     if (loaded->analysis)
         analysis_free(loaded->analysis);
     if (loaded->code)

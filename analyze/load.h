@@ -3,12 +3,14 @@
 #pragma once
 #include "analyze/code/code.h"
 #include "analyze/result/result.h"
+#include "analyze/timeline/timeline.h"
 #include "analyze/trace/trace.h"
 
 struct loaded {
     struct trace *trace;
     struct code *code; /* NULL for a foreign archive */
     struct analysis *analysis;
+    struct timeline timeline; /* empty unless it was asked for */
 };
 
 /* The code of a trace's modules, each with its number in the trace; to be closed. */
@@ -16,7 +18,7 @@ struct code *load_code(const struct trace *trace);
 
 /* `path` is a run directory, an archive's anchor (.otf2), a directory with one archive, or NULL for the newest run in
  * the working directory. Returns 0, or -1 after one line on stderr; load_release in both cases. */
-int load_analysis(struct loaded *loaded, const char *path);
+int load_analysis(struct loaded *loaded, const char *path, bool with_timeline);
 /* The same without the analysis: definitions only. */
 int load_trace(struct loaded *loaded, const char *path);
 void load_release(struct loaded *loaded);

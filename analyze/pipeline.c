@@ -21,6 +21,7 @@
 #include "analyze/profile/profile.h"
 #include "analyze/profile/space.h"
 #include "analyze/result/names.h"
+#include "analyze/timeline/gather.h"
 #include "analyze/waits/open_waits.h"
 #include "wrap/base/err.h"
 #include <math.h>
@@ -48,6 +49,7 @@ struct passes {
     struct classes classes;
     struct measures measures;
     struct sparse critical; /* the critical path */
+    struct cause_times acting;
     struct file_use file_use;
 };
 
@@ -82,6 +84,7 @@ static void passes_release(struct passes *passes)
 {
     file_use_release(&passes->file_use);
     sparse_release(&passes->critical);
+    vec_release(&passes->acting.parts);
     measures_release(&passes->measures);
     reader_release(&passes->reader);
     replay_release(&passes->replay);
@@ -132,7 +135,7 @@ static void read_for_waits(struct passes *passes)
     classes_expand(&passes->classes);
 }
 
-static void find_causes(struct passes *passes, struct analysis *analysis)
+static void find_causes(struct passes *passes, struct analysis *analysis, struct timeline *timeline)
 {
     const struct measure_input input = {.classes = &passes->classes,
                                         .sites = &passes->sites,
@@ -153,7 +156,8 @@ static void find_causes(struct passes *passes, struct analysis *analysis)
                                        .critical = &passes->critical,
                                        .measures = &passes->measures,
                                        .costs = &passes->costs,
-                                       .survey = &passes->survey});
+                                       .survey = &passes->survey,
+                                       .acting = timeline ? &passes->acting : NULL});
     analysis->n_contradictions = gains_count_contradictions(analysis);
 }
 
@@ -206,11 +210,13 @@ static void check_sums(const struct analysis *analysis)
             blamed_ns);
 }
 
-struct analysis *analysis_run(struct trace *trace, struct code *code)
+struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline)
 {
     struct passes passes = {0};
     struct analysis *analysis = NULL;
     passes_begin(&passes, trace, code);
+    if (timeline)
+        passes.replay.times = timeline_sink(timeline, trace->n_locations);
     if (trace_rewind(trace))
         goto out;
     read_for_steps(&passes);
@@ -221,7 +227,13 @@ struct analysis *analysis_run(struct trace *trace, struct code *code)
         err_out_of_memory(sizeof *analysis);
     analysis->trace = trace;
     analysis->code = code;
-    find_causes(&passes, analysis);
+    find_causes(&passes, analysis, timeline);
+    if (timeline)
+        timeline_finish(timeline, &(struct timeline_finish_input){.pools = &passes.pools,
+                                                                  .classes = &passes.classes,
+                                                                  .measures = &passes.measures,
+                                                                  .acting = &passes.acting,
+                                                                  .trace = trace});
     make_profiles(&passes, analysis);
     add_facts(&passes, analysis);
     check_sums(analysis);

@@ -319,6 +319,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     struct culprit *culprit = writer->culprit;
     struct analysis *analysis = writer->causes->input->analysis;
     *cause = (struct cause){
+        .found_as = writer->number,
         .step = writer->causes->rollup.nodes.at[writer->causes->rollup.causes.at[writer->number].node].code,
         .waiting_ns = culprit->waiting.ns,
         .direct_ns = culprit->waiting.direct_ns};

@@ -51,7 +51,7 @@ int cmd_annotate(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     struct loaded loaded;
-    int status = load_analysis(&loaded, options.path);
+    int status = load_analysis(&loaded, options.path, false);
     if (status == 0) {
         struct source_files files = source_print(stdout, loaded.analysis, &options.source);
         if (!files.n_shown && files.n_unreadable)

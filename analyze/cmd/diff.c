@@ -109,7 +109,7 @@ static int add_run(struct comparison *comparison, struct kind_of_run *first, con
 {
     struct loaded loaded;
     struct arena scratch = {0};
-    int status = load_analysis(&loaded, path);
+    int status = load_analysis(&loaded, path, false);
     if (status == 0) {
         const struct analysis *analysis = loaded.analysis;
         struct label_book book = {.arena = &scratch, .analysis = analysis};

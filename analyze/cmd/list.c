@@ -63,7 +63,7 @@ static uint64_t directory_bytes(const char *path)
 static void row_read(struct list *list, struct row *row, const char *path, bool is_quick)
 {
     struct loaded loaded = {0};
-    if ((is_quick ? load_trace(&loaded, path) : load_analysis(&loaded, path)) != 0) {
+    if ((is_quick ? load_trace(&loaded, path) : load_analysis(&loaded, path, false)) != 0) {
         row->state = "unreadable";
     } else {
         const struct trace *trace = loaded.trace;

@@ -230,7 +230,7 @@ int cmd_report(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     struct loaded loaded;
-    int status = load_analysis(&loaded, options.path);
+    int status = load_analysis(&loaded, options.path, false);
     if (status == 0)
         status = print(&options, loaded.analysis);
     if (fflush(stdout) && status == 0)

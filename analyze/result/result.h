@@ -9,6 +9,7 @@
 #include "analyze/steps/steps.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/arena.h"
+#include "wrap/base/vec.h"
 
 enum wait_kind {
     WAIT_BARRIER,
@@ -140,6 +141,7 @@ struct cause_part {
 };
 
 struct cause {
+    uint32_t found_as; /* its number before causes were sorted */
     uint32_t step;
     uint32_t caller, call_line; /* the code that waits, by its step, which has called it, and where; TRACE_NONE, 0 */
     enum cause_kind kind;       /* the largest part */
@@ -164,6 +166,16 @@ struct cause {
     struct cause_part *parts;   /* at least one */
     double when_ns[WHEN_PARTS]; /* its waiting over the run, as that of the classes in which it has a part */
     uint32_t n_sites, n_files, n_partings, n_parts;
+};
+
+/* Which causes a rank's time in a step belongs to; whoever wants to know where in time a cause acts asks for it. */
+struct cause_times {
+    VEC(struct cause_time {
+        uint64_t key; /* atom_key(rank, step) */
+        uint32_t cause;
+        float share; /* of that time */
+    })
+    parts; /* by key; what no cause has a part in is left out */
 };
 
 /* What the machine held up: ranks were ready to run but had no CPU. */

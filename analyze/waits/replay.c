@@ -200,12 +200,21 @@ static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct
     sparse_add(&call->before, atom_key(lane->rank, step), (double)(call->enter_ns - tip->time_ns));
 }
 
+/* What the location did itself until `to_ns`. */
+static void lane_tell(const struct replay *replay, const struct queue_of_calls *lane, uint64_t from_ns, uint64_t to_ns,
+                      const struct term *terms, size_t n)
+{
+    if (replay->times.context && to_ns > from_ns)
+        replay->times.spent(replay->times.context, (uint32_t)(lane - replay->lanes), from_ns, to_ns, terms, n);
+}
+
 static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
     lane_check_polling(replay, lane, call);
     if (!lane->has_begun && !lane->is_main)
         lane_fork(replay, lane, call);
     lane->has_begun = true;
+    lane_tell(replay, lane, lane->now_ns, call->enter_ns, call->before.at, call->before.n);
     rank_add_stretch(&replay->ranks[lane->rank], call, lane->is_main);
     sparse_add_all(&replay->ranks[lane->rank].atoms, &call->before, 1);
     sparse_absorb(&lane->open, &call->before);
@@ -245,6 +254,8 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
     uint32_t absent = steps_in_state(replay->steps, step, STEP_DESCHEDULED);
     lane_spend(replay, lane, step, busy_ns);
     lane_spend(replay, lane, absent, idle_ns);
+    const struct term terms[] = {{atom_key(lane->rank, step), busy_ns}, {atom_key(lane->rank, absent), idle_ns}};
+    lane_tell(replay, lane, from_ns, to_ns, terms, 2);
     if (call->is_polling) {
         struct polling_part *part = polling_add(&lane->polling, to_ns);
         sparse_add(&part->atoms, atom_key(lane->rank, step), part->transfer_ns = busy_ns);
@@ -384,6 +395,8 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
                         .begin = begin,
                         .released_by = point};
     replay->sink.add(replay->sink.context, release->gathering ? &release->gathering->occurrence : NULL, &wait);
+    if (replay->times.context)
+        replay->times.waited(replay->times.context, (uint32_t)(lane - replay->lanes), &wait);
     replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
     lane_take_polls_back(replay, lane, wait.begin_ns, end_ns);
     lane_adopt(replay, lane, point);
@@ -413,7 +426,10 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
 static void lane_pass_over(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
 {
     double ns = (double)(call->leave_ns - call->enter_ns);
-    lane_spend(replay, lane, steps_put(replay->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE), ns);
+    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
+    const struct term off = {atom_key(lane->rank, step), ns};
+    lane_spend(replay, lane, step, ns);
+    lane_tell(replay, lane, call->enter_ns, call->leave_ns, &off, 1);
     replay->ranks[lane->rank].unrecorded_ns += ns;
     lane->now_ns = call->leave_ns;
     lane_stop_polling(replay, lane);

@@ -108,6 +108,7 @@ struct replay {
     struct locks *locks;
     struct relays relays;
     struct wait_sink sink;
+    struct time_sink times;
     struct steps *steps;
     struct queue_of_calls *lanes; /* by location */
     struct rank_time *ranks;

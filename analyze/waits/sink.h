@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What comes out of the replay: every wait, with what it takes to explain it, handed to whoever wants them. Waits at
+ * What comes out of the replay. Every wait, with what it takes to explain it, handed to whoever wants them. Waits at
  * one occurrence of a collective come one by one and are closed together, when nobody is left who could add to them.
+ *
+ * And, for whoever asks, what each location did when: its time in order, with waits in their places.
  */
 #pragma once
 #include "analyze/result/result.h"
@@ -23,4 +25,13 @@ struct wait_sink {
     /* `occurrence` is the sink's own, NULL at first; without one the wait stands for itself. */
     void (*add)(void *context, struct occurrence **occurrence, const struct wait *wait);
     void (*close)(void *context, struct occurrence **occurrence);
+};
+
+/* Optional: with `context` NULL nobody is told. Intervals of a location come in the order of time, without gaps; a wait
+ * may go back behind what had been told, when polls turn out to have been waiting, and then stands instead of it. */
+struct time_sink {
+    void *context;
+    /* The location's own time: terms by atom_key, which sum to its length. */
+    void (*spent)(void *context, uint32_t lane, uint64_t begin_ns, uint64_t end_ns, const struct term *terms, size_t n);
+    void (*waited)(void *context, uint32_t lane, const struct wait *wait);
 };

@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     struct loaded loaded;
     char *dir = fuzz_dir_new();
     bundle_unpack(data, n_bytes, dir);
-    if (load_analysis(&loaded, dir) == 0) {
+    if (load_analysis(&loaded, dir, false) == 0) {
         check_reports(loaded.analysis);
         check_json(loaded.analysis);
         check_sums(loaded.analysis);

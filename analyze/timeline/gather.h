@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a timeline is filled: through the replay's time_sink in the second reading, with atoms as parts; once the causes
+ * are known, atoms become kinds.
+ */
+#pragma once
+#include "analyze/blame/measure.h"
+#include "analyze/timeline/timeline.h"
+#include "analyze/waits/sink.h"
+
+/* Stands for waiting among the atoms, which it is none of. */
+enum { ATOM_WAITING = UINT32_MAX };
+
+struct time_sink timeline_sink(struct timeline *timeline, uint32_t n_locations);
+struct timeline_finish_input {
+    struct pools *pools;
+    const struct classes *classes;
+    const struct measures *measures;
+    const struct cause_times *acting;
+    const struct trace *trace;
+};
+/* After the last event and the causes. */
+void timeline_finish(struct timeline *timeline, const struct timeline_finish_input *input);
+/* Sums parts of one kind; returns how many are left. */
+uint32_t timeline_join_parts(struct timeline_part *parts, size_t n);
