@@ -201,7 +201,7 @@ void messages_give_up(struct messages *messages, uint32_t source, uint64_t now_n
     struct messages_early *early = &messages->early[source];
     for (size_t i = 0; i < early->n;) {
         struct message *message = early->at[i];
-        if (message->done_ns + EARLY_TOLERANCE_NS >= now_ns) {
+        if (now_ns <= message->done_ns || now_ns - message->done_ns <= EARLY_TOLERANCE_NS) {
             i++;
             continue;
         }

@@ -18,7 +18,7 @@ struct message {
     uint64_t key;                 /* of its queue */
     uint32_t source, destination; /* world ranks */
     uint64_t bytes;               /* sent */
-    uint64_t done_ns;             /* when the receive was seen */
+    uint64_t done_ns;             /* when the receive was over: sent by then; UINT64_MAX: not known yet */
     bool is_sent;                 /* the sender is through with it */
     struct comeback sender_came;  /* to complete it, when is_sent */
     struct message *next;

@@ -27,7 +27,7 @@ struct reading {
     uint64_t polls_since_ns;       /* polls have found nothing from then on; 0 = the call before was none */
     uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
     int32_t open_tag;
-    VEC(struct message *) posts; /* held: permissions to access (MPI_Win_post) that MPI_Win_start did not wait for */
+    VEC(struct message *) posts; /* held: permissions to access (MPI_Win_post) of the open epoch */
     struct passive_sync passive;
     VEC(struct operation) worked; /* one-sided operations that this call begins, completes or concerns */
     struct map requests;          /* handle -> struct request * */

@@ -14,7 +14,8 @@ static void read_fence(struct reader *reader, uint32_t lane, const struct event 
 
 /*
  * Post-start-complete-wait is an exchange of messages without data: each MPI_Win_post lets the origins go on, each
- * MPI_Win_complete the targets. MPI_Win_start may return before it was let, and then MPI_Win_complete waits.
+ * MPI_Win_complete the targets. MPI_Win_start may return before it was let, and then MPI_Win_complete waits: whichever
+ * of them the post was entered in. A post that has not come when its origin is through with the epoch is missing.
  */
 enum { TAG_POST = -1000, TAG_COMPLETE = -1001 };
 
@@ -28,19 +29,22 @@ static void read_epoch_send(struct reader *reader, uint32_t lane, struct event e
 static void read_epoch_start(struct reader *reader, uint32_t lane, struct event event)
 {
     event.tag = TAG_POST;
+    event.time_ns = UINT64_MAX;
     struct message *message =
         messages_receive(reader->replay->messages, &event, reading_point(reader, lane), reading_point(reader, lane));
-    if (message && message->send)
-        reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
-    else if (message)
-        *vec_push(&reader->readings[lane].posts) = message;
+    if (!message)
+        return;
+    reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
+    *vec_push(&reader->readings[lane].posts) = message_hold(message);
 }
 
-static void read_epoch_complete(struct reader *reader, uint32_t lane)
+static void read_epoch_complete(struct reader *reader, uint32_t lane, uint64_t leave_ns)
 {
     struct reading *reading = &reader->readings[lane];
-    for (size_t i = 0; i < reading->posts.n; i++)
+    for (size_t i = 0; i < reading->posts.n; i++) {
+        reading->posts.at[i]->done_ns = leave_ns;
         reading_need(reading, (struct need){.kind = NEED_SEND, .message = reading->posts.at[i]});
+    }
     reading->posts.n = 0;
 }
 
@@ -62,7 +66,7 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
         break;
     case WW_RMA_COMPLETE:
         read_epoch_send(reader, lane, *event, TAG_COMPLETE);
-        read_epoch_complete(reader, lane);
+        read_epoch_complete(reader, lane, event->time_ns);
         break;
     case WW_RMA_WAIT:
         received.tag = TAG_COMPLETE;

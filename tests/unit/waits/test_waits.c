@@ -497,6 +497,41 @@ static void epochs_wait_for_each_other(void **state)
     scene_free(scene);
 }
 
+/* MPI_Win_start is over as soon as the post is entered, which is recorded when the post itself is. */
+static void start_waits_for_a_post_that_ends_later(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    epoch_call(scene, 0, WW_ID_Win_start, 1, 403);
+    epoch_call(scene, 0, WW_ID_Win_complete, 1, 410);
+    scene_work(scene, 1, "slow", 400);
+    epoch_call(scene, 1, WW_ID_Win_post, 0, 405);
+    epoch_call(scene, 1, WW_ID_Win_wait, 0, 412);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_RMA, 0), 400);
+    assert_us(scene_blame(scene, "slow", 1), 400);
+    scene_free(scene);
+}
+
+/* A post comes any time after MPI_Win_start has returned: it is not taken for the next epoch's. */
+static void late_posts_stay_with_their_epochs(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    for (uint64_t at_us = 0; at_us < 300000; at_us += 60000) {
+        scene_work(scene, 0, "quick", at_us + 10);
+        epoch_call(scene, 0, WW_ID_Win_start, 1, at_us + 12);
+        epoch_call(scene, 0, WW_ID_Win_complete, 1, at_us + 50010);
+        scene_work(scene, 1, "slow", at_us + 50000);
+        epoch_call(scene, 1, WW_ID_Win_post, 0, at_us + 50002);
+        epoch_call(scene, 1, WW_ID_Win_wait, 0, at_us + 50020);
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_RMA, 0), 5 * (50000 - 12));
+    assert_true(scene_blame(scene, "slow", 1) > 0.99 * scene_waiting(scene, WAIT_RMA, 0));
+    scene_free(scene);
+}
+
 /* A line of three: rank 0 receives from rank 1 only, so that rank 2 cannot make it wait. */
 static struct scene *line_make(void)
 {
@@ -633,6 +668,8 @@ int main(void)
         cmocka_unit_test(a_root_that_went_on_is_not_waited_for),
         cmocka_unit_test(fence_is_a_barrier),
         cmocka_unit_test(epochs_wait_for_each_other),
+        cmocka_unit_test(start_waits_for_a_post_that_ends_later),
+        cmocka_unit_test(late_posts_stay_with_their_epochs),
         cmocka_unit_test(neighbours_wait_for_those_they_receive_from),
         cmocka_unit_test(nonblocking_neighbours_do_so_too),
         cmocka_unit_test(threads_have_chains_of_their_own),
