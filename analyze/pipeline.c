@@ -13,8 +13,6 @@
 #include "analyze/blame/causes.h"
 #include "analyze/blame/classes.h"
 #include "analyze/blame/efficiency.h"
-#include "analyze/blame/gains.h"
-#include "analyze/blame/ranks.h"
 #include "analyze/blame/blame.h"
 #include "analyze/profile/details.h"
 #include "analyze/profile/parting.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/blame.h"
+#include "analyze/result/names.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -102,4 +103,198 @@ void blame_prune(const struct path_class *class, struct sparse *redundant)
     }
     sparse_pack(redundant);
     sparse_release(&net);
+}
+
+struct site_order {
+    double waiting_ns;
+    uint32_t at;
+};
+
+static int site_order_compare(const void *a, const void *b)
+{
+    const struct site_order *left = a, *right = b;
+    if (left->waiting_ns != right->waiting_ns)
+        return left->waiting_ns > right->waiting_ns ? -1 : 1;
+    return (left->at > right->at) - (left->at < right->at);
+}
+
+static uint32_t *sites_by_waiting(const struct classes *classes, struct arena *arena)
+{
+    struct site_order *order = arena_array(arena, struct site_order, classes->sites.n + 1);
+    uint32_t *sorted = arena_array(arena, uint32_t, classes->sites.n + 1);
+    for (uint32_t i = 0; i < classes->sites.n; i++)
+        order[i] = (struct site_order){.waiting_ns = classes->sites.at[i].waiting_ns, .at = i};
+    qsort(order, classes->sites.n, sizeof *order, site_order_compare);
+    for (uint32_t i = 0; i < classes->sites.n; i++)
+        sorted[i] = order[i].at;
+    return sorted;
+}
+
+/* An empty vector for every class, by site. */
+static struct sparse **vectors_make(const struct classes *classes, struct arena *arena)
+{
+    struct sparse **vectors = arena_array(arena, struct sparse *, classes->sites.n + 1);
+    for (size_t site = 0; site < classes->sites.n; site++)
+        vectors[site] = arena_array(arena, struct sparse, classes->sites.at[site].classes.n + 1);
+    return vectors;
+}
+
+/* The bins of the whole run, packed. */
+static struct sparse ranks_bins(const struct measure_input *input)
+{
+    struct sparse bins = {0};
+    for (uint32_t rank = 0; rank < input->n_ranks; rank++)
+        sparse_add_all(&bins, &input->ranks[rank].counts, 1);
+    sparse_pack(&bins);
+    return bins;
+}
+
+void measures_make(const struct measure_input *input, struct measures *measures)
+{
+    *measures = (struct measures){.classes = input->classes};
+    measures->site_order = sites_by_waiting(input->classes, &measures->arena);
+    measures->blames = vectors_make(input->classes, &measures->arena);
+    measures->counted = vectors_make(input->classes, &measures->arena);
+    measures->worked = vectors_make(input->classes, &measures->arena);
+    for (size_t site = 0; site < input->classes->sites.n; site++) {
+        struct site_classes *at = &input->classes->sites.at[site];
+        for (size_t i = 0; i < at->classes.n; i++) {
+            struct path_class *class = &at->classes.at[i];
+            class->longer_ns = blame_share(class, input->sites, &measures->blames[site][i]);
+            executions_solve(input->executions, &class->counts, &measures->counted[site][i]);
+            costs_place_work(input->costs, &class->counts, &measures->worked[site][i]);
+        }
+    }
+    measures->bins = ranks_bins(input);
+    executions_solve(input->executions, &measures->bins, &measures->ran);
+    costs_place_work(input->costs, &measures->bins, &measures->work_done);
+}
+
+static void vectors_release(const struct classes *classes, struct sparse **vectors)
+{
+    for (size_t site = 0; vectors && site < classes->sites.n; site++)
+        for (size_t i = 0; i < classes->sites.at[site].classes.n; i++)
+            sparse_release(&vectors[site][i]);
+}
+
+void measures_release(struct measures *measures)
+{
+    vectors_release(measures->classes, measures->blames);
+    vectors_release(measures->classes, measures->counted);
+    vectors_release(measures->classes, measures->worked);
+    sparse_release(&measures->bins);
+    sparse_release(&measures->ran);
+    sparse_release(&measures->work_done);
+    arena_release(&measures->arena);
+}
+
+struct sparse measures_blame(const struct measures *measures, struct steps *steps)
+{
+    struct sparse blame = {0};
+    for (size_t site = 0; site < measures->classes->sites.n; site++)
+        for (size_t i = 0; i < measures->classes->sites.at[site].classes.n; i++)
+            for (size_t j = 0; j < measures->blames[site][i].n; j++) {
+                const struct term *term = &measures->blames[site][i].at[j];
+                sparse_add(&blame, atom_key(key_rank(term->key), steps_base(steps, key_atom(term->key))), term->ns);
+            }
+    sparse_pack(&blame);
+    return blame;
+}
+
+static int class_step_compare(const void *a, const void *b)
+{
+    const struct class_step *left = a, *right = b;
+    double difference = fabs(left->dur_ns) - fabs(right->dur_ns);
+    if (difference != 0)
+        return difference > 0 ? -1 : 1;
+    if (left->step != right->step)
+        return left->step < right->step ? -1 : 1;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    return (left->is_long_term > right->is_long_term) - (left->is_long_term < right->is_long_term);
+}
+
+/* Executions are known of places; time off the CPU there or inside MPI has none of its own. */
+static double term_executions(const struct measure_input *input, const struct sparse *counted, uint64_t key)
+{
+    const struct step_key *step = steps_key(input->sites->steps, key_atom(key));
+    if (step->what != WHAT_PLACE || step->state != STEP_COMPUTING)
+        return 0;
+    return sparse_get(counted, (key & ~(uint64_t)UINT32_MAX) | step->id);
+}
+
+/* Where a process stands on both sides (late in one instance, waiting in the next), the difference is shown, of
+ * durations as of executions. */
+static struct class_step class_step_make(const struct measure_input *input, const struct path_class *class,
+                                         const struct sparse *blame, const struct sparse *counted,
+                                         const struct term *term)
+{
+    uint64_t bare = term->key & ~(KEY_WAITING | KEY_LONG_TERM);
+    bool is_late = sparse_get(&class->terms, bare) != 0 || sparse_get(&class->terms, bare | KEY_LONG_TERM) != 0;
+    bool is_waiting = term->key & KEY_WAITING, is_adopted = term->key & KEY_LONG_TERM;
+    bool takes_waiting = is_waiting ? !is_late : !is_adopted || sparse_get(&class->terms, bare) == 0;
+    double waiting_ns = takes_waiting ? sparse_get(&class->terms, bare | KEY_WAITING) : 0;
+    double waiting_executions = takes_waiting ? term_executions(input, counted, bare | KEY_WAITING) : 0;
+    double executions = is_waiting ? 0 : term_executions(input, counted, term->key);
+    return (struct class_step){.step = key_atom(term->key),
+                               .rank = key_rank(term->key),
+                               .dur_ns = (is_waiting ? 0 : term->ns) - waiting_ns,
+                               .blame_ns = is_waiting ? 0 : sparse_get(blame, term->key),
+                               .executions = (int64_t)llround(executions - waiting_executions),
+                               .is_long_term = is_adopted};
+}
+
+static void class_write(const struct measure_input *input, struct arena *arena, struct path_class *class,
+                        const struct sparse *blame, const struct sparse *counted, struct wait_class *out)
+{
+    struct sparse redundant = {0};
+    blame_prune(class, &redundant);
+    out->n_instances = class->n_instances;
+    out->waiting_ns = class->waiting_ns;
+    double mean_ns = class->waiting_ns / (double)class->n_instances;
+    out->when = class->when;
+    out->when.deviation_ns = sqrt(fmax(class->when.deviation_ns / (double)class->n_instances - mean_ns * mean_ns, 0));
+    out->steps = arena_array(arena, struct class_step, class->terms.n + 1);
+    for (size_t i = 0; i < class->terms.n; i++) {
+        struct class_step step = class_step_make(input, class, blame, counted, &class->terms.at[i]);
+        step.is_redundant = sparse_get(&redundant, step.step) > 0;
+        if (step.dur_ns != 0 || step.blame_ns != 0)
+            out->steps[out->n_steps++] = step;
+    }
+    qsort(out->steps, out->n_steps, sizeof *out->steps, class_step_compare);
+    sparse_release(&redundant);
+}
+
+static void site_write(const struct measure_input *input, struct analysis *analysis, const struct measures *measures,
+                       uint32_t index)
+{
+    uint32_t at = measures->site_order[index];
+    struct site_classes *site = &input->classes->sites.at[at];
+    struct wait_site *out = &analysis->sites[index];
+    names_site(input->sites, &analysis->arena, site->site, out);
+    out->kind = site->kind;
+    out->waiting_ns = site->waiting_ns;
+    out->n_instances = site->n_instances;
+    out->rank_waiting_ns =
+        arena_copy(&analysis->arena, site->rank_waiting_ns, analysis->trace->n_ranks * sizeof(double));
+    out->n_classes = (uint32_t)site->classes.n;
+    out->classes = arena_array(&analysis->arena, struct wait_class, site->classes.n + 1);
+    for (uint32_t i = 0; i < site->classes.n; i++) {
+        out->classes[i].site = index;
+        out->classes[i].number = i + 1;
+        class_write(input, &analysis->arena, &site->classes.at[i], &measures->blames[at][i], &measures->counted[at][i],
+                    &out->classes[i]);
+    }
+    for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++)
+        analysis->rank_waiting_ns[rank] += site->rank_waiting_ns[rank];
+}
+
+void sites_write(const struct measure_input *input, const struct measures *measures, struct analysis *analysis)
+{
+    analysis->waiting_ns = input->classes->waiting_ns;
+    analysis->rank_waiting_ns = arena_array(&analysis->arena, double, analysis->trace->n_ranks + 1);
+    analysis->n_sites = (uint32_t)input->classes->sites.n;
+    analysis->sites = arena_array(&analysis->arena, struct wait_site, analysis->n_sites + 1);
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        site_write(input, analysis, measures, i);
 }

@@ -5,7 +5,7 @@
  * without a CPU, wherever it was lost.
  */
 #pragma once
-#include "analyze/blame/measure.h"
+#include "analyze/blame/blame.h"
 
 struct causes_input {
     struct analysis *analysis; /* sites are filled in; causes are added */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/culprits.h"
-#include "analyze/blame/gains.h"
+#include "analyze/blame/efficiency.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* What causes.c collects of each cause, and culprits.c writes out. Private to the two. */
 #pragma once
 #include "analyze/blame/causes.h"
-#include "analyze/blame/placing.h"
+#include "analyze/steps/calltree.h"
 #include "analyze/blame/rollup.h"
 
 /* Waiting, and all that is known of it. */

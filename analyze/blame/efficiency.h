@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the time of all ranks went, and POP's efficiencies (the multiplicative ones):
+ * Where the time of all ranks went, what the run lost by it, and how much sooner it would end without.
+ *
+ * POP's efficiencies (the multiplicative ones):
  *     parallel = load balance x serialisation x transfer x processor,
  *     load balance = mean(U) / max(U), serialisation = max(U) / T_ideal, transfer = T_ideal / T_present,
  *     processor = T_present / T,
@@ -11,9 +13,74 @@
  * Where several threads of a process call MPI, U is their mean, and shares are of the time of them all.
  */
 #pragma once
+#include "analyze/blame/blame.h"
 #include "analyze/waits/replay.h"
 
 /* The critical path: how long what took by atom_key(rank, atom), packed. */
 void efficiency_critical_path(const struct replay *replay, struct sparse *terms);
 void efficiency_write(struct analysis *analysis, const struct replay *replay, struct pools *pools,
                       const struct sparse *critical);
+
+/*
+ * The run rank by rank: where the time of each went, who made whom wait, and what the critical path is made of.
+ *
+ * The waiting of a class is known by waiting rank, its blame by late rank; who made whom wait is their product, class
+ * by class, which is exact where a class has one of either. The critical path is the chain that ends last: its
+ * imbalance in a step is how much more of the step it has than the ranks have on average (Boehme, Wolf, de Supinski,
+ * Schulz, Geimer: "Scalable critical-path based performance analysis", IPDPS 2012).
+ *
+ * Memory: MATRIX_GROUPS_MAX squared, and code size.
+ */
+
+enum { MATRIX_GROUPS_MAX = 256 };
+
+/* Fills in ranks, matrix and critical of the result. `critical`: efficiency_critical_path. Sites are complete. */
+void ranks_write(const struct measure_input *input, const struct measures *measures, const struct sparse *critical,
+                 struct analysis *analysis);
+
+/*
+ * How much sooner the run would end without the waiting for one cause.
+ *
+ * If balanced. Were what is too much shared out so that all arrive together, they would arrive at the mean of their
+ * present arrivals; the last of them earlier by (sum of waiting) / (number of ranks; of threads, where several of a
+ * process call MPI).
+ *
+ * No rank can end sooner by more than it waits for the cause plus what it spends in it, and the run ends with the last
+ * rank. So the least of these sums over the ranks bounds the gain: a cause that one rank neither waits for nor has is
+ * hidden by whatever that rank does meanwhile. Nor is more gained than the cause takes on the critical path, which is
+ * there without it as well. The lesser of the two is the most that is gained if the cause takes no time.
+ *
+ * A rank's waits for the cause are, class by class (classes.h), as much as would go if the cause alone went: all, where
+ * the cause is longer than the wait (another cause on the waiting side hides a part of it, or two on the late side
+ * share it). Time of which nobody knows what it waits for, after a rank's end or inside a call that never returned,
+ * bounds nothing.
+ */
+
+struct gain {
+    double if_balanced_ns, if_gone_ns; /* of wall time; >= 0, the first not above the second */
+    uint32_t last_rank;                /* that would be the last before all arrive together; TRACE_NONE */
+    double among_ns;                   /* the most that those who take part gain, whatever others do meanwhile */
+};
+
+/* Adds to `waits_ns`, by rank, what would go of a class's waiting with a cause that `blame_ns` of it is put down to. */
+void gain_add_class(double *waits_ns, const struct path_class *class, double blame_ns);
+
+/* Of one cause. */
+struct gain_input {
+    const struct efficiency *efficiency;
+    const struct rank_time *ranks;
+    uint32_t n_ranks;
+    const double *waits_ns;     /* for it, by rank */
+    const bool *takes_part;     /* by rank: it is blamed, or waits where the cause is felt */
+    const struct sparse *times; /* in it, by rank, packed */
+    double waiting_ns;          /* all that is put down to it */
+    double critical_ns;         /* in it on the critical path */
+};
+struct gain gain_of(const struct gain_input *input);
+
+/*
+ * How many causes contradict themselves: a large part of all waiting is put down to them, most of it where only times
+ * tell what was waited for, and without them those who take part would gain next to nothing. Then it was not they that
+ * were waited for.
+ */
+uint32_t gains_count_contradictions(const struct analysis *analysis);

@@ -8,7 +8,7 @@
 #pragma once
 #include "analyze/result/result.h"
 #include "analyze/steps/lanes.h"
-#include "analyze/steps/survey.h"
+#include "analyze/steps/calltree.h"
 
 struct file_use {
     struct intern keys;  /* struct file_use_key */

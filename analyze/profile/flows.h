@@ -8,7 +8,7 @@
  * causes.
  */
 #pragma once
-#include "analyze/blame/measure.h"
+#include "analyze/blame/blame.h"
 
 enum flow_side { LATE, OTHERS, N_SIDES };
 enum { BLOCK_ROOT, BLOCK_EXIT };

@@ -23,6 +23,6 @@
  * search of the routine.
  */
 #pragma once
-#include "analyze/blame/measure.h"
+#include "analyze/blame/blame.h"
 
 void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions);

@@ -10,7 +10,7 @@
 #pragma once
 #include "analyze/counts/executions.h"
 #include "analyze/steps/sites.h"
-#include "analyze/steps/survey.h"
+#include "analyze/steps/calltree.h"
 
 struct profile_input {
     struct arena *arena; /* of the result */

@@ -282,7 +282,7 @@ struct analysis {
     struct machine machine;         /* the rest */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
-    uint32_t n_contradictions;      /* causes whose blame is inferred and belied by their own gain (gains.h) */
+    uint32_t n_contradictions;      /* causes whose blame is inferred and belied by their own gain (efficiency.h) */
     uint32_t n_steps, n_sites, n_causes, n_allocations, n_fetches;
     uint64_t allocated_bytes; /* Sigma over allocations */
     double waiting_ns;        /* Sigma over sites = Sigma over causes + the machine's */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree of loops and calls: the activations that the stacks of samples and of MPI calls pass through. A node is a
+ * The tree of loops and calls, from the stacks that the first reading of the trace came by, and where in it what a
+ * process did belongs.
+ *
+ * The tree: the activations that the stacks of samples and of MPI calls pass through. A node is a
  * routine entered from a call site, inlined ones like others, or a natural loop entered in its routine; in archives of
  * other recorders it is a region entered. A routine that is entered again below itself is the node that it was: a cycle
  * of recursion is one. Stacks of worker threads begin in the run-time library that started them: they go on where the
@@ -9,8 +12,40 @@
  * Memory follows the stacks of the trace, which follow the code.
  */
 #pragma once
+#include "analyze/counts/executions.h"
+#include "analyze/steps/lanes.h"
 #include "analyze/steps/sites.h"
-#include "analyze/steps/survey.h"
+#include "wrap/base/vec.h"
+
+/* What the first reading of the trace gathers for costs, for the routine profile and for the tree of loops and calls:
+ * time by process and call stack. */
+
+/* One call stack of one process, threads added up. */
+struct survey_entry {
+    uint32_t rank, frame;
+    uint32_t region; /* the MPI function that is called there; TRACE_NONE */
+    uint64_t n_calls;
+    uint64_t in_mpi_ns;  /* how long those calls took */
+    uint64_t sampled_ns; /* weights of samples there, outside MPI and on a CPU */
+    uint64_t blocked_ns; /* likewise, asleep */
+    uint64_t kernel_ns;  /* of them, in the kernel: system calls and page faults */
+    uint64_t n_samples;  /* how many they are */
+    bool is_workers;     /* threads that do not call MPI were there as well */
+};
+
+struct survey {
+    struct map index; /* rank << 32 | frame -> entry */
+    VEC(struct survey_entry) entries;
+};
+
+/* `lane` is that of the event's location and has been fed the event, with this news. */
+void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event);
+/* After the last event: entries stand by rank, then frame. */
+void survey_finish(struct survey *survey);
+/* Where the counts of threads that never call MPI may be missing, places where such threads were seen are not counted
+ * at all. */
+void survey_leave_out_workers(const struct survey *survey, struct sites *sites, struct executions *executions);
+void survey_release(struct survey *survey);
 
 struct calltree_node {
     uint32_t parent; /* stands before it; TRACE_NONE */
@@ -49,3 +84,33 @@ uint32_t calltree_of_place(struct calltree *tree, uint32_t place);
 uint32_t calltree_call_line(const struct calltree *tree, uint32_t node);
 /* A node by itself, for what is on no stack. */
 uint32_t calltree_alone(struct calltree *tree, uint32_t step);
+
+/*
+ * Where in the tree of loops and calls what a process did belongs. A step names a place and the loop around its call;
+ * which activations of it ran is known from the stacks of the samples in it: its time and blame on a process are shared
+ * out over them as the samples were, on that process or, where it has none, on all. Of calls of MPI, of the start of
+ * the process and of code between two calls of which nothing is known there are no stacks: each is a node by itself.
+ */
+
+struct placed {
+    uint32_t node;
+    double share; /* those of one process and step sum to 1 */
+};
+
+struct placings {
+    const struct placed *at;
+    size_t n;
+};
+
+struct placing {
+    struct sites *sites;
+    struct calltree tree;
+    VEC(struct sampled_node) sampled; /* while it is made */
+    VEC(struct placed) placed;
+    struct map of_step; /* atom_key(rank, step) -> where in `placed` they begin << 32 | how many */
+};
+
+void placing_begin(struct placing *placing, struct sites *sites, const struct survey *survey);
+void placing_release(struct placing *placing);
+/* Valid until the next call. Nodes may be added to the tree. */
+struct placings placing_of(struct placing *placing, uint32_t rank, uint32_t step);

@@ -22,7 +22,7 @@
  */
 #pragma once
 #include "analyze/counts/nnls.h"
-#include "analyze/steps/survey.h"
+#include "analyze/steps/calltree.h"
 #include "analyze/counts/work.h"
 
 enum { COSTS_COLUMNS_MAX = 128 };
