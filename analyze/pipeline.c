@@ -3,7 +3,8 @@
  * All passes, in order. The trace is read twice:
  *
  *   first    events -> lanes (calls and the stretches of code between them) -> survey, pools of samples, equations of
- * cost second   events -> lanes -> reader (calls matched with their messages, collectives, locks) -> replay (who waited
+ *            cost
+ *   second   events -> lanes -> reader (calls matched with their messages, collectives, locks) -> replay (who waited
  *            for whom, along chains of explanation) -> a sink of waits: classes of equal behaviour
  *   then     blame, executions and work of each class -> sites, efficiency, causes -> profiles, memory, threads, files
  *
@@ -15,12 +16,11 @@
 #include "analyze/blame/efficiency.h"
 #include "analyze/blame/blame.h"
 #include "analyze/profile/details.h"
-#include "analyze/profile/parting.h"
+#include "analyze/profile/flows.h"
 #include "analyze/profile/profile.h"
-#include "analyze/profile/space.h"
 #include "analyze/result/names.h"
 #include "analyze/timeline/gather.h"
-#include "analyze/waits/open_waits.h"
+#include "analyze/waits/waits.h"
 #include "wrap/base/err.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/archive.h"
-#include "analyze/archive/files.h"
+#include "analyze/archive/run.h"
 #include "wrap/base/plain.h"
 #include <ctype.h>
 #include <dirent.h>

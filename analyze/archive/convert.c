@@ -6,7 +6,7 @@
  */
 #include "analyze/archive/convert.h"
 #include "analyze/archive/archive.h"
-#include "analyze/archive/files.h"
+#include "analyze/archive/run.h"
 #include "analyze/archive/lane.h"
 #include "analyze/archive/part.h"
 #include "wrap/base/err.h"

@@ -4,7 +4,7 @@
  * system has them, so that the parts stay whole until RUNDIR/traces.otf2, renamed last, says that all is done.
  */
 #include "analyze/archive/join.h"
-#include "analyze/archive/files.h"
+#include "analyze/archive/run.h"
 #include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
 #include "wrap/base/plain.h"

@@ -5,7 +5,7 @@
  */
 #include "analyze/archive/join_rank.h"
 #include "analyze/archive/comms.h"
-#include "analyze/archive/files.h"
+#include "analyze/archive/run.h"
 #include "wrap/base/err.h"
 #include "wrap/base/plain.h"
 #include <stdio.h>

@@ -47,7 +47,7 @@ struct measures {
     uint32_t *site_order;         /* by falling waiting: the result's sites[i] is classes->sites.at[site_order[i]] */
     struct sparse **blames;       /* parts of the waiting by (directness, rank; step) */
     struct sparse **counted;      /* executions by (side, directness, rank; place) */
-    struct sparse **worked;       /* work (work.h), with that of helpers; likewise */
+    struct sparse **worked;       /* work (executions.h), with that of helpers; likewise */
     struct sparse bins;           /* of the whole run, packed, by (rank; counter) */
     struct sparse ran, work_done; /* executions and work over the run by (rank; place) */
     struct arena arena;

@@ -3,7 +3,6 @@
  * whywait list: the run directories here, newest first, a line each; whywait rm: removes run directories. A run is what
  * record made: a directory NAME.whywait with an archive, a spool or parts in it; nothing else is ever removed.
  */
-#include "analyze/archive/files.h"
 #include "analyze/archive/run.h"
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"

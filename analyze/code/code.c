@@ -2,7 +2,7 @@
 /* The code model as others see it: modules, places, spots. */
 #include "analyze/code/code.h"
 #include "analyze/code/model.h"
-#include "analyze/code/names.h"
+#include "analyze/code/routines.h"
 #include "wrap/base/err.h"
 #include "wrap/base/plain.h"
 

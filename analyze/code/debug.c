@@ -4,7 +4,7 @@
  * look-up and names.
  */
 #include "analyze/code/debug.h"
-#include "analyze/code/names.h"
+#include "analyze/code/routines.h"
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,414 @@
  * of the closing jump is that of `for` or `while`, and belongs in any case. The range goes from the
  * first line to the last, but for a few instructions far away.
  */
-#include "analyze/code/loop_parts.h"
+#include "analyze/code/loop_lines.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
+
+/* True when `inner` is `outer` or was inlined into it, at whatever depth. */
+static bool scope_is_within(const struct unit *unit, uint32_t inner, uint32_t outer)
+{
+    while (inner != SCOPE_NONE && inner > outer)
+        inner = unit->scopes.at[inner].parent;
+    return inner == outer;
+}
+
+bool source_in_scope(const struct unit *unit, uint32_t scope, const struct insn_source *source, uint32_t *file,
+                     uint32_t *line)
+{
+    uint32_t at = source->scope;
+    *file = source->file;
+    *line = source->line;
+    while (at != SCOPE_NONE && at > scope) {
+        *file = unit->scopes.at[at].call_file;
+        *line = unit->scopes.at[at].call_line;
+        at = unit->scopes.at[at].parent;
+    }
+    return at == scope && *line != 0 && *file != INTERN_NONE;
+}
+
+/* True when no statement begins in a block: the compiler made it, for what it moved onto the way that leads there. */
+static bool is_made_up(const struct loop_context *c, uint32_t block)
+{
+    const struct graph_block *b = &c->graph->blocks.at[block];
+    for (uint32_t i = b->first; i < b->first + b->n; i++)
+        if (c->sources[i].is_statement || c->graph->insns.at[i].flow == FLOW_BRANCH)
+            return false;
+    return c->unit->marks_statements;
+}
+
+static void block_each_insn(const struct loop_context *c, uint32_t block, void (*visit)(void *state, uint32_t insn),
+                            void *state)
+{
+    const struct graph_block *b = &c->graph->blocks.at[block];
+    for (uint32_t i = 0; i < b->n; i++)
+        visit(state, b->first + i);
+}
+
+/* Calls visit(state, instruction) for every instruction of the loop. */
+static void loop_each_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
+                           void *state)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    for (uint32_t b = 0; b < l->n_blocks; b++)
+        block_each_insn(c, l->blocks[b], visit, state);
+}
+
+/* The same without blocks that the compiler made for what it moved onto a way (or a counter), whose lines say nothing.
+ */
+static void loop_each_own_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
+                               void *state)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    for (uint32_t b = 0; b < l->n_blocks; b++)
+        if (!is_made_up(c, l->blocks[b]))
+            block_each_insn(c, l->blocks[b], visit, state);
+}
+
+/* True for a block of the loop that can be entered from outside: the head, and more in irreducible loops. */
+static bool is_entry(const struct loop_context *c, uint32_t loop, uint32_t block)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    for (uint32_t e = cfg->in_at[block]; e < cfg->in_at[block + 1]; e++)
+        if (!cfg_loop_contains(c->loops, loop, cfg->edges.at[cfg->in[e]].from))
+            return true;
+    return false;
+}
+
+static uint32_t last_insn(const struct loop_context *c, uint32_t block)
+{
+    return c->graph->blocks.at[block].first + c->graph->blocks.at[block].n - 1;
+}
+
+/* Visits where it is decided to go on from `block`: at its end or, when it is made up, at the branches before it. */
+static void visit_decisions(const struct loop_context *c, uint32_t loop, uint32_t block,
+                            void (*visit)(void *state, uint32_t insn), void *state)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    bool is_decided_before = false, may_be = block != c->loops->at[loop].head && is_made_up(c, block);
+    for (uint32_t e = cfg->in_at[block]; may_be && e < cfg->in_at[block + 1]; e++) {
+        uint32_t from = cfg->edges.at[cfg->in[e]].from, insn = last_insn(c, from);
+        if (!cfg_loop_contains(c->loops, loop, from) || c->graph->insns.at[insn].flow != FLOW_BRANCH)
+            continue;
+        visit(state, insn);
+        is_decided_before = true;
+    }
+    if (!is_decided_before)
+        visit(state, last_insn(c, block));
+}
+
+/* Visits the last instruction of the blocks from which the loop jumps to `block`; backwards in the code only, or all.
+ */
+static bool visit_jumps(const struct loop_context *c, uint32_t loop, uint32_t block, bool is_backward_only,
+                        void (*visit)(void *state, uint32_t insn), void *state)
+{
+    const struct cfg *cfg = &c->graph->cfg;
+    bool any = false;
+    for (uint32_t e = cfg->in_at[block]; e < cfg->in_at[block + 1]; e++) {
+        uint32_t from = cfg->edges.at[cfg->in[e]].from;
+        if (!cfg_loop_contains(c->loops, loop, from) || (is_backward_only && from < block))
+            continue;
+        visit_decisions(c, loop, from, visit, state);
+        any = true;
+    }
+    return any;
+}
+
+/*
+ * Calls visit for the jumps that close the loop. Jumping into the middle of a loop saves a test, which compilers like:
+ * then the loop has several entries, and it is closed by the jumps backwards to any of them.
+ */
+static void loop_each_latch(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
+                            void *state)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    bool any = visit_jumps(c, loop, l->head, true, visit, state);
+    for (uint32_t b = 0; l->is_irreducible && b < l->n_blocks; b++)
+        if (l->blocks[b] != l->head && is_entry(c, loop, l->blocks[b]))
+            any |= visit_jumps(c, loop, l->blocks[b], true, visit, state);
+    if (!any)
+        visit_jumps(c, loop, l->head, false, visit, state);
+}
+
+static bool loop_has_address(const struct loop_context *c, uint32_t loop, uint64_t address)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    uint32_t lo = 0, hi = l->n_blocks; /* block numbers rise with addresses */
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        const struct graph_block *block = &c->graph->blocks.at[l->blocks[mid]];
+        if (address >= block->lo && address < block->hi)
+            return true;
+        if (address < block->lo)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return false;
+}
+
+/*
+ * What each instruction of a routine is in the source, as far as the debug information can be believed: rows left in
+ * force from elsewhere are taken for nothing, and so are lines of a routine to which an instruction does not belong.
+ */
+
+/*
+ * Where control does not fall into a block from the code before it, the line of that code means nothing for the block,
+ * but stays in force until a statement begins: the instructions before that were made up by the compiler (a register
+ * saved around a call) and get no line.
+ */
+static bool has_stale_row(const struct unit *unit, const struct graph *graph, const struct graph_block *block,
+                          const struct line_row *row)
+{
+    if (block->first == 0 || insn_falls_through(&graph->insns.at[block->first - 1]))
+        return false;
+    const struct line_row *first = row;
+    bool is_statement = row->is_statement;
+    while (first > unit->rows && first[-1].address == row->address)
+        is_statement |= (--first)->is_statement;
+    if (row->address < block->lo)
+        return true;
+    return row->address == block->lo && !is_statement && first > unit->rows && first[-1].line == row->line;
+}
+
+static void set_source(struct insn_source *source, const struct unit *unit, const struct graph *graph,
+                       const struct graph_block *block, uint64_t address)
+{
+    const struct line_row *row = debug_row_at(unit, address);
+    *source = (struct insn_source){.file = INTERN_NONE, .scope = debug_scope_at(unit, address)};
+    if (row == NULL || has_stale_row(unit, graph, block, row))
+        return;
+    const struct scope *scope = source->scope != SCOPE_NONE ? &unit->scopes.at[source->scope] : NULL;
+    if (scope != NULL && scope->file == row->file && row->line < scope->line)
+        return; /* the line of another routine, left in force */
+    source->file = row->file;
+    source->line = row->line;
+    const struct line_row *r = row;
+    for (; unit->marks_statements && r >= unit->rows && r->address == address && !source->is_statement; r--)
+        source->is_statement = r->is_statement && r->line == row->line;
+}
+
+/* A line that code of an inlined copy has, and how many instructions have it there and elsewhere. */
+struct line_owner {
+    uint32_t scope, n_inside, n_outside;
+};
+struct line_owners {
+    struct map at; /* by file and line: its number in `owners`, from 1 */
+    VEC(struct line_owner) owners;
+};
+
+static uint64_t line_key(const struct insn_source *source)
+{
+    return key_pair(source->file, source->line);
+}
+
+static bool is_in_copy(const struct unit *unit, const struct insn_source *source)
+{
+    return source->line != 0 && source->scope != SCOPE_NONE && unit->scopes.at[source->scope].parent != SCOPE_NONE;
+}
+
+/* True when `copy` was inlined into `scope`, and not by a call on this line. */
+static bool is_of_other_line(const struct unit *unit, uint32_t copy, uint32_t scope, const struct insn_source *source)
+{
+    if (copy == scope || !scope_is_within(unit, copy, scope) ||
+        unit->scopes.at[copy].origin == unit->scopes.at[scope].origin)
+        return false;
+    for (; copy != scope; copy = unit->scopes.at[copy].parent)
+        if (unit->scopes.at[copy].call_file == source->file && unit->scopes.at[copy].call_line == source->line)
+            return false;
+    return true;
+}
+
+static struct line_owner *owner_of(const struct line_owners *owners, const struct insn_source *source)
+{
+    const uint64_t *number = source->line != 0 ? map_get(&owners->at, line_key(source)) : NULL;
+    return number != NULL ? &owners->owners.at[*number - 1] : NULL;
+}
+
+/*
+ * What the vectoriser makes up has the line of what it stands for, but not always its routine: such code of an inlined
+ * copy seems to be the host's, on lines that the host does not have. It is the copy's; of several, that of the code
+ * before it.
+ */
+static void give_lines_to_copies(const struct unit *unit, struct insn_source *sources, size_t n)
+{
+    struct line_owners owners = {0};
+    for (size_t i = 0; i < n; i++) {
+        bool is_new = false;
+        uint64_t *number = is_in_copy(unit, &sources[i]) ? map_put(&owners.at, line_key(&sources[i]), &is_new) : NULL;
+        if (!is_new)
+            continue;
+        *vec_push(&owners.owners) = (struct line_owner){.scope = sources[i].scope};
+        *number = owners.owners.n;
+    }
+    for (size_t i = 0; i < n && owners.owners.n; i++) {
+        struct line_owner *owner = owner_of(&owners, &sources[i]);
+        if (owner != NULL)
+            *(is_in_copy(unit, &sources[i]) ? &owner->n_inside : &owner->n_outside) += 1;
+    }
+    for (size_t i = 0; i < n && owners.owners.n; i++) {
+        struct line_owner *owner = owner_of(&owners, &sources[i]);
+        if (owner == NULL || sources[i].scope == SCOPE_NONE)
+            continue;
+        if (is_in_copy(unit, &sources[i]))
+            owner->scope = sources[i].scope;
+        else if (owner->n_inside > owner->n_outside &&
+                 is_of_other_line(unit, owner->scope, sources[i].scope, &sources[i]))
+            sources[i].scope = owner->scope;
+    }
+    map_release(&owners.at);
+    vec_release(&owners.owners);
+}
+
+struct insn_source *sources_of(const struct graph *graph, const struct unit *unit, struct arena *arena)
+{
+    if (unit == NULL || (unit->n_rows == 0 && unit->n_pieces == 0))
+        return NULL;
+    struct insn_source *sources = arena_array(arena, struct insn_source, graph->insns.n);
+    for (size_t b = 0; b < graph->blocks.n; b++) {
+        const struct graph_block *block = &graph->blocks.at[b];
+        for (uint32_t i = block->first; i < block->first + block->n; i++)
+            set_source(&sources[i], unit, graph, block, graph->insns.at[i].address);
+    }
+    give_lines_to_copies(unit, sources, graph->insns.n);
+    return sources;
+}
+
+/*
+ * The home of a loop: the innermost routine or inlined copy that holds the jumps closing it, and that was not itself
+ * inlined *into* the loop. A copy that was inlined into the loop is entered in it, or leaves statements of it to the
+ * routine around (the comparison of two iterators closes many loops of C++ and is home to none).
+ *
+ * A home in a system header is left for the routine that called it: users look for std::transform where they wrote it.
+ */
+
+enum { HOME_PERCENT = 75 }; /* of the loop's instructions, at least, are in its home */
+
+bool source_is_system(const char *path)
+{
+    static const char *const prefixes[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return strstr(path, "/include/c++/") != NULL;
+}
+
+struct home_search {
+    const struct loop_context *c;
+    uint32_t scope;
+    size_t n, n_inside;
+    size_t n_statements;    /* that begin outside */
+    size_t n_ways;          /* jumps and calls outside */
+    size_t n_on_first_line; /* of the routine */
+};
+
+static void meet(void *state, uint32_t insn)
+{
+    struct home_search *search = state;
+    const struct unit *unit = search->c->unit;
+    uint32_t scope = search->c->sources[insn].scope;
+    if (scope == SCOPE_NONE)
+        return;
+    if (search->scope == SCOPE_NONE)
+        search->scope = scope;
+    while (search->scope != SCOPE_NONE && !scope_is_within(unit, scope, search->scope))
+        search->scope = unit->scopes.at[search->scope].parent;
+}
+
+static void count_inside(void *state, uint32_t insn)
+{
+    struct home_search *search = state;
+    const struct insn_source *source = &search->c->sources[insn];
+    if (source->scope == SCOPE_NONE || source->line == 0)
+        return;
+    search->n++;
+    if (scope_is_within(search->c->unit, source->scope, search->scope))
+        search->n_inside++;
+    else {
+        search->n_statements += source->is_statement;
+        search->n_ways += search->c->graph->insns.at[insn].flow > FLOW_NOP;
+    }
+}
+
+static void find_first_line(void *state, uint32_t insn)
+{
+    struct home_search *search = state;
+    const struct insn_source *source = &search->c->sources[insn];
+    const struct scope *scope = &search->c->unit->scopes.at[search->scope];
+    if (source->scope == search->scope && source->line == scope->line && source->file == scope->file)
+        search->n_on_first_line++;
+}
+
+/* False where another copy of the routine begins: it may be inlined into itself. */
+static bool may_begin(const struct unit *unit, uint32_t routine, uint64_t address)
+{
+    uint32_t scope = debug_scope_at(unit, address);
+    while (scope != SCOPE_NONE && unit->scopes.at[scope].origin != unit->scopes.at[routine].origin)
+        scope = unit->scopes.at[scope].parent;
+    return scope == SCOPE_NONE || scope == routine;
+}
+
+/*
+ * True when a statement row for the first line of a routine lies in the loop: then the loop calls it. Not asked at the
+ * head's own address, where the rows of what comes before the loop may stand too, nor where that line has the loop.
+ */
+static bool begins_in_loop(const struct loop_context *c, uint32_t loop, uint32_t routine)
+{
+    const struct cfg_loop *l = &c->loops->at[loop];
+    const struct scope *scope = &c->unit->scopes.at[routine];
+    struct home_search search = {.c = c, .scope = routine};
+    loop_each_latch(c, loop, find_first_line, &search);
+    if (search.n_on_first_line > 0)
+        return false; /* the routine stands on the line that closes the loop: all of it on one line */
+    uint64_t head = c->graph->blocks.at[l->head].lo;
+    for (uint32_t b = 0; b < l->n_blocks && scope->line != 0; b++) {
+        const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
+        for (size_t r = debug_row_from(c->unit, block->lo); r < c->unit->n_rows; r++) {
+            const struct line_row *row = &c->unit->rows[r];
+            if (row->address >= block->hi)
+                break;
+            if (row->is_statement && row->line == scope->line && row->file == scope->file && row->address != head &&
+                may_begin(c->unit, routine, row->address))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* True when a copy was inlined with the loop in it, not into the loop. */
+static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t scope)
+{
+    const struct scope *s = &c->unit->scopes.at[scope];
+    struct home_search search = {.c = c, .scope = scope};
+    loop_each_own_insn(c, loop, count_inside, &search);
+    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, scope))
+        return false;
+    if (s->entry == 0 && !(loop_has_address(c, loop, s->lo) && loop_has_address(c, loop, s->hi - 1)))
+        return true;
+    /* Entered where the loop begins, or who knows where: by the loop, if that does any of the going round. */
+    if (s->entry == 0 || s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
+        return search.n_ways == 0;
+    return !loop_has_address(c, loop, s->entry);
+}
+
+/* The routine or inlined copy in whose source the loop stands; SCOPE_NONE = unknown. */
+static uint32_t loop_find_home(const struct loop_context *c, uint32_t loop)
+{
+    struct home_search search = {.c = c, .scope = SCOPE_NONE};
+    loop_each_latch(c, loop, meet, &search);
+    if (search.scope == SCOPE_NONE)
+        loop_each_insn(c, loop, meet, &search);
+    uint32_t home = search.scope;
+    for (; home != SCOPE_NONE && c->unit->scopes.at[home].parent != SCOPE_NONE;
+         home = c->unit->scopes.at[home].parent) {
+        uint32_t file = c->unit->scopes.at[home].file;
+        bool is_system = file != INTERN_NONE && source_is_system(intern_get(&c->debug->files, file));
+        if (!is_system && holds_loop(c, loop, home))
+            break;
+    }
+    return home;
+}
 
 enum {
     FIRM_PERCENT = 20, /* of the instructions on one line make it a line of the loop */
@@ -218,138 +623,4 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
     set_range(&search, loop, &source);
     vec_release(&search.lines);
     return source;
-}
-
-/*
- * The home of a loop: the innermost routine or inlined copy that holds the jumps closing it, and that was not itself
- * inlined *into* the loop. A copy that was inlined into the loop is entered in it, or leaves statements of it to the
- * routine around (the comparison of two iterators closes many loops of C++ and is home to none).
- *
- * A home in a system header is left for the routine that called it: users look for std::transform where they wrote it.
- */
-
-enum { HOME_PERCENT = 75 }; /* of the loop's instructions, at least, are in its home */
-
-bool source_is_system(const char *path)
-{
-    static const char *const prefixes[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return strstr(path, "/include/c++/") != NULL;
-}
-
-struct home_search {
-    const struct loop_context *c;
-    uint32_t scope;
-    size_t n, n_inside;
-    size_t n_statements;    /* that begin outside */
-    size_t n_ways;          /* jumps and calls outside */
-    size_t n_on_first_line; /* of the routine */
-};
-
-static void meet(void *state, uint32_t insn)
-{
-    struct home_search *search = state;
-    const struct unit *unit = search->c->unit;
-    uint32_t scope = search->c->sources[insn].scope;
-    if (scope == SCOPE_NONE)
-        return;
-    if (search->scope == SCOPE_NONE)
-        search->scope = scope;
-    while (search->scope != SCOPE_NONE && !scope_is_within(unit, scope, search->scope))
-        search->scope = unit->scopes.at[search->scope].parent;
-}
-
-static void count_inside(void *state, uint32_t insn)
-{
-    struct home_search *search = state;
-    const struct insn_source *source = &search->c->sources[insn];
-    if (source->scope == SCOPE_NONE || source->line == 0)
-        return;
-    search->n++;
-    if (scope_is_within(search->c->unit, source->scope, search->scope))
-        search->n_inside++;
-    else {
-        search->n_statements += source->is_statement;
-        search->n_ways += search->c->graph->insns.at[insn].flow > FLOW_NOP;
-    }
-}
-
-static void find_first_line(void *state, uint32_t insn)
-{
-    struct home_search *search = state;
-    const struct insn_source *source = &search->c->sources[insn];
-    const struct scope *scope = &search->c->unit->scopes.at[search->scope];
-    if (source->scope == search->scope && source->line == scope->line && source->file == scope->file)
-        search->n_on_first_line++;
-}
-
-/* False where another copy of the routine begins: it may be inlined into itself. */
-static bool may_begin(const struct unit *unit, uint32_t routine, uint64_t address)
-{
-    uint32_t scope = debug_scope_at(unit, address);
-    while (scope != SCOPE_NONE && unit->scopes.at[scope].origin != unit->scopes.at[routine].origin)
-        scope = unit->scopes.at[scope].parent;
-    return scope == SCOPE_NONE || scope == routine;
-}
-
-/*
- * True when a statement row for the first line of a routine lies in the loop: then the loop calls it. Not asked at the
- * head's own address, where the rows of what comes before the loop may stand too, nor where that line has the loop.
- */
-static bool begins_in_loop(const struct loop_context *c, uint32_t loop, uint32_t routine)
-{
-    const struct cfg_loop *l = &c->loops->at[loop];
-    const struct scope *scope = &c->unit->scopes.at[routine];
-    struct home_search search = {.c = c, .scope = routine};
-    loop_each_latch(c, loop, find_first_line, &search);
-    if (search.n_on_first_line > 0)
-        return false; /* the routine stands on the line that closes the loop: all of it on one line */
-    uint64_t head = c->graph->blocks.at[l->head].lo;
-    for (uint32_t b = 0; b < l->n_blocks && scope->line != 0; b++) {
-        const struct graph_block *block = &c->graph->blocks.at[l->blocks[b]];
-        for (size_t r = debug_row_from(c->unit, block->lo); r < c->unit->n_rows; r++) {
-            const struct line_row *row = &c->unit->rows[r];
-            if (row->address >= block->hi)
-                break;
-            if (row->is_statement && row->line == scope->line && row->file == scope->file && row->address != head &&
-                may_begin(c->unit, routine, row->address))
-                return true;
-        }
-    }
-    return false;
-}
-
-/* True when a copy was inlined with the loop in it, not into the loop. */
-static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t scope)
-{
-    const struct scope *s = &c->unit->scopes.at[scope];
-    struct home_search search = {.c = c, .scope = scope};
-    loop_each_own_insn(c, loop, count_inside, &search);
-    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, scope))
-        return false;
-    if (s->entry == 0 && !(loop_has_address(c, loop, s->lo) && loop_has_address(c, loop, s->hi - 1)))
-        return true;
-    /* Entered where the loop begins, or who knows where: by the loop, if that does any of the going round. */
-    if (s->entry == 0 || s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
-        return search.n_ways == 0;
-    return !loop_has_address(c, loop, s->entry);
-}
-
-uint32_t loop_find_home(const struct loop_context *c, uint32_t loop)
-{
-    struct home_search search = {.c = c, .scope = SCOPE_NONE};
-    loop_each_latch(c, loop, meet, &search);
-    if (search.scope == SCOPE_NONE)
-        loop_each_insn(c, loop, meet, &search);
-    uint32_t home = search.scope;
-    for (; home != SCOPE_NONE && c->unit->scopes.at[home].parent != SCOPE_NONE;
-         home = c->unit->scopes.at[home].parent) {
-        uint32_t file = c->unit->scopes.at[home].file;
-        bool is_system = file != INTERN_NONE && source_is_system(intern_get(&c->debug->files, file));
-        if (!is_system && holds_loop(c, loop, home))
-            break;
-    }
-    return home;
 }

@@ -8,7 +8,7 @@
 #include "analyze/code/model.h"
 #include "analyze/code/graph.h"
 #include "analyze/code/loop_lines.h"
-#include "analyze/code/names.h"
+#include "analyze/code/routines.h"
 #include "analyze/code/places.h"
 #include <string.h>
 

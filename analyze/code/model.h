@@ -4,7 +4,6 @@
 #include "analyze/code/code.h"
 #include "analyze/code/debug.h"
 #include "analyze/code/image.h"
-#include "analyze/code/insn.h"
 #include "analyze/code/routines.h"
 #include "wrap/base/map.h"
 #include "wrap/base/vec.h"

@@ -15,7 +15,7 @@
  * only.
  */
 #include "analyze/code/places.h"
-#include "analyze/code/names.h"
+#include "analyze/code/routines.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The routines of an image: a partition of its code by entry points, from symbols and unwind tables. */
+/* The routines of an image: a partition of its code by entry points, from symbols and unwind tables; and their names.
+ */
 #pragma once
 #include "analyze/code/image.h"
+#include "wrap/base/arena.h"
+#include <stdbool.h>
 
 enum { ROUTINE_NONE = UINT32_MAX };
 
@@ -38,3 +41,17 @@ struct eh_pad {
 };
 typedef VEC(struct eh_pad) eh_pads;
 void eh_read_pads(const struct image *image, const struct eh_routine *routine, eh_pads *pads);
+
+/* Names of routines as a programmer writes them. */
+
+/*
+ * "_ZN3sim5relaxIdEEvPT_i" -> "sim::relax<double>", "relax.constprop.0" -> "relax", "main._omp_fn.0" -> "main",
+ * "__mesh_MOD_relax" -> "mesh::relax". No return type and no parameters. In `arena`.
+ */
+const char *name_readable(struct arena *arena, const char *linked);
+
+/* True for functions that do not return to their caller, by their linked name. */
+bool name_is_noreturn(const char *linked);
+
+/* True for a run-time library, for "[vdso]" and its like, and for an empty path. Programs never are. */
+bool runtime_is_library(const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers as a person reads them, and integers that still add up for those who compute with them. */
 #pragma once
+#include "analyze/result/result.h"
 #include "wrap/base/arena.h"
 #include <stdint.h>
 
@@ -24,3 +25,10 @@ const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
 /* Rounds n values (none negative) to integers whose sum is `total`, the rounded sum or one beside it, by largest
  * remainder: equal values stay in order and falling values keep falling. */
 void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers);
+
+/* When in the run a cause acts, from its waiting in equal parts of the run. */
+
+/* "until 4.1 s", "once, about 2.0 s after the start", "growing over the run"; NULL: all through the run. */
+const char *when_sentence(struct arena *arena, const struct analysis *analysis, const double *ns);
+/* A line of blocks over the run. */
+const char *when_blocks(struct arena *arena, const double *ns);

@@ -9,7 +9,6 @@
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
-#include "analyze/out/when.h"
 #include <stdlib.h>
 
 enum { INDENT = 2, HANG = 4, DEEP = 6 };

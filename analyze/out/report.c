@@ -9,7 +9,6 @@
 #include "analyze/out/explain.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
-#include "analyze/out/when.h"
 #include <math.h>
 #include <string.h>
 

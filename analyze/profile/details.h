@@ -6,9 +6,10 @@
  * of MPI-IO, or one that completes what another has started, is told with its files.
  */
 #pragma once
+#include "analyze/counts/executions.h"
 #include "analyze/result/result.h"
-#include "analyze/steps/lanes.h"
 #include "analyze/steps/calltree.h"
+#include "analyze/steps/lanes.h"
 
 struct file_use {
     struct intern keys;  /* struct file_use_key */
@@ -39,3 +40,18 @@ void teams_add_to_causes(struct analysis *analysis, struct sites *sites, const s
 /* Names the library of causes that are told to be slower, where most samples were inside one. Causes
  * and steps are complete. */
 void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, const struct survey *survey);
+
+/*
+ * Where memory is allocated, from bins of bytes (recorded with --space): every point of the program at which counted
+ * code asks for memory, with what each process asked for there. Copies of one source line in one routine (inlined,
+ * unrolled, from templates) are one point. Routines that allocate for others (xmalloc) have no bytes of their own: what
+ * they ask for is their callers', as far as these were built to count.
+ *
+ * Of a cause that is a loop, what is allocated in it and in the loops inside it is compared between the late ranks and
+ * the others; of a routine, what is allocated in no loop of it.
+ */
+
+/* Fills in the allocation points of the analysis from the packed bins of the whole run, by atom_key(rank, counter). */
+void space_find(struct analysis *analysis, struct executions *executions, const struct sparse *bins);
+/* Adds the bytes to the ranks of every cause. Causes and steps are complete. */
+void space_add_to_causes(struct analysis *analysis);

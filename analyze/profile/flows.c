@@ -2,6 +2,7 @@
 #include "analyze/profile/flows.h"
 #include "analyze/profile/callgraph.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROUTINES_MOST = 1000 }; /* that are reached from one cause */
@@ -259,4 +260,419 @@ void flows_find_work(struct flows *flows)
 {
     find_work(flows, LATE);
     find_work(flows, OTHERS);
+}
+
+/* Bounds on what one cause may cost, and on what is told of it. */
+enum { CALLERS_MOST = 1000, BRANCHES_MOST = 400, STEPS_MOST = 16, TOLD_MOST = 12 };
+/* Below that a cause or a difference is not looked at; what is worth less is not told; the parting is worth this. */
+static const double WORTH_ASKING = 0.01, WORTH_TELLING = 0.05, WORTH_HALF = 0.5, WORTH_NAMING = 0.2;
+
+struct parting_search {
+    struct flows flows;
+    struct analysis *analysis;
+};
+
+/* A loop of a routine, or all of it. */
+struct region {
+    uint32_t routine, loop; /* CFG_NONE: the whole routine */
+    double entries[N_SIDES], work[N_SIDES];
+};
+
+struct decision {
+    struct parting fact;
+    double worth;             /* instructions for each entry of the region */
+    uint32_t depth, position; /* how far out it is */
+    uint32_t callee;          /* the routine to ask; CFG_NONE */
+};
+typedef VEC(struct decision) decisions;
+
+static bool is_in(const struct counts_function *function, uint32_t loop, uint32_t block)
+{
+    return loop == CFG_NONE || cfg_loop_contains(&function->loops, loop, block);
+}
+
+static double loop_entries(const struct flow_routine *routine, uint32_t loop, enum flow_side side)
+{
+    const struct cfg *cfg = &routine->function->cfg;
+    uint32_t head = routine->function->loops.at[loop].head;
+    double entries = 0;
+    for (uint32_t i = cfg->in_at[head]; i < cfg->in_at[head + 1]; i++)
+        if (!is_in(routine->function, loop, cfg->edges.at[cfg->in[i]].from))
+            entries += routine->edges[side][cfg->in[i]];
+    return entries;
+}
+
+static double region_work(const struct parting_search *search, const struct region *region, enum flow_side side)
+{
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
+    double work = 0;
+    for (uint32_t b = 0; b < routine->function->n_blocks; b++)
+        if (b != BLOCK_EXIT && is_in(routine->function, region->loop, b))
+            work += routine->work[side][b];
+    return work;
+}
+
+static struct region region_make(const struct parting_search *search, uint32_t number, uint32_t loop)
+{
+    struct region region = {.routine = number, .loop = loop};
+    const struct flow_routine *routine = &search->flows.routines.at[number];
+    for (int i = 0; i < N_SIDES; i++) {
+        enum flow_side side = (enum flow_side)i;
+        region.work[side] = region_work(search, &region, side);
+        region.entries[side] = loop == CFG_NONE ? routine->calls[side] - flow_calls_of_itself(routine, number, side)
+                                                : loop_entries(routine, loop, side);
+    }
+    return region;
+}
+
+/* Lines. */
+
+static void name_loop(const struct parting_search *search, const struct flow_routine *routine, uint32_t loop,
+                      struct parting *fact)
+{
+    const struct counts_function *function = routine->function;
+    uint32_t place =
+        executions_block_place(search->flows.executions, routine->module, function, function->loops.at[loop].head);
+    const struct code_place *at = place == CODE_NONE ? NULL : code_place(search->analysis->code, place);
+    if (!at || !at->is_loop)
+        return;
+    fact->file = at->file;
+    fact->line_first = at->line_first;
+    fact->line_last = at->line_last;
+}
+
+/* The condition comes last in its block, what is chosen first. */
+static void name_branch(const struct counts_function *function, uint32_t from, uint32_t to, struct parting *fact)
+{
+    const struct counts_block *at = &function->blocks[from], *next = &function->blocks[to];
+    if (at->n_lines) {
+        fact->file = at->lines[at->n_lines - 1].file;
+        fact->line_first = fact->line_last = at->lines[at->n_lines - 1].line;
+    }
+    for (uint32_t i = 0; i < next->n_lines && !fact->line_to; i++)
+        if (next->lines[i].line != fact->line_first || i + 1 == next->n_lines)
+            fact->line_to = next->lines[i].line;
+}
+
+/* Decisions. */
+
+static void decide_trips(const struct parting_search *search, const struct region *region, decisions *found)
+{
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
+    const struct cfg_loops *loops = &routine->function->loops;
+    for (uint32_t l = 0; l < loops->n; l++) {
+        uint32_t head = loops->at[l].head;
+        if (!is_in(routine->function, region->loop, head) ||
+            (region->loop != CFG_NONE && loops->at[l].depth < loops->at[region->loop].depth))
+            continue;
+        double entries[N_SIDES] = {loop_entries(routine, l, LATE), loop_entries(routine, l, OTHERS)}, work = 0;
+        if (!(entries[LATE] > 0) || !(entries[OTHERS] > 0))
+            continue;
+        for (uint32_t i = 0; i < loops->at[l].n_blocks; i++)
+            work += routine->work[LATE][loops->at[l].blocks[i]];
+        double heads = routine->blocks[LATE][head], trips = heads / entries[LATE];
+        double trips_others = routine->blocks[OTHERS][head] / entries[OTHERS];
+        struct decision decision = {.fact = {.kind = PARTING_TRIPS, .late = trips, .others = trips_others},
+                                    .worth = entries[LATE] / region->entries[LATE] * (trips - trips_others) *
+                                             (heads > 0 ? work / heads : 0),
+                                    .depth = loops->at[l].depth - 1,
+                                    .position = loops->order.position[head],
+                                    .callee = CFG_NONE};
+        decision.fact.is_itself = l == region->loop && !search->flows.has_focus;
+        name_loop(search, routine, l, &decision.fact);
+        *vec_push(found) = decision;
+    }
+}
+
+/* The work of the late side in what cannot be reached but over this edge. */
+static double work_behind(const struct parting_search *search, const struct region *region, uint32_t edge)
+{
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
+    const struct cfg *cfg = &routine->function->cfg;
+    struct arena scratch = {0};
+    bool *is_reached = arena_array(&scratch, bool, cfg->n_blocks);
+    uint32_t *open = arena_array(&scratch, uint32_t, cfg->n_blocks), n_open = 0;
+    uint32_t head = region->loop == CFG_NONE ? cfg->root : routine->function->loops.at[region->loop].head;
+    is_reached[open[n_open++] = head] = true;
+    while (n_open) {
+        uint32_t at = open[--n_open];
+        for (uint32_t i = cfg->out_at[at]; i < cfg->out_at[at + 1]; i++) {
+            uint32_t to = cfg->edges.at[cfg->out[i]].to;
+            if (cfg->out[i] == edge || is_reached[to] || !is_in(routine->function, region->loop, to))
+                continue;
+            is_reached[open[n_open++] = to] = true;
+        }
+    }
+    double work = 0;
+    for (uint32_t b = 0; b < cfg->n_blocks; b++)
+        if (!is_reached[b] && b != BLOCK_EXIT && is_in(routine->function, region->loop, b))
+            work += routine->work[LATE][b];
+    arena_release(&scratch);
+    return work;
+}
+
+/* Ways that lead round a loop or out of it are its trips. */
+static bool is_branch(const struct counts_function *function, const struct region *region, uint32_t edge)
+{
+    const struct cfg_loops *loops = &function->loops;
+    uint32_t from = function->cfg.edges.at[edge].from, to = function->cfg.edges.at[edge].to;
+    if (function->cfg.out_at[from + 1] - function->cfg.out_at[from] < 2 || to == BLOCK_EXIT ||
+        to == function->dispatcher || loops->order.is_retreating[edge] || !is_in(function, region->loop, from))
+        return false;
+    return loops->innermost[from] == CFG_NONE || cfg_loop_contains(loops, loops->innermost[from], to);
+}
+
+static void decide_branches(const struct parting_search *search, const struct region *region, decisions *found)
+{
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
+    const struct counts_function *function = routine->function;
+    uint32_t n_asked = 0;
+    for (uint32_t e = 0; e < function->cfg.edges.n && n_asked < BRANCHES_MOST; e++) {
+        uint32_t from = function->cfg.edges.at[e].from, to = function->cfg.edges.at[e].to;
+        double late = routine->blocks[LATE][from], others = routine->blocks[OTHERS][from];
+        if (!(late > 0) || !(others > 0) || !is_branch(function, region, e))
+            continue;
+        double part = routine->edges[LATE][e] / late, part_others = routine->edges[OTHERS][e] / others;
+        if (part - part_others < WORTH_ASKING)
+            continue;
+        n_asked++;
+        uint32_t around = function->loops.innermost[from];
+        struct decision decision = {.fact = {.kind = PARTING_BRANCH, .late = part, .others = part_others},
+                                    .worth = (part - part_others) / part * work_behind(search, region, e) /
+                                             region->entries[LATE],
+                                    .depth = around == CFG_NONE ? 0 : function->loops.at[around].depth,
+                                    .position = function->loops.order.position[from],
+                                    .callee = CFG_NONE};
+        name_branch(function, from, to, &decision.fact);
+        *vec_push(found) = decision;
+    }
+}
+
+static void decide_calls(const struct parting_search *search, const struct region *region, decisions *found)
+{
+    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
+    const struct counts_function *function = routine->function;
+    for (uint32_t k = 0; k < routine->n_calls; k++) {
+        uint32_t block = routine->at[k].block, callee = routine->at[k].callee;
+        const struct flow_routine *called = &search->flows.routines.at[callee];
+        if (callee == region->routine || !called->length || !is_in(function, region->loop, block) ||
+            !(called->calls[OTHERS] > 0))
+            continue;
+        uint32_t around = function->loops.innermost[block];
+        *vec_push(found) = (struct decision){.worth = routine->blocks[LATE][block] / region->entries[LATE] *
+                                                      (called->each[LATE] - called->each[OTHERS]),
+                                             .depth = around == CFG_NONE ? 0 : function->loops.at[around].depth,
+                                             .position = function->loops.order.position[block],
+                                             .callee = callee};
+    }
+    double own = flow_calls_of_itself(routine, region->routine, LATE);
+    if (region->loop != CFG_NONE || !(own > 0) || !(region->entries[OTHERS] > 0))
+        return;
+    double late = routine->calls[LATE] / region->entries[LATE],
+           others = routine->calls[OTHERS] / region->entries[OTHERS];
+    struct decision recursion = {.fact = {.kind = PARTING_RECURSION, .late = late, .others = others, .is_itself = true},
+                                 .worth = (late - others) * region->work[LATE] / routine->calls[LATE],
+                                 .callee = CFG_NONE};
+    recursion.fact.file = function->file;
+    recursion.fact.line_first = recursion.fact.line_last = function->line;
+    *vec_push(found) = recursion;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct decision *left = a, *right = b;
+    if (left->depth != right->depth)
+        return left->depth < right->depth ? -1 : 1;
+    if (left->position != right->position)
+        return left->position < right->position ? -1 : 1;
+    return (left->worth < right->worth) - (left->worth > right->worth);
+}
+
+static int by_worth(const void *a, const void *b)
+{
+    const struct decision *left = a, *right = b;
+    return left->worth != right->worth ? (left->worth > right->worth ? -1 : 1) : by_place(a, b);
+}
+
+/* The outermost that is worth half of the difference; else the one that is worth most; NULL when that is little. */
+static const struct decision *choose(decisions *found, double difference)
+{
+    const struct decision *most = NULL;
+    if (found->n)
+        qsort(found->at, found->n, sizeof *found->at, by_place);
+    for (size_t i = 0; i < found->n; i++) {
+        if (found->at[i].worth >= WORTH_HALF * difference)
+            return &found->at[i];
+        if (!most || found->at[i].worth > most->worth)
+            most = &found->at[i];
+    }
+    return most && most->worth >= WORTH_NAMING * difference ? most : NULL;
+}
+
+/* The chosen one first, then the others by what they are worth. */
+static void tell(struct parting_search *search, const struct region *region, const struct decision *chosen,
+                 decisions *found, double difference, struct cause *cause)
+{
+    struct decision first = *chosen;
+    struct arena *arena = &search->analysis->arena;
+    const char *routine = search->flows.routines.at[region->routine].function->source_name;
+    cause->partings = arena_array(arena, struct parting, TOLD_MOST);
+    qsort(found->at, found->n, sizeof *found->at, by_worth);
+    for (size_t i = 0; i <= found->n && cause->n_partings < TOLD_MOST; i++) {
+        const struct decision *at = i ? &found->at[i - 1] : &first;
+        if (i && (at->callee != CFG_NONE || at->worth < WORTH_TELLING * difference ||
+                  (at->depth == first.depth && at->position == first.position && at->worth == first.worth)))
+            continue;
+        struct parting *fact = &cause->partings[cause->n_partings++];
+        *fact = at->fact;
+        fact->file = fact->file ? arena_strdup(arena, fact->file) : NULL;
+        fact->routine = arena_strdup(arena, routine);
+        fact->share = fmin(at->worth / difference, 1);
+    }
+}
+
+static bool differs(const struct region *region, double difference)
+{
+    return difference >= WORTH_TELLING * region->work[OTHERS] / region->entries[OTHERS];
+}
+
+/* False where the work for each entry is the same on both sides, or nothing decides it. */
+static bool find_in(struct parting_search *search, struct region region, struct cause *cause)
+{
+    for (unsigned descents = 0; descents < STEPS_MOST; descents++) {
+        if (!(region.entries[LATE] > 0) || !(region.entries[OTHERS] > 0))
+            return false;
+        double difference = region.work[LATE] / region.entries[LATE] - region.work[OTHERS] / region.entries[OTHERS];
+        decisions found = {0};
+        if (!differs(&region, difference))
+            return false;
+        decide_trips(search, &region, &found);
+        decide_branches(search, &region, &found);
+        decide_calls(search, &region, &found);
+        const struct decision *chosen = choose(&found, difference);
+        uint32_t callee = chosen ? chosen->callee : CFG_NONE;
+        if (chosen && callee == CFG_NONE)
+            tell(search, &region, chosen, &found, difference, cause);
+        vec_release(&found);
+        if (callee == CFG_NONE)
+            return cause->n_partings > 0;
+        region = region_make(search, callee, CFG_NONE);
+    }
+    return false;
+}
+
+/* From now on nothing but the work in this region counts. */
+static void focus_on(struct parting_search *search, const struct region *region)
+{
+    for (size_t i = 0; i < search->flows.reached.n; i++) {
+        struct flow_routine *routine = &search->flows.routines.at[search->flows.reached.at[i]];
+        for (uint32_t b = 0; b < routine->function->n_blocks; b++)
+            if (search->flows.reached.at[i] != region->routine || !is_in(routine->function, region->loop, b))
+                routine->length[b] = 0;
+    }
+    search->flows.has_focus = true;
+}
+
+/* The routine that makes most of the late side's additional calls, and the loop in it that does. */
+static bool find_caller(struct parting_search *search, struct region *region)
+{
+    uint32_t callee = region->routine;
+    double most = 0;
+    for (uint32_t i = 0; i < search->flows.routines.n && i < CALLERS_MOST; i++) {
+        flows_find_calls(&search->flows, i);
+        const struct flow_routine *routine = &search->flows.routines.at[i];
+        for (uint32_t k = 0; k < routine->n_calls; k++) {
+            uint32_t block = routine->at[k].block;
+            double more = routine->blocks[LATE][block] - routine->blocks[OTHERS][block];
+            if (i == callee || routine->at[k].callee != callee || more <= most)
+                continue;
+            most = more;
+            *region = (struct region){.routine = i, .loop = routine->function->loops.innermost[block]};
+        }
+    }
+    return most > 0;
+}
+
+/* What is the same for each entry is entered more often: by the loop around it, its routine, its caller. */
+static void find_around(struct parting_search *search, struct region region, struct cause *cause)
+{
+    focus_on(search, &region);
+    for (unsigned climbs = 0; climbs < STEPS_MOST; climbs++) {
+        if (region.entries[LATE] < (1 + WORTH_TELLING) * region.entries[OTHERS])
+            return;
+        if (region.loop != CFG_NONE)
+            region.loop = search->flows.routines.at[region.routine].function->loops.at[region.loop].parent;
+        else if (!find_caller(search, &region))
+            return;
+        flows_reach(&search->flows, region.routine);
+        flows_find_work(&search->flows);
+        region = region_make(search, region.routine, region.loop);
+        if (find_in(search, region, cause))
+            return;
+    }
+}
+
+static bool loop_is_at(const struct parting_search *search, const struct flow_routine *routine, uint32_t loop,
+                       uint32_t place)
+{
+    const struct counts_function *function = routine->function;
+    for (uint32_t i = 0; i < function->loops.at[loop].n_blocks; i++) {
+        uint32_t block = function->loops.at[loop].blocks[i];
+        if (function->loops.innermost[block] == loop &&
+            executions_block_place(search->flows.executions, routine->module, function, block) == place)
+            return true;
+    }
+    return false;
+}
+
+/* The copy of the cause's place in which the late side did most. */
+static bool find_region(struct parting_search *search, uint32_t place, struct region *most)
+{
+    struct code *code = search->analysis->code;
+    bool is_loop = code_place(code, place)->is_loop, is_found = false;
+    for (uint32_t i = 0; i < search->flows.routines.n; i++) {
+        const struct flow_routine *routine = &search->flows.routines.at[i];
+        if (!is_loop && code_place_at(code, routine->module, routine->function->address) != place)
+            continue;
+        for (uint32_t l = 0; l < (is_loop ? routine->function->loops.n : 1); l++) {
+            if (is_loop && !loop_is_at(search, routine, l, place))
+                continue;
+            flows_reach(&search->flows, i);
+            flows_find_work(&search->flows);
+            struct region region = region_make(search, i, is_loop ? l : CFG_NONE);
+            if (!is_found || region.work[LATE] > most->work[LATE])
+                *most = region;
+            is_found = true;
+        }
+    }
+    return is_found;
+}
+
+static void cause_part(const struct measures *measures, struct executions *executions, struct flow_callees *callees,
+                       struct analysis *analysis, struct cause *cause)
+{
+    struct parting_search search = {.flows = {.executions = executions, .callees = callees}, .analysis = analysis};
+    struct region region = {0};
+    flows_read(&search.flows, analysis, measures, cause);
+    if (find_region(&search, analysis->steps[cause->step].place, &region)) {
+        region = region_make(&search, region.routine, region.loop);
+        if (!find_in(&search, region, cause))
+            find_around(&search, region, cause);
+    }
+    flows_release(&search.flows);
+}
+
+/* How large a cause is, is measured beside what the program causes: the machine may cause much more. */
+void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions)
+{
+    struct flow_callees callees = {0};
+    double waiting_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        waiting_ns += analysis->causes[i].waiting_ns;
+    for (uint32_t i = 0; i < analysis->n_causes && analysis->code && analysis->trace->n_points; i++) {
+        struct cause *cause = &analysis->causes[i];
+        if (cause->waiting_ns >= WORTH_ASKING * waiting_ns && analysis->steps[cause->step].place != CODE_NONE)
+            cause_part(measures, executions, &callees, analysis, cause);
+    }
+    flow_callees_release(&callees);
 }

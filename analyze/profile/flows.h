@@ -56,3 +56,29 @@ void flows_reach(struct flows *flows, uint32_t routine);
 /* Computes the work of all that is reached, anew when lengths have changed. */
 void flows_find_work(struct flows *flows);
 double flow_calls_of_itself(const struct flow_routine *routine, uint32_t number, enum flow_side side);
+
+/*
+ * Where ranks part: why the late side of a cause executes more in it than the others, each time that it is entered.
+ *
+ * The counts of both sides are solved once more, with the edges of the graphs. A cause is a loop or a routine,
+ * of which the compiler may have made several; the one in which the late side did most is looked at. Its work is that
+ * of its blocks (executions.h), with that of the counted routines they call. Four decisions can make it more for each entry:
+ *
+ *     trips       a loop goes round more often each time it is entered
+ *     branch      control goes another way
+ *     recursion   a routine calls itself more often for each call from outside
+ *     callee      a routine does more in each call: then the same is asked of that one
+ *
+ * What a decision is worth is the work of the late side that would not be done if it were taken as on the others:
+ * trips or the probability of the way at theirs, everything inside as it is. Decisions contain each other: more
+ * iterations make more executions of all that is inside. So the outermost one is taken that is worth at least half of
+ * the difference.
+ *
+ * Where the work for each entry is the same, the cause is entered more often. Then the loop around it is asked, its
+ * routine, and the caller that calls it more often; only the work of the cause itself counts there.
+ *
+ * Cost: two solutions for each cause with 1 % or more of the waiting that is not the machine's, and for a branch one
+ * search of the routine.
+ */
+
+void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions);

@@ -265,7 +265,7 @@ struct critical_step {
     uint32_t n_ranks; /* that have some of it on the path */
 };
 
-/* One process fetches as many bytes from the same target again and again, a large part of the run (operations.h). */
+/* One process fetches as many bytes from the same target again and again, a large part of the run (onesided.h). */
 struct repeated_fetch {
     const char *call; /* "MPI_Get halo.c:71" */
     uint32_t rank;

@@ -3,7 +3,7 @@
  * What a place costs on each process, from exact counts, and so how long each step of a stretch took, however short.
  *
  * In the first reading of the trace every counted stretch is one equation,
- *     time on the CPU = sum over places of (work there, work.h) x (cost of one unit of it),
+ *     time on the CPU = sum over places of (work there, executions.h) x (cost of one unit of it),
  * added to the normal equations of its process (nnls.h). Work is what varies from stretch to stretch and from process
  * to process; where it does not, the equations leave costs open, and priors decide, from the weakest to the strongest:
  *  - a unit of work costs the same everywhere;
@@ -23,7 +23,7 @@
 #pragma once
 #include "analyze/counts/nnls.h"
 #include "analyze/steps/calltree.h"
-#include "analyze/counts/work.h"
+#include "analyze/counts/executions.h"
 
 enum { COSTS_COLUMNS_MAX = 128 };
 

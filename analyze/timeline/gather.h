@@ -4,7 +4,7 @@
  * are known, atoms become kinds.
  */
 #pragma once
-#include "analyze/blame/measure.h"
+#include "analyze/blame/blame.h"
 #include "analyze/timeline/timeline.h"
 #include "analyze/waits/sink.h"
 

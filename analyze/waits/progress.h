@@ -12,8 +12,8 @@
 #pragma once
 #include "analyze/steps/lanes.h"
 #include "analyze/waits/chain.h"
-#include "analyze/waits/gatherings.h"
-#include "analyze/waits/operations.h"
+#include "analyze/waits/matching.h"
+#include "analyze/waits/onesided.h"
 #include "wrap/format.h"
 
 struct progress {

@@ -4,7 +4,7 @@
  * gatherings are matched) and handed to the replay.
  */
 #pragma once
-#include "analyze/waits/operations.h"
+#include "analyze/waits/onesided.h"
 #include "analyze/waits/progress.h"
 #include "analyze/waits/replay.h"
 

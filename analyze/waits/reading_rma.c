@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Synchronisation of one-sided communication: fences are collectives, access epochs are messages without data. */
-#include "analyze/waits/gatherings.h"
+#include "analyze/waits/matching.h"
 #include "analyze/waits/reading.h"
 
 /* A fence ends for nobody before the last has come. */

@@ -11,10 +11,9 @@
  * what that depends on has been set. All dependences lead back in time, so that somebody can always go on.
  */
 #pragma once
-#include "analyze/waits/gatherings.h"
-#include "analyze/waits/locks.h"
-#include "analyze/waits/messages.h"
-#include "analyze/waits/polling.h"
+#include "analyze/waits/matching.h"
+#include "analyze/waits/onesided.h"
+#include "analyze/waits/chain.h"
 #include "analyze/waits/progress.h"
 #include "analyze/waits/sink.h"
 

@@ -4,19 +4,20 @@
  *   barrier, N to N, creation and freeing    the last member's entry
  *   1 to N                                   the root's entry
  *   N to 1                                   for the root: the last member's entry
- *   1 to N, N to 1                           or the entry of a member that relays (relays.h)
+ *   1 to N, N to 1                           or the entry of a member that relays (progress.h)
  *   prefix (scan)                            the last entry among the members before it, itself included for no one
  *   receive, completion of a receive         the entry of the send, or the sender's return to MPI (progress.h)
  *   send that lasts as long (rendezvous)     the posting of the receive, or the receiver's return to MPI to complete it
  *   completion of a non-blocking collective  the last start, or a member's return to MPI (progress.h)
  *   fence                                    the last member's entry
  *   access epoch; end of an exposure epoch   the entry of MPI_Win_post; of MPI_Win_complete
- *   lock, flush or unlock of a window        the conflicting unlock (locks.h), or the target's entry (progress.h)
+ *   lock, flush or unlock of a window        the conflicting unlock (onesided.h), or the target's entry (progress.h)
  *   neighbourhood collective                 the last entry among the processes it receives from
  * Where the topology of a communicator is not known, neighbourhood collectives have no wait state: any guess would
  * blame the innocent.
  */
 #pragma once
+#include "analyze/waits/reader.h"
 #include "analyze/waits/replay.h"
 
 /*
@@ -32,3 +33,10 @@ bool waits_need_all(enum ww_coll coll);
 enum step_state waits_state(enum ww_class class);
 /* True when the call may complete a wait that began with polls or a probe. */
 bool waits_may_follow_polls(enum ww_class class);
+
+/* Calls that had not ended when the trace did: who was waiting, and for whom as far as the records tell. */
+
+/* Names the waits, and the ranks that wait for each other in a ring. */
+void open_waits_write(struct analysis *analysis, struct sites *sites, const struct reader *reader);
+/* Ranks that wait for each other in a ring, in its order; 0 when there is none. `ring` has room for n_ranks. */
+uint32_t open_waits_ring(const struct analysis *analysis, uint32_t n_ranks, uint32_t *ring);

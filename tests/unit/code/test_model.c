@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The code model beyond lines: states of modules, names, inlining, stripped files, what counts as run-time library. */
 #include "analyze/code/code.h"
-#include "analyze/code/names.h"
+#include "analyze/code/routines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

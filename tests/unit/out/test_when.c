@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is said of when in the run a cause acts. */
-#include "analyze/out/when.h"
+#include "analyze/out/amount.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
