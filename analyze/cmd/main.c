@@ -16,7 +16,7 @@ const struct command commands[] = {
      "run a rank of an MPI program and record it (inside mpirun)"},
     {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait"},
     {"diff", cmd_diff, "[OPTIONS] BEFORE... vs AFTER...", "say which causes changed between runs, and what is noise"},
-    {"export", cmd_export, "[OPTIONS] [RUN]", "print exact counts by source line, for coverage tools"},
+    {"export", cmd_export, "[OPTIONS] [RUN]", "write a run for other tools: tables, graphs, exact counts"},
     {"list", cmd_list, "[OPTIONS] [DIRECTORY]", "list the runs here: program, ranks, date, time, waiting, size"},
     {"rm", cmd_rm, "RUN...", "remove runs"},
     {"annotate", cmd_annotate, "[OPTIONS] [RUN]", "print the source with blame in the margin"},

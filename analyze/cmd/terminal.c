@@ -68,7 +68,10 @@ int option_next(int argc, char **argv, const struct option *options, const char 
 {
     opterr = 0;
     bool ends_at_program = !strcmp(argv[0], "record"); /* what follows is the program's */
-    int option = getopt_long(argc, argv, ends_at_program ? "+:ho:q" : ":h", options, NULL);
+    bool has_output = false;
+    for (const struct option *at = options; at->name; at++)
+        has_output |= at->val == 'o';
+    int option = getopt_long(argc, argv, ends_at_program ? "+:ho:q" : has_output ? ":ho:" : ":h", options, NULL);
     if (option == ':')
         die("%s needs a value; `whywait help %s` says which", argv[optind - 1], argv[0]);
     if (option == '?')

@@ -493,6 +493,19 @@ static bool list_shows(const struct json *json, const struct json_list *list, ui
     return list->only ? i + 1 == list->only : !json->options->n_top || i < json->options->n_top;
 }
 
+/* False when `key` is no list that is made item by item. */
+static bool list_find(const struct json *json, const char *key, struct json_list *list)
+{
+    const struct json_list lists[] = {{"causes", json_cause, json->analysis->n_causes, json->options->cause},
+                                      {"sites", json_site, json->analysis->n_sites, json->options->site}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!strcmp(key, lists[i].key)) {
+            *list = lists[i];
+            return true;
+        }
+    return false;
+}
+
 static bool write_list(struct json *json, FILE *out, const struct json_list *list)
 {
     const char *before = "[\n  ";
@@ -509,37 +522,66 @@ static bool write_list(struct json *json, FILE *out, const struct json_list *lis
     return fputs(*before == '[' ? "[]" : "\n ]", out) != EOF && ok;
 }
 
-static bool write_value(struct json *json, FILE *out, const char *key, const json_t *value)
+static struct json json_begin(const struct analysis *analysis, const struct json_options *options)
 {
-    const struct json_list lists[] = {{"causes", json_cause, json->analysis->n_causes, json->options->cause},
-                                      {"sites", json_site, json->analysis->n_sites, json->options->site}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (!strcmp(key, lists[i].key))
-            return write_list(json, out, &lists[i]);
-    return !json_dumpf(value, out, JSON_ENCODE_ANY | JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    struct json json = {.analysis = analysis, .options = options};
+    json.labels = arena_array(&json.arena, const char *, analysis->n_steps + 1);
+    json_apportion(&json);
+    return json;
+}
+
+static void json_end(struct json *json)
+{
+    arena_release(&json->scratch);
+    arena_release(&json->arena);
 }
 
 int json_print(FILE *out, const struct analysis *analysis, const struct json_options *options)
 {
-    struct json json = {.analysis = analysis, .options = options};
+    struct json json = json_begin(analysis, options);
+    struct json_list list;
     json.book = (struct label_book){&json.arena, analysis, false, false};
-    json.labels = arena_array(&json.arena, const char *, analysis->n_steps + 1);
-    json_apportion(&json);
     json_t *object = json_analysis(&json), *value;
     const char *key, *before = "{";
     bool ok = true;
     json_object_foreach(object, key, value)
     {
-        ok = ok && fprintf(out, "%s\n \"%s\": ", before, key) > 0 && write_value(&json, out, key, value);
+        ok = ok && fprintf(out, "%s\n \"%s\": ", before, key) > 0 &&
+             (list_find(&json, key, &list)
+                  ? write_list(&json, out, &list)
+                  : !json_dumpf(value, out, JSON_ENCODE_ANY | JSON_INDENT(1) | JSON_REAL_PRECISION(12)));
         before = ",";
     }
     ok = ok && fputs("\n}\n", out) != EOF;
     if (!ok)
         error("cannot write the JSON report: %s", strerror(errno));
     json_decref(object);
-    arena_release(&json.scratch);
-    arena_release(&json.arena);
+    json_end(&json);
     return ok ? 0 : -1;
+}
+
+bool json_visit(const struct analysis *analysis, const struct json_options *options, const char *field,
+                void (*visit)(void *context, json_t *item), void *context)
+{
+    struct json json = json_begin(analysis, options);
+    struct json_list list = {0};
+    json.book = (struct label_book){&json.arena, analysis, false, false};
+    json_t *object = json_analysis(&json), *value = json_object_get(object, field);
+    if (list_find(&json, field, &list))
+        for (uint32_t i = 0; i < list.n; i++) {
+            json_t *item = list.item(&json, i);
+            visit(context, item);
+            json_decref(item);
+            arena_release(&json.scratch);
+        }
+    else if (json_is_array(value))
+        for (size_t i = 0; i < json_array_size(value); i++)
+            visit(context, json_array_get(value, i));
+    else if (value)
+        visit(context, value);
+    json_decref(object);
+    json_end(&json);
+    return value != NULL;
 }
 
 static json_t *ranks_ns(const double *ns, uint32_t n_ranks)

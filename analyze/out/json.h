@@ -19,6 +19,11 @@ struct json_options {
  * waiting_ns, sites[].waiting_ns to waiting_ns, and below a cause or site its parts to its own. */
 int json_print(FILE *out, const struct analysis *analysis, const struct json_options *options);
 
+/* Hands out what a field of the report holds, one by one: the items of a list, which are freed behind `visit`, or the
+ * value itself. False when there is no such field. */
+bool json_visit(const struct analysis *analysis, const struct json_options *options, const char *field,
+                void (*visit)(void *context, json_t *item), void *context);
+
 /* The routine profile as JSON: the field `routines` of docs/json.md. */
 
 /* A new reference. Names that are no UTF-8 are escaped. */

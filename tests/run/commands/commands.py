@@ -75,6 +75,9 @@ TABLE = """
 1 | no exact counts          | export @good
 1 | unknown option           | export --bogus @good
 1 | lcov                     | export --format xml @good
+1 | there is no table        | export --format csv --table nosuch @good
+1 | cannot write             | export --format csv -o @empty/no/where @good
+1 | no space left            | export --format csv @good >/dev/full
 1 | no such file             | salvage @missing
 1 | no run directory         | salvage @text
 1 | no records               | salvage @empty

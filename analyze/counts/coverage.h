@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exact counts of a whole run as executions by source line and rank, and the ways that conditions went. Counts are
+ * summed over the run and over a rank's threads, without what ran while the program had switched recording off; calls
+ * in flight at a thread's last synchronisation are accounted for.
+ */
+#pragma once
+#include "analyze/code/code.h"
+#include "analyze/counts/counts.h"
+#include "analyze/trace/trace.h"
+
+struct coverage_location;
+struct coverage {
+    struct arena arena;
+    struct trace *trace;
+    struct code *code;
+    struct counts **counts; /* by module; NULL = none */
+    bool *is_off;           /* by rank: the program has switched recording off */
+    struct coverage_location *locations;
+};
+
+/* One rank's executions in one module, all by file. */
+struct coverage_listing {
+    struct arena arena;
+    struct counts_line_count *lines;
+    struct counts_head *heads;
+    struct counts_branch *branches;
+    size_t n_lines, n_heads, n_branches;
+};
+
+/* Reads the trace's events; both are borrowed. Returns 0, or -1 after error() when nothing was counted; release in both
+ * cases. */
+int coverage_read(struct coverage *coverage, struct trace *trace, struct code *code);
+/* Empty for a module without counts; its arena is the caller's to release. */
+void coverage_rank(struct coverage *coverage, uint32_t rank, uint32_t module, struct coverage_listing *listing);
+void coverage_release(struct coverage *coverage);

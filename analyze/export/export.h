@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A run in the formats of other tools: one file a format. All write to `out` and return 0, or -1 after error(); whether
+ * everything could be written is for the caller to ask of the stream.
+ */
+#pragma once
+#include "analyze/result/result.h"
+#include <stdio.h>
+
+/* Executions by source line and rank, and the ways that conditions went: lcov's tracefile, or one object of gcov's JSON
+ * a module and rank. Reads the trace's events. */
+int export_coverage(FILE *out, struct trace *trace, struct code *code, bool as_json);
+
+/*
+ * One table of the report as CSV: a header line, then a line a row. A table is a list of docs/json.md, named by the way
+ * to it ("causes", "sites.classes"), or by a short name (export_csv_tables). Columns are the fields of its items that
+ * hold one value each; a list of values is one cell, divided by blanks; a list of objects is a table of its own. A row
+ * of a list within a list begins with what identifies the items that it belongs to.
+ */
+int export_csv(FILE *out, const struct analysis *analysis, const char *table);
+/* "causes, sites ..." */
+extern const char export_csv_tables[];
+
+/* The graph of routines for Graphviz: routines and calls with at least `least` of all time (or waiting), in [0, 1]. */
+int export_dot(FILE *out, const struct analysis *analysis, const struct profile *profile, double least);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Executions by source line and rank, and the ways that conditions went, in formats that line-coverage tools read. */
+#include "analyze/export/export.h"
+#include "analyze/counts/coverage.h"
+#include "analyze/out/page.h"
+#include <jansson.h>
+#include <string.h>
+
+/* The functions of a file begin at *at, where it was left after the file before. */
+static size_t heads_of(const struct coverage_listing *listing, const char *file, size_t *at)
+{
+    size_t n = 0;
+    while (*at < listing->n_heads && strcmp(listing->heads[*at].file, file) < 0)
+        ++*at;
+    while (*at + n < listing->n_heads && strcmp(listing->heads[*at + n].file, file) == 0)
+        n++;
+    return n;
+}
+
+/* The branches of a line begin at *at, where it was left after the line before. */
+static size_t branches_of(const struct coverage_listing *listing, const struct counts_line_count *line, size_t *at)
+{
+    size_t n = 0;
+    const struct counts_branch *branches = listing->branches;
+    for (; *at < listing->n_branches; ++*at) {
+        int by_file = strcmp(branches[*at].file, line->file);
+        if (by_file > 0 || (by_file == 0 && branches[*at].line >= line->line))
+            break;
+    }
+    while (*at + n < listing->n_branches && branches[*at + n].line == line->line &&
+           strcmp(branches[*at + n].file, line->file) == 0)
+        n++;
+    return n;
+}
+
+/* Conditions of a line are numbered from 0. */
+static void print_lcov_branches(FILE *out, const struct coverage_listing *listing, const struct counts_line_count *line,
+                                size_t *at)
+{
+    unsigned condition = 0;
+    size_t n = branches_of(listing, line, at);
+    for (const struct counts_branch *branch = listing->branches + *at; n-- > 0; branch++) {
+        fprintf(out, "BRDA:%u,%u,%u,", line->line, condition, branch->way);
+        if (branch->executions)
+            fprintf(out, "%llu\n", (unsigned long long)branch->taken);
+        else
+            fprintf(out, "-\n");
+        condition += n > 0 && branch[1].way == 0;
+    }
+}
+
+static void print_lcov(FILE *out, uint32_t rank, struct coverage_listing *listing)
+{
+    const struct counts_line_count *lines = listing->lines;
+    size_t at_head = 0, at_branch = 0;
+    for (size_t i = 0; i < listing->n_lines; i++) {
+        if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) {
+            fprintf(out, "%sTN:rank_%u\nSF:%s\n", i ? "end_of_record\n" : "", rank,
+                    text_escape(&listing->arena, lines[i].file));
+            size_t n = heads_of(listing, lines[i].file, &at_head);
+            const struct counts_head *heads = listing->heads + at_head;
+            for (size_t k = 0; k < n; k++)
+                fprintf(out, "FN:%u,%s\n", heads[k].line, text_escape(&listing->arena, heads[k].name));
+            for (size_t k = 0; k < n; k++)
+                fprintf(out, "FNDA:%llu,%s\n", (unsigned long long)heads[k].calls,
+                        text_escape(&listing->arena, heads[k].name));
+        }
+        print_lcov_branches(out, listing, &lines[i], &at_branch);
+        fprintf(out, "DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].executions);
+    }
+    if (listing->n_lines)
+        fprintf(out, "end_of_record\n");
+}
+
+static json_t *json_functions(struct coverage_listing *listing, const char *file, size_t *at)
+{
+    json_t *array = json_array();
+    size_t n = heads_of(listing, file, at);
+    for (const struct counts_head *head = listing->heads + *at; n-- > 0; head++)
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:i, s:I}", "name", text_escape(&listing->arena, head->name),
+                                        "demangled_name", text_escape(&listing->arena, head->source_name), "start_line",
+                                        (int)head->line, "execution_count", (json_int_t)head->calls));
+    return array;
+}
+
+static json_t *json_branches(const struct coverage_listing *listing, const struct counts_line_count *line, size_t *at)
+{
+    json_t *array = json_array();
+    size_t n = branches_of(listing, line, at);
+    for (const struct counts_branch *branch = listing->branches + *at; n-- > 0; branch++)
+        json_array_append_new(
+            array, json_pack("{s:I, s:b, s:b}", "count", (json_int_t)branch->taken, "fallthrough", 0, "throw", 0));
+    return array;
+}
+
+/* The lines of the file that begins at *at, which moves behind it. */
+static json_t *json_lines(struct coverage_listing *listing, size_t *at, size_t *at_branch)
+{
+    json_t *array = json_array();
+    const struct counts_line_count *lines = listing->lines;
+    for (const char *file = lines[*at].file; *at < listing->n_lines && strcmp(lines[*at].file, file) == 0; ++*at)
+        json_array_append_new(array, json_pack("{s:i, s:I, s:s, s:b, s:o}", "line_number", (int)lines[*at].line,
+                                               "count", (json_int_t)lines[*at].executions, "function_name",
+                                               text_escape(&listing->arena, lines[*at].function), "unexecuted_block",
+                                               lines[*at].executions == 0, "branches",
+                                               json_branches(listing, &lines[*at], at_branch)));
+    return array;
+}
+
+static void print_json(FILE *out, uint32_t rank, struct coverage_listing *listing)
+{
+    json_t *files = json_array();
+    char name[32];
+    snprintf(name, sizeof name, "rank %u", rank);
+    for (size_t i = 0, at_head = 0, at_branch = 0; i < listing->n_lines;) {
+        const char *file = listing->lines[i].file;
+        json_t *functions = json_functions(listing, file, &at_head), *lines = json_lines(listing, &i, &at_branch);
+        json_array_append_new(files, json_pack("{s:s, s:o, s:o}", "file", text_escape(&listing->arena, file),
+                                               "functions", functions, "lines", lines));
+    }
+    json_t *all = json_pack("{s:s, s:s, s:s, s:o}", "format_version", "1", "gcc_version", "whywait " WHYWAIT_VERSION,
+                            "data_file", name, "files", files);
+    json_dumpf(all, out, JSON_COMPACT);
+    fputc('\n', out);
+    json_decref(all);
+}
+
+int export_coverage(FILE *out, struct trace *trace, struct code *code, bool as_json)
+{
+    struct coverage coverage = {0};
+    int status = coverage_read(&coverage, trace, code);
+    for (uint32_t rank = 0; status == 0 && rank < trace->n_ranks; rank++)
+        for (uint32_t module = 0; module < trace->n_modules; module++) {
+            struct coverage_listing listing;
+            coverage_rank(&coverage, rank, module, &listing);
+            if (coverage.counts[module])
+                (as_json ? print_json : print_lcov)(out, rank, &listing);
+            arena_release(&listing.arena);
+        }
+    coverage_release(&coverage);
+    return status;
+}

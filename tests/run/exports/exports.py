@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records each program and reads every export of the run with somebody else's reader.
+
+    exports.py --whywait TOOL --mpirun MPIRUN PROGRAM...
+
+CSV goes through Python's csv and is compared with the JSON report, value by value; the routine graph through Graphviz.
+A program whose name ends in _counted was built to count.
+"""
+import argparse
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+RANKS = 3
+faults = []
+
+
+def expect(what, ok):
+    if not ok:
+        faults.append(what)
+
+
+class Run:
+    def __init__(self, arguments, program, folder):
+        self.tool, self.is_counted = arguments.whywait, program.endswith("_counted")
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
+                           OMPI_MCA_mpi_yield_when_idle="1")
+        self.path = os.path.join(folder, os.path.basename(program) + ".whywait")
+        subprocess.run([arguments.mpirun, "-n", str(RANKS), self.tool, "record", "-o", self.path, program], check=True, env=environment,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.report = json.loads(self.tool_output("report", "--format", "json", "--routines"))
+
+    def tool_output(self, *words):
+        return subprocess.run([self.tool, *words, self.path], check=True, capture_output=True, text=True).stdout
+
+    def export(self, *words):
+        return self.tool_output("export", "--format", *words)
+
+
+def cell(value):
+    """A value of the JSON report as it stands in a cell; None: it is no cell."""
+    if isinstance(value, list):
+        cells = [cell(item) for item in value]
+        return " ".join(cells) if value and None not in cells else None
+    if isinstance(value, dict):
+        return None
+    return {True: "true", False: "false", None: ""}[value] if value is None or isinstance(value, bool) else str(value)
+
+
+def same_cell(text, value):
+    if isinstance(value, float):
+        return abs(float(text) - value) <= 1e-9 * max(1, abs(value))
+    return text == cell(value)
+
+
+def check_csv(run):
+    report = run.report
+    sites = report["sites"]
+    tables = {"causes": report["causes"], "sites": sites, "ranks": report["by_rank"], "routines": report["routines"],
+              "critical": report["critical_path"], "classes": [item for site in sites for item in site["classes"]],
+              "steps": [item for site in sites for group in site["classes"] for item in group["steps"]],
+              "causes.by_rank": [item for cause in report["causes"] for item in cause["by_rank"]], "efficiency": [report["efficiency"]]}
+    for table, items in tables.items():
+        rows = list(csv.DictReader(io.StringIO(run.export("csv", "--table", table))))
+        expect(f"csv, {table}: {len(rows)} rows of {len(items)}", len(rows) == len(items) and rows)
+        for row, item in zip(rows, items):
+            wrong = [key for key, value in item.items() if cell(value) is not None and not same_cell(row.get(key, "?"), value)]
+            expect(f"csv, {table}: {wrong} differ from the JSON report", not wrong)
+            expect(f"csv, {table}: a row has too many cells", None not in row and None not in row.values())
+    rows = list(csv.reader(io.StringIO(run.export("csv", "--table", "matrix"))))
+    expect("csv, matrix: the sum is not all waiting", rows[0] == ["waiting", "late", "waiting_ns"] and
+           abs(sum(int(row[2]) for row in rows[1:]) - report["waiting_ns"]) <= RANKS * RANKS)
+    rows = list(csv.DictReader(io.StringIO(run.export("csv", "--table", "steps"))))
+    expect("csv, steps: a row does not tell its site", {int(row["site"]) for row in rows} == {site["site"] for site in sites})
+    for table in ("nosuch", "causes.nosuch"):
+        bad = subprocess.run([run.tool, "export", "--format", "csv", "--table", table, run.path], capture_output=True, text=True)
+        expect(f"csv: a table {table} is not refused in one line", bad.returncode == 1 and bad.stderr.count("\n") == 1 and not bad.stdout)
+
+
+def check_dot(run):
+    routines = {item["routine"]: item for item in run.report["routines"]}
+    for option in ((), ("--causing",)):
+        text = run.export("dot", "--least", "0", *option)
+        plain = subprocess.run(["dot", "-Tplain"], input=text, capture_output=True, text=True)
+        expect(f"dot {option}: Graphviz says {plain.stderr}", plain.returncode == 0 and not plain.stderr)
+        graph = json.loads(subprocess.run(["dot", "-Tdot_json"], input=text, capture_output=True, text=True).stdout)
+        nodes = {item["_gvid"]: item["label"].split("(")[0] for item in graph["objects"] if "cluster" not in item["name"]}
+        arcs = {(nodes[edge["tail"]], nodes[edge["head"]]) for edge in graph.get("edges", [])}
+        expect(f"dot {option}: {sorted(arcs)} lacks the calls of work()", {("even", "work"), ("tree", "work")} <= arcs)
+        boxes = [item for item in graph["objects"] if item["name"].startswith("cluster")]
+        members = [{nodes[node] for node in box["nodes"]} for box in boxes]
+        expect(f"dot {option}: cycles {members}", members == [{"even", "odd"}])
+        if run.is_counted and not option:
+            label = {(nodes[edge["tail"]], nodes[edge["head"]]): edge["label"] for edge in graph["edges"]}[("even", "work")]
+            expect(f"dot: work() from even() has {label}", label.endswith(f"180/{routines['work']['calls']:,}"))
+
+
+def check_otf2(run):
+    anchor = run.export("otf2").strip()
+    expect(f"otf2: {anchor} is no file", os.path.isfile(anchor))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--whywait", required=True)
+    parser.add_argument("--mpirun", required=True)
+    parser.add_argument("programs", nargs="+")
+    arguments = parser.parse_args()
+    folder = tempfile.mkdtemp(prefix="whywait-exports.")
+    try:
+        for program in arguments.programs:
+            run = Run(arguments, program, folder)
+            for check in (check_csv, check_dot, check_otf2):
+                check(run)
+            faults[:] = [text if text.startswith("- ") else f"- {os.path.basename(program)}: {text}" for text in faults]
+    finally:
+        shutil.rmtree(folder)
+    print("\n".join(faults[:40]))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
