@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Archives of runs that never took place: events of simulated processes as whywait's recorder would have written them
+ * (call stacks at MPI calls, samples of what ran in between), or as other tools do (user regions that are entered and
+ * left). Each process has one location; its events must come in order of time.
+ */
+#pragma once
+#include "analyze/archive/archive.h"
+#include "analyze/archive/prediction.h"
+#include "wrap/base/vec.h"
+
+enum style { STYLE_OURS, STYLE_FOREIGN };
+
+/* What the simulated program consists of. Cause: who is late runs LOAD for longer than the others. */
+enum routine { ROUTINE_MAIN, ROUTINE_LOAD, ROUTINE_WORK, N_ROUTINES };
+
+enum { SAMPLE_PERIOD_NS = 1000000, NO_PROCESS = UINT32_MAX };
+
+struct written_comm {
+    const char *name;
+    VEC(uint64_t) members; /* ranks */
+};
+
+struct writer {
+    OTF2_Archive *archive;
+    OTF2_AttributeList *attributes;
+    enum style style;
+    uint32_t n_ranks;
+    uint64_t n_events, end_ns;
+    struct written_process {
+        OTF2_EvtWriter *events;
+        struct prediction stacks;
+        uint64_t unsampled_ns, n_events, end_ns;
+        uint32_t n_in, n_out, neighbors[2]; /* in its topology on MPI_COMM_WORLD */
+    } * processes;
+    VEC(struct written_comm) comms; /* 0 is MPI_COMM_WORLD */
+    bool has_failed;
+};
+
+int writer_begin(struct writer *writer, const char *dir, enum style style, uint32_t n_ranks);
+/* Writes the definitions and closes the archive. 0, or -1 when a write has failed. */
+int writer_end(struct writer *writer);
+/* The process is in the routine from one time to the other. */
+void writer_run(struct writer *writer, uint32_t rank, enum routine routine, uint64_t from_ns, uint64_t to_ns);
+void writer_enter(struct writer *writer, uint32_t rank, uint32_t call, uint64_t time_ns);
+void writer_leave(struct writer *writer, uint32_t rank, uint32_t call, uint64_t time_ns);
+/* Records inside a call. */
+void writer_send(struct writer *writer, uint32_t rank, uint64_t time_ns, uint32_t to, uint32_t tag);
+void writer_recv(struct writer *writer, uint32_t rank, uint64_t time_ns, uint32_t from, uint32_t tag);
+void writer_isend(struct writer *writer, uint32_t rank, uint64_t time_ns, uint32_t to, uint32_t tag, uint64_t request);
+void writer_isend_done(struct writer *writer, uint32_t rank, uint64_t time_ns, uint64_t request);
+void writer_irecv(struct writer *writer, uint32_t rank, uint64_t time_ns, uint64_t request);
+void writer_irecv_done(struct writer *writer, uint32_t rank, uint64_t time_ns, uint32_t from, uint32_t tag,
+                       uint64_t request);
+void writer_collective(struct writer *writer, uint32_t rank, uint32_t call, uint32_t comm, uint64_t enter_ns,
+                       uint64_t leave_ns);
