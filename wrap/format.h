@@ -24,8 +24,19 @@ enum {
     WW_FORMAT_VERSION = 1,
     WW_UNIT = 32,
     WW_HEADER_BYTES = 4096,
+    WW_CPUS_BYTES = 128,
 };
 #define WW_MAGIC "WHYWAIT"
+
+/* What the node gave the process. 0 = unknown, which busy_ns is where the kernel does not tell. */
+struct ww_machine {
+    uint64_t n_cpus;         /* of the node, online */
+    uint64_t limit_milli;    /* thousandths of a CPU, whose time the control group may use; 0 = no limit */
+    uint64_t n_busy_threads; /* the most threads at once that each used 1 % of a CPU */
+    /* Since start_ns, for watched_ns: CPU time of this process, of everybody on the node, what the host of a virtual
+     * machine took away, and what the limit did. */
+    uint64_t watched_ns, own_ns, busy_ns, stolen_ns, throttled_ns;
+};
 
 /* At offset 0 of every spool file. */
 struct ww_header {
@@ -49,6 +60,9 @@ struct ww_header {
     char command[1024];    /* arguments joined by blanks, cut if longer */
     char only[512];        /* patterns (wrap/only.h) of the functions whose counts were recorded; empty = all */
     uint64_t n_unrecorded; /* thread 0: calls of threads for which there was no file; also kept up to date */
+    /* Kept up to date now and then. Bit i of byte k: the thread may run on CPU 8k + i; all 0 = unknown. */
+    uint8_t cpus[WW_CPUS_BYTES];
+    struct ww_machine machine; /* of thread 0 */
 };
 
 enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };

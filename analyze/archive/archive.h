@@ -58,9 +58,19 @@ enum { ARCHIVE_PARAM_COUNTS };
 #define ARCHIVE_PROP_END_HOW "WHYWAIT::END_HOW" /* location group: enum ww_end */
 #define ARCHIVE_PROP_END_DETAIL "WHYWAIT::END_DETAIL"
 #define ARCHIVE_PROP_INCOMPLETE "WHYWAIT::INCOMPLETE"  /* location group: 1: records of it are missing or damaged */
+#define ARCHIVE_PROP_CPUS "WHYWAIT::CPUS"              /* location: those that it may use, "0-3,8" */
 #define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED"        /* location: records that found no room */
 #define ARCHIVE_PROP_END_NS "WHYWAIT::END_NS"          /* location: time of its last event, as recorded */
 #define ARCHIVE_YOUNG_TIME "WHYWAIT::YOUNG_THREADS_NS" /* attribute, among the counters: WW_BIN_TIME */
+#define ARCHIVE_MACHINE_PROPS(X)                       /* location group, where not 0: fields of struct ww_machine */  \
+    X(n_cpus, "WHYWAIT::NODE_CPUS")                                                                                    \
+    X(limit_milli, "WHYWAIT::CPU_LIMIT_MILLI")                                                                         \
+    X(n_busy_threads, "WHYWAIT::BUSY_THREADS")                                                                         \
+    X(watched_ns, "WHYWAIT::WATCHED_NS")                                                                               \
+    X(own_ns, "WHYWAIT::OWN_CPU_NS")                                                                                   \
+    X(busy_ns, "WHYWAIT::NODE_CPU_NS")                                                                                 \
+    X(stolen_ns, "WHYWAIT::NODE_STOLEN_NS")                                                                            \
+    X(throttled_ns, "WHYWAIT::THROTTLED_NS")
 #define ARCHIVE_PROP_PERIOD "WHYWAIT::SAMPLE_PERIOD_NS"
 #define ARCHIVE_PROP_ADDRESS "WHYWAIT::ADDRESS" /* calling context: link-time address */
 #define ARCHIVE_PROP_IN_MODULE "WHYWAIT::IN_MODULE"

@@ -61,6 +61,7 @@ struct join_clock {
 struct join_location {
     uint32_t rank, thread;
     uint64_t n_events, n_dropped, sample_period_ns, last_ns;
+    uint8_t cpus[WW_CPUS_BYTES]; /* as in struct ww_header */
 };
 
 struct join_rank {
@@ -69,6 +70,7 @@ struct join_rank {
     char host[256];
     uint32_t end_how;
     int32_t end_detail;
+    struct ww_machine machine;
     VEC(const char *) properties; /* name, value, name, value ... as texts */
 };
 

@@ -152,11 +152,34 @@ static void define_process(struct def_writer *defs, uint32_t rank)
     if (info->lacks_records || !info->has_calls)
         DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, ARCHIVE_PROP_INCOMPLETE), OTF2_TYPE_UINT32,
                (OTF2_AttributeValue){.uint32 = 1});
+#define DEFINE_MACHINE(field, property)                                                                                \
+    if (info->machine.field)                                                                                           \
+        DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, property), OTF2_TYPE_UINT64,                    \
+               (OTF2_AttributeValue){.uint64 = info->machine.field});
+    ARCHIVE_MACHINE_PROPS(DEFINE_MACHINE)
     for (size_t i = 0; i + 1 < info->properties.n; i += 2) {
         const char *property = arena_printf(&join->arena, "%s::%zu", info->properties.at[i], i / 2);
         OTF2_AttributeValue value = string_value(defs, info->properties.at[i + 1]);
         DEFINE(defs, LocationGroupProperty, rank, defs_string_id(defs, property), OTF2_TYPE_STRING, value);
     }
+}
+
+/* "0-3,8" */
+static const char *text_of_cpus(struct join *join, const uint8_t cpus[WW_CPUS_BYTES])
+{
+    enum { N = 8 * WW_CPUS_BYTES };
+    char text[N * 5], *at = text;
+    *text = '\0';
+    for (unsigned first = 0, end; first < N; first = end + 1) {
+        for (end = first; end < N && cpus[end / 8] >> end % 8 & 1; end++)
+            ;
+        const char *comma = at > text ? "," : "";
+        if (end == first + 1)
+            at += sprintf(at, "%s%u", comma, first);
+        else if (end > first)
+            at += sprintf(at, "%s%u-%u", comma, first, end - 1);
+    }
+    return arena_strdup(&join->arena, text);
 }
 
 static void define_location(struct def_writer *defs, const struct join_location *location)
@@ -167,6 +190,11 @@ static void define_location(struct def_writer *defs, const struct join_location 
         snprintf(name, sizeof name, "Thread %u", location->thread);
     DEFINE(defs, Location, id, defs_string_id(defs, name), OTF2_LOCATION_TYPE_CPU_THREAD, location->n_events,
            location->rank);
+    const char *cpus = text_of_cpus(defs->join, location->cpus);
+    if (*cpus) {
+        OTF2_AttributeValue value = string_value(defs, cpus);
+        DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_CPUS), OTF2_TYPE_STRING, value);
+    }
     if (location->last_ns)
         DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_END_NS), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->last_ns});

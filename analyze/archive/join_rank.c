@@ -285,7 +285,10 @@ static void take_header(struct rank_tables *tables, const struct ww_header *head
     struct join *join = tables->join;
     struct join_rank *rank = &join->ranks[tables->rank];
     rank->is_there = true;
-    rank->has_calls |= header->kind == WW_KIND_EVENTS && !header->thread;
+    if (header->kind == WW_KIND_EVENTS && !header->thread) {
+        rank->has_calls = true;
+        rank->machine = header->machine;
+    }
     memcpy(rank->host, header->host, sizeof rank->host);
     if (header->end_how > rank->end_how) {
         rank->end_how = header->end_how;
@@ -443,6 +446,8 @@ static int read_stacks(struct rank_tables *tables, const char *path, struct file
     }
     if (!result) {
         location->n_dropped += reader.header.n_dropped + reader.header.n_unrecorded;
+        for (size_t i = 0; i < sizeof location->cpus; i++)
+            location->cpus[i] |= reader.header.cpus[i];
         if (reader.header.sample_period_ns)
             location->sample_period_ns = reader.header.sample_period_ns;
     }

@@ -109,6 +109,10 @@ static OTF2_CallbackCode on_location_group_property(void *user, OTF2_LocationGro
         defs->location_groups.at[index].end_detail = value.int32;
     if (type == OTF2_TYPE_UINT32 && !strcmp(text, ARCHIVE_PROP_INCOMPLETE))
         defs->location_groups.at[index].is_incomplete = value.uint32 != 0;
+#define READ_MACHINE(field, property)                                                                                  \
+    if (type == OTF2_TYPE_UINT64 && !strcmp(text, property))                                                           \
+        defs->location_groups.at[index].machine.field = value.uint64;
+    ARCHIVE_MACHINE_PROPS(READ_MACHINE)
     if (type == OTF2_TYPE_STRING)
         *vec_push(&defs->process_properties) = (struct def_property){name, value.stringRef, index};
     return OK;
@@ -123,6 +127,7 @@ static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_Str
                               .name = name,
                               .group = group,
                               .is_thread = type == OTF2_LOCATION_TYPE_CPU_THREAD,
+                              .cpus = TRACE_NONE,
                               .n_events = n_events};
     return OK;
 }
@@ -133,7 +138,11 @@ static OTF2_CallbackCode on_location_property(void *user, OTF2_LocationRef locat
     struct defs *defs = user;
     uint32_t index = ids_get(&defs->location_ids, location);
     const char *text = defs_string(defs, name);
-    if (index == TRACE_NONE || type != OTF2_TYPE_UINT64)
+    if (index == TRACE_NONE)
+        return OK;
+    if (type == OTF2_TYPE_STRING && !strcmp(text, ARCHIVE_PROP_CPUS))
+        defs->locations.at[index].cpus = value.stringRef;
+    if (type != OTF2_TYPE_UINT64)
         return OK;
     if (!strcmp(text, ARCHIVE_PROP_DROPPED))
         defs->locations.at[index].n_dropped = value.uint64;

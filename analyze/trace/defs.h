@@ -45,12 +45,14 @@ struct def_location_group {
     uint32_t end_how;
     int32_t end_detail;
     uint32_t n_threads;
+    struct ww_machine machine;
 };
 struct def_location {
     uint64_t id;
     uint32_t name, group;
     bool is_thread;
     uint64_t n_events, n_dropped, sample_period_ns, end_ns;
+    uint32_t cpus; /* string; TRACE_NONE = unknown */
 };
 struct def_region {
     uint32_t name, file, line_first, line_last;

@@ -76,6 +76,34 @@ static int by_rank(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* "0-3,8" */
+static struct trace_cpus cpus_of(struct build *build, const char *text)
+{
+    enum { MOST = 8 * WW_CPUS_BYTES };
+    VEC(uint32_t) cpus = {0};
+    for (char *at = (char *)(uintptr_t)text; *at >= '0' && *at <= '9'; at += *at == ',') {
+        unsigned long first = strtoul(at, &at, 10), last = *at == '-' ? strtoul(at + 1, &at, 10) : first;
+        for (; first <= last && last < MOST; first++)
+            *vec_push(&cpus) = (uint32_t)first;
+    }
+    struct trace_cpus copy = {arena_copy(&build->trace->arena, cpus.at, cpus.n * sizeof *cpus.at), (uint32_t)cpus.n};
+    vec_release(&cpus);
+    return copy;
+}
+
+static struct trace_cpus join_cpus(struct build *build, struct trace_cpus a, struct trace_cpus b)
+{
+    if (a.n == b.n && (!a.n || !memcmp(a.at, b.at, a.n * sizeof *a.at)))
+        return a;
+    uint32_t *both = arena_array(&build->trace->arena, uint32_t, a.n + b.n + 1), n = 0;
+    for (uint32_t i = 0, k = 0; i < a.n || k < b.n; n++) {
+        both[n] = k == b.n || (i < a.n && a.at[i] < b.at[k]) ? a.at[i] : b.at[k];
+        i += i < a.n && a.at[i] == both[n];
+        k += k < b.n && b.at[k] == both[n];
+    }
+    return (struct trace_cpus){both, n};
+}
+
 static void build_location(struct build *build, const struct location_order *order)
 {
     struct trace *trace = build->trace;
@@ -89,11 +117,15 @@ static void build_location(struct build *build, const struct location_order *ord
         .thread = group->n_threads++,
         .host = arena_strdup(&trace->arena,
                              node == TRACE_NONE ? "" : defs_string(build->defs, build->defs->node_names.at[node])),
+        .cpus = cpus_of(build, location->cpus == TRACE_NONE ? "" : defs_string(build->defs, location->cpus)),
         .sample_period_ns = location->sample_period_ns,
         .end_ns = location->end_ns,
         .end_how = (enum ww_end)group->end_how,
         .end_detail = group->end_detail,
         .n_dropped = location->n_dropped};
+    struct trace_process *process = &trace->processes[order->rank];
+    process->cpus = join_cpus(build, process->cpus, trace->locations[trace->n_locations - 1].cpus);
+    process->machine = group->machine;
     trace->lacks_records |= location->n_dropped || group->is_incomplete;
 }
 
@@ -115,6 +147,7 @@ static void build_locations(struct build *build)
     }
     if (order.n)
         qsort(order.at, order.n, sizeof *order.at, by_rank);
+    build->trace->processes = arena_array(&build->trace->arena, struct trace_process, build->trace->n_ranks + 1);
     build->trace->locations = arena_array(&build->trace->arena, struct trace_location, order.n + 1);
     for (size_t i = 0; i < order.n; i++)
         build_location(build, &order.at[i]);

@@ -13,12 +13,25 @@
 
 enum { TRACE_NONE = UINT32_MAX };
 
+/* Numbers of CPUs, in order. */
+struct trace_cpus {
+    const uint32_t *at;
+    uint32_t n; /* 0 = unknown */
+};
+
+/* What a process had of its node: all 0 where the archive does not tell (those of other tools, older ones). */
+struct trace_process {
+    struct trace_cpus cpus; /* that one of its threads may use */
+    struct ww_machine machine;
+};
+
 /* One stream of events: a thread of a process. Index = event.loc. */
 struct trace_location {
     const char *name;
     uint32_t rank;   /* process: rank in MPI_COMM_WORLD, 0 .. n_ranks-1 */
     uint32_t thread; /* 0 = the process's main thread */
     const char *host;
+    struct trace_cpus cpus;    /* that the thread may use (the last, where it changed) */
     uint64_t sample_period_ns; /* 0 = no samples */
     uint64_t end_ns;           /* last event */
     enum ww_end end_how;       /* WW_END_NONE when unknown (foreign archives: WW_END_FINALIZE) */
@@ -166,8 +179,9 @@ struct trace {
     bool is_damaged;    /* a part of the archive could not be read; notes say which */
     bool lacks_records; /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
-    uint64_t start_ns, end_ns; /* first and last event of the run */
-    uint64_t realtime_ns;      /* since 1970 at start_ns, or a little before; 0 = unknown */
+    uint64_t start_ns, end_ns;       /* first and last event of the run */
+    uint64_t realtime_ns;            /* since 1970 at start_ns, or a little before; 0 = unknown */
+    struct trace_process *processes; /* n_ranks */
     struct trace_location *locations;
     struct trace_region *regions;
     struct trace_comm *comms;

@@ -10,6 +10,7 @@
  * the other.
  */
 #include "wrap/record/threads.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/process/thread_key.h"
@@ -146,6 +147,7 @@ static bool open_file(struct recorder_thread *thread, struct spool *spool, enum 
     header.kind = kind;
     header.thread = thread->index;
     header.tid = thread->tid;
+    machine_read_cpus(thread->tid, header.cpus);
     if (!spool_open(spool, path, &header, SPOOL_SMALLEST_SEGMENT, largest_bytes, &recorder.budget)) {
         recorder.open_error = errno;
         say_note("thread %d is not recorded: %s: %s", thread->index, path, strerror(errno));
@@ -312,6 +314,35 @@ void threads_keep_up(void (*when_full)(struct recorder_thread *thread))
         if (spool_is_open(&t->samples))
             spool_prepare(&t->samples);
     }
+}
+
+/* Since the helper's first look at this thread: what MPI's own threads used to start is not counted. */
+static bool is_busy(struct recorder_thread *thread, uint64_t now_ns)
+{
+    uint64_t cpu_ns = machine_thread_ns(thread->tid);
+    if (thread->watched_tid != thread->tid) {
+        thread->watched_tid = thread->tid;
+        thread->watched_from_ns = now_ns;
+        thread->watched_from_cpu_ns = cpu_ns;
+    }
+    return now_ns > thread->watched_from_ns &&
+           cpu_ns >= thread->watched_from_cpu_ns + (now_ns - thread->watched_from_ns) / 100;
+}
+
+unsigned threads_look_at_cpus(void)
+{
+    unsigned n_busy = 0;
+    uint64_t now_ns = recorder_now_ns();
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
+        if (atomic_load(&t->state) != THREAD_RUNS)
+            continue;
+        n_busy += is_busy(t, now_ns);
+        if (spool_is_open(&t->events))
+            machine_read_cpus(t->tid, t->events.header->cpus);
+        if (spool_is_open(&t->samples))
+            machine_read_cpus(t->tid, t->samples.header->cpus);
+    }
+    return n_busy;
 }
 
 void threads_close_samples(enum ww_end how, int32_t detail, uint64_t end_ns)

@@ -153,6 +153,20 @@ def stated(directory):
     return counts
 
 
+def machine_told(anchor, ranks):
+    """Every process says how many CPUs its node has, every thread that began on one which it might use."""
+    definitions = subprocess.run(["otf2-print", "-G", anchor], stdout=subprocess.PIPE, text=True, check=True).stdout
+    n_cpus = re.findall(r'LOCATION_GROUP_PROPERTY .*"WHYWAIT::NODE_CPUS".* Value: (\d+)', definitions)
+    cpus = re.findall(r'LOCATION_PROPERTY .*"WHYWAIT::CPUS".* Value: "([-0-9,]*)"', definitions)
+    wrong = [] if n_cpus == [str(os.sysconf("SC_NPROCESSORS_ONLN"))] * ranks else [f"CPUs of the nodes: {n_cpus}"]
+    may_use = os.sched_getaffinity(0)
+    for text in cpus:
+        ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
+        if not {cpu for end in ends for cpu in range(end[0], end[-1] + 1)} <= may_use:
+            wrong.append(f"a thread may use CPUs {text} of {may_use}")
+    return wrong if len(cpus) >= ranks else wrong + [f"{len(cpus)} threads say which CPUs they may use"]
+
+
 def check(options, ranks, cases):
     with tempfile.TemporaryDirectory(prefix="whywait-archive-") as directory:
         anchor, output = record(options, ranks, cases or [directory], directory)
@@ -168,6 +182,7 @@ def check(options, ranks, cases):
         source = os.path.basename(options.program).split("-")[0].split("_M")[0].split("_F")[0]
         if not {source + ".c", source + ".F90"} & reading.sources:
             wrong.append(f"no call stack leads to {source}: {sorted(reading.sources)}")
+        wrong += machine_told(anchor, ranks)
         if not cases:
             wrong += reading.wrong + ([] if n_stated else ["the program stated nothing"])
             if reading.sent != reading.received:
@@ -203,6 +218,8 @@ def main():
     parser.add_argument("program", type=os.path.abspath)
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
+    if not options.cases:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # so that what the archives say of it is known
     batches = {None: ([], 4)}
     if options.cases:
         batches = {}

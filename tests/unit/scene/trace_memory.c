@@ -84,6 +84,7 @@ struct trace *trace_memory(uint32_t n_ranks)
     trace->is_ours = true;
     trace->n_ranks = trace->n_locations = n_ranks;
     trace->locations = arena_array(&trace->arena, struct trace_location, n_ranks);
+    trace->processes = arena_array(&trace->arena, struct trace_process, n_ranks);
     uint32_t *world = arena_array(&trace->arena, uint32_t, n_ranks);
     for (uint32_t rank = 0; rank < n_ranks; rank++) {
         trace->locations[rank] = (struct trace_location){.name = arena_printf(&trace->arena, "rank %u", rank),

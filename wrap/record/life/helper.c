@@ -5,6 +5,7 @@
 #include "wrap/record/life/helper.h"
 #include "wrap/record/count/workers.h"
 #include "wrap/record/modules.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/recorder.h"
@@ -20,16 +21,19 @@ enum {
     HELPER_PERIOD_NS = 20000000,
     WAKE_NS = 5000000, /* between two times that new threads wake the helper */
     SMALL_STACK_BYTES = 256 << 10,
+    FIRST_LOOK_NS = 10000000,
 };
+static const uint64_t MACHINE_PERIOD_NS = 10000000000;
 
 static struct {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool running, end, told_full;
+    uint64_t look_at_machine_ns; /* after the start */
     _Atomic bool has_work;
     uint64_t cpu_ns;
-} helper = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} helper = {.lock = PTHREAD_MUTEX_INITIALIZER, .look_at_machine_ns = FIRST_LOOK_NS};
 
 static void look_at_modules(struct recorder_thread *first)
 {
@@ -38,6 +42,21 @@ static void look_at_modules(struct recorder_thread *first)
         if (modules_scan(&first->samples))
             unwind_forget();
     }
+}
+
+/* Threads are made and bound after the start, and a run may be killed: looks that become rarer. The last one is that of
+ * the end. */
+static void look_at_machine(struct recorder_thread *first, bool is_last)
+{
+    uint64_t watched_ns = recorder_now_ns() - recorder.start_ns;
+    if (!first || !spool_is_open(&first->events) || (!is_last && watched_ns < helper.look_at_machine_ns))
+        return;
+    helper.look_at_machine_ns = watched_ns + (watched_ns < MACHINE_PERIOD_NS ? watched_ns : MACHINE_PERIOD_NS);
+    struct ww_machine *machine = &first->events.header->machine;
+    machine_watch(machine, watched_ns);
+    unsigned n_busy = threads_look_at_cpus();
+    if (n_busy > machine->n_busy_threads)
+        machine->n_busy_threads = n_busy;
 }
 
 static struct recorder_thread *first_thread(void)
@@ -88,6 +107,7 @@ static void work(void)
     look_at_modules(first_thread());
     sampler_follow_threads();
     sampler_drain();
+    look_at_machine(first_thread(), false);
 }
 
 static struct timespec after_ns(uint64_t ns)
@@ -165,6 +185,7 @@ uint64_t helper_stop(void)
     pthread_cond_signal(&helper.wake);
     pthread_mutex_unlock(&helper.lock);
     pthread_join(helper.thread, NULL);
+    look_at_machine(first_thread(), true);
     helper.running = false;
     return helper.cpu_ns;
 }

@@ -10,6 +10,7 @@
 #include "wrap/record/life/helper.h"
 #include "wrap/record/modules.h"
 #include "wrap/record/pmpi/world.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/sample/sampler.h"
@@ -56,6 +57,7 @@ static void describe_process(struct ww_header *header)
     header->rank = recorder.rank;
     header->n_ranks = recorder.n_ranks;
     memcpy(header->only, recorder.options.only, sizeof header->only);
+    machine_begin(&header->machine);
     clock_gettime(CLOCK_REALTIME, &real);
     header->start_ns = recorder.start_ns = recorder_now_ns();
     header->realtime_ns = recorder.realtime_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the node gives this process: its CPUs, which of them a thread may use, the time that a control group allows, and
+ * who else takes time. Read from the kernel's files, some of which may be missing or mean the whole node in a
+ * container: what cannot be read is 0.
+ */
+#pragma once
+#include "wrap/format.h"
+
+/* Of the present, and where the counting of times begins. Not to be called twice at a time, as machine_watch. */
+void machine_begin(struct ww_machine *machine);
+/* The times since machine_begin, which was `watched_ns` ago. Takes some 50 us. */
+void machine_watch(struct ww_machine *machine, uint64_t watched_ns);
+/* The CPUs that a thread of this process may use (0 = the calling one), as in struct ww_header. */
+void machine_read_cpus(int32_t tid, uint8_t cpus[WW_CPUS_BYTES]);
+/* Time on a CPU of a thread of this process; 0 when it has ended. */
+uint64_t machine_thread_ns(int32_t tid);
+
+/* The tightest limit on the way from the group of this process (a line of `groups`, which is as /proc/self/cgroup) up
+ * to the root `mount` of the control groups, in thousandths of a CPU; 0 = there is none. `dir`: where it was found. */
+enum { MACHINE_PATH_BYTES = 4096 };
+uint32_t machine_read_limit(const char *groups, const char *mount, char dir[MACHINE_PATH_BYTES]);
