@@ -27,6 +27,9 @@ static const char usage[] = "Usage: whywait export [OPTIONS] [RUN]\n"
                             "      lcov          executions of every source line, rank by rank, of a program\n"
                             "                    built with $(whywait cc) (default)\n"
                             "      gcov-json     the same, one object a module and rank\n"
+                            "      chrome        all ranks over time, for Perfetto (ui.perfetto.dev) and\n"
+                            "                    chrome://tracing: what each did, waits with an arrow from\n"
+                            "                    what released them, calls, ranks in each cause\n"
                             "      csv           one table of the report: --table says which\n"
                             "      dot           the graph of routines, for Graphviz\n"
                             "      otf2          the name of the archive, which OTF2's tools read as it is\n"
@@ -38,12 +41,13 @@ static const char usage[] = "Usage: whywait export [OPTIONS] [RUN]\n"
                             "  -o, --output FILE write there instead of to standard output\n"
                             "  --help            this text\n";
 
-/* What a format takes: the run's name, its events, or its analysis. */
+/* What a format takes: the run's name, its events, its analysis, or that with a timeline. */
 struct format {
     const char *name;
     int (*write_name)(FILE *out, const char *anchor);
     int (*write_events)(FILE *out, struct trace *trace, struct code *code);
     int (*write_analysis)(FILE *out, const struct options *options, const struct analysis *analysis);
+    int (*write_timeline)(FILE *out, const struct analysis *analysis, const struct timeline *timeline);
 };
 
 static int write_lcov(FILE *out, struct trace *trace, struct code *code)
@@ -75,12 +79,11 @@ static int write_anchor(FILE *out, const char *anchor)
     return 0;
 }
 
-static const struct format formats[] = {{"lcov", .write_events = write_lcov},
-                                        {"gcov-json", .write_events = write_gcov},
-                                        {"csv", .write_analysis = write_csv},
-                                        {"dot", .write_analysis = write_dot},
-                                        {"otf2", .write_name = write_anchor}};
-static const char format_names[] = "lcov, gcov-json, csv, dot and otf2";
+static const struct format formats[] = {
+    {"lcov", .write_events = write_lcov},        {"gcov-json", .write_events = write_gcov},
+    {"chrome", .write_timeline = export_chrome}, {"csv", .write_analysis = write_csv},
+    {"dot", .write_analysis = write_dot},        {"otf2", .write_name = write_anchor}};
+static const char format_names[] = "lcov, gcov-json, chrome, csv, dot and otf2";
 
 static struct options parse(int argc, char **argv)
 {
@@ -136,9 +139,11 @@ static int write_from_events(FILE *out, const struct options *options)
 static int write_from_analysis(FILE *out, const struct options *options)
 {
     struct loaded loaded;
-    int status = load_analysis(&loaded, options->path, false);
+    const struct format *format = options->format;
+    int status = load_analysis(&loaded, options->path, format->write_timeline);
     if (status == 0)
-        status = options->format->write_analysis(out, options, loaded.analysis);
+        status = format->write_timeline ? format->write_timeline(out, loaded.analysis, &loaded.timeline)
+                                        : format->write_analysis(out, options, loaded.analysis);
     load_release(&loaded);
     return status;
 }

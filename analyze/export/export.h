@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "analyze/result/result.h"
+#include "analyze/timeline/timeline.h"
 #include <stdio.h>
 
 /* Executions by source line and rank, and the ways that conditions went: lcov's tracefile, or one object of gcov's JSON
@@ -23,3 +24,6 @@ extern const char export_csv_tables[];
 
 /* The graph of routines for Graphviz: routines and calls with at least `least` of all time (or waiting), in [0, 1]. */
 int export_dot(FILE *out, const struct analysis *analysis, const struct profile *profile, double least);
+
+/* Trace events for Perfetto and chrome://tracing, in the order of time. Reads the trace's events once more. */
+int export_chrome(FILE *out, const struct analysis *analysis, const struct timeline *timeline);

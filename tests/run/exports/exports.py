@@ -8,6 +8,7 @@ CSV goes through Python's csv and is compared with the JSON report, value by val
 A program whose name ends in _counted was built to count.
 """
 import argparse
+import collections
 import csv
 import io
 import json
@@ -102,6 +103,59 @@ def check_dot(run):
             expect(f"dot: work() from even() has {label}", label.endswith(f"180/{routines['work']['calls']:,}"))
 
 
+def check_chrome(run):
+    """Python's json, and what Perfetto takes for granted: times rise, slices of a track lie in each other, arrows have two ends."""
+    trace = json.loads(run.export("chrome"))
+    events = [event for event in trace["traceEvents"] if event["ph"] != "M"]
+    names = {(event["pid"], event["tid"], event["name"]): event["args"]["name"] for event in trace["traceEvents"] if event["ph"] == "M"}
+    ns = lambda us: round(us * 1000)
+    expect("chrome: times fall", all(a["ts"] <= b["ts"] for a, b in zip(events, events[1:])))
+    expect("chrome: a track has no name", all((event["pid"], event["tid"], "thread_name") in names for event in events if event["ph"] in "XBE"))
+    expect("chrome: a rank has no name", len([key for key in names if key[2] == "process_name"]) == RANKS + 1)
+
+    open_calls, n_calls = collections.defaultdict(list), 0
+    for event in events:
+        if event["ph"] == "B":
+            open_calls[event["tid"]].append(event["name"])
+            n_calls += 1
+        elif event["ph"] == "E":
+            expect("chrome: a call ends that never began", open_calls[event["tid"]] and open_calls[event["tid"]].pop())
+    expect(f"chrome: calls without end {dict(open_calls)}", not any(open_calls.values()))
+    expect(f"chrome: {n_calls} calls, not {run.report['mpi_calls']}", n_calls == run.report["mpi_calls"])
+
+    cells = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            cells[event["tid"]].append((ns(event["ts"]), ns(event["ts"]) + ns(event["dur"]), event))
+    for track in cells.values():
+        expect("chrome: slices of a track overlap", all(a[1] <= b[0] for a, b in zip(track, track[1:])))
+    every = [event for track in cells.values() for _, _, event in track]
+    waiting = sum(ns(event["dur"]) for event in every if event["cat"] == "waiting")
+    expect(f"chrome: {waiting} ns of waiting, not {run.report['waiting_ns']}", waiting == run.report["waiting_ns"])
+    parts = sum(part["us"] for event in every for part in event["args"]["parts"])
+    expect("chrome: parts are not the whole", abs(parts - sum(event["dur"] for event in every)) < 1e-4 * parts)
+    places = {cause["cause"]: {part["name"] for part in cause["parts"]} for cause in run.report["causes"]}
+    acting = [(part["cause"], part["what"]) for event in every for part in event["args"]["parts"] if "cause" in part]
+    expect("chrome: code of a cause that has no such part", acting and all(number in places for number, _ in acting) and
+           any(what in places[number] and "work" in what for number, what in acting))
+
+    begins = {event["id"]: event for event in events if event["ph"] == "s"}
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    expect(f"chrome: {len(begins)} arrows begin, {len(ends)} end", begins.keys() == ends.keys() and begins)
+    waits = [event for event in every if event["cat"] == "waiting"]
+    expect(f"chrome: {len(begins)} arrows for {len(waits)} waits", 0.9 * len(waits) <= len(begins) <= len(waits))
+    for arrow in (*begins.values(), *ends.values()):
+        at = ns(arrow["ts"])
+        around = [event for begin, end, event in cells[arrow["tid"]] if begin <= at < end]
+        expect("chrome: an arrow's end lies in no slice", len(around) == 1)
+        expect("chrome: an arrow does not end in a wait", arrow["ph"] == "s" or around[0]["cat"] == "waiting")
+    expect("chrome: an arrow goes back in time", all(begins[number]["ts"] <= ends[number]["ts"] for number in ends))
+    expect("chrome: an arrow within one rank", all(begins[number]["pid"] != ends[number]["pid"] for number in ends))
+    counters = {event["name"] for event in events if event["ph"] == "C"}
+    expect(f"chrome: no counter of cause 1 among {counters}", any(name.startswith("1 ") for name in counters))
+    expect("chrome: more ranks in a cause than there are", all(0 <= event["args"]["ranks"] <= RANKS + 1e-3 for event in events if event["ph"] == "C"))
+
+
 def check_otf2(run):
     anchor = run.export("otf2").strip()
     expect(f"otf2: {anchor} is no file", os.path.isfile(anchor))
@@ -117,7 +171,7 @@ def main():
     try:
         for program in arguments.programs:
             run = Run(arguments, program, folder)
-            for check in (check_csv, check_dot, check_otf2):
+            for check in (check_csv, check_dot, check_chrome, check_otf2):
                 check(run)
             faults[:] = [text if text.startswith("- ") else f"- {os.path.basename(program)}: {text}" for text in faults]
     finally:
