@@ -38,14 +38,14 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
                             "                    causes on other ranks\n"
                             "  --by space        where memory is allocated (recorded with --space) instead of\n"
                             "                    why ranks wait\n"
-                            "  --all             with --cause, --site or --sites: everything,\n"
-                            "                    however long it gets\n"
+                            "  --all             everything, however long it gets; else a view has at\n"
+                            "                    most two screens, and json 1 MB\n"
                             "  --all-steps       with --cause or --site: also steps that both sides share or\n"
                             "                    that matter little\n"
                             "  --full-paths      source files as the debug information has them, and names\n"
                             "                    with all template arguments\n"
-                            "  --format FORMAT   text (default) or json (all causes unless --top is given;\n"
-                            "                    its fields are described in docs/json.md)\n"
+                            "  --format FORMAT   text (default) or json (its fields are described in\n"
+                            "                    docs/json.md)\n"
                             "  --width N         columns of the text (default: the terminal's, or 110)\n"
                             "  --help            this text\n"
                             "\n"
@@ -206,6 +206,7 @@ static int print(const struct options *options, const struct analysis *analysis)
                           &(struct json_options){.n_top = options->has_top ? options->text.n_top : 0,
                                                  .cause = options->cause,
                                                  .site = options->site,
+                                                 .all = options->text.all,
                                                  .routines = profile});
     if (options->by_space)
         return print_space(options, analysis);

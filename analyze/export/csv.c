@@ -174,7 +174,7 @@ static void visit_item(void *context, json_t *item)
 
 int export_csv(FILE *out, const struct analysis *analysis, const char *table)
 {
-    const struct json_options options = {.routines = &analysis->profile};
+    const struct json_options options = {.routines = &analysis->profile, .all = true};
     struct arena arena = {0};
     struct csv csv = {.out = out};
     const char *way = table;

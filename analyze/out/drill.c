@@ -9,12 +9,14 @@
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { INDENT = 2, HANG = 4, DEEP = 6 };
 
 /* What is shown of each list unless everything is asked for: together about two screens. */
-enum { SITES_LISTED = 40, RANKS_SHOWN = 12, PARTS_SHOWN = 16, CALLS_SHOWN = 3, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
+enum { SITES_LISTED = 30, RANKS_SHOWN = 12, PARTS_SHOWN = 16, CALLS_SHOWN = 4, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
 
 struct drill {
     struct arena arena;
@@ -89,7 +91,7 @@ void report_sites(FILE *out, const struct analysis *analysis, const struct repor
     struct drill drill;
     drill_init(&drill, out, analysis, options);
     unsigned n = options->n_top && options->n_top < analysis->n_sites ? options->n_top : analysis->n_sites;
-    n = n_shown_of(&drill, n, SITES_LISTED);
+    n = options->all ? analysis->n_sites : n_shown_of(&drill, n, SITES_LISTED);
     if (!n)
         page_line(&drill.page, "No rank waits for another.");
     else
@@ -235,92 +237,143 @@ static void drill_classes(struct drill *drill, const struct wait_site *site, con
 
 /* One cause. */
 
-struct drill_ranks {
-    const struct cause *cause;
+/* Ranks in one row: one, or several that spend about as long in it. */
+struct alike {
+    struct cause_rank *at; /* by falling time */
+    uint32_t n;
 };
 
-static const struct cause_rank *cause_rank(const void *data, unsigned row)
+struct drill_ranks {
+    const struct cause *cause;
+    struct alike *rows;
+    uint32_t n_rows;
+    bool is_counted; /* on all ranks or on none */
+};
+
+static const struct alike *alike_at(const void *data, unsigned row)
 {
-    const struct cause *cause = ((const struct drill_ranks *)data)->cause;
-    return row < cause->n_ranks ? &cause->ranks[row] : &cause->others[row - cause->n_ranks];
+    return &((const struct drill_ranks *)data)->rows[row];
 }
 
 static const char *cell_rank(struct arena *arena, const void *data, unsigned row)
 {
-    return arena_printf(arena, "%u", cause_rank(data, row)->rank);
+    const struct alike *alike = alike_at(data, row);
+    uint32_t *ranks = arena_array(arena, uint32_t, alike->n);
+    if (alike->n == 1)
+        return arena_printf(arena, "%u", alike->at->rank);
+    for (uint32_t i = 0; i < alike->n; i++)
+        ranks[i] = alike->at[i].rank;
+    return arena_printf(arena, "%u ranks: %s", alike->n, strchr(amount_ranks(arena, ranks, alike->n), ' ') + 1);
 }
 
 static const char *cell_rank_blame(struct arena *arena, const void *data, unsigned row)
 {
-    double blame_ns = cause_rank(data, row)->blame_ns;
+    const struct alike *alike = alike_at(data, row);
+    double blame_ns = 0;
+    for (uint32_t i = 0; i < alike->n; i++)
+        blame_ns += alike->at[i].blame_ns;
     return blame_ns > 0 ? arena_strdup(arena, amount_duration(blame_ns).text) : "-";
+}
+
+/* "1.20 s", "1.20 s to 1.31 s" */
+static const char *range(struct arena *arena, struct amount low, struct amount high)
+{
+    return strcmp(low.text, high.text) ? arena_printf(arena, "%s to %s", low.text, high.text)
+                                       : arena_strdup(arena, low.text);
 }
 
 static const char *cell_rank_time(struct arena *arena, const void *data, unsigned row)
 {
-    return arena_strdup(arena, amount_duration(cause_rank(data, row)->time_ns).text);
-}
-
-/* A place is counted on all ranks or on none. */
-static bool is_counted(const struct cause *cause)
-{
-    for (uint32_t i = 0; i < cause->n_ranks + cause->n_others; i++)
-        if (cause_rank(&(struct drill_ranks){cause}, i)->executions)
-            return true;
-    return false;
+    const struct alike *alike = alike_at(data, row);
+    return range(arena, amount_duration(alike->at[alike->n - 1].time_ns), amount_duration(alike->at->time_ns));
 }
 
 static const char *cell_rank_executions(struct arena *arena, const void *data, unsigned row)
 {
-    if (!is_counted(((const struct drill_ranks *)data)->cause))
+    const struct alike *alike = alike_at(data, row);
+    uint64_t low = UINT64_MAX, high = 0;
+    if (!((const struct drill_ranks *)data)->is_counted)
         return "not counted";
-    return arena_strdup(arena, amount_count(cause_rank(data, row)->executions).text);
+    for (uint32_t i = 0; i < alike->n; i++) {
+        low = alike->at[i].executions < low ? alike->at[i].executions : low;
+        high = alike->at[i].executions > high ? alike->at[i].executions : high;
+    }
+    return range(arena, amount_count(low), amount_count(high));
 }
 
+/* Of all ranks of the row together. */
 static const char *cell_rank_cost(struct arena *arena, const void *data, unsigned row)
 {
-    const struct cause_rank *rank = cause_rank(data, row);
-    if (!rank->executions)
+    const struct alike *alike = alike_at(data, row);
+    double computing_ns = 0, executions = 0, variance_ns2 = 0;
+    for (uint32_t i = 0; i < alike->n; i++) {
+        computing_ns += alike->at[i].computing_ns;
+        executions += (double)alike->at[i].executions;
+        variance_ns2 += pow(alike->at[i].cost_error * alike->at[i].computing_ns, 2);
+    }
+    if (!(executions > 0))
         return "";
-    double cost_ns = rank->computing_ns / (double)rank->executions;
-    return rank->cost_error > 0
-               ? arena_printf(arena, "%s +-%s", amount_cost(cost_ns).text, amount_share(rank->cost_error).text)
-               : arena_strdup(arena, amount_cost(cost_ns).text);
+    const char *cost = arena_strdup(arena, amount_cost(computing_ns / executions).text);
+    return variance_ns2 > 0 ? arena_printf(arena, "%s +-%s", cost, amount_share(sqrt(variance_ns2) / computing_ns).text)
+                            : cost;
 }
 
 static const struct page_column rank_columns[] = {
-    {"rank", PAGE_RIGHT, cell_rank},
+    {"rank", PAGE_WRAP, cell_rank},
     {"makes others wait", PAGE_RIGHT, cell_rank_blame},
     {"time in it", PAGE_RIGHT, cell_rank_time},
     {"executions", PAGE_RIGHT, cell_rank_executions},
     {"each", PAGE_RIGHT, cell_rank_cost},
 };
 
-/* "and 50 more ranks, 1.20 s to 1.31 s in it (--all)" */
-static void say_more_ranks(struct drill *drill, const struct cause *cause, uint32_t n_shown)
+static int by_falling_time(const void *a, const void *b)
 {
-    double least_ns = 0, most_ns = 0;
-    uint32_t n = cause->n_ranks + cause->n_others;
-    for (uint32_t i = n_shown; i < n; i++) {
-        double ns = cause_rank(&(struct drill_ranks){cause}, i)->time_ns;
-        least_ns = i == n_shown || ns < least_ns ? ns : least_ns;
-        most_ns = i == n_shown || ns > most_ns ? ns : most_ns;
-    }
-    if (n > n_shown)
-        page_line(&drill->page, "%*sand %u more %s, %s to %s in it (--all)", INDENT, "", n - n_shown,
-                  n - n_shown == 1 ? "rank" : "ranks", amount_duration(least_ns).text, amount_duration(most_ns).text);
+    const struct cause_rank *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns > right->time_ns ? -1 : 1;
+    return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
+/* Rows of ranks whose times are within a factor. */
+static void add_alike(struct drill_ranks *data, struct cause_rank *ranks, uint32_t n, double factor)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct alike *last = data->n_rows ? &data->rows[data->n_rows - 1] : NULL;
+        bool joins = last && last->at + last->n == &ranks[i] && i && ranks[i].time_ns * factor >= last->at->time_ns;
+        if (joins)
+            last->n++;
+        else
+            data->rows[data->n_rows++] = (struct alike){&ranks[i], 1};
+    }
+}
+
+/* The late ones, then the others. Many ranks share rows: those that differ least, as few as it takes. */
 static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
 {
-    struct drill_ranks data = {cause};
-    uint32_t n = n_shown_of(drill, cause->n_ranks + cause->n_others, RANKS_SHOWN);
+    uint32_t n = cause->n_ranks + cause->n_others;
+    struct cause_rank *ranks = arena_array(&drill->arena, struct cause_rank, n + 1);
+    struct drill_ranks data = {.cause = cause, .rows = arena_array(&drill->arena, struct alike, n + 1)};
+    for (uint32_t i = 0; i < n; i++) {
+        ranks[i] = i < cause->n_ranks ? cause->ranks[i] : cause->others[i - cause->n_ranks];
+        data.is_counted |= ranks[i].executions > 0;
+    }
+    bool each = drill->options->all || n <= RANKS_SHOWN;
+    if (!each) {
+        qsort(ranks, cause->n_late, sizeof *ranks, by_falling_time);
+        qsort(ranks + cause->n_late, n - cause->n_late, sizeof *ranks, by_falling_time);
+    }
+    for (double factor = each ? 0 : 1.1;; factor = 1 + 2 * (factor - 1)) {
+        data.n_rows = 0;
+        add_alike(&data, ranks, cause->n_late, factor);
+        add_alike(&data, ranks + cause->n_late, n - cause->n_late, factor);
+        if (each || data.n_rows <= RANKS_SHOWN)
+            break;
+    }
     page_table(&drill->page, &(struct page_table){.columns = rank_columns,
                                                   .n_columns = sizeof rank_columns / sizeof *rank_columns,
-                                                  .n_rows = n,
+                                                  .n_rows = data.n_rows,
                                                   .indent = INDENT,
                                                   .data = &data});
-    say_more_ranks(drill, cause, n);
 }
 
 /* What is inside a cause: its parts as a tree. */
@@ -447,7 +500,8 @@ static void drill_when(struct drill *drill, const struct cause *cause)
     page_end(&drill->page);
 }
 
-static void drill_cause_site(struct drill *drill, const struct cause_site *at)
+/* The one where most of it is felt with its classes; of the others `--site` shows them. */
+static void drill_cause_site(struct drill *drill, const struct cause_site *at, bool in_full)
 {
     const struct wait_site *site = &drill->analysis->sites[at->site];
     page_end(&drill->page);
@@ -458,7 +512,8 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at)
     page_piece(&drill->page, HANG, "%s of %s instances", amount_count(at->n_instances).text,
                amount_count(site->n_instances).text);
     page_end(&drill->page);
-    drill_classes(drill, site, at);
+    if (in_full)
+        drill_classes(drill, site, at);
 }
 
 void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
@@ -490,7 +545,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     drill_parts(&drill, cause);
     uint32_t n_calls = n_shown_of(&drill, cause->n_sites, CALLS_SHOWN);
     for (uint32_t i = 0; i < n_calls; i++)
-        drill_cause_site(&drill, &cause->sites[i]);
+        drill_cause_site(&drill, &cause->sites[i], options->all || i == 0);
     say_more(&drill, INDENT, cause->n_sites - n_calls, "call at which ranks wait", "calls at which ranks wait");
     arena_release(&drill.arena);
 }

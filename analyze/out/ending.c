@@ -179,10 +179,13 @@ static void ending_say_deadlock(struct ending *ending)
     uint32_t n = analysis->n_deadlock;
     if (!n)
         return;
+    enum { LINKS_SAID = 12 };
     const char *text = "Deadlock:";
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n && i < LINKS_SAID; i++)
         text = arena_printf(arena, "%s%s rank %u waits for rank %u", text, i ? "," : "", analysis->deadlock[i],
                             analysis->deadlock[(i + 1) % n]);
+    if (n > LINKS_SAID)
+        text = arena_printf(arena, "%s, and so on in a ring of %u ranks", text, n);
     ending_say(ending, arena_printf(arena, "%s.", text));
 }
 

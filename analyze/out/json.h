@@ -6,13 +6,14 @@
 #include <stdio.h>
 
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */
-enum { JSON_VERSION = 2 };
+enum { JSON_VERSION = 3 };
 
 struct json_options {
     uint32_t n_top;                 /* causes and sites printed; 0 = all */
     uint32_t cause;                 /* from 1: print this cause alone; 0 = all */
     uint32_t site;                  /* from 1: print this site alone; 0 = all */
     const struct profile *routines; /* NULL: no routine profile is printed */
+    bool all;                       /* everything; otherwise at most about 1 MB without the routine profile */
 };
 
 /* Returns 0, or -1 after error() when `out` cannot be written. Times are integers that add up: causes[].waiting_ns to

@@ -270,7 +270,7 @@ static struct ranks ranks_begin(FILE *out, const struct analysis *analysis, cons
 void report_ranks(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
     struct ranks ranks = ranks_begin(out, analysis, options);
-    unsigned n_most = options->n_top ? ROWS_MOST : 0;
+    unsigned n_most = options->all ? 0 : ROWS_MOST;
     rows_make(&ranks, !n_most || analysis->trace->n_ranks <= MATRIX_MOST);
     if (ranks.rows.n && analysis->trace->n_ranks > MATRIX_MOST)
         qsort(ranks.rows.at, ranks.rows.n, sizeof *ranks.rows.at, by_falling_cause);
@@ -342,7 +342,7 @@ void report_critical(FILE *out, const struct analysis *analysis, const struct re
     };
     struct ranks ranks = ranks_begin(out, analysis, options);
     ranks.book = (struct label_book){&ranks.arena, analysis, options->full_paths, !options->full_paths};
-    uint32_t n = options->n_top && analysis->n_critical > STEPS_MOST ? STEPS_MOST : analysis->n_critical;
+    uint32_t n = !options->all && analysis->n_critical > STEPS_MOST ? STEPS_MOST : analysis->n_critical;
     page_table(&ranks.page,
                &(struct page_table){
                    .columns = columns, .n_columns = sizeof columns / sizeof *columns, .n_rows = n, .data = &ranks});

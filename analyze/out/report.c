@@ -20,12 +20,13 @@ struct report {
     struct label_book book;
     const struct analysis *analysis;
     uint32_t n_causes; /* shown */
+    bool all;
 };
 
 static void report_init(struct report *report, FILE *out, const struct analysis *analysis,
                         const struct report_options *options)
 {
-    *report = (struct report){.page = {.out = out, .width = options->width}, .analysis = analysis};
+    *report = (struct report){.page = {.out = out, .width = options->width}, .analysis = analysis, .all = options->all};
     report->book = (struct label_book){&report->arena, analysis, options->full_paths, !options->full_paths};
 }
 
@@ -223,6 +224,8 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
 static uint32_t report_n_shown(const struct analysis *analysis, const struct report_options *options)
 {
     uint32_t n = analysis->n_causes;
+    if (options->all)
+        return n;
     if (options->n_top && options->n_top < n)
         n = options->n_top;
     while (options->hide_small && n > 1 && analysis->causes[n - 1].share < 0.01)
@@ -321,23 +324,17 @@ static void report_causes(struct report *report, const struct report_options *op
     report_machine(report);
 }
 
-/* Whoever starts the tool on a run that hung wants to know this before anything else. */
-static void report_hang(struct report *report)
+/* The first of them, and how many more there are. */
+static void report_sentences(struct report *report, const char *mark, const struct sentences *sentences)
 {
-    struct sentences hang = ending_hang(&report->book);
-    if (hang.n)
+    enum { SENTENCES_SHOWN = 10 };
+    uint32_t n = report->all || sentences->n < SENTENCES_SHOWN ? sentences->n : SENTENCES_SHOWN;
+    if (n)
         page_end(&report->page);
-    for (uint32_t i = 0; i < hang.n; i++)
-        page_paragraph(&report->page, 0, INDENT, hang.at[i]);
-}
-
-static void report_notes(struct report *report)
-{
-    struct sentences notes = ending_rest(&report->book);
-    if (notes.n)
-        page_end(&report->page);
-    for (uint32_t i = 0; i < notes.n; i++)
-        page_paragraph(&report->page, 0, INDENT, arena_printf(&report->arena, "note: %s", notes.at[i]));
+    for (uint32_t i = 0; i < n; i++)
+        page_paragraph(&report->page, 0, INDENT, arena_printf(&report->arena, "%s%s", mark, sentences->at[i]));
+    if (n < sentences->n)
+        page_line(&report->page, "%sand %u more like these (--all)", mark, sentences->n - n);
 }
 
 void report_overview(FILE *out, const struct analysis *analysis, const struct report_options *options)
@@ -347,8 +344,11 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
     report_head(&report);
     report_run(&report);
     report_efficiency(&report);
-    report_hang(&report);
+    /* Whoever starts the tool on a run that hung wants to know this before anything else. */
+    struct sentences hang = ending_hang(&report.book);
+    report_sentences(&report, "", &hang);
     report_causes(&report, options);
-    report_notes(&report);
+    struct sentences rest = ending_rest(&report.book);
+    report_sentences(&report, "note: ", &rest);
     arena_release(&report.arena);
 }

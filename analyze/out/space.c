@@ -5,7 +5,6 @@
  */
 #include "analyze/out/space.h"
 #include "analyze/out/amount.h"
-#include "analyze/out/json.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 
@@ -99,21 +98,4 @@ void report_space(FILE *out, const struct analysis *analysis, const struct repor
     if (n < analysis->n_allocations)
         page_line(&table.page, "and %u more (--top 0)", analysis->n_allocations - n);
     arena_release(&table.arena);
-}
-
-json_t *json_space(const struct analysis *analysis)
-{
-    json_t *allocations = json_array();
-    for (uint32_t i = 0; i < analysis->n_allocations; i++) {
-        const struct allocation *allocation = &analysis->allocations[i];
-        json_t *by_rank = json_array();
-        for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++)
-            json_array_append_new(by_rank, json_integer((json_int_t)allocation->rank_bytes[rank]));
-        json_array_append_new(allocations,
-                              json_pack("{s:o, s:i, s:o, s:o, s:I, s:o}", "file", json_text(allocation->file), "line",
-                                        (int)allocation->line, "routine", json_text(allocation->routine), "through",
-                                        json_text(allocation->through), "bytes", (json_int_t)allocation->bytes,
-                                        "rank_bytes", by_rank));
-    }
-    return allocations;
 }

@@ -50,13 +50,13 @@ static void check_reports(const struct analysis *analysis)
     free(text);
 }
 
-static void check_json(const struct analysis *analysis)
+static void check_json(const struct analysis *analysis, bool all)
 {
     char *text = NULL;
     size_t n_bytes = 0;
     FILE *out = open_memstream(&text, &n_bytes);
     fuzz_must(out != NULL);
-    fuzz_must(json_print(out, analysis, &(struct json_options){0}) == 0);
+    fuzz_must(json_print(out, analysis, &(struct json_options){.all = all}) == 0);
     fclose(out);
     json_t *root = json_loadb(text, n_bytes, 0, NULL);
     fuzz_must(json_is_object(root));
@@ -106,7 +106,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     bundle_unpack(data, n_bytes, dir);
     if (load_analysis(&loaded, dir, false) == 0) {
         check_reports(loaded.analysis);
-        check_json(loaded.analysis);
+        check_json(loaded.analysis, false);
+        check_json(loaded.analysis, true);
         check_sums(loaded.analysis);
         check_comparison(loaded.analysis);
     }

@@ -94,7 +94,7 @@ class Program:
         wait_for_calm(self.tools.calm_s)
         with tempfile.TemporaryDirectory(prefix="whywait-truth-") as scratch:
             timers = Timers(self.launch([self.tools.whywait, "record", self.executable("", counted)], scratch))
-            report = json.loads(run([self.tools.whywait, "report", "--format", "json"], scratch))
+            report = json.loads(run([self.tools.whywait, "report", "--all", "--format", "json"], scratch))
             if keep:
                 shutil.rmtree(keep, ignore_errors=True)
                 shutil.copytree(scratch, keep, symlinks=True, dirs_exist_ok=True)

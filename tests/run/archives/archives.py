@@ -202,7 +202,7 @@ def check_dynamic(options):
             anchor = os.path.join(run, "traces.otf2")
             calls = Reading(anchor).calls
             wrong += printed(anchor)
-            report = json.loads(subprocess.run([options.whywait, "report", "--format", "json", run], stdout=subprocess.PIPE, check=True).stdout)
+            report = json.loads(subprocess.run([options.whywait, "report", "--all", "--format", "json", run], stdout=subprocess.PIPE, check=True).stdout)
             if report["ranks"] != 2 or sorted(calls) != [0, 1] or any(of["Sendrecv"] != 5 for of in calls.values()):
                 wrong.append(f"{report['ranks']} ranks, calls {dict(calls)}")
             if not any("outside MPI_COMM_WORLD" in note for note in report["notes"]):

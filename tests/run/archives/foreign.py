@@ -124,7 +124,7 @@ def report_on(whywait, write):
         archive = os.path.join(directory, "archive")
         with otf2.writer.open(archive, timer_resolution=1_000_000) as trace:
             write(trace)
-        done = subprocess.run([whywait, "report", "--format", "json", os.path.join(archive, "traces.otf2")],
+        done = subprocess.run([whywait, "report", "--all", "--format", "json", os.path.join(archive, "traces.otf2")],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"status {done.returncode}: {done.stderr}")

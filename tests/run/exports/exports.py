@@ -36,7 +36,7 @@ class Run:
         self.path = os.path.join(folder, os.path.basename(program) + ".whywait")
         subprocess.run([arguments.mpirun, "-n", str(RANKS), self.tool, "record", "-o", self.path, program], check=True, env=environment,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.report = json.loads(self.tool_output("report", "--format", "json", "--routines"))
+        self.report = json.loads(self.tool_output("report", "--all", "--format", "json", "--routines"))
 
     def tool_output(self, *words):
         return subprocess.run([self.tool, *words, self.path], check=True, capture_output=True, text=True).stdout

@@ -197,7 +197,7 @@ class Traps:
             done = self.run("report", *options, archive)
             self.check(all(byte >= 32 and byte != 127 or byte == 10 for byte in done.stdout + done.stderr),
                        f"control characters in the report: {done}")
-        done = self.run("report", "--format", "json", archive)
+        done = self.run("report", "--all", "--format", "json", archive)
         self.check(done.returncode == 1 or isinstance(json.loads(done.stdout), dict), "JSON of evil names")
         done = self.run("report", self.home / EVIL.replace("/", "_"))
         self.check(done.returncode == 1 and b"\033" not in done.stderr and done.stderr.count(b"\n") == 1, f"messages: {done}")

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/out/json_cause.h"
+#include "analyze/out/amount.h"
+#include "analyze/out/explain.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* What is shown of each list unless everything is asked for. */
+enum {
+    LATE_SHOWN = 24,
+    OTHERS_SHOWN = 8,
+    PARTS_SHOWN = 16,
+    PART_RANKS_SHOWN = 8,
+    CALLS_SHOWN = 6,
+    CLASSES_SHOWN = 4,
+    STEPS_SHOWN = 10,
+    SMALL_LIST = 8
+};
+
+json_t *json_ratio(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_ns(double ns)
+{
+    return json_integer(llround(ns));
+}
+
+json_t *json_rank(uint32_t rank)
+{
+    return rank == TRACE_NONE ? json_null() : json_integer(rank);
+}
+
+json_t *json_moment(const struct json *json, uint64_t time_ns)
+{
+    uint64_t start_ns = json->analysis->trace->start_ns;
+    return json_integer(time_ns > start_ns ? (json_int_t)(time_ns - start_ns) : 0);
+}
+
+json_t *json_step_name(struct json *json, uint32_t step)
+{
+    if (!json->labels[step]) {
+        struct label_book book = json->book;
+        book.arena = &json->arena;
+        json->labels[step] = label_step(&book, step);
+    }
+    return json_text(json->labels[step]);
+}
+
+uint32_t json_n_shown(const struct json *json, uint32_t n, uint32_t most)
+{
+    return json->options->all || n < most ? n : most;
+}
+
+void json_leave_out(json_t *object, const char *list, uint32_t n, int64_t waiting_ns)
+{
+    if (!n)
+        return;
+    json_t *left_out = json_object_get(object, "left_out");
+    if (!left_out)
+        json_object_set_new(object, "left_out", left_out = json_object());
+    json_t *what = json_pack("{s:i}", "n", (int)n);
+    if (waiting_ns >= 0)
+        json_object_set_new(what, "waiting_ns", json_integer(waiting_ns));
+    json_object_set_new(left_out, list, what);
+}
+
+static int64_t sum_of(const int64_t *values, uint32_t from, uint32_t to)
+{
+    int64_t sum = 0;
+    for (uint32_t i = from; i < to; i++)
+        sum += values[i];
+    return sum;
+}
+
+/* The fields that tell a place in the code. */
+static json_t *json_place(struct json *json, uint32_t step)
+{
+    const struct step *where = &json->analysis->steps[step];
+    return json_pack("{s:o, s:b, s:o, s:i, s:i, s:o}", "name", json_step_name(json, step), "loop", where->is_loop,
+                     "file", json_text(where->file), "line_first", (int)where->line_first, "line_last",
+                     (int)where->line_last, "routine", json_text(where->routine));
+}
+
+/* Sites and their classes. */
+
+static json_t *json_site_head(const struct json *json, uint32_t number, int64_t waiting_ns)
+{
+    const struct wait_site *site = &json->analysis->sites[number];
+    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:s, s:I, s:I}", "site", (int)number + 1, "call",
+                     json_text(site->call), "file", json_text(site->file), "line", (int)site->line, "routine",
+                     json_text(site->routine), "path", json_text(site->path), "through", json_text(site->through),
+                     "wait", wait_kind_name(site->kind), "waiting_ns", (json_int_t)waiting_ns, "instances",
+                     (json_int_t)site->n_instances);
+}
+
+static json_t *json_class(const struct json *json, const struct wait_class *class, int64_t waiting_ns)
+{
+    const struct when *when = &class->when;
+    return json_pack("{s:i, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "number", (int)class->number, "instances",
+                     (json_int_t) class->n_instances, "waiting_ns", (json_int_t)waiting_ns, "first_ns",
+                     json_moment(json, when->first_ns), "last_ns", json_moment(json, when->last_ns), "smallest_ns",
+                     json_ns(when->smallest_ns), "largest_ns", json_ns(when->largest_ns), "deviation_ns",
+                     json_ns(when->deviation_ns));
+}
+
+static json_t *json_step(struct json *json, const struct class_step *step)
+{
+    static const char *const states[] = {"computing", "descheduled", "blocked", "transfer", "mpi", "unknown"};
+    json_t *object = json_place(json, step->step);
+    json_object_update_new(object, json_pack("{s:s, s:i, s:o, s:o, s:b, s:b, s:I}", "state",
+                                             states[json->analysis->steps[step->step].state], "rank", (int)step->rank,
+                                             "duration_ns", json_ns(step->dur_ns), "blame_ns", json_ns(step->blame_ns),
+                                             "long_term", step->is_long_term, "redundant", step->is_redundant,
+                                             "executions", (json_int_t)step->executions));
+    return object;
+}
+
+/* The classes of a site that are shown, by number: the largest. With their integer waiting. */
+struct shown_classes {
+    const struct wait_class **at;
+    int64_t *times; /* of all classes, by index */
+    uint32_t n;
+};
+
+static int by_falling_waiting(const void *a, const void *b)
+{
+    const struct wait_class *const *left = a, *const *right = b;
+    if ((*left)->waiting_ns != (*right)->waiting_ns)
+        return (*left)->waiting_ns > (*right)->waiting_ns ? -1 : 1;
+    return (*left > *right) - (*left < *right);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct wait_class *const *left = a, *const *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+static struct shown_classes classes_shown(struct json *json, uint32_t number)
+{
+    const struct wait_site *site = &json->analysis->sites[number];
+    struct shown_classes shown = {
+        .at = arena_array(&json->scratch, const struct wait_class *, site->n_classes + 1),
+        .times = arena_array(&json->scratch, int64_t, site->n_classes + 1),
+        .n = json_n_shown(json, site->n_classes, CLASSES_SHOWN),
+    };
+    double *values = arena_array(&json->scratch, double, site->n_classes + 1);
+    for (uint32_t i = 0; i < site->n_classes; i++) {
+        shown.at[i] = &site->classes[i];
+        values[i] = site->classes[i].waiting_ns;
+    }
+    amount_apportion(values, site->n_classes, json->site_ns[number], shown.times);
+    qsort(shown.at, site->n_classes, sizeof *shown.at, by_falling_waiting);
+    qsort(shown.at, shown.n, sizeof *shown.at, by_place);
+    return shown;
+}
+
+/* `more` adds to a class what only this list has. */
+static void add_classes(struct json *json, json_t *object, uint32_t number, const struct cause_site *at,
+                        void (*more)(struct json *, json_t *, const struct wait_class *, const struct cause_site *))
+{
+    const struct wait_site *site = &json->analysis->sites[number];
+    const struct shown_classes shown = classes_shown(json, number);
+    json_t *classes = json_array();
+    int64_t left_ns = json->site_ns[number];
+    for (uint32_t i = 0; i < shown.n; i++) {
+        int64_t waiting_ns = shown.times[shown.at[i] - site->classes];
+        json_t *class = json_class(json, shown.at[i], waiting_ns);
+        more(json, class, shown.at[i], at);
+        json_array_append_new(classes, class);
+        left_ns -= waiting_ns;
+    }
+    json_object_set_new(object, "classes", classes);
+    json_leave_out(object, "classes", site->n_classes - shown.n, left_ns);
+}
+
+static void add_steps(struct json *json, json_t *object, const struct wait_class *class, const struct cause_site *at)
+{
+    uint32_t n = json_n_shown(json, class->n_steps, STEPS_SHOWN);
+    json_t *steps = json_array();
+    (void)at;
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(steps, json_step(json, &class->steps[i]));
+    json_object_set_new(object, "steps", steps);
+    json_leave_out(object, "steps", class->n_steps - n, -1);
+}
+
+/* A site with everything known of it, down to the steps of its classes. */
+json_t *json_site(struct json *json, uint32_t number)
+{
+    const struct wait_site *site = &json->analysis->sites[number];
+    json_t *object = json_site_head(json, number, json->site_ns[number]), *by_rank = json_array();
+    for (uint32_t rank = 0; site->rank_waiting_ns && rank < json->analysis->trace->n_ranks; rank++)
+        json_array_append_new(by_rank, json_ns(site->rank_waiting_ns[rank]));
+    json_object_set_new(object, "rank_waiting_ns", by_rank);
+    add_classes(json, object, number, NULL, add_steps);
+    return object;
+}
+
+static void add_blamed(struct json *json, json_t *object, const struct wait_class *class, const struct cause_site *at)
+{
+    bool is_blamed = false;
+    (void)json;
+    for (uint32_t i = 0; i < at->n_classes && !is_blamed; i++)
+        is_blamed = at->classes[i] == class->number;
+    json_object_set_new(object, "blamed", json_boolean(is_blamed));
+}
+
+/* Sites below a cause or the machine: the classes in which it has a part are marked. */
+static void add_cause_sites(struct json *json, json_t *object, const struct cause_site *at, uint32_t n,
+                            int64_t waiting_ns)
+{
+    json_t *sites = json_array();
+    double *values = arena_array(&json->scratch, double, n + 1);
+    int64_t *times = arena_array(&json->scratch, int64_t, n + 1);
+    uint32_t n_shown = json_n_shown(json, n, CALLS_SHOWN);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = at[i].waiting_ns;
+    amount_apportion(values, n, waiting_ns, times);
+    for (uint32_t i = 0; i < n_shown; i++) {
+        json_t *site = json_site_head(json, at[i].site, times[i]);
+        json_object_set_new(site, "instances_blamed", json_integer((json_int_t)at[i].n_instances));
+        add_classes(json, site, at[i].site, &at[i], add_blamed);
+        json_array_append_new(sites, site);
+    }
+    json_object_set_new(object, "sites", sites);
+    json_leave_out(object, "sites", n - n_shown, sum_of(times, n_shown, n));
+}
+
+/* Causes. */
+
+static json_t *json_kinds(const struct cause *cause)
+{
+    json_t *kinds = json_object();
+    for (int kind = 0; kind < KIND_N; kind++)
+        if (cause->kind_ns[kind] >= 0.5)
+            json_object_set_new(kinds, cause_kind_name((enum cause_kind)kind), json_ns(cause->kind_ns[kind]));
+    return kinds;
+}
+
+static json_t *json_rank_numbers(const struct cause_rank *late, uint32_t n)
+{
+    json_t *ranks = json_array();
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(ranks, json_integer(late[i].rank));
+    return ranks;
+}
+
+static void add_partings(const struct json *json, json_t *object, const struct cause *cause)
+{
+    static const char *const kinds[] = {
+        [PARTING_TRIPS] = "trips", [PARTING_BRANCH] = "branch", [PARTING_RECURSION] = "recursion"};
+    json_t *partings = json_array();
+    uint32_t n = json_n_shown(json, cause->n_partings, SMALL_LIST);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct parting *at = &cause->partings[i];
+        json_array_append_new(
+            partings, json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:f, s:f, s:f}", "kind", kinds[at->kind], "itself",
+                                at->is_itself, "routine", json_text(at->routine), "file", json_text(at->file),
+                                "line_first", (int)at->line_first, "line_last", (int)at->line_last, "line_to",
+                                (int)at->line_to, "late", at->late, "others", at->others, "share", at->share));
+    }
+    json_object_set_new(object, "partings", partings);
+    json_leave_out(object, "partings", cause->n_partings - n, -1);
+}
+
+static json_t *json_cause_rank(const struct cause_rank *rank, bool is_late)
+{
+    double cost_ns = rank->executions ? rank->computing_ns / (double)rank->executions : NAN;
+    double error_ns = rank->cost_error > 0 ? rank->cost_error * cost_ns : NAN;
+    return json_pack("{s:i, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:I}", "rank", (int)rank->rank, "late",
+                     is_late, "blame_ns", json_ns(rank->blame_ns), "time_ns", json_ns(rank->time_ns), "computing_ns",
+                     json_ns(rank->computing_ns), "threads", json_ratio(rank->threads > 0 ? rank->threads : NAN),
+                     "executions", (json_int_t)rank->executions, "instructions", (json_int_t)rank->instructions,
+                     "cost_ns", json_ratio(cost_ns), "cost_error_ns", json_ratio(error_ns), "bytes",
+                     (json_int_t)rank->bytes, "file_bytes", (json_int_t)rank->file_bytes);
+}
+
+/* Late ranks and, for comparison, others. */
+static void add_cause_ranks(const struct json *json, json_t *object, const struct cause *cause)
+{
+    json_t *ranks = json_array();
+    uint32_t n_late = json_n_shown(json, cause->n_ranks, LATE_SHOWN),
+             n_others = json_n_shown(json, cause->n_others, OTHERS_SHOWN);
+    double left_ns = 0;
+    for (uint32_t i = 0; i < n_late; i++)
+        json_array_append_new(ranks, json_cause_rank(&cause->ranks[i], true));
+    for (uint32_t i = 0; i < n_others; i++)
+        json_array_append_new(ranks, json_cause_rank(&cause->others[i], false));
+    for (uint32_t i = n_late; i < cause->n_ranks; i++)
+        left_ns += cause->ranks[i].blame_ns;
+    json_object_set_new(object, "by_rank", ranks);
+    json_leave_out(object, "by_rank", cause->n_ranks + cause->n_others - n_late - n_others, llround(left_ns));
+}
+
+static void add_files(const struct json *json, json_t *object, const struct cause *cause)
+{
+    json_t *files = json_array();
+    uint32_t n = json_n_shown(json, cause->n_files, SMALL_LIST);
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(files, json_pack("{s:o, s:I}", "name", json_text(cause->files[i].name), "bytes",
+                                               (json_int_t)cause->files[i].bytes));
+    json_object_set_new(object, "files", files);
+    json_leave_out(object, "files", cause->n_files - n, -1);
+}
+
+static int by_falling_blame(const void *a, const void *b)
+{
+    const struct cause_rank *left = a, *right = b;
+    if (left->blame_ns != right->blame_ns)
+        return left->blame_ns > right->blame_ns ? -1 : 1;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+/* In order of rank, or where that is too many the most blamed. */
+static void add_part_ranks(struct json *json, json_t *object, const struct cause_part *part)
+{
+    json_t *ranks = json_array();
+    uint32_t n = json_n_shown(json, part->n_ranks, PART_RANKS_SHOWN);
+    struct cause_rank *sorted = arena_array(&json->scratch, struct cause_rank, part->n_ranks + 1);
+    for (uint32_t i = 0; i < part->n_ranks; i++)
+        sorted[i] = part->ranks[i];
+    if (n < part->n_ranks)
+        qsort(sorted, part->n_ranks, sizeof *sorted, by_falling_blame);
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(ranks, json_pack("{s:i, s:o, s:o}", "rank", (int)sorted[i].rank, "blame_ns",
+                                               json_ns(sorted[i].blame_ns), "time_ns", json_ns(sorted[i].time_ns)));
+    json_object_set_new(object, "by_rank", ranks);
+    json_leave_out(object, "by_rank", part->n_ranks - n, -1);
+}
+
+static int by_falling_size(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left < right) - (left > right);
+}
+
+/* The waiting of the n-th largest part: what is around a part is never smaller. */
+static double least_part(struct json *json, const struct cause *cause, uint32_t n)
+{
+    double *sizes = arena_array(&json->scratch, double, cause->n_parts + 1);
+    for (uint32_t i = 0; i < cause->n_parts; i++)
+        sizes[i] = cause->parts[i].waiting_ns;
+    qsort(sizes, cause->n_parts, sizeof *sizes, by_falling_size);
+    return n ? sizes[n - 1] : 0;
+}
+
+/* Own parts are apportioned, and each part's waiting is the sum of what is inside it. */
+static void add_parts(struct json *json, json_t *object, const struct cause *cause, int64_t waiting_ns)
+{
+    json_t *parts = json_array();
+    double *values = arena_array(&json->scratch, double, cause->n_parts + 1);
+    int64_t *own_ns = arena_array(&json->scratch, int64_t, cause->n_parts + 1), left_ns = 0;
+    uint32_t n_most = json_n_shown(json, cause->n_parts, PARTS_SHOWN), n = 0;
+    double least_ns = least_part(json, cause, n_most);
+    for (uint32_t i = 0; i < cause->n_parts; i++)
+        values[i] = cause->parts[i].own_ns;
+    amount_apportion(values, cause->n_parts, waiting_ns, own_ns);
+    for (uint32_t i = 0; i < cause->n_parts; i++) {
+        const struct cause_part *part = &cause->parts[i];
+        uint32_t end = i + 1;
+        while (end < cause->n_parts && cause->parts[end].depth > part->depth)
+            end++;
+        if (n == n_most || part->waiting_ns < least_ns) {
+            left_ns += own_ns[i];
+            continue;
+        }
+        json_t *shown = json_place(json, part->step);
+        json_object_set_new(shown, "depth", json_integer(part->depth));
+        json_object_set_new(shown, "call_line", json_integer(part->call_line));
+        json_object_set_new(shown, "waiting_ns", json_integer(sum_of(own_ns, i, end)));
+        json_object_set_new(shown, "own_ns", json_integer(own_ns[i]));
+        add_part_ranks(json, shown, part);
+        json_array_append_new(parts, shown);
+        n++;
+    }
+    json_object_set_new(object, "parts", parts);
+    json_leave_out(object, "parts", cause->n_parts - n, left_ns);
+}
+
+json_t *json_cause(struct json *json, uint32_t number)
+{
+    const struct cause *cause = &json->analysis->causes[number];
+    int64_t waiting_ns = json->cause_ns[number];
+    json_t *object = json_place(json, cause->step), *when = json_array();
+    for (int i = 0; i < WHEN_PARTS; i++)
+        json_array_append_new(when, json_ns(cause->when_ns[i]));
+    json_object_set_new(object, "name", json_text(label_cause(&json->book, number)));
+    json_object_set_new(object, "cause", json_integer(number + 1));
+    json_object_set_new(object, "ranks", json_rank_numbers(cause->ranks, cause->n_late));
+    json_object_set_new(object, "waiting_ns", json_integer(waiting_ns));
+    json_object_set_new(object, "share", json_real(cause->share));
+    json_object_set_new(object, "kind", json_string(cause_kind_name(cause->kind)));
+    json_object_set_new(object, "kinds", json_kinds(cause));
+    json_object_set_new(object, "direct_ns", json_ns(fmin(cause->direct_ns, (double)waiting_ns)));
+    json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
+    json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
+    json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
+    json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
+    json_object_set_new(object, "explanation", json_text(explain_cause(&json->scratch, cause)));
+    add_partings(json, object, cause);
+    add_parts(json, object, cause, waiting_ns);
+    json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
+    json_object_set_new(object, "when_ns", when);
+    add_files(json, object, cause);
+    add_cause_ranks(json, object, cause);
+    add_cause_sites(json, object, cause->sites, cause->n_sites, waiting_ns);
+    return object;
+}
+
+/* Ranks that were ready to run but had no CPU. */
+json_t *json_machine(struct json *json)
+{
+    const struct machine *machine = &json->analysis->machine;
+    json_t *by_rank = json_array(), *places = json_array();
+    double *values = arena_array(&json->scratch, double, machine->n_places + 1), left_ns = 0;
+    int64_t *place_ns = arena_array(&json->scratch, int64_t, machine->n_places + 1);
+    uint32_t n_ranks = json_n_shown(json, machine->n_ranks, LATE_SHOWN + OTHERS_SHOWN),
+             n_places = json_n_shown(json, machine->n_places, PARTS_SHOWN);
+    for (uint32_t i = 0; i < machine->n_places; i++)
+        values[i] = machine->places[i].waiting_ns;
+    amount_apportion(values, machine->n_places, json->machine_ns, place_ns);
+    for (uint32_t i = 0; i < n_ranks; i++)
+        json_array_append_new(by_rank, json_pack("{s:i, s:o, s:o}", "rank", (int)machine->ranks[i].rank, "blame_ns",
+                                                 json_ns(machine->ranks[i].blame_ns), "descheduled_ns",
+                                                 json_ns(machine->ranks[i].time_ns)));
+    for (uint32_t i = n_ranks; i < machine->n_ranks; i++)
+        left_ns += machine->ranks[i].blame_ns;
+    for (uint32_t i = 0; i < n_places; i++) {
+        json_t *place = json_place(json, machine->places[i].step);
+        json_object_set_new(place, "waiting_ns", json_integer(place_ns[i]));
+        json_array_append_new(places, place);
+    }
+    json_t *object =
+        json_pack("{s:I, s:f, s:o, s:o, s:o}", "waiting_ns", (json_int_t)json->machine_ns, "share", machine->share,
+                  "ranks", json_rank_numbers(machine->ranks, machine->n_late), "by_rank", by_rank, "places", places);
+    json_leave_out(object, "by_rank", machine->n_ranks - n_ranks, llround(left_ns));
+    json_leave_out(object, "places", machine->n_places - n_places, sum_of(place_ns, n_places, machine->n_places));
+    add_cause_sites(json, object, machine->sites, machine->n_sites, json->machine_ns);
+    return object;
+}
