@@ -15,6 +15,7 @@ const struct command commands[] = {
     {"record", cmd_record, "[OPTIONS] PROGRAM [ARGUMENTS]",
      "run a rank of an MPI program and record it (inside mpirun)"},
     {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait"},
+    {"html", cmd_html, "[-o FILE] [RUN]", "write a page for a browser: causes, timeline, ranks, in one file"},
     {"diff", cmd_diff, "[OPTIONS] BEFORE... vs AFTER...", "say which causes changed between runs, and what is noise"},
     {"export", cmd_export, "[OPTIONS] [RUN]", "write a run for other tools: tables, graphs, exact counts"},
     {"list", cmd_list, "[OPTIONS] [DIRECTORY]", "list the runs here: program, ranks, date, time, waiting, size"},

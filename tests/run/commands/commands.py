@@ -54,6 +54,10 @@ TABLE = """
 1 | --cause                  | report --cause 0 @good
 1 | one of --cause           | report --cause 1 --sites @good
 1 | one of --cause           | report --routines --by space @good
+1 | no such file             | html @missing
+1 | cannot write             | html -o @empty/x/y.html @good
+1 | unknown option           | html --bogus @good
+1 | no space left            | html -o - @good >/dev/full
 1 | no such file             | annotate @missing
 1 | no run                   | annotate @empty
 1 | definitions              | annotate @cut-definitions

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/html/html.h"
+#include "analyze/html/cells.h"
+#include "analyze/html/pack.h"
+#include "analyze/html/view.h"
+#include "analyze/out/difference.h"
+#include "analyze/out/json.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int written(struct html *html, bool ok)
+{
+    if (!ok && !html->status)
+        html->status = error("cannot write the page: %s", strerror(errno));
+    return html->status;
+}
+
+/* Data of the page, which its script finds by this name. */
+static int put_data(struct html *html, const char *name, const void *bytes, size_t n)
+{
+    if (html->status)
+        return html->status;
+    bool ok = fprintf(html->out, "<script type=\"application/octet-stream\" id=\"%s\">", name) > 0 &&
+              !pack_write(html->out, bytes, n) && fputs("</script>\n", html->out) != EOF;
+    return written(html, ok);
+}
+
+static int put_json(struct html *html, const char *name, json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT);
+    json_decref(value);
+    if (!text)
+        err_out_of_memory(1);
+    int status = put_data(html, name, text, strlen(text));
+    free(text);
+    return status;
+}
+
+static void put_escaped(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '<')
+            fputs("&lt;", out);
+        else if (*text == '&')
+            fputs("&amp;", out);
+        else
+            putc(*text, out);
+    }
+}
+
+int html_begin(struct html *html, FILE *out, const char *title)
+{
+    *html = (struct html){.out = out};
+    fwrite(view_head, 1, view_head_bytes, out);
+    fputs("<title>", out);
+    put_escaped(out, title);
+    fputs(" - whywait</title>\n", out);
+    fwrite(view_body, 1, view_body_bytes, out);
+    return written(html, !ferror(out));
+}
+
+int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline)
+{
+    char name[64], *text = NULL;
+    size_t n = 0;
+    FILE *memory = open_memstream(&text, &n);
+    if (!memory)
+        err_out_of_memory(1);
+    html->status = html->status ? html->status : json_print(memory, analysis, &(struct json_options){0});
+    fclose(memory);
+    snprintf(name, sizeof name, "report-%u", html->n_runs);
+    put_data(html, name, text, n);
+    free(text);
+    struct bytes streams = {0};
+    snprintf(name, sizeof name, "cells-%u", html->n_runs);
+    json_t *head = cells_encode(analysis, timeline, &streams);
+    put_data(html, name, streams.all.at, streams.all.n);
+    vec_release(&streams.all);
+    snprintf(name, sizeof name, "timeline-%u", html->n_runs);
+    html->n_runs++;
+    return put_json(html, name, head);
+}
+
+int html_comparison(struct html *html, const struct comparison *comparison)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *memory = open_memstream(&text, &n);
+    if (!memory)
+        err_out_of_memory(1);
+    html->status = html->status ? html->status : difference_print_json(memory, comparison);
+    fclose(memory);
+    put_data(html, "comparison", text, n);
+    free(text);
+    return html->status;
+}
+
+int html_end(struct html *html)
+{
+    if (!html->status)
+        fwrite(view_tail, 1, view_tail_bytes, html->out);
+    return written(html, !fflush(html->out) && !ferror(html->out));
+}

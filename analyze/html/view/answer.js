@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The answer: where the time went, how efficient the run was, and what makes ranks wait, as `whywait report` has it.
+
+const PARTS_OF_TIME = [["compute", "compute", PAINT.computing], ["waiting", "waiting", PAINT.waiting], ["transfer", "transfer", PAINT.transfer],
+  ["mpi", "in MPI", PAINT.mpi], ["descheduled", "descheduled", PAINT.descheduled], ["blocked", "blocked", PAINT.blocked],
+  ["unrecorded", "recording off", PAINT.unknown], ["ended", "already ended", PAINT.unknown]];
+
+function viewAnswer(run) {
+  const {report} = run, {efficiency} = report;
+  return [
+    el("p.head", {id: "head"}, el("strong", null, report.program || "unknown program"), el("span", null, plural(report.ranks, "rank")),
+      el("span", null, duration(report.duration_ns)), PARTS_OF_TIME.map(([key, name]) => {
+        const part = efficiency.all_ns > 0 ? efficiency[`${key}_ns`] / efficiency.all_ns : 0;
+        return part >= 0.0005 || key === "compute" || key === "waiting" ? el("span", null, `${name} ${(100 * part).toFixed(1)} %`) : null;
+      })),
+    el("p.run", null, [report.run, report.recorded_ns ? new Date(report.recorded_ns / 1e6).toLocaleString() : null, report.command]
+      .filter(Boolean).map((text) => el("span", null, text))),
+    hangOf(report),
+    timeBar(efficiency),
+    efficiencyTree(report),
+    causeList(run),
+    machineRow(report),
+    notesOf(report),
+  ];
+}
+
+function timeBar(efficiency) {
+  const bar = el("div.timebar", {role: "img", "aria-label": "Where the time of all ranks went: " +
+    PARTS_OF_TIME.map(([key, name]) => `${name} ${share(efficiency[`${key}_ns`] / efficiency.all_ns)}`).join(", ")});
+  for (const [key, name, paint] of PARTS_OF_TIME) {
+    const part = efficiency[`${key}_ns`] / efficiency.all_ns;
+    if (part > 0) put(bar, el("span", {style: {flex: `${part} 1 0`}, title: `${name} ${share(part)}`, class: `paint ${PAINT_NAMES[paint]}`},
+      part > 0.09 ? el("b", null, `${name} ${share(part)}`) : null));
+  }
+  return bar;
+}
+
+function efficiencyTree({efficiency: e, ranks}) {
+  if (e.parallel === null || ranks < 2) return null;
+  const factor = (name, value, meaning) => el("div.factor", {title: meaning}, el("span.value", null, ratio(value)),
+    el("span.meter", {"aria-hidden": "true"}, el("i", {style: {width: `${100 * (value ?? 0)}%`}})), el("span.label", null, name));
+  const sign = (text) => el("span.sign", {"aria-hidden": "true"}, text);
+  return el("div.efficiency", {id: "efficiency", role: "group", "aria-label": "Efficiency"},
+    factor("parallel efficiency", e.parallel, "How much of the ranks' time was spent outside MPI"), sign("="),
+    factor("load balance", e.load_balance, "How evenly the work is spread: mean over ranks / the busiest"), sign("×"),
+    factor("serialisation", e.serialisation, "What is lost because ranks wait for each other in turn"), sign("×"),
+    factor("transfer", e.transfer, "What is lost because data takes time to move"), sign("×"),
+    factor("processor", e.processor, "What is lost because a rank inside MPI had no CPU"));
+}
+
+const isSmallWaiting = (report) => report.efficiency.all_ns > 0 && report.waiting_ns / report.efficiency.all_ns < 0.01;
+
+function causeList(run) {
+  const {report} = run, n = report.causes.length;
+  const words = report.ranks === 1 ? "There is one rank only: nobody to wait for."
+    : !(report.waiting_ns > 0) ? "No rank waits for another."
+    : isSmallWaiting(report) ? `Nothing waits for long: ${share(report.waiting_ns / report.efficiency.all_ns)} of all time.` : null;
+  let shown = Math.min(n, 5);
+  while (shown > 1 && report.causes[shown - 1].share < 0.01) shown--;
+  const list = el("ol.causes", {id: "causes", "aria-label": "Why ranks wait"});
+  const rest = el("p.rest");
+  const fill = (upTo) => {
+    refill(list, n ? el("li.columns", {"aria-hidden": "true"}, el("span", null, "why ranks wait"), el("span", null, "waiting"),
+      el("span", null, "of all"), el("span", null, "if balanced")) : null, report.causes.slice(0, upTo).map((cause) => causeItem(run, cause)));
+    const left = report.causes.slice(upTo);
+    refill(rest, left.length ? [`and ${plural(left.length, "more cause")} with ${share(left.reduce((sum, c) => sum + c.share, 0))} of the waiting `,
+      button("show all", () => fill(n))] : null);
+  };
+  run.showAllCauses = () => fill(n);
+  fill(shown);
+  return [words ? el("p.little", null, words) : null, list, rest];
+}
+
+function causeItem(run, cause) {
+  const sites = cause.sites.slice(0, 3), more = cause.sites.length - sites.length;
+  const kinds = Object.entries(cause.kinds).sort((a, b) => b[1] - a[1]);
+  const kind = kinds.length > 1 && kinds[1][1] > 0.05 * cause.waiting_ns
+    ? kinds.filter(([, ns]) => ns > 0.05 * cause.waiting_ns).map(([name, ns]) => `${kindName(name)} ${share(ns / cause.waiting_ns)}`).join(", ")
+    : kindName(cause.kind);
+  const item = el("li.cause", {id: `cause-${cause.cause}`, "data-cause": cause.cause, class: "cause"},
+    el("button.causehead", {type: "button", "aria-pressed": "false", onclick: () => chooseCause(cause.cause)},
+      el("span.number", {class: `badge ${PAINT_NAMES[paintOf("computing", cause.cause - 1)]}`}, cause.cause),
+      el("span.causename", null, cause.name),
+      el("span.figure", {title: "waiting that it causes, all ranks together"}, duration(cause.waiting_ns)),
+      el("span.figure", {title: "of all waiting"}, share(cause.share)),
+      el("span.figure", {title: "how much sooner the run would end, about, were it shared out evenly"}, gain(cause.if_balanced_ns))),
+    el("div.causebody", null,
+      el("p", null, cause.explanation, " ", el("span.kind", null, `(${kind})`)),
+      whenBar(cause, run.report.duration_ns),
+      partsOf(cause),
+      el("ul.sites", null, sites.map((site) => el("li", null, el("span.label", null, "waiting at "), siteLink(site),
+        el("span.figures", null, siteFigures(cause, site)))), more > 0 ? el("li", null, `and ${plural(more, "more call")}`) : null),
+      el("p.advice", null, el("b", null, "next: "), cause.next),
+      el("p.links", null,
+        el("a", {href: `#timeline&cause=${cause.cause}`}, "where it acts"), el("a", {href: `#ranks&cause=${cause.cause}`}, "its ranks"),
+        el("a", {href: `#classes&cause=${cause.cause}`}, "its classes"), el("a", {href: `#source&cause=${cause.cause}`}, "its source"))));
+  return item;
+}
+
+const kindName = (kind) => kind.replace("-", " ");
+const siteName = (site) => `${site.call} ${site.file ? `${baseName(site.file)}${site.line ? `:${site.line}` : ""}` : ""}${site.path ? ` in ${site.path}` : ""}`;
+
+function siteLink(site) {
+  return el("a", {href: `#classes&q=${encodeURIComponent(`site ${site.site}`)}`, title: site.wait}, siteName(site));
+}
+
+function siteFigures(cause, site) {
+  const blamed = site.classes.filter((c) => c.blamed).map((c) => c.number);
+  const time = cause.sites.length > 1 ? `${duration(site.waiting_ns)}, ` : "";
+  const classes = site.classes.length > 1 && blamed.length ? `, ${blamed.length === 1 ? "class" : "classes"} ${blamed.slice(0, 8).join(",")} of ${site.classes.length}` : "";
+  return `${time}${count(site.instances_blamed)} of ${plural(site.instances, "instance")}${classes}`;
+}
+
+/** The cause's waiting over the run, as small bars. */
+function whenBar(cause, durationNs) {
+  const most = Math.max(...cause.when_ns, 1), part = durationNs / cause.when_ns.length;
+  const first = cause.when_ns.findIndex((ns) => ns > 0), last = cause.when_ns.findLastIndex((ns) => ns > 0);
+  if (first < 0) return null;
+  const words = `waiting for it over the run, from about ${duration(first * part)} to ${duration((last + 1) * part)}`;
+  return el("div.when", {role: "img", "aria-label": words, title: words}, cause.when_ns.map((ns) =>
+    el("i", {style: {height: `${ns > 0 ? Math.max(6, 100 * ns / most) : 0}%`}})));
+}
+
+function partsOf(cause) {
+  const parts = cause.parts.filter((part) => part.own_ns > 0);
+  if (parts.length < 2) return null;
+  return el("details", null, el("summary", null, `${parts.length} places inside`),
+    table(`Places inside of cause ${cause.cause}`, [
+      {head: "place", cell: (part) => el("span", {style: {"padding-left": `${part.depth}em`}}, part.name, part.call_line ? ` called at line ${part.call_line}` : "")},
+      {head: "waiting", number: true, cell: (part) => duration(part.waiting_ns)},
+      {head: "of it, on itself", number: true, cell: (part) => duration(part.own_ns)},
+      {head: "of the cause", number: true, cell: (part) => share(part.own_ns / cause.waiting_ns)},
+    ], cause.parts));
+}
+
+function machineRow({machine}) {
+  if (machine.share < 0.0005 || !machine.by_rank.length || !machine.places.length) return null;
+  const place = machine.places[0];
+  return el("section.machine", {id: "machine", "aria-label": "The machine"},
+    el("p", null, el("b", null, "the machine: "), "ranks were ready to run but had no CPU: ", el("b", null, duration(machine.waiting_ns)),
+      ` of waiting for them, ${share(machine.share)} of all`),
+    el("p", null, `${rankList(machine.ranks)}; most in ${place.name} (${share(place.waiting_ns / machine.waiting_ns)} of it)`),
+    el("p", null, "look for more ranks or threads than cores, ranks bound to the same core, and other processes there"));
+}
+
+function hangOf(report) {
+  if (!report.open_waits.length) return null;
+  return el("section.hang", {"aria-label": "Calls that never came back"},
+    report.deadlock.length ? el("p", null, el("b", null, "Deadlock: "), `${rankList(report.deadlock)} wait for each other in a ring.`) : null,
+    el("ul", null, report.open_waits.slice(0, 20).map((wait) => el("li", null,
+      `rank ${wait.rank} never came back from ${wait.call}${wait.file ? ` ${baseName(wait.file)}:${wait.line}` : ""}` +
+      `${wait.for_rank === null ? "" : `, waiting for rank ${wait.for_rank}`}, since ${moment(wait.since_ns, 1e6)}`))));
+}
+
+function notesOf(report) {
+  return report.notes.length ? el("ul.notes", {"aria-label": "Notes"}, report.notes.map((note) => el("li", null, note))) : null;
+}

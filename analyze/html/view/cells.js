@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The timeline in typed arrays, as analyze/html/cells.h packs it, and what can be asked of it.
+
+// What a part is painted as: states, with causes 1 to 6 apart and all others together.
+const CAUSES_APART = 6;
+const PAINT = {unknown: 0, computing: 1, cause: 2, otherCause: 2 + CAUSES_APART, blocked: 3 + CAUSES_APART, descheduled: 4 + CAUSES_APART,
+  mpi: 5 + CAUSES_APART, transfer: 6 + CAUSES_APART, waiting: 7 + CAUSES_APART};
+const N_PAINTS = 8 + CAUSES_APART;
+
+// Which cause each of the colours stands for: the largest ones; one that is chosen takes the last of them.
+const slots = Array.from({length: CAUSES_APART}, (_, i) => i);
+const causeInSlot = (slot) => slots[slot];
+
+function paintOf(stateName, cause) {
+  if (cause < 0 || stateName === "descheduled") return PAINT[stateName];
+  const slot = slots.indexOf(cause);
+  return slot >= 0 ? PAINT.cause + slot : PAINT.otherCause;
+}
+
+/** Gives a cause a colour of its own; true when that changes what is painted. */
+function giveSlot(cause, timelinesOfRuns) {
+  if (cause < 0 || slots.includes(cause)) return false;
+  slots[CAUSES_APART - 1] = cause;
+  for (const t of timelinesOfRuns) {
+    for (const kind of t.kinds) kind.paint = paintOf(kind.state, kind.cause);
+    for (let i = 0; i < t.kind.length; i++) t.paint[i] = t.kinds[t.kind[i]].paint;
+    t.bins = null;
+  }
+  return true;
+}
+
+function readCells(head, bytesIn, durationNs) {
+  const rows = [], n = head.rows.reduce((sum, row) => sum + row[2], 0);
+  let first = 0;
+  for (const [rank, thread, cells] of head.rows) {
+    rows.push({rank, thread, first, end: first + cells, name: thread ? `${rank}.${thread}` : `${rank}`});
+    first += cells;
+  }
+  const starts = [];
+  head.streams.reduce((at, length) => (starts.push(at), at + length), 0);
+  const at = [...starts];
+  function number(stream) {
+    let value = 0, scale = 1, byte;
+    do {
+      byte = bytesIn[at[stream]++];
+      value += (byte & 127) * scale;
+      scale *= 128;
+    } while (byte & 128);
+    return value;
+  }
+  const t = {rows, n, durationNs, resolutionNs: head.resolution_ns, begin: new Float64Array(n), end: new Float64Array(n),
+    part: new Uint32Array(n + 1), waitOf: new Int32Array(n).fill(-1), kinds: head.kinds.map(([stateName, cause, name]) =>
+      ({state: stateName, cause, name, paint: paintOf(stateName, cause)}))};
+  const kinds = [], lengths = [], waits = [];
+  for (const row of rows) {
+    let now = 0;
+    for (let cell = row.first; cell < row.end; cell++) {
+      const length = number(0), code = number(1), hasWait = code & 1, inner = Math.floor(code / 2);
+      t.begin[cell] = now;
+      t.end[cell] = now += length;
+      t.part[cell] = kinds.length;
+      const parts = inner & 1 ? 1 : inner / 2;
+      if (inner & 1) {
+        kinds.push((inner - 1) / 2 - 1);
+        lengths.push(length);
+      }
+      for (let i = 0; i < parts && !(inner & 1); i++) {
+        kinds.push(number(2));
+        lengths.push(number(2));
+      }
+      if (hasWait) {
+        const by = number(3), site = number(3), flags = number(3), isSeveral = flags & 2;
+        const waited = isSeveral ? number(3) : length, release = isSeveral ? t.begin[cell] + number(3) : now;
+        t.waitOf[cell] = waits.length;
+        waits.push({cell, by, site, isInferred: !!(flags & 1), isSeveral: !!isSeveral, waited, release});
+      }
+    }
+  }
+  t.part[n] = kinds.length;
+  t.kind = Uint32Array.from(kinds);
+  t.ns = Float32Array.from(lengths);
+  t.waits = waits;
+  t.paint = Uint8Array.from(t.kind, (kind) => t.kinds[kind].paint);
+  return t;
+}
+
+/** The first cell of a row that ends behind `ns`; row.end when none does. */
+function cellAt(t, row, ns) {
+  let low = row.first, high = row.end;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (t.end[middle] > ns) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** One step back along what a row was doing until `ns`: to where it was released last, or to its start. */
+function stepBack(t, rowAt, ns) {
+  const row = t.rows[rowAt];
+  let cell = Math.min(cellAt(t, row, ns), row.end - 1);
+  for (; cell >= row.first; cell--) {
+    const wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
+    if (wait && wait.release <= ns && wait.by !== rowAt)
+      return {row: rowAt, from: wait.release, to: ns, next: {row: wait.by, ns: wait.release}, wait};
+  }
+  return {row: rowAt, from: 0, to: ns, next: null};
+}
+
+/** The critical path: from what ends last back to the start, in pieces {row, from, to}. */
+function criticalPath(t) {
+  if (t.path) return t.path;
+  let at = {row: 0, ns: 0};
+  t.rows.forEach((row, i) => {
+    if (row.end > row.first && t.end[row.end - 1] > at.ns) at = {row: i, ns: t.end[row.end - 1]};
+  });
+  const path = [];
+  for (let same = 0; at && at.ns > 0 && same < t.rows.length;) {
+    const step = stepBack(t, at.row, at.ns);
+    same = step.from < at.ns ? 0 : same + 1;
+    path.push(step);
+    at = step.next;
+  }
+  return t.path = path.reverse();
+}
+
+/**
+ * Why a wait was as long: the way of who released it, and of who waited, back to where both last met. Pieces
+ * {row, from, to, isLate}.
+ */
+function explanation(t, wait, rowAt) {
+  const pieces = [];
+  let late = {row: wait.by, ns: wait.release}, waiting = {row: rowAt, ns: Math.max(t.begin[wait.cell], wait.release - wait.waited)};
+  for (let steps = 0; steps < 2000 && late && waiting; steps++) {
+    const isLate = late.ns >= waiting.ns, at = isLate ? late : waiting, other = isLate ? waiting : late;
+    const step = stepBack(t, at.row, at.ns);
+    if (at.row === other.row && step.from <= other.ns) {
+      pieces.push({row: at.row, from: other.ns, to: at.ns, isLate});
+      break;
+    }
+    pieces.push({row: at.row, from: step.from, to: at.ns, isLate});
+    if (isLate) late = step.next;
+    else waiting = step.next;
+  }
+  return pieces;
+}
+
+/** ns by paint of some rows between two times, added to `sums`. */
+function addSums(t, rowAt, from, to, sums) {
+  const row = t.rows[rowAt];
+  for (let cell = cellAt(t, row, from); cell < row.end && t.begin[cell] < to; cell++) {
+    const inside = Math.min(t.end[cell], to) - Math.max(t.begin[cell], from), part = inside / (t.end[cell] - t.begin[cell]);
+    for (let i = t.part[cell]; i < t.part[cell + 1]; i++) sums[t.paint[i]] += part * t.ns[i];
+  }
+  return sums;
+}
+
+/**
+ * Shares by paint in equal bins over the run, 0 to 255: Uint8Array [row][bin][paint]. What there is at all is at least 1.
+ * Made once, of about two million bins.
+ */
+function bins(t) {
+  if (t.bins) return t.bins;
+  let nBins = 256;
+  while (nBins < 8192 && t.rows.length * nBins * 2 <= 2.2e6) nBins *= 2;
+  const data = new Uint8Array(t.rows.length * nBins * N_PAINTS), width = t.durationNs / nBins, sums = new Float32Array(nBins * N_PAINTS);
+  t.rows.forEach((row, r) => {
+    sums.fill(0);
+    for (let cell = row.first; cell < row.end; cell++) {
+      const begin = t.begin[cell], end = t.end[cell], last = Math.min(Math.floor(end / width), nBins - 1);
+      for (let bin = Math.min(Math.floor(begin / width), nBins - 1); bin <= last; bin++) {
+        const inside = Math.min(end, (bin + 1) * width) - Math.max(begin, bin * width);
+        if (inside <= 0) continue;
+        const part = inside / (end - begin) / width;
+        for (let i = t.part[cell]; i < t.part[cell + 1]; i++) sums[bin * N_PAINTS + t.paint[i]] += part * t.ns[i];
+      }
+    }
+    const base = r * nBins * N_PAINTS;
+    for (let i = 0; i < sums.length; i++) data[base + i] = sums[i] > 0 ? Math.min(255, Math.max(1, Math.round(255 * sums[i]))) : 0;
+  });
+  return t.bins = {data, n: nBins, width};
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Puts the page together: views in order, their names in the bar, the chosen cause, search, keys and themes.
+
+let page = null;
+
+const VIEWS = [
+  ["answer", "Answer", (runs) => viewAnswer(runs[0])],
+  ["timeline", "Timeline", (runs) => viewTimeline(runs).nodes],
+  ["ranks", "Ranks", (runs) => viewRanks(runs[0])],
+];
+
+/** Chooses a cause (0: none): it lights up in every view. */
+function chooseCause(number, isStill) {
+  const cause = number === state.cause && !isStill ? 0 : number;
+  show({cause}, true);
+}
+
+function light() {
+  for (const item of document.querySelectorAll("[data-cause]")) {
+    const isChosen = Number(item.dataset.cause) === state.cause;
+    item.classList.toggle("is-chosen", isChosen);
+    item.querySelector(".causehead")?.setAttribute("aria-pressed", String(isChosen));
+  }
+  document.body.classList.toggle("has-cause", state.cause > 0);
+  if (giveSlot(state.cause - 1, page.runs.map((run) => run.timeline))) refillLegend();
+  for (const view of timelines) view.restyle();
+  for (const run of page.runs) run.refillRanks?.();
+  const cause = page.runs[0].report.causes[state.cause - 1], chip = document.getElementById("chip");
+  refill(chip, cause ? [el("span", {class: `badge ${PAINT_NAMES[paintOf("computing", state.cause - 1)]}`}, state.cause), el("span.chipname", null, cause.name),
+    button("×", () => chooseCause(state.cause), {"aria-label": "No cause chosen any more"})] : null);
+  chip.hidden = !cause;
+}
+
+function refillLegend() {
+  const old = document.querySelector("ul.legend");
+  if (old) old.replaceWith(legend(page.runs[0]));
+}
+
+function jumpTo(view) {
+  const section = document.getElementById(view);
+  if (!section) return;
+  state.view = view;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  section.scrollIntoView({behavior: still ? "auto" : "smooth", block: "start"});
+  show({view});
+}
+
+/** Links inside the page change what is shown, and go there. */
+function followLink(event) {
+  const link = event.target.closest?.("a[href^='#']");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const kept = {from: state.from, to: state.to, cause: state.cause};
+  history.pushState(null, "", link.getAttribute("href"));
+  readAddress();
+  if (!link.getAttribute("href").includes("t=")) Object.assign(state, {from: kept.from, to: kept.to});
+  if (!link.getAttribute("href").includes("cause=")) state.cause = kept.cause;
+  show({...state.cause !== kept.cause ? {cause: state.cause} : {}, view: state.view});
+  if (state.search) applySearch(state.search);
+  jumpTo(state.view);
+  document.getElementById(state.view)?.querySelector("h2")?.focus({preventScroll: true});
+}
+
+function applySearch(text) {
+  const box = document.getElementById("search"), found = document.getElementById("found");
+  if (box.value !== text) box.value = text;
+  state.search = text;
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length) page.runs[0].showAllCauses?.();
+  let n = 0, first = null;
+  for (const item of document.querySelectorAll("li.cause, article.site, tr[data-ranks], [data-find]")) {
+    const own = (item.dataset.find || item.textContent).toLowerCase();
+    const isFound = words.length > 0 && words.every((w) => own.includes(w));
+    item.classList.toggle("is-found", isFound);
+    item.classList.toggle("is-other", words.length > 0 && !isFound);
+    if (isFound && n++ === 0) first = item;
+  }
+  refill(found, words.length ? `${n} found` : "");
+  light();
+  return first;
+}
+
+function makeTools() {
+  const search = el("input", {type: "search", id: "search", placeholder: "search", "aria-label": "Search causes, calls, files, ranks", autocomplete: "off",
+    oninput: () => {
+      applySearch(search.value);
+      show({search: search.value});
+    },
+    onkeydown: (event) => {
+      if (event.key === "Enter") applySearch(search.value)?.scrollIntoView({block: "center"});
+      if (event.key === "Escape") {
+        search.value = "";
+        applySearch("");
+        show({search: ""});
+        search.blur();
+      }
+    }});
+  const theme = button("◐", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    restyleAll();
+  }, {id: "theme", "aria-label": "Dark or light", title: "dark or light"});
+  const help = button("?", toggleHelp, {id: "help", "aria-label": "Keys", title: "keys"});
+  put(document.getElementById("tools"), el("div.chip", {id: "chip", hidden: true}), search, el("output", {id: "found", for: "search"}), theme, help);
+}
+
+function restyleAll() {
+  for (const view of timelines) view.restyle();
+  refillLegend();
+  for (const run of page.runs) run.refillRanks?.();
+}
+
+function toggleHelp() {
+  const old = document.getElementById("keys");
+  if (old) {
+    old.close();
+    old.remove();
+    return;
+  }
+  const keys = [["1 – 7", "views"], ["c", "next cause"], ["Esc", "no cause; no search"], ["/", "search"], ["d", "dark or light"], ["t", "to the timeline"],
+    ["← →", "timeline: earlier, later (Shift: further)"], ["+ −", "timeline: zoom in, out"], ["0", "timeline: whole run"], ["↑ ↓", "timeline: rank"],
+    ["n p", "timeline: next, last wait of the rank"], ["Enter", "timeline: show what a wait waited for"], ["?", "this"]];
+  const dialog = el("dialog", {id: "keys", "aria-label": "Keys", onclose: () => dialog.remove()}, el("h2", null, "Keys"),
+    el("dl", null, keys.map(([key, what]) => [el("dt", null, el("kbd", null, key)), el("dd", null, what)])), button("close", () => dialog.close()));
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function pageKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+  const onTimeline = event.target.tagName === "CANVAS", causes = page.runs[0].report.causes.length;
+  const actions = {
+    "/": () => document.getElementById("search").focus(), "?": toggleHelp, d: () => document.getElementById("theme").click(),
+    c: () => causes && chooseCause(state.cause % causes + 1, true), Escape: () => state.cause && chooseCause(state.cause),
+    t: () => {
+      jumpTo("timeline");
+      timelines[0]?.canvas.focus({preventScroll: true});
+    },
+  };
+  const view = !onTimeline && /^[1-9]$/.test(event.key) ? document.querySelectorAll("#nav a")[Number(event.key) - 1] : null;
+  if (!view && (!actions[event.key] || event.defaultPrevented)) return;
+  event.preventDefault();
+  if (view) view.click();
+  else actions[event.key]();
+}
+
+function spyOnViews() {
+  const links = new Map([...document.querySelectorAll("#nav a")].map((link) => [link.dataset.view, link]));
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) {
+      for (const link of links.values()) link.removeAttribute("aria-current");
+      links.get(entry.target.id)?.setAttribute("aria-current", "true");
+    }
+  }, {rootMargin: "-20% 0px -70% 0px"});
+  for (const section of document.querySelectorAll("main > section")) observer.observe(section);
+}
+
+async function open() {
+  const start = performance.now();
+  page = await loadPage();
+  page.sides = page.runs.map((run, i) => run.side = page.comparison ? (page.comparison.is_after[i] ? "after" : "before") : "");
+  readAddress();
+  const main = document.getElementById("main"), nav = document.getElementById("nav"), first = page.runs[0].report;
+  document.getElementById("name").textContent = first.program || "whywait";
+  makeTools();
+  main.replaceChildren();
+  for (const [id, title, make] of VIEWS) {
+    const nodes = make(page.runs, page.comparison);
+    if (!nodes) continue;
+    put(main, el("section", {id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`, tabindex: -1}, title), nodes));
+    put(nav, el("a", {href: `#${id}`, "data-view": id}, title));
+  }
+  refill(document.getElementById("footer"), `${first.tool}; ${count(first.mpi_calls)} MPI calls, ${count(first.events)} events read${first.lost ? `, ${count(first.lost)} records lost` : ""}`);
+  document.addEventListener("click", followLink);
+  document.addEventListener("keydown", pageKey);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyleAll);
+  listen((changes) => {
+    if ("cause" in changes) light();
+    if (changes.jump) jumpTo(state.view);
+  });
+  spyOnViews();
+  light();
+  if (state.search) applySearch(state.search);
+  if (state.view !== "answer") document.getElementById(state.view)?.scrollIntoView();
+  for (const view of timelines) view.draw();
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  document.documentElement.dataset.openMs = Math.round(performance.now() - start);
+}
+
+// For tests, which look at the page from outside.
+window.whywait = {state, timelines, get page() { return page; }, setRange, zoomRange, rangeFrom, rangeTo, chooseCause, criticalPath};
+
+open().catch((problem) => {
+  refill(document.getElementById("main"), el("p", {role: "alert"}, `This page could not be opened: ${problem.message}. It needs a browser of 2023 or later.`));
+  throw problem;
+});

@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks over time, on a canvas; what is chosen is told in words below it, and what is in view is there as a table.
+
+const LEFT = 64, AXIS = 20, LEAST_BAND = 4, MOST_BAND = 30;
+const timelines = []; // all on the page: they share the range
+
+const wholeNs = () => Math.max(...page.runs.map((run) => run.report.duration_ns));
+const rangeFrom = () => state.from ?? 0;
+const rangeTo = () => state.to ?? wholeNs();
+
+/** Sets the time in view, within the run and not closer than a microsecond. */
+function setRange(from, to, isChoice) {
+  const whole = wholeNs(), length = Math.min(Math.max(to - from, 1000), whole);
+  from = Math.max(0, Math.min(from, whole - length));
+  const isWhole = length >= whole * 0.999999;
+  show({from: isWhole ? null : Math.round(from), to: isWhole ? null : Math.round(from + length)}, isChoice);
+}
+
+function zoomRange(factor, aroundNs) {
+  const from = rangeFrom(), to = rangeTo(), around = aroundNs ?? (from + to) / 2;
+  setRange(around - (around - from) * factor, around + (to - around) * factor);
+}
+
+/** Rows of the canvas: one row of the run each, or several where there are many. */
+function bandsFor(n, room) {
+  const most = Math.max(1, Math.floor(room / LEAST_BAND)), group = Math.ceil(n / most), nBands = Math.ceil(n / group);
+  const height = Math.max(LEAST_BAND, Math.min(MOST_BAND, Math.floor(room / nBands)));
+  return Array.from({length: nBands}, (_, i) => ({first: i * group, end: Math.min(n, (i + 1) * group), y: AXIS + i * height, height: height - (height > 6 ? 1 : 0)}));
+}
+
+function makeTimeline(run) {
+  const t = run.timeline;
+  const canvas = el("canvas.time", {tabindex: 0, role: "application", "aria-roledescription": "timeline",
+    "aria-label": `Timeline of ${plural(t.rows.length, "rank")}: arrow keys move, plus and minus zoom, n and p go to the next and the last wait, Enter explains it, 0 shows the whole run`});
+  const chosen = el("div.chosen", {"aria-live": "polite"});
+  const tip = el("div.tip", {hidden: true});
+  const view = {run, t, canvas, chosen, tip, bands: [], width: 0, selected: null, focusRow: 0, lit: null, tiles: null, isPathShown: true, frames: []};
+  const context = canvas.getContext("2d", {alpha: false});
+  let isQueued = false;
+  view.draw = () => {
+    if (isQueued) return;
+    isQueued = true;
+    requestAnimationFrame(() => {
+      isQueued = false;
+      const start = performance.now();
+      drawTimeline(view, context);
+      view.drawMs = performance.now() - start;
+      view.frames.push(performance.now());
+      if (view.frames.length > 240) view.frames.shift();
+    });
+  };
+  view.restyle = () => {
+    view.tiles = null;
+    view.draw();
+  };
+  handleTimeline(view);
+  new ResizeObserver(view.draw).observe(canvas);
+  timelines.push(view);
+  view.node = el("div.timeline", null, canvas, tip, chosen);
+  return view;
+}
+
+function layout(view) {
+  const {canvas, t} = view, width = canvas.clientWidth || 800, scale = Math.min(2, devicePixelRatio || 1);
+  const room = Math.min(Math.max(t.rows.length * MOST_BAND, 60), Math.max(240, Math.min(560, innerHeight * 0.6)));
+  view.bands = bandsFor(t.rows.length, room);
+  const last = view.bands[view.bands.length - 1], height = last ? last.y + last.height + 2 : AXIS + 20;
+  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    canvas.style.height = `${height}px`;
+  }
+  view.width = width;
+  view.height = height;
+  view.scale = scale;
+}
+
+const xOf = (view, ns) => LEFT + (ns - rangeFrom()) / (rangeTo() - rangeFrom()) * (view.width - LEFT);
+const nsOf = (view, x) => rangeFrom() + (x - LEFT) / (view.width - LEFT) * (rangeTo() - rangeFrom());
+const bandOf = (view, row) => view.bands[Math.floor(row / (view.bands[0].end - view.bands[0].first))];
+const middleOf = (view, row) => {
+  const band = bandOf(view, row);
+  return band.y + band.height / 2;
+};
+
+function drawTimeline(view, context) {
+  layout(view);
+  const {t, scale, bands} = view, from = rangeFrom(), to = rangeTo();
+  if (!view.tiles) {
+    view.lit = state.cause ? paintOf("computing", state.cause - 1) : null;
+    view.tiles = tilesFor(view.lit);
+    const theme = GROUNDS[isDark() ? "dark" : "light"];
+    view.paper = theme.paper;
+  }
+  const width = Math.max(1, Math.round((view.width - LEFT) * scale)), height = view.canvas.height;
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.fillStyle = view.paper;
+  context.fillRect(0, 0, view.canvas.width, height);
+  if (!view.image || view.image.width !== width || view.image.height !== height) {
+    view.image = context.createImageData(width, height);
+    view.pixels = new Uint32Array(view.image.data.buffer);
+    view.shares = new Float32Array(width * N_PAINTS);
+  }
+  const ground = word(rgb(view.paper));
+  view.pixels.fill(ground);
+  for (const band of bands) {
+    view.shares.fill(0);
+    for (let row = band.first; row < band.end; row++) addShares(t, row, from, to, width, view.shares);
+    fillBand(view.pixels, width, Math.round(band.y * scale), Math.round((band.y + band.height) * scale), view.shares, band.end - band.first, view.tiles, ground);
+  }
+  context.putImageData(view.image, Math.round(LEFT * scale), 0);
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  drawAxis(view, context);
+  drawRowNames(view, context);
+  context.save();
+  context.beginPath();
+  context.rect(LEFT, 0, view.width - LEFT, view.height);
+  context.clip();
+  if (view.isPathShown) drawCriticalPath(view, context);
+  drawNear(view, context);
+  drawSelected(view, context);
+  context.restore();
+}
+
+const ink = (part) => `${isDark() ? "rgba(235,238,242," : "rgba(25,28,33,"}${part})`;
+
+function ticks(from, to, most) {
+  const raw = (to - from) / Math.max(1, most), power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
+  const list = [];
+  for (let ns = Math.ceil(from / step) * step; ns <= to; ns += step) list.push(ns);
+  return {step, list};
+}
+
+function drawAxis(view, context) {
+  const {step, list} = ticks(rangeFrom(), rangeTo(), (view.width - LEFT) / 110);
+  context.font = "11px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  context.textAlign = "left";
+  for (const ns of list) {
+    const x = Math.round(xOf(view, ns)) + 0.5;
+    context.strokeStyle = ink(0.12);
+    context.beginPath();
+    context.moveTo(x, AXIS - 5);
+    context.lineTo(x, view.height);
+    context.stroke();
+    context.fillStyle = ink(0.75);
+    if (x + 50 < view.width) context.fillText(moment(ns, step), x + 3, AXIS / 2);
+  }
+}
+
+function drawRowNames(view, context) {
+  context.textAlign = "right";
+  context.font = "11px system-ui, sans-serif";
+  let free = -20;
+  for (const band of view.bands) {
+    const y = band.y + band.height / 2;
+    if (y - free < 12) continue;
+    free = y;
+    const rows = view.t.rows, isOne = band.end - band.first === 1;
+    const isFocus = document.activeElement === view.canvas && view.focusRow >= band.first && view.focusRow < band.end;
+    context.fillStyle = ink(isFocus || (state.rank !== null && rows.slice(band.first, band.end).some((row) => row.rank === state.rank)) ? 1 : 0.7);
+    context.font = `${isFocus ? "bold " : ""}11px system-ui, sans-serif`;
+    context.fillText(isOne ? (view.bands.length <= 40 ? `rank ${rows[band.first].name}` : rows[band.first].name)
+      : `${rows[band.first].name}–${rows[band.end - 1].name}`, LEFT - 8, y);
+  }
+}
+
+/** Each column of pixels has a line over the rows that the path goes through in its time. */
+function drawCriticalPath(view, context) {
+  const from = rangeFrom(), to = rangeTo(), path = criticalPath(view.t), width = Math.ceil(view.width);
+  let low = 0, high = path.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (path[middle].to > from) high = middle;
+    else low = middle + 1;
+  }
+  const tops = new Float32Array(width + 1).fill(Infinity), bottoms = new Float32Array(width + 1).fill(-Infinity);
+  context.beginPath();
+  for (let i = low; i < path.length && path[i].from < to; i++) {
+    const piece = path[i], y = middleOf(view, piece.row), x0 = Math.max(LEFT, xOf(view, piece.from)), x1 = Math.min(view.width, xOf(view, piece.to));
+    if (x1 - x0 >= 1.5) {
+      context.moveTo(x0, y);
+      context.lineTo(x1, y);
+    }
+    const next = path[i + 1];
+    for (const at of [y, next && next.from < to ? middleOf(view, next.row) : y]) {
+      const x = Math.max(0, Math.min(width, Math.round(x1)));
+      tops[x] = Math.min(tops[x], at);
+      bottoms[x] = Math.max(bottoms[x], at);
+    }
+  }
+  for (let x = LEFT; x <= width; x++) {
+    if (bottoms[x] > tops[x]) {
+      context.moveTo(x, tops[x]);
+      context.lineTo(x, bottoms[x]);
+    }
+  }
+  for (const [style, lineWidth] of [[isDark() ? "rgba(20,23,27,0.8)" : "rgba(255,255,255,0.85)", 3.5], [isDark() ? "#ffffff" : "#111418", 1.5]]) {
+    Object.assign(context, {strokeStyle: style, lineWidth});
+    context.stroke();
+  }
+}
+
+/** What is wide enough: names in cells, arrows to waits from what released them. */
+function drawNear(view, context) {
+  const {t} = view, from = rangeFrom(), to = rangeTo();
+  let nSeen = 0;
+  const arrows = [], MOST = 4000;
+  for (const band of view.bands) {
+    if (band.end - band.first > 1) return;
+    const row = t.rows[band.first], first = cellAt(t, row, from);
+    nSeen += cellAt(t, row, to) - first;
+    if (nSeen > MOST) return;
+  }
+  context.font = "10px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  context.textAlign = "left";
+  for (const band of view.bands) {
+    const row = t.rows[band.first];
+    for (let cell = cellAt(t, row, from); cell < row.end && t.begin[cell] < to; cell++) {
+      const x0 = Math.max(LEFT, xOf(view, t.begin[cell])), x1 = Math.min(view.width, xOf(view, t.end[cell]));
+      if (x1 - x0 < 14) continue;
+      const wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
+      if (wait && !wait.isSeveral) arrows.push([wait, band.first]);
+      if (band.height >= 12) drawCellName(view, context, band, cell, wait, x0, x1);
+    }
+  }
+  if (arrows.length <= 300) for (const [wait, row] of arrows) drawArrow(view, context, wait, row, 0.55);
+}
+
+function drawCellName(view, context, band, cell, wait, x0, x1) {
+  const text = cellName(view, cell, wait);
+  const width = context.measureText(text).width + 6;
+  let shown = text;
+  if (width > x1 - x0) {
+    const cause = mainKind(view.t, cell)?.cause ?? -1;
+    shown = cause >= 0 ? String(cause + 1) : "";
+    if (context.measureText(shown).width + 6 > x1 - x0 || !shown) return;
+  }
+  const y = band.y + band.height / 2, textWidth = context.measureText(shown).width;
+  context.fillStyle = isDark() ? "rgba(20,23,27,0.82)" : "rgba(255,255,255,0.85)";
+  context.fillRect(x0 + 2, y - 6, textWidth + 4, 12);
+  context.fillStyle = ink(0.95);
+  context.fillText(shown, x0 + 4, y + 0.5);
+}
+
+/** The kind that most of a cell is. */
+function mainKind(t, cell) {
+  let best = -1, most = 0;
+  for (let i = t.part[cell]; i < t.part[cell + 1]; i++) if (t.ns[i] > most) {
+    most = t.ns[i];
+    best = t.kind[i];
+  }
+  return best < 0 ? null : t.kinds[best];
+}
+
+function cellName(view, cell, wait) {
+  if (wait) {
+    const site = wait.site ? siteOf(view.run, wait.site) : null;
+    return `${site ? site.call : "waits"} ← rank ${view.t.rows[wait.by].name}`;
+  }
+  const kind = mainKind(view.t, cell);
+  if (!kind) return "";
+  return `${kind.cause >= 0 ? `${kind.cause + 1} ` : ""}${kind.name ?? kind.state}`;
+}
+
+const siteOf = (run, number) => run.report.sites.find((site) => site.site === number);
+
+function drawArrow(view, context, wait, row, strength) {
+  const x = xOf(view, wait.release), y0 = middleOf(view, wait.by), y1 = middleOf(view, row), way = Math.sign(y1 - y0) || 1;
+  if (y0 === y1) return;
+  context.strokeStyle = context.fillStyle = ink(strength);
+  context.lineWidth = strength > 0.8 ? 2 : 1;
+  context.beginPath();
+  context.arc(x, y0, 2.2, 0, 7);
+  context.fill();
+  context.beginPath();
+  context.moveTo(x, y0);
+  context.lineTo(x, y1 - 4 * way);
+  context.stroke();
+  context.beginPath();
+  context.moveTo(x, y1);
+  context.lineTo(x - 3.5, y1 - 6 * way);
+  context.lineTo(x + 3.5, y1 - 6 * way);
+  context.fill();
+}
+
+/** The chosen wait, with the way of its explanation through the ranks: solid who was late, dashed who waited. */
+function drawSelected(view, context) {
+  const selected = view.selected;
+  if (!selected) return;
+  const {t} = view, band = bandOf(view, selected.row), x0 = xOf(view, t.begin[selected.cell]), x1 = xOf(view, t.end[selected.cell]);
+  for (const piece of selected.pieces || []) {
+    const y = middleOf(view, piece.row);
+    context.strokeStyle = piece.isLate ? (isDark() ? "#ff9d85" : "#b3301a") : ink(0.8);
+    context.lineWidth = 3;
+    context.setLineDash(piece.isLate ? [] : [5, 4]);
+    context.beginPath();
+    context.moveTo(xOf(view, piece.from), y);
+    context.lineTo(xOf(view, piece.to), y);
+    context.stroke();
+  }
+  context.setLineDash([]);
+  const late = (selected.pieces || []).filter((piece) => piece.isLate);
+  context.strokeStyle = isDark() ? "#ff9d85" : "#b3301a";
+  for (let i = 1; i < late.length; i++) {
+    const x = xOf(view, late[i].to);
+    context.beginPath();
+    context.moveTo(x, middleOf(view, late[i].row));
+    context.lineTo(x, middleOf(view, late[i - 1].row));
+    context.stroke();
+  }
+  if (selected.wait) drawArrow(view, context, selected.wait, selected.row, 1);
+  context.strokeStyle = ink(1);
+  context.lineWidth = 2;
+  context.strokeRect(x0, band.y, Math.max(2, x1 - x0), band.height);
+}
+
+function rowAtY(view, y) {
+  const band = view.bands.find((b) => y >= b.y && y < b.y + b.height + 1);
+  if (!band) return -1;
+  return Math.min(band.end - 1, band.first + Math.floor((y - band.y) / band.height * (band.end - band.first)));
+}
+
+function selectCell(view, row, cell) {
+  const {t} = view;
+  for (const other of timelines) if (other !== view) other.selected = null;
+  const wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
+  view.selected = {row, cell, wait, pieces: wait ? explanation(t, wait, row) : null};
+  view.focusRow = row;
+  refill(view.chosen, describe(view, row, cell, wait));
+  show({rank: t.rows[row].rank});
+  view.draw();
+}
+
+/** A cell in words. */
+function describe(view, row, cell, wait) {
+  const {t, run} = view, length = t.end[cell] - t.begin[cell], who = `rank ${t.rows[row].name}`;
+  const parts = [];
+  for (let i = t.part[cell]; i < t.part[cell + 1]; i++) parts.push([t.kinds[t.kind[i]], t.ns[i]]);
+  parts.sort((a, b) => b[1] - a[1]);
+  const when = `from ${moment(t.begin[cell], length / 10)} to ${moment(t.end[cell], length / 10)}`;
+  const lines = [];
+  if (wait) {
+    const site = wait.site ? siteOf(run, wait.site) : null, by = t.rows[wait.by];
+    lines.push(el("p", null, el("b", null, wait.isSeveral ? `${who} waits several times here, longest ${duration(wait.waited)}` : `${who} waits ${duration(wait.waited)}`),
+      site ? [" at ", siteLink(site), ` (${site.wait})`] : null, `, ${when}; released by rank ${by.name} at ${moment(wait.release, length / 10)}`,
+      wait.isInferred ? " (only times tell)" : "", ". ",
+      button(`go to rank ${by.name}`, () => {
+        const at = Math.max(t.rows[wait.by].first, cellAt(t, t.rows[wait.by], wait.release - 1));
+        selectCell(view, wait.by, Math.min(at, t.rows[wait.by].end - 1));
+        reveal(view);
+      })));
+    const late = lateWork(view, row);
+    if (late.length) lines.push(el("p", null, "Meanwhile, on the way that it waited for: ", late.slice(0, 4).map(([kind, ns, rank], i) =>
+      [i ? "; " : "", kindLink(run, kind), ` on rank ${rank} ${duration(ns)}`]), "."));
+  } else {
+    lines.push(el("p", null, el("b", null, `${who}, ${duration(length)}`), `, ${when}: `, parts.slice(0, 6).map(([kind, ns], i) =>
+      [i ? "; " : "", kindLink(run, kind), parts.length > 1 ? ` ${share(ns / length)}` : ""]), parts.length ? "." : "nothing is known."));
+  }
+  if (wait && wait.isSeveral) lines.push(el("p", null, parts.slice(0, 6).map(([kind, ns], i) => [i ? "; " : "", kindLink(run, kind), ` ${share(ns / length)}`]), "."));
+  return lines;
+}
+
+/** What the late side did along a chosen wait's explanation: [kind, ns, rank], most first. */
+function lateWork(view, row) {
+  const {t} = view, wait = view.selected?.row === row ? view.selected.wait : null;
+  const sums = new Map();
+  for (const piece of (view.selected?.pieces || []).filter((p) => p.isLate && wait)) {
+    const from = Math.max(piece.from, wait.release - 20 * wait.waited), line = t.rows[piece.row];
+    for (let cell = cellAt(t, line, from), n = 0; cell < line.end && t.begin[cell] < piece.to && n < 20000; cell++, n++) {
+      const part = (Math.min(t.end[cell], piece.to) - Math.max(t.begin[cell], from)) / (t.end[cell] - t.begin[cell]);
+      for (let i = t.part[cell]; i < t.part[cell + 1]; i++) {
+        const key = `${t.kind[i]} ${line.rank}`, known = sums.get(key) || [t.kinds[t.kind[i]], 0, line.name];
+        known[1] += part * t.ns[i];
+        sums.set(key, known);
+      }
+    }
+  }
+  return [...sums.values()].filter(([kind]) => kind.state !== "waiting").sort((a, b) => b[1] - a[1]);
+}
+
+function kindLink(run, kind) {
+  const name = kind.name ?? {computing: "other code", mpi: "in MPI", unknown: "not recorded"}[kind.state] ?? kind.state;
+  const stateText = kind.state === "computing" || kind.state === "waiting" || !kind.name ? "" : ` (${kind.state})`;
+  if (kind.cause < 0) return `${name}${stateText}`;
+  return el("a", {href: `#answer&cause=${kind.cause + 1}`, title: run.report.causes[kind.cause]?.name}, `${name}${stateText} [cause ${kind.cause + 1}]`);
+}
+
+/** Moves the time in view so that what is chosen is in it. */
+function reveal(view) {
+  const {t, selected} = view;
+  if (!selected) return;
+  const begin = t.begin[selected.cell], end = t.end[selected.cell], length = rangeTo() - rangeFrom();
+  if (begin >= rangeFrom() && end <= rangeTo()) return;
+  const around = Math.max(length, 3 * (end - begin)), middle = (begin + end) / 2;
+  setRange(middle - around / 2, middle + around / 2);
+}
+
+function nextWait(view, way) {
+  const {t} = view, row = t.rows[view.focusRow];
+  let cell = view.selected && view.selected.row === view.focusRow ? view.selected.cell + way : cellAt(t, row, rangeFrom()) - (way < 0 ? 1 : 0);
+  while (cell >= row.first && cell < row.end && t.waitOf[cell] < 0) cell += way;
+  if (cell < row.first || cell >= row.end) return;
+  selectCell(view, view.focusRow, cell);
+  reveal(view);
+}
+
+function handleTimeline(view) {
+  const {canvas, t} = view, pointers = new Map();
+  let drag = null;
+  const at = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return {x: event.clientX - box.left, y: event.clientY - box.top};
+  };
+  canvas.addEventListener("wheel", (event) => {
+    if (event.ctrlKey || event.metaKey || document.activeElement === canvas && !event.shiftKey && Math.abs(event.deltaY) > Math.abs(event.deltaX)) {
+      event.preventDefault();
+      zoomRange(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), nsOf(view, at(event).x));
+    } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      event.preventDefault();
+      const by = (event.deltaX || event.deltaY) / view.width * (rangeTo() - rangeFrom());
+      setRange(rangeFrom() + by, rangeTo() + by);
+    }
+  }, {passive: false});
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    pointers.set(event.pointerId, at(event));
+    drag = {start: at(event), from: rangeFrom(), to: rangeTo(), isMoved: false, spread: 0, select: at(event).y < AXIS};
+    if (pointers.size === 2) drag.spread = spreadOf(pointers);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const point = at(event);
+    if (!pointers.has(event.pointerId)) {
+      hover(view, point);
+      return;
+    }
+    pointers.set(event.pointerId, point);
+    view.tip.hidden = true;
+    if (pointers.size === 2 && drag.spread) {
+      const spread = spreadOf(pointers), points = [...pointers.values()], middle = (points[0].x + points[1].x) / 2;
+      zoomRange(drag.spread / Math.max(spread, 8), nsOf(view, middle));
+      drag.spread = Math.max(spread, 8);
+      drag.isMoved = true;
+    } else if (drag && Math.abs(point.x - drag.start.x) > 3) {
+      drag.isMoved = true;
+      const by = (drag.start.x - point.x) / (view.width - LEFT) * (drag.to - drag.from);
+      if (!drag.select) setRange(drag.from + by, drag.to + by);
+    }
+  });
+  const up = (event) => {
+    const point = at(event);
+    if (drag && drag.select && drag.isMoved) {
+      const [a, b] = [nsOf(view, drag.start.x), nsOf(view, point.x)];
+      setRange(Math.min(a, b), Math.max(a, b), true);
+    } else if (drag && !drag.isMoved && pointers.size === 1 && event.type === "pointerup") {
+      const row = rowAtY(view, point.y);
+      if (row >= 0 && point.x > LEFT) {
+        const cell = cellAt(t, t.rows[row], nsOf(view, point.x));
+        if (cell < t.rows[row].end) selectCell(view, row, cell);
+      }
+    }
+    pointers.delete(event.pointerId);
+    if (!pointers.size) drag = null;
+  };
+  canvas.addEventListener("pointerup", up);
+  canvas.addEventListener("pointercancel", up);
+  canvas.addEventListener("pointerleave", () => { view.tip.hidden = true; });
+  canvas.addEventListener("dblclick", (event) => zoomRange(event.shiftKey ? 2 : 0.4, nsOf(view, at(event).x)));
+  canvas.addEventListener("focus", view.draw);
+  canvas.addEventListener("blur", view.draw);
+  canvas.addEventListener("keydown", (event) => timelineKey(view, event));
+}
+
+function spreadOf(pointers) {
+  const [a, b] = [...pointers.values()];
+  return Math.abs(a.x - b.x);
+}
+
+function timelineKey(view, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const length = rangeTo() - rangeFrom(), last = view.t.rows.length - 1;
+  const actions = {
+    ArrowLeft: () => setRange(rangeFrom() - length / (event.shiftKey ? 2 : 8), rangeTo() - length / (event.shiftKey ? 2 : 8)),
+    ArrowRight: () => setRange(rangeFrom() + length / (event.shiftKey ? 2 : 8), rangeTo() + length / (event.shiftKey ? 2 : 8)),
+    "+": () => zoomRange(0.5), "=": () => zoomRange(0.5), "-": () => zoomRange(2), 0: () => setRange(0, wholeNs()),
+    Home: () => setRange(0, length), End: () => setRange(wholeNs() - length, wholeNs()),
+    ArrowUp: () => focusRow(view, Math.max(0, view.focusRow - 1)), ArrowDown: () => focusRow(view, Math.min(last, view.focusRow + 1)),
+    n: () => nextWait(view, 1), p: () => nextWait(view, -1), Enter: () => nextOrExplain(view),
+    Escape: () => {
+      view.selected = null;
+      refill(view.chosen);
+      view.draw();
+    },
+  };
+  if (!actions[event.key]) return;
+  event.preventDefault();
+  actions[event.key]();
+}
+
+function focusRow(view, row) {
+  view.focusRow = row;
+  const {t} = view, line = t.rows[row], middle = (rangeFrom() + rangeTo()) / 2;
+  const keep = view.selected && t.end[view.selected.cell] > rangeFrom() && t.begin[view.selected.cell] < rangeTo() ? (t.begin[view.selected.cell] + t.end[view.selected.cell]) / 2 : middle;
+  const cell = Math.min(cellAt(t, line, keep), line.end - 1);
+  if (cell >= line.first) selectCell(view, row, cell);
+}
+
+/** Enter: what a chosen wait waited for, in view as a whole; without one, the next wait. */
+function nextOrExplain(view) {
+  if (!view.selected?.wait) {
+    nextWait(view, 1);
+    return;
+  }
+  const pieces = view.selected.pieces, from = Math.min(...pieces.map((p) => p.from), view.t.begin[view.selected.cell]);
+  const to = Math.max(view.t.end[view.selected.cell], view.selected.wait.release);
+  setRange(Math.max(from, to - 50 * view.selected.wait.waited) - 0.05 * (to - from), to + 0.05 * (to - from), true);
+}
+
+function hover(view, point) {
+  const {t} = view, row = point.x > LEFT ? rowAtY(view, point.y) : -1;
+  const cell = row < 0 ? -1 : cellAt(t, t.rows[row], nsOf(view, point.x));
+  if (cell < 0 || cell >= t.rows[row].end) {
+    view.tip.hidden = true;
+    return;
+  }
+  const band = view.bands.find((b) => row >= b.first && row < b.end), wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
+  const column = (rangeTo() - rangeFrom()) / (view.width - LEFT);
+  let lines;
+  if (t.end[cell] - t.begin[cell] < 2 * column || band.end - band.first > 1) {
+    const sums = new Float64Array(N_PAINTS), ns = nsOf(view, point.x);
+    for (let r = band.first; r < band.end; r++) addSums(t, r, ns - 2 * column, ns + 2 * column, sums);
+    const all = sums.reduce((a, b) => a + b, 0) || 1;
+    lines = [`${band.end - band.first > 1 ? "ranks" : "rank"} ${t.rows[band.first].name}${band.end - band.first > 1 ? `–${t.rows[band.end - 1].name}` : ""} around ${moment(ns, column)}`,
+      ...[...sums].map((value, paint) => [value / all, paint]).filter(([value]) => value > 0).sort((a, b) => b[0] - a[0]).slice(0, 6)
+        .map(([value, paint]) => `${paintName(view.run, paint)} ${share(value)}`)];
+  } else {
+    lines = [`rank ${t.rows[row].name}, ${duration(t.end[cell] - t.begin[cell])}`, cellName(view, cell, wait)];
+  }
+  refill(view.tip, lines.map((line) => el("div", null, line)));
+  view.tip.hidden = false;
+  view.tip.style.left = `${Math.min(point.x + 14, view.width - view.tip.offsetWidth - 4)}px`;
+  view.tip.style.top = `${point.y + 16}px`;
+}
+
+function paintName(run, paint) {
+  if (paint >= PAINT.cause && paint < PAINT.otherCause) {
+    const cause = run.report.causes[causeInSlot(paint - PAINT.cause)];
+    return cause ? `cause ${cause.cause}: ${cause.name}` : `cause ${paint - PAINT.cause + 1}`;
+  }
+  return {otherCause: "other causes", mpi: "in MPI", unknown: "not recorded"}[PAINT_NAMES[paint]] || PAINT_NAMES[paint];
+}
+
+/** What is in view, in numbers. */
+function inView(run) {
+  const t = run.timeline, many = t.rows.length > 64, group = many ? Math.ceil(t.rows.length / 32) : 1, rows = [];
+  const from = rangeFrom(), to = Math.min(rangeTo(), run.report.duration_ns);
+  for (let first = 0; first < t.rows.length; first += group) {
+    const sums = new Float64Array(N_PAINTS), end = Math.min(first + group, t.rows.length);
+    for (let row = first; row < end; row++) addSums(t, row, from, to, sums);
+    rows.push({name: end - first > 1 ? `${t.rows[first].name}–${t.rows[end - 1].name}` : t.rows[first].name, sums, ns: (to - from) * (end - first)});
+  }
+  const present = STACK.filter((paint) => paint !== PAINT.unknown && rows.some((row) => row.sums[paint] > 0));
+  return table(`From ${moment(from, (to - from) / 1e3)} to ${moment(to, (to - from) / 1e3)}, by rank`, [
+    {head: many ? "ranks" : "rank", cell: (row) => row.name},
+    ...present.map((paint) => ({head: shortPaintName(run, paint), number: true, cell: (row) => share(row.sums[paint] / row.ns)})),
+  ], rows);
+}
+
+const shortPaintName = (run, paint) => paint >= PAINT.cause && paint < PAINT.otherCause ? `cause ${causeInSlot(paint - PAINT.cause) + 1}` : paintName(run, paint);
+
+function legend(run) {
+  const t = run.timeline, present = new Set(t.kinds.map((kind) => kind.paint));
+  return el("ul.legend", {"aria-label": "Legend"}, STACK.filter((paint) => present.has(paint) && paint !== PAINT.unknown).map((paint) => {
+    const isCause = paint >= PAINT.cause && paint < PAINT.otherCause, number = causeInSlot(paint - PAINT.cause) + 1;
+    return el("li", {"data-paint": paint}, swatch(paint), isCause
+      ? el("button.plain", {type: "button", onclick: () => chooseCause(number), title: paintName(run, paint)}, `cause ${number}`)
+      : paintName(run, paint));
+  }));
+}
+
+function viewTimeline(runs) {
+  const views = runs.map((run) => makeTimeline(run));
+  const inWords = el("div");
+  const details = el("details", {ontoggle: () => details.open && refill(inWords, runs.map((run) => inView(run)))}, el("summary", null, "What is in view, in numbers"), inWords);
+  const span = el("output.span", {"aria-live": "off"});
+  const refresh = () => {
+    refill(span, `${moment(rangeFrom(), (rangeTo() - rangeFrom()) / 1e3)} – ${moment(rangeTo(), (rangeTo() - rangeFrom()) / 1e3)} (${duration(rangeTo() - rangeFrom())})`);
+    if (details.open) refill(inWords, runs.map((run) => inView(run)));
+  };
+  listen(() => {
+    refresh();
+    for (const view of views) view.draw();
+  });
+  refresh();
+  const path = el("input", {type: "checkbox", checked: true, onchange: () => {
+    for (const view of views) {
+      view.isPathShown = path.checked;
+      view.draw();
+    }
+  }});
+  const exact = runs.map((run) => run.timeline.resolutionNs);
+  return {views, nodes: [
+    el("div.controls", {role: "group", "aria-label": "Time in view"}, button("−", () => zoomRange(2), {"aria-label": "Zoom out", id: "zoom-out"}),
+      button("+", () => zoomRange(0.5), {"aria-label": "Zoom in", id: "zoom-in"}),
+      button("←", () => setRange(rangeFrom() - (rangeTo() - rangeFrom()) / 4, rangeTo() - (rangeTo() - rangeFrom()) / 4), {"aria-label": "Earlier", id: "earlier"}),
+      button("→", () => setRange(rangeFrom() + (rangeTo() - rangeFrom()) / 4, rangeTo() + (rangeTo() - rangeFrom()) / 4), {"aria-label": "Later", id: "later"}),
+      button("whole run", () => setRange(0, wholeNs(), true), {id: "whole"}), span, el("label.check", null, path, " critical path")),
+    views.map((view) => [runs.length > 1 ? el("h3", null, view.run.side, " ", el("small", null, view.run.name)) : null, view.node]),
+    runs.length > 1 ? null : legend(runs[0]),
+    el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it. Keys: ← → + − 0, ↑ ↓ n p Enter."),
+    exact.some((ns) => ns > 0) ? el("p.hint", null, `What is shorter than ${duration(Math.max(...exact))} is shown by its shares; what is longer, exactly.`) : null,
+    details]};
+}
