@@ -30,6 +30,10 @@ static const char usage[] = "Usage: whywait export [OPTIONS] [RUN]\n"
                             "      chrome        all ranks over time, for Perfetto (ui.perfetto.dev) and\n"
                             "                    chrome://tracing: what each did, waits with an arrow from\n"
                             "                    what released them, calls, ranks in each cause\n"
+                            "      folded        stacks for flame graphs: call path and cause, with the\n"
+                            "                    waiting that it causes on other ranks, in microseconds\n"
+                            "      callgrind     time, waiting caused and executions by routine and source\n"
+                            "                    line, for KCachegrind and callgrind_annotate\n"
                             "      csv           one table of the report: --table says which\n"
                             "      dot           the graph of routines, for Graphviz\n"
                             "      otf2          the name of the archive, which OTF2's tools read as it is\n"
@@ -41,12 +45,13 @@ static const char usage[] = "Usage: whywait export [OPTIONS] [RUN]\n"
                             "  -o, --output FILE write there instead of to standard output\n"
                             "  --help            this text\n";
 
-/* What a format takes: the run's name, its events, its analysis, or that with a timeline. */
+/* What a format takes: the run's name, its events, its analysis (with the options), or that with a timeline. */
 struct format {
     const char *name;
     int (*write_name)(FILE *out, const char *anchor);
     int (*write_events)(FILE *out, struct trace *trace, struct code *code);
-    int (*write_analysis)(FILE *out, const struct options *options, const struct analysis *analysis);
+    int (*write_analysis)(FILE *out, const struct analysis *analysis);
+    int (*write_chosen)(FILE *out, const struct options *options, const struct analysis *analysis);
     int (*write_timeline)(FILE *out, const struct analysis *analysis, const struct timeline *timeline);
 };
 
@@ -80,10 +85,16 @@ static int write_anchor(FILE *out, const char *anchor)
 }
 
 static const struct format formats[] = {
-    {"lcov", .write_events = write_lcov},        {"gcov-json", .write_events = write_gcov},
-    {"chrome", .write_timeline = export_chrome}, {"csv", .write_analysis = write_csv},
-    {"dot", .write_analysis = write_dot},        {"otf2", .write_name = write_anchor}};
-static const char format_names[] = "lcov, gcov-json, chrome, csv, dot and otf2";
+    {"lcov", .write_events = write_lcov},
+    {"gcov-json", .write_events = write_gcov},
+    {"chrome", .write_timeline = export_chrome},
+    {"folded", .write_analysis = export_folded},
+    {"callgrind", .write_analysis = export_callgrind},
+    {"csv", .write_chosen = write_csv},
+    {"dot", .write_chosen = write_dot},
+    {"otf2", .write_name = write_anchor},
+};
+static const char format_names[] = "lcov, gcov-json, chrome, folded, callgrind, csv, dot and otf2";
 
 static struct options parse(int argc, char **argv)
 {
@@ -143,7 +154,8 @@ static int write_from_analysis(FILE *out, const struct options *options)
     int status = load_analysis(&loaded, options->path, format->write_timeline);
     if (status == 0)
         status = format->write_timeline ? format->write_timeline(out, loaded.analysis, &loaded.timeline)
-                                        : format->write_analysis(out, options, loaded.analysis);
+                 : format->write_chosen ? format->write_chosen(out, options, loaded.analysis)
+                                        : format->write_analysis(out, loaded.analysis);
     load_release(&loaded);
     return status;
 }

@@ -27,3 +27,10 @@ int export_dot(FILE *out, const struct analysis *analysis, const struct profile 
 
 /* Trace events for Perfetto and chrome://tracing, in the order of time. Reads the trace's events once more. */
 int export_chrome(FILE *out, const struct analysis *analysis, const struct timeline *timeline);
+
+/* Folded stacks for flame graphs: call path and cause, with the waiting blamed on it there in microseconds. */
+int export_folded(FILE *out, const struct analysis *analysis);
+
+/* Time, blame and, where they were counted, executions by routine and source line, and calls, in callgrind's format.
+ * Reads the events once more when there are counts. */
+int export_callgrind(FILE *out, const struct analysis *analysis);

@@ -15,6 +15,10 @@ struct arc_key {
     uint32_t from, to;
 };
 
+struct stack_key {
+    uint32_t frame, mpi, step;
+};
+
 /* The routines that a frame passes through: inlined ones, then their host. */
 enum { LINEAGE_MOST = 8 };
 struct lineage {
@@ -26,6 +30,8 @@ struct builder {
     const struct profile_input *input;
     struct intern names; /* "module name" of a routine */
     struct intern arcs;  /* struct arc_key */
+    struct intern keys;  /* struct stack_key */
+    VEC(struct profile_stack) stacks;
     struct map exported; /* by number of a bare name in `plain`: routine + 1 */
     struct intern plain;
     VEC(struct routine_profile) routines;
@@ -139,10 +145,21 @@ static uint32_t add_step(struct builder *builder, uint32_t rank, uint32_t routin
     return caller;
 }
 
-/* `leaf` is called from the frame; TRACE_NONE: the frame's own innermost routine was running. */
-static void add_stack(struct builder *builder, uint32_t rank, uint32_t leaf, uint32_t frame, double ns)
+static struct profile_stack *stack_put(struct builder *builder, struct stack_key key)
 {
-    uint32_t routine = leaf;
+    uint32_t id = intern_put(&builder->keys, &key, sizeof key);
+    if (id == builder->stacks.n)
+        *vec_push(&builder->stacks) = (struct profile_stack){.frame = key.frame, .mpi = key.mpi, .step = key.step};
+    return &builder->stacks.at[id];
+}
+
+/* Time of a rank in a stack, in the MPI function called from its frame, if any, else in the frame's own innermost
+ * routine. */
+static struct profile_stack *add_stack(struct builder *builder, uint32_t rank, struct stack_key key, double ns)
+{
+    uint32_t leaf = key.mpi, frame = key.frame, routine = leaf;
+    struct profile_stack *stack = stack_put(builder, key);
+    stack->ns += ns;
     builder->n_stacks++;
     sparse_add(&builder->self, key_of(rank, leaf == TRACE_NONE ? lineage_of_frame(builder, frame)->routines[0] : leaf),
                ns);
@@ -152,6 +169,7 @@ static void add_stack(struct builder *builder, uint32_t rank, uint32_t leaf, uin
             routine = add_step(builder, rank, routine, lineage->routines[i], ns);
     }
     sparse_add(&builder->top, key_of(rank, routine), ns);
+    return stack;
 }
 
 static void add_times(struct builder *builder)
@@ -161,11 +179,13 @@ static void add_times(struct builder *builder)
         if (entry->frame >= builder->input->trace->n_frames)
             continue;
         if (entry->sampled_ns)
-            add_stack(builder, entry->rank, TRACE_NONE, entry->frame, (double)entry->sampled_ns);
+            add_stack(builder, entry->rank, (struct stack_key){entry->frame, TRACE_NONE, TRACE_NONE},
+                      (double)entry->sampled_ns);
         if (!entry->n_calls)
             continue;
         uint32_t mpi = routine_of_mpi(builder, entry->region);
-        add_stack(builder, entry->rank, mpi, entry->frame, (double)entry->in_mpi_ns);
+        add_stack(builder, entry->rank, (struct stack_key){entry->frame, mpi, TRACE_NONE}, (double)entry->in_mpi_ns)
+            ->calls += entry->n_calls;
         uint32_t arc = arc_put(builder, lineage_of_frame(builder, entry->frame)->routines[0], mpi);
         sparse_add(&builder->mpi_calls, key_of(entry->rank, arc), (double)entry->n_calls);
     }
@@ -178,19 +198,44 @@ static uint32_t entry_step(struct builder *builder, const struct survey_entry *e
     return step == TRACE_NONE ? step : steps_base(sites->steps, step);
 }
 
+/* Blame of steps without samples: at the call that a step is about, where it is about one. */
+static void add_unsampled(struct builder *builder, const struct sparse *sampled)
+{
+    const struct sites *sites = builder->input->sites;
+    VEC(uint32_t) call_frame = {0}; /* by context: a frame of it, plus 1 */
+    vec_resize(&call_frame, sites->contexts.n);
+    for (uint32_t frame = 0; frame < sites->trace->n_frames; frame++) {
+        uint32_t context = sites->frame_context[frame];
+        if (context < call_frame.n && !call_frame.at[context])
+            call_frame.at[context] = frame + 1;
+    }
+    for (size_t i = 0; i < builder->input->blame->n; i++) {
+        const struct term *term = &builder->input->blame->at[i];
+        uint32_t step = key_atom(term->key), frame = TRACE_NONE;
+        const struct step_key *key = steps_key(sites->steps, step);
+        if (sparse_get(sampled, term->key) > 0)
+            continue;
+        if (key->what == WHAT_SITE && sites_at(sites, key->id)->context < call_frame.n)
+            frame = call_frame.at[sites_at(sites, key->id)->context] - 1;
+        stack_put(builder, (struct stack_key){frame, TRACE_NONE, step})->ns += term->ns;
+    }
+    vec_release(&call_frame);
+}
+
 /* A step's blame on a rank is shared among the stacks that were sampled in it there. */
 static void add_blame(struct builder *builder)
 {
     const struct survey *survey = builder->input->survey;
     struct sparse sampled = {0};
     double placed_ns = 0;
-    for (size_t i = 0; i < survey->entries.n; i++) {
+    size_t n_entries = builder->input->code ? survey->entries.n : 0; /* of a foreign archive no stack is known */
+    for (size_t i = 0; i < n_entries; i++) {
         uint32_t step = entry_step(builder, &survey->entries.at[i]);
         if (step != TRACE_NONE)
             sparse_add(&sampled, atom_key(survey->entries.at[i].rank, step), (double)survey->entries.at[i].sampled_ns);
     }
     sparse_pack(&sampled);
-    for (size_t i = 0; i < survey->entries.n; i++) {
+    for (size_t i = 0; i < n_entries; i++) {
         const struct survey_entry *entry = &survey->entries.at[i];
         uint32_t step = entry_step(builder, entry);
         double all_ns = step == TRACE_NONE ? 0 : sparse_get(&sampled, atom_key(entry->rank, step));
@@ -198,9 +243,10 @@ static void add_blame(struct builder *builder)
                                      ((double)entry->sampled_ns / all_ns)
                                : 0;
         if (ns > 0)
-            add_stack(builder, entry->rank, TRACE_NONE, entry->frame, ns);
+            add_stack(builder, entry->rank, (struct stack_key){entry->frame, TRACE_NONE, step}, ns);
         placed_ns += ns;
     }
+    add_unsampled(builder, &sampled);
     builder->left_out_ns = sparse_sum(builder->input->blame) - placed_ns;
     sparse_release(&sampled);
 }
@@ -433,9 +479,11 @@ static struct profile profile_layout(struct builder *builder)
     uint32_t n_ranks = builder->input->trace->n_ranks;
     struct profile profile = {.n_routines = (uint32_t)builder->routines.n,
                               .n_arcs = (uint32_t)builder->arcs.n,
+                              .n_stacks = (uint32_t)builder->stacks.n,
                               .left_out_ns = builder->left_out_ns};
     profile.routines = arena_copy(arena, builder->routines.at, builder->routines.n * sizeof *profile.routines);
     profile.arcs = arena_array(arena, struct routine_arc, profile.n_arcs);
+    profile.stacks = arena_copy(arena, builder->stacks.at, builder->stacks.n * sizeof *profile.stacks);
     for (uint32_t i = 0; i < profile.n_routines; i++) {
         profile.routines[i].rank_self_ns = arena_array(arena, double, n_ranks);
         profile.routines[i].rank_total_ns = arena_array(arena, double, n_ranks);
@@ -451,6 +499,8 @@ static void builder_release(struct builder *builder)
 {
     intern_release(&builder->names);
     intern_release(&builder->arcs);
+    intern_release(&builder->keys);
+    vec_release(&builder->stacks);
     intern_release(&builder->plain);
     map_release(&builder->exported);
     vec_release(&builder->routines);
@@ -469,7 +519,7 @@ static void builder_release(struct builder *builder)
 struct profile profile_make(const struct profile_input *input)
 {
     struct builder builder = {.input = input};
-    if (!input->code)
+    if (!input->code && !input->blame)
         return (struct profile){0};
     vec_resize(&builder.frame_lineage, input->trace->n_frames);
     if (input->blame)

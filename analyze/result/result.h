@@ -215,12 +215,22 @@ struct routine_arc {
     double self_ns, below_ns; /* of the callee's self time and of that of its callees, what falls to this caller */
 };
 
-/* Where time went, by routine. Sigma self = time_ns. */
+/* What routines' times are made of: one call stack, ranks added up. */
+struct profile_stack {
+    uint32_t frame; /* the innermost; TRACE_NONE: none is known of this step */
+    uint32_t mpi;   /* the MPI function that is called there, a routine; TRACE_NONE */
+    uint32_t step;  /* profile of blame: what is blamed; TRACE_NONE */
+    double ns;
+    uint64_t calls; /* of the MPI function */
+};
+
+/* Where time went, by routine. Sigma self = time_ns = Sigma over stacks, but for what is left out. */
 struct profile {
     struct routine_profile *routines; /* in order of appearance */
     struct routine_arc *arcs;
-    double *cycle_total_ns; /* by cycle number */
-    uint32_t n_routines, n_arcs, n_cycles;
+    double *cycle_total_ns;       /* by cycle number */
+    struct profile_stack *stacks; /* in order of appearance; a profile of blame has what is left out among them */
+    uint32_t n_routines, n_arcs, n_cycles, n_stacks;
     double time_ns;
     double left_out_ns; /* profile of blame: what has no place in it (transfer, code without samples) */
 };

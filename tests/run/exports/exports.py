@@ -4,15 +4,18 @@
 
     exports.py --whywait TOOL --mpirun MPIRUN PROGRAM...
 
-CSV goes through Python's csv and is compared with the JSON report, value by value; the routine graph through Graphviz.
+CSV goes through Python's csv and is compared with the JSON report, value by value; the routine graph through Graphviz; folded stacks
+through flamegraph.pl, where it is installed; callgrind's format through callgrind_annotate; trace events through Python's json.
 A program whose name ends in _counted was built to count.
 """
 import argparse
 import collections
 import csv
+import glob
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -156,6 +159,60 @@ def check_chrome(run):
     expect("chrome: more ranks in a cause than there are", all(0 <= event["args"]["ranks"] <= RANKS + 1e-3 for event in events if event["ph"] == "C"))
 
 
+def flamegraph():
+    """Brendan Gregg's script, as Debian has it; None where it is not installed."""
+    return next(iter(glob.glob("/usr/share/perl5/Devel/NYTProf/flamegraph.pl")), None)
+
+
+def check_folded(run):
+    text = run.export("folded")
+    lines = [re.fullmatch(r"([^;]+(?:;[^;]+)*) ([1-9]\d*)", line) for line in text.splitlines()]
+    expect(f"folded: not a line of folded stacks: {text}", lines and all(lines))
+    stacks = {line[1]: int(line[2]) for line in lines if line}
+    expect("folded: a stack comes twice", len(stacks) == len(lines))
+    expect(f"folded: {sum(stacks.values())} us in all", abs(sum(stacks.values()) - run.report["waiting_ns"] / 1000) <= 1)
+    paths = [stack.split(";") for stack in stacks]
+    expect(f"folded: {list(stacks)} lacks the way to the cause",
+           any(path[:2] == ["main", "even"] and "work" in path and path[-1].startswith("loop program.c:") for path in paths))
+    if flamegraph():
+        drawn = subprocess.run(["perl", flamegraph(), "--countname", "us", "--minwidth", "0"], input=text, capture_output=True, text=True)
+        total = re.search(r"<title>all \(([\d,]+) us, 100%\)", drawn.stdout)
+        expect(f"folded: flamegraph.pl: {drawn.stderr} {total}", not drawn.returncode and not drawn.stderr and total and
+               int(total[1].replace(",", "")) == sum(stacks.values()))
+
+
+def annotated(path, *options):
+    """callgrind_annotate's functions: name -> (Time, Blame, Executions); its totals under '', the sum of its rows under '+'."""
+    text = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", "--show-percs=no", *options, path], check=True,
+                          capture_output=True, text=True).stdout
+    rows = re.findall(r"^ *([\d,.]+) +([\d,.]+) +([\d,.]+) +(?:\S*:)?(\S.*?)(?: \[.*\])?$", text, re.M)
+    values = [(name, tuple(0 if n == "." else int(n.replace(",", "")) for n in costs)) for *costs, name in rows]
+    found = {"" if name == "PROGRAM TOTALS" else name: costs for name, costs in values}
+    found["+"] = tuple(sum(costs[k] for name, costs in values if name != "PROGRAM TOTALS") for k in range(3))
+    return found
+
+
+def check_callgrind(run):
+    path = run.path + ".callgrind"
+    subprocess.run([run.tool, "export", "--format", "callgrind", "-o", path, run.path], check=True)
+    routines = {item["routine"]: item for item in run.report["routines"]}
+    own, below = annotated(path), annotated(path, "--inclusive=yes")
+    expect(f"callgrind: totals {own['']}", own[""][1] == run.report["waiting_ns"] or abs(own[""][1] - run.report["waiting_ns"]) < 100)
+    expect(f"callgrind: time {own['']}", abs(own[""][0] - sum(item["self_ns"] for item in routines.values())) < 100)
+    expect(f"callgrind: functions sum to {own['+']}, the whole is {own['']}", own["+"] == own[""])
+    for name in ("work", "MPI_Barrier", "MPI_Recv"):
+        expect(f"callgrind: {name} {own.get(name)}", abs(own[name][0] - routines[name]["self_ns"]) < 10)
+    expect(f"callgrind: main {below['main']}", abs(below["main"][0] - routines["main"]["total_ns"]) < 100)
+    text = open(path).read()
+    expect("callgrind: a name of the program is not there", re.search(r"^fl=/.*program\.c$", text, re.M))
+    if run.is_counted:
+        expect("callgrind: even() calls work() 180 times", re.search(r"fn=even\n(?:[^\n]+\n)*?cfn=work\ncalls=180 0\n", text))
+        executed = sum(int(line.split(",")[1]) for line in run.export("lcov").splitlines() if line.startswith("DA:"))
+        expect(f"callgrind: {own[''][2]} executions, lcov has {executed}", own[""][2] == executed > 0)
+    else:
+        expect("callgrind: executions of a program that does not count", own[""][2] == 0)
+
+
 def check_otf2(run):
     anchor = run.export("otf2").strip()
     expect(f"otf2: {anchor} is no file", os.path.isfile(anchor))
@@ -171,7 +228,7 @@ def main():
     try:
         for program in arguments.programs:
             run = Run(arguments, program, folder)
-            for check in (check_csv, check_dot, check_chrome, check_otf2):
+            for check in (check_csv, check_dot, check_chrome, check_folded, check_callgrind, check_otf2):
                 check(run)
             faults[:] = [text if text.startswith("- ") else f"- {os.path.basename(program)}: {text}" for text in faults]
     finally:

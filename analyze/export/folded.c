@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Folded stacks for flame graphs: a line a call path, outermost routine first, then the cause, with the waiting that is
+ * blamed on it there, in microseconds. They sum to all waiting, rounded.
+ */
+#include "analyze/export/export.h"
+#include "analyze/export/stack.h"
+#include "analyze/out/amount.h"
+#include "analyze/out/label.h"
+#include "analyze/out/page.h"
+#include "wrap/base/map.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One level as readers of folded stacks take it: ';' divides levels. */
+static const char *level_text(struct arena *arena, const char *name)
+{
+    char *text = text_escape(arena, name);
+    for (char *at = text; *at; at++)
+        if (*at == ';')
+            *at = ':';
+    return text;
+}
+
+struct line {
+    const char *text;
+    double ns;
+};
+
+static int line_compare(const void *a, const void *b)
+{
+    return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
+}
+
+static int64_t *apportion(struct arena *arena, const struct line *lines, size_t n)
+{
+    double *values = arena_array(arena, double, n), sum = 0;
+    int64_t *us = arena_array(arena, int64_t, n);
+    for (size_t i = 0; i < n; i++)
+        sum += values[i] = fmax(lines[i].ns, 0) / 1000;
+    amount_apportion(values, (uint32_t)n, llround(sum), us);
+    return us;
+}
+
+int export_folded(FILE *out, const struct analysis *analysis)
+{
+    const struct profile *profile = &analysis->blame_profile;
+    struct arena arena = {0};
+    struct label_book book = {&arena, analysis, false, true};
+    struct stack_levels stack = {0};
+    struct intern texts = {0};
+    VEC(struct line) lines = {0};
+    for (uint32_t i = 0; i < profile->n_stacks; i++) {
+        const char *text = level_text(&arena, label_step(&book, profile->stacks[i].step));
+        stack_read(&stack, analysis, profile, &profile->stacks[i]);
+        for (size_t k = 0; k < stack.levels.n; k++)
+            text = arena_printf(&arena, "%s;%s", level_text(&arena, stack.levels.at[k].name), text);
+        uint32_t number = intern_text(&texts, text);
+        struct line *line = number < lines.n ? &lines.at[number] : vec_push(&lines);
+        line->text = text;
+        line->ns += profile->stacks[i].ns;
+    }
+    if (lines.n)
+        qsort(lines.at, lines.n, sizeof *lines.at, line_compare);
+    int64_t *us = apportion(&arena, lines.at, lines.n);
+    for (size_t i = 0; i < lines.n; i++)
+        if (us[i] > 0)
+            fprintf(out, "%s %lld\n", lines.at[i].text, (long long)us[i]);
+    intern_release(&texts);
+    vec_release(&lines);
+    stack_release(&stack);
+    arena_release(&arena);
+    return 0;
+}
