@@ -19,7 +19,7 @@ enum wait_kind {
     WAIT_LATE_BROADCAST,
     WAIT_EARLY_REDUCE,
     WAIT_EARLY_SCAN,
-    WAIT_LATE_MEMBER, /* of a rooted collective, not the root */
+    WAIT_LATE_MEMBER, /* of a collective whose result does not need it */
     WAIT_NEIGHBOR,
     WAIT_ICOLL,
     WAIT_RMA,

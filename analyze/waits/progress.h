@@ -106,9 +106,10 @@ static inline bool evidence_speaks_for(const struct evidence *evidence)
 }
 
 /*
- * Members of rooted collectives on whom others depend although they are not the root. MPI libraries broadcast and
- * reduce along trees, often with one member a node in between, so a member may wait for one that relays, and a root for
- * one that has to take its part. Which tree it is no record says; it is read from the times, for each pair of members.
+ * Members of collectives on whom others depend although the result does not: of rooted ones those that are not the
+ * root, of prefix reductions later ones. MPI libraries broadcast and reduce along trees, often with one member a node
+ * in between, so a member may wait for one that relays, and a root for one that has to take its part. Which tree it is
+ * no record says; it is read from the times, for each pair of members.
  * The last to enter before a member's call ended, and well after what else it had waited for, may have let it end
  * (below).
  *

@@ -152,21 +152,22 @@ struct candidates {
     struct release certain, inferred;
 };
 
-/* Whom the library's tree made this member wait for beyond the root. False while it is not known. */
+/* Whom the library's tree made this member wait for beyond the root, or beyond the members before it. False while it is
+ * not known. */
 static bool relay_release(struct relays *relays, struct need *need, const struct call *call,
                           struct candidates *candidates)
 {
     struct gathering *gathering = need->gathering;
     enum pattern pattern = coll_pattern(gathering->coll);
-    bool moves_on_a_tree =
-        pattern == PATTERN_FROM_ROOT || (pattern == PATTERN_TO_ROOT && gathering->root != need->index);
+    bool moves_on_a_tree = pattern == PATTERN_FROM_ROOT || pattern == PATTERN_PREFIX ||
+                           (pattern == PATTERN_TO_ROOT && gathering->root != need->index);
     if (!moves_on_a_tree || !relays_concern(gathering, call->enter_ns, call->leave_ns))
         return true;
     if (!gathering->is_complete)
         return false;
     if (!need->is_judged) {
-        uint64_t root_ns = candidates->certain.point ? candidates->certain.point->time_ns : 0;
-        uint64_t from_ns = root_ns > call->enter_ns ? root_ns : call->enter_ns;
+        uint64_t certain_ns = candidates->certain.point ? candidates->certain.point->time_ns : 0;
+        uint64_t from_ns = certain_ns > call->enter_ns ? certain_ns : call->enter_ns;
         struct evidence_call judged = {from_ns, call->leave_ns, &call->idle};
         struct point *point = relays_find(relays, gathering, need->index, &judged);
         need->point = point ? point_hold(point) : NULL;

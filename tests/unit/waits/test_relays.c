@@ -89,6 +89,26 @@ static void a_reduction_waits_for_its_branches(void **state)
     scene_free(scene);
 }
 
+/* Libraries that double the prefix exchange it between two and two: rank 0 waits for rank 3, which it does not need. */
+static void a_prefix_by_doubling_waits_for_later_members(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(RANKS);
+    for (uint32_t round = 0; round < 4; round++) {
+        uint64_t base_us = (uint64_t)round * ROUND_US;
+        for (uint32_t rank = 0; rank < RANKS; rank++) {
+            static const uint64_t enter_us[RANKS] = {100, 200, 110, 600};
+            scene_work(scene, rank, rank == 3 ? "slow" : "work", base_us + enter_us[rank]);
+            scene_collective(scene, rank, WW_ID_Scan, TRACE_NONE, base_us + 610);
+        }
+    }
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_MEMBER, 0), 3 * 500);
+    assert_us(scene_waiting(scene, WAIT_EARLY_SCAN, 2), 4 * 90);
+    assert_us(scene_waiting(scene, WAIT_LATE_MEMBER, 2), 3 * 400);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +116,7 @@ int main(void)
         cmocka_unit_test(a_call_that_lasts_for_another_reason_waits_for_the_root),
         cmocka_unit_test(a_member_that_was_not_needed_once_is_not_blamed_again),
         cmocka_unit_test(a_reduction_waits_for_its_branches),
+        cmocka_unit_test(a_prefix_by_doubling_waits_for_later_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
