@@ -84,7 +84,7 @@ void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch
     struct rank_costs *at = &costs->ranks[rank];
     double amounts[N_AMOUNTS];
     stretch_split(stretch, amounts);
-    double on_ns = amounts[ON_CPU];
+    double on_ns = amounts[ON_CPU] + stretch->count_more_ns;
     work_measure(costs->work, &stretch->counts, &costs->measured);
     sparse_add_all(&at->work, &costs->measured, 1);
     at->counted_ns += on_ns;

@@ -20,6 +20,7 @@ static void stretch_begin(struct lane *lane, uint64_t now_ns)
     sparse_clear(&stretch->paths);
     sparse_clear(&stretch->counts);
     stretch->is_counted = stretch->is_count_whole = false;
+    stretch->count_more_ns = 0;
 }
 
 uint64_t stretch_length(const struct stretch *stretch)
@@ -178,16 +179,23 @@ static void lane_bins(struct lanes *lanes, struct lane *lane, const struct event
     to->has_bins |= to == lane;
 }
 
-/* The call at which bins were taken: they are the stretch's, and so are the frames in which it began and ends. While
- * recording is off nobody wants them. */
+/* The call at which bins were taken: they are the stretch's, and so are the frames in which it began and ends. Before
+ * polls that come soon none are taken: what they did is told with the next. While recording is off nobody wants them.
+ */
 static void lane_count(struct lane *lane)
 {
     struct stretch *stretch = &lane->stretch;
-    stretch->is_counted = lane->has_bins && !stretch->is_off;
-    stretch->is_count_whole = stretch->is_counted && lane->was_counted;
-    lane->was_counted = lane->has_bins;
-    if (!lane->has_bins)
+    double amounts[N_AMOUNTS];
+    if (!lane->has_bins) {
+        stretch_split(stretch, amounts);
+        lane->uncounted_ns += amounts[ON_CPU];
         return;
+    }
+    stretch->is_counted = !stretch->is_off;
+    stretch->is_count_whole = stretch->is_counted && lane->was_counted;
+    stretch->count_more_ns = lane->uncounted_ns;
+    lane->was_counted = true;
+    lane->uncounted_ns = 0;
     if (lane->counted_frame)
         sparse_add(&lane->bins, COUNT_FRAME | (lane->counted_frame - 1), -1);
     if (lane->frame < COUNT_FRAME)

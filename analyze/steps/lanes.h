@@ -29,7 +29,8 @@ struct stretch {
     struct sparse counts; /* bins and frames in flight (executions.h), when is_counted */
     bool is_off;          /* recording was switched off: nothing is known of it but its length */
     bool is_counted;
-    bool is_count_whole; /* they were also taken at its beginning: else they are of more than this stretch */
+    bool is_count_whole;  /* they had been taken before: it is known from when they are */
+    double count_more_ns; /* the counts are also of so much time on a CPU, in stretches before this one */
 };
 
 enum { IDLE_KEPT = 16 };
@@ -62,7 +63,8 @@ struct lane {
     struct sparse bins;     /* taken since the last call at which they were, this process's workers' among them */
     uint64_t young_ns;      /* told with them */
     bool has_bins;          /* of its own: the next call is the one at which they were taken */
-    bool was_counted;       /* at the last call */
+    bool was_counted;       /* at a call before */
+    double uncounted_ns;    /* on a CPU, in the stretches since */
     uint32_t counted_frame; /* call stack when bins were last taken, plus 1; 0 = none */
     struct stretch stretch;
 };

@@ -281,6 +281,50 @@ static void stretches_that_are_not_wholly_counted_are_no_equations(void **state)
     assert_near(cost_ns(fix, 0, B), B_NS, 0.15);
 }
 
+/* A call of MPI; before it counts were taken, or not. */
+static void enter(struct fixture *fix, struct lanes *lanes, bool is_counted, uint64_t enter_us)
+{
+    const struct trace_bin bin = {.point = A, .value = 100};
+    struct event event = {.kind = EV_BINS, .time_ns = enter_us * 1000, .bins = &bin, .n_bins = 1};
+    if (is_counted)
+        lanes_feed(lanes, &event);
+    uint32_t region = sites_at(&fix->sites, fix->from)->region;
+    event = (struct event){.kind = EV_ENTER, .time_ns = event.time_ns, .frame = fix->frame[A], .region = region};
+    lanes_feed(lanes, &event);
+}
+
+static void leave(struct lanes *lanes, uint64_t leave_us)
+{
+    lanes_feed(lanes, &(struct event){.kind = EV_LEAVE, .time_ns = leave_us * 1000});
+}
+
+/* Before polls that come soon no counts are taken. The next are of the time between them as well. */
+static void counts_are_of_all_that_passed_since_the_last(void **state)
+{
+    struct fixture *fix = *state;
+    struct lanes lanes;
+    lanes_begin(&lanes, &fix->sites);
+    enter(fix, &lanes, true, 1000);
+    leave(&lanes, 1010);
+    enter(fix, &lanes, false, 1015);
+    leave(&lanes, 1020);
+    enter(fix, &lanes, false, 1023);
+    leave(&lanes, 1030);
+    enter(fix, &lanes, true, 2030);
+    const struct stretch *stretch = &lanes.at[0].stretch;
+    assert_true(stretch->is_counted && stretch->is_count_whole);
+    assert_near(stretch->count_more_ns, 8000, 1e-9);
+    for (int i = 0; i < 40; i++) {
+        struct stretch polled = stretch_of(fix, 1000 + 10 * i, 0, (1000 + 10 * i) * A_NS - 1000);
+        polled.count_more_ns = 1000;
+        costs_add(&fix->costs, 0, &polled);
+        sparse_release(&polled.counts);
+    }
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, A), A_NS, 0.01);
+    lanes_release(&lanes);
+}
+
 /* As many places as there are columns and more: the others share one, and none has an error of its own there. */
 static void places_beyond_the_last_column_share_one(void **state)
 {
@@ -326,6 +370,7 @@ int main(void)
         TEST(an_interruption_that_nobody_recorded_weighs_little),
         TEST(time_off_the_cpu_is_not_computing),
         TEST(stretches_that_are_not_wholly_counted_are_no_equations),
+        TEST(counts_are_of_all_that_passed_since_the_last),
         TEST(places_beyond_the_last_column_share_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
