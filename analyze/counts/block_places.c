@@ -82,9 +82,17 @@ static void add_call(struct finding *finding, uint32_t i)
         *vec_push(&finding->parts) = (struct part){run.basic, at->block, i, true, run};
 }
 
-/* A label tells more than the way on from it, and of equals the one that stands before more instructions. */
-static bool tells_more(const struct part *part, const struct part *than)
+/*
+ * What lies as deep as the block does tells most. Deeper, it is a copy of it in a loop that the compiler made later:
+ * the rarely run one of two copies of a loop goes round inside the way back from it. Less deep, it was moved out of its
+ * loop. A label tells more than the way on from it, and of equals the one that stands before more instructions.
+ */
+static bool tells_more(const struct counts_function *function, const struct part *part, const struct part *than)
 {
+    uint32_t wanted = depth_wanted(function, part->block);
+    bool is_right = part->run.depth == wanted;
+    if (is_right != (than->run.depth == wanted))
+        return is_right;
     if (part->run.depth != than->run.depth)
         return part->run.depth > than->run.depth;
     if (part->is_first != than->is_first)
@@ -92,13 +100,13 @@ static bool tells_more(const struct part *part, const struct part *than)
     return part->run.n_instructions > than->run.n_instructions;
 }
 
-/* A block is where its deepest part is. */
+/* A block is where the part is that tells most. */
 static void find_places(struct finding *finding)
 {
     for (size_t i = 0; i < finding->parts.n; i++) {
         const struct part *part = &finding->parts.at[i];
         struct spot *spot = &finding->spots[part->block];
-        if (!spot->best || tells_more(part, spot->best))
+        if (!spot->best || tells_more(finding->function, part, spot->best))
             *spot = (struct spot){.place = part->run.place, .depth = part->run.depth, .best = part};
     }
 }

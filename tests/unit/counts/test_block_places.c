@@ -54,8 +54,12 @@ static void a_block_is_where_its_innermost_piece_is(void **state)
                                             {inside + 1, BODY, POINTS_RETURN},
                                             {inside, BODY, POINTS_CODE}};
     struct counts_block blocks[N_BLOCKS] = {0};
-    struct counts_function function = {
-        .blocks = blocks, .n_blocks = N_BLOCKS, .addresses = pieces, .n_addresses = sizeof pieces / sizeof *pieces};
+    struct cfg_loop in_graph = {.depth = 1};
+    struct counts_function function = {.blocks = blocks,
+                                       .n_blocks = N_BLOCKS,
+                                       .loops = {.at = &in_graph, .n = 1},
+                                       .addresses = pieces,
+                                       .n_addresses = sizeof pieces / sizeof *pieces};
     struct block_places places = {0};
     assert_int_equal(block_place(&places, code, module, &function, BODY), loop->id);
     assert_int_equal(block_place(&places, code, module, &function, EMPTY), loop->id);
@@ -116,10 +120,46 @@ static void a_call_tells_where_its_block_is(void **state)
     const struct points_address labels[] = {{loop->routine_address, BODY, POINTS_CODE},
                                             {loop->address + 1, BODY, POINTS_RETURN}};
     struct counts_block blocks[N_BLOCKS] = {0};
-    struct counts_function function = {
-        .blocks = blocks, .n_blocks = N_BLOCKS, .addresses = labels, .n_addresses = sizeof labels / sizeof *labels};
+    struct cfg_loop in_graph = {.depth = 1};
+    struct counts_function function = {.blocks = blocks,
+                                       .n_blocks = N_BLOCKS,
+                                       .loops = {.at = &in_graph, .n = 1},
+                                       .addresses = labels,
+                                       .n_addresses = sizeof labels / sizeof *labels};
     struct block_places places = {0};
     assert_int_equal(block_place(&places, code, module, &function, BODY), loop->id);
+    block_places_release(&places);
+}
+
+/* One loop of the source, one of the graph; of its two copies in the machine code one lies inside another loop. */
+static void of_copies_the_one_as_deep_as_the_block_tells(void **state)
+{
+    const struct shape *shape = *state;
+    struct code *code = shape->code;
+    uint32_t module = shape->module;
+    const struct code_place *outer = NULL, *inner = NULL;
+    for (uint32_t p = 0; p < code_n_places(code); p++) {
+        const struct code_place *place = code_place(code, p);
+        if (!place->is_loop || strcmp(place->routine, "nested"))
+            continue;
+        bool is_inner = code_loop_depth_at(code, module, place->address) == 2;
+        *(is_inner ? &inner : &outer) = place;
+    }
+    assert_true(outer && inner);
+    struct points_address labels[] = {{outer->address, BODY, POINTS_CODE}, {inner->address, BODY, POINTS_CODE}};
+    struct counts_block blocks[N_BLOCKS] = {0};
+    struct cfg_loop in_graph = {.depth = 1};
+    struct counts_function function = {.blocks = blocks,
+                                       .n_blocks = N_BLOCKS,
+                                       .loops = {.at = &in_graph, .n = 1},
+                                       .addresses = labels,
+                                       .n_addresses = sizeof labels / sizeof *labels};
+    struct block_places places = {0};
+    assert_int_equal(block_place(&places, code, module, &function, BODY), outer->id);
+    block_places_release(&places);
+    in_graph.depth = 2;
+    places = (struct block_places){0};
+    assert_int_equal(block_place(&places, code, module, &function, BODY), inner->id);
     block_places_release(&places);
 }
 
@@ -128,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_block_is_where_its_innermost_piece_is, shape_open, shape_close),
         cmocka_unit_test_setup_teardown(a_loop_without_a_label_is_the_one_before_it, shape_open, shape_close),
-        cmocka_unit_test_setup_teardown(a_call_tells_where_its_block_is, shape_open, shape_close)};
+        cmocka_unit_test_setup_teardown(a_call_tells_where_its_block_is, shape_open, shape_close),
+        cmocka_unit_test_setup_teardown(of_copies_the_one_as_deep_as_the_block_tells, shape_open, shape_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
