@@ -19,25 +19,27 @@ struct channel {
     uint32_t waiter; /* location */
 };
 
-struct entered {
-    uint32_t rank;
-    uint64_t raw_ns;
-};
-
-/* One collective operation. */
+/* One collective operation, until the last member has left it. */
 struct gathering {
+    uint64_t key;
     uint64_t last_enter_ns, root_enter_ns; /* 0 = the root has not entered */
-    uint32_t n_entered;
+    uint32_t n_entered, n_left;
     bool is_complete;
     VEC(uint32_t) waiters;
-    VEC(struct entered) entered;
+    VEC(uint64_t) entered_raw_ns; /* by member, where bounds are asked for; 0 = not yet */
+};
+
+/* Of a process in a communicator. */
+struct membership {
+    uint32_t turn; /* collectives so far */
+    uint32_t index;
 };
 
 struct player {
     struct batch_event *held; /* cannot be processed yet */
     uint64_t now_ns;
     uint64_t enter_ns, enter_raw_ns; /* of the present MPI region */
-    uint64_t gathering;              /* 1 + index, when entered but not left */
+    struct gathering *gathering;     /* when entered but not left */
     bool is_forced, is_at_end;
 };
 
@@ -45,19 +47,20 @@ struct replay {
     struct archive_reader *archive;
     struct causality *result;
     struct player *players;
-    struct intern channel_keys, gathering_keys;
+    struct intern channel_keys;
     VEC(struct channel) channels;
-    VEC(struct gathering) gatherings;
-    struct map turns; /* communicator and rank -> collectives so far */
+    struct map gatherings;               /* communicator and turn -> struct gathering, while open */
+    VEC(struct gathering *) made, spare; /* all; those that are not open */
+    struct map membership_ids;           /* communicator and rank -> 1 + index */
+    VEC(struct membership) memberships;
     VEC(uint32_t) runnable;
+    struct heap blocked; /* locations by time, once all have been; some are not any more */
+    bool has_forced;
 };
 
 struct channel_key {
     uint32_t comm, from, to; /* processes */
     int32_t tag;
-};
-struct gathering_key {
-    uint32_t comm, turn;
 };
 
 static uint32_t rank_of(const struct replay *replay, uint32_t loc)
@@ -85,15 +88,11 @@ static uint32_t world_rank(const struct trace *trace, uint32_t comm, uint32_t se
 
 static void take_bound(struct replay *replay, uint32_t from, uint32_t to, uint64_t cause_ns, uint64_t effect_ns)
 {
-    int64_t *bounds = replay->result->bounds;
-    if (replay->result->steps)
-        clock_steps_take(replay->result->steps, from, cause_ns, to, effect_ns);
-    if (!bounds || from == to)
-        return;
-    int64_t *bound = &bounds[(size_t)from * replay->archive->trace->n_ranks + to];
-    int64_t distance = (int64_t)(effect_ns - cause_ns);
-    if (distance < *bound)
-        *bound = distance;
+    struct causality *result = replay->result;
+    if (result->steps)
+        clock_steps_take(result->steps, from, cause_ns, to, effect_ns);
+    if (result->pairs && from != to)
+        clock_pairs_take(result->pairs, from, to, (int64_t)(effect_ns - cause_ns));
 }
 
 /* The location's present event is not before its cause. */
@@ -162,14 +161,43 @@ static bool play_receive(struct replay *replay, const struct batch_event *at)
 
 /* Collectives. */
 
-static uint32_t gathering_of(struct replay *replay, const struct event *event)
+static struct membership *membership_of(struct replay *replay, uint32_t comm, uint32_t rank)
 {
-    uint64_t *turn = map_put(&replay->turns, key_pair(event->comm, rank_of(replay, event->loc)), NULL);
-    struct gathering_key key = {event->comm, (uint32_t)(*turn)++};
-    uint32_t index = intern_put(&replay->gathering_keys, &key, sizeof key);
-    if (index == replay->gatherings.n)
-        (void)vec_push(&replay->gatherings);
-    return index;
+    bool is_new;
+    uint64_t *slot = map_put(&replay->membership_ids, key_pair(comm, rank), &is_new);
+    if (is_new) {
+        const struct trace_comm *of = &replay->archive->trace->comms[comm];
+        uint32_t index = rank < of->n && of->ranks[rank] == rank ? rank : 0;
+        while (index < of->n && of->ranks[index] != rank)
+            index++;
+        vec_push(&replay->memberships)->index = index;
+        *slot = replay->memberships.n;
+    }
+    return &replay->memberships.at[*slot - 1];
+}
+
+/* The operation that the process takes part in next. */
+static struct gathering *gathering_of(struct replay *replay, uint32_t comm, struct membership *member)
+{
+    bool is_new;
+    uint64_t key = key_pair(comm, member->turn++);
+    uint64_t *slot = map_put(&replay->gatherings, key, &is_new);
+    if (!is_new)
+        return (struct gathering *)(uintptr_t)*slot;
+    if (!replay->spare.n) {
+        struct gathering *made = calloc(1, sizeof *made);
+        if (!made)
+            err_out_of_memory(sizeof *made);
+        *vec_push(&replay->made) = *vec_push(&replay->spare) = made;
+    }
+    struct gathering *gathering = replay->spare.at[--replay->spare.n];
+    gathering->key = key;
+    gathering->last_enter_ns = gathering->root_enter_ns = 0;
+    gathering->n_entered = gathering->n_left = 0;
+    gathering->is_complete = false;
+    gathering->entered_raw_ns.n = gathering->waiters.n = 0;
+    *slot = (uint64_t)(uintptr_t)gathering;
+    return gathering;
 }
 
 static bool depends_on_root(uint16_t coll)
@@ -204,14 +232,36 @@ static bool may_leave(const struct gathering *gathering, bool is_root, uint16_t 
     return (only_root_depends(coll) && !is_root) || gathering->is_complete;
 }
 
-static void leave_bounds(struct replay *replay, const struct gathering *gathering, const struct batch_event *at,
-                         uint32_t root)
+static void take_member(struct replay *replay, const struct batch_event *at, uint32_t index, uint32_t cause)
 {
-    uint32_t self = rank_of(replay, at->event.loc);
-    for (size_t i = 0; (replay->result->bounds || replay->result->steps) && i < gathering->entered.n; i++) {
-        const struct entered *entered = &gathering->entered.at[i];
-        if (!depends_on_root(at->event.coll) || entered->rank == root)
-            take_bound(replay, entered->rank, self, entered->raw_ns, at->raw_ns);
+    const struct trace_comm *comm = &replay->archive->trace->comms[at->event.comm];
+    const struct gathering *gathering = replay->players[at->event.loc].gathering;
+    uint64_t entered_ns = cause < comm->n ? gathering->entered_raw_ns.at[cause] : 0;
+    if (entered_ns)
+        take_bound(replay, comm->ranks[cause], comm->ranks[index], entered_ns, at->raw_ns);
+}
+
+/*
+ * Those whom the member depends on had entered before it left. Between all members of a large communicator there would
+ * be too many bounds: each takes those with the members at distances 1, 2, 4, ... from it, which connect all in few
+ * steps. Only bounds with process 0 tell when a clock was set.
+ */
+static void leave_bounds(struct replay *replay, const struct batch_event *at, uint32_t index)
+{
+    const struct trace_comm *comm = &replay->archive->trace->comms[at->event.comm];
+    bool is_first = replay->result->steps && !comm->ranks[index];
+    if (depends_on_root(at->event.coll)) {
+        take_member(replay, at, index, at->event.peer);
+    } else if (only_root_depends(at->event.coll) || is_first) {
+        for (uint32_t cause = 0; cause < comm->n; cause++)
+            take_member(replay, at, index, cause);
+    } else if (replay->result->steps) {
+        take_member(replay, at, index, membership_of(replay, at->event.comm, 0)->index);
+    } else {
+        for (uint32_t step = 1; step < comm->n; step *= 2) {
+            take_member(replay, at, index, (index + step) % comm->n);
+            take_member(replay, at, index, (index + comm->n - step) % comm->n);
+        }
     }
 }
 
@@ -223,42 +273,44 @@ static bool play_collective(struct replay *replay, const struct batch_event *at)
     struct player *player = &replay->players[event->loc];
     if (!is_checked(trace, event))
         return true;
-    bool is_new = !player->gathering;
+    const struct trace_comm *comm = &trace->comms[event->comm];
+    struct membership *member = membership_of(replay, event->comm, rank_of(replay, event->loc));
+    uint32_t index = member->index;
+    bool is_new = !player->gathering, is_root = event->peer == index;
+    bool with_bounds = (replay->result->pairs || replay->result->steps) && index < comm->n;
     if (is_new)
-        player->gathering = 1 + (uint64_t)gathering_of(replay, event);
-    struct gathering *gathering = &replay->gatherings.at[player->gathering - 1];
+        player->gathering = gathering_of(replay, event->comm, member);
+    struct gathering *gathering = player->gathering;
     if (is_new) {
-        const struct trace_comm *comm = &replay->archive->trace->comms[event->comm];
-        uint32_t rank = rank_of(replay, event->loc);
-        *vec_push(&gathering->entered) = (struct entered){rank, player->enter_raw_ns};
         gathering->n_entered++;
+        if (with_bounds) {
+            vec_resize(&gathering->entered_raw_ns, comm->n);
+            gathering->entered_raw_ns.at[index] = player->enter_raw_ns;
+        }
         if (player->enter_ns > gathering->last_enter_ns)
             gathering->last_enter_ns = player->enter_ns;
-        if (event->peer < comm->n && comm->ranks[event->peer] == rank)
+        if (is_root)
             gathering->root_enter_ns = player->enter_ns;
         gathering->is_complete = gathering->n_entered >= comm->n;
-        for (size_t i = 0; i < gathering->waiters.n; i++)
+        /* Nobody else lets others go on: to ask all of them at each arrival would take n x n. */
+        for (size_t i = 0; (gathering->is_complete || is_root) && i < gathering->waiters.n; i++)
             *vec_push(&replay->runnable) = gathering->waiters.at[i];
-        gathering->waiters.n = 0;
+        gathering->waiters.n = gathering->is_complete || is_root ? 0 : gathering->waiters.n;
     }
-    uint32_t root = event->peer < trace->comms[event->comm].n ? trace->comms[event->comm].ranks[event->peer] : NOBODY;
-    bool is_root = root == rank_of(replay, event->loc);
     if (!may_leave(gathering, is_root, event->coll)) {
         *vec_push(&gathering->waiters) = event->loc;
         return false;
     }
-    player->gathering = 0;
-    if (all_depend(event->coll) || (only_root_depends(event->coll) && is_root)) {
-        leave_bounds(replay, gathering, at, root);
-        effect_after(replay, event->loc, gathering->last_enter_ns);
-    } else if (depends_on_root(event->coll) && !is_root) {
-        leave_bounds(replay, gathering, at, root);
-        effect_after(replay, event->loc, gathering->root_enter_ns);
-    }
-    /* The last one out takes the lists with it. */
-    if (gathering->is_complete && !--gathering->n_entered) {
-        vec_release(&gathering->entered);
-        vec_release(&gathering->waiters);
+    bool needs_root = depends_on_root(event->coll) && !is_root;
+    bool needs_all = all_depend(event->coll) || (only_root_depends(event->coll) && is_root);
+    if (with_bounds && (needs_root || needs_all))
+        leave_bounds(replay, at, index);
+    if (needs_root || needs_all)
+        effect_after(replay, event->loc, needs_all ? gathering->last_enter_ns : gathering->root_enter_ns);
+    player->gathering = NULL;
+    if (++gathering->n_left >= gathering->n_entered && gathering->is_complete) {
+        map_remove(&replay->gatherings, gathering->key);
+        *vec_push(&replay->spare) = gathering;
     }
     return true;
 }
@@ -305,10 +357,13 @@ static void play_location(struct replay *replay, uint32_t loc)
             player->is_at_end = true;
             return;
         }
-        if (!play(replay, player->held) && !player->is_forced)
+        if (!play(replay, player->held) && !player->is_forced) {
+            if (replay->has_forced)
+                heap_push(&replay->blocked, player->now_ns, loc);
             return;
+        }
         if (player->is_forced)
-            player->gathering = 0;
+            player->gathering = NULL;
         player->is_forced = false;
         const struct event *event = &player->held->event;
         if (event->kind != EV_END && event->time_ns < replay->result->first_ns)
@@ -322,33 +377,41 @@ static void play_location(struct replay *replay, uint32_t loc)
 /* All wait for causes that are not in the archive: the one that waits longest goes on without. */
 static bool force_one(struct replay *replay)
 {
-    uint32_t first = NOBODY;
-    for (uint32_t loc = 0; loc < replay->archive->trace->n_locations; loc++) {
-        const struct player *player = &replay->players[loc];
-        if (!player->is_at_end && (first == NOBODY || player->now_ns < replay->players[first].now_ns))
-            first = loc;
+    for (uint32_t loc = 0; !replay->has_forced && loc < replay->archive->trace->n_locations; loc++)
+        if (!replay->players[loc].is_at_end)
+            heap_push(&replay->blocked, replay->players[loc].now_ns, loc);
+    replay->has_forced = true;
+    while (replay->blocked.n) {
+        struct heap_item first = replay->blocked.items[0];
+        struct player *player = &replay->players[first.stream];
+        heap_pop(&replay->blocked);
+        if (player->is_at_end || player->now_ns != first.time_ns)
+            continue;
+        player->is_forced = true;
+        *vec_push(&replay->runnable) = first.stream;
+        return true;
     }
-    if (first == NOBODY)
-        return false;
-    replay->players[first].is_forced = true;
-    *vec_push(&replay->runnable) = first;
-    return true;
+    return false;
 }
 
 static void replay_release(struct replay *replay)
 {
     for (size_t i = 0; i < replay->channels.n; i++)
         vec_release(&replay->channels.at[i].sent);
-    for (size_t i = 0; i < replay->gatherings.n; i++) {
-        vec_release(&replay->gatherings.at[i].waiters);
-        vec_release(&replay->gatherings.at[i].entered);
+    for (size_t i = 0; i < replay->made.n; i++) {
+        vec_release(&replay->made.at[i]->waiters);
+        vec_release(&replay->made.at[i]->entered_raw_ns);
+        free(replay->made.at[i]);
     }
     vec_release(&replay->channels);
-    vec_release(&replay->gatherings);
+    vec_release(&replay->made);
+    vec_release(&replay->spare);
     vec_release(&replay->runnable);
+    vec_release(&replay->memberships);
     intern_release(&replay->channel_keys);
-    intern_release(&replay->gathering_keys);
-    map_release(&replay->turns);
+    map_release(&replay->gatherings);
+    map_release(&replay->membership_ids);
+    heap_release(&replay->blocked);
     free(replay->players);
 }
 
@@ -381,17 +444,10 @@ void causality_check(struct archive_reader *archive, struct causality *result)
 enum { NOISE_NS = 2000, STEP_NS = 20000 };
 
 /* The replay consumes events; afterwards reading starts anew. */
-static int replay(struct archive_reader *archive, struct causality *result, bool with_bounds, struct clock_steps *steps)
+static int replay(struct archive_reader *archive, struct causality *result, struct clock_pairs *pairs,
+                  struct clock_steps *steps)
 {
-    size_t n = archive->trace->n_ranks;
-    *result = (struct causality){.first_ns = UINT64_MAX, .steps = steps};
-    if (with_bounds) {
-        result->bounds = malloc(n * n * sizeof *result->bounds);
-        if (!result->bounds)
-            err_out_of_memory(n * n * sizeof *result->bounds);
-        for (size_t i = 0; i < n * n; i++)
-            result->bounds[i] = INT64_MAX;
-    }
+    *result = (struct causality){.first_ns = UINT64_MAX, .pairs = pairs, .steps = steps};
     for (size_t i = 0; i < archive->clocks.n_locations; i++)
         archive->clocks.locations[i].floors.n = 0;
     if (locations_open(archive))
@@ -402,9 +458,9 @@ static int replay(struct archive_reader *archive, struct causality *result, bool
 }
 
 /* Where collectives left no records, the regions named like them stand for them. */
-static int check(struct archive_reader *archive, struct causality *result, bool with_bounds)
+static int check(struct archive_reader *archive, struct causality *result)
 {
-    if (replay(archive, result, with_bounds, NULL))
+    if (replay(archive, result, NULL, NULL))
         return -1;
     if (archive->synthesise || result->n_records || !result->n_regions)
         return 0;
@@ -412,8 +468,7 @@ static int check(struct archive_reader *archive, struct causality *result, bool 
     trace_note(archive->trace,
                "The archive has no records of collectives: they are known by the names of regions only, "
                "and taken to be over all processes.");
-    free(result->bounds);
-    return replay(archive, result, with_bounds, NULL);
+    return replay(archive, result, NULL, NULL);
 }
 
 /* Clocks that were set during the run. */
@@ -453,7 +508,7 @@ static int try_pieces(struct archive_reader *archive, struct clock_steps *steps,
         for (size_t k = 0; k < archive->clocks.locations[i].points.n; k++)
             *vec_push(&lines.locations[i].points) = archive->clocks.locations[i].points.at[k];
     set_pieces(archive, steps);
-    int result = replay(archive, &left, false, NULL);
+    int result = replay(archive, &left, NULL, NULL);
     bool is_better = !result && left.largest_violation_ns < found->largest_violation_ns / 2;
     if (is_better)
         trace_note(
@@ -467,9 +522,8 @@ static int try_pieces(struct archive_reader *archive, struct clock_steps *steps,
             archive->clocks.locations[i].points = lines.locations[i].points;
             lines.locations[i].points = kept.points;
         }
-        result = replay(archive, &left, false, NULL);
+        result = replay(archive, &left, NULL, NULL);
     }
-    left.bounds = found->bounds;
     *found = left;
     archive->trace->clocks.n_repaired = left.n_floors;
     clocks_release(&lines);
@@ -482,7 +536,7 @@ static int find_steps(struct archive_reader *archive, struct causality *found)
     struct clock_steps steps;
     struct causality with_bounds;
     clock_steps_init(&steps, archive->trace->n_ranks);
-    int result = replay(archive, &with_bounds, false, &steps);
+    int result = replay(archive, &with_bounds, NULL, &steps);
     if (!result)
         result = try_pieces(archive, &steps, found);
     clock_steps_release(&steps);
@@ -492,10 +546,14 @@ static int find_steps(struct archive_reader *archive, struct causality *found)
 static int align(struct archive_reader *archive, const struct causality *found)
 {
     struct trace *trace = archive->trace;
+    struct clock_pairs pairs = {0};
+    struct causality with_bounds;
     int64_t *offset = calloc(trace->n_ranks + 1, sizeof *offset);
     if (!offset)
         err_out_of_memory(trace->n_ranks * sizeof *offset);
-    uint32_t n_reached = clocks_align(found->bounds, trace->n_ranks, offset);
+    int result = replay(archive, &with_bounds, &pairs, NULL);
+    uint32_t n_reached = clocks_align(&pairs, trace->n_ranks, offset);
+    clock_pairs_release(&pairs);
     for (uint32_t i = 0; i < archive->trace->n_locations; i++)
         *vec_push(&archive->clocks.locations[i].points) =
             (struct clock_point){.offset_ns = offset[archive->trace->locations[i].rank]};
@@ -514,8 +572,9 @@ static int align(struct archive_reader *archive, const struct causality *found)
         trace_note(trace, "No message or collective connects %u of %u processes with process 0: their clocks stay.",
                    trace->n_ranks - n_reached, trace->n_ranks);
     free(offset);
-    struct causality again;
-    int result = check(archive, &again, false);
+    struct causality again = {0};
+    if (!result)
+        result = check(archive, &again);
     if (!result && again.largest_violation_ns > STEP_NS)
         result = find_steps(archive, &again);
     trace->clocks.n_repaired = again.n_floors;
@@ -536,12 +595,11 @@ int clocks_prepare(struct archive_reader *archive)
     if (trace->is_ours && !is_measured)
         return 0;
     struct causality found;
-    bool may_align = !is_measured && trace->n_ranks <= CLOCKS_ALIGN_MOST;
-    int result = check(archive, &found, may_align);
+    int result = check(archive, &found);
     trace->clocks.n_violations = found.n_violations;
     trace->clocks.largest_violation_ns = found.largest_violation_ns;
     trace->clocks.n_repaired = found.n_floors;
-    if (!result && may_align && found.largest_violation_ns > NOISE_NS)
+    if (!result && !is_measured && found.largest_violation_ns > NOISE_NS)
         result = align(archive, &found);
     else if (!result && found.largest_violation_ns > STEP_NS)
         result = find_steps(archive, &found);
@@ -552,6 +610,5 @@ int clocks_prepare(struct archive_reader *archive)
     }
     if (!trace->is_ours && !trace->clocks.aligned)
         trace->end_ns = found.last_ns;
-    free(found.bounds);
     return result;
 }

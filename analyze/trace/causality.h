@@ -12,7 +12,7 @@ struct causality {
     uint64_t n_violations, largest_violation_ns; /* with the present correction */
     uint64_t n_records, n_regions; /* collective operations as records, and as regions that are named like one */
     uint64_t n_floors;             /* repaired by them */
-    int64_t *bounds;               /* see clocks_align; n_ranks x n_ranks, or NULL when not asked for */
+    struct clock_pairs *pairs;     /* takes bounds between processes (clocks_align), or NULL */
     struct clock_steps *steps;     /* takes the bounds with process 0, or NULL */
     uint64_t first_ns, last_ns;    /* of all events, relative to the origin */
 };

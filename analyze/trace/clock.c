@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/trace/clock.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,19 +82,41 @@ uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clo
     return result_ns;
 }
 
-/* How far the clocks of a and b may be apart still; INT64_MAX when only one direction is known, or none. */
-static int64_t width(const int64_t *bounds, uint32_t n, uint32_t a, uint32_t b)
+void clock_pairs_take(struct clock_pairs *pairs, uint32_t cause, uint32_t effect, int64_t distance_ns)
 {
-    int64_t there = bounds[(size_t)a * n + b], back = bounds[(size_t)b * n + a];
-    if (there == INT64_MAX || back == INT64_MAX)
-        return INT64_MAX - (there != INT64_MAX || back != INT64_MAX);
-    return there + back < 0 ? 0 : there + back;
+    uint32_t a = cause < effect ? cause : effect, b = cause < effect ? effect : cause;
+    bool is_new;
+    uint64_t *slot = map_put(&pairs->index, key_pair(a, b), &is_new);
+    if (is_new) {
+        *vec_push(&pairs->pairs) = (struct clock_pair){a, b, INT64_MAX, INT64_MAX};
+        *slot = pairs->pairs.n;
+    }
+    struct clock_pair *pair = &pairs->pairs.at[*slot - 1];
+    int64_t *bound = cause == a ? &pair->there_ns : &pair->back_ns;
+    if (distance_ns < *bound)
+        *bound = distance_ns;
 }
 
-/* What to add to b's clock when a's is right. */
-static int64_t difference(const int64_t *bounds, uint32_t n, uint32_t a, uint32_t b)
+void clock_pairs_release(struct clock_pairs *pairs)
 {
-    int64_t there = bounds[(size_t)a * n + b], back = bounds[(size_t)b * n + a];
+    map_release(&pairs->index);
+    vec_release(&pairs->pairs);
+}
+
+/* How far the two clocks may be apart still; INT64_MAX - 1 when only one direction is known. */
+static int64_t width(const struct clock_pair *pair)
+{
+    if (pair->there_ns == INT64_MAX || pair->back_ns == INT64_MAX)
+        return INT64_MAX - 1;
+    int64_t sum_ns = pair->there_ns + pair->back_ns;
+    return sum_ns < 0 ? 0 : sum_ns;
+}
+
+/* What to add to the other's clock when this one's is right. */
+static int64_t difference(const struct clock_pair *pair, uint32_t from)
+{
+    int64_t there = from == pair->a ? pair->there_ns : pair->back_ns;
+    int64_t back = from == pair->a ? pair->back_ns : pair->there_ns;
     if (there != INT64_MAX && back != INT64_MAX)
         return (back - there) / 2;
     if (there != INT64_MAX)
@@ -101,38 +124,66 @@ static int64_t difference(const int64_t *bounds, uint32_t n, uint32_t a, uint32_
     return back < 0 ? back : 0;
 }
 
-/* Prim's algorithm. */
-uint32_t clocks_align(const int64_t *bounds, uint32_t n, int64_t *offset)
+/* Of each process, the pairs it is in. */
+struct neighborhoods {
+    uint32_t *first; /* by process, and one more */
+    uint32_t *pairs;
+};
+
+static struct neighborhoods neighborhoods_make(const struct clock_pairs *pairs, uint32_t n, struct arena *arena)
 {
-    VEC(int64_t) best = {0}; /* width of the best edge from the tree to each process; -1 = in the tree */
-    VEC(uint32_t) from = {0};
-    vec_resize(&best, n);
-    vec_resize(&from, n);
-    for (uint32_t p = 0; p < n; p++)
-        best.at[p] = INT64_MAX;
-    memset(offset, 0, n * sizeof *offset);
-    uint32_t n_reached = 0, added = 0;
-    while (n) {
-        best.at[added] = -1;
-        n_reached++;
-        for (uint32_t p = 0; p < n; p++) {
-            int64_t w = width(bounds, n, added, p);
-            if (best.at[p] >= 0 && w < best.at[p]) {
-                best.at[p] = w;
-                from.at[p] = added;
-            }
-        }
-        uint32_t next = n;
-        for (uint32_t p = 0; p < n; p++)
-            if (best.at[p] >= 0 && best.at[p] < INT64_MAX && (next == n || best.at[p] < best.at[next]))
-                next = p;
-        if (next == n)
-            break;
-        offset[next] = within_bounds((__int128)offset[from.at[next]] + difference(bounds, n, from.at[next], next));
-        added = next;
+    struct neighborhoods made = {.first = arena_array(arena, uint32_t, (size_t)n + 2),
+                                 .pairs = arena_array(arena, uint32_t, 2 * pairs->pairs.n + 1)};
+    for (size_t i = 0; i < pairs->pairs.n; i++) {
+        made.first[pairs->pairs.at[i].a + 2]++;
+        made.first[pairs->pairs.at[i].b + 2]++;
     }
-    vec_release(&best);
-    vec_release(&from);
+    for (uint32_t p = 0; p < n; p++)
+        made.first[p + 2] += made.first[p + 1];
+    for (uint32_t i = 0; i < pairs->pairs.n; i++) {
+        made.pairs[made.first[pairs->pairs.at[i].a + 1]++] = i;
+        made.pairs[made.first[pairs->pairs.at[i].b + 1]++] = i;
+    }
+    return made;
+}
+
+/* Prim's algorithm, with a heap in which a process may stand several times; only its best edge counts. */
+uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offset)
+{
+    struct arena arena = {0};
+    struct heap edges = {0};
+    struct neighborhoods of = neighborhoods_make(pairs, n, &arena);
+    int64_t *best = arena_array(&arena, int64_t, n + 1); /* width of the best edge from the tree; -1 = in the tree */
+    uint32_t *from = arena_array(&arena, uint32_t, n + 1), n_reached = 0;
+    memset(offset, 0, n * sizeof *offset);
+    for (uint32_t p = 0; p < n; p++)
+        best[p] = INT64_MAX;
+    if (n)
+        heap_push(&edges, 0, 0);
+    while (edges.n) {
+        uint32_t added = edges.items[0].stream;
+        heap_pop(&edges);
+        if (best[added] < 0)
+            continue;
+        best[added] = -1;
+        n_reached++;
+        if (added) {
+            const struct clock_pair *edge = &pairs->pairs.at[from[added]];
+            uint32_t parent = edge->a == added ? edge->b : edge->a;
+            offset[added] = within_bounds((__int128)offset[parent] + difference(edge, parent));
+        }
+        for (uint32_t i = of.first[added]; i < of.first[added + 1]; i++) {
+            const struct clock_pair *edge = &pairs->pairs.at[of.pairs[i]];
+            uint32_t p = edge->a == added ? edge->b : edge->a;
+            if (width(edge) >= best[p])
+                continue;
+            best[p] = width(edge);
+            from[p] = of.pairs[i];
+            heap_push(&edges, (uint64_t)best[p], p);
+        }
+    }
+    heap_release(&edges);
+    arena_release(&arena);
     return n_reached;
 }
 

@@ -9,6 +9,7 @@
  * A correction never lets time run backwards within a location.
  */
 #pragma once
+#include "wrap/base/map.h"
 #include "wrap/base/vec.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,14 +50,25 @@ uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clo
                         uint64_t event);
 
 /*
- * Offsets from bounds. bounds.at[a * n + b] is the smallest time from a cause in process a to its effect in process b
- * as the clocks show it (INT64_MAX = none known); the true one is not negative. offset[p] makes all processes agree
- * with process 0 as well as the bounds allow: half-way between the two bounds of a pair, over the pairs with the
- * narrowest bounds (a spanning tree). Processes without any bound keep 0. Returns the number of processes that were
- * reached from process 0, itself included.
+ * Offsets from bounds. `there_ns` is the smallest time from a cause in process a to its effect in process b as the
+ * clocks show it (INT64_MAX = none known), back_ns the other way; the true one is not negative. offset[p] makes all
+ * processes agree with process 0 as well as the bounds allow: half-way between the two bounds of a pair, over the pairs
+ * with the narrowest bounds (a spanning tree). Processes without any bound keep 0. Memory follows the pairs.
  */
-enum { CLOCKS_ALIGN_MOST = 4096 }; /* processes: bounds take n x n */
-uint32_t clocks_align(const int64_t *bounds, uint32_t n, int64_t *offset);
+struct clock_pair {
+    uint32_t a, b; /* a < b */
+    int64_t there_ns, back_ns;
+};
+struct clock_pairs {
+    struct map index; /* key_pair(a, b) -> 1 + index */
+    VEC(struct clock_pair) pairs;
+};
+
+/* The effect came this long after the cause. */
+void clock_pairs_take(struct clock_pairs *pairs, uint32_t cause, uint32_t effect, int64_t distance_ns);
+void clock_pairs_release(struct clock_pairs *pairs);
+/* Returns the number of processes that were reached from process 0, itself included. */
+uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offset);
 
 /*
  * Where was a clock set during the run? Every message and collective between a process and process 0 bounds what must

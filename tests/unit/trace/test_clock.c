@@ -49,14 +49,15 @@ static void test_align(void **state)
 {
     (void)state;
     enum { N = 4 };
-    int64_t bounds[N * N], offset[N];
-    for (int i = 0; i < N * N; i++)
-        bounds[i] = INT64_MAX;
-    bounds[0 * N + 1] = 10 + 1000;
-    bounds[1 * N + 0] = 10 - 1000;
-    bounds[1 * N + 2] = 30 - 1500;
-    bounds[2 * N + 1] = 10 + 1500;
-    assert_int_equal(clocks_align(bounds, N, offset), 3);
+    int64_t offset[N];
+    struct clock_pairs pairs = {0};
+    clock_pairs_take(&pairs, 0, 1, 25 + 1000); /* only the shortest counts */
+    clock_pairs_take(&pairs, 0, 1, 10 + 1000);
+    clock_pairs_take(&pairs, 1, 0, 10 - 1000);
+    clock_pairs_take(&pairs, 1, 2, 30 - 1500);
+    clock_pairs_take(&pairs, 2, 1, 10 + 1500);
+    assert_int_equal(clocks_align(&pairs, N, offset), 3);
+    clock_pairs_release(&pairs);
     assert_int_equal(offset[0], 0);
     assert_int_equal(offset[1], -1000);
     assert_int_equal(offset[2], 490); /* half of the difference between 30 and 10 cannot be known */
