@@ -2,6 +2,7 @@
 #include "analyze/load.h"
 #include "analyze/archive/run.h"
 #include "analyze/pipeline.h"
+#include "analyze/trace/part.h"
 #include "wrap/base/err.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +31,27 @@ int load_trace(struct loaded *loaded, const char *path)
     return loaded->trace ? 0 : -1;
 }
 
-int load_analysis(struct loaded *loaded, const char *path, bool with_timeline)
+static int analyse(struct loaded *loaded, bool with_timeline)
 {
-    if (load_trace(loaded, path))
-        return -1;
     if (loaded->trace->n_modules)
         loaded->code = load_code(loaded->trace);
     loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
     loaded->analysis = analysis_run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL);
     return loaded->analysis ? 0 : -1;
+}
+
+int load_analysis(struct loaded *loaded, const char *path, bool with_timeline)
+{
+    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline);
+}
+
+int load_analysis_part(struct loaded *loaded, const char *path, uint64_t from_ns, uint64_t until_ns)
+{
+    if (load_trace(loaded, path))
+        return -1;
+    if (from_ns >= loaded->trace->end_ns)
+        return error("%s: the run ends before %.3f s", loaded->trace->path, (double)from_ns / 1e9);
+    return trace_set_part(loaded->trace, from_ns, until_ns) ? -1 : analyse(loaded, false);
 }
 
 void load_release(struct loaded *loaded)

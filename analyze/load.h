@@ -19,6 +19,8 @@ struct code *load_code(const struct trace *trace);
 /* `path` is a run directory, an archive's anchor (.otf2), a directory with one archive, or NULL for the newest run in
  * the working directory. Returns 0, or -1 after one line on stderr; load_release in both cases. */
 int load_analysis(struct loaded *loaded, const char *path, bool with_timeline);
+/* The same of a part of the run, in ns from its start; it ends with the run if that is earlier. */
+int load_analysis_part(struct loaded *loaded, const char *path, uint64_t from_ns, uint64_t until_ns);
 /* The same without the analysis: definitions only. */
 int load_trace(struct loaded *loaded, const char *path);
 void load_release(struct loaded *loaded);

@@ -17,6 +17,7 @@ struct options {
     bool is_json, by_space, list_sites, list_ranks, list_critical, list_routines, only_causing, has_top;
     const char *routine;  /* NULL = none */
     uint32_t cause, site; /* from 1; 0 = none */
+    uint64_t from_ns, until_ns;
     struct report_options text;
 };
 
@@ -38,6 +39,7 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
                             "                    causes on other ranks\n"
                             "  --by space        where memory is allocated (recorded with --space) instead of\n"
                             "                    why ranks wait\n"
+                            "  --from S --until S  only this part of the run, in seconds from its start\n"
                             "  --all             everything, however long it gets; else a view has at\n"
                             "                    most two screens, and json 1 MB\n"
                             "  --all-steps       with --cause or --site: also steps that both sides share or\n"
@@ -67,6 +69,8 @@ enum {
     OPT_ROUTINE,
     OPT_CAUSING,
     OPT_BY,
+    OPT_FROM,
+    OPT_UNTIL,
     OPT_ALL,
     OPT_ALL_STEPS,
     OPT_FULL_PATHS,
@@ -84,6 +88,8 @@ static const struct option long_options[] = {
     {"routine", required_argument, NULL, OPT_ROUTINE},
     {"causing", no_argument, NULL, OPT_CAUSING},
     {"by", required_argument, NULL, OPT_BY},
+    {"from", required_argument, NULL, OPT_FROM},
+    {"until", required_argument, NULL, OPT_UNTIL},
     {"all", no_argument, NULL, OPT_ALL},
     {"all-steps", no_argument, NULL, OPT_ALL_STEPS},
     {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
@@ -130,6 +136,12 @@ static void parse_option(struct options *options, int option)
         if (!options->by_space && strcmp(optarg, "waiting"))
             die("--by: \"%s\" is neither waiting nor space", optarg);
         break;
+    case OPT_FROM:
+        options->from_ns = option_seconds("from", optarg);
+        break;
+    case OPT_UNTIL:
+        options->until_ns = option_seconds("until", optarg);
+        break;
     case OPT_ALL:
         options->text.all = options->text.all_steps = true;
         break;
@@ -150,7 +162,8 @@ static void parse_option(struct options *options, int option)
 
 static struct options parse(int argc, char **argv)
 {
-    struct options options = {.text = {.n_top = 5, .hide_small = true, .width = terminal_width()}};
+    struct options options = {.until_ns = UINT64_MAX,
+                              .text = {.n_top = 5, .hide_small = true, .width = terminal_width()}};
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1)
         parse_option(&options, option);
@@ -162,6 +175,8 @@ static struct options parse(int argc, char **argv)
     if (!options.is_json && n_views > 1)
         die("give one of --cause, --sites, --site, --ranks, --critical, --routines, --routine and --by space at a "
             "time");
+    if (options.from_ns >= options.until_ns)
+        die("--from must be before --until");
     options.path = option_run(argc, argv);
     return options;
 }
@@ -231,7 +246,9 @@ int cmd_report(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     struct loaded loaded;
-    int status = load_analysis(&loaded, options.path, false);
+    bool is_whole = !options.from_ns && options.until_ns == UINT64_MAX;
+    int status = is_whole ? load_analysis(&loaded, options.path, false)
+                          : load_analysis_part(&loaded, options.path, options.from_ns, options.until_ns);
     if (status == 0)
         status = print(&options, loaded.analysis);
     if (fflush(stdout) && status == 0)

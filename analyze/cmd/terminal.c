@@ -100,6 +100,15 @@ uint32_t option_number(const char *option, const char *text, uint32_t least)
     return (uint32_t)number;
 }
 
+uint64_t option_seconds(const char *option, const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds >= 0 && seconds < 1e9))
+        die("--%s: \"%s\" is not a time in seconds", option, text);
+    return (uint64_t)(1e9 * seconds);
+}
+
 bool option_is_json(const char *text)
 {
     if (strcmp(text, "json") && strcmp(text, "text"))

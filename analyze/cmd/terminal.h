@@ -18,5 +18,7 @@ bool word_is_nearer(const char *typed, const char *known, size_t *least);
 const char *option_run(int argc, char **argv);
 /* The value of --option, at least `least`; dies with one line when it is no such number. */
 uint32_t option_number(const char *option, const char *text, uint32_t least);
+/* The same of a time in seconds, in ns. */
+uint64_t option_seconds(const char *option, const char *text);
 /* The value of --format: text or json; anything else ends the tool. */
 bool option_is_json(const char *text);

@@ -6,6 +6,7 @@
 #include "analyze/trace/otf2_reader.h"
 #include "analyze/archive/archive.h"
 #include "analyze/trace/causality.h"
+#include "analyze/trace/part.h"
 #include "analyze/trace/source.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/err.h"
@@ -362,16 +363,18 @@ struct batch_event *location_next(struct location_reader *location)
 
 int trace_rewind(struct trace *trace)
 {
-    return trace->source->rewind(trace);
+    return trace->part ? part_rewind(trace) : trace->source->rewind(trace);
 }
 
 const struct event *trace_next(struct trace *trace)
 {
-    return trace->source->next(trace);
+    return trace->part ? part_next(trace) : trace->source->next(trace);
 }
 
 void trace_close(struct trace *trace)
 {
+    if (trace->part)
+        part_close(trace);
     if (trace->source)
         trace->source->close(trace);
     struct arena arena = trace->arena;

@@ -195,6 +195,7 @@ struct trace {
     uint32_t n_locations, n_regions, n_comms, n_modules, n_files, n_frames, n_points, n_neighbors, n_notes;
     struct trace_clocks clocks;
     struct trace_source *source; /* where events come from */
+    struct trace_part *part;     /* NULL = all of them are handed out */
 };
 
 /*

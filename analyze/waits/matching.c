@@ -7,7 +7,7 @@ struct queue {
     struct message *first, *last;
 };
 
-/* Clocks are corrected to far less. */
+/* Clocks of several nodes are corrected to far less; one clock needs no tolerance. */
 enum { EARLY_TOLERANCE_NS = 1000000 };
 
 void messages_begin(struct messages *messages, const struct trace *trace, struct links *links)
@@ -200,9 +200,12 @@ void messages_cancel(struct messages *messages, struct message *message)
 void messages_give_up(struct messages *messages, uint32_t source, uint64_t now_ns)
 {
     struct messages_early *early = &messages->early[source];
+    const struct trace *trace = messages->trace;
+    bool is_one_clock = trace->is_ours && !trace->clocks.measured;
+    uint64_t tolerance_ns = is_one_clock ? 0 : EARLY_TOLERANCE_NS;
     for (size_t i = 0; i < early->n;) {
         struct message *message = early->at[i];
-        if (now_ns <= message->done_ns || now_ns - message->done_ns <= EARLY_TOLERANCE_NS) {
+        if (now_ns <= message->done_ns || now_ns - message->done_ns <= tolerance_ns) {
             i++;
             continue;
         }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A part of a run as if it were a run: a user asks for it (report --from --until), or the recorder kept no more.
+ *
+ * What a process is in the middle of when the part begins, it enters then: regions, posted receives, time off the CPU.
+ * Messages that were sent earlier are received without a sender (waits/matching.h gives such receives up). Collective
+ * operations are known by their order on a communicator: those that some member began earlier are left out on the
+ * others, so that the order agrees again.
+ */
+#pragma once
+#include "analyze/trace/trace.h"
+
+/* Events from from_ns to until_ns (UINT64_MAX = to the end) are handed out from now on, after a trace_rewind. Moves
+ * start_ns and end_ns, and notes which part that is. Reads the events before the part once. Returns 0, or -1 after
+ * error(). At most once for a trace. */
+int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns);
+
+/* What trace_rewind, trace_next and trace_close do where there is a part. */
+int part_rewind(struct trace *trace);
+const struct event *part_next(struct trace *trace);
+void part_close(struct trace *trace);
