@@ -72,6 +72,22 @@ static double mean_sample_ns(const struct survey *survey)
     return n > 0 ? ns / n : 0;
 }
 
+/* Which nodes lie in the code that names their cause. A cause may have more, beside it, of which its ranks run as much
+ * as the others do or hardly any: what is said of times and executions is said of the code that is named. */
+static void causes_mark_inside(struct causes *causes)
+{
+    const struct rollup *rollup = &causes->rollup;
+    vec_resize(&causes->is_inside, rollup->nodes.n);
+    for (size_t i = 0; i < rollup->order.n; i++) {
+        uint32_t node = rollup->order.at[i], cause = rollup->cause_of.at[node], parent = rollup->nodes.at[node].parent;
+        if (cause == ROLLUP_NONE)
+            continue;
+        bool is_named = rollup->nodes.at[node].code == rollup->nodes.at[rollup->causes.at[cause].node].code;
+        bool is_below = parent != ROLLUP_NONE && rollup->cause_of.at[parent] == cause && causes->is_inside.at[parent];
+        causes->is_inside.at[node] = is_named || is_below;
+    }
+}
+
 static void causes_roll_up(struct causes *causes)
 {
     const struct classes *classes = causes->input->classes;
@@ -95,6 +111,7 @@ static void causes_roll_up(struct causes *causes)
     causes->rollup.sample_ns = mean_sample_ns(causes->input->survey);
     rollup_find(&causes->rollup);
     vec_resize(&causes->culprits, causes->rollup.causes.n);
+    causes_mark_inside(causes);
 }
 
 /* The cause that a node's own code belongs to; NULL. */
@@ -221,6 +238,9 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
         if (!culprit)
             continue;
         sparse_add(&culprit->times, key_rank(key), part_ns);
+        if (step->state == STEP_DESCHEDULED || !causes->is_inside.at[placings.at[i].node])
+            continue;
+        sparse_add(&culprit->inside, key_rank(key), part_ns);
         if (is_busy)
             sparse_add(&culprit->busy, key_rank(key), part_ns);
         if (is_place)
@@ -294,10 +314,12 @@ static void causes_release(struct causes *causes)
         struct culprit *culprit = &causes->culprits.at[i];
         waiting_release(&culprit->waiting);
         sparse_release(&culprit->times);
+        sparse_release(&culprit->inside);
         sparse_release(&culprit->busy);
         sparse_release(&culprit->by_code);
     }
     vec_release(&causes->culprits);
+    vec_release(&causes->is_inside);
     waiting_release(&causes->machine);
     sparse_release(&causes->machine_steps);
     sparse_release(&causes->time);

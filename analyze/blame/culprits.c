@@ -97,7 +97,7 @@ static size_t first_of_rank(const struct sparse *vector, uint32_t rank)
     return low;
 }
 
-/* The work of all code of a cause. Of code that other causes have a part of, as much as of its time. */
+/* The work of the code that names a cause, and below it. Of code that others have a part of, as much as of its time. */
 static double cause_work(const struct causes *causes, const struct culprit *culprit, uint32_t rank)
 {
     double work = 0;
@@ -119,7 +119,7 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
     double executions = writer->has_executions ? sparse_get(&causes->input->measures->ran, atom_key(rank, key->id)) : 0;
     return (struct cause_rank){.rank = rank,
                                .blame_ns = sparse_get(&culprit->waiting.ranks, rank),
-                               .time_ns = sparse_get(&culprit->times, rank),
+                               .time_ns = sparse_get(&culprit->inside, rank),
                                .computing_ns = sparse_get(&culprit->busy, rank),
                                .executions = (uint64_t)executions,
                                .instructions = cause_work(causes, culprit, rank),
@@ -326,6 +326,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->share = analysis->waiting_ns > 0 ? culprit->waiting.ns / analysis->waiting_ns : 0;
     sparse_pack(&culprit->waiting.ranks);
     sparse_pack(&culprit->times);
+    sparse_pack(&culprit->inside);
     sparse_pack(&culprit->busy);
     sparse_pack(&culprit->by_code);
     writer->has_executions =

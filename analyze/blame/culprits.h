@@ -17,6 +17,7 @@ struct culprit {
     struct waiting waiting;
     double critical_ns;    /* on the critical path */
     struct sparse times;   /* time by rank */
+    struct sparse inside;  /* of it in the code that names the cause, but for time without a CPU */
     struct sparse busy;    /* likewise, computing only */
     struct sparse by_code; /* likewise, by (rank, code place) */
 };
@@ -29,6 +30,7 @@ struct causes {
     struct sparse time;           /* by atom_key(rank, step), over the run */
     struct sparse busy_code;      /* computing time by (rank, code place) */
     VEC(struct culprit) culprits; /* by cause in rollup */
+    VEC(bool) is_inside;          /* by node in rollup: it lies in the code that names its cause */
     struct waiting machine;       /* ranks that were ready to run but had no CPU */
     struct sparse machine_steps;  /* likewise, by the step that names the code */
 };

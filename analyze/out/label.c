@@ -22,18 +22,10 @@ const char *label_base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool file_clashes(const char *file, const char *other, unsigned n)
-{
-    return other && strcmp(file, other) && !strcmp(path_tail(file, n), path_tail(other, n));
-}
-
 static bool tail_is_shared(const struct analysis *analysis, const char *file, unsigned n)
 {
-    for (uint32_t i = 0; i < analysis->n_steps; i++)
-        if (file_clashes(file, analysis->steps[i].file, n))
-            return true;
-    for (uint32_t i = 0; i < analysis->n_sites; i++)
-        if (file_clashes(file, analysis->sites[i].file, n))
+    for (uint32_t i = 0; i < analysis->n_files; i++)
+        if (strcmp(file, analysis->files[i]) && !strcmp(path_tail(file, n), path_tail(analysis->files[i], n)))
             return true;
     return false;
 }
@@ -179,6 +171,12 @@ static const char *whole_step(const struct label_book *book, uint32_t index)
 const char *label_step(const struct label_book *book, uint32_t index)
 {
     return without_arguments(book, whole_step(book, index));
+}
+
+const char *label_within(const struct label_book *book, uint32_t index)
+{
+    const char *label = label_step(book, index);
+    return *state_prefix(book->analysis->steps[index].state) ? label : arena_printf(book->arena, "in %s", label);
 }
 
 static bool shares_its_step(const struct analysis *analysis, uint32_t cause)

@@ -120,17 +120,17 @@ static const struct page_column cause_columns[] = {
     {"if balanced", PAGE_RIGHT, cell_gain},
 };
 
-/* ", class 2 of 2", ", classes 1,3 of 4": only where there is more than one. */
+/* ", class 2 of 2", ", classes 1,3 of 4", ", in 58 of 64 classes": only where it has no part in some. */
 static const char *report_classes(struct report *report, const struct cause_site *at, const struct wait_site *site)
 {
-    enum { CLASSES_SHOWN = 8 };
-    if (site->n_classes < 2 || !at->n_classes)
+    enum { CLASSES_SHOWN = 4 };
+    if (at->n_classes == site->n_classes || !at->n_classes)
         return "";
-    const char *text = at->n_classes == 1 ? ", class" : ", classes";
-    for (uint32_t i = 0; i < at->n_classes && i < CLASSES_SHOWN; i++)
-        text = arena_printf(&report->arena, "%s%s%u", text, i ? "," : " ", at->classes[i]);
     if (at->n_classes > CLASSES_SHOWN)
-        text = arena_printf(&report->arena, "%s and %u more", text, at->n_classes - CLASSES_SHOWN);
+        return arena_printf(&report->arena, ", in %u of %u classes", at->n_classes, site->n_classes);
+    const char *text = at->n_classes == 1 ? ", class" : ", classes";
+    for (uint32_t i = 0; i < at->n_classes; i++)
+        text = arena_printf(&report->arena, "%s%s%u", text, i ? "," : " ", at->classes[i]);
     return arena_printf(&report->arena, "%s of %u", text, site->n_classes);
 }
 
@@ -159,24 +159,22 @@ static const char *report_figures(struct report *report, const struct cause *cau
                         site->n_instances == 1 ? "instance" : "instances", report_classes(report, at, site));
 }
 
-/* On one line, the callers cut short if need be; on two lines where that would leave too little of them. */
+/* On one line if it fits, else on two; the callers are cut only where they do not fit a line of their own. */
 static void report_waiting_at(struct report *report, const struct cause *cause, const struct cause_site *at,
                               bool is_first)
 {
-    enum { HANG_SITE = HANG + 12, LEAST_LABEL = 48, GAP = 3 };
-    const char *figures = report_figures(report, cause, at);
+    enum { HANG_SITE = HANG + 12 };
     size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
-    size_t beside = text_columns(figures) + GAP;
     const char *label = text_escape(&report->arena, label_site(&report->book, at->site));
-    label = text_cut_middle(&report->arena, label, width >= beside + LEAST_LABEL ? width - beside : width);
     page_tab(&report->page, HANG);
-    page_put(&report->page, is_first ? "waiting at  %s" : "            %s", label);
-    page_piece(&report->page, HANG_SITE, "%s", figures);
+    page_put(&report->page, is_first ? "waiting at  %s" : "            %s",
+             text_cut_middle(&report->arena, label, width));
+    page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, at));
     page_end(&report->page);
 }
 
-/* "12 loops inside, most in loop eos.c:60 in material() 44 %; only until 2.1 s": where one place does not say it all,
- * or not all through the run. */
+/* "12 loops inside, most of it (44 %) in loop eos.c:60 in material(); only until 2.1 s": where one place does not say
+ * it all, or not all through the run. */
 static void report_parts(struct report *report, const struct cause *cause)
 {
     uint32_t n = 0, most = 0;
@@ -191,9 +189,9 @@ static void report_parts(struct report *report, const struct cause *cause)
     }
     const char *when = when_sentence(&report->arena, report->analysis, cause->when_ns), *inside = NULL;
     if (n > 1)
-        inside = arena_printf(&report->arena, "%u %s inside, most in %s %s", n, are_loops ? "loops" : "places",
-                              label_step(&report->book, cause->parts[most].step),
-                              amount_share(cause->parts[most].own_ns / fmax(cause->waiting_ns, 1)).text);
+        inside = arena_printf(&report->arena, "%u %s inside, most of it (%s) %s", n, are_loops ? "loops" : "places",
+                              amount_share(cause->parts[most].own_ns / fmax(cause->waiting_ns, 1)).text,
+                              label_within(&report->book, cause->parts[most].step));
     if (inside || when)
         page_paragraph(
             &report->page, HANG, HANG,
@@ -215,10 +213,13 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     if (n_left)
         page_line(page, "%*sand %u more %s (--cause %u)", HANG + 12, "", n_left, n_left == 1 ? "call" : "calls",
                   row + 1);
-    page_tab(page, HANG);
-    page_words(page, HANG + 6,
-               arena_printf(&report->arena, "next: %s", explain_next(&report->arena, report->analysis, cause)));
-    page_end(page);
+    /* The same advice again helps nobody. */
+    const char *next = explain_next(&report->arena, report->analysis, cause);
+    bool is_said = false;
+    for (unsigned i = 0; i < row && !is_said; i++)
+        is_said = !strcmp(next, explain_next(&report->arena, report->analysis, &report->analysis->causes[i]));
+    if (!is_said)
+        page_paragraph(page, HANG, HANG + 6, arena_printf(&report->arena, "next: %s", next));
 }
 
 static uint32_t report_n_shown(const struct analysis *analysis, const struct report_options *options)
@@ -236,13 +237,15 @@ static uint32_t report_n_shown(const struct analysis *analysis, const struct rep
 static void report_rest(struct report *report)
 {
     const struct analysis *analysis = report->analysis;
-    double rest = 0;
-    for (uint32_t i = report->n_causes; i < analysis->n_causes; i++)
+    double rest = 0, rest_ns = 0;
+    for (uint32_t i = report->n_causes; i < analysis->n_causes; i++) {
         rest += analysis->causes[i].share;
+        rest_ns += analysis->causes[i].waiting_ns;
+    }
     uint32_t n = analysis->n_causes - report->n_causes;
     if (n)
-        page_line(&report->page, "and %u more %s with %s of the waiting (--top %u)", n, n == 1 ? "cause" : "causes",
-                  amount_share(rest).text, analysis->n_causes);
+        page_line(&report->page, "%*sand %u more %s: %s, %s of all (--all)", INDENT, "", n, n == 1 ? "cause" : "causes",
+                  amount_duration(rest_ns).text, amount_share(rest).text);
 }
 
 /* How many ranks run on a host. */
@@ -290,9 +293,9 @@ static void report_machine(struct report *report)
         arena_printf(arena, "the machine: ranks were ready to run but had no CPU: %s of waiting for them, %s of all",
                      amount_duration(machine->waiting_ns).text, amount_share(machine->share).text));
     page_paragraph(&report->page, HANG, HANG,
-                   arena_printf(arena, "%s; most in %s (%s of it)", machine_ranks(report, machine),
-                                label_step(&report->book, place->step),
-                                amount_share(place->waiting_ns / machine->waiting_ns).text));
+                   arena_printf(arena, "%s; most of it (%s) %s", machine_ranks(report, machine),
+                                amount_share(place->waiting_ns / machine->waiting_ns).text,
+                                label_within(&report->book, place->step)));
     page_paragraph(
         &report->page, HANG, HANG,
         "look for more ranks or threads than cores, ranks bound to the same core, and other processes there");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/result/names.h"
+#include "wrap/base/map.h"
 #include "wrap/base/vec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -300,14 +301,28 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
 }
 
 /* Naming a step may make its caller's step, so the end moves. */
+/* Each once, in order of appearance: labels ask which files share the end of their path. */
+static void add_file(struct intern *seen, struct analysis *analysis, const char *file)
+{
+    if (file && intern_put(seen, file, strlen(file) + 1) == analysis->n_files)
+        analysis->files[analysis->n_files++] = file;
+}
+
 void names_steps(struct sites *sites, struct analysis *analysis)
 {
     VEC(struct step) named = {0};
+    struct intern seen = {0};
     while (named.n < steps_n(sites->steps)) {
         struct step step = names_step(sites, &analysis->arena, (uint32_t)named.n);
         *vec_push(&named) = step;
     }
     analysis->n_steps = (uint32_t)named.n;
     analysis->steps = arena_copy(&analysis->arena, named.at, named.n * sizeof *named.at);
+    analysis->files = arena_array(&analysis->arena, const char *, analysis->n_steps + analysis->n_sites + 1);
+    for (uint32_t i = 0; i < analysis->n_steps; i++)
+        add_file(&seen, analysis, analysis->steps[i].file);
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        add_file(&seen, analysis, analysis->sites[i].file);
+    intern_release(&seen);
     vec_release(&named);
 }

@@ -287,13 +287,14 @@ struct analysis {
     struct trace *trace; /* borrowed */
     struct code *code;   /* borrowed; NULL for foreign archives */
     struct step *steps;
+    const char **files;             /* distinct source files of steps and sites */
     struct wait_site *sites;        /* by falling waiting_ns */
     struct cause *causes;           /* of the program, by falling waiting_ns, then step */
     struct machine machine;         /* the rest */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
     uint32_t n_contradictions;      /* causes whose blame is inferred and belied by their own gain (efficiency.h) */
-    uint32_t n_steps, n_sites, n_causes, n_allocations, n_fetches;
+    uint32_t n_steps, n_files, n_sites, n_causes, n_allocations, n_fetches;
     uint64_t allocated_bytes; /* Sigma over allocations */
     double waiting_ns;        /* Sigma over sites = Sigma over causes + the machine's */
     double unexplained_ns;    /* part of the characterisations that does not add up (clock error), absolute, reported */

@@ -197,7 +197,7 @@ static void the_overview_names_cause_first_and_call_second(void **state)
               "    rank 1 spends 4.0 x as long in it as rank 0   (more time 80 %, descheduled 20 %)\n"
               "    waiting at  MPI_Barrier jacobi.c:71 in solve() <- main()   99 of 100 instances, class 2 of 2\n"
               "    next: --cause shows its ranks, the calls where others wait, and its steps\n"
-              "and 1 more cause with <0.1 % of the waiting (--top 2)\n");
+              "  and 1 more cause: 1.00 ms, <0.1 % of all (--all)\n");
     free(text);
 }
 
@@ -231,7 +231,9 @@ static void hostile_names_reach_no_terminal(void **state)
 static void files_of_one_name_are_told_apart(void **state)
 {
     struct fixture *f = *state;
-    f->site.file = "/home/u/lib/jacobi.c";
+    const char *files[] = {f->steps[0].file, f->site.file = "/home/u/lib/jacobi.c"};
+    f->analysis.files = files;
+    f->analysis.n_files = 2;
     char *text = printed(f, &usual);
     expect_in(text, "loop app/jacobi.c:58-63");
     expect_in(text, "MPI_Barrier lib/jacobi.c:71");
@@ -345,10 +347,10 @@ static void parts_and_the_machine_have_their_rows(void **state)
                                            .n_late = 1,
                                            .n_places = 1};
     char *text = printed(f, &usual);
-    expect_in(text, "2 places inside, most in ");
-    expect_in(text, " 67 %; all at once, about 984 ms after");
+    expect_in(text, "2 places inside, most of it (67 %) transfer in ");
+    expect_in(text, "; all at once, about 984 ms after");
     assert_true(strstr(text, "the machine: ranks were ready to run but had no CPU") > strstr(text, "waiting at"));
-    expect_in(text, "rank 1 on n1 (2 ranks there); most in loop");
+    expect_in(text, "rank 1 on n1 (2 ranks there); most of it (100 %) in loop");
     free(text);
     size_t size;
     FILE *out = open_memstream(&text, &size);
