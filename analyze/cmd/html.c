@@ -13,7 +13,8 @@
 
 struct options {
     const char *path;
-    const char *out; /* NULL = named after the run; "-" = stdout */
+    const char *sources; /* a directory; NULL = none */
+    const char *out;     /* NULL = named after the run; "-" = stdout */
 };
 
 static const char usage[] = "Usage: whywait html [OPTIONS] [RUN]\n"
@@ -23,17 +24,20 @@ static const char usage[] = "Usage: whywait html [OPTIONS] [RUN]\n"
                             "\n"
                             "  -o, --output FILE   where to (default: the run's name with .html, here; - is the\n"
                             "                      standard output)\n"
+                            "  --source DIR        look in DIR for sources that are not where they were\n"
+                            "                      compiled\n"
                             "  --help              this text\n";
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
+    static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
+                                                 {"source", required_argument, NULL, 's'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {0}};
     struct options options = {0};
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1)
-        if (option == 'o')
-            options.out = optarg;
+        *(option == 'o' ? &options.out : &options.sources) = optarg;
     options.path = option_run(argc, argv);
     return options;
 }
@@ -48,12 +52,12 @@ static const char *default_name(struct arena *arena, const struct trace *trace)
     return arena_printf(arena, "%s.html", name);
 }
 
-static int write_page(FILE *out, const struct loaded *loaded)
+static int write_page(FILE *out, const struct loaded *loaded, const char *sources)
 {
     const struct trace *trace = loaded->trace;
     struct html html;
     html_begin(&html, out, trace->program ? trace->program : "unknown program");
-    html_run(&html, loaded->analysis, &loaded->timeline);
+    html_run(&html, loaded->analysis, &loaded->timeline, sources);
     return html_end(&html);
 }
 
@@ -62,7 +66,7 @@ static int print(const struct options *options, const struct loaded *loaded)
     struct arena scratch = {0};
     const char *name = options->out ? options->out : default_name(&scratch, loaded->trace);
     FILE *out = strcmp(name, "-") ? fopen(name, "wb") : stdout;
-    int status = out ? write_page(out, loaded) : error("cannot write %s: %s", name, strerror(errno));
+    int status = out ? write_page(out, loaded, options->sources) : error("cannot write %s: %s", name, strerror(errno));
     if (out && out != stdout) {
         long n_bytes = ftell(out);
         if (fclose(out) && !status)

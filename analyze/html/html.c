@@ -2,6 +2,7 @@
 #include "analyze/html/html.h"
 #include "analyze/html/cells.h"
 #include "analyze/html/pack.h"
+#include "analyze/html/sources.h"
 #include "analyze/html/view.h"
 #include "analyze/out/difference.h"
 #include "analyze/out/json.h"
@@ -61,7 +62,7 @@ int html_begin(struct html *html, FILE *out, const char *title)
     return written(html, !ferror(out));
 }
 
-int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline)
+int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline, const char *sources)
 {
     char name[64], *text = NULL;
     size_t n = 0;
@@ -79,8 +80,10 @@ int html_run(struct html *html, const struct analysis *analysis, const struct ti
     put_data(html, name, streams.all.at, streams.all.n);
     vec_release(&streams.all);
     snprintf(name, sizeof name, "timeline-%u", html->n_runs);
+    put_json(html, name, head);
+    snprintf(name, sizeof name, "sources-%u", html->n_runs);
     html->n_runs++;
-    return put_json(html, name, head);
+    return put_json(html, name, sources_read(analysis, sources));
 }
 
 int html_comparison(struct html *html, const struct comparison *comparison)

@@ -21,6 +21,7 @@ struct html {
 
 /* Each returns 0, or -1 after error() when the page cannot be written; so do all that follow then. */
 int html_begin(struct html *html, FILE *out, const char *title);
-int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline);
+/* `sources`: where to look for those that are not where they were compiled; NULL = nowhere. */
+int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline, const char *sources);
 int html_comparison(struct html *html, const struct comparison *comparison);
 int html_end(struct html *html);

@@ -7,6 +7,9 @@ const VIEWS = [
   ["answer", "Answer", (runs) => viewAnswer(runs[0])],
   ["timeline", "Timeline", (runs) => viewTimeline(runs).nodes],
   ["ranks", "Ranks", (runs) => viewRanks(runs[0])],
+  ["time", "Time", (runs) => viewTime(runs[0])],
+  ["classes", "Classes", (runs) => viewClasses(runs[0])],
+  ["source", "Source", (runs) => viewSource(runs[0])],
 ];
 
 /** Chooses a cause (0: none): it lights up in every view. */
@@ -24,7 +27,12 @@ function light() {
   document.body.classList.toggle("has-cause", state.cause > 0);
   if (giveSlot(state.cause - 1, page.runs.map((run) => run.timeline))) refillLegend();
   for (const view of timelines) view.restyle();
-  for (const run of page.runs) run.refillRanks?.();
+  for (const run of page.runs) {
+    run.refillRanks?.();
+    run.refillTime?.();
+    run.refillClasses?.();
+    for (const fill of run.refillSources || []) fill();
+  }
   const cause = page.runs[0].report.causes[state.cause - 1], chip = document.getElementById("chip");
   refill(chip, cause ? [el("span", {class: `badge ${PAINT_NAMES[paintOf("computing", state.cause - 1)]}`}, state.cause), el("span.chipname", null, cause.name),
     button("×", () => chooseCause(state.cause), {"aria-label": "No cause chosen any more"})] : null);
@@ -67,6 +75,7 @@ function applySearch(text) {
   state.search = text;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length) page.runs[0].showAllCauses?.();
+  light();
   let n = 0, first = null;
   for (const item of document.querySelectorAll("li.cause, article.site, tr[data-ranks], [data-find]")) {
     const own = (item.dataset.find || item.textContent).toLowerCase();
@@ -76,7 +85,6 @@ function applySearch(text) {
     if (isFound && n++ === 0) first = item;
   }
   refill(found, words.length ? `${n} found` : "");
-  light();
   return first;
 }
 
@@ -106,7 +114,10 @@ function makeTools() {
 function restyleAll() {
   for (const view of timelines) view.restyle();
   refillLegend();
-  for (const run of page.runs) run.refillRanks?.();
+  for (const run of page.runs) {
+    run.refillRanks?.();
+    run.refillTime?.();
+  }
 }
 
 function toggleHelp() {

@@ -169,7 +169,7 @@ function drawRowNames(view, context) {
 /** Each column of pixels has a line over the rows that the path goes through in its time. */
 function drawCriticalPath(view, context) {
   const from = rangeFrom(), to = rangeTo(), path = criticalPath(view.t), width = Math.ceil(view.width);
-  let low = 0, high = path.length;
+  let low = 0, high = path.length, jumps = 0;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (path[middle].to > from) high = middle;
@@ -184,6 +184,7 @@ function drawCriticalPath(view, context) {
       context.lineTo(x1, y);
     }
     const next = path[i + 1];
+    jumps++;
     for (const at of [y, next && next.from < to ? middleOf(view, next.row) : y]) {
       const x = Math.max(0, Math.min(width, Math.round(x1)));
       tops[x] = Math.min(tops[x], at);
@@ -196,7 +197,8 @@ function drawCriticalPath(view, context) {
       context.lineTo(x, bottoms[x]);
     }
   }
-  for (const [style, lineWidth] of [[isDark() ? "rgba(20,23,27,0.8)" : "rgba(255,255,255,0.85)", 3.5], [isDark() ? "#ffffff" : "#111418", 1.5]]) {
+  const isDense = jumps > width / 8;
+  for (const [style, lineWidth] of isDense ? [[ink(0.55), 1]] : [[isDark() ? "rgba(20,23,27,0.8)" : "rgba(255,255,255,0.85)", 3.5], [isDark() ? "#ffffff" : "#111418", 1.5]]) {
     Object.assign(context, {strokeStyle: style, lineWidth});
     context.stroke();
   }
