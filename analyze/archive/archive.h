@@ -13,7 +13,7 @@
  */
 #pragma once
 #include "wrap/base/keys.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 #include "wrap/format.h"
 #include <otf2/otf2.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
  * between the samples of the gap, which were taken on a CPU. Where the CPU time covers all of it, nothing is said.
  */
 #pragma once
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include "wrap/format.h"
 
 struct gaps {

@@ -7,8 +7,7 @@
 #include "analyze/archive/archive.h"
 #include "analyze/archive/convert.h"
 #include "analyze/archive/part.h"
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 enum { JOIN_SYNC_GROUPS = 2, JOIN_NONE = UINT32_MAX, JOIN_THREADS = UINT32_MAX - 1 };
 

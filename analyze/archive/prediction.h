@@ -5,7 +5,7 @@
  * numbering of stacks that tells them apart (0 = unknown).
  */
 #pragma once
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 
 struct prediction {
     struct map next;   /* stack and how often in a row -> the one after it */

@@ -5,8 +5,7 @@
  * returned. Calls are fed in order of their return.
  */
 #pragma once
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -3,8 +3,7 @@
 #include "analyze/archive/convert.h"
 #include "analyze/code/code.h"
 #include "wrap/base/err.h"
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * checked before a record is handed out, so that users may read what its fields promise.
  */
 #pragma once
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include "wrap/format.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/rollup.h"
 #include "analyze/blame/classes.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 #include <math.h>
 
 static const double MOST_OF_IT = 0.9, REMAINDER = 0.01, DEVIATIONS = 2;

@@ -27,7 +27,7 @@
  */
 #pragma once
 #include "wrap/base/sparse.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdbool.h>
 
 enum { ROLLUP_NONE = UINT32_MAX };

@@ -3,7 +3,7 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/out/source.h"
-#include "analyze/load.h"
+#include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>

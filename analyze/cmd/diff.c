@@ -5,7 +5,7 @@
 #include "analyze/out/difference.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
-#include "analyze/load.h"
+#include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "analyze/cmd/terminal.h"
 #include "analyze/export/export.h"
 #include "analyze/archive/run.h"
-#include "analyze/load.h"
+#include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/html/html.h"
-#include "analyze/load.h"
+#include "analyze/pipeline.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
 #include "wrap/base/err.h"

@@ -6,11 +6,11 @@
 #include "analyze/archive/run.h"
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
-#include "analyze/load.h"
+#include "analyze/pipeline.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <errno.h>
 #include <ftw.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 /* What an executable file says about itself before it runs: which MPI it is linked with, directly or through its
  * libraries, and which of MPI's entry points it calls. Nothing of it is executed. */
 #pragma once
-#include "wrap/base/arena.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <limits.h>
 #include <stdbool.h>
 

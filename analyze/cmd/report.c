@@ -6,7 +6,7 @@
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
 #include "analyze/out/space.h"
-#include "analyze/load.h"
+#include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>

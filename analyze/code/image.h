@@ -5,9 +5,7 @@
  * addresses of the file itself, also where the symbols or the debug information come from another file.
  */
 #pragma once
-#include "wrap/base/arena.h"
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>

@@ -5,8 +5,7 @@
 #include "analyze/code/debug.h"
 #include "analyze/code/image.h"
 #include "analyze/code/routines.h"
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 /* [lo, hi) is one basic block. */
 struct model_block {

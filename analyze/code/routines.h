@@ -3,7 +3,7 @@
  */
 #pragma once
 #include "analyze/code/image.h"
-#include "wrap/base/arena.h"
+#include "wrap/base/containers.h"
 #include <stdbool.h>
 
 enum { ROUTINE_NONE = UINT32_MAX };

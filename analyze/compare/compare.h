@@ -15,8 +15,7 @@
  */
 #pragma once
 #include "analyze/result/result.h"
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 enum compare_verdict { COMPARE_NOISE, COMPARE_LESS, COMPARE_MORE, COMPARE_UNKNOWN };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/counts/block_places.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdlib.h>
 
 struct spot {

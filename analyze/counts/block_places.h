@@ -8,7 +8,7 @@
 #pragma once
 #include "analyze/code/code.h"
 #include "analyze/counts/counts.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 
 struct block_places {
     struct arena arena;

@@ -8,7 +8,7 @@
  * Everything returned lives until counts_close. Not thread-safe. A damaged table gives fewer functions, never a crash.
  */
 #pragma once
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include "wrap/flow/cfg.h"
 #include "wrap/points.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/counts/executions.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <math.h>
 
 void executions_begin(struct executions *executions, const struct trace *trace, struct code *code)

@@ -10,7 +10,7 @@
  * leave their costs open; there the prior (a cost from samples) decides, and where there is none, they share.
  */
 #pragma once
-#include "wrap/base/arena.h"
+#include "wrap/base/containers.h"
 #include <stdbool.h>
 #include <stdint.h>
 

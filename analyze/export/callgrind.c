@@ -12,7 +12,7 @@
 #include "analyze/counts/coverage.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -7,8 +7,7 @@
 #include "analyze/export/export.h"
 #include "analyze/out/json.h"
 #include "wrap/base/err.h"
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <string.h>
 
 /* What a reader calls a table. */

@@ -8,7 +8,7 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

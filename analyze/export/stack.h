@@ -2,7 +2,7 @@
 /* Call stacks as the source has them: routines, inlined ones too, and the line that each of them was at. */
 #pragma once
 #include "analyze/result/result.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 struct stack_level {
     const char *name; /* of the routine; never NULL */

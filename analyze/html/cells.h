@@ -16,7 +16,7 @@
 #pragma once
 #include "analyze/result/result.h"
 #include "analyze/timeline/timeline.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <jansson.h>
 
 struct bytes {

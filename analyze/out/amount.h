@@ -2,7 +2,7 @@
 /* Numbers as a person reads them, and integers that still add up for those who compute with them. */
 #pragma once
 #include "analyze/result/result.h"
-#include "wrap/base/arena.h"
+#include "wrap/base/containers.h"
 #include <stdint.h>
 
 struct amount {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/ending.h"
 #include "analyze/out/amount.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * new line.
  */
 #pragma once
-#include "wrap/base/arena.h"
+#include "wrap/base/containers.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

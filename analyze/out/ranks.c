@@ -8,7 +8,7 @@
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

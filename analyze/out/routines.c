@@ -8,7 +8,7 @@
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/page.h"
 #include "wrap/base/plain.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

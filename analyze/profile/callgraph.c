@@ -5,8 +5,7 @@
  * program likes.
  */
 #include "analyze/profile/callgraph.h"
-#include "wrap/base/arena.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <math.h>
 #include <string.h>
 

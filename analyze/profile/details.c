@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/details.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
-#include "wrap/base/vec.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

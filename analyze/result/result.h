@@ -8,8 +8,7 @@
 #include "analyze/code/code.h"
 #include "analyze/steps/steps.h"
 #include "analyze/trace/trace.h"
-#include "wrap/base/arena.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 enum wait_kind {
     WAIT_BARRIER,

@@ -15,7 +15,7 @@
 #include "analyze/counts/executions.h"
 #include "analyze/steps/lanes.h"
 #include "analyze/steps/sites.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 /* What the first reading of the trace gathers for costs, for the routine profile and for the tree of loops and calls:
  * time by process and call stack. */

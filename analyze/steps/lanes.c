@@ -2,7 +2,7 @@
 #include "analyze/steps/lanes.h"
 #include <math.h>
 #include "analyze/counts/executions.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 static void stretch_begin(struct lane *lane, uint64_t now_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/pools.h"
 #include "analyze/steps/costs.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/sites.h"
 #include "analyze/steps/steps.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdlib.h>
 #include <string.h>
 

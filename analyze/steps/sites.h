@@ -11,7 +11,7 @@
 #pragma once
 #include "analyze/code/code.h"
 #include "analyze/steps/steps.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 /* The first routine outwards that has a name, in the stacks of a place without one. */
 struct place_host {

@@ -8,7 +8,7 @@
  */
 #pragma once
 #include "analyze/trace/trace.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 
 enum step_state { STEP_COMPUTING, STEP_DESCHEDULED, STEP_BLOCKED, STEP_TRANSFER, STEP_MPI, STEP_UNKNOWN };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Atoms become kinds: which steps an atom stands for, what state each is in, and which causes act in it. */
 #include "analyze/timeline/gather.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 
 /* Below this share of a cell it is not worth telling which step it was; state and cause are told. */
 static const float TOLD_SHARE = 0.02f;

@@ -9,8 +9,7 @@
  * A correction never lets time run backwards within a location.
  */
 #pragma once
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

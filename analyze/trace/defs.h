@@ -6,8 +6,7 @@
 #pragma once
 #include "analyze/archive/archive.h"
 #include "analyze/trace/trace.h"
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 /* Definition or event id -> index. */
 struct ids {

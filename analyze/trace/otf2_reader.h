@@ -6,7 +6,7 @@
 #pragma once
 #include "analyze/trace/clock.h"
 #include "analyze/trace/defs.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include "analyze/archive/prediction.h"
 #include "analyze/trace/source.h"
 

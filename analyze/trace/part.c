@@ -3,8 +3,7 @@
 #include "analyze/trace/source.h"
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdlib.h>
 
 /* A location between two events. */

@@ -5,7 +5,7 @@
  * analyze/trace know OTF2.
  */
 #pragma once
-#include "wrap/base/arena.h"
+#include "wrap/base/containers.h"
 #include "wrap/format.h"
 #include <stdbool.h>
 #include <stddef.h>

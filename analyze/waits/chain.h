@@ -13,10 +13,8 @@
  */
 #pragma once
 #include "analyze/steps/pools.h"
-#include "wrap/base/arena.h"
-#include "wrap/base/slab.h"
+#include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
-#include "wrap/base/vec.h"
 #include <stdbool.h>
 
 struct chain_node {

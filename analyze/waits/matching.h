@@ -11,7 +11,7 @@
 #pragma once
 #include "analyze/trace/trace.h"
 #include "analyze/waits/chain.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 
 struct message {
     struct point *send, *receive; /* entry of the send, posting of the receive; NULL = not seen yet */

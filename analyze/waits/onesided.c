@@ -2,7 +2,7 @@
 #include "analyze/waits/onesided.h"
 #include "analyze/result/names.h"
 #include "analyze/trace/trace.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <string.h>
 
 struct locks_held {

@@ -24,9 +24,8 @@
 #include "analyze/result/result.h"
 #include "analyze/steps/sites.h"
 #include "analyze/waits/chain.h"
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
-#include "wrap/base/vec.h"
 #include "wrap/format.h"
 
 /* target: world rank; TRACE_NONE = all of the window. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "benchmarks/generate/patterns.h"
 #include "wrap/base/err.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #pragma once
 #include "analyze/archive/archive.h"
 #include "analyze/archive/prediction.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 enum style { STYLE_OURS, STYLE_FOREIGN };
 

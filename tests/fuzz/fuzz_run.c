@@ -11,7 +11,7 @@
 #include "analyze/out/routines.h"
 #include "analyze/out/source.h"
 #include "analyze/out/space.h"
-#include "analyze/load.h"
+#include "analyze/pipeline.h"
 #include "tests/fuzz/bundle.h"
 #include "tests/fuzz/fuzz.h"
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/base/sparse.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

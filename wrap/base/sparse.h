@@ -6,7 +6,7 @@
  * Durations are doubles because sampled time is shared out; whole nanoseconds below 2^53 (104 days) add up exactly.
  */
 #pragma once
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -16,8 +16,7 @@
  * iterative and, for the graphs that programs have, near linear.
  */
 #pragma once
-#include "wrap/base/arena.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdbool.h>
 #include <stdint.h>
 

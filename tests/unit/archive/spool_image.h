@@ -9,7 +9,7 @@
  *     image_release(&image);
  */
 #pragma once
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include "wrap/format.h"
 #include <stddef.h>
 #include <stdint.h>

@@ -4,9 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "wrap/base/arena.h"
-#include "wrap/base/map.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
  *   - each instruction whose line is known lies in the loop around that line, but for a few that the compiler moved.
  */
 #include "analyze/code/code.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

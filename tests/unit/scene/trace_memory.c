@@ -4,7 +4,7 @@
 #include "analyze/archive/archive.h"
 #include "analyze/trace/source.h"
 #include "wrap/base/err.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,153 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Linear probing, at most half full; removal shifts the run back, so there are no tombstones. */
-#include "wrap/base/map.h"
+#include "wrap/base/containers.h"
 #include "wrap/base/err.h"
-#include "wrap/base/vec.h"
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* An arena is a list of blocks of growing size; a request larger than a block gets a block of its own. */
+enum { ARENA_ALIGN = 16, ARENA_FIRST = 4096, ARENA_LARGEST = 1 << 20 };
+
+struct arena_block {
+    struct arena_block *next;
+    size_t used, size;
+    _Alignas(ARENA_ALIGN) unsigned char data[];
+};
+
+static struct arena_block *arena_add_block(struct arena *arena, size_t at_least)
+{
+    size_t size = arena->blocks ? arena->blocks->size * 2 : ARENA_FIRST;
+    if (size > ARENA_LARGEST)
+        size = ARENA_LARGEST;
+    if (size < at_least)
+        size = at_least;
+    struct arena_block *block = calloc(1, sizeof *block + size);
+    if (!block)
+        err_out_of_memory(size);
+    block->size = size;
+    block->next = arena->blocks;
+    return arena->blocks = block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size_bytes)
+{
+    if (size_bytes > SIZE_MAX / 2)
+        err_out_of_memory(size_bytes);
+    size_t size = (size_bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    struct arena_block *block = arena->blocks;
+    if (!block || block->size - block->used < size)
+        block = arena_add_block(arena, size);
+    void *memory = block->data + block->used;
+    block->used += size;
+    return memory;
+}
+
+void *arena_copy(struct arena *arena, const void *data, size_t size_bytes)
+{
+    void *memory = arena_alloc(arena, size_bytes);
+    if (size_bytes)
+        memcpy(memory, data, size_bytes);
+    return memory;
+}
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+    return arena_copy(arena, text, strlen(text) + 1);
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = arena_alloc(arena, (size_t)(length < 0 ? 0 : length) + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void arena_release(struct arena *arena)
+{
+    while (arena->blocks) {
+        struct arena_block *block = arena->blocks;
+        arena->blocks = block->next;
+        free(block);
+    }
+}
+
+void vec_grow(void **items, size_t *cap, size_t need, size_t size_bytes)
+{
+    if (need <= *cap)
+        return;
+    size_t grown = *cap < 8 ? 8 : *cap + *cap / 2;
+    if (grown < need)
+        grown = need;
+    void *moved = grown > SIZE_MAX / 2 / size_bytes ? NULL : realloc(*items, grown * size_bytes);
+    if (!moved)
+        err_out_of_memory(grown);
+    *items = moved;
+    *cap = grown;
+}
+
+void vec_free(void *items)
+{
+    free(items);
+}
+
+static bool is_before(struct heap_item a, struct heap_item b)
+{
+    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.stream < b.stream;
+}
+
+static void sift_down(struct heap *heap)
+{
+    struct heap_item moved = heap->items[0];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < heap->n; at = child) {
+        if (child + 1 < heap->n && is_before(heap->items[child + 1], heap->items[child]))
+            child++;
+        if (!is_before(heap->items[child], moved))
+            break;
+        heap->items[at] = heap->items[child];
+    }
+    heap->items[at] = moved;
+}
+
+void heap_push(struct heap *heap, uint64_t time_ns, uint32_t stream)
+{
+    vec_grow((void **)&heap->items, &heap->cap, heap->n + 1, sizeof *heap->items);
+    struct heap_item item = {time_ns, stream};
+    size_t at = heap->n++;
+    for (; at && is_before(item, heap->items[(at - 1) / 2]); at = (at - 1) / 2)
+        heap->items[at] = heap->items[(at - 1) / 2];
+    heap->items[at] = item;
+}
+
+void heap_replace(struct heap *heap, uint64_t time_ns)
+{
+    heap->items[0].time_ns = time_ns;
+    sift_down(heap);
+}
+
+void heap_pop(struct heap *heap)
+{
+    heap->items[0] = heap->items[--heap->n];
+    if (heap->n)
+        sift_down(heap);
+}
+
+void heap_release(struct heap *heap)
+{
+    vec_free(heap->items);
+    *heap = (struct heap){0};
+}
+
+/* Linear probing, at most half full; removal shifts the run back, so there are no tombstones. */
 
 struct map_slot {
     uint64_t key, value;

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory and what holds many things: arenas, slabs, vectors, a heap of streams, hash tables. Memory that cannot be had
+ * ends the tool.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Memory by phase: everything allocated from an arena lives until arena_release. */
+struct arena {
+    struct arena_block *blocks; /* newest first */
+};
+
+/* Zeroed memory aligned to 16 bytes; never NULL (exits the tool when memory is exhausted). */
+void *arena_alloc(struct arena *arena, size_t size_bytes);
+char *arena_strdup(struct arena *arena, const char *text);
+char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void *arena_copy(struct arena *arena, const void *data, size_t size_bytes);
+/* Frees everything; the arena may be used again. */
+void arena_release(struct arena *arena);
+
+#define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define arena_array(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))
+
+/* Objects of one size that come and go in great numbers. What was not given back is freed with the slab. */
+
+struct slab {
+    struct arena arena;
+    void *spare; /* each begins with a pointer to the next */
+};
+
+/* Zeroed; all calls with one slab name one size, at least that of a pointer. */
+static inline void *slab_take(struct slab *slab, size_t size_bytes)
+{
+    void *object = slab->spare;
+    if (!object)
+        return arena_alloc(&slab->arena, size_bytes);
+    memcpy(&slab->spare, object, sizeof slab->spare);
+    return memset(object, 0, size_bytes);
+}
+
+static inline void slab_give(struct slab *slab, void *object)
+{
+    memcpy(object, &slab->spare, sizeof slab->spare);
+    slab->spare = object;
+}
+
+static inline void slab_release(struct slab *slab)
+{
+    arena_release(&slab->arena);
+    slab->spare = NULL;
+}
+
+#define slab_new(slab, type) ((type *)slab_take((slab), sizeof(type)))
+
+/*
+ * A growing array of any type:
+ *     VEC(struct edge) edges = {0};
+ *     *vec_push(&edges) = (struct edge){...};
+ *     for (size_t i = 0; i < edges.n; i++) use(edges.at[i]);
+ *     vec_release(&edges);
+ * vec_push returns a pointer to one new zeroed element, valid until the next push. Memory that cannot be had ends the
+ * tool.
+ */
+
+#define VEC(type)                                                                                                      \
+    struct {                                                                                                           \
+        type *at;                                                                                                      \
+        size_t n, cap;                                                                                                 \
+    }
+
+#define vec_push(v)                                                                                                    \
+    (vec_grow((void **)&(v)->at, &(v)->cap, (v)->n + 1, sizeof *(v)->at),                                              \
+     __builtin_memset(&(v)->at[(v)->n], 0, sizeof *(v)->at), &(v)->at[(v)->n++])
+/* Makes n elements, the new ones zeroed. */
+#define vec_resize(v, count)                                                                                           \
+    do {                                                                                                               \
+        size_t vec_n_ = (count);                                                                                       \
+        vec_grow((void **)&(v)->at, &(v)->cap, vec_n_, sizeof *(v)->at);                                               \
+        if (vec_n_ > (v)->n)                                                                                           \
+            __builtin_memset(&(v)->at[(v)->n], 0, (vec_n_ - (v)->n) * sizeof *(v)->at);                                \
+        (v)->n = vec_n_;                                                                                               \
+    } while (0)
+#define vec_release(v)                                                                                                 \
+    do {                                                                                                               \
+        vec_free((v)->at);                                                                                             \
+        (v)->at = NULL;                                                                                                \
+        (v)->n = (v)->cap = 0;                                                                                         \
+    } while (0)
+
+/* Makes *items hold at least `need` elements of `size_bytes`; contents are kept. */
+void vec_grow(void **items, size_t *cap, size_t need, size_t size_bytes);
+void vec_free(void *items);
+
+/* Merges streams by time: a binary heap of stream numbers, ties by number. */
+struct heap_item {
+    uint64_t time_ns;
+    uint32_t stream;
+};
+struct heap {
+    struct heap_item *items; /* items[0] is the first */
+    size_t n, cap;
+};
+
+void heap_push(struct heap *heap, uint64_t time_ns, uint32_t stream);
+/* Gives the first stream its next time. */
+void heap_replace(struct heap *heap, uint64_t time_ns);
+/* Removes the first stream. */
+void heap_pop(struct heap *heap);
+void heap_release(struct heap *heap);
+
+/*
+ * Two hash tables with open addressing.
+ *  map     u64 -> u64, any key; for handles, ids, addresses.
+ *  intern  byte string -> dense id 0, 1, 2 ... in order of first sight; for strings, stacks, vectors.
+ * Iteration is not offered: ids are dense, and map users keep their own list, so that nothing depends on hash order.
+ */
+
+struct map {
+    struct map_slot *slots;
+    size_t n, cap;
+};
+
+/* The value of `key`, or NULL. Valid until the next map_put or map_remove. */
+uint64_t *map_get(const struct map *map, uint64_t key);
+/* The value of `key`, made 0 when it is new (*is_new may be NULL). Valid until the next map_put or map_remove. */
+uint64_t *map_put(struct map *map, uint64_t key, bool *is_new);
+/* True when the key was there. */
+bool map_remove(struct map *map, uint64_t key);
+void map_release(struct map *map);
+
+struct intern {
+    struct intern_slot *slots;
+    struct intern_item {
+        const void *bytes;
+        size_t size;
+        uint64_t hash;
+    } * items; /* by id */
+    size_t n, cap, items_cap;
+    struct arena arena; /* owns the bytes, each followed by a zero byte */
+};
+
+enum { INTERN_NONE = UINT32_MAX };
+/* The id of these bytes, which are copied when new. */
+uint32_t intern_put(struct intern *table, const void *bytes, size_t size_bytes);
+uint32_t intern_text(struct intern *table, const char *text);
+/* The id of these bytes, or INTERN_NONE. */
+uint32_t intern_find(const struct intern *table, const void *bytes, size_t size_bytes);
+/* The text of an id handed out by intern_text; lives as long as the table. */
+const char *intern_get(const struct intern *table, uint32_t id);
+void intern_release(struct intern *table);
+
+uint64_t hash_bytes(const void *bytes, size_t size_bytes);
+static inline uint64_t hash_u64(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    return x ^ (x >> 32);
+}
