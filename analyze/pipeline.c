@@ -16,6 +16,7 @@
 #include "analyze/blame/causes.h"
 #include "analyze/blame/classes.h"
 #include "analyze/blame/efficiency.h"
+#include "analyze/blame/hosts.h"
 #include "analyze/profile/details.h"
 #include "analyze/profile/flows.h"
 #include "analyze/profile/profile.h"
@@ -181,6 +182,7 @@ static void make_profiles(struct passes *passes, struct analysis *analysis)
 
 static void add_facts(struct passes *passes, struct analysis *analysis)
 {
+    hosts_write(analysis);
     open_waits_write(analysis, &passes->sites, &passes->reader);
     names_steps(&passes->sites, analysis);
     space_find(analysis, &passes->executions, &passes->measures.bins);

@@ -3,6 +3,7 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
+#include "analyze/out/machine.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -490,6 +491,10 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     case KIND_DESCHEDULED:
         return "see the machine's row below";
     case KIND_TRANSFER:
+        if (machine_is_crowded(analysis))
+            return "there are more ranks than CPUs: a partner without a CPU makes a transfer long, so give each rank a "
+                   "CPU "
+                   "before anything else";
         return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
     default:
         if (is_code && !trace->n_points)

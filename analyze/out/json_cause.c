@@ -410,6 +410,37 @@ json_t *json_cause(struct json *json, uint32_t number)
     return object;
 }
 
+static json_t *json_numbers(const uint32_t *at, uint32_t n)
+{
+    json_t *numbers = json_array();
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(numbers, json_integer(at[i]));
+    return numbers;
+}
+
+static void add_hosts(const struct json *json, json_t *object, const struct machine *machine)
+{
+    json_t *hosts = json_array();
+    uint32_t n = json_n_shown(json, machine->n_hosts, LATE_SHOWN);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct machine_host *host = &machine->hosts[i];
+        json_t *crowds = json_array();
+        for (uint32_t k = 0; k < json_n_shown(json, host->n_crowds, SMALL_LIST); k++)
+            json_array_append_new(
+                crowds, json_pack("{s:o, s:o}", "cpus", json_numbers(host->crowds[k].cpus.at, host->crowds[k].cpus.n),
+                                  "ranks", json_numbers(host->crowds[k].ranks, host->crowds[k].n_ranks)));
+        json_array_append_new(hosts, json_pack("{s:o, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:o, s:o}", "host",
+                                               json_text(host->name), "ranks", (int)host->n_ranks, "cpus",
+                                               (int)host->n_cpus, "busy_threads", (int)host->n_busy_threads,
+                                               "cpu_limit", json_ratio(host->cpu_limit > 0 ? host->cpu_limit : NAN),
+                                               "throttled_ns", json_ns(host->throttled_ns), "cpus_of_others",
+                                               host->cpus_of_others, "cpus_stolen", host->cpus_stolen, "crowds", crowds,
+                                               "large_teams", json_numbers(host->large_teams, host->n_large_teams)));
+    }
+    json_object_set_new(object, "hosts", hosts);
+    json_leave_out(object, "hosts", machine->n_hosts - n, -1);
+}
+
 /* Ranks that were ready to run but had no CPU. */
 json_t *json_machine(struct json *json)
 {
@@ -438,6 +469,7 @@ json_t *json_machine(struct json *json)
                   "ranks", json_rank_numbers(machine->ranks, machine->n_late), "by_rank", by_rank, "places", places);
     json_leave_out(object, "by_rank", machine->n_ranks - n_ranks, llround(left_ns));
     json_leave_out(object, "places", machine->n_places - n_places, sum_of(place_ns, n_places, machine->n_places));
+    add_hosts(json, object, machine);
     add_cause_sites(json, object, machine->sites, machine->n_sites, json->machine_ns);
     return object;
 }

@@ -8,11 +8,12 @@
 #include "analyze/out/ending.h"
 #include "analyze/out/explain.h"
 #include "analyze/out/label.h"
+#include "analyze/out/machine.h"
 #include "analyze/out/page.h"
 #include <math.h>
 #include <string.h>
 
-enum { INDENT = 2, HANG = 4, SITES_SHOWN = 3 };
+enum { INDENT = 2, HANG = 4, SITES_SHOWN = 3, REASONS_SHOWN = 4 };
 
 struct report {
     struct arena arena;
@@ -248,36 +249,6 @@ static void report_rest(struct report *report)
                   amount_duration(rest_ns).text, amount_share(rest).text);
 }
 
-/* How many ranks run on a host. */
-static uint32_t ranks_on(const struct trace *trace, const char *host)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < trace->n_locations; i++)
-        n += !trace->locations[i].thread && trace->locations[i].host && !strcmp(trace->locations[i].host, host);
-    return n;
-}
-
-/* "ranks 1,3 on node17 (8 ranks there)": those that carry most of the machine's row, and their host, if they share it.
- */
-static const char *machine_ranks(struct report *report, const struct machine *machine)
-{
-    const struct trace *trace = report->analysis->trace;
-    uint32_t *ranks = arena_array(&report->arena, uint32_t, machine->n_late);
-    const char *host = NULL;
-    bool is_shared = true;
-    for (uint32_t i = 0; i < machine->n_late; i++) {
-        const struct trace_location *location = ending_main_thread(trace, machine->ranks[i].rank);
-        const char *its_host = location ? location->host : NULL;
-        ranks[i] = machine->ranks[i].rank;
-        is_shared = is_shared && its_host && (!host || !strcmp(host, its_host));
-        host = its_host;
-    }
-    const char *text = amount_ranks(&report->arena, ranks, machine->n_late);
-    return is_shared && host
-               ? arena_printf(&report->arena, "%s on %s (%u ranks there)", text, host, ranks_on(trace, host))
-               : text;
-}
-
 /* What is not the program's doing stands below what is, however much it is. */
 static void report_machine(struct report *report)
 {
@@ -293,12 +264,14 @@ static void report_machine(struct report *report)
         arena_printf(arena, "the machine: ranks were ready to run but had no CPU: %s of waiting for them, %s of all",
                      amount_duration(machine->waiting_ns).text, amount_share(machine->share).text));
     page_paragraph(&report->page, HANG, HANG,
-                   arena_printf(arena, "%s; most of it (%s) %s", machine_ranks(report, machine),
+                   arena_printf(arena, "%s; most of it (%s) %s", machine_ranks(&report->book),
                                 amount_share(place->waiting_ns / machine->waiting_ns).text,
                                 label_within(&report->book, place->step)));
-    page_paragraph(
-        &report->page, HANG, HANG,
-        "look for more ranks or threads than cores, ranks bound to the same core, and other processes there");
+    struct sentences reasons = machine_reasons(&report->book);
+    for (uint32_t i = 0; i < reasons.n && (report->all || i < REASONS_SHOWN); i++)
+        page_paragraph(&report->page, HANG, HANG + 2, reasons.at[i]);
+    if (!report->all && reasons.n > REASONS_SHOWN)
+        page_line(&report->page, "%*sand %u more hosts (--all)", HANG, "", reasons.n - REASONS_SHOWN);
 }
 
 /* Waiting below this share of all time is not worth anybody's afternoon: said before the causes are listed. */

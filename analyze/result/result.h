@@ -177,6 +177,27 @@ struct cause_times {
     parts; /* by key; what no cause has a part in is left out */
 };
 
+/* Ranks that have fewer CPUs than they are. */
+struct machine_crowd {
+    struct trace_cpus cpus;
+    uint32_t *ranks, n_ranks;
+};
+
+/* What ranks had of a node (blame/hosts.h). */
+struct machine_host {
+    const char *name;
+    uint32_t *ranks, n_ranks;
+    uint32_t n_cpus;         /* of the node; 0 = unknown */
+    uint32_t n_busy_threads; /* of all ranks, at once; one each where that is not known */
+    double cpu_limit;        /* CPUs whose time a control group allows; 0 = no limit */
+    double throttled_ns;     /* for so long it kept them from running */
+    double cpus_of_others;   /* used by other processes, on average */
+    double cpus_stolen;      /* taken away by the host of the virtual machine, on average */
+    struct machine_crowd *crowds;
+    uint32_t n_crowds;
+    uint32_t *large_teams, n_large_teams; /* ranks with more busy threads than CPUs */
+};
+
 /* What the machine held up: ranks were ready to run but had no CPU. */
 struct machine {
     double waiting_ns, share; /* of all waiting */
@@ -188,6 +209,8 @@ struct machine {
     } * places;               /* by falling waiting_ns */
     uint32_t n_ranks, n_late; /* the first n_late carry what is worth naming */
     uint32_t n_sites, n_places;
+    struct machine_host *hosts; /* none: nothing is known of them */
+    uint32_t n_hosts;
 };
 
 /* A routine as the source has it, inlined or not (those from system headers belong to who calls them), or an MPI

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Why ranks had no CPU, from what their processes had of the node. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "analyze/blame/hosts.h"
+#include "analyze/out/machine.h"
+#include <string.h>
+
+enum { RANKS = 4 };
+#define S 1000000000ull
+static const uint32_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7};
+#define CPUS(first, count) ((struct trace_cpus){&numbers[first], count})
+
+struct fixture {
+    struct trace trace;
+    struct trace_process processes[RANKS];
+    struct trace_location locations[RANKS];
+    struct cause_rank late[RANKS];
+    struct analysis analysis;
+};
+
+/* Four ranks on one node of eight CPUs, one each at work, nobody else there; rank 1 lacked a CPU. */
+static void fixture_make(struct fixture *f)
+{
+    *f = (struct fixture){
+        .trace = {.n_ranks = RANKS, .processes = f->processes, .locations = f->locations, .n_locations = RANKS}};
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        f->locations[rank] = (struct trace_location){.rank = rank, .host = "n1"};
+        f->processes[rank] = (struct trace_process){
+            .cpus = CPUS(0, 8),
+            .machine = {.n_cpus = 8, .n_busy_threads = 1, .watched_ns = 10 * S, .own_ns = 10 * S, .busy_ns = 41 * S}};
+    }
+    f->late[0].rank = 1;
+    f->analysis = (struct analysis){.trace = &f->trace, .machine = {.ranks = f->late, .n_ranks = 1, .n_late = 1}};
+}
+
+static void expect(struct fixture *f, const char *text, bool is_crowded)
+{
+    struct arena arena = {0};
+    const struct label_book book = {.arena = &arena, .analysis = &f->analysis};
+    hosts_write(&f->analysis);
+    struct sentences reasons = machine_reasons(&book);
+    assert_int_equal(reasons.n, 1);
+    if (!strstr(reasons.at[0], text))
+        fail_msg("\"%s\" is not in: %s", text, reasons.at[0]);
+    assert_int_equal(machine_is_crowded(&f->analysis), is_crowded);
+    arena_release(&arena);
+    arena_release(&f->analysis.arena);
+    fixture_make(f);
+}
+
+static void reasons_are_told(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fixture_make(&f);
+    expect(&f, "there were CPUs enough for all ranks", false);
+    for (int rank = 0; rank < RANKS; rank++) {
+        f.processes[rank].cpus = CPUS(0, 2);
+        f.processes[rank].machine.n_cpus = 2;
+    }
+    expect(&f, "on n1: 4 ranks share 2 CPUs", true);
+    f.processes[0].cpus = f.processes[1].cpus = CPUS(3, 1);
+    expect(&f, "on n1: ranks 0,1 may use only CPU 3", true);
+    /* Three ranks within three CPUs, and two of them within one of these. */
+    f.processes[0].cpus = f.processes[2].cpus = CPUS(2, 1);
+    f.processes[1].cpus = CPUS(1, 2);
+    expect(&f, "on n1: ranks 0,2 may use only CPU 2; ranks 0-2 may use only CPUs 1,2", true);
+    f.processes[2].cpus = CPUS(0, 2);
+    f.processes[2].machine.n_busy_threads = 4;
+    expect(&f, "on n1: rank 2 has more busy threads than CPUs", false);
+    f.processes[2].machine.n_busy_threads = f.processes[3].machine.n_busy_threads = 8;
+    expect(&f, "on n1: 18 busy threads of 4 ranks share 8 CPUs", false);
+    f.processes[3].machine.busy_ns = 64 * S;
+    f.processes[3].machine.watched_ns = 11 * S;
+    expect(&f, "on n1: other processes used 2.2 of 8 CPUs", false);
+    f.processes[1].machine.stolen_ns = 10 * S;
+    f.processes[1].machine.watched_ns = 11 * S;
+    expect(&f, "on n1: the host of this virtual machine took away 0.91 of 8 CPUs", false);
+    f.processes[1].machine.limit_milli = 1500;
+    f.processes[1].machine.throttled_ns = 2 * S;
+    expect(&f, "on n1: a limit of 1.5 CPUs kept them from running for 2.00 s", false);
+    arena_release(&f.analysis.arena);
+}
+
+static void what_is_not_known_is_asked_for(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fixture_make(&f);
+    memset(f.processes, 0, sizeof f.processes);
+    expect(&f, "look for more ranks or threads than CPUs", false);
+}
+
+static void hosts_that_are_alike_share_a_sentence(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fixture_make(&f);
+    f.locations[2].host = f.locations[3].host = "n2";
+    for (int rank = 0; rank < RANKS; rank++)
+        f.processes[rank].cpus = CPUS(rank < 2 ? 0 : 4, 1);
+    for (int rank = 0; rank < RANKS; rank++)
+        f.processes[rank].machine.n_cpus = 1;
+    f.late[1].rank = 3;
+    f.analysis.machine.n_ranks = f.analysis.machine.n_late = 2;
+    expect(&f, "on n1 and 1 more host, each: 2 ranks share 1 CPU", true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reasons_are_told),
+        cmocka_unit_test(what_is_not_known_is_asked_for),
+        cmocka_unit_test(hosts_that_are_alike_share_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
