@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/machine.h"
 #include "analyze/out/amount.h"
-#include "wrap/base/vec.h"
+#include "wrap/base/containers.h"
 #include <string.h>
 
 /* Of a node's CPUs: what others may use before it is told. */
