@@ -220,12 +220,15 @@ struct analysis *analysis_run(struct trace *trace, struct code *code, struct tim
     passes_begin(&passes, trace, code);
     if (timeline)
         passes.replay.times = timeline_sink(timeline, trace->n_locations);
+    meter_stage(&trace->meter, "reading 1 of 2", "events", trace->n_records, trace->n_records);
     if (trace_rewind(trace))
         goto out;
     read_for_steps(&passes);
+    meter_stage(&trace->meter, "reading 2 of 2", "events", trace->n_records, 0);
     if (trace_rewind(trace))
         goto out;
     read_for_waits(&passes);
+    meter_end(&trace->meter);
     if (!(analysis = calloc(1, sizeof *analysis)))
         err_out_of_memory(sizeof *analysis);
     analysis->trace = trace;

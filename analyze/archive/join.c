@@ -7,6 +7,7 @@
 #include "analyze/archive/run.h"
 #include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
+#include "wrap/base/meter.h"
 #include "wrap/base/plain.h"
 #include <dirent.h>
 #include <errno.h>
@@ -168,9 +169,17 @@ static int write_whole(struct join *join, const struct rank_list *list)
     join->archive = archive_create(join->whole_dir, 2 * join->largest_part_bytes + join->locations_bytes);
     if (!join->archive || OTF2_Archive_OpenDefFiles(join->archive) || OTF2_Archive_OpenEvtFiles(join->archive))
         return error("OTF2 cannot make an archive in %s: is there room and permission to write?", join->whole_dir);
-    for (size_t i = 0; i < list->ranks.n; i++)
-        if (list->ranks.at[i] < join->n_ranks && join_read_rank(join, list->ranks.at[i]))
-            return -1;
+    struct meter meter = {0};
+    int result = 0;
+    meter_stage(&meter, "joining the ranks' records", "ranks", list->ranks.n, 0);
+    for (size_t i = 0; !result && i < list->ranks.n; i++) {
+        if (list->ranks.at[i] < join->n_ranks)
+            result = join_read_rank(join, list->ranks.at[i]);
+        meter_add(&meter, 1);
+    }
+    meter_end(&meter);
+    if (result)
+        return -1;
     add_missing(join);
     note_lost_switches(join);
     if (join->has_outsiders)
@@ -368,7 +377,10 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
         result = check_unused(spool, &list.files.at[i]);
     if (!result && list.files.n)
         result = dir_make(parts); /* told once where nothing can be written, not for each rank */
+    struct meter meter = {0};
+    meter_stage(&meter, "making an archive of what was recorded", "files", list.files.n, 0);
     for (size_t i = 0; !result && i < list.files.n; i++) {
+        meter_add(&meter, 1);
         if (i && list.files.at[i].rank == list.files.at[i - 1].rank)
             continue;
         if (!is_rank_here(&list, i))
@@ -380,6 +392,7 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
         else if (converted)
             warn("rank %u of %s is left out; its spool is kept", list.files.at[i].rank, run_dir);
     }
+    meter_end(&meter);
     if (!result)
         result = check_reachable(run_dir, spool, &list);
     if (!result)

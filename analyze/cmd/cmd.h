@@ -4,6 +4,7 @@
  * is the exit status of the tool: 0, or 1 after one line on stderr (record: the status of the recorded program).
  */
 #pragma once
+#include <stdbool.h>
 
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
@@ -28,6 +29,7 @@ struct command {
     int (*run)(int argc, char **argv);
     const char *synopsis; /* NULL = hidden */
     const char *summary;
+    bool is_done_once; /* of the processes that a launcher starts together, by the first */
 };
 extern const struct command commands[];
 extern const unsigned n_commands;

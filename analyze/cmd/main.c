@@ -5,6 +5,7 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
 #include "wrap/base/err.h"
+#include "wrap/launcher.h"
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,22 +14,23 @@
 
 const struct command commands[] = {
     {"record", cmd_record, "[OPTIONS] PROGRAM [ARGUMENTS]",
-     "run a rank of an MPI program and record it (inside mpirun)"},
-    {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait"},
-    {"html", cmd_html, "[-o FILE] [RUN]", "write a page for a browser: causes, timeline, ranks, in one file"},
-    {"diff", cmd_diff, "[OPTIONS] BEFORE... vs AFTER...", "say which causes changed between runs, and what is noise"},
-    {"export", cmd_export, "[OPTIONS] [RUN]", "write a run for other tools: tables, graphs, exact counts"},
-    {"list", cmd_list, "[OPTIONS] [DIRECTORY]", "list the runs here: program, ranks, date, time, waiting, size"},
-    {"rm", cmd_rm, "RUN...", "remove runs"},
-    {"annotate", cmd_annotate, "[OPTIONS] [RUN]", "print the source with blame in the margin"},
-    {"check", cmd_check, "[PROGRAM]", "what can be recorded here, and why the rest cannot"},
-    {"cc", cmd_cc, "[OPTIONS]", "print the compiler flags for exact counts"},
-    {"salvage", cmd_salvage, "[RUN]", "make the archive of a run that did not end in order"},
-    {"loops", cmd_loops, "PROGRAM [ADDRESS...]", "print the loops found in a program"},
-    {"help", cmd_help, "[COMMAND]", "this text, or the options of a command"},
-    {"version", cmd_version, "", "print the version"},
-    {"convert", cmd_convert, NULL, "spool of one rank to its part of the archive"},
-    {"join", cmd_join, NULL, "parts of an archive to the whole"},
+     "run a rank of an MPI program and record it (inside mpirun)", false},
+    {"report", cmd_report, "[OPTIONS] [RUN]", "say which loops make the ranks wait", true},
+    {"html", cmd_html, "[-o FILE] [RUN]", "write a page for a browser: causes, timeline, ranks, in one file", true},
+    {"diff", cmd_diff, "[OPTIONS] BEFORE... vs AFTER...", "say which causes changed between runs, and what is noise",
+     true},
+    {"export", cmd_export, "[OPTIONS] [RUN]", "write a run for other tools: tables, graphs, exact counts", true},
+    {"list", cmd_list, "[OPTIONS] [DIRECTORY]", "list the runs here: program, ranks, date, time, waiting, size", true},
+    {"rm", cmd_rm, "RUN...", "remove runs", true},
+    {"annotate", cmd_annotate, "[OPTIONS] [RUN]", "print the source with blame in the margin", true},
+    {"check", cmd_check, "[PROGRAM]", "what can be recorded here, and why the rest cannot", false},
+    {"cc", cmd_cc, "[OPTIONS]", "print the compiler flags for exact counts", false},
+    {"salvage", cmd_salvage, "[RUN]", "make the archive of a run that did not end in order", true},
+    {"loops", cmd_loops, "PROGRAM [ADDRESS...]", "print the loops found in a program", false},
+    {"help", cmd_help, "[COMMAND]", "this text, or the options of a command", false},
+    {"version", cmd_version, "", "print the version", false},
+    {"convert", cmd_convert, NULL, "spool of one rank to its part of the archive", false},
+    {"join", cmd_join, NULL, "parts of an archive to the whole", false},
 };
 const unsigned n_commands = sizeof commands / sizeof *commands;
 
@@ -102,6 +104,8 @@ int main(int argc, char **argv)
     const struct command *command = command_find(name);
     if (!command)
         die_of_command(argv[1]);
+    if (command->is_done_once && !launcher_is_first_rank())
+        return 0;
     int status = command->run(argc - 1, argv + 1);
     if ((fflush(stdout) || ferror(stdout)) && status == 0)
         die("cannot write to standard output: %s", strerror(errno));

@@ -452,6 +452,8 @@ static int replay(struct archive_reader *archive, struct causality *result, stru
         archive->clocks.locations[i].floors.n = 0;
     if (locations_open(archive))
         return -1;
+    uint64_t n_records = archive->trace->n_records;
+    meter_stage(&archive->trace->meter, "checking the clocks", "events", n_records, 2 * n_records);
     causality_check(archive, result);
     locations_close(archive);
     return 0;

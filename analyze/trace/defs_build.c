@@ -110,6 +110,7 @@ static void build_location(struct build *build, const struct location_order *ord
     const struct def_location *location = &build->defs->locations.at[order->index];
     struct def_location_group *group = group_of(build->defs, location);
     *vec_push(&build->tables->location_ids) = location->id;
+    trace->n_records += location->n_events;
     uint32_t node = ids_get(&build->defs->node_ids, group->node);
     trace->locations[trace->n_locations++] = (struct trace_location){
         .name = arena_strdup(&trace->arena, defs_string(build->defs, location->name)),

@@ -325,6 +325,7 @@ static void read_batch(struct location_reader *location)
         OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, archive->batch_events, &n_read);
     bool is_damaged = code != OTF2_SUCCESS || n_read >= location->n_left;
     location->n_left -= is_damaged ? 0 : n_read;
+    meter_add(&archive->trace->meter, n_read);
     if (is_damaged)
         note_damage(location);
     location->is_at_end = is_damaged || n_read < archive->batch_events || location->is_broken_off;
@@ -373,6 +374,7 @@ const struct event *trace_next(struct trace *trace)
 
 void trace_close(struct trace *trace)
 {
+    meter_end(&trace->meter);
     if (trace->part)
         part_close(trace);
     if (trace->source)

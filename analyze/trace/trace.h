@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "wrap/base/containers.h"
+#include "wrap/base/meter.h"
 #include "wrap/format.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -180,6 +181,7 @@ struct trace {
     bool lacks_records; /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
     uint64_t start_ns, end_ns;       /* first and last event of the run */
+    uint64_t n_records;              /* as its definitions tell; 0 = unknown */
     uint64_t realtime_ns;            /* since 1970 at start_ns, or a little before; 0 = unknown */
     struct trace_process *processes; /* n_ranks */
     struct trace_location *locations;
@@ -194,6 +196,7 @@ struct trace {
     const char **notes; /* what was degraded or lost, in whole sentences */
     uint32_t n_locations, n_regions, n_comms, n_modules, n_files, n_frames, n_points, n_neighbors, n_notes;
     struct trace_clocks clocks;
+    struct meter meter;          /* records read, where a stage has been named */
     struct trace_source *source; /* where events come from */
     struct trace_part *part;     /* NULL = all of them are handed out */
 };

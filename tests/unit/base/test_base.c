@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "wrap/base/containers.h"
+#include "wrap/base/meter.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,21 @@ static void intern_gives_dense_ids_in_order(void **state)
     intern_release(&table);
 }
 
+static void meter_tells_share_rate_and_time_left(void **state)
+{
+    (void)state;
+    char line[160];
+    struct meter meter = {.begin_ns = 1000, .stage_ns = 1000, .stage = "reading 1 of 2", .unit = "events"};
+    meter.n = 10000000, meter.n_after = 10000000, meter.n_done = 2500000;
+    assert_int_equal(meter_line(&meter, 1000 + 1900000000, line, sizeof line), 0); /* it may be over before that */
+    assert_int_not_equal(meter_line(&meter, 1000 + 2500000000, line, sizeof line), 0);
+    assert_string_equal(line, "whywait: reading 1 of 2  25 %  1 M events/s  about 18 s left");
+    meter.n = 0;
+    meter_line(&meter, 1000 + 2500000000, line, sizeof line);
+    assert_string_equal(line, "whywait: reading 1 of 2  1 M events/s");
+    assert_int_equal(meter_line(&meter, 1000 + 2500000000, line, 12), 11);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +97,7 @@ int main(void)
         cmocka_unit_test(vec_keeps_what_is_pushed),
         cmocka_unit_test(map_agrees_with_an_array),
         cmocka_unit_test(intern_gives_dense_ids_in_order),
+        cmocka_unit_test(meter_tells_share_rate_and_time_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/process/say.h"
+#include "wrap/launcher.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -43,24 +44,14 @@ void say(const char *format, ...)
     errno = saved;
 }
 
-static bool is_first(const char *const *names)
-{
-    for (; *names; names++) {
-        const char *number = getenv(*names);
-        if (number)
-            return strcmp(number, "0") == 0;
-    }
-    return true;
-}
-
 bool say_is_first_rank(void)
 {
-    return is_first((const char *const[]){"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL});
+    return launcher_is_first_rank();
 }
 
 bool say_is_first_on_node(void)
 {
-    return is_first((const char *const[]){"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL});
+    return launcher_is_first_on_node();
 }
 
 /* A name in Linux's abstract socket space: one process at a time has it, and it goes with the process. */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who of the processes that a launcher (mpirun, srun) started together is this one, as its environment tells: known
+ * before MPI is initialised, and to processes that are no MPI programs. */
+#pragma once
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* True when the first variable that is there says 0, and when none is. */
+static inline bool launcher_says_first(const char *const *names)
+{
+    for (; *names; names++) {
+        const char *number = getenv(*names);
+        if (number)
+            return strcmp(number, "0") == 0;
+    }
+    return true;
+}
+
+static inline bool launcher_is_first_rank(void)
+{
+    return launcher_says_first(
+        (const char *const[]){"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL});
+}
+
+static inline bool launcher_is_first_on_node(void)
+{
+    return launcher_says_first(
+        (const char *const[]){"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL});
+}
