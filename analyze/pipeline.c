@@ -18,6 +18,7 @@
 #include "analyze/blame/efficiency.h"
 #include "analyze/blame/hosts.h"
 #include "analyze/profile/details.h"
+#include "analyze/profile/facts.h"
 #include "analyze/profile/flows.h"
 #include "analyze/profile/profile.h"
 #include "analyze/result/names.h"
@@ -53,6 +54,8 @@ struct passes {
     struct sparse critical; /* the critical path */
     struct cause_times acting;
     struct file_use file_use;
+    struct traffic traffic;
+    bool wants_facts;
 };
 
 static void passes_begin(struct passes *passes, struct trace *trace, struct code *code)
@@ -84,6 +87,7 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
 
 static void passes_release(struct passes *passes)
 {
+    traffic_release(&passes->traffic);
     file_use_release(&passes->file_use);
     sparse_release(&passes->critical);
     vec_release(&passes->acting.parts);
@@ -132,6 +136,8 @@ static void read_for_waits(struct passes *passes)
     while ((event = trace_next(passes->trace))) {
         reader_feed(&passes->reader, event);
         file_use_feed(&passes->file_use, &passes->lanes.at[event->loc], event);
+        if (passes->wants_facts)
+            traffic_feed(&passes->traffic, passes->trace, &passes->lanes.at[event->loc], event);
     }
     reader_finish(&passes->reader);
     classes_expand(&passes->classes);
@@ -191,6 +197,8 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     teams_add_to_causes(analysis, &passes->sites, &passes->survey);
     libraries_add_to_causes(analysis, &passes->sites, &passes->survey);
     file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);
+    if (passes->wants_facts)
+        facts_write(analysis, &passes->measures, &passes->executions, &passes->sites, &passes->traffic);
     fetching_write(&passes->reader.fetching, &passes->sites, analysis);
     analysis->unexplained_ns = passes->replay.unexplained_ns;
     analysis->n_forced = passes->replay.n_forced;
@@ -213,9 +221,9 @@ static void check_sums(const struct analysis *analysis)
             blamed_ns);
 }
 
-struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline)
+static struct analysis *run(struct trace *trace, struct code *code, struct timeline *timeline, bool wants_facts)
 {
-    struct passes passes = {0};
+    struct passes passes = {.wants_facts = wants_facts};
     struct analysis *analysis = NULL;
     passes_begin(&passes, trace, code);
     if (timeline)
@@ -246,6 +254,16 @@ struct analysis *analysis_run(struct trace *trace, struct code *code, struct tim
 out:
     passes_release(&passes);
     return analysis;
+}
+
+struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline)
+{
+    return run(trace, code, timeline, false);
+}
+
+struct analysis *analysis_run_with_facts(struct trace *trace, struct code *code)
+{
+    return run(trace, code, NULL, true);
 }
 
 void analysis_free(struct analysis *analysis)
@@ -302,6 +320,16 @@ int load_analysis_part(struct loaded *loaded, const char *path, uint64_t from_ns
     if (from_ns >= loaded->trace->end_ns)
         return error("%s: the run ends before %.3f s", loaded->trace->path, (double)from_ns / 1e9);
     return trace_set_part(loaded->trace, from_ns, until_ns) ? -1 : analyse(loaded, false);
+}
+
+int load_analysis_with_facts(struct loaded *loaded, const char *path)
+{
+    if (load_trace(loaded, path))
+        return -1;
+    if (loaded->trace->n_modules)
+        loaded->code = load_code(loaded->trace);
+    loaded->analysis = analysis_run_with_facts(loaded->trace, loaded->code);
+    return loaded->analysis ? 0 : -1;
 }
 
 void load_release(struct loaded *loaded)

@@ -190,15 +190,22 @@ static void waiting_add(struct waiting *waiting, uint64_t key, uint64_t class, d
     sparse_add(&waiting->classes, class, ns);
 }
 
-static void culprit_add(const struct causes *causes, struct culprit *culprit, uint32_t step, double work_share,
-                        double ns)
+/* A negative share: executions do not tell more work from slower. */
+static void kinds_add(const struct causes *causes, double kind_ns[KIND_N], uint32_t step, double work_share, double ns)
 {
     if (work_share < 0) {
-        culprit->kind_ns[step_kind(steps_key(causes->steps, step))] += ns;
+        kind_ns[step_kind(steps_key(causes->steps, step))] += ns;
         return;
     }
-    culprit->kind_ns[KIND_MORE_WORK] += work_share * ns;
-    culprit->kind_ns[KIND_SLOWER] += (1 - work_share) * ns;
+    kind_ns[KIND_MORE_WORK] += work_share * ns;
+    kind_ns[KIND_SLOWER] += (1 - work_share) * ns;
+}
+
+static struct own *own_of(struct causes *causes, uint32_t node)
+{
+    if (node >= causes->own.n)
+        vec_resize(&causes->own, (size_t)node + 1);
+    return &causes->own.at[node];
 }
 
 /* Time without a CPU is the machine's, wherever it was lost. */
@@ -218,10 +225,12 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
             double ns = blame->at[i].ns * placings.at[j].share;
             struct culprit *culprit = is_off ? NULL : culprit_of(causes, node);
             waiting_add(culprit ? &culprit->waiting : &causes->machine, key, where, ns);
-            if (culprit)
-                culprit_add(causes, culprit, key_atom(key), work_share, ns);
-            else
+            if (culprit) {
+                kinds_add(causes, culprit->kind_ns, key_atom(key), work_share, ns);
+                kinds_add(causes, own_of(causes, node)->kind_ns, key_atom(key), work_share, ns);
+            } else {
                 sparse_add(&causes->machine_steps, causes->placing.tree.nodes.at[node].step, ns);
+            }
         }
     }
 }
@@ -271,11 +280,17 @@ static void causes_add_critical(struct causes *causes)
         struct term single;
         struct shares shares = pools_expand(causes->input->classes->pools, key_atom(critical->at[i].key), &single);
         for (size_t j = 0; j < shares.n; j++) {
-            struct placings placings = placing_of(&causes->placing, rank, (uint32_t)shares.at[j].key);
+            uint32_t step = (uint32_t)shares.at[j].key;
+            double step_ns = critical->at[i].ns * shares.at[j].ns;
+            struct placings placings = placing_of(&causes->placing, rank, step);
+            if (is_without_cpu(causes, step))
+                causes->path_off_cpu_ns += step_ns;
             for (size_t k = 0; k < placings.n; k++) {
                 struct culprit *culprit = culprit_of(causes, placings.at[k].node);
                 if (culprit)
-                    culprit->critical_ns += critical->at[i].ns * shares.at[j].ns * placings.at[k].share;
+                    culprit->critical_ns += step_ns * placings.at[k].share;
+                if (!is_without_cpu(causes, step))
+                    own_of(causes, placings.at[k].node)->on_path_ns += step_ns * placings.at[k].share;
             }
         }
     }
@@ -320,6 +335,7 @@ static void causes_release(struct causes *causes)
     }
     vec_release(&causes->culprits);
     vec_release(&causes->is_inside);
+    vec_release(&causes->own);
     waiting_release(&causes->machine);
     sparse_release(&causes->machine_steps);
     sparse_release(&causes->time);

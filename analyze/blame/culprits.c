@@ -3,6 +3,7 @@
 #include "analyze/blame/efficiency.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int cause_rank_compare(const void *a, const void *b)
 {
@@ -367,6 +368,31 @@ static void machine_write(struct causes *causes)
     qsort(machine->places, machine->n_places, sizeof *machine->places, machine_place_compare);
 }
 
+/* After the last of them was added, the vectors are as long as the tree. */
+static void nodes_write(struct causes *causes)
+{
+    struct analysis *analysis = causes->input->analysis;
+    const struct calltree *tree = &causes->placing.tree;
+    const struct rollup *rollup = &causes->rollup;
+    uint32_t n = (uint32_t)tree->nodes.n;
+    vec_resize(&causes->own, n);
+    analysis->nodes = arena_array(&analysis->arena, struct code_node, n + 1);
+    analysis->n_nodes = n;
+    analysis->path_off_cpu_ns = causes->path_off_cpu_ns;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t cause = i < rollup->cause_of.n ? rollup->cause_of.at[i] : (uint32_t)ROLLUP_NONE;
+        bool is_named = cause != ROLLUP_NONE && rollup->nodes.at[i].is_free &&
+                        rollup->nodes.at[rollup->causes.at[cause].node].code == rollup->nodes.at[i].code;
+        analysis->nodes[i] =
+            (struct code_node){.parent = tree->nodes.at[i].parent,
+                               .step = tree->nodes.at[i].step,
+                               .is_cause = is_named,
+                               .time_ns = i < rollup->nodes.n ? sparse_sum(&rollup->nodes.at[i].times) : 0,
+                               .on_path_ns = causes->own.at[i].on_path_ns};
+        memcpy(analysis->nodes[i].kind_ns, causes->own.at[i].kind_ns, sizeof analysis->nodes[i].kind_ns);
+    }
+}
+
 void culprits_write(struct causes *causes)
 {
     struct analysis *analysis = causes->input->analysis;
@@ -379,5 +405,6 @@ void culprits_write(struct causes *causes)
     }
     qsort(analysis->causes, analysis->n_causes, sizeof *analysis->causes, cause_compare);
     machine_write(causes);
+    nodes_write(causes);
     arena_release(&writer.scratch);
 }

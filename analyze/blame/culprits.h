@@ -22,6 +22,12 @@ struct culprit {
     struct sparse by_code; /* likewise, by (rank, code place) */
 };
 
+/* Of a node of the tree, whatever cause it belongs to. */
+struct own {
+    double kind_ns[KIND_N];
+    double on_path_ns;
+};
+
 struct causes {
     const struct causes_input *input;
     struct steps *steps;
@@ -31,6 +37,8 @@ struct causes {
     struct sparse busy_code;      /* computing time by (rank, code place) */
     VEC(struct culprit) culprits; /* by cause in rollup */
     VEC(bool) is_inside;          /* by node in rollup: it lies in the code that names its cause */
+    VEC(struct own) own;          /* by node */
+    double path_off_cpu_ns;       /* of the critical path, without a CPU */
     struct waiting machine;       /* ranks that were ready to run but had no CPU */
     struct sparse machine_steps;  /* likewise, by the step that names the code */
 };

@@ -198,6 +198,20 @@ struct machine_host {
     uint32_t *large_teams, n_large_teams; /* ranks with more busy threads than CPUs */
 };
 
+/*
+ * The tree of loops and calls that blame and time lie in: an activation, with what is executed in it but not in another
+ * one below. Over all nodes the waiting sums to that of the causes, and on_path_ns with the time on the critical path
+ * without a CPU to the run time.
+ */
+struct code_node {
+    uint32_t parent; /* stands before it; TRACE_NONE */
+    uint32_t step;
+    bool is_cause;          /* a cause is named by this code and has what is below it here */
+    double kind_ns[KIND_N]; /* waiting that is blamed on it */
+    double time_ns;         /* that all ranks spent in it, on a CPU or blocked */
+    double on_path_ns;      /* of it, on the critical path */
+};
+
 /* What the machine held up: ranks were ready to run but had no CPU. */
 struct machine {
     double waiting_ns, share; /* of all waiting */
@@ -267,6 +281,36 @@ struct allocation {
     uint64_t *rank_bytes;
 };
 
+/*
+ * What was counted exactly: the same program does the same again unless it decides by time. Counts stand by rank, each
+ * for the ranks from `rank` to that of the next one. Trips of a loop and ways of a condition come with how often it was
+ * entered or met, so that it can be told which decision changed and what only follows from it.
+ */
+enum fact_kind {
+    FACT_TRIPS,     /* iterations of a loop, out of its entries */
+    FACT_WAY,       /* a way behind a condition, out of its executions */
+    FACT_CALLS,     /* of a routine */
+    FACT_ALLOCATED, /* bytes asked for at a point of the program */
+    FACT_MPI_CALLS, /* at a call site */
+    FACT_MESSAGES,  /* sent there, out of the calls; collectives not included */
+    FACT_SENT,      /* bytes, out of the calls; collectives included */
+    FACT_N
+};
+struct fact_count {
+    uint32_t rank;
+    uint64_t n, of; /* of: 0 where there is nothing to count by */
+};
+struct fact {
+    enum fact_kind kind;
+    const char *file, *routine;              /* NULL = unknown; of calls of MPI, their name is in `routine` */
+    uint32_t line_first, line_last, line_to; /* to: where the way leads; 0 = not known */
+    uint32_t number;                         /* among those of the same kind and lines */
+    uint32_t depth;                          /* loops around it in its routine */
+    uint64_t sum, sum_of;                    /* over ranks */
+    struct fact_count *counts;
+    uint32_t n_counts;
+};
+
 struct efficiency {
     double wall_ns, all_ns; /* all ranks' wall_ns, and the time of further threads that call MPI */
     /* Parts of all_ns, which they add up to; ended_ns is what ranks lack that ended before the run. */
@@ -315,8 +359,11 @@ struct analysis {
     struct machine machine;         /* the rest */
     struct allocation *allocations; /* by falling bytes */
     struct repeated_fetch *fetches; /* at most a few, by site */
-    uint32_t n_contradictions;      /* causes whose blame is inferred and belied by their own gain (efficiency.h) */
-    uint32_t n_steps, n_files, n_sites, n_causes, n_allocations, n_fetches;
+    struct code_node *nodes;
+    struct fact *facts;        /* when they were asked for */
+    double path_off_cpu_ns;    /* on the critical path: ready to run, without a CPU */
+    uint32_t n_contradictions; /* causes whose blame is inferred and belied by their own gain (efficiency.h) */
+    uint32_t n_steps, n_files, n_sites, n_causes, n_nodes, n_facts, n_allocations, n_fetches;
     uint64_t allocated_bytes; /* Sigma over allocations */
     double waiting_ns;        /* Sigma over sites = Sigma over causes + the machine's */
     double unexplained_ns;    /* part of the characterisations that does not add up (clock error), absolute, reported */
