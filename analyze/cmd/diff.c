@@ -1,48 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* whywait diff: which causes of waiting grew or shrank between runs, and what of that is noise. */
+/*
+ * whywait diff: what changed between runs, and what of that is more than scatter; as a gate for scripts, and of more
+ * than two sides as a series.
+ */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/runs.h"
 #include "analyze/cmd/terminal.h"
+#include "analyze/compare/gate.h"
 #include "analyze/out/difference.h"
-#include "analyze/out/ending.h"
-#include "analyze/out/label.h"
-#include "analyze/pipeline.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { STATUS_DEGRADED = 2, STATUS_ABOVE = 3 };
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 struct options {
-    char **runs; /* before, "vs" unless there are two runs only, after */
-    int n_runs, n_before;
-    bool is_json;
-    unsigned n_top, width;
+    const char *baseline, *keep;
+    char **runs; /* with "vs" between the sides */
+    int n_runs;
+    enum format format;
+    bool has_gate;
+    struct gate gate;
+    struct difference_options print;
 };
 
 static const char usage[] = "Usage: whywait diff [OPTIONS] BEFORE AFTER\n"
                             "       whywait diff [OPTIONS] BEFORE... vs AFTER...\n"
-                            "Compares runs of a program before and after a change, cause by cause. Several\n"
-                            "runs on each side tell a change from noise.\n"
+                            "       whywait diff [OPTIONS] --baseline FILE AFTER...\n"
+                            "       whywait diff --keep FILE RUN...\n"
+                            "Compares runs of a program before and after a change: what was counted exactly,\n"
+                            "then waiting cause by cause, then what the run time's difference is made of.\n"
+                            "Several runs on each side tell a change from noise.\n"
                             "\n"
+                            "  --parts           show the parts of causes as well\n"
                             "  --top N           show the N causes that changed most (default 10; 0 = all)\n"
-                            "  --format FORMAT   text (default) or json (fields in docs/json.md)\n"
+                            "  --keep FILE       write what a comparison needs of the runs to a small file,\n"
+                            "                    which can stand for them wherever a run is named\n"
+                            "  --baseline FILE   the runs kept in FILE are those before\n"
+                            "  --fail-above P%[:cause|:time|:waiting|:executions]\n"
+                            "                    end with status 3 when that grew by more than P per cent\n"
+                            "                    (default: any of them)\n"
+                            "  --format FORMAT   text (default), markdown, or json (fields in docs/json.md)\n"
                             "  --width N         columns of the text (default: the terminal's, or 110)\n"
-                            "  --help            this text\n";
+                            "  --help            this text\n"
+                            "\n"
+                            "Exit status: 0; 1 when there is no comparison; 2 when a run lacks something; 3\n"
+                            "when something grew beyond the limit.\n";
 
-static void parse_runs(struct options *options, int argc, char **argv)
+static enum format parse_format(const char *text)
 {
-    options->runs = argv;
-    options->n_runs = argc;
-    int n_vs = 0;
-    for (int i = 0; i < argc; i++)
-        if (!strcmp(argv[i], "vs")) {
-            options->n_before = i;
-            n_vs++;
-        }
-    if (!n_vs && argc == 2)
-        options->n_before = 1;
-    int n_after = argc - options->n_before - n_vs;
-    if (n_vs > 1 || !options->n_before || n_after < 1)
-        die("diff takes two runs, or several on each side: whywait diff A1 A2 vs B1 B2");
+    static const char *const names[] = {"text", "json", "markdown"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, names[i]))
+            return (enum format)i;
+    die("--format: \"%s\" is none of text, json and markdown", text);
 }
 
 static struct options parse(int argc, char **argv)
@@ -50,112 +63,128 @@ static struct options parse(int argc, char **argv)
     static const struct option long_options[] = {{"top", required_argument, NULL, 't'},
                                                  {"format", required_argument, NULL, 'f'},
                                                  {"width", required_argument, NULL, 'w'},
+                                                 {"parts", no_argument, NULL, 'p'},
+                                                 {"baseline", required_argument, NULL, 'b'},
+                                                 {"keep", required_argument, NULL, 'k'},
+                                                 {"fail-above", required_argument, NULL, 'a'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
-    struct options options = {.n_top = 10, .width = terminal_width()};
+    struct options options = {.print = {.n_top = 10, .width = terminal_width()}};
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1) {
         if (option == 't')
-            options.n_top = option_number("top", optarg, 0);
+            options.print.n_top = option_number("top", optarg, 0);
         else if (option == 'w')
-            options.width = option_number("width", optarg, 40);
+            options.print.width = option_number("width", optarg, 40);
         else if (option == 'f')
-            options.is_json = option_is_json(optarg);
+            options.format = parse_format(optarg);
+        else if (option == 'p')
+            options.print.parts = true;
+        else if (option == 'b')
+            options.baseline = optarg;
+        else if (option == 'k')
+            options.keep = optarg;
+        else if (option == 'a' && !(options.has_gate = gate_parse(optarg, &options.gate)))
+            die("--fail-above: \"%s\" is not like 5%% or 5%%:cause (or :time, :waiting, :executions)", optarg);
     }
-    parse_runs(&options, argc - optind, argv + optind);
+    options.runs = argv + optind;
+    options.n_runs = argc - optind;
+    if (options.keep && (options.baseline || !options.n_runs))
+        die("--keep FILE takes runs, and nothing to compare them with");
     return options;
 }
 
-/* What every run must share to be comparable; taken from the first one. */
-struct kind_of_run {
-    char program[256];
-    uint32_t n_ranks;
-    bool is_counted;
+/* Runs by side. Without "vs" and a baseline, two are the two sides. */
+struct sides {
+    struct arena arena;
+    run_list runs;
+    VEC(uint32_t) side_of;
+    uint32_t n;
 };
 
-static void note_differences(struct comparison *comparison, struct kind_of_run *first, const struct trace *trace,
-                             const char *path)
+static int sides_add(struct sides *sides, const char *path)
 {
-    struct arena *arena = &comparison->arena;
-    const char *program = trace->program ? trace->program : "";
-    bool is_counted = trace->n_points > 0;
-    if (!first->n_ranks) {
-        *first = (struct kind_of_run){.n_ranks = trace->n_ranks, .is_counted = is_counted};
-        snprintf(first->program, sizeof first->program, "%s", program);
-    }
-    if (first->n_ranks != trace->n_ranks)
-        *vec_push(&comparison->notes) =
-            arena_printf(arena, "%s has %u ranks, the first run %u: waiting is the sum over ranks.", path,
-                         trace->n_ranks, first->n_ranks);
-    if (strcmp(first->program, program) != 0)
-        *vec_push(&comparison->notes) =
-            arena_printf(arena, "%s is a run of %s, the first one of %s.", path, program, first->program);
-    if (first->is_counted != is_counted)
-        *vec_push(&comparison->notes) =
-            arena_printf(arena,
-                         "%s was %s to count, the first run was %s: counting takes time, and tells short loops "
-                         "apart that samples do not.",
-                         path, is_counted ? "built" : "not built", is_counted ? "not" : "so");
-    bool is_whole = true;
-    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
-        is_whole &= ending_is_orderly(trace, ending_main_thread(trace, rank));
-    if (!is_whole)
-        *vec_push(&comparison->notes) =
-            arena_printf(arena, "%s did not come to its end: whywait report tells why.", path);
-}
-
-/* Returns 0; 2 when the run lacks something that its analysis should rest on; -1 after error(). */
-static int add_run(struct comparison *comparison, struct kind_of_run *first, const char *path, bool is_after)
-{
-    struct loaded loaded;
-    struct arena scratch = {0};
-    int status = load_analysis(&loaded, path, false);
-    if (status == 0) {
-        const struct analysis *analysis = loaded.analysis;
-        struct label_book book = {.arena = &scratch, .analysis = analysis};
-        const char **names = arena_array(&scratch, const char *, analysis->n_steps + 1);
-        for (uint32_t i = 0; i < analysis->n_causes; i++)
-            for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++)
-                names[analysis->causes[i].parts[k].step] = label_step(&book, analysis->causes[i].parts[k].step);
-        note_differences(comparison, first, loaded.trace, path);
-        status = load_is_degraded(&loaded) ? 2 : 0;
-        compare_add(comparison, analysis, is_after, names);
-    }
-    load_release(&loaded);
-    arena_release(&scratch);
+    int status = runs_add(&sides->arena, path, &sides->runs);
+    while (sides->side_of.n < sides->runs.n)
+        *vec_push(&sides->side_of) = sides->n;
     return status;
 }
 
-/* As add_run, of all. */
-static int add_runs(struct comparison *comparison, const struct options *options)
+/* Returns 0; 2 when a run lacks something; -1 after error(). */
+static int sides_read(struct sides *sides, const struct options *options)
 {
-    struct kind_of_run first = {0};
-    int status = 0;
-    for (int i = 0; i < options->n_runs; i++) {
-        if (options->n_runs > 2 && i == options->n_before)
+    bool has_vs = false;
+    int status = options->baseline ? sides_add(sides, options->baseline) : 0;
+    for (int i = 0; i < options->n_runs; i++)
+        has_vs |= !strcmp(options->runs[i], "vs");
+    sides->n = options->baseline ? 1 : 0;
+    for (int i = 0; i < options->n_runs && status >= 0; i++) {
+        if (!strcmp(options->runs[i], "vs")) {
+            sides->n++;
             continue;
-        int added = add_run(comparison, &first, options->runs[i], i >= options->n_before);
-        if (added < 0)
-            return added;
+        }
+        int added = sides_add(sides, options->runs[i]);
         status = added ? added : status;
+        sides->n += !has_vs && !options->baseline && !options->keep;
     }
+    sides->n += has_vs || options->baseline || options->keep;
+    return status;
+}
+
+static void check_sides(const struct sides *sides)
+{
+    for (uint32_t side = 0; side < sides->n || side < 2; side++) {
+        bool is_there = false;
+        for (size_t i = 0; i < sides->side_of.n; i++)
+            is_there |= sides->side_of.at[i] == side;
+        if (!is_there || sides->n != 2)
+            die("diff takes two runs, or several on each side: whywait diff A1 A2 vs B1 B2");
+    }
+}
+
+/* Returns the exit status. */
+static int compare(const struct options *options, const struct sides *sides)
+{
+    struct comparison comparison;
+    int status = 0;
+    compare_make(&comparison, sides->runs.at, sides->side_of.at, sides->runs.n, sides->n);
+    if (options->format == FORMAT_JSON)
+        status = difference_print_json(stdout, &comparison) ? 1 : 0;
+    else if (options->format == FORMAT_MARKDOWN)
+        difference_print_markdown(stdout, &comparison, &options->print);
+    else
+        difference_print(stdout, &comparison, &options->print);
+    if (fflush(stdout) && !status)
+        status = error("cannot write the comparison: %s", strerror(errno)) ? 1 : 1;
+    if (!status && options->has_gate) {
+        gate_hits hits = {0};
+        bool is_blind;
+        gate_check(&comparison, &options->gate, &hits, &is_blind);
+        difference_print_hits(stderr, &hits);
+        if (is_blind)
+            warn("times of one run on each side do not tell an increase from noise: only exact counts were checked");
+        status = hits.n ? STATUS_ABOVE : 0;
+        vec_release(&hits);
+    }
+    compare_release(&comparison);
     return status;
 }
 
 int cmd_diff(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
-    struct comparison comparison = {0};
-    int status = add_runs(&comparison, &options), failed = status < 0;
-    if (!failed) {
-        compare_finish(&comparison);
-        if (options.is_json)
-            failed = difference_print_json(stdout, &comparison);
-        else
-            difference_print(stdout, &comparison, options.n_top, options.width);
+    struct sides sides = {0};
+    int read = sides_read(&sides, &options), status = read < 0;
+    if (!status && options.keep) {
+        status = kept_write(options.keep, sides.runs.at, sides.runs.n) != 0;
+    } else if (!status) {
+        check_sides(&sides);
+        status = compare(&options, &sides);
     }
-    if (fflush(stdout) && !failed)
-        failed = error("cannot write the comparison: %s", strerror(errno));
-    compare_release(&comparison);
-    return failed ? 1 : status;
+    if (!status && read)
+        status = STATUS_DEGRADED;
+    vec_release(&sides.runs);
+    vec_release(&sides.side_of);
+    arena_release(&sides.arena);
+    return status;
 }

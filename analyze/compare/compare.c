@@ -1,275 +1,555 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/compare.h"
-#include "analyze/compare/counterparts.h"
-#include "analyze/compare/noise.h"
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* That anything at all is called a change although nothing has changed. */
+/* That anything at all is called less or more although nothing has changed, and how groups share it. */
 static const double CHANCE = 0.05;
-/* Its parts: of the run time, of all waiting, of the causes in proportion to their waiting, of each cause alike. */
-static const double RUN_TIME_PART = 0.1, WAITING_PART = 0.1, CAUSES_PART = 0.65, EACH_PART = 0.15;
+static const double GROUP_PART[GROUP_N] = {
+    [GROUP_RUN_TIME] = 0.1, [GROUP_PROGRAM] = 0.7, [GROUP_MPI] = 0.1, [GROUP_MACHINE] = 0.1};
+/* Of the weights of causes and parts: what all of them have alike; the rest goes by their waiting. */
+static const double EACH_PART = 0.2;
+/* Of all time: differences of so much waiting concern nobody. Of a group's waiting: not worth a row. */
+static const double NEGLIGIBLE = 1e-3, WORTH_A_ROW = 0.01;
 
-static const char *base_name(const char *path)
+double compare_change(const struct compare_row *row)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path;
+    return row->mean_ns[1] - row->mean_ns[0];
 }
 
-/* Where a name has no lines of its own: the numbers behind ':' and '+0x' in it, the first and the last of them. They
- * are blanked. */
-static void lines_of_name(char *name, uint32_t *first, uint32_t *last)
+static double largest_mean(const struct comparison *comparison, const struct compare_row *row)
 {
-    *first = *last = 0;
-    for (char *at = name; *at; at++) {
-        bool is_line = *at == ':' && isdigit((unsigned char)at[1]), is_offset = !strncmp(at, "+0x", 3);
-        if (!is_line && !is_offset)
-            continue;
-        char *end, *digits = at + (is_offset ? 3 : 1);
-        *last = (uint32_t)strtoul(digits, &end, is_offset ? 16 : 10);
-        *first = *first ? *first : *last;
-        memset(digits, '#', (size_t)(end - digits));
-        at = end - 1;
-    }
+    double most = 0;
+    for (uint32_t side = 0; side < comparison->n_sides; side++)
+        most = fmax(most, row->mean_ns[side]);
+    return most;
 }
 
-static const char *kind_text(struct arena *arena, const struct compare_row *row)
+/* Adds a node, or all below it, to a row. */
+static void row_add(const struct comparison *comparison, struct compare_row *row, const double *kind_ns)
 {
-    return arena_printf(arena, "%d %d", row->state, row->is_loop);
-}
-
-/* The row as counterparts.h wants it; texts are in `arena`. */
-static struct stand stand_of(struct arena *arena, const struct compare_row *row)
-{
-    struct stand stand = {.file = row->file,
-                          .routine = row->routine,
-                          .build = row->build,
-                          .line_first = row->line_first,
-                          .line_last = row->line_last,
-                          .is_after = row->is_in[true]};
-    const char *kind = kind_text(arena, row);
-    if (row->file && row->line_first) {
-        stand.alike = arena_printf(arena, "%s %s %s", kind, row->file, row->routine ? row->routine : "");
-        stand.renamed = row->routine ? arena_printf(arena, "%s %s", kind, row->file) : NULL;
-        return stand;
-    }
-    char *name = arena_strdup(arena, row->name);
-    lines_of_name(name, &stand.line_first, &stand.line_last);
-    stand.alike = arena_printf(arena, "%s %s", kind, name);
-    return stand;
-}
-
-static void row_add(struct comparison *comparison, struct compare_row *row, double ns)
-{
-    size_t run = comparison->is_after.n - 1;
-    if (row->ns.n <= run)
-        vec_resize(&row->ns, run + 1);
-    row->ns.at[run] += ns;
-    row->is_in[comparison->is_after.at[run]] = true;
-}
-
-/* The row of one side that stands there; both sides' are put together at the end. */
-static struct compare_row *row_of(struct comparison *comparison, const struct compare_row *wanted)
-{
-    struct arena *arena = &comparison->arena;
-    bool is_after = comparison->is_after.at[comparison->is_after.n - 1];
-    struct stand stand = stand_of(arena, wanted);
-    const char *key = arena_printf(arena, "%d %u %u %s", is_after, stand.line_first, stand.line_last, stand.alike);
-    size_t at = COMPARE_FIRST_CAUSE + intern_text(&comparison->keys, key);
-    if (at < comparison->rows.n) {
-        comparison->rows.at[at].name = comparison->rows.at[at].name ? comparison->rows.at[at].name
-                                       : wanted->name               ? arena_strdup(arena, wanted->name)
-                                                                    : NULL;
-        return &comparison->rows.at[at];
-    }
-    struct compare_row *row = vec_push(&comparison->rows);
-    *row = *wanted;
-    row->name = wanted->name ? arena_strdup(arena, wanted->name) : NULL;
-    row->file = wanted->file ? arena_strdup(arena, wanted->file) : NULL;
-    row->routine = wanted->routine ? arena_strdup(arena, wanted->routine) : NULL;
-    return row;
-}
-
-/* Of the module that the code lies in; where that is not known (calls of MPI), of the program. */
-static uint64_t build_of(const struct analysis *analysis, const struct step *step)
-{
-    const struct trace *trace = analysis->trace;
-    if (!analysis->code || !trace->n_modules)
-        return 0;
-    uint32_t module = step->place == CODE_NONE ? 0 : code_place(analysis->code, step->place)->module;
-    for (uint32_t i = 0; step->place == CODE_NONE && i < trace->n_modules; i++)
-        if (trace->program && !strcmp(base_name(trace->modules[i].path), trace->program))
-            module = i;
-    const struct trace_module *at = &trace->modules[module];
-    return at->build_id_bytes ? hash_bytes(at->build_id, at->build_id_bytes) : 0;
-}
-
-static struct compare_row row_of_step(const struct analysis *analysis, const struct step *step, const char *name)
-{
-    return (struct compare_row){.name = name,
-                                .file = base_name(step->file),
-                                .routine = step->routine,
-                                .state = step->state,
-                                .is_loop = step->is_loop,
-                                .build = build_of(analysis, step),
-                                .line_first = step->line_first,
-                                .line_last = step->line_last};
-}
-
-/* Loops that make nobody wait tell where those that do have gone. */
-static void add_loops(struct comparison *comparison, const struct analysis *analysis)
-{
-    for (uint32_t i = 0; i < analysis->n_steps; i++) {
-        const struct step *step = &analysis->steps[i];
-        if (step->state != STEP_COMPUTING || !step->is_loop || !step->file || !step->line_first)
-            continue;
-        struct compare_row wanted = row_of_step(analysis, step, NULL);
-        row_add(comparison, row_of(comparison, &wanted), 0);
-    }
-}
-
-static void add_part(struct comparison *comparison, const struct analysis *analysis, const struct cause_part *part,
-                     const char *name)
-{
-    struct compare_row wanted = row_of_step(analysis, &analysis->steps[part->step], name);
-    row_add(comparison, row_of(comparison, &wanted), part->own_ns);
-}
-
-void compare_add(struct comparison *comparison, const struct analysis *analysis, bool is_after,
-                 const char *const *names)
-{
-    if (!comparison->rows.n) {
-        vec_push(&comparison->rows)->name = "run time";
-        vec_push(&comparison->rows)->name = "all waiting";
-    }
-    *vec_push(&comparison->is_after) = is_after;
-    row_add(comparison, &comparison->rows.at[COMPARE_RUN_TIME], analysis->efficiency.wall_ns);
-    row_add(comparison, &comparison->rows.at[COMPARE_WAITING], analysis->waiting_ns);
-    add_loops(comparison, analysis);
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
-        for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++) {
-            const struct cause_part *part = &analysis->causes[i].parts[k];
-            if (part->own_ns > 0)
-                add_part(comparison, analysis, part, names[part->step]);
+    for (size_t run = 0; run < comparison->n_runs; run++) {
+        uint32_t side = comparison->side_of[run];
+        double n = comparison->n_of_side[side];
+        for (size_t kind = 0; kind < KIND_N; kind++) {
+            double ns = kind_ns[run * KIND_N + kind];
+            row->ns[run] += ns;
+            row->mean_ns[side] += ns / n;
+            row->kind_ns[side * KIND_N + kind] += ns / n;
         }
-    if (analysis->machine.waiting_ns > 0) {
-        struct compare_row machine = {.name = "the machine: no CPU", .routine = "", .state = STEP_DESCHEDULED};
-        row_add(comparison, row_of(comparison, &machine), analysis->machine.waiting_ns);
     }
 }
 
-/* A routine that was renamed has both names. */
-static const char *joined_name(struct arena *arena, const struct compare_row *before, const struct compare_row *after)
+/* As the last side has it; one whose routine was renamed has its old name beside it. */
+static const char *name_of(struct comparison *comparison, const struct match_place *place)
 {
-    bool is_renamed = before->routine && after->routine && strcmp(before->routine, after->routine);
-    if (!before->name || !after->name || !is_renamed)
-        return after->name ? after->name : before->name;
-    return arena_printf(arena, "%s (before: %s)", after->name, before->name);
+    const char *was = place->first->routine, *is = place->place->routine;
+    if (!was || !is || !strcmp(was, is))
+        return place->place->name;
+    return arena_printf(&comparison->arena, "%s (before: %s)", place->place->name, place->first->name);
 }
 
-static void row_join(struct comparison *comparison, struct compare_row *before, struct compare_row *after)
+static struct compare_row row_make(struct comparison *comparison, enum compare_group group, uint32_t depth,
+                                   const struct match_place *place)
 {
-    size_t n_runs = comparison->is_after.n;
-    vec_resize(&before->ns, n_runs);
-    vec_resize(&after->ns, n_runs);
-    for (size_t run = 0; run < n_runs; run++)
-        after->ns.at[run] += before->ns.at[run];
-    after->name = joined_name(&comparison->arena, before, after);
-    after->is_in[false] = true;
-    vec_release(&before->ns);
+    return (struct compare_row){.name = place ? name_of(comparison, place) : NULL,
+                                .place = place ? place->place : NULL,
+                                .group = group,
+                                .depth = depth,
+                                .parent = TRACE_NONE,
+                                .ns = arena_array(&comparison->arena, double, comparison->n_runs + 1),
+                                .mean_ns = arena_array(&comparison->arena, double, comparison->n_sides + 1),
+                                .kind_ns = arena_array(&comparison->arena, double, comparison->n_sides *KIND_N),
+                                .test = {.chance = 1, .scatter = NAN}};
 }
 
-static double row_sum(const struct compare_row *row)
+static enum compare_group group_of(const struct run_place *place)
 {
-    double sum_ns = 0;
-    for (size_t run = 0; run < row->ns.n; run++)
-        sum_ns += row->ns.at[run];
-    return sum_ns;
+    return place->state == STEP_TRANSFER || place->state == STEP_MPI ? GROUP_MPI : GROUP_PROGRAM;
 }
 
-static void join_sides(struct comparison *comparison)
+typedef VEC(struct compare_row) row_list;
+
+/* One row a place that names one, and where each place's is. */
+static void make_causes(struct comparison *comparison, row_list *causes, uint32_t *row_of_place)
+{
+    const struct match *match = &comparison->match;
+    for (size_t i = 0; i < match->places.n; i++)
+        row_of_place[i] = TRACE_NONE;
+    for (size_t i = 0; i < match->nodes.n; i++) {
+        const struct match_node *node = &match->nodes.at[i];
+        uint32_t *row = &row_of_place[node->row];
+        if (*row == TRACE_NONE) {
+            const struct match_place *place = &match->places.at[node->row];
+            *row = (uint32_t)causes->n;
+            *vec_push(causes) = row_make(comparison, group_of(place->place), 1, place);
+        }
+        row_add(comparison, &causes->at[*row], node->kind_ns);
+    }
+}
+
+/* Parts of a cause in the order of the tree. A node that only leads to one other says nothing of its own. */
+static void push_parts(struct comparison *comparison, uint32_t cause, const uint32_t *first_child,
+                       const uint32_t *next_child, const uint32_t *tops, size_t n_tops)
+{
+    const struct match *match = &comparison->match;
+    double least_ns = WORTH_A_ROW * largest_mean(comparison, &comparison->rows.at[cause]);
+    struct open {
+        uint32_t node, parent, depth;
+    };
+    VEC(struct open) open = {0};
+    for (size_t i = n_tops; i-- > 0;)
+        *vec_push(&open) = (struct open){tops[i], cause, 2};
+    while (open.n) {
+        struct open at = open.at[--open.n];
+        const struct match_node *node = &match->nodes.at[at.node];
+        struct compare_row row =
+            row_make(comparison, comparison->rows.at[cause].group, at.depth, &match->places.at[node->place]);
+        row_add(comparison, &row, node->has_below ? node->kind_below_ns : node->kind_ns);
+        double all_ns = largest_mean(comparison, &row), largest_ns = 0;
+        uint32_t n_below = 0;
+        for (uint32_t c = node->has_below ? first_child[at.node] : 0; c; c = next_child[c - 1]) {
+            struct compare_row below = row_make(comparison, GROUP_PROGRAM, 0, NULL);
+            row_add(comparison, &below, match->nodes.at[c - 1].kind_below_ns);
+            largest_ns = fmax(largest_ns, largest_mean(comparison, &below));
+            n_below++;
+        }
+        bool is_itself = n_tops == 1 && at.node == tops[0], leads_to_one = n_below && largest_ns >= 0.99 * all_ns;
+        if (all_ns < least_ns || all_ns <= 0)
+            continue;
+        uint32_t parent = at.parent, depth = at.depth;
+        if (!is_itself && !leads_to_one) {
+            row.parent = at.parent;
+            parent = (uint32_t)comparison->rows.n;
+            *vec_push(&comparison->rows) = row;
+            depth++;
+        }
+        for (uint32_t c = node->has_below ? first_child[at.node] : 0; c; c = next_child[c - 1])
+            *vec_push(&open) = (struct open){c - 1, parent, depth};
+    }
+    vec_release(&open);
+}
+
+struct ranked {
+    double size;
+    const char *name;
+    uint32_t at;
+};
+
+static int by_falling_size(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size < y->size ? 1 : -1;
+    int order = strcmp(x->name ? x->name : "", y->name ? y->name : "");
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Causes by what changed most; in a series, by the most waiting. */
+static struct ranked *rank_rows(const struct comparison *comparison, struct arena *arena, const row_list *rows)
+{
+    struct ranked *ranked = arena_array(arena, struct ranked, rows->n + 1);
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct compare_row *row = &rows->at[i];
+        double size = comparison->n_sides == 2 ? fabs(compare_change(row)) : largest_mean(comparison, row);
+        ranked[i] = (struct ranked){size, row->name, (uint32_t)i};
+    }
+    if (rows->n)
+        qsort(ranked, rows->n, sizeof *ranked, by_falling_size);
+    return ranked;
+}
+
+/* Where the nodes of the tree lead. */
+struct ways {
+    uint32_t *first_child, *next_child; /* by node: node + 1; 0 = none */
+};
+
+static void push_cause(struct comparison *comparison, const struct ways *ways, const row_list *causes, uint32_t number,
+                       const uint32_t *row_of_place)
+{
+    const struct match *match = &comparison->match;
+    uint32_t at = (uint32_t)comparison->rows.n;
+    VEC(uint32_t) tops = {0};
+    for (uint32_t i = 0; i < match->nodes.n; i++) {
+        const struct match_node *node = &match->nodes.at[i];
+        bool is_top = node->parent == TRACE_NONE || match->nodes.at[node->parent].row != node->row ||
+                      !match->nodes.at[node->parent].has_below;
+        if (row_of_place[node->row] == number && is_top)
+            *vec_push(&tops) = i;
+    }
+    *vec_push(&comparison->rows) = causes->at[number];
+    comparison->rows.at[at].parent = comparison->group_row[causes->at[number].group];
+    push_parts(comparison, at, ways->first_child, ways->next_child, tops.at, tops.n);
+    vec_release(&tops);
+}
+
+/* What is too small for a row of its own is put together in a last one. `shown`: by cause, its row. */
+static void push_group(struct comparison *comparison, enum compare_group group, const struct ways *ways,
+                       const row_list *causes, const uint32_t *row_of_place, uint32_t *shown)
 {
     struct arena scratch = {0};
-    struct compare_row *causes = comparison->rows.at + COMPARE_FIRST_CAUSE;
-    size_t n = comparison->rows.n - COMPARE_FIRST_CAUSE, n_left = 0;
-    struct stand *stands = arena_array(&scratch, struct stand, n + 1);
-    uint32_t *counterpart = arena_array(&scratch, uint32_t, n + 1);
-    for (size_t i = 0; i < n; i++)
-        stands[i] = stand_of(&scratch, &causes[i]);
-    counterparts_find(stands, (uint32_t)n, counterpart);
-    for (size_t i = 0; i < n; i++)
-        if (!stands[i].is_after && counterpart[i] != COUNTERPART_NONE)
-            row_join(comparison, &causes[i], &causes[counterpart[i]]);
-    for (size_t i = 0; i < n; i++) {
-        if (row_sum(&causes[i]) > 0)
-            causes[n_left++] = causes[i];
-        else
-            vec_release(&causes[i].ns);
+    struct compare_row sum = row_make(comparison, group, 0, NULL), rest = row_make(comparison, group, 1, NULL);
+    for (size_t i = 0; i < causes->n; i++)
+        for (size_t run = 0; run < comparison->n_runs && causes->at[i].group == group; run++)
+            sum.ns[run] += causes->at[i].ns[run];
+    for (size_t i = 0; i < causes->n; i++)
+        for (size_t k = 0; k < comparison->n_sides * KIND_N && causes->at[i].group == group; k++) {
+            sum.mean_ns[k / KIND_N] += causes->at[i].kind_ns[k];
+            sum.kind_ns[k] += causes->at[i].kind_ns[k];
+        }
+    uint32_t at = comparison->group_row[group] = (uint32_t)comparison->rows.n;
+    *vec_push(&comparison->rows) = sum;
+    struct ranked *ranked = rank_rows(comparison, &scratch, causes);
+    double least_ns = WORTH_A_ROW * largest_mean(comparison, &sum);
+    rest.is_rest = true;
+    rest.parent = at;
+    for (size_t i = 0; i < causes->n; i++) {
+        const struct compare_row *cause = &causes->at[ranked[i].at];
+        if (cause->group != group)
+            continue;
+        if (largest_mean(comparison, cause) >= least_ns && largest_mean(comparison, cause) > 0) {
+            shown[ranked[i].at] = (uint32_t)comparison->rows.n;
+            push_cause(comparison, ways, causes, ranked[i].at, row_of_place);
+            continue;
+        }
+        for (size_t run = 0; run < comparison->n_runs; run++)
+            rest.ns[run] += cause->ns[run];
+        for (size_t k = 0; k < comparison->n_sides * KIND_N; k++) {
+            rest.mean_ns[k / KIND_N] += cause->kind_ns[k];
+            rest.kind_ns[k] += cause->kind_ns[k];
+        }
     }
-    comparison->rows.n = COMPARE_FIRST_CAUSE + n_left;
+    if (largest_mean(comparison, &rest) > 0)
+        *vec_push(&comparison->rows) = rest;
     arena_release(&scratch);
 }
 
-static void row_judge(struct comparison *comparison, struct compare_row *row, double weight)
+static void push_single(struct comparison *comparison, enum compare_group group)
 {
-    struct arena scratch = {0};
-    size_t n_runs = comparison->is_after.n, n[2] = {0};
-    double *values[2] = {arena_array(&scratch, double, n_runs), arena_array(&scratch, double, n_runs)};
-    vec_resize(&row->ns, n_runs);
-    for (size_t run = 0; run < n_runs; run++) {
-        bool is_after = comparison->is_after.at[run];
-        values[is_after][n[is_after]++] = row->ns.at[run];
+    struct compare_row row = row_make(comparison, group, 0, NULL);
+    for (size_t run = 0; run < comparison->n_runs; run++) {
+        uint32_t side = comparison->side_of[run];
+        row.ns[run] = group == GROUP_MACHINE ? comparison->runs[run]->machine_ns : comparison->runs[run]->wall_ns;
+        row.mean_ns[side] += row.ns[run] / comparison->n_of_side[side];
+        if (group == GROUP_MACHINE)
+            row.kind_ns[side * KIND_N + KIND_DESCHEDULED] = row.mean_ns[side];
     }
-    for (int side = 0; side < 2; side++)
-        row->mean_ns[side] = noise_mean(values[side], n[side]);
-    row->noise_ns = noise_of_difference(values[0], n[0], values[1], n[1], CHANCE * weight);
-    double change_ns = row->mean_ns[1] - row->mean_ns[0];
-    row->verdict = isinf(row->noise_ns)               ? COMPARE_UNKNOWN
-                   : fabs(change_ns) <= row->noise_ns ? COMPARE_NOISE
-                   : change_ns < 0                    ? COMPARE_LESS
-                                                      : COMPARE_MORE;
-    arena_release(&scratch);
+    comparison->group_row[group] = (uint32_t)comparison->rows.n;
+    *vec_push(&comparison->rows) = row;
 }
 
-/* The chance of error is shared out over the rows: the more waiting, the more of it. */
-static void judge(struct comparison *comparison)
+static int by_falling_share(const void *a, const void *b)
 {
-    struct compare_row *rows = comparison->rows.at;
-    double waiting_ns = row_sum(&rows[COMPARE_WAITING]), n_causes = (double)(comparison->rows.n - COMPARE_FIRST_CAUSE);
-    row_judge(comparison, &rows[COMPARE_RUN_TIME], RUN_TIME_PART);
-    row_judge(comparison, &rows[COMPARE_WAITING], WAITING_PART);
-    for (size_t i = COMPARE_FIRST_CAUSE; i < comparison->rows.n; i++) {
-        double share = waiting_ns > 0 ? row_sum(&rows[i]) / waiting_ns : 0;
-        row_judge(comparison, &rows[i], CAUSES_PART * share + EACH_PART / n_causes);
-    }
-}
-
-static int by_falling_change(const void *a, const void *b)
-{
-    const struct compare_row *x = a, *y = b;
-    double left = fabs(x->mean_ns[1] - x->mean_ns[0]), right = fabs(y->mean_ns[1] - y->mean_ns[0]);
+    const struct compare_share *x = a, *y = b;
+    double left = fabs(x->computing_ns[1] + x->imbalance_ns[1] - x->computing_ns[0] - x->imbalance_ns[0]);
+    double right = fabs(y->computing_ns[1] + y->imbalance_ns[1] - y->computing_ns[0] - y->imbalance_ns[0]);
     if (left != right)
         return left < right ? 1 : -1;
-    return strcmp(x->name, y->name);
+    return x->kind != y->kind ? (int)x->kind - (int)y->kind : (x->row > y->row) - (x->row < y->row);
 }
 
-void compare_finish(struct comparison *comparison)
+/* The run time is the length of the critical path: what lies on it is computing as everybody does, on average, and what
+ * is more of it there, for which others wait; then what passes inside MPI, and the machine. */
+static void make_shares(struct comparison *comparison, const uint32_t *row_of_place, const uint32_t *shown)
 {
-    join_sides(comparison);
+    const struct match *match = &comparison->match;
+    struct compare_share rest[SHARE_MACHINE + 1] = {0};
+    uint32_t *share_of = calloc(comparison->rows.n + 1, sizeof *share_of); /* by row, 1 + index */
+    for (size_t i = 0; share_of && i < match->nodes.n; i++) {
+        const struct match_node *node = &match->nodes.at[i];
+        uint32_t row = shown[row_of_place[node->row]];
+        bool is_mpi = group_of(match->places.at[node->place].place) == GROUP_MPI;
+        struct compare_share *share = &rest[is_mpi ? SHARE_MPI : SHARE_OTHER_CODE];
+        if (!is_mpi && row != TRACE_NONE) {
+            if (!share_of[row]) {
+                *vec_push(&comparison->shares) = (struct compare_share){.row = row, .kind = SHARE_CAUSE};
+                share_of[row] = (uint32_t)comparison->shares.n;
+            }
+            share = &comparison->shares.at[share_of[row] - 1];
+        }
+        for (size_t run = 0; run < comparison->n_runs; run++) {
+            uint32_t side = comparison->side_of[run];
+            double computing_ns = is_mpi ? 0 : node->time_ns[run] / comparison->runs[run]->n_ranks;
+            share->computing_ns[side] += computing_ns / comparison->n_of_side[side];
+            share->imbalance_ns[side] += (node->on_path_ns[run] - computing_ns) / comparison->n_of_side[side];
+        }
+    }
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        rest[SHARE_MACHINE].imbalance_ns[comparison->side_of[run]] +=
+            comparison->runs[run]->path_off_cpu_ns / comparison->n_of_side[comparison->side_of[run]];
+    for (int kind = SHARE_OTHER_CODE; kind <= SHARE_MACHINE; kind++) {
+        rest[kind].row = TRACE_NONE;
+        rest[kind].kind = kind;
+        *vec_push(&comparison->shares) = rest[kind];
+    }
+    qsort(comparison->shares.at, comparison->shares.n, sizeof *comparison->shares.at, by_falling_share);
+    free(share_of);
+}
+
+static void make_rows(struct comparison *comparison)
+{
+    struct arena scratch = {0};
+    const struct match *match = &comparison->match;
+    row_list causes = {0};
+    uint32_t *row_of_place = arena_array(&scratch, uint32_t, match->places.n + 1);
+    struct ways ways = {arena_array(&scratch, uint32_t, match->nodes.n + 1),
+                        arena_array(&scratch, uint32_t, match->nodes.n + 1)};
+    for (uint32_t i = (uint32_t)match->nodes.n; i-- > 0;) {
+        uint32_t parent = match->nodes.at[i].parent;
+        if (parent == TRACE_NONE)
+            continue;
+        ways.next_child[i] = ways.first_child[parent];
+        ways.first_child[parent] = i + 1;
+    }
+    make_causes(comparison, &causes, row_of_place);
+    uint32_t *shown = arena_array(&scratch, uint32_t, causes.n + 1);
+    for (size_t i = 0; i < causes.n; i++)
+        shown[i] = TRACE_NONE;
+    push_single(comparison, GROUP_RUN_TIME);
+    push_group(comparison, GROUP_PROGRAM, &ways, &causes, row_of_place, shown);
+    push_group(comparison, GROUP_MPI, &ways, &causes, row_of_place, shown);
+    push_single(comparison, GROUP_MACHINE);
+    if (comparison->n_sides == 2)
+        make_shares(comparison, row_of_place, shown);
+    vec_release(&causes);
+    arena_release(&scratch);
+}
+
+/* The runs' values of a row by side. */
+static void row_test(const struct comparison *comparison, struct compare_row *row, double scale, double level)
+{
+    struct arena scratch = {0};
+    size_t n[2] = {0};
+    double *values[2] = {arena_array(&scratch, double, comparison->n_runs),
+                         arena_array(&scratch, double, comparison->n_runs)};
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        values[comparison->side_of[run]][n[comparison->side_of[run]]++] = row->ns[run];
+    row->test = noise_compare(values[0], n[0], values[1], n[1], scale, level);
+    row->level = level;
+    arena_release(&scratch);
+}
+
+static void row_judge(const struct comparison *comparison, struct compare_row *row, double scale)
+{
+    double change_ns = compare_change(row), most_ns = largest_mean(comparison, row);
+    if (row->test.is_known && row->test.chance <= row->level)
+        row->verdict = change_ns < 0 ? COMPARE_LESS : change_ns > 0 ? COMPARE_MORE : COMPARE_NOISE;
+    else if (most_ns > scale && !row->test.sees_doubling)
+        row->verdict = COMPARE_TOO_FEW;
+    if (row->verdict == COMPARE_TOO_FEW && row->test.is_known)
+        row->runs_needed = noise_runs_needed(most_ns, row->test.scatter, scale, row->level);
+}
+
+/* A row's part of what those beside it share. */
+static double weight_of(const struct comparison *comparison, const struct compare_row *row, double all_ns, size_t n)
+{
+    double sum_ns = 0;
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        sum_ns += row->ns[run];
+    return (all_ns > 0 ? (1 - EACH_PART) * sum_ns / all_ns : 0) + EACH_PART / (double)n;
+}
+
+/* Tests the rows below one that has changed, at a level that they share; returns the least of their chances by what
+ * each was held against. */
+static double test_below(struct comparison *comparison, size_t at, double scale, double level)
+{
+    double all_ns = 0, least = INFINITY;
+    size_t n = 0, end = at + 1;
+    for (; end < comparison->rows.n && comparison->rows.at[end].depth > comparison->rows.at[at].depth; end++)
+        if (comparison->rows.at[end].parent == at) {
+            n++;
+            for (size_t run = 0; run < comparison->n_runs; run++)
+                all_ns += comparison->rows.at[end].ns[run];
+        }
+    for (size_t i = at + 1; i < end; i++) {
+        struct compare_row *row = &comparison->rows.at[i];
+        if (row->parent != at)
+            continue;
+        row_test(comparison, row, scale, level * weight_of(comparison, row, all_ns, n));
+        least = row->level > 0 ? fmin(least, row->test.chance / row->level) : least;
+    }
+    return least;
+}
+
+static void judge(struct comparison *comparison)
+{
+    double all_ns = 0, wall_ns = 0;
+    for (size_t run = 0; run < comparison->n_runs; run++) {
+        all_ns += comparison->runs[run]->all_ns / (double)comparison->n_runs;
+        wall_ns += comparison->runs[run]->wall_ns / (double)comparison->n_runs;
+    }
+    for (int group = 0; group < GROUP_N; group++) {
+        size_t at = comparison->group_row[group];
+        double level = CHANCE * GROUP_PART[group];
+        double scale = NEGLIGIBLE * (group == GROUP_RUN_TIME ? wall_ns : all_ns);
+        bool has_below = at + 1 < comparison->rows.n && comparison->rows.at[at + 1].depth > 0;
+        bool has_changed_below = test_below(comparison, at, scale, level) <= 0.5;
+        row_test(comparison, &comparison->rows.at[at], scale, has_below ? level / 2 : level);
+        row_judge(comparison, &comparison->rows.at[at], scale);
+        enum compare_verdict verdict = comparison->rows.at[at].verdict;
+        bool has_changed = has_changed_below || verdict == COMPARE_LESS || verdict == COMPARE_MORE;
+        for (size_t i = at + 1; i < comparison->rows.n && comparison->rows.at[i].depth; i++) {
+            struct compare_row *row = &comparison->rows.at[i];
+            bool is_asked = row->depth == 1 ? has_changed : row->level > 0;
+            if (is_asked)
+                row_judge(comparison, row, scale);
+            else
+                row->verdict = verdict == COMPARE_TOO_FEW && row->mean_ns[0] + row->mean_ns[1] > scale ? COMPARE_TOO_FEW
+                                                                                                       : COMPARE_NOISE;
+            if (!is_asked)
+                row->level = 0;
+            if (is_asked && (row->verdict == COMPARE_LESS || row->verdict == COMPARE_MORE))
+                test_below(comparison, i, scale, row->level);
+        }
+    }
+}
+
+/* Exact counts. */
+
+static bool counts_are_equal(const struct fact *a, const struct fact *b)
+{
+    if (!a || !b)
+        return a == b;
+    bool is_equal = a->n_counts == b->n_counts;
+    for (uint32_t i = 0; is_equal && i < a->n_counts; i++)
+        is_equal = a->counts[i].rank == b->counts[i].rank && a->counts[i].n == b->counts[i].n &&
+                   a->counts[i].of == b->counts[i].of;
+    return is_equal;
+}
+
+/* By how much a count, or what comes for each time that it came up, differs at most on a rank: part of the larger. */
+static double largest_difference(const struct fact *a, const struct fact *b, bool each_time)
+{
+    double largest = 0;
+    for (uint32_t i = 0, j = 0; i < a->n_counts && j < b->n_counts;) {
+        const struct fact_count *x = &a->counts[i], *y = &b->counts[j];
+        bool is_there = !each_time || (x->of && y->of);
+        double left = each_time && x->of ? (double)x->n / (double)x->of : (double)x->n;
+        double right = each_time && y->of ? (double)y->n / (double)y->of : (double)y->n;
+        bool differs = each_time ? (unsigned __int128)x->n * y->of != (unsigned __int128)y->n * x->of : x->n != y->n;
+        if (is_there && differs)
+            largest = fmax(largest, fmax(fabs(left - right) / fmax(left, right), 1e-15));
+        uint32_t next_x = i + 1 < a->n_counts ? a->counts[i + 1].rank : UINT32_MAX;
+        uint32_t next_y = j + 1 < b->n_counts ? b->counts[j + 1].rank : UINT32_MAX;
+        i += next_x <= next_y;
+        j += next_y <= next_x;
+    }
+    return largest;
+}
+
+static int by_decision_and_size(const void *a, const void *b)
+{
+    const struct compare_fact *x = a, *y = b;
+    const struct fact *left = x->after ? x->after : x->before, *right = y->after ? y->after : y->before;
+    if (x->is_decision != y->is_decision)
+        return y->is_decision - x->is_decision;
+    if (x->size != y->size)
+        return x->size < y->size ? 1 : -1;
+    if (left->depth != right->depth)
+        return left->depth < right->depth ? -1 : 1;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    int order = strcmp(left->file ? left->file : "", right->file ? right->file : "");
+    if (!order)
+        order = (left->line_first > right->line_first) - (left->line_first < right->line_first);
+    return order ? order : (left->number > right->number) - (left->number < right->number);
+}
+
+static const char *why_not_exact(const struct comparison *comparison)
+{
+    for (size_t run = 1; run < comparison->n_runs; run++)
+        if (comparison->runs[run]->n_ranks != comparison->runs[0]->n_ranks)
+            return "the runs have different numbers of ranks";
+    return NULL;
+}
+
+/* Which kinds of facts every run has recorded. */
+static void find_recorded(const struct comparison *comparison, bool is_recorded[FACT_N])
+{
+    bool is_allocated = true;
+    for (int kind = 0; kind < FACT_N; kind++)
+        is_recorded[kind] = true;
+    for (size_t run = 0; run < comparison->n_runs; run++) {
+        const struct run *at = comparison->runs[run];
+        bool has_bytes = false;
+        for (uint32_t i = 0; i < at->n_facts; i++)
+            has_bytes |= at->facts[i].kind == FACT_ALLOCATED;
+        is_allocated &= has_bytes;
+        is_recorded[FACT_TRIPS] &= at->is_counted && at->is_whole;
+    }
+    is_recorded[FACT_WAY] = is_recorded[FACT_CALLS] = is_recorded[FACT_TRIPS];
+    is_recorded[FACT_ALLOCATED] = is_allocated;
+}
+
+/* Code that is on one side only, of another build, is no count that changed. */
+static bool is_comparable(const struct comparison *comparison, const struct fact *before, const struct fact *after)
+{
+    return (before && after) || comparison->runs[0]->build == comparison->runs[comparison->n_runs - 1]->build;
+}
+
+static void compare_facts(struct comparison *comparison)
+{
+    struct arena scratch = {0};
+    bool is_recorded[FACT_N];
+    size_t n_runs = comparison->n_runs;
+    if ((comparison->facts_missing = why_not_exact(comparison)))
+        return;
+    find_recorded(comparison, is_recorded);
+    uint32_t **number = arena_array(&scratch, uint32_t *, n_runs + 1);
+    uint32_t n = match_facts(&scratch, comparison->runs, comparison->side_of, n_runs, comparison->n_sides, number);
+    const struct fact **at = arena_array(&scratch, const struct fact *, (size_t)n *n_runs + 1);
+    for (size_t run = 0; run < n_runs; run++)
+        for (uint32_t i = 0; i < comparison->runs[run]->n_facts; i++)
+            at[number[run][i] * n_runs + run] = &comparison->runs[run]->facts[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fact *sides[2] = {NULL, NULL}, *some = NULL;
+        bool is_seen[2] = {false, false}, is_steady = true;
+        for (size_t run = 0; run < n_runs; run++) {
+            uint32_t side = comparison->side_of[run];
+            const struct fact *fact = at[i * n_runs + run];
+            is_steady &= !is_seen[side] || counts_are_equal(sides[side], fact);
+            is_seen[side] = true;
+            sides[side] = fact;
+            some = fact ? fact : some;
+        }
+        if (!some || !is_recorded[some->kind] || !is_steady || counts_are_equal(sides[0], sides[1]) ||
+            !is_comparable(comparison, sides[0], sides[1]))
+            continue;
+        double each_time = sides[0] && sides[1] ? largest_difference(sides[0], sides[1], true) : 0;
+        double size = !sides[0] || !sides[1] ? 1
+                      : each_time > 0        ? each_time
+                                             : largest_difference(sides[0], sides[1], false);
+        *vec_push(&comparison->facts) =
+            (struct compare_fact){.before = sides[0], .after = sides[1], .is_decision = each_time > 0, .size = size};
+    }
+    if (comparison->facts.n)
+        qsort(comparison->facts.at, comparison->facts.n, sizeof *comparison->facts.at, by_decision_and_size);
+    arena_release(&scratch);
+}
+
+void compare_make(struct comparison *comparison, struct run **runs, const uint32_t *side_of, size_t n_runs,
+                  uint32_t n_sides)
+{
+    *comparison = (struct comparison){.n_runs = n_runs, .n_sides = n_sides};
+    comparison->runs = arena_copy(&comparison->arena, runs, n_runs * sizeof *runs);
+    comparison->side_of = arena_copy(&comparison->arena, side_of, n_runs * sizeof *side_of);
+    comparison->n_of_side = arena_array(&comparison->arena, uint32_t, n_sides + 1);
+    for (size_t run = 0; run < n_runs; run++)
+        comparison->n_of_side[side_of[run]]++;
+    match_runs(&comparison->match, runs, side_of, n_runs, n_sides);
+    make_rows(comparison);
+    if (n_sides != 2)
+        return;
     judge(comparison);
-    qsort(comparison->rows.at + COMPARE_FIRST_CAUSE, comparison->rows.n - COMPARE_FIRST_CAUSE,
-          sizeof *comparison->rows.at, by_falling_change);
+    compare_facts(comparison);
 }
 
 void compare_release(struct comparison *comparison)
 {
-    for (size_t i = 0; i < comparison->rows.n; i++)
-        vec_release(&comparison->rows.at[i].ns);
     vec_release(&comparison->rows);
-    vec_release(&comparison->is_after);
-    vec_release(&comparison->notes);
-    intern_release(&comparison->keys);
+    vec_release(&comparison->facts);
+    vec_release(&comparison->shares);
+    match_release(&comparison->match);
     arena_release(&comparison->arena);
 }

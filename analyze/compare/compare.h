@@ -1,50 +1,84 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs before and after a change, cause by cause, with what is noise told from what is not. What a cause is rolled up
- * to may differ from run to run: compared are the places in it, each with the waiting that is blamed on itself, and the
- * machine's row.
+ * Runs of two sides, or of a series: what changed, and what of that is more than scatter.
  *
- * A cause is the same in two runs of a side when its state, file, routine and lines are. What of one side belongs to
- * what of the other is found in counterparts.h, for which loops that make nobody wait count as well.
+ * Rows are a tree: the run time; all waiting that the program's code causes, in it its causes (match.h), in them their
+ * parts; the same of what passes inside MPI; and what the machine caused, which is no part of the program. Kinds of
+ * differences stand beside each other in every row.
  *
- * A difference of means is held against Student's interval, with one variance for both sides: what is asked is whether
- * the runs could be of one kind. The whole comparison is wrong with a chance of 5 %, not every row: that is shared out,
- * a tenth each to the run time and to all waiting, the rest to the causes, mostly by their waiting (Bonferroni, with
- * weights). So a large cause needs little more than it would alone, and a hundred small ones do not make up a change by
- * their number. One run on a side tells nothing of noise.
+ * Exact counts (facts.h) are compared first and without a test: where they are the same in all runs of a side, and
+ * differ from those of the other, the change is certain.
+ *
+ * Times are tested from the top down (noise.h). The whole table says less or more with a chance of 5 % at most where
+ * nothing has changed. The four groups share that; within a group its sum is tested at half of its level, and its
+ * causes, each with a weight, at the other half, so that what goes here and comes there is not lost. Where either says
+ * that the group has changed, causes are tested with the whole level of the group, by weight (Bonferroni): no cause
+ * that did not change then adds a chance of error beyond that of the group. Parts of a cause that has changed share its
+ * level likewise.
  */
 #pragma once
-#include "analyze/result/result.h"
-#include "wrap/base/containers.h"
+#include "analyze/compare/match.h"
+#include "analyze/compare/noise.h"
+#include "analyze/compare/run.h"
 
-enum compare_verdict { COMPARE_NOISE, COMPARE_LESS, COMPARE_MORE, COMPARE_UNKNOWN };
+enum compare_verdict {
+    COMPARE_NOISE,
+    COMPARE_LESS,
+    COMPARE_MORE,
+    COMPARE_TOO_FEW, /* a doubling could not have been told either */
+};
+enum compare_group { GROUP_RUN_TIME, GROUP_PROGRAM, GROUP_MPI, GROUP_MACHINE, GROUP_N };
 
 struct compare_row {
-    const char *name; /* as the report names it; of the later side where it has one */
-    const char *file, *routine;
-    enum step_state state;
-    bool is_loop;
-    uint64_t build; /* of its module; 0 = unknown */
-    uint32_t line_first, line_last;
-    VEC(double) ns; /* by run in the order of addition; runs behind the last one have 0 */
-    bool is_in[2];  /* before, after: the code was seen there, whether or not it made anybody wait */
-    double mean_ns[2];
-    double noise_ns; /* what scatter alone explains of the difference; INFINITY when a side has one run */
+    const char *name;              /* of the latest side that has it; NULL for a group, and for the remainder of one */
+    const struct run_place *place; /* NULL likewise */
+    enum compare_group group;
+    uint32_t depth;  /* 0 a group, 1 a cause, then parts */
+    uint32_t parent; /* row around it; TRACE_NONE for a group */
+    bool is_rest;    /* what is too small for a row of its own, put together */
+    double *ns;      /* by run: waiting; of the run time, that */
+    double *mean_ns; /* by side */
+    double *kind_ns; /* [side * KIND_N + kind], means */
+    /* Causes of two sides: what they have of the run time, means of [side]: what a process spends in it on average, and
+     * how much more of it lies on the critical path than that. */
+    double computing_ns[2], imbalance_ns[2];
+    struct noise_test test; /* of two sides */
+    double level;           /* that its chance was held against; 0 = it was not tested */
+    unsigned runs_needed;   /* on each side, to tell a doubling; 0 = more than a hundred, or not known */
     enum compare_verdict verdict;
+};
+
+/* A count that is the same in all runs of a side, and another on the other side. */
+struct compare_fact {
+    const struct fact *before, *after; /* of the first run of each side; NULL: there is none, it is 0 */
+    bool is_decision;                  /* trips or ways for each time it came up; else it may follow from such */
+    double size;                       /* to sort by: relative change of what is told */
+};
+
+/* What a run time is made of; a mean of the runs of each side. Differences sum to that of the run times. */
+struct compare_share {
+    uint32_t row; /* a cause's; TRACE_NONE for what is below */
+    enum { SHARE_CAUSE, SHARE_OTHER_CODE, SHARE_MPI, SHARE_MACHINE } kind;
+    double computing_ns[2], imbalance_ns[2]; /* of MPI and the machine, all in the second */
 };
 
 struct comparison {
     struct arena arena;
-    VEC(struct compare_row) rows; /* after compare_finish: run time, all waiting, then causes by falling change */
-    VEC(bool) is_after;           /* by run */
-    VEC(const char *) notes;      /* what else differs between the runs, in whole sentences; in `arena` */
-    struct intern keys;           /* side and place -> row, behind the first ones */
+    struct run **runs;
+    uint32_t *side_of; /* by run */
+    size_t n_runs;
+    uint32_t n_sides, *n_of_side;
+    struct match match;
+    VEC(struct compare_row) rows; /* a tree in preorder; causes by falling change */
+    uint32_t group_row[GROUP_N];
+    VEC(struct compare_fact) facts;   /* of two sides: decisions first, by falling size */
+    VEC(struct compare_share) shares; /* of two sides, by falling difference */
+    const char *facts_missing;        /* why counts are not compared; NULL = they are */
 };
-enum { COMPARE_RUN_TIME, COMPARE_WAITING, COMPARE_FIRST_CAUSE };
 
-/* Adds a run; `names` has the text of each step that is a part of a cause. The analysis is not needed afterwards. */
-void compare_add(struct comparison *comparison, const struct analysis *analysis, bool is_after,
-                 const char *const *names);
-/* At least one run of each side has been added. */
-void compare_finish(struct comparison *comparison);
+/* Takes the runs, which stay in their owner's arena; `side_of` counts from 0, and every side has one. */
+void compare_make(struct comparison *comparison, struct run **runs, const uint32_t *side_of, size_t n_runs,
+                  uint32_t n_sides);
 void compare_release(struct comparison *comparison);
+/* After minus before. */
+double compare_change(const struct compare_row *row);

@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What scatter alone explains: Student's test of the difference of two means, with one variance of both sides.
- * From values of any unit to the same unit; nothing is allocated.
+ * Whether runs of two sides could be of one kind.
+ *
+ * Waiting is skewed and has zeros, and its scatter grows with it. So it is compared as asinh(x / scale): like a
+ * logarithm above the scale, linear below, where differences concern nobody. On that Student's test with one variance
+ * for both sides: what is asked is whether both are of one kind, and then they have one. Where a side is a mixture (a
+ * loaded machine) the test says too little rather than too much; benchmarks/compare shows how it holds its level on
+ * recorded runs.
  */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
+
+struct noise_test {
+    double chance;  /* of a difference like this or a larger one among runs of one kind; 1 where it cannot be told */
+    double least;   /* the smallest change from the first side's mean that would be told, in the direction in which the
+                       second one lies; in the unit of the values */
+    double scatter; /* of one run, of the transformed values; NAN when not known */
+    bool is_known;  /* there are three runs at least, of both sides */
+    bool sees_doubling; /* of the larger mean: it would have been told */
+};
 
 /* 0 without values. */
 double noise_mean(const double *values, size_t n);
-/* What the difference of the means of values of one kind exceeds with this chance; INFINITY below two values a side. */
-double noise_of_difference(const double *before, size_t n_before, const double *after, size_t n_after, double chance);
+/* `level`: how small `chance` must be. The scale must not depend on which run is of which side. */
+struct noise_test noise_compare(const double *before, size_t n_before, const double *after, size_t n_after,
+                                double scale, double level);
+/* How many runs on each side would tell a doubling of this mean at that level, four times out of five; 0: more than a
+ * hundred. */
+unsigned noise_runs_needed(double mean, double scatter, double scale, double level);
+/* What |t| exceeds with this chance. */
+double noise_student(double chance, size_t freedom);

@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The comparison of runs, as text and as JSON (docs/json.md). */
+/* The comparison of two sides, as text, as JSON (docs/json.md) and as a short table in Markdown. */
 #pragma once
-#include "analyze/compare/compare.h"
+#include "analyze/compare/gate.h"
 #include <stdio.h>
 
-/* n_top: causes shown; 0 = all. */
-void difference_print(FILE *out, const struct comparison *comparison, unsigned n_top, unsigned width);
+struct difference_options {
+    unsigned n_top; /* causes and exact counts shown; 0 = all */
+    unsigned width; /* columns of the text */
+    bool parts;     /* show the parts of causes */
+};
+
+void difference_print(FILE *out, const struct comparison *comparison, const struct difference_options *options);
+void difference_print_markdown(FILE *out, const struct comparison *comparison,
+                               const struct difference_options *options);
 /* Returns 0, or -1 after error(). */
 int difference_print_json(FILE *out, const struct comparison *comparison);
+
+/* One line for each increase beyond the limit. */
+void difference_print_hits(FILE *out, const gate_hits *hits);
+
+/* What else differs between the runs, each thing once, in whole sentences; NULL behind the last. */
+const char **difference_notes(struct arena *arena, const struct comparison *comparison);
+/* "loop jacobi.c:58-63 in relax(): 14 -> 1 trips each time it is entered, on rank 1" */
+const char *difference_fact(struct arena *arena, const struct compare_fact *fact);
+/* What a row is called; indented by its depth when `indent` says so. */
+const char *difference_row_name(struct arena *arena, const struct compare_row *row, bool indent);
+/* "more work 900 ms -> 0 s, slower 100 ms -> 100 ms"; "" when there is nothing to tell apart. */
+const char *difference_kinds(struct arena *arena, const struct comparison *comparison, const struct compare_row *row);

@@ -6,10 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "analyze/compare/compare.h"
+#include "analyze/compare/gate.h"
+#include "analyze/compare/kept.h"
 #include "analyze/compare/noise.h"
 #include "analyze/compare/counterparts.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void near(double value, double expected, double error)
 {
@@ -23,34 +27,64 @@ struct loop {
     double ns;
 };
 
-/* A run with up to 4 causes; those without a name are left out. */
-static void add(struct comparison *comparison, bool is_after, double wall_ns, const struct loop *loops)
+/* Runs of both sides, in memory. */
+struct scene {
+    struct arena arena;
+    struct run *runs[16];
+    uint32_t side_of[16];
+    size_t n;
+};
+
+/* A run with up to 4 causes, each a loop by itself; those without a name are left out. */
+static struct run *add(struct scene *scene, uint32_t side, double wall_ns, const struct loop *loops)
 {
-    struct step steps[4] = {0};
-    struct cause causes[4] = {0};
-    struct cause_part parts[4] = {0};
-    const char *names[4];
-    struct analysis analysis = {.steps = steps, .causes = causes, .efficiency = {.wall_ns = wall_ns}};
+    struct run *run = scene->runs[scene->n] = arena_new(&scene->arena, struct run);
+    scene->side_of[scene->n++] = side;
+    *run = (struct run){.path = "run",
+                        .program = "program",
+                        .command = "",
+                        .hosts = "here",
+                        .n_ranks = 2,
+                        .n_hosts = 1,
+                        .is_whole = true,
+                        .wall_ns = wall_ns,
+                        .all_ns = 2 * wall_ns};
+    run->places = arena_array(&scene->arena, struct run_place, 5);
+    run->nodes = arena_array(&scene->arena, struct run_node, 5);
     for (uint32_t i = 0; i < 4 && loops[i].name; i++) {
-        steps[i] = (struct step){.file = loops[i].file,
-                                 .routine = loops[i].routine,
-                                 .line_first = loops[i].line,
-                                 .line_last = loops[i].line ? loops[i].line + 2 : 0,
-                                 .is_loop = true};
-        parts[i] = (struct cause_part){.step = i, .waiting_ns = loops[i].ns, .own_ns = loops[i].ns};
-        causes[i] = (struct cause){.step = i, .waiting_ns = loops[i].ns, .parts = &parts[i], .n_parts = 1};
-        names[i] = loops[i].name;
-        analysis.waiting_ns += loops[i].ns;
-        analysis.n_causes++;
+        run->places[i] = (struct run_place){.name = loops[i].name,
+                                            .file = loops[i].file,
+                                            .routine = loops[i].routine,
+                                            .line_first = loops[i].line,
+                                            .line_last = loops[i].line ? loops[i].line + 2 : 0,
+                                            .is_loop = true};
+        run->nodes[i] = (struct run_node){.parent = TRACE_NONE, .place = i, .is_cause = true};
+        run->nodes[i].kind_ns[KIND_MORE_TIME] = loops[i].ns;
+        run->waiting_ns += loops[i].ns;
+        run->n_places = run->n_nodes = i + 1;
     }
-    compare_add(comparison, &analysis, is_after, names);
+    return run;
+}
+
+static struct comparison compare(struct scene *scene)
+{
+    struct comparison comparison;
+    compare_make(&comparison, scene->runs, scene->side_of, scene->n, 2);
+    return comparison;
+}
+
+static void release(struct scene *scene, struct comparison *comparison)
+{
+    compare_release(comparison);
+    arena_release(&scene->arena);
+    *scene = (struct scene){0};
 }
 
 static const struct compare_row *find(const struct comparison *comparison, const char *name)
 {
     const struct compare_row *found = NULL;
     for (size_t i = 0; i < comparison->rows.n; i++)
-        if (!strcmp(comparison->rows.at[i].name, name)) {
+        if (comparison->rows.at[i].name && !strcmp(comparison->rows.at[i].name, name)) {
             assert_null(found);
             found = &comparison->rows.at[i];
         }
@@ -58,40 +92,227 @@ static const struct compare_row *find(const struct comparison *comparison, const
     return found;
 }
 
+static const struct compare_row *group(const struct comparison *comparison, enum compare_group which)
+{
+    return &comparison->rows.at[comparison->group_row[which]];
+}
+
 static void equal_places_are_one_and_missing_ones_are_nothing(void **state)
 {
     (void)state;
-    struct comparison comparison = {0};
-    add(&comparison, false, 100, (struct loop[4]){{"/a/x.c", "f", "f 5", 5, 10}, {"/a/x.c", "g", "g 9", 9, 4}});
-    add(&comparison, false, 110, (struct loop[4]){{"/a/x.c", "f", "f 5", 5, 14}});
-    add(&comparison, true, 60, (struct loop[4]){{"/b/x.c", "f", "f 5", 5, 2}});
-    compare_finish(&comparison);
-    assert_int_equal(comparison.rows.n, COMPARE_FIRST_CAUSE + 2);
-    near(comparison.rows.at[COMPARE_RUN_TIME].mean_ns[0], 105, 1e-9);
-    near(comparison.rows.at[COMPARE_WAITING].mean_ns[0], 14, 1e-9);
+    struct scene scene = {0};
+    add(&scene, 0, 100, (struct loop[4]){{"x.c", "f", "f 5", 5, 10}, {"x.c", "g", "g 9", 9, 4}});
+    add(&scene, 0, 110, (struct loop[4]){{"x.c", "f", "f 5", 5, 14}});
+    add(&scene, 1, 60, (struct loop[4]){{"x.c", "f", "f 5", 5, 2}});
+    struct comparison comparison = compare(&scene);
+    near(group(&comparison, GROUP_RUN_TIME)->mean_ns[0], 105, 1e-9);
+    near(group(&comparison, GROUP_PROGRAM)->mean_ns[0], 14, 1e-9);
     near(find(&comparison, "f 5")->mean_ns[0], 12, 1e-9);
     near(find(&comparison, "f 5")->mean_ns[1], 2, 1e-9);
     near(find(&comparison, "g 9")->mean_ns[0], 2, 1e-9);
     near(find(&comparison, "g 9")->mean_ns[1], 0, 1e-9);
-    assert_int_equal(comparison.rows.at[COMPARE_FIRST_CAUSE].line_first, 5);
-    assert_int_equal(find(&comparison, "f 5")->verdict, COMPARE_UNKNOWN);
-    compare_release(&comparison);
+    assert_int_equal(find(&comparison, "f 5")->place->line_first, 5);
+    release(&scene, &comparison);
+}
+
+/* A routine with two loops in it, named by one side as a whole and by the other loop by loop. */
+static struct run *add_tree(struct scene *scene, uint32_t side, bool is_whole, double f_ns, double g_ns)
+{
+    static const char *const names[] = {"step", "f", "g"};
+    struct run *run = add(scene, side, 1000, (struct loop[4]){{"x.c", "step", "step", 3, 0}});
+    for (uint32_t i = 0; i < 3; i++) {
+        run->places[i] = (struct run_place){
+            .name = names[i], .file = "x.c", .routine = "step", .line_first = 3 + i, .line_last = 9 - i};
+        run->nodes[i] = (struct run_node){
+            .parent = i ? 0 : TRACE_NONE, .place = i, .is_cause = is_whole == !i, .time_ns = 200, .on_path_ns = 150};
+    }
+    run->nodes[1].kind_ns[KIND_MORE_WORK] = f_ns;
+    run->nodes[2].kind_ns[KIND_SLOWER] = g_ns;
+    run->n_places = run->n_nodes = 3;
+    run->path_off_cpu_ns = 1000 - 3 * 150;
+    return run;
+}
+
+static void the_coarser_level_of_both_sides_is_compared(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    for (int i = 0; i < 3; i++)
+        add_tree(&scene, 0, true, 300 + i, 100);
+    for (int i = 0; i < 3; i++)
+        add_tree(&scene, 1, false, 3 - i, 1);
+    struct comparison comparison = compare(&scene);
+    const struct compare_row *row = find(&comparison, "step");
+    assert_int_equal(row->depth, 1);
+    near(row->mean_ns[0], 401, 1e-9);
+    near(row->mean_ns[1], 3, 1e-9);
+    near(row->kind_ns[KIND_MORE_WORK], 301, 1e-9);
+    near(row->kind_ns[KIND_N + KIND_SLOWER], 1, 1e-9);
+    assert_int_equal(row->verdict, COMPARE_LESS);
+    assert_int_equal(find(&comparison, "f")->depth, 2);
+    assert_int_equal(find(&comparison, "f")->verdict, COMPARE_LESS);
+    /* With next to nothing on the side that names it as a whole, the loops are rows of their own. */
+    release(&scene, &comparison);
+    add_tree(&scene, 0, true, 3, 1);
+    add_tree(&scene, 1, false, 300, 100);
+    comparison = compare(&scene);
+    assert_int_equal(find(&comparison, "f")->depth, 1);
+    assert_int_equal(find(&comparison, "g")->depth, 1);
+    release(&scene, &comparison);
+}
+
+/* What the run time is made of adds up to it, whatever goes where. */
+static void shares_add_up_to_the_difference(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    add_tree(&scene, 0, true, 300, 100);
+    struct run *after = add_tree(&scene, 1, true, 3, 1);
+    after->nodes[1].on_path_ns = 20;
+    after->nodes[2].time_ns = 7;
+    after->path_off_cpu_ns = 30;
+    after->wall_ns = 150 + 20 + 150 + 30;
+    struct comparison comparison = compare(&scene);
+    double sum_ns = 0;
+    for (size_t i = 0; i < comparison.shares.n; i++) {
+        const struct compare_share *share = &comparison.shares.at[i];
+        sum_ns += share->computing_ns[1] + share->imbalance_ns[1] - share->computing_ns[0] - share->imbalance_ns[0];
+    }
+    near(sum_ns, compare_change(group(&comparison, GROUP_RUN_TIME)), 1e-9);
+    assert_int_equal(comparison.shares.at[0].kind, SHARE_MACHINE);
+    assert_int_equal(comparison.shares.at[1].kind, SHARE_CAUSE);
+    release(&scene, &comparison);
+}
+
+static void add_fact(struct scene *scene, struct run *run, uint32_t line, uint64_t trips, uint64_t entries)
+{
+    run->is_counted = true;
+    if (!run->facts)
+        run->facts = arena_array(&scene->arena, struct fact, 4);
+    struct fact *fact = &run->facts[run->n_facts++];
+    *fact = (struct fact){.kind = FACT_TRIPS,
+                          .file = "x.c",
+                          .routine = "f",
+                          .line_first = line,
+                          .line_last = line + 2,
+                          .sum = 3 * trips,
+                          .sum_of = 2 * entries,
+                          .n_counts = 2};
+    fact->counts = arena_array(&scene->arena, struct fact_count, 2);
+    fact->counts[0] = (struct fact_count){0, 2 * trips, entries};
+    fact->counts[1] = (struct fact_count){1, trips, entries};
+}
+
+/* The loop at 5 makes one more in a million; the one at 9 is entered more often and does the same each time; that at 13
+ * is not the same in the runs of one side. */
+static void a_count_that_does_not_vary_is_certain(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    static const struct loop none[4] = {{"x.c", "f", "f", 5, 1}};
+    for (uint32_t run = 0; run < 3; run++) {
+        struct run *at = add(&scene, run ? 1 : 0, 100, none);
+        add_fact(&scene, at, 5, run ? 1000001 : 1000000, 1);
+        add_fact(&scene, at, 9, run ? 20 : 10, run ? 4 : 2);
+        add_fact(&scene, at, 13, 7 + run, 1);
+        add_fact(&scene, at, 17, 8, 1);
+    }
+    struct comparison comparison = compare(&scene);
+    assert_int_equal(comparison.facts.n, 2);
+    assert_true(comparison.facts.at[0].is_decision);
+    assert_int_equal(comparison.facts.at[0].before->line_first, 5);
+    assert_int_equal(comparison.facts.at[0].after->counts[1].n, 1000001);
+    assert_false(comparison.facts.at[1].is_decision);
+    assert_int_equal(comparison.facts.at[1].before->line_first, 9);
+    /* Where a run was not built to count, nothing is known of its counts. */
+    struct comparison other;
+    scene.runs[2]->is_counted = false;
+    compare_make(&other, scene.runs, scene.side_of, scene.n, 2);
+    assert_int_equal(other.facts.n, 0);
+    compare_release(&other);
+    release(&scene, &comparison);
+}
+
+/* What is kept of a run is what a comparison needs of it. */
+static void a_kept_run_is_the_run(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    char path[] = "/tmp/whywait-kept-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    struct run *run = add_tree(&scene, 0, true, 300, 100);
+    add_fact(&scene, run, 5, UINT64_C(1) << 60, 3);
+    assert_int_equal(kept_write(path, scene.runs, 1), 0);
+    assert_true(kept_is(path));
+    assert_false(kept_is("/tmp"));
+    run_list read = {0};
+    assert_int_equal(kept_read(&scene.arena, path, &read), 0);
+    assert_int_equal(read.n, 1);
+    assert_int_equal(read.at[0]->n_nodes, 3);
+    assert_int_equal(read.at[0]->nodes[0].parent, TRACE_NONE);
+    near(read.at[0]->nodes[2].kind_ns[KIND_SLOWER], 100, 0);
+    assert_string_equal(read.at[0]->places[1].name, "f");
+    assert_true(read.at[0]->facts[0].counts[0].n == UINT64_C(1) << 61);
+    scene.runs[1] = read.at[0];
+    scene.side_of[1] = 1;
+    scene.n = 2;
+    struct comparison comparison = compare(&scene);
+    assert_int_equal(comparison.facts.n, 0);
+    for (size_t i = 0; i < comparison.rows.n; i++)
+        near(compare_change(&comparison.rows.at[i]), 0, 1e-9);
+    release(&scene, &comparison);
+    vec_release(&read);
+    unlink(path);
+}
+
+static void a_gate_tells_what_grew(void **state)
+{
+    (void)state;
+    struct gate gate;
+    gate_hits hits = {0};
+    bool is_blind;
+    assert_false(gate_parse("much", &gate));
+    assert_false(gate_parse("5%:speed", &gate));
+    assert_true(gate_parse("5%:cause", &gate));
+    assert_int_equal(gate.what, GATE_CAUSE);
+    near(gate.share, 0.05, 1e-12);
+    struct scene scene = {0};
+    for (int i = 0; i < 3; i++)
+        add_fact(&scene, add_tree(&scene, 0, true, 300 + i, 100), 5, 100, 1);
+    for (int i = 0; i < 3; i++)
+        add_fact(&scene, add_tree(&scene, 1, true, 600 + i, 100), 5, 104, 1);
+    struct comparison comparison = compare(&scene);
+    gate_check(&comparison, &gate, &hits, &is_blind);
+    assert_int_equal(hits.n, 1);
+    near(hits.at[0].share, 300 / 401.0, 1e-9);
+    assert_false(is_blind);
+    assert_true(gate_parse("5%:executions", &gate));
+    hits.n = 0;
+    gate_check(&comparison, &gate, &hits, &is_blind);
+    assert_int_equal(hits.n, 0);
+    assert_true(gate_parse("3", &gate));
+    gate_check(&comparison, &gate, &hits, &is_blind);
+    assert_int_equal(hits.n, 3); /* the waiting, the cause and the count; not the run time */
+    vec_release(&hits);
+    release(&scene, &comparison);
 }
 
 /* Lines were inserted above and the first loop makes nobody wait any more: the other two are not taken for it. */
 static void a_loop_that_vanishes_is_not_its_neighbour(void **state)
 {
     (void)state;
-    struct comparison comparison = {0};
-    add(&comparison, false, 1,
+    struct scene scene = {0};
+    add(&scene, 0, 1,
         (struct loop[4]){{"x.c", "f", "f 5", 5, 50}, {"x.c", "f", "f 9", 9, 20}, {"x.c", "f", "f 13", 13, 30}});
-    add(&comparison, true, 1, (struct loop[4]){{"x.c", "f", "f 13", 13, 20}, {"x.c", "f", "f 17", 17, 30}});
-    compare_finish(&comparison);
+    add(&scene, 1, 1, (struct loop[4]){{"x.c", "f", "f 13", 13, 20}, {"x.c", "f", "f 17", 17, 30}});
+    struct comparison comparison = compare(&scene);
     near(find(&comparison, "f 5")->mean_ns[1], 0, 1e-9);
     near(find(&comparison, "f 13")->mean_ns[0], 20, 1e-9);
     near(find(&comparison, "f 13")->mean_ns[1], 20, 1e-9);
     near(find(&comparison, "f 17")->mean_ns[0], 30, 1e-9);
-    compare_release(&comparison);
+    release(&scene, &comparison);
 }
 
 /* Two calls in one routine, of which each run has one. */
@@ -114,74 +335,81 @@ static void code_of_one_build_has_not_moved(void **state)
 static void a_routine_that_was_renamed_is_the_same(void **state)
 {
     (void)state;
-    struct comparison comparison = {0};
-    add(&comparison, false, 1, (struct loop[4]){{"x.c", "f", "f 5", 5, 50}, {"x.c", "l", "l 90", 90, 7}});
-    add(&comparison, true, 1, (struct loop[4]){{"x.c", "f2", "f2 5", 5, 40}, {"x.c", "m", "m 60", 60, 9}});
-    compare_finish(&comparison);
+    struct scene scene = {0};
+    add(&scene, 0, 1, (struct loop[4]){{"x.c", "f", "f 5", 5, 50}, {"x.c", "l", "l 90", 90, 7}});
+    add(&scene, 1, 1, (struct loop[4]){{"x.c", "f2", "f2 5", 5, 40}, {"x.c", "m", "m 60", 60, 9}});
+    struct comparison comparison = compare(&scene);
     near(find(&comparison, "f2 5 (before: f 5)")->mean_ns[0], 50, 1e-9);
     near(find(&comparison, "l 90")->mean_ns[1], 0, 1e-9);
     near(find(&comparison, "m 60")->mean_ns[0], 0, 1e-9);
-    compare_release(&comparison);
-    comparison = (struct comparison){0};
-    add(&comparison, false, 1,
+    release(&scene, &comparison);
+    add(&scene, 0, 1,
         (struct loop[4]){{"x.c", "e", "e 3", 3, 5}, {"x.c", "g", "g 9", 9, 7}, {"x.c", "k", "k 15", 15, 2}});
-    add(&comparison, true, 1,
+    add(&scene, 1, 1,
         (struct loop[4]){{"x.c", "e", "e 7", 7, 5}, {"x.c", "h", "h 13", 13, 8}, {"x.c", "k", "k 24", 24, 2}});
-    compare_finish(&comparison);
+    comparison = compare(&scene);
     near(find(&comparison, "h 13 (before: g 9)")->mean_ns[0], 7, 1e-9);
     near(find(&comparison, "k 24")->mean_ns[0], 2, 1e-9);
-    compare_release(&comparison);
+    release(&scene, &comparison);
 }
 
 /* Lines were inserted above: f's two loops have moved, g's stands where f's first stood, h has gone. */
 static void what_moved_is_put_together_in_order(void **state)
 {
     (void)state;
-    struct comparison comparison = {0};
-    add(&comparison, false, 1,
+    struct scene scene = {0};
+    add(&scene, 0, 1,
         (struct loop[4]){{"x.c", "f", "f 5", 5, 10},
                          {"x.c", "f", "f 9", 9, 20},
                          {"x.c", "h", "h 30", 30, 7},
                          {NULL, NULL, "start", 0, 1}});
-    add(&comparison, true, 1,
+    add(&scene, 1, 1,
         (struct loop[4]){{"x.c", "f", "f 27", 27, 21},
                          {"x.c", "f", "f 25", 25, 11},
                          {"x.c", "g", "g 5", 5, 3},
                          {NULL, NULL, "end", 0, 1}});
-    compare_finish(&comparison);
+    struct comparison comparison = compare(&scene);
     near(find(&comparison, "f 25")->mean_ns[0], 10, 1e-9);
     near(find(&comparison, "f 25")->mean_ns[1], 11, 1e-9);
     near(find(&comparison, "f 27")->mean_ns[0], 20, 1e-9);
     near(find(&comparison, "g 5")->mean_ns[0], 0, 1e-9);
     near(find(&comparison, "h 30")->mean_ns[1], 0, 1e-9);
     near(find(&comparison, "start")->mean_ns[1], 0, 1e-9);
-    assert_int_equal(comparison.rows.n, COMPARE_FIRST_CAUSE + 6);
     double sum[2] = {0};
-    for (size_t i = COMPARE_FIRST_CAUSE; i < comparison.rows.n; i++)
-        for (int side = 0; side < 2; side++)
+    for (size_t i = 0; i < comparison.rows.n; i++)
+        for (int side = 0; side < 2 && comparison.rows.at[i].depth == 1; side++)
             sum[side] += comparison.rows.at[i].mean_ns[side];
-    near(sum[0], comparison.rows.at[COMPARE_WAITING].mean_ns[0], 1e-9);
-    near(sum[1], comparison.rows.at[COMPARE_WAITING].mean_ns[1], 1e-9);
-    compare_release(&comparison);
+    near(sum[0], group(&comparison, GROUP_PROGRAM)->mean_ns[0], 1e-9);
+    near(sum[1], 36, 1e-9);
+    release(&scene, &comparison);
 }
 
-static void noise_is_student_s_interval(void **state)
+/* Far below the scale values are as they are, far above they are logarithms. */
+static void noise_is_student_s_test_of_transformed_values(void **state)
 {
     (void)state;
     static const double a[] = {10, 12, 14}, b[] = {20, 20, 20}, same[] = {5, 5};
-    /* One variance for both, (8 + 0) / 4, and four degrees of freedom. */
-    near(noise_of_difference(a, 3, b, 3, 0.05), 2.776 * sqrt(2 * 2.0 / 3), 1e-2);
-    near(noise_of_difference(a, 3, a, 3, 0.05), 2.776 * sqrt(4 * 2.0 / 3), 1e-2);
-    near(noise_of_difference(a, 3, a, 3, 0.001), 8.610 * sqrt(4 * 2.0 / 3), 1e-2);
-    /* Unequal numbers: (8 + 0.5) / 3 with three. */
-    near(noise_of_difference(a, 3, (double[]){1, 2}, 2, 0.01), 5.841 * sqrt(8.5 / 3 * (1.0 / 3 + 1.0 / 2)), 1e-2);
-    near(noise_of_difference(same, 2, same, 2, 0.05), 0, 1e-12);
-    near(noise_of_difference((double[]){0, 2}, 2, (double[]){0, 2}, 2, 0.05), 4.303 * sqrt(2), 1e-2);
-    assert_true(isinf(noise_of_difference(a, 1, b, 3, 0.05)));
-    double many[200], other[200];
-    for (int i = 0; i < 200; i++)
-        many[i] = other[i] = i % 2;
-    near(noise_of_difference(many, 200, other, 200, 0.05), 1.966 * sqrt(2 * 0.25 / 199), 1e-3);
+    near(noise_student(0.05, 4), 2.776, 1e-3);
+    near(noise_student(0.001, 4), 8.610, 1e-3);
+    near(noise_student(0.05, 398), 1.966, 1e-3);
+    /* One variance for both, (8 + 0) / 4, and four degrees of freedom: t = 8 / sqrt(2 * 2 / 3). */
+    struct noise_test test = noise_compare(a, 3, b, 3, 1e6, 0.05);
+    near(test.chance, 0.00226, 1e-4);
+    near(test.least, 2.776 * sqrt(2 * 2.0 / 3), 1e-2);
+    assert_true(test.sees_doubling);
+    near(noise_compare(a, 3, a, 3, 1e6, 0.05).chance, 1, 1e-9);
+    near(noise_compare(same, 2, same, 2, 1, 0.05).chance, 1, 0);
+    near(noise_compare(same, 2, b, 3, 1, 0.05).chance, 0, 1e-9);
+    /* One run against two of scatter: one degree of freedom. */
+    near(noise_compare((double[]){0}, 1, (double[]){1, 3}, 2, 1e6, 0.05).least, 12.706 * sqrt(2 * 1.5), 2e-2);
+    assert_false(noise_compare(a, 1, b, 1, 1, 0.05).is_known);
+    /* Orders of magnitude apart, though the larger values scatter by more than they differ from the smaller. */
+    static const double small[] = {1, 2, 0, 3}, large[] = {100, 800, 300, 500};
+    assert_true(noise_compare(small, 4, large, 4, 1, 0.001).chance < 0.001);
+    /* More scatter takes more runs, and some are never told. */
+    unsigned few = noise_runs_needed(100, 0.1, 1, 0.02), more = noise_runs_needed(100, 0.5, 1, 0.02);
+    assert_true(few >= 2 && few < more);
+    assert_int_equal(noise_runs_needed(100, 20, 1, 0.02), 0);
 }
 
 static double draw(uint64_t *seed)
@@ -204,20 +432,21 @@ static int n_false_alarms(int n_comparisons, double factor, int *n_found)
     int n_alarms = 0;
     *n_found = 0;
     for (int i = 0; i < n_comparisons; i++) {
-        struct comparison comparison = {0};
+        struct scene scene = {0};
         for (int run = 0; run < 6; run++)
-            add(&comparison, run >= 3, noisy(&seed, 1000),
+            add(&scene, run >= 3, noisy(&seed, 1000),
                 (struct loop[4]){{"x.c", "f", "f", 5, noisy(&seed, 300) * (run < 3 ? 1 : factor)},
                                  {"x.c", "g", "g", 9, noisy(&seed, 100)},
                                  {"x.c", "h", "h", 13, noisy(&seed, 30)},
                                  {"x.c", "i", "i", 17, noisy(&seed, 10)}});
-        compare_finish(&comparison);
+        struct comparison comparison = compare(&scene);
         bool is_alarm = false;
         for (size_t row = 0; row < comparison.rows.n; row++)
-            is_alarm |= comparison.rows.at[row].verdict != COMPARE_NOISE;
+            is_alarm |=
+                comparison.rows.at[row].verdict == COMPARE_LESS || comparison.rows.at[row].verdict == COMPARE_MORE;
         n_alarms += is_alarm;
         *n_found += find(&comparison, "f")->verdict == COMPARE_MORE;
-        compare_release(&comparison);
+        release(&scene, &comparison);
     }
     return n_alarms;
 }
@@ -239,20 +468,19 @@ static void the_same_program_is_the_same(void **state)
 static void only_what_exceeds_noise_is_a_change(void **state)
 {
     (void)state;
-    struct comparison comparison = {0};
+    struct scene scene = {0};
     static const double before[] = {100, 102, 98}, after[] = {50, 52, 48}, noisy[] = {10, 90, 50},
                         noisy_after[] = {70, 20, 60};
     for (int run = 0; run < 3; run++)
-        add(&comparison, false, 1,
-            (struct loop[4]){{"x.c", "f", "f", 5, before[run]}, {"x.c", "g", "g", 9, noisy[run]}});
+        add(&scene, 0, 1, (struct loop[4]){{"x.c", "f", "f", 5, before[run]}, {"x.c", "g", "g", 9, noisy[run]}});
     for (int run = 0; run < 3; run++)
-        add(&comparison, true, 1,
-            (struct loop[4]){{"x.c", "f", "f", 5, after[run]}, {"x.c", "g", "g", 9, noisy_after[run]}});
-    compare_finish(&comparison);
+        add(&scene, 1, 1, (struct loop[4]){{"x.c", "f", "f", 5, after[run]}, {"x.c", "g", "g", 9, noisy_after[run]}});
+    struct comparison comparison = compare(&scene);
     assert_int_equal(find(&comparison, "f")->verdict, COMPARE_LESS);
-    assert_int_equal(find(&comparison, "g")->verdict, COMPARE_NOISE);
-    assert_int_equal(comparison.rows.at[COMPARE_RUN_TIME].verdict, COMPARE_NOISE);
-    compare_release(&comparison);
+    assert_int_not_equal(find(&comparison, "g")->verdict, COMPARE_LESS);
+    assert_int_not_equal(find(&comparison, "g")->verdict, COMPARE_MORE);
+    assert_int_equal(group(&comparison, GROUP_RUN_TIME)->verdict, COMPARE_NOISE);
+    release(&scene, &comparison);
 }
 
 int main(void)
@@ -260,7 +488,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_places_are_one_and_missing_ones_are_nothing),
         cmocka_unit_test(what_moved_is_put_together_in_order),
-        cmocka_unit_test(noise_is_student_s_interval),
+        cmocka_unit_test(noise_is_student_s_test_of_transformed_values),
+        cmocka_unit_test(the_coarser_level_of_both_sides_is_compared),
+        cmocka_unit_test(shares_add_up_to_the_difference),
+        cmocka_unit_test(a_count_that_does_not_vary_is_certain),
+        cmocka_unit_test(a_kept_run_is_the_run),
+        cmocka_unit_test(a_gate_tells_what_grew),
         cmocka_unit_test(the_same_program_is_the_same),
         cmocka_unit_test(a_loop_that_vanishes_is_not_its_neighbour),
         cmocka_unit_test(code_of_one_build_has_not_moved),

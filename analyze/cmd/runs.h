@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs named on a command line, as a comparison wants them: directories are analysed, kept files are read. */
+#pragma once
+#include "analyze/compare/kept.h"
+
+/* Appends what `path` names: one run, or all of a kept file. Returns 0; 2 when a run lacks something that its analysis
+ * should rest on; -1 after error(). */
+int runs_add(struct arena *arena, const char *path, run_list *runs);
