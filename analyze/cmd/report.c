@@ -7,6 +7,7 @@
 #include "analyze/out/routines.h"
 #include "analyze/out/space.h"
 #include "analyze/pipeline.h"
+#include "analyze/profile/profile.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +15,10 @@
 
 struct options {
     const char *path; /* NULL = the newest run here */
-    bool is_json, by_space, list_sites, list_ranks, list_critical, list_routines, only_causing, has_top;
-    const char *routine;  /* NULL = none */
+    bool is_json, by_space, list_sites, list_ranks, list_critical, list_routines, as_graph, bytes_by_routine,
+        only_causing, has_top;
+    const char *routine; /* NULL = none */
+    struct routines_options routines;
     uint32_t cause, site; /* from 1; 0 = none */
     uint64_t from_ns, until_ns;
     struct report_options text;
@@ -35,10 +38,17 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
                             "  --routines        list routines by the time spent in them and in what they\n"
                             "                    call (gprof's profile)\n"
                             "  --routine NAME    show one routine: its ranks, callers and callees\n"
+                            "  --graph           with --routines: gprof's graph, each routine with its callers\n"
+                            "                    above it and what it calls below it, cycles as wholes\n"
+                            "  --sort ORDER      with --routines: by total (default), self, calls or name\n"
+                            "  --match TEXT      with --routines: those whose names contain TEXT\n"
+                            "  --descendants NAME, --ancestors NAME\n"
+                            "                    with --routines: what this routine calls, directly or not;\n"
+                            "                    what leads to it\n"
                             "  --causing         with --routines or --routine: not time, but the waiting it\n"
                             "                    causes on other ranks\n"
                             "  --by space        where memory is allocated (recorded with --space) instead of\n"
-                            "                    why ranks wait\n"
+                            "                    why ranks wait; with --routines or --routine: bytes, not time\n"
                             "  --from S --until S  only this part of the run, in seconds from its start\n"
                             "  --all             everything, however long it gets; else a view has at\n"
                             "                    most two screens, and json 1 MB\n"
@@ -67,6 +77,11 @@ enum {
     OPT_SITE,
     OPT_ROUTINES,
     OPT_ROUTINE,
+    OPT_GRAPH,
+    OPT_SORT,
+    OPT_MATCH,
+    OPT_DESCENDANTS,
+    OPT_ANCESTORS,
     OPT_CAUSING,
     OPT_BY,
     OPT_FROM,
@@ -86,6 +101,11 @@ static const struct option long_options[] = {
     {"site", required_argument, NULL, OPT_SITE},
     {"routines", no_argument, NULL, OPT_ROUTINES},
     {"routine", required_argument, NULL, OPT_ROUTINE},
+    {"graph", no_argument, NULL, OPT_GRAPH},
+    {"sort", required_argument, NULL, OPT_SORT},
+    {"match", required_argument, NULL, OPT_MATCH},
+    {"descendants", required_argument, NULL, OPT_DESCENDANTS},
+    {"ancestors", required_argument, NULL, OPT_ANCESTORS},
     {"causing", no_argument, NULL, OPT_CAUSING},
     {"by", required_argument, NULL, OPT_BY},
     {"from", required_argument, NULL, OPT_FROM},
@@ -98,6 +118,18 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {0},
 };
+
+static enum routines_order parse_order(const char *text)
+{
+    static const char *const orders[] = {[ROUTINES_BY_TOTAL] = "total",
+                                         [ROUTINES_BY_SELF] = "self",
+                                         [ROUTINES_BY_CALLS] = "calls",
+                                         [ROUTINES_BY_NAME] = "name"};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (!strcmp(text, orders[i]))
+            return (enum routines_order)i;
+    die("--sort: \"%s\" is neither total, self, calls nor name", text);
+}
 
 static void parse_option(struct options *options, int option)
 {
@@ -127,6 +159,21 @@ static void parse_option(struct options *options, int option)
         break;
     case OPT_ROUTINE:
         options->routine = optarg;
+        break;
+    case OPT_GRAPH:
+        options->as_graph = true;
+        break;
+    case OPT_SORT:
+        options->routines.order = parse_order(optarg);
+        break;
+    case OPT_MATCH:
+        options->routines.match = optarg;
+        break;
+    case OPT_DESCENDANTS:
+        options->routines.below = optarg;
+        break;
+    case OPT_ANCESTORS:
+        options->routines.above = optarg;
         break;
     case OPT_CAUSING:
         options->only_causing = true;
@@ -169,9 +216,17 @@ static struct options parse(int argc, char **argv)
         parse_option(&options, option);
     if (options.only_causing && !options.list_routines && !options.routine)
         die("--causing goes with --routines or --routine NAME");
+    if ((options.as_graph || options.routines.order || options.routines.match || options.routines.below ||
+         options.routines.above) &&
+        !options.list_routines)
+        die("--graph, --sort, --match, --descendants and --ancestors go with --routines");
+    options.bytes_by_routine = options.by_space && (options.list_routines || options.routine);
+    if (options.bytes_by_routine && options.only_causing)
+        die("--causing and --by space are two things: give one of them");
     /* What the text report is to show instead of its overview. JSON has room for several. */
     int n_views = (options.cause > 0) + (options.site > 0) + options.list_sites + options.list_ranks +
-                  options.list_critical + options.list_routines + (options.routine != NULL) + options.by_space;
+                  options.list_critical + options.list_routines + (options.routine != NULL) +
+                  (options.by_space && !options.bytes_by_routine);
     if (!options.is_json && n_views > 1)
         die("give one of --cause, --sites, --site, --ranks, --critical, --routines, --routine and --by space at a "
             "time");
@@ -183,13 +238,20 @@ static struct options parse(int argc, char **argv)
 
 static int print_routines(const struct options *options, const struct analysis *analysis, const struct profile *profile)
 {
-    struct report_options text = options->text;
+    struct routines_options routines = options->routines;
+    routines.text = options->text;
     if (!options->has_top)
-        text.n_top = ROUTINES_SHOWN;
+        routines.text.n_top = ROUTINES_SHOWN;
     if (options->routine)
-        return report_routine(stdout, analysis, profile, options->routine, &text);
-    report_routines(stdout, analysis, profile, &text);
-    return 0;
+        return report_routine(stdout, analysis, profile, options->routine, &routines);
+    return (options->as_graph ? report_routine_graph : report_routines)(stdout, analysis, profile, &routines);
+}
+
+static int lacks_bytes(const struct analysis *analysis)
+{
+    return error("%s has no allocated bytes: they need a program built with `mpicc $(whywait cc)`, and `whywait "
+                 "record --space`",
+                 analysis->trace->path);
 }
 
 static int print_space(const struct options *options, const struct analysis *analysis)
@@ -198,14 +260,12 @@ static int print_space(const struct options *options, const struct analysis *ana
     if (!options->has_top)
         text.n_top = ROUTINES_SHOWN;
     if (!analysis->n_allocations)
-        return error("%s has no allocated bytes: they need a program built with `mpicc $(whywait cc)`, and `whywait "
-                     "record --space`",
-                     analysis->trace->path);
+        return lacks_bytes(analysis);
     report_space(stdout, analysis, &text);
     return 0;
 }
 
-static int print(const struct options *options, const struct analysis *analysis)
+static int print(const struct options *options, struct analysis *analysis)
 {
     if (options->cause > analysis->n_causes)
         return error("there is no cause %u: the run has %u", options->cause, analysis->n_causes);
@@ -216,6 +276,13 @@ static int print(const struct options *options, const struct analysis *analysis)
         profile = options->only_causing ? &analysis->blame_profile : &analysis->profile;
     if (profile == &analysis->profile && !profile->n_routines)
         return error("%s has no samples of call stacks: there is no routine profile", analysis->trace->path);
+    struct profile bytes = {0};
+    if (options->bytes_by_routine && !analysis->n_allocations)
+        return lacks_bytes(analysis);
+    if (options->bytes_by_routine) {
+        bytes = profile_of_bytes(analysis);
+        profile = &bytes;
+    }
     if (options->is_json)
         return json_print(stdout, analysis,
                           &(struct json_options){.n_top = options->has_top ? options->text.n_top : 0,
@@ -223,10 +290,10 @@ static int print(const struct options *options, const struct analysis *analysis)
                                                  .site = options->site,
                                                  .all = options->text.all,
                                                  .routines = profile});
-    if (options->by_space)
-        return print_space(options, analysis);
     if (profile)
         return print_routines(options, analysis, profile);
+    if (options->by_space)
+        return print_space(options, analysis);
     if (options->cause)
         report_cause(stdout, analysis, options->cause - 1, &options->text);
     else if (options->site)

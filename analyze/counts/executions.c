@@ -107,6 +107,15 @@ static void note_contradictions(struct executions *executions, uint32_t module, 
     }
 }
 
+bool executions_contradict(struct executions *executions, uint32_t module, const struct counts_function *function)
+{
+    for (size_t i = 0; i < executions->contradicted.n; i++)
+        for (uint32_t b = 0; b < function->n_blocks; b++)
+            if (executions_block_place(executions, module, function, b) == executions->contradicted.at[i])
+                return true;
+    return false;
+}
+
 /* Solves what of the terms concerns one module; NULL when nothing does. */
 static struct counts *solve_module(struct executions *executions, uint32_t module, const struct term *terms, size_t n,
                                    bool keeps_flows)

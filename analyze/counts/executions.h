@@ -40,6 +40,8 @@ struct counts *executions_module(struct executions *executions, uint32_t module)
 /* The place of a counted block; CODE_NONE when no code is left of it. */
 uint32_t executions_block_place(struct executions *executions, uint32_t module, const struct counts_function *function,
                                 uint32_t block);
+/* True when what was solved so far of this function's counters contradicts itself: of its blocks nothing is said. */
+bool executions_contradict(struct executions *executions, uint32_t module, const struct counts_function *function);
 /* How many instructions of it are there. */
 double executions_block_length(struct executions *executions, uint32_t module, const struct counts_function *function,
                                uint32_t block);

@@ -157,6 +157,8 @@ static void json_apportion(struct json *json)
     amount_apportion(values, analysis->n_sites, llround(analysis->waiting_ns), json->site_ns);
 }
 
+static json_t *json_uncalled(const struct profile *profile);
+
 static json_t *json_analysis(struct json *json)
 {
     const struct analysis *analysis = json->analysis;
@@ -181,8 +183,10 @@ static json_t *json_analysis(struct json *json)
     json_object_set_new(object, "sites", json_null());
     json_object_set_new(object, "allocated_bytes", json_integer((json_int_t)analysis->allocated_bytes));
     json_object_set_new(object, "allocations", json_null());
-    if (json->options->routines)
+    if (json->options->routines) {
         json_object_set_new(object, "routines", json_routines(analysis, json->options->routines));
+        json_object_set_new(object, "uncalled_routines", json_uncalled(&analysis->profile));
+    }
     json_object_set_new(object, "by_rank", json_null());
     json_object_set_new(object, "who_waits_for_whom", json_matrix(json));
     json_object_set_new(object, "critical_path", json_null());
@@ -333,37 +337,56 @@ static json_t *ranks_ns(const double *ns, uint32_t n_ranks)
     return ranks;
 }
 
-static json_t *json_routine(const struct routine_profile *routine, uint32_t number, uint32_t n_ranks)
+/* Fields whose names tell the unit. */
+static const struct routine_keys {
+    const char *total, *self, *rank_total, *rank_self, *below;
+} time_keys = {"total_ns", "self_ns", "rank_total_ns", "rank_self_ns", "below_ns"},
+  byte_keys = {"total_bytes", "self_bytes", "rank_total_bytes", "rank_self_bytes", "below_bytes"};
+
+static json_t *json_routine(const struct routine_profile *routine, uint32_t number, uint32_t n_ranks,
+                            const struct routine_keys *keys)
 {
-    return json_pack("{s:i, s:o, s:o, s:i, s:b, s:I, s:I, s:I, s:I, s:I, s:i, s:o, s:o, s:[], s:[]}", "number",
+    return json_pack("{s:i, s:o, s:o, s:i, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:o, s:o, s:[], s:[]}", "number",
                      (int)number, "routine", json_text(routine->name), "file", json_text(routine->file), "line",
-                     (int)routine->line, "mpi", routine->is_mpi, "total_ns", (json_int_t)llround(routine->total_ns),
-                     "self_ns", (json_int_t)llround(routine->self_ns), "calls", (json_int_t)routine->calls,
-                     "calls_from_unknown", (json_int_t)routine->calls_from_unknown, "calls_to_unknown",
-                     (json_int_t)routine->calls_to_unknown, "cycle", (int)routine->cycle, "rank_total_ns",
-                     ranks_ns(routine->rank_total_ns, n_ranks), "rank_self_ns",
-                     ranks_ns(routine->rank_self_ns, n_ranks), "called_by", "calls_to");
+                     (int)routine->line, "mpi", routine->is_mpi, keys->total, (json_int_t)llround(routine->total_ns),
+                     keys->self, (json_int_t)llround(routine->self_ns), "calls", (json_int_t)routine->calls,
+                     "calls_by_itself", (json_int_t)routine->calls_by_itself, "calls_from_unknown",
+                     (json_int_t)routine->calls_from_unknown, "calls_to_unknown", (json_int_t)routine->calls_to_unknown,
+                     "cycle", (int)routine->cycle, keys->rank_total, ranks_ns(routine->rank_total_ns, n_ranks),
+                     keys->rank_self, ranks_ns(routine->rank_self_ns, n_ranks), "called_by", "calls_to");
 }
 
-static void add_arc(json_t *routines, uint32_t of, const char *list, uint32_t partner, const struct routine_arc *arc)
+static void add_arc(json_t *routines, uint32_t of, const char *list, uint32_t partner, const struct routine_arc *arc,
+                    const struct routine_keys *keys)
 {
     json_t *object =
-        json_pack("{s:i, s:I, s:I, s:I}", "number", (int)partner, "calls", (json_int_t)arc->calls, "self_ns",
-                  (json_int_t)llround(arc->self_ns), "below_ns", (json_int_t)llround(arc->below_ns));
+        json_pack("{s:i, s:I, s:I, s:I}", "number", (int)partner, "calls", (json_int_t)arc->calls, keys->self,
+                  (json_int_t)llround(arc->self_ns), keys->below, (json_int_t)llround(arc->below_ns));
     json_array_append_new(json_object_get(json_array_get(routines, of), list), object);
 }
 
 json_t *json_routines(const struct analysis *analysis, const struct profile *profile)
 {
+    const struct routine_keys *keys = profile->is_bytes ? &byte_keys : &time_keys;
     json_t *routines = json_array();
     for (uint32_t i = 0; i < profile->n_routines; i++)
-        json_array_append_new(routines, json_routine(&profile->routines[i], i, analysis->trace->n_ranks));
+        json_array_append_new(routines, json_routine(&profile->routines[i], i, analysis->trace->n_ranks, keys));
     for (uint32_t i = 0; i < profile->n_arcs; i++) {
         const struct routine_arc *arc = &profile->arcs[i];
-        add_arc(routines, arc->to, "called_by", arc->from, arc);
-        add_arc(routines, arc->from, "calls_to", arc->to, arc);
+        add_arc(routines, arc->to, "called_by", arc->from, arc, keys);
+        add_arc(routines, arc->from, "calls_to", arc->to, arc, keys);
     }
     return routines;
+}
+
+static json_t *json_uncalled(const struct profile *profile)
+{
+    json_t *uncalled = json_array();
+    for (uint32_t i = 0; i < profile->n_uncalled; i++)
+        json_array_append_new(uncalled,
+                              json_pack("{s:o, s:o, s:i}", "routine", json_text(profile->uncalled[i].name), "file",
+                                        json_text(profile->uncalled[i].file), "line", (int)profile->uncalled[i].line));
+    return uncalled;
 }
 
 json_t *json_text(const char *text)

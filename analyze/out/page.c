@@ -41,6 +41,15 @@ void page_tab(struct page *page, size_t column)
         fputc(' ', page->out);
 }
 
+void page_right(struct page *page, size_t end, const char *text)
+{
+    size_t columns = text_columns(text);
+    size_t start = end > columns ? end - columns : 0;
+    if (columns)
+        page_tab(page, page->column && start <= page->column ? page->column + 1 : start);
+    page_put(page, "%s", text);
+}
+
 void page_end(struct page *page)
 {
     fputc('\n', page->out);

@@ -19,6 +19,8 @@ struct page {
 void page_put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Blanks up to `column`; none when the line is already there. */
 void page_tab(struct page *page, size_t column);
+/* The text, so that it ends before the column `end`. */
+void page_right(struct page *page, size_t end, const char *text);
 void page_end(struct page *page);
 /* A whole line. */
 void page_line(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));

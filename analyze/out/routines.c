@@ -9,6 +9,7 @@
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,8 @@ enum { HANG = 4 };
 
 struct line {
     double weight_ns, second_ns; /* what it is sorted by */
-    uint32_t number;             /* routine or arc */
+    uint32_t arc;
 };
-typedef VEC(struct line) lines;
 
 struct table {
     struct arena arena;
@@ -26,9 +26,11 @@ struct table {
     struct label_book book;
     const struct analysis *analysis;
     const struct profile *profile;
-    lines rows;
-    bool is_callers;         /* arcs: the caller is named, not the callee */
-    struct routine_arc rest; /* arcs: calls that none has */
+    const struct routines_options *options;
+    struct routine_row *routines; /* rows, or */
+    VEC(struct line) arcs;        /* rows */
+    bool is_callers;              /* arcs: the caller is named, not the callee */
+    struct routine_arc rest;      /* arcs: calls that none has */
 };
 
 enum { REST = UINT32_MAX }; /* its number */
@@ -40,56 +42,50 @@ static int line_compare(const void *a, const void *b)
         return left->weight_ns > right->weight_ns ? -1 : 1;
     if (left->second_ns != right->second_ns)
         return left->second_ns > right->second_ns ? -1 : 1;
-    return (left->number > right->number) - (left->number < right->number);
+    return (left->arc > right->arc) - (left->arc < right->arc);
 }
 
-static void lines_sort(lines *rows)
+static void table_begin(struct table *table, FILE *out, const struct analysis *analysis, const struct profile *profile,
+                        const struct routines_options *options)
 {
-    if (rows->n)
-        qsort(rows->at, rows->n, sizeof *rows->at, line_compare);
-}
-
-static struct table table_begin(FILE *out, const struct analysis *analysis, const struct profile *profile,
-                                const struct report_options *options)
-{
-    return (struct table){.page = {.out = out, .width = options->width},
-                          .book = {.analysis = analysis, .full_paths = options->full_paths},
-                          .analysis = analysis,
-                          .profile = profile};
+    *table = (struct table){.page = {.out = out, .width = options->text.width},
+                            .analysis = analysis,
+                            .profile = profile,
+                            .options = options};
+    table->book =
+        (struct label_book){.arena = &table->arena, .analysis = analysis, .full_paths = options->text.full_paths};
 }
 
 static void table_end(struct table *table)
 {
-    vec_release(&table->rows);
+    vec_release(&table->arcs);
     arena_release(&table->arena);
 }
 
-/* "relax() jacobi.c:38 <cycle 1>" */
-static const char *routine_label(const struct table *table, struct arena *arena, uint32_t number)
+const char *routines_label(const struct label_book *book, const struct profile *profile, uint32_t number)
 {
-    const struct routine_profile *routine = &table->profile->routines[number];
-    struct label_book book = table->book;
-    book.arena = arena;
-    const char *text = routine->is_mpi || routine->is_nameless ? routine->name : label_routine(&book, routine->name);
+    const struct routine_profile *routine = &profile->routines[number];
+    const char *text = routine->is_mpi || routine->is_nameless ? routine->name : label_routine(book, routine->name);
     if (routine->file)
-        text = arena_printf(arena, "%s %s", text, label_lines(&book, routine->file, routine->line, routine->line));
-    return routine->cycle ? arena_printf(arena, "%s <cycle %u>", text, routine->cycle) : text;
+        text = arena_printf(book->arena, "%s %s", text, label_lines(book, routine->file, routine->line, routine->line));
+    return routine->cycle ? arena_printf(book->arena, "%s <cycle %u>", text, routine->cycle) : text;
 }
 
-static const char *count_text(struct arena *arena, uint64_t count)
+const char *routines_count(struct arena *arena, uint64_t count)
 {
     return count ? arena_strdup(arena, amount_count(count).text) : "-";
 }
 
-static const char *share_text(const struct table *table, struct arena *arena, double ns)
+const char *routines_share(struct arena *arena, const struct profile *profile, double ns)
 {
-    double all_ns = table->profile->time_ns;
-    return ns > 0 && all_ns > 0 ? arena_strdup(arena, amount_share(ns / all_ns).text) : "-";
+    return ns > 0 && profile->time_ns > 0 ? arena_strdup(arena, amount_share(ns / profile->time_ns).text) : "-";
 }
 
-static const char *time_text(struct arena *arena, double ns)
+const char *routines_amount(struct arena *arena, const struct profile *profile, double ns)
 {
-    return ns >= 0.5 ? arena_strdup(arena, amount_duration(ns).text) : "-";
+    if (ns < 0.5)
+        return "-";
+    return arena_strdup(arena, profile->is_bytes ? amount_bytes(ns).text : amount_duration(ns).text);
 }
 
 /* Rows are routines. */
@@ -97,38 +93,44 @@ static const char *time_text(struct arena *arena, double ns)
 static const struct routine_profile *row_routine(const void *data, unsigned row)
 {
     const struct table *table = data;
-    return &table->profile->routines[table->rows.at[row].number];
+    return &table->profile->routines[table->routines[row].number];
 }
 
 static const char *cell_routine(struct arena *arena, const void *data, unsigned row)
 {
     const struct table *table = data;
-    return routine_label(table, arena, table->rows.at[row].number);
+    struct label_book book = table->book;
+    book.arena = arena;
+    return routines_label(&book, table->profile, table->routines[row].number);
 }
 
 static const char *cell_total(struct arena *arena, const void *data, unsigned row)
 {
-    return time_text(arena, row_routine(data, row)->total_ns);
+    const struct table *table = data;
+    return routines_amount(arena, table->profile, row_routine(data, row)->total_ns);
 }
 
 static const char *cell_total_share(struct arena *arena, const void *data, unsigned row)
 {
-    return share_text(data, arena, row_routine(data, row)->total_ns);
+    const struct table *table = data;
+    return routines_share(arena, table->profile, row_routine(data, row)->total_ns);
 }
 
 static const char *cell_self(struct arena *arena, const void *data, unsigned row)
 {
-    return time_text(arena, row_routine(data, row)->self_ns);
+    const struct table *table = data;
+    return routines_amount(arena, table->profile, row_routine(data, row)->self_ns);
 }
 
 static const char *cell_self_share(struct arena *arena, const void *data, unsigned row)
 {
-    return share_text(data, arena, row_routine(data, row)->self_ns);
+    const struct table *table = data;
+    return routines_share(arena, table->profile, row_routine(data, row)->self_ns);
 }
 
 static const char *cell_calls(struct arena *arena, const void *data, unsigned row)
 {
-    return count_text(arena, row_routine(data, row)->calls);
+    return routines_count(arena, row_routine(data, row)->calls);
 }
 
 /* "2: 3.1 x mean" */
@@ -157,7 +159,7 @@ static const struct page_column routine_columns[] = {
 static const struct routine_arc *row_arc(const void *data, unsigned row)
 {
     const struct table *table = data;
-    uint32_t number = table->rows.at[row].number;
+    uint32_t number = table->arcs.at[row].arc;
     return number == REST ? &table->rest : &table->profile->arcs[number];
 }
 
@@ -167,22 +169,26 @@ static const char *cell_partner(struct arena *arena, const void *data, unsigned 
     const struct routine_arc *arc = row_arc(data, row);
     if (arc == &table->rest)
         return table->is_callers ? "  through pointers, or from code that is not counted" : "  through pointers";
-    return arena_printf(arena, "  %s", routine_label(table, arena, table->is_callers ? arc->from : arc->to));
+    struct label_book book = table->book;
+    book.arena = arena;
+    return arena_printf(arena, "  %s", routines_label(&book, table->profile, table->is_callers ? arc->from : arc->to));
 }
 
 static const char *cell_arc_self(struct arena *arena, const void *data, unsigned row)
 {
-    return time_text(arena, row_arc(data, row)->self_ns);
+    const struct table *table = data;
+    return routines_amount(arena, table->profile, row_arc(data, row)->self_ns);
 }
 
 static const char *cell_arc_below(struct arena *arena, const void *data, unsigned row)
 {
-    return time_text(arena, row_arc(data, row)->below_ns);
+    const struct table *table = data;
+    return routines_amount(arena, table->profile, row_arc(data, row)->below_ns);
 }
 
 static const char *cell_arc_calls(struct arena *arena, const void *data, unsigned row)
 {
-    return count_text(arena, row_arc(data, row)->calls);
+    return routines_count(arena, row_arc(data, row)->calls);
 }
 
 static const struct page_column caller_columns[] = {
@@ -199,24 +205,167 @@ static const struct page_column callee_columns[] = {
 };
 enum { N_ROUTINE_COLUMNS = 7, N_ARC_COLUMNS = 4 };
 
-static void print_head(struct table *table)
+void routines_print_head(struct page *page, const struct analysis *analysis, const struct profile *profile)
 {
-    const struct analysis *analysis = table->analysis;
-    const struct profile *profile = table->profile;
+    struct arena scratch = {0};
     const char *program = analysis->trace->program ? analysis->trace->program : "unknown program";
-    if (profile != &analysis->blame_profile) {
-        page_line(&table->page, "%s by routine: %s of all ranks, on a CPU or in MPI", program,
+    if (profile->is_bytes)
+        page_line(page, "%s by routine: %s asked for by all ranks", program, amount_bytes(profile->time_ns).text);
+    else if (profile != &analysis->blame_profile)
+        page_line(page, "%s by routine: %s of all ranks, on a CPU or in MPI", program,
                   amount_duration(profile->time_ns).text);
-        return;
-    }
-    page_line(&table->page, "%s by the routines that make ranks wait: %s of %s waiting", program,
-              amount_duration(profile->time_ns).text, amount_duration(analysis->waiting_ns).text);
-    if (profile->left_out_ns >= 0.5)
+    else
+        page_line(page, "%s by the routines that make ranks wait: %s of %s waiting", program,
+                  amount_duration(profile->time_ns).text, amount_duration(analysis->waiting_ns).text);
+    if (!profile->is_bytes && profile->left_out_ns >= 0.5)
         page_paragraph(
-            &table->page, HANG, HANG,
-            arena_printf(&table->arena,
+            page, HANG, HANG,
+            arena_printf(&scratch,
                          "%s is caused by what has no samples: communication, and stretches too short for any",
                          amount_duration(profile->left_out_ns).text));
+    arena_release(&scratch);
+}
+
+void routines_print_uncalled(struct page *page, const struct label_book *book)
+{
+    enum { NAMED = 12 };
+    const struct profile *profile = &book->analysis->profile;
+    const char *text = NULL;
+    for (uint32_t i = 0; i < profile->n_uncalled && i < NAMED; i++) {
+        const struct uncalled_routine *routine = &profile->uncalled[i];
+        text =
+            arena_printf(book->arena, "%s%s%s", text ? text : "", text ? ", " : "", label_routine(book, routine->name));
+        if (routine->file)
+            text = arena_printf(book->arena, "%s %s", text,
+                                label_lines(book, routine->file, routine->line, routine->line));
+    }
+    if (profile->n_uncalled > NAMED)
+        text = arena_printf(book->arena, "%s and %u more", text, profile->n_uncalled - NAMED);
+    if (text)
+        page_paragraph(page, 0, HANG, arena_printf(book->arena, "never called: %s", text));
+}
+
+/* Marks what can be reached from the marked routines: callees, or callers. */
+static void mark_reached(const struct profile *profile, bool *is_marked, bool upwards)
+{
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        for (uint32_t i = 0; i < profile->n_arcs; i++) {
+            const struct routine_arc *arc = &profile->arcs[i];
+            bool is_used = arc->calls || arc->self_ns + arc->below_ns > 0 || profile->routines[arc->from].cycle;
+            uint32_t from = upwards ? arc->to : arc->from, to = upwards ? arc->from : arc->to;
+            if (is_used && is_marked[from] && !is_marked[to])
+                is_marked[to] = has_changed = true;
+        }
+    }
+}
+
+/* "PairLJCut::compute()" means "LAMMPS_NS::PairLJCut::compute". */
+static bool name_fits(const char *name, const char *wanted)
+{
+    size_t length = strlen(name), wanted_length = strlen(wanted);
+    if (wanted_length > 2 && !strcmp(wanted + wanted_length - 2, "()") &&
+        strcmp(name + (length > 2 ? length - 2 : 0), "()"))
+        wanted_length -= 2;
+    if (length < wanted_length || strncmp(name + length - wanted_length, wanted, wanted_length) != 0)
+        return false;
+    return length == wanted_length ||
+           (length >= wanted_length + 2 && !strncmp(name + length - wanted_length - 2, "::", 2));
+}
+
+static int no_such_routine(const char *name)
+{
+    return error("no routine \"%s\" was seen in this run: `whywait report --routines --top 0` lists them", name);
+}
+
+/* Leaves those that `name` leads to (or that lead to it), itself among them. */
+static int keep_reached(struct arena *arena, const struct profile *profile, const char *name, bool upwards,
+                        bool *is_chosen)
+{
+    bool *is_marked = arena_array(arena, bool, profile->n_routines), is_found = false;
+    for (uint32_t i = 0; i < profile->n_routines; i++)
+        is_found |= is_marked[i] = name_fits(profile->routines[i].name, name);
+    if (!is_found)
+        return no_such_routine(name);
+    mark_reached(profile, is_marked, upwards);
+    for (uint32_t i = 0; i < profile->n_routines; i++)
+        is_chosen[i] &= is_marked[i];
+    return 0;
+}
+
+/* A row with what it is sorted by. */
+struct weighed {
+    struct routine_row row;
+    double weight, second;
+    const char *name; /* when names count */
+};
+
+static int weighed_compare(const void *a, const void *b)
+{
+    const struct weighed *left = a, *right = b;
+    int by_name = left->name && right->name ? strcmp(left->name, right->name) : 0;
+    if (by_name)
+        return by_name;
+    if (left->weight != right->weight)
+        return left->weight > right->weight ? -1 : 1;
+    if (left->second != right->second)
+        return left->second > right->second ? -1 : 1;
+    if (left->row.is_cycle != right->row.is_cycle)
+        return left->row.is_cycle ? -1 : 1;
+    return (left->row.number > right->row.number) - (left->row.number < right->row.number);
+}
+
+static struct weighed weigh(const struct routine_profile *routine, uint32_t number, enum routines_order order)
+{
+    struct weighed weighed = {.row = {.number = number}, .weight = routine->total_ns, .second = routine->self_ns};
+    if (order == ROUTINES_BY_SELF)
+        weighed = (struct weighed){weighed.row, routine->self_ns, routine->total_ns, NULL};
+    else if (order == ROUTINES_BY_CALLS)
+        weighed = (struct weighed){weighed.row, (double)routine->calls, routine->total_ns, NULL};
+    else if (order == ROUTINES_BY_NAME)
+        weighed.name = routine->name;
+    return weighed;
+}
+
+int routines_choose(struct arena *arena, const struct profile *profile, const struct routines_options *options,
+                    bool with_cycles, struct routine_row **rows)
+{
+    bool *is_chosen = arena_array(arena, bool, profile->n_routines);
+    struct weighed *weighed = arena_array(arena, struct weighed, profile->n_routines + profile->n_cycles + 1);
+    struct weighed *cycles = arena_array(arena, struct weighed, profile->n_cycles + 1);
+    size_t n = 0;
+    for (uint32_t i = 0; i < profile->n_routines; i++) {
+        const struct routine_profile *routine = &profile->routines[i];
+        double ns = routine->cycle && with_cycles ? profile->cycle_total_ns[routine->cycle] : routine->total_ns;
+        is_chosen[i] = ns >= 0.5 && (!options->match || strstr(routine->name, options->match));
+    }
+    if (options->below && keep_reached(arena, profile, options->below, false, is_chosen))
+        return -1;
+    if (options->above && keep_reached(arena, profile, options->above, true, is_chosen))
+        return -1;
+    for (uint32_t i = 0; i < profile->n_routines; i++) {
+        const struct routine_profile *routine = &profile->routines[i];
+        if (!is_chosen[i])
+            continue;
+        weighed[n++] = weigh(routine, i, options->order);
+        cycles[routine->cycle].weight += weighed[n - 1].weight;
+        if (!cycles[routine->cycle].name)
+            cycles[routine->cycle].name = weighed[n - 1].name;
+        cycles[routine->cycle].row = (struct routine_row){routine->cycle, true};
+    }
+    for (uint32_t i = 1; i <= profile->n_cycles && with_cycles; i++)
+        if (cycles[i].row.is_cycle) {
+            if (options->order == ROUTINES_BY_TOTAL)
+                cycles[i].weight = profile->cycle_total_ns[i];
+            cycles[i].second = INFINITY; /* before its members */
+            weighed[n++] = cycles[i];
+        }
+    if (n)
+        qsort(weighed, n, sizeof *weighed, weighed_compare);
+    *rows = arena_array(arena, struct routine_row, n);
+    for (size_t i = 0; i < n; i++)
+        (*rows)[i] = weighed[i].row;
+    return (int)n;
 }
 
 static void print_cycles(struct table *table)
@@ -235,56 +384,58 @@ static void print_cycles(struct table *table)
     }
 }
 
-void report_routines(FILE *out, const struct analysis *analysis, const struct profile *profile,
-                     const struct report_options *options)
+int report_routines(FILE *out, const struct analysis *analysis, const struct profile *profile,
+                    const struct routines_options *options)
 {
-    struct table table = table_begin(out, analysis, profile, options);
-    table.book.arena = &table.arena;
-    for (uint32_t i = 0; i < profile->n_routines; i++)
-        if (profile->routines[i].total_ns >= 0.5)
-            *vec_push(&table.rows) = (struct line){profile->routines[i].total_ns, profile->routines[i].self_ns, i};
-    lines_sort(&table.rows);
-    print_head(&table);
-    unsigned n = (unsigned)table.rows.n;
-    if (options->n_top && n > options->n_top)
-        n = options->n_top;
-    if (n) {
+    struct table table;
+    table_begin(&table, out, analysis, profile, options);
+    int n_chosen = routines_choose(&table.arena, profile, options, false, &table.routines), n = n_chosen;
+    if (n > 0 && options->text.n_top && (unsigned)n > options->text.n_top)
+        n = (int)options->text.n_top;
+    if (n >= 0)
+        routines_print_head(&table.page, analysis, profile);
+    if (n > 0) {
         page_end(&table.page);
-        page_table(&table.page,
-                   &(struct page_table){
-                       .columns = routine_columns, .n_columns = N_ROUTINE_COLUMNS, .n_rows = n, .data = &table});
+        page_table(&table.page, &(struct page_table){.columns = routine_columns,
+                                                     .n_columns = N_ROUTINE_COLUMNS,
+                                                     .n_rows = (unsigned)n,
+                                                     .data = &table});
     }
-    if (n < table.rows.n)
-        page_line(&table.page, "and %zu more routines (--top 0)", table.rows.n - n);
-    print_cycles(&table);
-    if (n) {
+    if (n < n_chosen)
+        page_line(&table.page, "and %d more routines (--top 0)", n_chosen - n);
+    if (n >= 0)
+        print_cycles(&table);
+    if (n > 0) {
+        routines_print_uncalled(&table.page, &table.book);
         page_end(&table.page);
         page_paragraph(&table.page, 0, 0,
                        "total: with what it calls; most on rank: who spends most in it, against the mean of all ranks; "
-                       "--routine NAME: callers and callees");
+                       "--routine NAME: callers and callees; --graph: those of all routines");
     }
     table_end(&table);
+    return n < 0 ? -1 : 0;
 }
 
 static void print_arcs(struct table *table, uint32_t routine, bool is_callers)
 {
     const struct profile *profile = table->profile;
-    table->rows.n = 0;
+    table->arcs.n = 0;
     table->is_callers = is_callers;
     for (uint32_t i = 0; i < profile->n_arcs; i++) {
         const struct routine_arc *arc = &profile->arcs[i];
         if ((is_callers ? arc->to : arc->from) == routine && (arc->self_ns + arc->below_ns >= 0.5 || arc->calls))
-            *vec_push(&table->rows) = (struct line){arc->self_ns + arc->below_ns, (double)arc->calls, i};
+            *vec_push(&table->arcs) = (struct line){arc->self_ns + arc->below_ns, (double)arc->calls, i};
     }
     const struct routine_profile *at = &profile->routines[routine];
     table->rest.calls = is_callers ? at->calls_from_unknown : at->calls_to_unknown;
     if (table->rest.calls)
-        *vec_push(&table->rows) = (struct line){0, 0, REST};
-    lines_sort(&table->rows);
-    if (table->rows.n)
+        *vec_push(&table->arcs) = (struct line){0, 0, REST};
+    if (table->arcs.n)
+        qsort(table->arcs.at, table->arcs.n, sizeof *table->arcs.at, line_compare);
+    if (table->arcs.n)
         page_table(&table->page, &(struct page_table){.columns = is_callers ? caller_columns : callee_columns,
                                                       .n_columns = N_ARC_COLUMNS,
-                                                      .n_rows = (unsigned)table->rows.n,
+                                                      .n_rows = (unsigned)table->arcs.n,
                                                       .data = table});
 }
 
@@ -294,7 +445,9 @@ static void print_by_rank(struct table *table, const struct routine_profile *rou
     uint32_t n = table->analysis->trace->n_ranks;
     page_put(&table->page, "  by rank:");
     for (uint32_t rank = 0; rank < n && rank < RANKS_SHOWN; rank++)
-        page_piece(&table->page, HANG, "%u %s", rank, amount_duration(routine->rank_total_ns[rank]).text);
+        page_piece(&table->page, HANG, "%u %s", rank,
+                   table->profile->is_bytes ? amount_bytes(routine->rank_total_ns[rank]).text
+                                            : amount_duration(routine->rank_total_ns[rank]).text);
     if (n > RANKS_SHOWN)
         page_piece(&table->page, HANG, "and %u more (--format json)", n - RANKS_SHOWN);
     page_end(&table->page);
@@ -303,37 +456,27 @@ static void print_by_rank(struct table *table, const struct routine_profile *rou
 static void print_routine(struct table *table, uint32_t number)
 {
     const struct routine_profile *routine = &table->profile->routines[number];
-    page_put(&table->page, "%s", routine_label(table, &table->arena, number));
-    page_piece(&table->page, HANG, "total %s, %s", amount_duration(routine->total_ns).text,
-               share_text(table, &table->arena, routine->total_ns));
-    page_piece(&table->page, HANG, "self %s, %s", amount_duration(routine->self_ns).text,
-               share_text(table, &table->arena, routine->self_ns));
+    struct arena *arena = &table->arena;
+    page_put(&table->page, "%s", routines_label(&table->book, table->profile, number));
+    page_piece(&table->page, HANG, "total %s, %s", routines_amount(arena, table->profile, routine->total_ns),
+               routines_share(arena, table->profile, routine->total_ns));
+    page_piece(&table->page, HANG, "self %s, %s", routines_amount(arena, table->profile, routine->self_ns),
+               routines_share(arena, table->profile, routine->self_ns));
     if (routine->calls)
         page_piece(&table->page, HANG, "called %s times", amount_count(routine->calls).text);
+    if (routine->calls_by_itself)
+        page_piece(&table->page, HANG, "%s of them by itself", amount_count(routine->calls_by_itself).text);
     page_end(&table->page);
     print_by_rank(table, routine);
     print_arcs(table, number, true);
     print_arcs(table, number, false);
 }
 
-/* "PairLJCut::compute()" means "LAMMPS_NS::PairLJCut::compute". */
-static bool name_fits(const char *name, const char *wanted)
-{
-    size_t length = strlen(name), wanted_length = strlen(wanted);
-    if (wanted_length > 2 && !strcmp(wanted + wanted_length - 2, "()") &&
-        strcmp(name + (length > 2 ? length - 2 : 0), "()"))
-        wanted_length -= 2;
-    if (length < wanted_length || strncmp(name + length - wanted_length, wanted, wanted_length) != 0)
-        return false;
-    return length == wanted_length ||
-           (length >= wanted_length + 2 && !strncmp(name + length - wanted_length - 2, "::", 2));
-}
-
 int report_routine(FILE *out, const struct analysis *analysis, const struct profile *profile, const char *name,
-                   const struct report_options *options)
+                   const struct routines_options *options)
 {
-    struct table table = table_begin(out, analysis, profile, options);
-    table.book.arena = &table.arena;
+    struct table table;
+    table_begin(&table, out, analysis, profile, options);
     uint32_t n_found = 0;
     for (uint32_t i = 0; i < profile->n_routines; i++) {
         if (!name_fits(profile->routines[i].name, name))
@@ -342,8 +485,14 @@ int report_routine(FILE *out, const struct analysis *analysis, const struct prof
             page_end(&table.page);
         print_routine(&table, i);
     }
+    for (uint32_t i = 0; i < analysis->profile.n_uncalled && !n_found; i++) {
+        const struct uncalled_routine *routine = &analysis->profile.uncalled[i];
+        if (!name_fits(routine->name, name))
+            continue;
+        page_line(&table.page, "%s %s   never called", label_routine(&table.book, routine->name),
+                  routine->file ? label_lines(&table.book, routine->file, routine->line, routine->line) : "");
+        n_found++;
+    }
     table_end(&table);
-    return n_found
-               ? 0
-               : error("no routine \"%s\" was seen in this run: `whywait report --routines --top 0` lists them", name);
+    return n_found ? 0 : no_such_routine(name);
 }

@@ -139,13 +139,6 @@ static struct line_sums line_sums(const struct marked_file *file, uint32_t line,
     return sums;
 }
 
-static void page_right(struct page *page, size_t end, const char *text)
-{
-    size_t columns = text_columns(text);
-    page_tab(page, end > columns ? end - columns : 0);
-    page_put(page, "%s", text);
-}
-
 /* The line as it looks in an editor: tabs expanded, no line end. */
 static const char *expanded(struct arena *arena, const char *text)
 {

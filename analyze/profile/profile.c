@@ -33,6 +33,7 @@ struct builder {
     struct intern keys;  /* struct stack_key */
     VEC(struct profile_stack) stacks;
     struct map exported; /* by number of a bare name in `plain`: routine + 1 */
+    struct map ran;      /* functions of the tables of counters */
     struct intern plain;
     VEC(struct routine_profile) routines;
     VEC(struct lineage) frame_lineage; /* by frame */
@@ -258,6 +259,12 @@ static uint32_t host_at(struct builder *builder, uint32_t module, uint64_t addre
     return lineage.routines[lineage.n - 1];
 }
 
+/* What was asked of the functions of the tables: which of them ran. */
+static uint64_t key_of_function(const struct counts_function *function)
+{
+    return (uint64_t)(uintptr_t)function;
+}
+
 /* Exact executions of one rank. */
 struct counting {
     struct builder *builder;
@@ -274,13 +281,42 @@ static uint32_t callee_routine(struct builder *builder, uint32_t module, const s
     return routine && *routine ? (uint32_t)*routine - 1 : TRACE_NONE;
 }
 
+/* A call that a block's code has at this address. */
+static bool is_call_of(const struct counts_function *function, uint32_t i, uint32_t block)
+{
+    return function->addresses[i].block == block && function->addresses[i].what != POINTS_CODE;
+}
+
+/*
+ * The stretch of a block's code with most of its calls, as indices of addresses [*first, *end). Compilers lay copies of
+ * a block between others (at both ends of a loop): each has the calls of the block, which its executions count once.
+ */
+static void calls_of_block(const struct counts_function *function, uint32_t block, uint32_t *first, uint32_t *end)
+{
+    uint32_t most = 0;
+    *first = *end = 0;
+    for (uint32_t i = 0, n = 0, begin = 0; i < function->n_addresses; i++) {
+        bool is_inside = function->addresses[i].block == block;
+        if (is_inside && (i == 0 || function->addresses[i - 1].block != block))
+            n = 0, begin = i;
+        n += is_call_of(function, i, block);
+        if (is_inside && n > most) {
+            most = n;
+            *first = begin;
+            *end = i + 1;
+        }
+    }
+}
+
 static void visit_calls(struct counting *counting, uint32_t module, const struct counts_function *function,
                         const struct counts_row *row)
 {
     struct builder *builder = counting->builder;
-    for (uint32_t i = 0; i < function->n_addresses; i++) {
+    uint32_t first, end;
+    calls_of_block(function, row->block, &first, &end);
+    for (uint32_t i = first; i < end; i++) {
         const struct points_address *at = &function->addresses[i];
-        if (at->block != row->block || at->what == POINTS_CODE)
+        if (!is_call_of(function, i, row->block))
             continue;
         struct code_callee known;
         bool is_known = code_callee_at(builder->input->code, module, at->address, &known);
@@ -306,6 +342,8 @@ static void visit_block(void *context, uint32_t module, const struct counts_func
         sparse_add(&counting->builder->executed,
                    key_of(counting->rank, host_at(counting->builder, module, function->address)),
                    (double)row->executions);
+    if (!counting->is_arcs)
+        map_put(&counting->builder->ran, key_of_function(function), NULL);
 }
 
 /* Counted functions first, so that calls through a linkage table find them by name. */
@@ -464,6 +502,47 @@ static void solve_ranks(struct builder *builder, struct profile *profile)
     arena_release(&lasting);
 }
 
+static int uncalled_compare(const void *a, const void *b)
+{
+    const struct uncalled_routine *left = a, *right = b;
+    int by_file = strcmp(left->file ? left->file : "", right->file ? right->file : "");
+    if (by_file || left->line != right->line)
+        return by_file ? by_file : left->line < right->line ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+/* Of a routine that stands in the profile a copy ran, inlined; where counts contradict each other nobody can tell. */
+static void add_uncalled(struct builder *builder, struct profile *profile)
+{
+    struct executions *executions = builder->input->executions;
+    struct arena scratch = {0}, *arena = builder->input->arena;
+    struct intern seen = {0};
+    VEC(struct uncalled_routine) uncalled = {0};
+    for (uint32_t i = 0; i < profile->n_routines; i++)
+        if (profile->routines[i].file)
+            intern_text(&seen, arena_printf(&scratch, "%s:%u", profile->routines[i].file, profile->routines[i].line));
+    for (uint32_t m = 0; m < builder->input->trace->n_modules; m++) {
+        struct counts *counts = executions->has_points[m] ? executions_module(executions, m) : NULL;
+        for (uint32_t i = 0; counts && i < counts_n_functions(counts); i++) {
+            const struct counts_function *function = counts_function(counts, i);
+            const char *head = arena_printf(&scratch, "%s:%u", function->file ? function->file : "", function->line);
+            if (!map_get(&builder->ran, key_of_function(function)) &&
+                intern_find(&seen, head, strlen(head)) == INTERN_NONE &&
+                !executions_contradict(executions, m, function))
+                *vec_push(&uncalled) = (struct uncalled_routine){
+                    arena_strdup(arena, function->source_name),
+                    function->file ? arena_strdup(arena, function->file) : NULL, function->line};
+        }
+    }
+    if (uncalled.n)
+        qsort(uncalled.at, uncalled.n, sizeof *uncalled.at, uncalled_compare);
+    profile->n_uncalled = (uint32_t)uncalled.n;
+    profile->uncalled = arena_copy(arena, uncalled.at, uncalled.n * sizeof *uncalled.at);
+    vec_release(&uncalled);
+    intern_release(&seen);
+    arena_release(&scratch);
+}
+
 static void add_mpi_calls(struct builder *builder, struct profile *profile)
 {
     for (size_t i = 0; i < builder->mpi_calls.n; i++) {
@@ -503,6 +582,7 @@ static void builder_release(struct builder *builder)
     vec_release(&builder->stacks);
     intern_release(&builder->plain);
     map_release(&builder->exported);
+    map_release(&builder->ran);
     vec_release(&builder->routines);
     vec_release(&builder->frame_lineage);
     vec_release(&builder->arc_seen);
@@ -538,6 +618,11 @@ struct profile profile_make(const struct profile_input *input)
     struct profile profile = profile_layout(&builder);
     solve_ranks(&builder, &profile);
     add_mpi_calls(&builder, &profile);
+    for (size_t i = 0; i < builder.recursive.n; i++)
+        profile.routines[(uint32_t)builder.recursive.at[i].key].calls_by_itself +=
+            (uint64_t)llround(builder.recursive.at[i].ns);
+    if (!input->blame && !input->trace->only)
+        add_uncalled(&builder, &profile);
     builder_release(&builder);
     return profile;
 }

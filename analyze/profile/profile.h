@@ -9,6 +9,7 @@
  */
 #pragma once
 #include "analyze/counts/executions.h"
+#include "analyze/result/result.h"
 #include "analyze/steps/sites.h"
 #include "analyze/steps/calltree.h"
 
@@ -27,3 +28,6 @@ struct profile_input {
 
 /* Empty without a code model, or when nothing was sampled. */
 struct profile profile_make(const struct profile_input *input);
+/* The bytes that routines ask for and what they call asks for: allocations as self, shared among callers by exact
+ * numbers of calls. In the analysis's arena; of a complete analysis. */
+struct profile profile_of_bytes(struct analysis *analysis);

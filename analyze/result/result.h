@@ -240,7 +240,8 @@ struct routine_profile {
     /* Of these, calls that no arc has: through pointers, by code that is not counted, or as a caller's last act (a jump
      * in the machine code); and what it calls through pointers itself. */
     uint64_t calls_from_unknown, calls_to_unknown;
-    uint32_t cycle; /* number from 1; 0 = it calls nobody who calls it */
+    uint64_t calls_by_itself; /* of `calls`; no arc has them either */
+    uint32_t cycle;           /* number from 1; 0 = it calls nobody who calls it */
     double *rank_self_ns, *rank_total_ns;
 };
 
@@ -249,6 +250,12 @@ struct routine_arc {
     uint32_t from, to;
     uint64_t calls;           /* direct ones; 0 = none, or not counted */
     double self_ns, below_ns; /* of the callee's self time and of that of its callees, what falls to this caller */
+};
+
+/* A routine that was built to count and was never called; copies of it inlined elsewhere may have run. */
+struct uncalled_routine {
+    const char *name, *file; /* file NULL = unknown */
+    uint32_t line;
 };
 
 /* What routines' times are made of: one call stack, ranks added up. */
@@ -260,14 +267,17 @@ struct profile_stack {
     uint64_t calls; /* of the MPI function */
 };
 
-/* Where time went, by routine. Sigma self = time_ns = Sigma over stacks, but for what is left out. */
+/* Where time went, by routine. Sigma self = time_ns = Sigma over stacks,
+ * but for what is left out. */
 struct profile {
     struct routine_profile *routines; /* in order of appearance */
     struct routine_arc *arcs;
-    double *cycle_total_ns;       /* by cycle number */
-    struct profile_stack *stacks; /* in order of appearance; a profile of blame has what is left out among them */
-    uint32_t n_routines, n_arcs, n_cycles, n_stacks;
+    double *cycle_total_ns;            /* by cycle number */
+    struct profile_stack *stacks;      /* in order of appearance; a profile of blame has what is left out among them */
+    struct uncalled_routine *uncalled; /* by file and line; profile of time */
+    uint32_t n_routines, n_arcs, n_cycles, n_stacks, n_uncalled;
     double time_ns;
+    bool is_bytes;      /* all "ns" are bytes that were asked for */
     double left_out_ns; /* profile of blame: what has no place in it (transfer, code without samples) */
 };
 

@@ -53,7 +53,10 @@ TABLE = """
 1 | no site 9999             | report --site 9999 @good
 1 | --cause                  | report --cause 0 @good
 1 | one of --cause           | report --cause 1 --sites @good
-1 | one of --cause           | report --routines --by space @good
+1 | one of --cause           | report --sites --by space @good
+1 | --causing and --by       | report --routines --causing --by space @good
+1 | go with --routines       | report --graph @good
+1 | --sort                   | report --routines --sort size @good
 1 | no such file             | html @missing
 1 | cannot write             | html -o @empty/x/y.html @good
 1 | unknown option           | html --bogus @good

@@ -42,6 +42,27 @@ for fault in faults:
 sys.exit(bool(faults))
 END
     "$tool" report --by space >space.txt
+    "$tool" report --by space --routines --graph --top 0 >graph.txt
+    "$tool" report --by space --routines --format json >bytes.json
+    python3 - "$level" <<'END'
+import json, sys
+report, level = json.load(open('bytes.json')), sys.argv[1]
+routines, asked = report['routines'], report['allocated_bytes']
+own = sum(each['self_bytes'] for each in routines)
+top = max(each['total_bytes'] for each in routines)
+faults = []
+if own != asked:
+    faults.append(f'routines asked for {own} bytes themselves, {asked} were asked for')
+if level == '-O0' and top < 0.9 * asked:
+    faults.append(f'the routine with most leads to {top} of {asked} bytes')
+if any(sum(each['rank_self_bytes']) != each['self_bytes'] for each in routines):
+    faults.append('bytes by rank are not the sum')
+if 'asked for by all ranks' not in open('graph.txt').read():
+    faults.append('the graph does not say what it is of')
+for fault in faults:
+    print(f'bytes by routine, {level}: {fault}')
+sys.exit(bool(faults))
+END
     "$tool" report --top 0 --width 300 >report.txt
     for pattern; do
         grep -q -- "$pattern" space.txt report.txt || { echo "$level: nothing like \"$pattern\" in"; cat space.txt report.txt; exit 1; }

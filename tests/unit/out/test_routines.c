@@ -55,7 +55,7 @@ static int prepare(void **state)
     return 0;
 }
 
-static const struct report_options options = {.width = 80};
+static const struct routines_options options = {.text.width = 80};
 
 /* What is printed of the list (no name) or of a routine; to be freed. */
 static char *printed(const char *name)
@@ -111,6 +111,54 @@ static void an_entry_has_callers_and_callees(void **state)
     free(text);
 }
 
+/* Callers above the own line, callees below; a cycle as a whole with its members, whose calls have no "of all". */
+static void a_graph_has_entries_and_cycles(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"[1]",
+                                        "main()",
+                                        "4,000/4,000",
+                                        "heat::relax() a.cc:12 [2]",
+                                        "4,000/4,000",
+                                        "main() a.cc:90 [1]",
+                                        "[2]",
+                                        "4,000",
+                                        "main() a.cc:90 [1]",
+                                        "<cycle 1 as a whole>",
+                                        "even() <cycle 1>",
+                                        "odd() <cycle 1>",
+                                        "main() a.cc:90 [1]",
+                                        "heat::exchange()"};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(report_routine_graph(out, &analysis, &analysis.profile, &options), 0);
+    fclose(out);
+    expect_order(text, parts, sizeof parts / sizeof *parts);
+    free(text);
+}
+
+static void a_choice_keeps_what_is_reached(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct routine_row *rows;
+    struct routines_options chosen = {.below = "exchange", .order = ROUTINES_BY_NAME};
+    assert_int_equal(routines_choose(&arena, &analysis.profile, &chosen, false, &rows), 2);
+    assert_int_equal(rows[0].number, SEND);
+    assert_int_equal(rows[1].number, EXCHANGE);
+    chosen = (struct routines_options){.above = "MPI_Send"};
+    assert_int_equal(routines_choose(&arena, &analysis.profile, &chosen, false, &rows), 3);
+    assert_int_equal(rows[0].number, MAIN);
+    chosen = (struct routines_options){.above = "odd"}; /* even, which has no time, is on the way */
+    assert_int_equal(routines_choose(&arena, &analysis.profile, &chosen, true, &rows), 4);
+    assert_true(rows[1].is_cycle);
+    chosen = (struct routines_options){.match = "heat::", .order = ROUTINES_BY_SELF};
+    assert_int_equal(routines_choose(&arena, &analysis.profile, &chosen, false, &rows), 2);
+    assert_int_equal(rows[0].number, RELAX);
+    arena_release(&arena);
+}
+
 static void names_may_lack_namespaces_and_have_parentheses(void **state)
 {
     (void)state;
@@ -133,6 +181,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_list_falls_and_names_the_rank_with_most),
         cmocka_unit_test(an_entry_has_callers_and_callees),
+        cmocka_unit_test(a_graph_has_entries_and_cycles),
+        cmocka_unit_test(a_choice_keeps_what_is_reached),
         cmocka_unit_test(names_may_lack_namespaces_and_have_parentheses),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
