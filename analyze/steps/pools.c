@@ -115,6 +115,19 @@ static uint32_t pool_with_samples(struct pools *pools, struct pool_key key)
     return id != INTERN_NONE && pools->at[id].n_samples >= POOL_SAMPLES_MIN ? id : INTERN_NONE;
 }
 
+/* All samples found one step: as far as anybody looked, that is all that runs there. */
+static bool pool_agrees(const struct pool *pool)
+{
+    const struct sparse *all[] = {&pool->on, &pool->blocked, &pool->sync, &pool->worker, &pool->idle};
+    const struct sparse *seen = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i]->n && seen)
+            return false;
+        seen = all[i]->n ? all[i] : seen;
+    }
+    return seen && sparse_has_one_key(seen);
+}
+
 static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
     struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
@@ -125,9 +138,13 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     id = pool_with_samples(pools, key);
     if (id != INTERN_NONE)
         return id;
-    key.rank = RANK_ALL;
-    key.bucket = stretch_bucket(stretch);
-    return pool_with_samples(pools, key);
+    struct pool_key of_all_ranks = {
+        .rank = RANK_ALL, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
+    uint32_t of_all = pool_with_samples(pools, of_all_ranks);
+    if (of_all != INTERN_NONE || sites_is_start(pools->sites, stretch->from))
+        return of_all;
+    id = intern_find(&pools->keys, &key, sizeof key);
+    return id != INTERN_NONE && pool_agrees(&pools->at[id]) ? id : INTERN_NONE;
 }
 
 /* Where a stretch slept in which nobody looked: where looks found other stretches between these two calls asleep, of

@@ -309,14 +309,16 @@ def amounts(plan, phase):
 
 
 def emit_amount(program, plan, k, phase):
+    """As if read from input: what compilers make of a number that they know (a straight line where a loop goes round once) is another program."""
     late, other, even = amounts(plan, phase)
-    program.add("#if defined GONE_%d\n#define AMOUNT_%d 0L\n#elif defined EVEN_%d\n#define AMOUNT_%d %dL\n#else\n#define AMOUNT_%d (IS_LATE_%d ? %dL : %dL)\n#endif"
-                % (k, k, k, k, even, k, k, late, other))
+    program.add("#if defined GONE_%d\n#define AMOUNTS_%d {0, 0}\n#elif defined EVEN_%d\n#define AMOUNTS_%d {%d, %d}\n#else\n#define AMOUNTS_%d {%d, %d}\n#endif\n"
+                "static const volatile long amounts_%d[2] = AMOUNTS_%d;\n#define AMOUNT_%d amounts_%d[IS_LATE_%d]"
+                % (k, k, k, k, even, even, k, other, late, k, k, k, k, k))
 
 
 def is_late(phase):
     late = phase["cause"]["late"] if phase["cause"] else []
-    return "(0x%x >> world_rank & 1)" % sum(1 << rank for rank in late)
+    return "((0x%x >> world_rank) & 1)" % sum(1 << rank for rank in late)
 
 
 def root_and_target(plan, phase):
