@@ -119,13 +119,14 @@ static uint32_t pool_with_samples(struct pools *pools, struct pool_key key)
 static bool pool_agrees(const struct pool *pool)
 {
     const struct sparse *all[] = {&pool->on, &pool->blocked, &pool->sync, &pool->worker, &pool->idle};
-    const struct sparse *seen = NULL;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i]->n && seen)
-            return false;
-        seen = all[i]->n ? all[i] : seen;
-    }
-    return seen && sparse_has_one_key(seen);
+    const struct term *first = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t k = 0; k < all[i]->n; k++) {
+            first = first ? first : &all[i]->at[k];
+            if (all[i]->at[k].key != first->key)
+                return false;
+        }
+    return first;
 }
 
 static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)

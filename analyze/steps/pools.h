@@ -7,8 +7,9 @@
  * between the same two call sites, of like length (half an octave), are pooled, and each gets the shares of its pool. A
  * pool that is poor itself borrows a few samples from that of all lengths; one that has next to none gives way to it,
  * and that one to the pool of like length of all processes together: who takes as long there runs the same code, as a
- * rule, and time that both sides of a wait spend has to have one name to cancel. Where that is poor too it is "the code
- * between X and Y". Pools are filled in a first pass over the trace.
+ * rule, and time that both sides of a wait spend has to have one name to cancel. Where that is poor too, one or two
+ * samples of the process count if they agree; otherwise it is "the code between X and Y". Pools are filled in a first
+ * pass over the trace.
  *
  * A stretch that takes its shares from a pool is kept as atoms (pool, what), whose steps are looked up when a wait is
  * explained: a stretch costs one look-up however many loops it ran through.
@@ -18,7 +19,7 @@
 
 enum {
     POOL_SAMPLES_OWN = 20,  /* a stretch with so many has shares of its own */
-    POOL_SAMPLES_MIN = 3,   /* below, nothing is said of the steps */
+    POOL_SAMPLES_MIN = 3,   /* below, steps are told only where all samples agree */
     POOL_SAMPLES_PRIOR = 2, /* borrowed from all lengths where there are fewer than POOL_SAMPLES_OWN */
 };
 

@@ -110,6 +110,32 @@ static void who_takes_as_long_does_the_same(void **state)
     scene_free(scene);
 }
 
+/* Seven stretches, two samples: both of one step, or of two. */
+static double blame_with_two_samples(bool agree)
+{
+    struct scene *scene = scene_make(2);
+    uint32_t hot = code_frame(scene, "hot"), cold = code_frame(scene, "cold");
+    uint64_t now_us = 10;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 7; i++) {
+        if (i == 2 || i == 5)
+            sample(scene, 0, i == 2 || agree ? hot : cold, now_us + 500, 0);
+        barriers(scene, (uint64_t[]){now_us + 1000, now_us + 10}, now_us + 1000);
+        now_us += 1000;
+    }
+    scene_analyse(scene);
+    double blame = scene_blame(scene, "hot", 0);
+    scene_free(scene);
+    return blame;
+}
+
+static void few_samples_that_agree_name_the_code(void **state)
+{
+    (void)state;
+    assert_us(blame_with_two_samples(true), 7 * 990);
+    assert_us(blame_with_two_samples(false), 0);
+}
+
 /* Between the same two calls fifty short stretches and a long one, which has too few samples to stand alone, but tells
  * more of itself than all the short ones do. */
 static void a_rare_long_stretch_is_not_like_the_others(void **state)
@@ -277,6 +303,7 @@ int main(void)
         cmocka_unit_test(samples_share_out_the_measured_length),
         cmocka_unit_test(short_stretches_are_pooled),
         cmocka_unit_test(who_takes_as_long_does_the_same),
+        cmocka_unit_test(few_samples_that_agree_name_the_code),
         cmocka_unit_test(a_rare_long_stretch_is_not_like_the_others),
         cmocka_unit_test(preemption_is_no_work),
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
