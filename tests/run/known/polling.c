@@ -13,7 +13,7 @@
 static void back_off(long n_failed)
 {
 #ifdef KNOWN_BACKOFF
-    nanosleep(&(struct timespec){0, n_failed < 6 ? 10000 << n_failed : 500000}, NULL);
+    known_nap(n_failed < 6 ? 10000L << n_failed : 500000);
 #else
     (void)n_failed;
 #endif
