@@ -333,15 +333,6 @@ static void define_contexts(struct def_writer *defs)
                    OTF2_BASE_DECIMAL, -9, join->sample_period_ns);
 }
 
-static void define_metrics(struct def_writer *defs)
-{
-    OTF2_MetricMemberRef member = 0;
-    DEFINE(defs, MetricMember, member, defs_string_id(defs, "WHYWAIT::SCHEDULED"),
-           defs_string_id(defs, "1: on a CPU; 0: off it, blocked; 2: off it although runnable"), OTF2_METRIC_TYPE_OTHER,
-           OTF2_METRIC_ABSOLUTE_NEXT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, defs_string_id(defs, "#"));
-    DEFINE(defs, MetricClass, ARCHIVE_METRIC_SCHED, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU);
-}
-
 void join_write_definitions(struct join *join)
 {
     struct def_writer defs = {.join = join, .writer = OTF2_Archive_GetGlobalDefWriter(join->archive)};
@@ -360,7 +351,12 @@ void join_write_definitions(struct join *join)
         define_location(&defs, &join->locations.at[i]);
     define_calls(&defs);
     define_contexts(&defs);
-    define_metrics(&defs);
+    OTF2_MetricMemberRef member = 0;
+    DEFINE(&defs, MetricMember, member, defs_string_id(&defs, "WHYWAIT::SCHEDULED"),
+           defs_string_id(&defs, "1: on a CPU; 0: off it, blocked; 2: off it although runnable"),
+           OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_NEXT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
+           defs_string_id(&defs, "#"));
+    DEFINE(&defs, MetricClass, ARCHIVE_METRIC_SCHED, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU);
     join_define_comms(&defs);
     join_define_files(&defs);
     join->failed |= OTF2_Archive_CloseGlobalDefWriter(join->archive, defs.writer) != OTF2_SUCCESS;

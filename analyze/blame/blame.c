@@ -15,35 +15,10 @@ void blame_net(const struct path_class *class, struct sparse *net)
     sparse_pack(net);
 }
 
-static void blame_late_totals(const struct path_class *class, struct sparse *late)
-{
-    for (size_t i = 0; i < class->terms.n; i++)
-        if (!(class->terms.at[i].key & KEY_WAITING) && class->terms.at[i].ns > 0)
-            sparse_add(late, key_atom(class->terms.at[i].key), class->terms.at[i].ns);
-    sparse_pack(late);
-}
-
-/* Only a clock error leaves nothing positive to blame. */
-static void blame_clock(const struct path_class *class, struct steps *steps, struct sparse *blame)
-{
-    uint32_t step = steps_put(steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
-    sparse_add(blame, atom_key(0, step), class->waiting_ns);
-}
-
 /* Positive remainders, apart: who waits in a loop of MPI_Win_sync waits for somebody that is not known. */
 struct longer {
     double known_ns, open_ns;
 };
-
-static struct longer longer_of(const struct sites *sites, const struct sparse *net, const struct sparse *late)
-{
-    struct longer longer = {0};
-    for (size_t i = 0; i < net->n; i++)
-        if (net->at[i].ns > 0 && sparse_get(late, net->at[i].key) > 0)
-            *(sites_step_is_open(sites, (uint32_t)net->at[i].key) ? &longer.open_ns : &longer.known_ns) +=
-                net->at[i].ns;
-    return longer;
-}
 
 /* How much of a remainder is blamed. For what it is not known whom it waits for, that is what nothing else explains:
  * it may be the waiting process itself. */
@@ -59,8 +34,14 @@ double blame_share(const struct path_class *class, const struct sites *sites, st
 {
     struct sparse net = {0}, late = {0};
     blame_net(class, &net);
-    blame_late_totals(class, &late);
-    struct longer longer = longer_of(sites, &net, &late);
+    for (size_t i = 0; i < class->terms.n; i++)
+        if (!(class->terms.at[i].key & KEY_WAITING) && class->terms.at[i].ns > 0)
+            sparse_add(&late, key_atom(class->terms.at[i].key), class->terms.at[i].ns);
+    sparse_pack(&late);
+    struct longer longer = {0};
+    for (size_t i = 0; i < net.n; i++)
+        if (net.at[i].ns > 0 && sparse_get(&late, net.at[i].key) > 0)
+            *(sites_step_is_open(sites, (uint32_t)net.at[i].key) ? &longer.open_ns : &longer.known_ns) += net.at[i].ns;
     bool is_explained = longer.known_ns + longer.open_ns > 0;
     for (size_t i = 0; i < class->terms.n && is_explained; i++) {
         const struct term *term = &class->terms.at[i];
@@ -71,8 +52,11 @@ double blame_share(const struct path_class *class, const struct sites *sites, st
                        remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)) *
                            (term->ns / sparse_get(&late, step)));
     }
-    if (!is_explained)
-        blame_clock(class, sites->steps, blame);
+    if (!is_explained) {
+        /* Only a clock error leaves nothing positive to blame. */
+        uint32_t step = steps_put(sites->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
+        sparse_add(blame, atom_key(0, step), class->waiting_ns);
+    }
     sparse_pack(blame);
     sparse_release(&net);
     sparse_release(&late);
@@ -139,16 +123,6 @@ static struct sparse **vectors_make(const struct classes *classes, struct arena 
     return vectors;
 }
 
-/* The bins of the whole run, packed. */
-static struct sparse ranks_bins(const struct measure_input *input)
-{
-    struct sparse bins = {0};
-    for (uint32_t rank = 0; rank < input->n_ranks; rank++)
-        sparse_add_all(&bins, &input->ranks[rank].counts, 1);
-    sparse_pack(&bins);
-    return bins;
-}
-
 void measures_make(const struct measure_input *input, struct measures *measures)
 {
     *measures = (struct measures){.classes = input->classes};
@@ -165,7 +139,12 @@ void measures_make(const struct measure_input *input, struct measures *measures)
             costs_place_work(input->costs, &class->counts, &measures->worked[site][i]);
         }
     }
-    measures->bins = ranks_bins(input);
+    /* The bins of the whole run, packed. */
+    struct sparse bins = {0};
+    for (uint32_t rank = 0; rank < input->n_ranks; rank++)
+        sparse_add_all(&bins, &input->ranks[rank].counts, 1);
+    sparse_pack(&bins);
+    measures->bins = bins;
     executions_solve(input->executions, &measures->bins, &measures->ran);
     costs_place_work(input->costs, &measures->bins, &measures->work_done);
 }

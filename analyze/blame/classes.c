@@ -217,13 +217,6 @@ static struct sparse *occurrence_shape(struct classes *classes, const struct occ
     return shape;
 }
 
-/* How many samples the path is worth; 0 = exact. */
-static double instance_samples(const struct instance *instance)
-{
-    double length_ns = sparse_sum(&instance->terms);
-    return instance->noise_ns2 > 0 ? length_ns * length_ns / instance->noise_ns2 : 0;
-}
-
 double classes_distance(const struct sparse *shape, double n_samples, const struct sparse *other, double n_other,
                         double *allowance)
 {
@@ -299,7 +292,9 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     occurrence_settle_late(classes->pools, occurrence);
     struct sparse *shape = occurrence_shape(classes, occurrence);
     sparse_add_all(&instance->terms, &occurrence->heaviest, 1);
-    double n_samples = instance_samples(instance);
+    /* How many samples the path is worth; 0 = exact. */
+    double length_ns = sparse_sum(&instance->terms);
+    double n_samples = instance->noise_ns2 > 0 ? length_ns * length_ns / instance->noise_ns2 : 0;
     bool is_tiny = instance->waiting_ns < TINY_NS || instance->waiting_ns < TINY_SHARE * site->largest_ns;
     long found = class_find(site, shape, n_samples, is_tiny || site->classes.n >= CLASSES_MAX);
     if (found < 0) {

@@ -306,15 +306,6 @@ static void cause_add_parts(struct writer *writer, struct cause *cause)
     }
 }
 
-/* The call by which code that waits has entered what became the cause. */
-static void cause_set_entry(const struct writer *writer, struct cause *cause)
-{
-    const struct rollup *rollup = &writer->causes->rollup;
-    uint32_t chosen = rollup->causes.at[writer->number].chosen, caller = rollup->nodes.at[chosen].parent;
-    cause->caller = caller == ROLLUP_NONE ? TRACE_NONE : rollup->nodes.at[caller].code;
-    cause->call_line = calltree_call_line(&writer->causes->placing.tree, chosen);
-}
-
 static void cause_write(struct writer *writer, struct cause *cause)
 {
     struct culprit *culprit = writer->culprit;
@@ -332,7 +323,11 @@ static void cause_write(struct writer *writer, struct cause *cause)
     sparse_pack(&culprit->by_code);
     writer->has_executions =
         steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE && has_all_executions(writer);
-    cause_set_entry(writer, cause);
+    /* The call by which code that waits has entered what became the cause. */
+    const struct rollup *rollup = &writer->causes->rollup;
+    uint32_t chosen = rollup->causes.at[writer->number].chosen, caller = rollup->nodes.at[chosen].parent;
+    cause->caller = caller == ROLLUP_NONE ? TRACE_NONE : rollup->nodes.at[caller].code;
+    cause->call_line = calltree_call_line(&writer->causes->placing.tree, chosen);
     cause_add_parts(writer, cause);
     cause_add_ranks(writer, cause);
     cause->n_late = count_late(cause->ranks, cause->n_ranks, cause->waiting_ns);

@@ -3,16 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The chain that ends last is the critical path. Ties: the lowest location. */
-static const struct queue_of_calls *critical_lane(const struct replay *replay)
-{
-    const struct queue_of_calls *critical = NULL;
-    for (uint32_t i = 0; i < replay->trace->n_locations; i++)
-        if (!critical || replay->lanes[i].now_ns > critical->now_ns)
-            critical = &replay->lanes[i];
-    return critical;
-}
-
 /* Of the critical path: outside MPI, and inside it without a CPU. */
 struct critical {
     double outside_ns, absent_ns;
@@ -35,7 +25,11 @@ static struct critical critical_of(struct pools *pools, const struct sparse *ter
 
 void efficiency_critical_path(const struct replay *replay, struct sparse *terms)
 {
-    const struct queue_of_calls *lane = critical_lane(replay);
+    /* The chain that ends last is the critical path. Ties: the lowest location. */
+    const struct queue_of_calls *lane = NULL;
+    for (uint32_t i = 0; i < replay->trace->n_locations; i++)
+        if (!lane || replay->lanes[i].now_ns > lane->now_ns)
+            lane = &replay->lanes[i];
     if (lane)
         sparse_add_all(terms, &lane->open, 1);
     for (const struct chain_node *node = lane ? lane->tip : NULL; node; node = node->parent)
@@ -71,13 +65,6 @@ static void add_rank(struct efficiency *efficiency, const struct rank_time *time
     efficiency->ended_ns += time->ended_ns;
 }
 
-/* Outside MPI, for one of the threads that are counted, on average. */
-static double useful_ns(const struct rank_time *time, double wall_ns)
-{
-    double idle_ns = idle_beside_ns(time), n_threads = 1 + (time->beside_ns - idle_ns) / wall_ns;
-    return wall_ns > 0 ? (time->outside_ns - idle_ns) / n_threads : 0;
-}
-
 void efficiency_write(struct analysis *analysis, const struct replay *replay, struct pools *pools,
                       const struct sparse *critical)
 {
@@ -86,7 +73,10 @@ void efficiency_write(struct analysis *analysis, const struct replay *replay, st
     double useful_sum_ns = 0, useful_max_ns = 0;
     efficiency->wall_ns = (double)(analysis->trace->end_ns - analysis->trace->start_ns);
     for (uint32_t rank = 0; rank < n_ranks; rank++) {
-        double rank_useful_ns = useful_ns(&replay->ranks[rank], efficiency->wall_ns);
+        /* Outside MPI, for one of the threads that are counted, on average. */
+        double idle_ns = idle_beside_ns(&replay->ranks[rank]),
+               n_threads = 1 + (replay->ranks[rank].beside_ns - idle_ns) / efficiency->wall_ns;
+        double rank_useful_ns = efficiency->wall_ns > 0 ? (replay->ranks[rank].outside_ns - idle_ns) / n_threads : 0;
         add_rank(efficiency, &replay->ranks[rank]);
         useful_sum_ns += rank_useful_ns;
         useful_max_ns = fmax(useful_max_ns, rank_useful_ns);
@@ -232,18 +222,13 @@ void gain_add_class(double *waits_ns, const struct path_class *class, double bla
         waits_ns[class->waits.at[i].key] += share * class->waits.at[i].ns;
 }
 
-static double bound_of_rank(const struct gain_input *input, uint32_t rank)
-{
-    double unknown_ns = input->ranks[rank].ended_ns + input->ranks[rank].mpi_ns;
-    return input->waits_ns[rank] + sparse_get(input->times, rank) + unknown_ns;
-}
-
 struct gain gain_of(const struct gain_input *input)
 {
     const struct efficiency *efficiency = input->efficiency;
     struct gain gain = {.last_rank = TRACE_NONE, .if_gone_ns = INFINITY, .among_ns = INFINITY};
     for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
-        double bound_ns = bound_of_rank(input, rank);
+        double unknown_ns = input->ranks[rank].ended_ns + input->ranks[rank].mpi_ns;
+        double bound_ns = input->waits_ns[rank] + sparse_get(input->times, rank) + unknown_ns;
         if (bound_ns < gain.if_gone_ns)
             gain.last_rank = rank;
         gain.if_gone_ns = fmin(gain.if_gone_ns, bound_ns);

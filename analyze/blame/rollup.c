@@ -293,16 +293,6 @@ static void renumber(struct rollup *rollup, const struct joining *joining, struc
     rollup->causes.n = n_left;
 }
 
-static void join_alike(struct rollup *rollup, const struct order *order, struct arena *arena)
-{
-    struct joining joining = joining_make(rollup, arena);
-    join_same_code(rollup, &joining);
-    join_remainders(rollup, order, &joining);
-    for (uint32_t i = 0; i < rollup->causes.n; i++)
-        outline_release(&joining.outlines[i]);
-    renumber(rollup, &joining, arena);
-}
-
 void rollup_find(struct rollup *rollup)
 {
     struct arena scratch = {0};
@@ -323,7 +313,12 @@ void rollup_find(struct rollup *rollup)
         rollup->end.at[i] = order.end[order.at[i]];
     }
     choose(rollup, &order);
-    join_alike(rollup, &order, &scratch);
+    struct joining joining = joining_make(rollup, &scratch);
+    join_same_code(rollup, &joining);
+    join_remainders(rollup, &order, &joining);
+    for (uint32_t i = 0; i < rollup->causes.n; i++)
+        outline_release(&joining.outlines[i]);
+    renumber(rollup, &joining, &scratch);
     arena_release(&scratch);
 }
 

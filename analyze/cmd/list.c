@@ -51,14 +51,6 @@ static int add_size(const char *path, const struct stat *status, int type, struc
     return 0;
 }
 
-static uint64_t directory_bytes(const char *path)
-{
-    enum { DESCRIPTORS = 16 };
-    size_bytes = 0;
-    nftw(path, add_size, DESCRIPTORS, FTW_PHYS);
-    return size_bytes;
-}
-
 static void row_read(struct list *list, struct row *row, const char *path, bool is_quick)
 {
     struct loaded loaded = {0};
@@ -94,7 +86,10 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
     for (size_t i = 0; i < n; i++) {
         char *path = path_format("%s/%s", directory, names[i]);
         struct row row = {.name = arena_strdup(&list->arena, names[i]), .program = "", .waiting = -1};
-        row.bytes = directory_bytes(path);
+        enum { DESCRIPTORS = 16 };
+        size_bytes = 0;
+        nftw(path, add_size, DESCRIPTORS, FTW_PHYS);
+        row.bytes = size_bytes;
         if (run_has_archive(path))
             row_read(list, &row, path, is_quick);
         else

@@ -83,15 +83,6 @@ static void read_relocations(struct image *image, Elf_Scn *scn, const GElf_Shdr 
     }
 }
 
-static void read_slots(struct image *image)
-{
-    for (Elf_Scn *scn = elf_nextscn(image->elf, NULL); scn != NULL; scn = elf_nextscn(image->elf, scn)) {
-        GElf_Shdr header;
-        if (gelf_getshdr(scn, &header) != NULL && header.sh_type == SHT_RELA && (header.sh_flags & SHF_ALLOC))
-            read_relocations(image, scn, &header);
-    }
-}
-
 static bool is_plain_or_missing(const char *path)
 {
     struct stat status;
@@ -163,7 +154,11 @@ enum image_status image_open(struct image *image, const char *path, const uint8_
         return IMAGE_CHANGED;
     }
     read_sections(image);
-    read_slots(image);
+    for (Elf_Scn *scn = elf_nextscn(image->elf, NULL); scn != NULL; scn = elf_nextscn(image->elf, scn)) {
+        GElf_Shdr header;
+        if (gelf_getshdr(scn, &header) != NULL && header.sh_type == SHT_RELA && (header.sh_flags & SHF_ALLOC))
+            read_relocations(image, scn, &header);
+    }
     Dwarf_Addr bias = 0;
     image->dwarf = dwfl_module_getdwarf(image->dwfl_module, &bias);
     image->dwarf_bias = bias;

@@ -169,18 +169,13 @@ static void join_in_order(struct group *group)
     }
 }
 
-/* One pair alone tells how far lines have moved only if they have not, or if there is no other choice. */
-static bool is_telling(const struct group *group, size_t n_pairs, int64_t shift)
-{
-    bool is_only = group->is_one_routine && (group->n_before < 2 || group->n_after < 2);
-    return n_pairs > 1 || (n_pairs && (!shift || is_only));
-}
-
 static void group_match(struct group *group)
 {
     int64_t shift = 0;
     size_t n_pairs = group->n_before && group->n_after ? usual_shift(group, &shift) : 0;
-    if (is_telling(group, n_pairs, shift))
+    /* One pair alone tells how far lines have moved only if they have not, or if there is no other choice. */
+    bool is_only = group->is_one_routine && (group->n_before < 2 || group->n_after < 2);
+    if (n_pairs > 1 || (n_pairs && (!shift || is_only)))
         join_shifted(group, shift);
     join_in_order(group);
 }

@@ -73,15 +73,6 @@ static void add_piece(struct finding *finding, uint32_t i)
     }
 }
 
-static void add_call(struct finding *finding, uint32_t i)
-{
-    const struct points_address *at = &finding->function->addresses[i];
-    struct code_run run = code_run_at(finding->code, finding->module, at->address - 1, at->address);
-    run.n_instructions = 0;
-    if (run.place != CODE_NONE)
-        *vec_push(&finding->parts) = (struct part){run.basic, at->block, i, true, run};
-}
-
 /*
  * What lies as deep as the block does tells most. Deeper, it is a copy of it in a loop that the compiler made later:
  * the rarely run one of two copies of a loop goes round inside the way back from it. Less deep, it was moved out of its
@@ -234,9 +225,13 @@ static struct spot *spots_find(struct arena *arena, struct code *code, uint32_t 
     for (uint32_t b = 0; b < function->n_blocks; b++)
         finding.spots[b].place = CODE_NONE;
     for (uint32_t i = 0; i < function->n_addresses; i++) {
-        if (function->addresses[i].what != POINTS_CODE)
-            add_call(&finding, i);
-        else if (is_piece(function, i))
+        if (function->addresses[i].what != POINTS_CODE) {
+            const struct points_address *at = &finding.function->addresses[i];
+            struct code_run run = code_run_at(finding.code, finding.module, at->address - 1, at->address);
+            run.n_instructions = 0;
+            if (run.place != CODE_NONE)
+                *vec_push(&finding.parts) = (struct part){run.basic, at->block, i, true, run};
+        } else if (is_piece(function, i))
             add_piece(&finding, i);
     }
     if (finding.parts.n)

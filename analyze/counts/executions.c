@@ -290,16 +290,6 @@ static void form_keep(struct work *work, struct work_form *form)
     sparse_clear(&work->sum);
 }
 
-static void point_make(struct work *work, uint32_t at)
-{
-    const struct trace_point *point = &work->executions->trace->points[at];
-    struct counts *counts = point->is_bytes ? NULL : executions_module(work->executions, point->module);
-    uint32_t function = counts ? counts_point_effects(counts, point->number, &work->effects) : CFG_NONE;
-    if (function != CFG_NONE)
-        add_effects(work, point->module, counts_function(counts, function));
-    form_keep(work, &work->points[at]);
-}
-
 static void frame_make(struct work *work, uint32_t frame)
 {
     const struct trace *trace = work->executions->trace;
@@ -326,8 +316,14 @@ static const struct work_form *form_of(struct work *work, uint32_t what)
     }
     if (!work->points || what >= trace->n_points)
         return NULL;
-    if (!work->points[what].is_known)
-        point_make(work, what);
+    if (!work->points[what].is_known) {
+        const struct trace_point *point = &work->executions->trace->points[what];
+        struct counts *counts = point->is_bytes ? NULL : executions_module(work->executions, point->module);
+        uint32_t function = counts ? counts_point_effects(counts, point->number, &work->effects) : CFG_NONE;
+        if (function != CFG_NONE)
+            add_effects(work, point->module, counts_function(counts, function));
+        form_keep(work, &work->points[what]);
+    }
     return &work->points[what];
 }
 

@@ -263,35 +263,21 @@ static double inverse_diagonal(struct work *w, uint32_t k)
     return sum;
 }
 
-/* Variance of a length about its fit, in units of 1 / weight. */
-static double residual_variance(const struct nnls *problem, const struct work *w)
+static void report(const struct nnls *problem, struct work *w, struct nnls_cost *costs)
 {
+    /* Variance of a length about its fit, in units of 1 / weight. */
     double explained = 0;
     for (uint32_t i = 0; i < w->n_passive; i++)
         explained += w->cost[w->passive[i]] * w->right[w->passive[i]];
     double left = problem->square - explained;
     double freedom = (double)problem->n_rows - w->n_passive;
-    return left > 0 && freedom > 0 ? left / freedom : 0;
-}
-
-static void report(const struct nnls *problem, struct work *w, struct nnls_cost *costs)
-{
-    double variance = residual_variance(problem, w);
+    double variance = left > 0 && freedom > 0 ? left / freedom : 0;
     for (uint32_t i = 0; i < w->n; i++)
         costs[i] = (struct nnls_cost){w->cost[i] * w->scale[i], w->scale[i] == 0 ? INFINITY : 0};
     for (uint32_t k = 0; k < w->n_passive; k++) {
         uint32_t step = w->passive[k];
         costs[step].error_ns = w->scale[step] * sqrt(variance * inverse_diagonal(w, k));
     }
-}
-
-/* Columns like one that is in, and of no prior, are not determined: their sum is. */
-static void mark_undetermined(const struct work *w, struct nnls_cost *costs)
-{
-    for (uint32_t i = 0; i < w->n; i++)
-        for (uint32_t j = 0; j < w->n && w->scale[i] > 0; j++)
-            if (j != i && w->gram[(size_t)i * w->n + j] > 1 - TINY_PIVOT)
-                costs[i].error_ns = INFINITY;
 }
 
 bool nnls_solve(const struct nnls *problem, struct arena *scratch, struct nnls_cost *costs)
@@ -301,6 +287,10 @@ bool nnls_solve(const struct nnls *problem, struct arena *scratch, struct nnls_c
     for (; rounds < 3 * w.n + 10 && (next = strongest_pull(&w)) != UINT32_MAX; rounds++)
         take_in(&w, next);
     report(problem, &w, costs);
-    mark_undetermined(&w, costs);
+    /* Columns like one that is in, and of no prior, are not determined: their sum is. */
+    for (uint32_t i = 0; i < w.n; i++)
+        for (uint32_t j = 0; j < w.n && w.scale[i] > 0; j++)
+            if (j != i && w.gram[(size_t)i * w.n + j] > 1 - TINY_PIVOT)
+                costs[i].error_ns = INFINITY;
     return next == UINT32_MAX || w.n == 0;
 }

@@ -114,13 +114,6 @@ int64_t counts_entries(const struct counts *counts, uint32_t f, uint32_t block, 
     return executions;
 }
 
-static void add_rows(const struct counts *counts, uint32_t f, int64_t calls, struct counts_result *result)
-{
-    for (uint32_t b = 0; b < counts->functions[f].cfg.n_blocks; b++)
-        if (b != 1 && b != counts->functions[f].dispatcher)
-            add_row(result, f, b, (uint64_t)counts_entries(counts, f, b, calls));
-}
-
 /* False when they are more than any run can count. Below that nothing overflows: each flow is a sum of some of them. */
 static bool set_edge_counts(struct counts *counts, uint32_t f)
 {
@@ -139,13 +132,6 @@ static bool set_edge_counts(struct counts *counts, uint32_t f)
     return true;
 }
 
-static void keep_flow(const struct counts *counts, uint32_t f, int64_t calls, struct counts_result *result)
-{
-    *vec_push(&result->flows) = (struct counts_flow){f, result->edge_counts.n, calls};
-    for (size_t e = 0; e < counts->functions[f].cfg.edges.n; e++)
-        *vec_push(&result->edge_counts) = counts->edge_counts[e];
-}
-
 static void solve_edges(struct counts *counts, uint32_t f, struct counts_result *result)
 {
     struct counts_function *function = &counts->functions[f];
@@ -155,9 +141,14 @@ static void solve_edges(struct counts *counts, uint32_t f, struct counts_result 
     uint32_t fault;
     if (tree->n && has_sane_sum &&
         knuth_solve(&function->cfg, tree, counts->parked, counts->edge_counts, &calls, counts->excess, &fault)) {
-        add_rows(counts, f, calls, result);
-        if (result->keeps_flows)
-            keep_flow(counts, f, calls, result);
+        for (uint32_t b = 0; b < counts->functions[f].cfg.n_blocks; b++)
+            if (b != 1 && b != counts->functions[f].dispatcher)
+                add_row(result, f, b, (uint64_t)counts_entries(counts, f, b, calls));
+        if (result->keeps_flows) {
+            *vec_push(&result->flows) = (struct counts_flow){f, result->edge_counts.n, calls};
+            for (size_t e = 0; e < counts->functions[f].cfg.edges.n; e++)
+                *vec_push(&result->edge_counts) = counts->edge_counts[e];
+        }
     } else {
         *vec_push(&result->faults) = (struct counts_fault){f};
     }
@@ -228,13 +219,6 @@ static void add_parked(struct counts *counts, const struct parked_list *list, si
         counts->parked[list->at[i].block] += factor * list->at[i].n;
 }
 
-static void clear_values(struct counts *counts, uint32_t f)
-{
-    const struct counts_function *function = &counts->functions[f];
-    memset(counts->values + function->first_point, 0, function->n_counters * sizeof *counts->values);
-    counts->is_touched[f] = false;
-}
-
 void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n_bins,
                   const struct counts_frame *frames, size_t n_frames, struct counts_result *result)
 {
@@ -262,7 +246,9 @@ void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n
         add_parked(counts, &parked, first, p, 1);
         solve_one(counts, f, result);
         add_parked(counts, &parked, first, p, -1);
-        clear_values(counts, f);
+        const struct counts_function *function = &counts->functions[f];
+        memset(counts->values + function->first_point, 0, function->n_counters * sizeof *counts->values);
+        counts->is_touched[f] = false;
     }
     vec_release(&parked);
 }

@@ -123,15 +123,6 @@ static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
                                     ending_verb(ending->book, first), ending_silence(ending, earliest, last_ns)));
 }
 
-static void ending_say_ends(struct ending *ending)
-{
-    const struct trace *trace = ending->book->analysis->trace;
-    bool *is_said = arena_array(ending->book->arena, bool, trace->n_ranks);
-    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
-        if (!is_said[rank])
-            ending_say_rank(ending, rank, is_said);
-}
-
 static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
 {
     bool same_file = a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
@@ -161,15 +152,6 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
     ending_say(ending,
                arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start.",
                             amount_ranks(arena, ranks, n), wait->call, where, n == 1 ? "it" : "they", whom, when.text));
-}
-
-static void ending_say_open_waits(struct ending *ending)
-{
-    uint32_t n = ending->book->analysis->n_open_waits;
-    bool *is_said = arena_array(ending->book->arena, bool, n);
-    for (uint32_t i = 0; i < n; i++)
-        if (!is_said[i])
-            ending_say_open_wait(ending, i, is_said);
 }
 
 static void ending_say_deadlock(struct ending *ending)
@@ -202,16 +184,6 @@ static void ending_say_dropped(struct ending *ending)
     if (n_dropped)
         ending_say(ending, arena_printf(ending->book->arena, "Lost: %s records of %s found no room.",
                                         amount_count(n_dropped).text, amount_ranks(ending->book->arena, ranks, n)));
-}
-
-static void ending_say_unexplained(struct ending *ending)
-{
-    const struct analysis *analysis = ending->book->analysis;
-    if (analysis->unexplained_ns > 0.01 * analysis->waiting_ns)
-        ending_say(ending,
-                   arena_printf(ending->book->arena,
-                                "Paths and waits differ by %s in all (clock error): read small causes with care.",
-                                amount_duration(analysis->unexplained_ns).text));
 }
 
 static void ending_say_analysis(struct ending *ending)
@@ -257,16 +229,29 @@ struct sentences ending_hang(const struct label_book *book)
 {
     struct ending ending = {.book = book};
     ending_say_deadlock(&ending);
-    ending_say_open_waits(&ending);
+    uint32_t n = ending.book->analysis->n_open_waits;
+    bool *is_said = arena_array(ending.book->arena, bool, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_said[i])
+            ending_say_open_wait(&ending, i, is_said);
     return ending_finish(&ending);
 }
 
 struct sentences ending_rest(const struct label_book *book)
 {
     struct ending ending = {.book = book};
-    ending_say_ends(&ending);
+    const struct trace *trace = ending.book->analysis->trace;
+    bool *is_said = arena_array(ending.book->arena, bool, trace->n_ranks);
+    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
+        if (!is_said[rank])
+            ending_say_rank(&ending, rank, is_said);
     ending_say_dropped(&ending);
-    ending_say_unexplained(&ending);
+    const struct analysis *analysis = ending.book->analysis;
+    if (analysis->unexplained_ns > 0.01 * analysis->waiting_ns)
+        ending_say(&ending,
+                   arena_printf(ending.book->arena,
+                                "Paths and waits differ by %s in all (clock error): read small causes with care.",
+                                amount_duration(analysis->unexplained_ns).text));
     ending_say_notes(&ending);
     ending_say_analysis(&ending);
     return ending_finish(&ending);

@@ -466,17 +466,6 @@ static const char *common_host(const struct trace *trace, const struct cause_ran
     return host;
 }
 
-/* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
-static const char *next_of_slower(struct arena *arena, const struct trace *trace, const struct cause *cause)
-{
-    const char *late = common_host(trace, cause->ranks, cause->n_late);
-    const char *others = common_host(trace, cause->others, cause->n_others);
-    if (late && cause->n_others && (!others || strcmp(late, others)))
-        return arena_printf(
-            arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
-    return "look at its memory access and the placement of its data; `perf stat` on a late and another rank tells more";
-}
-
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     const struct trace *trace = analysis->trace;
@@ -485,7 +474,14 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     case KIND_MORE_WORK:
         return "share out the work of this loop differently; --cause shows which parts of it and which ranks";
     case KIND_SLOWER:
-        return next_of_slower(arena, trace, cause);
+        /* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
+        const char *late = common_host(trace, cause->ranks, cause->n_late);
+        const char *others = common_host(trace, cause->others, cause->n_others);
+        if (late && cause->n_others && (!others || strcmp(late, others)))
+            return arena_printf(
+                arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
+        return "look at its memory access and the placement of its data; `perf stat` on a late and another rank tells "
+               "more";
     case KIND_BLOCKED:
         return "see what it sleeps, reads or writes for; `strace -c` on a late rank names the system calls";
     case KIND_DESCHEDULED:

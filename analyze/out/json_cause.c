@@ -95,16 +95,6 @@ static json_t *json_site_head(const struct json *json, uint32_t number, int64_t 
                      (json_int_t)site->n_instances);
 }
 
-static json_t *json_class(const struct json *json, const struct wait_class *class, int64_t waiting_ns)
-{
-    const struct when *when = &class->when;
-    return json_pack("{s:i, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "number", (int)class->number, "instances",
-                     (json_int_t) class->n_instances, "waiting_ns", (json_int_t)waiting_ns, "first_ns",
-                     json_moment(json, when->first_ns), "last_ns", json_moment(json, when->last_ns), "smallest_ns",
-                     json_ns(when->smallest_ns), "largest_ns", json_ns(when->largest_ns), "deviation_ns",
-                     json_ns(when->deviation_ns));
-}
-
 static json_t *json_step(struct json *json, const struct class_step *step)
 {
     static const char *const states[] = {"computing", "descheduled", "blocked", "transfer", "mpi", "unknown"};
@@ -167,7 +157,12 @@ static void add_classes(struct json *json, json_t *object, uint32_t number, cons
     int64_t left_ns = json->site_ns[number];
     for (uint32_t i = 0; i < shown.n; i++) {
         int64_t waiting_ns = shown.times[shown.at[i] - site->classes];
-        json_t *class = json_class(json, shown.at[i], waiting_ns);
+        const struct when *when = &shown.at[i]->when;
+        json_t *class = json_pack("{s:i, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "number", (int)shown.at[i]->number,
+                                  "instances", (json_int_t)shown.at[i]->n_instances, "waiting_ns",
+                                  (json_int_t)waiting_ns, "first_ns", json_moment(json, when->first_ns), "last_ns",
+                                  json_moment(json, when->last_ns), "smallest_ns", json_ns(when->smallest_ns),
+                                  "largest_ns", json_ns(when->largest_ns), "deviation_ns", json_ns(when->deviation_ns));
         more(json, class, shown.at[i], at);
         json_array_append_new(classes, class);
         left_ns -= waiting_ns;

@@ -112,16 +112,6 @@ void page_paragraph(struct page *page, size_t indent, size_t hang, const char *t
     page_end(page);
 }
 
-/* Cells escaped, [row * n_columns + column]. */
-static const char **table_cells(struct arena *arena, const struct page_table *table)
-{
-    const char **cells = arena_array(arena, const char *, (size_t)table->n_rows * table->n_columns);
-    for (unsigned row = 0; row < table->n_rows; row++)
-        for (unsigned c = 0; c < table->n_columns; c++)
-            cells[row * table->n_columns + c] = text_escape(arena, table->columns[c].cell(arena, table->data, row));
-    return cells;
-}
-
 static bool is_silent(const struct page_table *table, const char **cells, unsigned column)
 {
     for (unsigned row = 0; row < table->n_rows; row++)
@@ -197,7 +187,12 @@ static void table_row(struct page *page, const struct page_table *table, const s
 void page_table(struct page *page, const struct page_table *table)
 {
     struct arena scratch = {0};
-    const char **cells = table_cells(&scratch, table);
+    /* Cells escaped, [row * n_columns + column]. */
+    const char **cells = arena_array(&scratch, const char *, (size_t)table->n_rows * table->n_columns);
+    for (unsigned row = 0; row < table->n_rows; row++)
+        for (unsigned c = 0; c < table->n_columns; c++)
+            cells[row * table->n_columns + c] =
+                text_escape(&scratch, table->columns[c].cell(&scratch, table->data, row));
     size_t room = page->width > table->indent ? page->width - table->indent : 1;
     size_t *widths = table_widths(&scratch, table, cells, room);
     const char **titles = arena_array(&scratch, const char *, table->n_columns);

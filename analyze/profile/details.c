@@ -293,12 +293,6 @@ static struct allocation allocation_make(const struct space *space, const struct
                                .place = place};
 }
 
-/* A counter whose module is not at hand any more. */
-static struct allocation allocation_unknown(void)
-{
-    return (struct allocation){.place = CODE_NONE};
-}
-
 static uint32_t allocation_put(struct space *space, struct allocation allocation)
 {
     struct arena scratch = {0};
@@ -429,7 +423,9 @@ static void add_allocations(struct space *space)
         for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
             if (!(point->bytes[rank] > 0))
                 continue;
-            uint32_t id = allocation_put(space, point->alloc ? allocation_make(space, point) : allocation_unknown());
+            /* A counter whose module is not at hand any more. */
+            uint32_t id = allocation_put(space, point->alloc ? allocation_make(space, point)
+                                                             : (struct allocation){.place = CODE_NONE});
             uint64_t bytes = (uint64_t)fmin(point->bytes[rank], 0x1p62); /* damaged counts may be beyond */
             space->found.at[id].rank_bytes[rank] += bytes;
             space->found.at[id].bytes += bytes;

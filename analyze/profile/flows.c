@@ -531,11 +531,6 @@ static void tell(struct parting_search *search, const struct region *region, con
     }
 }
 
-static bool differs(const struct region *region, double difference)
-{
-    return difference >= WORTH_TELLING * region->work[OTHERS] / region->entries[OTHERS];
-}
-
 /* False where the work for each entry is the same on both sides, or nothing decides it. */
 static bool find_in(struct parting_search *search, struct region region, struct cause *cause)
 {
@@ -544,7 +539,7 @@ static bool find_in(struct parting_search *search, struct region region, struct 
             return false;
         double difference = region.work[LATE] / region.entries[LATE] - region.work[OTHERS] / region.entries[OTHERS];
         decisions found = {0};
-        if (!differs(&region, difference))
+        if (!(difference >= WORTH_TELLING * region.work[OTHERS] / region.entries[OTHERS]))
             return false;
         decide_trips(search, &region, &found);
         decide_branches(search, &region, &found);

@@ -286,16 +286,6 @@ static struct survey_entry *survey_entry(struct survey *survey, uint32_t rank, u
     return &survey->entries.at[*slot];
 }
 
-static void survey_call(struct survey *survey, const struct lane *lane, uint64_t leave_ns)
-{
-    if (lane->frame == TRACE_NONE)
-        return;
-    struct survey_entry *entry = survey_entry(survey, lane->rank, lane->frame);
-    entry->region = lane->region;
-    entry->in_mpi_ns += leave_ns - lane->enter_ns;
-    entry->n_calls++;
-}
-
 static void survey_sample(struct survey *survey, const struct lane *lane, const struct event *event)
 {
     struct survey_entry *entry = survey_entry(survey, lane->rank, event->frame);
@@ -314,9 +304,14 @@ static void survey_sleep(struct survey *survey, const struct lane *lane, const s
 
 void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event)
 {
-    if (news == LANE_LEFT)
-        survey_call(survey, lane, event->time_ns);
-    else if (event->kind == EV_SAMPLE && event->frame != TRACE_NONE)
+    if (news == LANE_LEFT) {
+        if (lane->frame != TRACE_NONE) {
+            struct survey_entry *entry = survey_entry(survey, lane->rank, lane->frame);
+            entry->region = lane->region;
+            entry->in_mpi_ns += event->time_ns - lane->enter_ns;
+            entry->n_calls++;
+        }
+    } else if (event->kind == EV_SAMPLE && event->frame != TRACE_NONE)
         event->flags &WW_S_BLOCKED ? survey_sleep(survey, lane, event) : survey_sample(survey, lane, event);
 }
 

@@ -115,17 +115,6 @@ static uint32_t frame_counted_place(struct costs *costs, uint32_t frame)
     return CODE_NONE;
 }
 
-static void add_sampled_steps(struct costs *costs, struct rank_costs *rank, uint32_t place, uint32_t step,
-                              const struct survey_entry *entry)
-{
-    uint64_t own_ns = entry->sampled_ns - entry->kernel_ns;
-    uint32_t in_kernel = steps_in_state(costs->sites->steps, step, STEP_BLOCKED);
-    if (own_ns)
-        sparse_add(&rank->steps, step_key_of(place, step), (double)own_ns);
-    if (entry->kernel_ns)
-        sparse_add(&rank->steps, step_key_of(place, in_kernel), (double)entry->kernel_ns);
-}
-
 static void take_samples(struct costs *costs, const struct survey *survey)
 {
     for (size_t i = 0; i < survey->entries.n; i++) {
@@ -136,8 +125,14 @@ static void take_samples(struct costs *costs, const struct survey *survey)
         rank->sampled_ns += (double)entry->sampled_ns;
         rank->n_samples += (double)entry->n_samples;
         uint32_t place = frame_counted_place(costs, entry->frame), step = sites_sample_step(costs->sites, entry->frame);
-        if (place != CODE_NONE && step != TRACE_NONE)
-            add_sampled_steps(costs, rank, place, step, entry);
+        if (place != CODE_NONE && step != TRACE_NONE) {
+            uint64_t own_ns = entry->sampled_ns - entry->kernel_ns;
+            uint32_t in_kernel = steps_in_state(costs->sites->steps, step, STEP_BLOCKED);
+            if (own_ns)
+                sparse_add(&rank->steps, step_key_of(place, step), (double)own_ns);
+            if (entry->kernel_ns)
+                sparse_add(&rank->steps, step_key_of(place, in_kernel), (double)entry->kernel_ns);
+        }
     }
 }
 
@@ -159,16 +154,6 @@ static void rank_join(struct costs *costs, struct rank_costs *rank)
 struct column {
     double work, sampled_ns;
 };
-
-static struct column *columns_gather(struct costs *costs, const struct rank_costs *rank, struct arena *arena)
-{
-    struct column *columns = arena_array(arena, struct column, costs->n_columns);
-    for (size_t i = 0; i < rank->work.n; i++)
-        columns[*map_get(&costs->columns, rank->work.at[i].key)].work += rank->work.at[i].ns;
-    for (size_t i = 0; i < rank->steps.n; i++)
-        columns[*map_get(&costs->columns, rank->steps.at[i].key >> 32)].sampled_ns += rank->steps.at[i].ns;
-    return columns;
-}
 
 /*
  * What samples say of a column's cost. A unit of work costs the same everywhere, as an exponential distribution, and n
@@ -211,7 +196,11 @@ static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank
                               struct prior *priors)
 {
     double work_sum = sparse_sum(&rank->work);
-    struct column *columns = columns_gather(costs, rank, arena);
+    struct column *columns = arena_array(arena, struct column, costs->n_columns);
+    for (size_t i = 0; i < rank->work.n; i++)
+        columns[*map_get(&costs->columns, rank->work.at[i].key)].work += rank->work.at[i].ns;
+    for (size_t i = 0; i < rank->steps.n; i++)
+        columns[*map_get(&costs->columns, rank->steps.at[i].key >> 32)].sampled_ns += rank->steps.at[i].ns;
     uint32_t n = 0;
     for (uint32_t i = 0; i < costs->n_columns; i++) {
         double relative, cost = sampled_cost(rank, work_sum, &columns[i], &relative);

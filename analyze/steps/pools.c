@@ -216,21 +216,16 @@ static void add_in_state(struct sparse *out, const struct sparse *weights, doubl
     }
 }
 
-static void shares_gather_asleep(struct steps *steps, const struct pool *pool, struct sparse *out)
-{
-    struct asleep asleep = asleep_of(&pool->worker, &pool->sync, &pool->blocked, pool->worker_preempted_ns);
-    add_in_state(out, &pool->worker, asleep.worker_ns, steps, AS_SAMPLED);
-    add_in_state(out, &pool->worker, asleep.preempted_ns, steps, STEP_DESCHEDULED);
-    add_in_state(out, &pool->sync, asleep.sync_ns, steps, AS_SAMPLED);
-    add_in_state(out, &pool->blocked, asleep.blocked_ns, steps, AS_SAMPLED);
-}
-
 /* Which samples tell about an amount of time, and the state they mean. */
 static void shares_gather(struct steps *steps, const struct pool *pool, int amount, struct sparse *out)
 {
     static const enum step_state off_state[OFF_N] = {STEP_DESCHEDULED, STEP_BLOCKED};
     if (amount == OFF_BLOCKED && (pool->n_worker || pool->n_blocked || pool->n_sync)) {
-        shares_gather_asleep(steps, pool, out);
+        struct asleep asleep = asleep_of(&pool->worker, &pool->sync, &pool->blocked, pool->worker_preempted_ns);
+        add_in_state(out, &pool->worker, asleep.worker_ns, steps, AS_SAMPLED);
+        add_in_state(out, &pool->worker, asleep.preempted_ns, steps, STEP_DESCHEDULED);
+        add_in_state(out, &pool->sync, asleep.sync_ns, steps, AS_SAMPLED);
+        add_in_state(out, &pool->blocked, asleep.blocked_ns, steps, AS_SAMPLED);
         return;
     }
     struct sparse from = {0};
@@ -359,12 +354,6 @@ static bool spread_counted(struct pools *pools, uint32_t rank, const struct stre
     return true;
 }
 
-static void spread_pooled(uint32_t rank, uint32_t pool, const double *amounts, struct sparse *out)
-{
-    for (int amount = 0; amount < N_AMOUNTS; amount++)
-        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (pool * N_AMOUNTS + (uint32_t)amount)), amounts[amount]);
-}
-
 /* Nothing is known of the steps but the calls around them. */
 static void spread_unknown(struct pools *pools, uint32_t rank, const struct stretch *stretch, const double *amounts,
                            struct sparse *out)
@@ -416,7 +405,8 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
         spread_unknown(pools, rank, stretch, amounts, out);
         return 0;
     }
-    spread_pooled(rank, pool, amounts, out);
+    for (int amount = 0; amount < N_AMOUNTS; amount++)
+        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (pool * N_AMOUNTS + (uint32_t)amount)), amounts[amount]);
     return pools->at[pool].is_of_all_ranks ? 1 : pools->at[pool].n_samples;
 }
 

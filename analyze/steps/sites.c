@@ -304,13 +304,6 @@ static struct found_place frames_find_loop(struct sites *sites, uint32_t frame)
     return call.place != CODE_NONE ? call : narrow_to_call(sites, first);
 }
 
-static uint32_t sample_step_by_region(struct sites *sites, uint32_t frame)
-{
-    if (sites->trace->frames[frame].module != TRACE_NONE)
-        return STEP_NOWHERE;
-    return steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, sites_context(sites, frame), TRACE_NONE);
-}
-
 static const char *routine_around(struct sites *sites, uint32_t frame)
 {
     trace_walk (sites->trace, at, sites->trace->frames[frame].parent) {
@@ -369,8 +362,11 @@ static uint32_t sample_entry(struct sites *sites, uint32_t frame)
 static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
 {
     struct found_place inner = frames_find_loop(sites, frame);
-    if (inner.place == CODE_NONE)
-        return sample_step_by_region(sites, frame);
+    if (inner.place == CODE_NONE) {
+        if (sites->trace->frames[frame].module != TRACE_NONE)
+            return STEP_NOWHERE;
+        return steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, sites_context(sites, frame), TRACE_NONE);
+    }
     note_host(sites, &inner);
     struct found_place caller = frames_find_loop(sites, sites->trace->frames[inner.frame].parent);
     return steps_put_entered(sites->steps, inner.place, caller.is_loop ? caller.place : TRACE_NONE,

@@ -45,16 +45,6 @@ static int64_t within_bounds(__int128 ns)
     return ns > CLOCK_LATEST_NS ? CLOCK_LATEST_NS : ns < -CLOCK_LATEST_NS ? -CLOCK_LATEST_NS : (int64_t)ns;
 }
 
-/* On the line through two points, also beyond them. */
-static int64_t offset_between(const struct clock_point *a, const struct clock_point *b, uint64_t time_ns)
-{
-    __int128 length = (__int128)b->time_ns - a->time_ns, drift = (__int128)b->offset_ns - a->offset_ns;
-    __int128 distance = (__int128)time_ns - a->time_ns, size = drift < 0 ? -drift : drift;
-    if (length <= 0 || size * 1000000 > length * LARGEST_DRIFT_PER_MILLION)
-        return 2 * distance < length ? a->offset_ns : b->offset_ns;
-    return within_bounds(a->offset_ns + drift * distance / length);
-}
-
 static int64_t offset_at(const struct clock_location *location, struct clock_cursor *cursor, uint64_t time_ns)
 {
     size_t n = location->points.n;
@@ -63,7 +53,14 @@ static int64_t offset_at(const struct clock_location *location, struct clock_cur
         return points[0].offset_ns;
     while (cursor->point + 2 < n && time_ns >= points[cursor->point + 1].time_ns)
         cursor->point++;
-    return offset_between(&points[cursor->point], &points[cursor->point + 1], time_ns);
+    /* On the line through two points, also beyond them. */
+    const struct clock_point *a = &points[cursor->point];
+    const struct clock_point *b = &points[cursor->point + 1];
+    __int128 length = (__int128)b->time_ns - a->time_ns, drift = (__int128)b->offset_ns - a->offset_ns;
+    __int128 distance = (__int128)time_ns - a->time_ns, size = drift < 0 ? -drift : drift;
+    if (length <= 0 || size * 1000000 > length * LARGEST_DRIFT_PER_MILLION)
+        return 2 * distance < length ? a->offset_ns : b->offset_ns;
+    return within_bounds(a->offset_ns + drift * distance / length);
 }
 
 uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clock_cursor *cursor, uint64_t time_ns,

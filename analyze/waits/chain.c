@@ -244,21 +244,16 @@ void polling_release(struct polling *polling)
     vec_release(&polling->points);
 }
 
-static void spent_add(struct spent *spent, const struct spent *more)
-{
-    spent->on_ns += more->on_ns;
-    for (int kind = 0; kind < OFF_N; kind++)
-        spent->off_ns[kind] += more->off_ns[kind];
-    spent->noise_ns2 += more->noise_ns2;
-}
-
 static void part_join(struct polling_part *part, struct polling_part *next)
 {
     part->to_ns = next->to_ns;
     part->is_stretch = false;
     sparse_absorb(&part->atoms, &next->atoms);
     sparse_absorb(&part->counts, &next->counts);
-    spent_add(&part->spent, &next->spent);
+    part->spent.on_ns += next->spent.on_ns;
+    for (int kind = 0; kind < OFF_N; kind++)
+        part->spent.off_ns[kind] += next->spent.off_ns[kind];
+    part->spent.noise_ns2 += next->spent.noise_ns2;
     part->transfer_ns += next->transfer_ns;
     part->absent_ns += next->absent_ns;
 }

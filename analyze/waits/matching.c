@@ -127,13 +127,6 @@ static struct message *message_meet(struct messages *messages, struct message *m
     return message;
 }
 
-static void early_remove(struct messages_early *early, const struct message *message)
-{
-    for (size_t i = 0; i < early->n; i++)
-        if (early->at[i] == message)
-            early->at[i] = early->at[--early->n];
-}
-
 struct message *messages_send(struct messages *messages, const struct event *event, struct point *point)
 {
     uint32_t to = messages_peer(messages->trace, event->comm, point->rank, event->peer);
@@ -150,7 +143,10 @@ struct message *messages_send(struct messages *messages, const struct event *eve
         queue_push(messages, key, message);
         return message;
     }
-    early_remove(&messages->early[point->rank], message);
+    struct messages_early *early = &messages->early[point->rank];
+    for (size_t i = 0; i < early->n; i++)
+        if (early->at[i] == message)
+            early->at[i] = early->at[--early->n];
     return message_meet(messages, message);
 }
 
@@ -421,15 +417,6 @@ static struct gathering *space_next(struct gatherings *gatherings, struct gather
     return space->pending.at[at];
 }
 
-static void gathering_add(struct gathering *gathering, uint32_t index, struct point *point)
-{
-    gathering->points[index] = point_hold(point);
-    gathering->n_joined++;
-    struct point *last = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];
-    if (!last || point->time_ns > last->time_ns || (point->time_ns == last->time_ns && index > gathering->last))
-        gathering->last = index;
-}
-
 uint64_t gatherings_n_joined(struct gatherings *gatherings, uint32_t comm, enum gather_space space, uint32_t rank)
 {
     const struct gather_comm *state = comm_ready(gatherings, comm);
@@ -452,7 +439,11 @@ struct gathering *gatherings_join(struct gatherings *gatherings, const struct ga
         return NULL;
     if (call->root < gathering->n)
         gathering->root = call->root;
-    gathering_add(gathering, *index, point);
+    gathering->points[(*index)] = point_hold(point);
+    gathering->n_joined++;
+    struct point *last = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];
+    if (!last || point->time_ns > last->time_ns || (point->time_ns == last->time_ns && (*index) > gathering->last))
+        gathering->last = (*index);
     gathering_hold(gathering);
     links_wake(gatherings->links, &gathering->arrivals);
     gathering_check(gatherings, gathering);

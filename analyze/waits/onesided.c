@@ -138,13 +138,6 @@ bool locks_are_deferred(struct locks *locks, uint64_t window)
     return window_of(locks, window)->are_deferred;
 }
 
-static bool unlock_lets_go(const struct locks_unlock *unlock, const struct lock_wait *wait)
-{
-    const struct point *enter = unlock->enter;
-    return enter->rank != wait->rank && enter->time_ns > wait->enter_ns && enter->time_ns <= wait->leave_ns &&
-           locks_exclude(&unlock->lock, &wait->lock);
-}
-
 /* Of the unlocks seen so far, but for those that ended before the wait began. */
 static struct point *last_unlock(struct locks *locks, const struct lock_wait *wait)
 {
@@ -155,18 +148,13 @@ static struct point *last_unlock(struct locks *locks, const struct lock_wait *wa
         const struct locks_unlock *unlock = &window->ring[i % window->ring_cap];
         if (unlock->leave_ns <= wait->enter_ns)
             break;
-        if (unlock_lets_go(unlock, wait) && (!last || unlock->enter->time_ns > last->time_ns))
+        const struct point *enter = unlock->enter;
+        if ((enter->rank != wait->rank && enter->time_ns > wait->enter_ns && enter->time_ns <= wait->leave_ns &&
+             locks_exclude(&unlock->lock, &wait->lock)) &&
+            (!last || unlock->enter->time_ns > last->time_ns))
             last = unlock->enter;
     }
     return last;
-}
-
-static void wait_settle(struct locks *locks, struct lock_wait *wait)
-{
-    struct point *release = last_unlock(locks, wait);
-    wait->release = release ? point_hold(release) : NULL;
-    wait->is_settled = true;
-    links_wake(locks->links, &wait->sleepers);
 }
 
 /* Is an unlock still under way that was entered inside this call? One that hangs holds up no more than that. */
@@ -190,18 +178,13 @@ static void settle_waits(struct locks *locks, const struct lock *given, uint32_t
             locks->unsettled.at[n++] = wait;
             continue;
         }
-        wait_settle(locks, wait);
+        struct point *release = last_unlock(locks, wait);
+        wait->release = release ? point_hold(release) : NULL;
+        wait->is_settled = true;
+        links_wake(locks->links, &wait->sleepers);
         lock_wait_drop(locks, wait);
     }
     locks->unsettled.n = n;
-}
-
-static void window_add_unlock(struct locks *locks, struct locks_window *window, struct locks_unlock unlock)
-{
-    struct locks_unlock *slot = &window->ring[window->n_unlocks % window->ring_cap];
-    if (window->n_unlocks++ >= window->ring_cap)
-        point_drop(locks->links, slot->enter);
-    *slot = unlock;
 }
 
 void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uint64_t leave_ns)
@@ -209,8 +192,10 @@ void locks_give(struct locks *locks, struct lock lock, struct point *unlock, uin
     struct locks_window *window = window_of(locks, lock.window);
     if (window->are_deferred)
         settle_waits(locks, &lock, unlock->rank);
-    window_add_unlock(locks, window,
-                      (struct locks_unlock){.lock = lock, .enter = point_hold(unlock), .leave_ns = leave_ns});
+    struct locks_unlock *slot = &window->ring[window->n_unlocks % window->ring_cap];
+    if (window->n_unlocks++ >= window->ring_cap)
+        point_drop(locks->links, slot->enter);
+    *slot = ((struct locks_unlock){.lock = lock, .enter = point_hold(unlock), .leave_ns = leave_ns});
     struct locks_held *held = held_find(window, unlock->rank, &lock);
     if (held)
         *held = window->held.at[--window->held.n];
@@ -418,16 +403,6 @@ void fetching_call(struct fetching *fetching, uint32_t location, enum ww_class c
     row->last_ns = leave_ns;
 }
 
-/* Of a site, of which the first term is given: the process that spent most. */
-static const struct term *site_most(const struct sparse *spent, size_t *at)
-{
-    const struct term *most = &spent->at[*at];
-    for (uint64_t site = most->key >> 32; *at < spent->n && spent->at[*at].key >> 32 == site; ++*at)
-        if (spent->at[*at].ns > most->ns)
-            most = &spent->at[*at];
-    return most;
-}
-
 void fetching_write(struct fetching *fetching, struct sites *sites, struct analysis *analysis)
 {
     double run_ns = (double)(analysis->trace->end_ns - analysis->trace->start_ns);
@@ -436,7 +411,12 @@ void fetching_write(struct fetching *fetching, struct sites *sites, struct analy
     sparse_pack(&fetching->spent);
     analysis->fetches = arena_array(&analysis->arena, struct repeated_fetch, FETCHES_MOST);
     for (size_t at = 0; at < fetching->spent.n && analysis->n_fetches < FETCHES_MOST;) {
-        const struct term *term = site_most(&fetching->spent, &at);
+        /* Of a site, of which the first term is given: the process that spent most. */
+        const struct sparse *spent = &fetching->spent;
+        const struct term *term = &spent->at[at];
+        for (uint64_t site = term->key >> 32; at < spent->n && spent->at[at].key >> 32 == site; ++at)
+            if (spent->at[at].ns > term->ns)
+                term = &spent->at[at];
         if (term->ns * RUN_PART >= run_ns)
             analysis->fetches[analysis->n_fetches++] =
                 (struct repeated_fetch){.call = names_site_text(sites, &analysis->arena, (uint32_t)(term->key >> 32)),

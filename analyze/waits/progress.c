@@ -68,16 +68,6 @@ static uint64_t kind_of_call(const struct progress_call *call)
     return (uint64_t)call->targets->window << 32 | (uint64_t)call->region << 3 | kinds;
 }
 
-static struct evidence *evidence_of(struct progress *progress, uint64_t kind)
-{
-    uint64_t *number = map_put(&progress->numbers, kind, NULL);
-    if (!*number) {
-        (void)vec_push(&progress->evidence);
-        *number = progress->evidence.n;
-    }
-    return &progress->evidence.at[*number - 1];
-}
-
 /* The last of the targets to come back during the call; *is_alone: one of them stayed away. */
 static struct point *last_to_come(const struct progress *progress, const struct progress_call *call, bool *is_alone)
 {
@@ -100,7 +90,12 @@ static struct point *last_to_come(const struct progress *progress, const struct 
 static bool evidence_says_so(struct progress *progress, const struct progress_part *part, const struct point *came,
                              uint64_t from_ns)
 {
-    struct evidence *evidence = evidence_of(progress, part->kind);
+    uint64_t *number = map_put(&progress->numbers, part->kind, NULL);
+    if (!*number) {
+        (void)vec_push(&progress->evidence);
+        *number = progress->evidence.n;
+    }
+    struct evidence *evidence = &progress->evidence.at[*number - 1];
     evidence->n_alone += !came;
     if (!came)
         return false;
@@ -180,13 +175,6 @@ bool relays_concern(const struct gathering *gathering, uint64_t enter_ns, uint64
            leave_ns > enter_ns + EVIDENCE_MIN_NS;
 }
 
-static uint64_t operation_key(struct relays *relays, const struct gathering *gathering, uint32_t member)
-{
-    uint32_t operation[3] = {gathering->comm, gathering->coll, gathering->root};
-    uint64_t number = intern_put(&relays->operations, operation, sizeof operation);
-    return (number << MEMBER_BITS | member) << MEMBER_BITS;
-}
-
 static struct evidence *pair_of(struct relays *relays, uint64_t key, bool add)
 {
     uint64_t *number = map_get(&relays->numbers, key);
@@ -214,25 +202,21 @@ static uint32_t n_entered(const struct gathering *gathering, const uint32_t *ord
     return low;
 }
 
-/* Those who entered when the call had ended were not needed. */
-static void note_later_entries(struct relays *relays, const struct gathering *gathering, uint64_t key,
-                               uint32_t n_before, uint64_t leave_ns)
-{
-    for (uint32_t i = n_before; i < gathering->n_joined && i < n_before + LOOK; i++) {
-        uint32_t other = gathering->order[i];
-        struct evidence *pair = pair_of(relays, key | other, false);
-        if (pair && gathering->points[other]->time_ns > leave_ns + EVIDENCE_MIN_NS)
-            pair->n_alone++;
-    }
-}
-
 struct point *relays_find(struct relays *relays, struct gathering *gathering, uint32_t member,
                           const struct evidence_call *call)
 {
     const uint32_t *order = gathering_order(gathering);
     uint32_t n_before = n_entered(gathering, order, gathering->n_joined, call->leave_ns);
-    uint64_t key = operation_key(relays, gathering, member);
-    note_later_entries(relays, gathering, key, n_before, call->leave_ns);
+    uint32_t operation[3] = {gathering->comm, gathering->coll, gathering->root};
+    uint64_t number = intern_put(&relays->operations, operation, sizeof operation);
+    uint64_t key = (number << MEMBER_BITS | member) << MEMBER_BITS;
+    /* Those who entered when the call had ended were not needed. */
+    for (uint32_t i = n_before; i < gathering->n_joined && i < n_before + LOOK; i++) {
+        uint32_t other = gathering->order[i];
+        struct evidence *pair = pair_of(relays, key | other, false);
+        if (pair && gathering->points[other]->time_ns > call->leave_ns + EVIDENCE_MIN_NS)
+            pair->n_alone++;
+    }
     for (uint32_t i = 0; i < LOOK && i < n_before; i++) {
         uint32_t other = order[n_before - 1 - i];
         struct point *point = gathering->points[other];

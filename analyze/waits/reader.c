@@ -184,17 +184,12 @@ void reading_need(struct reading *reading, struct need need)
     *vec_push(&reading->call->needs) = need;
 }
 
-static void request_drop(struct reader *reader, struct request *request)
-{
-    point_drop(reader->replay->links, request->point);
-    message_drop(reader->replay->messages, request->message);
-    slab_give(&reader->requests, request);
-}
-
 static void request_end(struct reader *reader, uint32_t lane, struct request *request)
 {
     progress_completed(&reader->progress, reader->lanes->at[lane].rank);
-    request_drop(reader, request);
+    point_drop(reader->replay->links, request->point);
+    message_drop(reader->replay->messages, request->message);
+    slab_give(&reader->requests, request);
 }
 
 /* A handle that is still in use was completed unseen. */
@@ -240,20 +235,15 @@ static void read_send(struct reader *reader, uint32_t lane, const struct event *
     }
 }
 
-static void message_sent(struct reader *reader, uint32_t lane, struct message *message)
-{
-    message->is_sent = true;
-    comeback_set(reader->replay->links, &message->sender_came,
-                 progress_comeback(&reader->progress, reader->lanes->at[lane].rank));
-}
-
 static void read_send_done(struct reader *reader, uint32_t lane, const struct event *event)
 {
     struct request *request = request_take(reader, lane, event->request, REQUEST_SEND);
     reader->readings[lane].has_progress = true;
     if (!request)
         return;
-    message_sent(reader, lane, request->message);
+    request->message->is_sent = true;
+    comeback_set(reader->replay->links, &request->message->sender_came,
+                 progress_comeback(&reader->progress, reader->lanes->at[lane].rank));
     *vec_push(&reader->readings[lane].sent) = message_hold(request->message);
     request_end(reader, lane, request);
 }
@@ -293,15 +283,6 @@ static void read_cancelled(struct reader *reader, uint32_t lane, const struct ev
         request_end(reader, lane, request);
         return;
     }
-}
-
-static void reading_received(struct reader *reader, uint32_t lane, const struct event *event, struct point *point)
-{
-    struct message *message = messages_receive(reader->replay->messages, event, point, reading_point(reader, lane));
-    if (!message)
-        return;
-    reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
-    reading_need_sender(reader, &reader->readings[lane], message);
 }
 
 /* The message is there, whoever is to receive it: what was waited for is over. */
@@ -415,8 +396,14 @@ void reading_complete(struct reader *reader, uint32_t lane)
             struct gather_call operation =
                 coll_of_event(reader, &completion->event, WW_ICOLLECTIVE, GATHER_NONBLOCKING);
             reading_need_members(reader, lane, reading_join(reader, lane, operation, point));
-        } else
-            reading_received(reader, lane, &completion->event, point);
+        } else {
+            struct message *message =
+                messages_receive(reader->replay->messages, &completion->event, point, reading_point(reader, lane));
+            if (message) {
+                reading_need(&reader->readings[lane], (struct need){.kind = NEED_SEND, .message = message});
+                reading_need_sender(reader, &reader->readings[lane], message);
+            }
+        }
         point_drop(reader->replay->links, completion->point);
     }
     reading->completions.n = 0;

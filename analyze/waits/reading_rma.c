@@ -158,16 +158,6 @@ void reading_passive_sync(struct reader *reader, uint32_t lane, const struct eve
                                        .is_exclusive = event->tag == WW_LOCK_EXCLUSIVE}};
 }
 
-/* Whom MPI_Win_lock_all locks. */
-static void work_on_all(struct reader *reader, struct reading *reading)
-{
-    uint32_t comm = reading->passive.comm;
-    uint32_t n = comm < reader->trace->n_comms ? gather_comm_size(reader->trace, comm) : 0;
-    for (uint32_t i = 0; i < n; i++)
-        *vec_push(&reading->worked) = (struct operation){.window = (uint32_t)reading->passive.lock.window,
-                                                         .target = gather_comm_rank(reader->trace, comm, i)};
-}
-
 /* The targets that a lock, flush or unlock concerns. */
 static void passive_targets(struct reader *reader, uint32_t rank, struct reading *reading)
 {
@@ -179,7 +169,12 @@ static void passive_targets(struct reader *reader, uint32_t rank, struct reading
         return;
     }
     if (reading->call->class == WW_RMA_LOCK) {
-        work_on_all(reader, reading);
+        /* Whom MPI_Win_lock_all locks. */
+        uint32_t comm = reading->passive.comm;
+        uint32_t n = comm < reader->trace->n_comms ? gather_comm_size(reader->trace, comm) : 0;
+        for (uint32_t i = 0; i < n; i++)
+            *vec_push(&reading->worked) = (struct operation){.window = (uint32_t)reading->passive.lock.window,
+                                                             .target = gather_comm_rank(reader->trace, comm, i)};
         return;
     }
     struct operations_list list = operations_of(&reader->operations, rank);
@@ -243,21 +238,16 @@ static void passive_sync_end(struct reader *reader, uint32_t lane, struct readin
         locks_give(locks, lock, reading_point(reader, lane), call->leave_ns);
 }
 
-static bool completes_at_target(const struct reader *reader, uint32_t lane)
-{
-    const struct call *call = reader->readings[lane].call;
-    uint32_t id = reader->trace->regions[reader->lanes->at[lane].region].call;
-    bool is_local = id == WW_ID_Win_flush_local || id == WW_ID_Win_flush_local_all;
-    return call->class == WW_RMA_UNLOCK || (call->class == WW_RMA_FLUSH && !is_local);
-}
-
 static void passive_end(struct reader *reader, uint32_t lane, struct reading *reading)
 {
     uint32_t rank = reader->lanes->at[lane].rank;
     const struct lock *lock = &reading->passive.lock;
     if (reading->passive.is_known) {
         passive_sync_end(reader, lane, reading);
-        if (completes_at_target(reader, lane))
+        const struct call *call = reader->readings[lane].call;
+        uint32_t id = reader->trace->regions[reader->lanes->at[lane].region].call;
+        bool is_local = id == WW_ID_Win_flush_local || id == WW_ID_Win_flush_local_all;
+        if (call->class == WW_RMA_UNLOCK || (call->class == WW_RMA_FLUSH && !is_local))
             operations_complete(&reader->operations, rank, (uint32_t)lock->window, lock->target);
     } else if (reading->worked.n && !reading->call->needs.n && !reading->sent.n) {
         wait_for_deferred_locks(reader, reading, rank);

@@ -24,15 +24,6 @@ void replay_begin(struct replay *replay)
                                                       .now_ns = trace->start_ns};
 }
 
-static void call_release_room(struct call *call)
-{
-    sparse_release(&call->before);
-    sparse_release(&call->counts);
-    vec_release(&call->points);
-    vec_release(&call->needs);
-    free(call);
-}
-
 void replay_release(struct replay *replay)
 {
     for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++) {
@@ -47,7 +38,11 @@ void replay_release(struct replay *replay)
     while (replay->spare) {
         struct call *call = replay->spare;
         replay->spare = call->next;
-        call_release_room(call);
+        sparse_release(&call->before);
+        sparse_release(&call->counts);
+        vec_release(&call->points);
+        vec_release(&call->needs);
+        free(call);
     }
     relays_release(&replay->relays);
     vec_free(replay->lanes);
@@ -72,21 +67,18 @@ struct call *replay_call(struct replay *replay)
     return call;
 }
 
-static void need_drop(struct replay *replay, const struct need *need)
-{
-    message_drop(replay->messages, need->message);
-    if (need->gathering)
-        gathering_drop(replay->gatherings, need->gathering);
-    lock_wait_drop(replay->locks, need->lock_wait);
-    point_drop(replay->links, need->point);
-}
-
 static void call_spare(struct replay *replay, struct call *call)
 {
     for (size_t i = 0; i < call->points.n; i++)
         point_drop(replay->links, call->points.at[i]);
-    for (size_t i = 0; i < call->needs.n; i++)
-        need_drop(replay, &call->needs.at[i]);
+    for (size_t i = 0; i < call->needs.n; i++) {
+        const struct need *need = &call->needs.at[i];
+        message_drop(replay->messages, need->message);
+        if (need->gathering)
+            gathering_drop(replay->gatherings, need->gathering);
+        lock_wait_drop(replay->locks, need->lock_wait);
+        point_drop(replay->links, need->point);
+    }
     chain_drop(&replay->links->chain, call->node);
     call->next = replay->spare;
     replay->spare = call;
@@ -135,15 +127,6 @@ static void rank_add_spent(struct rank_time *rank, const struct spent *spent, do
     rank->blocked_ns += factor * spent->off_ns[OFF_BLOCKED];
 }
 
-static void rank_add_stretch(struct rank_time *rank, const struct call *call, bool is_main)
-{
-    double in_call_ns = (double)(call->leave_ns - call->enter_ns);
-    rank_add_spent(rank, &call->spent, 1);
-    rank->beside_ns += is_main ? 0 : spent_outside(&call->spent) + call->spent.unrecorded_ns + in_call_ns;
-    rank->asleep_ns += call->spent.asleep_ns;
-    rank->unrecorded_ns += call->spent.unrecorded_ns;
-}
-
 static bool call_needs_node(const struct queue_of_calls *lane, const struct call *call)
 {
     return call->points.n || call->needs.n || (call->is_polling && !lane->polling.node);
@@ -154,20 +137,15 @@ static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane
     polling_end(&lane->polling, replay->links);
 }
 
-/* A poll goes on as long as little happens between its calls. */
-static bool polling_goes_on(const struct polling *polling, const struct call *call)
-{
-    uint64_t polled_ns = polling->until_ns - polling->since_ns;
-    return waits_may_follow_polls(call->class) &&
-           (call->is_after_nap || call->enter_ns - polling->until_ns <= polled_ns);
-}
-
 /* What happened since the last poll. */
 static void lane_check_polling(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
 {
     if (!lane->polling.node)
         return;
-    if (!polling_goes_on(&lane->polling, call)) {
+    /* A poll goes on as long as little happens between its calls. */
+    uint64_t polled_ns = lane->polling.until_ns - lane->polling.since_ns;
+    if (!(waits_may_follow_polls(call->class) &&
+          (call->is_after_nap || call->enter_ns - lane->polling.until_ns <= polled_ns))) {
         lane_stop_polling(replay, lane);
         return;
     }
@@ -215,7 +193,12 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
         lane_fork(replay, lane, call);
     lane->has_begun = true;
     lane_tell(replay, lane, lane->now_ns, call->enter_ns, call->before.at, call->before.n);
-    rank_add_stretch(&replay->ranks[lane->rank], call, lane->is_main);
+    struct rank_time *rank = &replay->ranks[lane->rank];
+    double in_call_ns = (double)(call->leave_ns - call->enter_ns);
+    rank_add_spent(rank, &call->spent, 1);
+    rank->beside_ns += lane->is_main ? 0 : spent_outside(&call->spent) + call->spent.unrecorded_ns + in_call_ns;
+    rank->asleep_ns += call->spent.asleep_ns;
+    rank->unrecorded_ns += call->spent.unrecorded_ns;
     sparse_add_all(&replay->ranks[lane->rank].atoms, &call->before, 1);
     sparse_absorb(&lane->open, &call->before);
     sparse_add_all(&replay->ranks[lane->rank].counts, &call->counts, 1);
@@ -280,16 +263,6 @@ static void lane_adopt(struct replay *replay, struct queue_of_calls *lane, const
     chain_drop(chain, lane->tip);
     lane->tip = node;
     lane->now_ns = point->time_ns;
-}
-
-/* The release was seen after the call had ended: the clocks disagree by so much. */
-static void lane_repair_clock(struct replay *replay, struct queue_of_calls *lane, uint64_t leave_ns)
-{
-    double late_ns = (double)(lane->now_ns - leave_ns);
-    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
-    sparse_add(&lane->open, atom_key(lane->rank, step), -late_ns);
-    replay->unexplained_ns += late_ns;
-    lane->now_ns = leave_ns;
 }
 
 /* What happened in the polls meanwhile turns out to have been waiting. */
@@ -359,16 +332,6 @@ static void lane_set_waiting_point(struct replay *replay, struct queue_of_calls 
     sparse_release(&terms); /* what the node had room for before */
 }
 
-static void lane_set_waiting_points(struct replay *replay, struct queue_of_calls *lane, struct chain_node *begin,
-                                    uint64_t to_ns)
-{
-    for (size_t i = 0; i < lane->polling.points.n; i++) {
-        struct point *point = lane->polling.points.at[i];
-        if (!point->is_set && point->time_ns >= begin->time_ns && point->time_ns <= to_ns)
-            lane_set_waiting_point(replay, lane, begin, point);
-    }
-}
-
 /* Back to where the lane began to wait, or to poll: what it was released by is known now. */
 static void lane_rewind(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
 {
@@ -400,8 +363,14 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
     lane_take_polls_back(replay, lane, wait.begin_ns, end_ns);
     lane_adopt(replay, lane, point);
-    if (lane->now_ns > call->leave_ns)
-        lane_repair_clock(replay, lane, call->leave_ns);
+    if (lane->now_ns > call->leave_ns) {
+        /* The release was seen after the call had ended: the clocks disagree by so much. */
+        double late_ns = (double)(lane->now_ns - call->leave_ns);
+        uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
+        sparse_add(&lane->open, atom_key(lane->rank, step), -late_ns);
+        replay->unexplained_ns += late_ns;
+        lane->now_ns = call->leave_ns;
+    }
 }
 
 /* What this call waited for next, after what the lane did itself before. Returns what to sleep on before that can be
@@ -412,7 +381,11 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
     if (release->from_ns > lane->now_ns)
         lane_go_on_to(replay, lane, call, release->from_ns);
     struct chain_node *begin = lane_node(replay, lane);
-    lane_set_waiting_points(replay, lane, begin, release->point->time_ns);
+    for (size_t i = 0; i < lane->polling.points.n; i++) {
+        struct point *point = lane->polling.points.at[i];
+        if (!point->is_set && point->time_ns >= begin->time_ns && point->time_ns <= release->point->time_ns)
+            lane_set_waiting_point(replay, lane, begin, point);
+    }
     struct sleepers *unknown = release->point->is_set || call->is_forced ? NULL : &release->point->sleepers;
     if (!unknown)
         call->n_waited++;
@@ -478,13 +451,6 @@ static struct point *point_in_polling(const struct call *call)
     return point && point->node && !point->is_set ? point : NULL;
 }
 
-static void lane_sleep(struct replay *replay, struct queue_of_calls *lane, uint32_t at)
-{
-    links_sleep(replay->links, lane->asleep_on, at);
-    lane->waits_for_polling = point_in_polling(lane->first);
-    replay->n_wait_for_polling += lane->waits_for_polling;
-}
-
 /* Runs calls of one location until it must sleep. */
 static void lane_run(struct replay *replay, uint32_t at)
 {
@@ -499,7 +465,9 @@ static void lane_run(struct replay *replay, uint32_t at)
         if (!lane->asleep_on)
             lane->asleep_on = lane_leave(replay, lane, call);
         if (lane->asleep_on) {
-            lane_sleep(replay, lane, at);
+            links_sleep(replay->links, lane->asleep_on, at);
+            lane->waits_for_polling = point_in_polling(lane->first);
+            replay->n_wait_for_polling += lane->waits_for_polling;
             return;
         }
         lane->first = call->next;
@@ -556,35 +524,20 @@ static void replay_force(struct replay *replay)
     *vec_push(&replay->links->awake) = oldest;
 }
 
-/* The location that was waited for still polls: so far that is a wait of which nothing is known. */
-static void replay_settle_polling(struct replay *replay)
-{
-    struct point *point = point_in_polling(replay->lanes[oldest_asleep(replay, true)].first);
-    struct queue_of_calls *polls = &replay->lanes[point->lane];
-    lane_set_waiting_point(replay, polls, polls->polling.node, point);
-}
-
 void replay_run(struct replay *replay)
 {
     replay_run_awake(replay);
     size_t n_max = (size_t)replay->trace->n_locations * QUEUED_MAX_A_LANE;
     while (replay->n_queued > n_max && replay->n_wait_for_polling) {
-        replay_settle_polling(replay);
+        /* The location that was waited for still polls: so far that is a wait of which nothing is known. */
+        struct point *point = point_in_polling(replay->lanes[oldest_asleep(replay, true)].first);
+        struct queue_of_calls *polls = &replay->lanes[point->lane];
+        lane_set_waiting_point(replay, polls, polls->polling.node, point);
         replay_run_awake(replay);
     }
     while (replay->n_queued > QUEUED_MAX && replay->n_queued > n_max) {
         replay_force(replay);
         replay_run_awake(replay);
-    }
-}
-
-/* Ranks that were killed, or never came to MPI_Finalize, end before the run. */
-static void replay_note_ends(struct replay *replay)
-{
-    for (uint32_t i = 0; i < replay->trace->n_locations; i++) {
-        const struct queue_of_calls *lane = &replay->lanes[i];
-        if (lane->is_main && lane->now_ns < replay->trace->end_ns)
-            replay->ranks[lane->rank].ended_ns = (double)(replay->trace->end_ns - lane->now_ns);
     }
 }
 
@@ -597,5 +550,10 @@ void replay_finish(struct replay *replay)
         replay_run_awake(replay);
     }
     replay_close_finished(replay);
-    replay_note_ends(replay);
+    /* Ranks that were killed, or never came to MPI_Finalize, end before the run. */
+    for (uint32_t i = 0; i < replay->trace->n_locations; i++) {
+        const struct queue_of_calls *lane = &replay->lanes[i];
+        if (lane->is_main && lane->now_ns < replay->trace->end_ns)
+            replay->ranks[lane->rank].ended_ns = (double)(replay->trace->end_ns - lane->now_ns);
+    }
 }

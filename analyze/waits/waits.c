@@ -82,15 +82,6 @@ static bool member_is_later(const struct gathering *gathering, uint32_t member, 
     return true;
 }
 
-/* The last entry among the members before this one; false while one of them is still to come. */
-static bool prefix_last(const struct gathering *gathering, uint32_t index, struct point **last)
-{
-    bool is_known = true;
-    for (uint32_t i = 0; i < index && is_known; i++)
-        is_known = member_is_later(gathering, i, last);
-    return is_known;
-}
-
 /* Likewise among those that this member receives from. */
 static bool neighbors_last(const struct gathering *gathering, const struct trace_neighbors *neighbors,
                            struct point **last)
@@ -117,7 +108,11 @@ static bool gathering_release(const struct need *need, struct point **point)
         *point = gathering->points[gathering->root];
         return *point || gathering->is_complete;
     case PATTERN_PREFIX:
-        return prefix_last(gathering, index, point);
+        /* The last entry among the members before this one; false while one of them is still to come. */
+        bool is_known = true;
+        for (uint32_t i = 0; i < index && is_known; i++)
+            is_known = member_is_later(gathering, i, point);
+        return is_known;
     case PATTERN_NEIGHBORS:
         return neighbors_last(gathering, need->neighbors, point);
     case PATTERN_TO_ROOT:
@@ -140,11 +135,6 @@ static bool class_is_epoch(enum ww_class class)
 static bool was_posted_before(const struct message *message, const struct call *call)
 {
     return message->receive && message->receive->time_ns <= call->enter_ns;
-}
-
-static struct point *rendezvous(const struct message *message, const struct call *call)
-{
-    return was_posted_before(message, call) ? message->finish : message->receive;
 }
 
 /* What one need may have been waited for: for certain, and beyond that. */
@@ -177,16 +167,6 @@ static bool relay_release(struct relays *relays, struct need *need, const struct
     return true;
 }
 
-static struct sleepers *gathering_candidates(struct relays *relays, struct need *need, const struct call *call,
-                                             struct candidates *candidates)
-{
-    struct gathering *gathering = need->gathering;
-    candidates->certain = (struct release){.kind = gathering_kind(gathering), .gathering = gathering};
-    if (gathering_release(need, &candidates->certain.point))
-        return relay_release(relays, need, call, candidates) ? NULL : &gathering->sleepers;
-    return pattern_is_whole(coll_pattern(gathering->coll)) ? &gathering->sleepers : &gathering->arrivals;
-}
-
 static struct sleepers *need_candidates(struct relays *relays, struct need *need, const struct call *call,
                                         struct candidates *candidates)
 {
@@ -199,7 +179,8 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
         return message->send || message->is_lost ? NULL : &message->sleepers;
     case NEED_RECEIVE: {
         struct release *to = was_posted_before(message, call) ? &candidates->inferred : &candidates->certain;
-        *to = (struct release){.point = rendezvous(message, call), .kind = WAIT_LATE_RECEIVER};
+        *to = (struct release){.point = was_posted_before(message, call) ? message->finish : message->receive,
+                               .kind = WAIT_LATE_RECEIVER};
         return to->point ? NULL : &message->sleepers;
     }
     case NEED_LOCK:
@@ -212,7 +193,11 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
                                                 .from_ns = need->from_ns};
         return NULL;
     case NEED_GATHERING:
-        return gathering_candidates(relays, need, call, candidates);
+        struct gathering *gathering = need->gathering;
+        candidates->certain = (struct release){.kind = gathering_kind(gathering), .gathering = gathering};
+        if (gathering_release(need, &candidates->certain.point))
+            return relay_release(relays, need, call, candidates) ? NULL : &gathering->sleepers;
+        return pattern_is_whole(coll_pattern(gathering->coll)) ? &gathering->sleepers : &gathering->arrivals;
     }
     return NULL;
 }
