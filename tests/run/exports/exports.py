@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Records each program and reads every export of the run with somebody else's reader.
 
-    exports.py --whywait TOOL --mpirun MPIRUN PROGRAM...
+    exports.py --whywait TOOL --mpirun MPIRUN [--notebook PYTHON SCRIPT] -- PROGRAM...
 
 CSV goes through Python's csv and is compared with the JSON report, value by value; the routine graph through Graphviz; folded stacks
 through flamegraph.pl, where it is installed; callgrind's format through callgrind_annotate; trace events through Python's json.
@@ -32,6 +32,7 @@ def expect(what, ok):
 
 class Run:
     def __init__(self, arguments, program, folder):
+        self.notebook = arguments.notebook
         self.tool, self.is_counted = arguments.whywait, program.endswith("_counted")
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                            OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
@@ -264,6 +265,25 @@ def check_graph(run):
     expect(f"graph: --ancestors work {up}", {"work()", "tree()", "even()", "main()"} <= up and not any("MPI" in name for name in up))
 
 
+def check_notebook(run):
+    """The page of Python in docs/notebook: three pictures, and sums that are the report's."""
+    if not run.notebook:
+        print("no Python with pandas and matplotlib: the notebook is not tried")
+        return
+    folder = run.path + ".notebook"
+    os.mkdir(folder)
+    with open(os.path.join(folder, "run.json"), "w") as out:
+        json.dump(run.report, out)
+    done = subprocess.run([*run.notebook, os.path.join(folder, "run.json"), folder], capture_output=True, text=True)
+    expect(f"notebook: {done.stderr}", done.returncode == 0 and not done.stderr)
+    for name in ("causes", "time", "ranks"):
+        path = os.path.join(folder, name + ".png")
+        expect(f"notebook: no {name}.png", os.path.isfile(path) and open(path, "rb").read(8) == b"\x89PNG\r\n\x1a\n" and os.path.getsize(path) > 5000)
+    sums = re.search(r"waiting in all: ([\d.]+) s; causes ([\d.]+) s, the machine ([\d.]+) s; by rank ([\d.]+) s", done.stdout)
+    expect(f"notebook: {done.stdout}", sums and all(abs(found - run.report["waiting_ns"] / 1e9) < 0.003 for found in (
+        float(sums[1]), float(sums[2]) + float(sums[3]), float(sums[4]))))
+
+
 def check_otf2(run):
     anchor = run.export("otf2").strip()
     expect(f"otf2: {anchor} is no file", os.path.isfile(anchor))
@@ -273,13 +293,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--whywait", required=True)
     parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--notebook", nargs=2, metavar=("PYTHON", "SCRIPT"))
     parser.add_argument("programs", nargs="+")
     arguments = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="whywait-exports.")
     try:
         for program in arguments.programs:
             run = Run(arguments, program, folder)
-            for check in (check_csv, check_dot, check_chrome, check_folded, check_callgrind, check_graph, check_otf2):
+            for check in (check_csv, check_dot, check_chrome, check_folded, check_callgrind, check_graph, check_notebook, check_otf2):
                 check(run)
             faults[:] = [text if text.startswith("- ") else f"- {os.path.basename(program)}: {text}" for text in faults]
     finally:
