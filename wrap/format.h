@@ -11,6 +11,10 @@
  * through a shared mapping. Everything not yet written is zero. A record's first word is stored last (release), so the
  * records are whole up to the first zero word, whatever ended the process. Integers are in the machine's byte order.
  *
+ * A ring (record --last) keeps the newest records only: its file is slots of slot_bytes behind the header. Each begins
+ * with a WW_SLOT; one that does not is empty. Slots of definitions are never used again. To be read: first these, in
+ * the order of their numbers, then the others; each up to its first zero word.
+ *
  * Records that describe the process (WW_MODULE, WW_NOTE, WW_COUNTERS) may stand in any file of the rank.
  *
  * Times are CLOCK_MONOTONIC nanoseconds of the node. Addresses are run-time addresses of the process; WW_MODULE records
@@ -63,6 +67,7 @@ struct ww_header {
     /* Kept up to date now and then. Bit i of byte k: the thread may run on CPU 8k + i; all 0 = unknown. */
     uint8_t cpus[WW_CPUS_BYTES];
     struct ww_machine machine; /* of thread 0 */
+    uint64_t slot_bytes;       /* 0 = no ring */
 };
 
 enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };
@@ -95,6 +100,8 @@ enum ww_type {
     WW_RANKS,     /* struct ww_ranks */
     WW_FILE,      /* struct ww_file */
     WW_GAP,       /* struct ww_gap: switches were lost */
+    WW_SLOT,      /* struct ww_slot */
+    WW_KEPT,      /* struct ww_call: a call that made a persistent request, among the definitions of a ring */
 };
 
 /*
@@ -102,6 +109,9 @@ enum ww_type {
  * seen. A polling interval (consecutive failing Test/Iprobe calls from one place) is one record with n_polls > 0. peer
  * and tag: the destination of a send, the source of a receive (the real one, once known), the root of a rooted
  * collective, the target of an RMA call; ranks are those of `comm` (of the remote group for an intercommunicator).
+ *
+ * `tag` of a collective on a communicator: how many there were on it so far, itself included, blocking and non-blocking
+ * ones counted apart; 0 = not known.
  *
  * `comm` of a call that makes a communicator, window or file is the communicator it is made from; the new one's
  * WW_COMM, WW_WIN or WW_FILE follows the call. A WW_COMM may also come later than the first call on its communicator,
@@ -314,6 +324,14 @@ struct ww_counters {
     uint64_t bias;
 };
 enum { WW_COUNTERS_ALL_THREADS = 1 }; /* in flags: no thread's counts are missing */
+
+/* The first record of a slot. */
+struct ww_slot {
+    struct ww_head head;
+    uint32_t is_definitions;
+    uint64_t number;   /* from 1; slots of definitions have numbers of their own */
+    uint64_t begin_ns; /* when it was begun */
+};
 
 struct ww_note {
     struct ww_head head;

@@ -57,12 +57,14 @@ enum { ARCHIVE_PARAM_COUNTS };
     "WHYWAIT::INTERCOMM" /* root, one an intercommunicator, "::COMM" in its name: members of the first group */
 #define ARCHIVE_PROP_END_HOW "WHYWAIT::END_HOW" /* location group: enum ww_end */
 #define ARCHIVE_PROP_END_DETAIL "WHYWAIT::END_DETAIL"
-#define ARCHIVE_PROP_INCOMPLETE "WHYWAIT::INCOMPLETE"  /* location group: 1: records of it are missing or damaged */
-#define ARCHIVE_PROP_CPUS "WHYWAIT::CPUS"              /* location: those that it may use, "0-3,8" */
-#define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED"        /* location: records that found no room */
-#define ARCHIVE_PROP_END_NS "WHYWAIT::END_NS"          /* location: time of its last event, as recorded */
-#define ARCHIVE_YOUNG_TIME "WHYWAIT::YOUNG_THREADS_NS" /* attribute, among the counters: WW_BIN_TIME */
-#define ARCHIVE_MACHINE_PROPS(X)                       /* location group, where not 0: fields of struct ww_machine */  \
+#define ARCHIVE_PROP_INCOMPLETE "WHYWAIT::INCOMPLETE"     /* location group: 1: records of it are missing or damaged */
+#define ARCHIVE_PROP_CPUS "WHYWAIT::CPUS"                 /* location: those that it may use, "0-3,8" */
+#define ARCHIVE_PROP_BEGIN_NS "WHYWAIT::BEGIN_NS"         /* location: events before that time are missing */
+#define ARCHIVE_PROP_BEFORE "WHYWAIT::COLLECTIVES_BEFORE" /* location group: "COMM IS-NON-BLOCKING N" */
+#define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED"           /* location: records that found no room */
+#define ARCHIVE_PROP_END_NS "WHYWAIT::END_NS"             /* location: time of its last event, as recorded */
+#define ARCHIVE_YOUNG_TIME "WHYWAIT::YOUNG_THREADS_NS"    /* attribute, among the counters: WW_BIN_TIME */
+#define ARCHIVE_MACHINE_PROPS(X) /* location group, where not 0: fields of struct ww_machine */                        \
     X(n_cpus, "WHYWAIT::NODE_CPUS")                                                                                    \
     X(limit_milli, "WHYWAIT::CPU_LIMIT_MILLI")                                                                         \
     X(n_busy_threads, "WHYWAIT::BUSY_THREADS")                                                                         \

@@ -22,6 +22,7 @@ struct conversion {
     VEC(struct lane) lanes;
     VEC(struct emit_location) locations;
     struct heap heap;
+    VEC(struct part_before) before; /* of each communicator, once a collective on it was seen */
 };
 
 static int add_lane(struct conversion *conversion, const struct spool_file *file)
@@ -89,6 +90,20 @@ static uint64_t end_of_process(const struct conversion *conversion)
     return end_ns;
 }
 
+/* The first of a communicator says how many the ring has lost. */
+static void count_before(struct conversion *conversion, const struct ww_call *call)
+{
+    enum ww_class class = call_info(call->call)->class;
+    if ((class != WW_COLLECTIVE && class != WW_ICOLLECTIVE) || call->tag <= 0)
+        return;
+    bool is_non_blocking = class == WW_ICOLLECTIVE;
+    for (size_t i = 0; i < conversion->before.n; i++)
+        if (conversion->before.at[i].comm == call->comm && conversion->before.at[i].is_non_blocking == is_non_blocking)
+            return;
+    *vec_push(&conversion->before) =
+        (struct part_before){.comm = call->comm, .is_non_blocking = is_non_blocking, .n = (uint32_t)call->tag - 1};
+}
+
 static void convert_item(struct conversion *conversion, struct lane *lane)
 {
     struct emit_location *location = &conversion->locations.at[lane->location];
@@ -111,6 +126,8 @@ static void convert_item(struct conversion *conversion, struct lane *lane)
                 call->is_unfinished = false;
         }
         emit_leave(&conversion->emitter, location, &lane->call);
+        if (lane->reader.slots.n)
+            count_before(conversion, &lane->call.call);
         break;
     case LANE_SAMPLE:
         emit_sample(location, &lane->sample, lane_context(lane, lane->sample.stack));
@@ -187,6 +204,8 @@ static void write_process(struct conversion *conversion)
     write_used_ids(lane, PART_USED_COMM, &emitter->comms_used);
     write_used_ids(lane, PART_USED_WIN, &emitter->wins_used);
     write_used_ids(lane, PART_USED_FILE, &emitter->files_used);
+    for (size_t i = 0; i < conversion->before.n; i++)
+        lane_write(lane, &conversion->before.at[i], sizeof conversion->before.at[i], PART_BEFORE);
     for (uint32_t i = 0; i < emitter->groups.n; i++)
         write_group(lane, i, &emitter->groups.items[i]);
     for (uint32_t i = 0; i < emitter->counters.n; i++) {
@@ -211,6 +230,7 @@ static void write_locations(struct conversion *conversion)
                                        .first_ns = location->first_ns,
                                        .last_ns = location->last_ns,
                                        .lost_ns = lane->gaps.outside_ns,
+                                       .begin_ns = lane->reader.begin_ns,
                                        .is_damaged = spool_reader_lacks_records(&lane->reader)};
         lane_write(lane, &record, sizeof record, PART_LOCATION);
     }
@@ -255,6 +275,7 @@ static int conversion_end(struct conversion *conversion, int result)
     emitter_release(&conversion->emitter);
     vec_release(&conversion->lanes);
     vec_release(&conversion->locations);
+    vec_release(&conversion->before);
     heap_release(&conversion->heap);
     if (result || !failed)
         return result;

@@ -139,6 +139,16 @@ static void note_lost_switches(struct join *join)
                          100 * (double)join->lost_ns / all_ns);
 }
 
+static void note_ring(struct join *join)
+{
+    if (join->begin_ns && join->last_ns > join->begin_ns)
+        *vec_push(&join->notes) = arena_printf(
+            &join->arena,
+            "Of the run's %.1f s the newest %.1f s were kept on all ranks (record --last): all figures are "
+            "of these.",
+            (double)(join->last_ns - join->start_ns) / 1e9, (double)(join->last_ns - join->begin_ns) / 1e9);
+}
+
 static int by_location(const void *left, const void *right)
 {
     const struct join_location *a = left, *b = right;
@@ -182,6 +192,7 @@ static int write_whole(struct join *join, const struct rank_list *list)
         return -1;
     add_missing(join);
     note_lost_switches(join);
+    note_ring(join);
     if (join->has_outsiders)
         *vec_push(&join->notes) =
             "Processes outside MPI_COMM_WORLD (spawned, or of another job) are not recorded with this "

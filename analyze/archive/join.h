@@ -59,7 +59,7 @@ struct join_clock {
 
 struct join_location {
     uint32_t rank, thread;
-    uint64_t n_events, n_dropped, sample_period_ns, last_ns;
+    uint64_t n_events, n_dropped, sample_period_ns, last_ns, begin_ns;
     uint8_t cpus[WW_CPUS_BYTES]; /* as in struct ww_header */
 };
 
@@ -86,6 +86,7 @@ struct join {
     char program[1024], command[1024], only[512];
     uint64_t realtime_ns, start_ns;
     bool has_times, has_counts, lacks_threads, has_threads, has_outsiders;
+    uint64_t begin_ns;          /* the latest of rings that have lost records, on the clock of rank 0; 0 = none has */
     uint64_t first_ns, last_ns; /* of all events, on the clock of rank 0 */
     uint64_t sample_period_ns;
     uint64_t lost_ns; /* switches were lost for so long, outside MPI, all threads together */

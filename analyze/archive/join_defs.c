@@ -198,6 +198,9 @@ static void define_location(struct def_writer *defs, const struct join_location 
     if (location->last_ns)
         DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_END_NS), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->last_ns});
+    if (location->begin_ns)
+        DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_BEGIN_NS), OTF2_TYPE_UINT64,
+               (OTF2_AttributeValue){.uint64 = location->begin_ns});
     if (location->n_dropped)
         DEFINE(defs, LocationProperty, id, defs_string_id(defs, ARCHIVE_PROP_DROPPED), OTF2_TYPE_UINT64,
                (OTF2_AttributeValue){.uint64 = location->n_dropped});

@@ -226,6 +226,17 @@ static void take_neighbors(struct rank_tables *tables, const struct ww_neighbors
     vec_release(&text);
 }
 
+static void take_before(struct rank_tables *tables, const struct part_before *record)
+{
+    struct join *join = tables->join;
+    uint32_t comm = mapped(&tables->comm_of, record->comm);
+    if (comm == JOIN_NONE || !record->n)
+        return;
+    *vec_push(&join->ranks[tables->rank].properties) = ARCHIVE_PROP_BEFORE;
+    *vec_push(&join->ranks[tables->rank].properties) =
+        arena_printf(&join->arena, "%u %u %u", comm, record->is_non_blocking, record->n);
+}
+
 static void take_record(struct rank_tables *tables, const struct ww_head *head)
 {
     const void *record = head;
@@ -268,6 +279,9 @@ static void take_record(struct rank_tables *tables, const struct ww_head *head)
     }
     case PART_USED:
         take_used(tables, record);
+        break;
+    case PART_BEFORE:
+        take_before(tables, record);
         break;
     case PART_GROUP:
         take_group(tables, record, bytes);
@@ -538,6 +552,10 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
         location.n_events += end.n_events;
         is_damaged |= end.is_damaged;
         join->lost_ns += end.lost_ns;
+        if (end.begin_ns > location.begin_ns)
+            location.begin_ns = end.begin_ns;
+        if (end.begin_ns && corrected(tables, end.begin_ns) > join->begin_ns)
+            join->begin_ns = corrected(tables, end.begin_ns);
         if (end.last_ns > location.last_ns)
             location.last_ns = end.last_ns;
         take_times(tables, &end);

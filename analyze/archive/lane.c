@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/comms.h"
 #include "analyze/archive/lane.h"
+#include "analyze/archive/emit_calls.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <string.h>
@@ -20,6 +21,7 @@ int lane_open(struct lane *lane, const char *path, const char *part_path)
         uint8_t bytes[WW_HEADER_BYTES];
     } block = {.bytes = {0}};
     block.header = lane->reader.header;
+    block.header.slot_bytes = 0; /* the part is no ring */
     lane->part_failed |= fwrite(&block, sizeof block, 1, lane->part) != 1;
     lane->ahead = spool_reader_next(&lane->reader);
     return 0;
@@ -121,6 +123,11 @@ static bool take_passing(struct lane *lane, struct emitter *emitter, const struc
     case WW_NEIGHBORS:
         define(lane, emitter, head);
         return true;
+    case WW_KEPT: {
+        struct request request = emit_request_of((const struct ww_call *)(const void *)head);
+        requests_keep(&emitter->requests, ((const struct ww_call *)(const void *)head)->request, &request);
+        return true;
+    }
     default:
         return true; /* of a later version */
     }

@@ -15,6 +15,7 @@ enum part_type {
     PART_LOCATION = 0x7001, /* struct part_location: the last record of a file */
     PART_GROUP,             /* struct part_group: a PSCW group */
     PART_COUNTER,           /* struct part_counter */
+    PART_BEFORE,            /* struct part_before */
     PART_USED,              /* struct part_used: a call, communicator, window or file that events refer to */
 };
 
@@ -24,6 +25,7 @@ struct part_location {
     uint64_t n_events;      /* 0 in a file of samples: its events are counted with the thread */
     uint64_t first_ns, last_ns;
     uint64_t lost_ns;    /* switches were lost for so long, outside MPI */
+    uint64_t begin_ns;   /* of a ring that has lost records: it is complete from here on; 0 = it has lost none */
     uint32_t is_damaged; /* some records of the spool file were not sound, or it was cut off */
 };
 
@@ -36,6 +38,12 @@ struct part_group {
 struct part_counter {
     struct ww_head head;
     uint32_t id, counters, point, what;
+};
+
+/* So many collectives on a communicator are before the first event. */
+struct part_before {
+    struct ww_head head;
+    uint32_t comm, is_non_blocking, n;
 };
 
 enum part_used_kind { PART_USED_CALL = 1, PART_USED_COMM, PART_USED_WIN, PART_USED_FILE };

@@ -49,6 +49,80 @@ static const char *header_fault(const struct ww_header *header)
     return NULL;
 }
 
+/* Rings. */
+
+static int by_number(const void *left, const void *right)
+{
+    const struct spool_slot *a = left, *b = right;
+    if (a->has_records != b->has_records)
+        return a->has_records ? 1 : -1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Requests that were posted in the oldest slot and lost before are told apart only by what follows: the ring counts
+ * from the slot behind it on. */
+static const char *find_slots(struct spool_reader *reader)
+{
+    enum { LEAST_BYTES = 4096 };
+    struct stat st;
+    uint64_t slot_bytes = reader->header.slot_bytes;
+    if (slot_bytes < LEAST_BYTES || slot_bytes % LEAST_BYTES || slot_bytes > INT32_MAX || fstat(reader->fd, &st))
+        return "its header is damaged";
+    uint64_t n_places = ((uint64_t)st.st_size - WW_HEADER_BYTES) / slot_bytes;
+    for (uint64_t place = 0; place < n_places; place++) {
+        struct ww_slot slot;
+        ssize_t n = pread(reader->fd, &slot, sizeof slot, (off_t)(WW_HEADER_BYTES + place * slot_bytes));
+        if (n == (ssize_t)sizeof slot && slot.head.type == WW_SLOT && slot.head.units == 1)
+            *vec_push(&reader->slots) = (struct spool_slot){
+                .place = place, .number = slot.number, .begin_ns = slot.begin_ns, .has_records = !slot.is_definitions};
+    }
+    if (!reader->slots.n)
+        return "nothing was recorded in it";
+    qsort(reader->slots.at, reader->slots.n, sizeof *reader->slots.at, by_number);
+    size_t first = 0;
+    while (first < reader->slots.n && !reader->slots.at[first].has_records)
+        first++;
+    if (first < reader->slots.n && reader->slots.at[first].number > 1)
+        reader->begin_ns = reader->slots.at[first + (first + 1 < reader->slots.n)].begin_ns;
+    return NULL;
+}
+
+/* As read_bytes: slot after slot. */
+static size_t read_slots(struct spool_reader *reader, uint8_t *to, size_t n)
+{
+    size_t done = 0;
+    uint64_t slot_bytes = reader->header.slot_bytes;
+    while (done < n && reader->read_at / slot_bytes < reader->slots.n) {
+        uint64_t at = reader->read_at % slot_bytes, place = reader->slots.at[reader->read_at / slot_bytes].place;
+        size_t piece = n - done < slot_bytes - at ? n - done : (size_t)(slot_bytes - at);
+        ssize_t got = pread(reader->fd, to + done, piece, (off_t)(WW_HEADER_BYTES + place * slot_bytes + at));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+        reader->read_at += (uint64_t)got;
+    }
+    return done;
+}
+
+/* To the next slot; false when this was the last one. */
+static bool next_slot(struct spool_reader *reader)
+{
+    size_t ahead = reader->filled - reader->at;
+    uint64_t slot_bytes = reader->header.slot_bytes;
+    if (!reader->slots.n)
+        return false;
+    uint64_t rest = slot_bytes - (reader->read_at - ahead) % slot_bytes;
+    if (rest <= ahead)
+        reader->at += (size_t)rest;
+    else {
+        reader->at = reader->filled = 0;
+        reader->read_at += rest - ahead;
+    }
+    return reader->read_at / slot_bytes < reader->slots.n || reader->at < reader->filled;
+}
+
 /* What is wrong with the file; NULL = nothing. */
 static const char *reader_open(struct spool_reader *reader, const char *path)
 {
@@ -69,7 +143,8 @@ static const char *reader_open(struct spool_reader *reader, const char *path)
     reader->header.command[sizeof reader->header.command - 1] = 0;
     reader->header.only[sizeof reader->header.only - 1] = 0;
     vec_grow((void **)&reader->buffer, &reader->cap, BUFFER_BYTES, 1);
-    return header_fault(&reader->header);
+    const char *fault = header_fault(&reader->header);
+    return fault || !reader->header.slot_bytes ? fault : find_slots(reader);
 }
 
 int spool_reader_open(struct spool_reader *reader, const char *path)
@@ -88,6 +163,7 @@ void spool_reader_close(struct spool_reader *reader)
     if (reader->fd >= 0)
         close(reader->fd);
     vec_free(reader->buffer);
+    vec_release(&reader->slots);
     free(reader->path);
     *reader = (struct spool_reader){.fd = -1};
 }
@@ -101,7 +177,9 @@ static bool fill(struct spool_reader *reader, size_t need)
     reader->filled -= reader->at;
     reader->at = 0;
     vec_grow((void **)&reader->buffer, &reader->cap, need, 1);
-    reader->filled += read_bytes(reader->fd, reader->buffer + reader->filled, reader->cap - reader->filled);
+    uint8_t *to = reader->buffer + reader->filled;
+    size_t room = reader->cap - reader->filled;
+    reader->filled += reader->slots.n ? read_slots(reader, to, room) : read_bytes(reader->fd, to, room);
     return reader->filled >= need;
 }
 
@@ -115,6 +193,7 @@ static bool record_fits(const struct ww_head *head)
     const void *record = head;
     switch (head->type) {
     case WW_CALL:
+    case WW_KEPT:
         return have >= sizeof(struct ww_call);
     case WW_STACK:
         return LIST_FITS(ww_stack, ((const struct ww_stack *)record)->n, sizeof(uint64_t));
@@ -154,8 +233,11 @@ const struct ww_head *spool_reader_next(struct spool_reader *reader)
 {
     while (!reader->is_damaged && fill(reader, WW_UNIT)) {
         const struct ww_head *head = (const void *)(reader->buffer + reader->at);
-        if (!head->type)
+        if (!head->type) {
+            if (next_slot(reader))
+                continue;
             return NULL;
+        }
         size_t bytes = (size_t)head->units * WW_UNIT;
         if (!bytes || !fill(reader, bytes)) {
             reader->is_damaged = true;
@@ -163,7 +245,7 @@ const struct ww_head *spool_reader_next(struct spool_reader *reader)
         }
         head = (const void *)(reader->buffer + reader->at);
         reader->at += bytes;
-        if (head->type == WW_PAD)
+        if (head->type == WW_PAD || head->type == WW_SLOT)
             continue;
         if (record_fits(head)) {
             reader->n_calls += head->type == WW_CALL;
@@ -176,7 +258,8 @@ const struct ww_head *spool_reader_next(struct spool_reader *reader)
 
 bool spool_reader_lacks_records(const struct spool_reader *reader)
 {
-    return reader->is_damaged || reader->n_bad || (reader->header.end_ns && reader->n_calls < reader->header.n_calls);
+    return reader->is_damaged || reader->n_bad ||
+           (reader->header.end_ns && !reader->begin_ns && reader->n_calls < reader->header.n_calls);
 }
 
 size_t spool_text_length(const char *text, uint32_t bytes)

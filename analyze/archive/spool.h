@@ -10,15 +10,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct spool_slot {
+    uint64_t place, number, begin_ns; /* place: in slot_bytes behind the header */
+    bool has_records;                 /* not definitions */
+};
+
 struct spool_reader {
     char *path;
     struct ww_header header; /* checked; strings end in zero */
     int fd;
     uint8_t *buffer;
     size_t at, filled, cap;
-    uint64_t n_calls; /* records of calls handed out */
-    uint64_t n_bad;   /* records skipped because their contents contradict their length */
-    bool is_damaged;  /* the record at the end makes no sense: what follows is lost */
+    uint64_t n_calls;             /* records of calls handed out */
+    uint64_t n_bad;               /* records skipped because their contents contradict their length */
+    VEC(struct spool_slot) slots; /* of a ring, in order; empty = the file is none */
+    uint64_t read_at;  /* of a ring: as if the slots stood one after the other; what is in the buffer is before it */
+    uint64_t begin_ns; /* a ring that has lost records is complete from here on; 0 = it has lost none */
+    bool is_damaged;   /* the record at the end makes no sense: what follows is lost */
 };
 
 /* Opens a file and checks its header. Returns 0, or -1 after error(). Close in both cases. */

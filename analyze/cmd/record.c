@@ -23,7 +23,7 @@
 
 enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 struct options {
-    const char *dir, *spool, *rate, *limit;
+    const char *dir, *spool, *rate, *limit, *last;
     char only[ONLY_BYTES];
     bool space, no_convert, quiet;
 };
@@ -38,6 +38,7 @@ static const char help_text[] = "Usage: whywait record [OPTIONS] PROGRAM [ARGUME
                                 "      --rate HZ      samples a second of CPU time (calibrated to cost at most\n"
                                 "                     0.5 %); 0 = no samples\n"
                                 "      --limit SIZE   record at most SIZE bytes a rank (k, m, g), then only count\n"
+                                "      --last SIZE    keep the newest SIZE bytes of each thread only (k, m, g)\n"
                                 "      --only NAME    of a program built with $(whywait cc), count these source\n"
                                 "                     files or routines only (* and ? stand for anything; may be\n"
                                 "                     given several times)\n"
@@ -52,11 +53,17 @@ static const char help_text[] = "Usage: whywait record [OPTIONS] PROGRAM [ARGUME
 static int parse(int argc, char **argv, struct options *options)
 {
     static const struct option longs[] = {
-        {"dir", required_argument, NULL, 'o'},   {"rate", required_argument, NULL, 'r'},
-        {"spool", required_argument, NULL, 's'}, {"limit", required_argument, NULL, 'l'},
-        {"only", required_argument, NULL, 'O'},  {"space", no_argument, NULL, 'S'},
-        {"no-convert", no_argument, NULL, 'n'},  {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+        {"dir", required_argument, NULL, 'o'},
+        {"rate", required_argument, NULL, 'r'},
+        {"spool", required_argument, NULL, 's'},
+        {"limit", required_argument, NULL, 'l'},
+        {"last", required_argument, NULL, 'L'},
+        {"only", required_argument, NULL, 'O'},
+        {"space", no_argument, NULL, 'S'},
+        {"no-convert", no_argument, NULL, 'n'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int option;
     while ((option = option_next(argc, argv, longs, help_text)) != -1) {
@@ -68,6 +75,8 @@ static int parse(int argc, char **argv, struct options *options)
             options->rate = optarg;
         else if (option == 'l')
             options->limit = optarg;
+        else if (option == 'L')
+            options->last = optarg;
         else if (option == 'O') {
             size_t used = strlen(options->only);
             int n = snprintf(options->only + used, sizeof options->only - used, "%s%c", optarg, ONLY_SEPARATOR);
@@ -107,6 +116,8 @@ static void pass_options(const struct options *options)
                strcmp(options->rate, "0") ? options->rate : "off", 1);
     if (options->limit)
         setenv("WHYWAIT_LIMIT", options->limit, 1);
+    if (options->last)
+        setenv("WHYWAIT_LAST", options->last, 1);
     if (*options->only)
         setenv("WHYWAIT_ONLY", options->only, 1);
     if (options->space)
@@ -157,6 +168,8 @@ int cmd_record(int argc, char **argv)
         die("--rate %s: expected a number of samples a second", options.rate);
     if (options.limit && !is_number(options.limit, "kKmMgG"))
         die("--limit %s: expected a number of bytes, with k, m or g", options.limit);
+    if (options.last && !is_number(options.last, "kKmMgG"))
+        die("--last %s: expected a number of bytes, with k, m or g", options.last);
     if (!program_find(argv[first], path)) {
         program_not_found(argv[first]);
         return EXIT_NOT_FOUND;

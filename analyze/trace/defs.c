@@ -148,6 +148,8 @@ static OTF2_CallbackCode on_location_property(void *user, OTF2_LocationRef locat
         defs->locations.at[index].n_dropped = value.uint64;
     if (!strcmp(text, ARCHIVE_PROP_PERIOD))
         defs->locations.at[index].sample_period_ns = value.uint64;
+    if (!strcmp(text, ARCHIVE_PROP_BEGIN_NS))
+        defs->locations.at[index].begin_ns = value.uint64;
     if (!strcmp(text, ARCHIVE_PROP_END_NS))
         defs->locations.at[index].end_ns = value.uint64;
     return OK;

@@ -121,6 +121,7 @@ static void build_location(struct build *build, const struct location_order *ord
         .cpus = cpus_of(build, location->cpus == TRACE_NONE ? "" : defs_string(build->defs, location->cpus)),
         .sample_period_ns = location->sample_period_ns,
         .end_ns = location->end_ns,
+        .begin_ns = location->begin_ns,
         .end_how = (enum ww_end)group->end_how,
         .end_detail = group->end_detail,
         .n_dropped = location->n_dropped};
@@ -427,11 +428,24 @@ static void build_neighbors_of(struct build *build, uint32_t rank, const char *t
     vec_release(&peers);
 }
 
+static void build_before_of(struct build *build, uint32_t rank, const char *text)
+{
+    struct trace_before before = {.rank = rank};
+    unsigned is_non_blocking;
+    if (sscanf(text, "%u %u %u", &before.comm, &is_non_blocking, &before.n) != 3)
+        return;
+    before.comm = ids_get(&build->defs->comm_ids, before.comm);
+    before.is_non_blocking = is_non_blocking;
+    if (before.comm != TRACE_NONE)
+        build->trace->before[build->trace->n_before++] = before;
+}
+
 static void build_process_properties(struct build *build)
 {
     struct defs *defs = build->defs;
     struct trace *trace = build->trace;
     trace->neighbors = arena_array(&trace->arena, struct trace_neighbors, defs->process_properties.n + 1);
+    trace->before = arena_array(&trace->arena, struct trace_before, defs->process_properties.n + 1);
     for (size_t i = 0; i < defs->process_properties.n; i++) {
         const struct def_property *property = &defs->process_properties.at[i];
         const char *name = defs_string(defs, property->name), *value = defs_string(defs, property->value);
@@ -440,6 +454,8 @@ static void build_process_properties(struct build *build)
             trace_note(trace, "%s", value);
         else if (has_prefix(name, ARCHIVE_PROP_NEIGHBORS) && rank != TRACE_NONE)
             build_neighbors_of(build, rank, value);
+        else if (has_prefix(name, ARCHIVE_PROP_BEFORE) && rank != TRACE_NONE)
+            build_before_of(build, rank, value);
     }
 }
 

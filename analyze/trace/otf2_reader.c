@@ -237,6 +237,9 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         struct trace_location *location = &archive->trace->locations[i];
         struct clock_cursor cursor = {0};
+        struct clock_cursor begin = {0};
+        if (location->begin_ns)
+            location->begin_ns = clocks_correct(&archive->clocks, i, &begin, location->begin_ns, 0);
         if (location->end_ns)
             location->end_ns = clocks_correct(&archive->clocks, i, &cursor, location->end_ns, 0);
     }
@@ -254,7 +257,7 @@ struct trace *trace_open(const char *anchor)
     trace->source = &archive->source;
     trace->path = arena_strdup(&trace->arena, anchor);
     trace->recorder = "";
-    if (!archive_open(archive, anchor))
+    if (!archive_open(archive, anchor) && !part_begin_kept(trace))
         return trace;
     trace_close(trace);
     return NULL;

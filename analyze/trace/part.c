@@ -316,20 +316,43 @@ const struct event *part_next(struct trace *trace)
     }
 }
 
-int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns)
+static int set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns)
 {
+    if (trace->part)
+        part_close(trace);
     struct trace_part *part = calloc(1, sizeof *part);
     if (!part)
         err_out_of_memory(sizeof *part);
     *part = (struct trace_part){.from_ns = from_ns, .until_ns = until_ns};
     trace->part = part;
-    trace_note(trace, "Only the part from %.3f s to %.3f s of the run's %.3f s is looked at.", (double)from_ns / 1e9,
-               (double)(until_ns < trace->end_ns ? until_ns : trace->end_ns) / 1e9, (double)trace->end_ns / 1e9);
     if (until_ns < trace->end_ns)
         trace->end_ns = until_ns;
     if (from_ns > trace->start_ns)
         trace->start_ns = from_ns;
+    for (uint32_t i = 0; i < trace->n_before; i++) {
+        const struct trace_before *before = &trace->before[i];
+        uint32_t space = 2 * before->comm + before->is_non_blocking;
+        *map_put(&part->n_before, key_pair(space, before->rank), NULL) = before->n;
+        uint64_t *most = map_put(&part->most_before, space, NULL);
+        *most = before->n > *most ? before->n : *most;
+    }
     return from_ns ? count_collectives(trace) : 0;
+}
+
+int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns)
+{
+    trace_note(trace, "Only the part from %.3f s to %.3f s of the run's %.3f s is looked at.", (double)from_ns / 1e9,
+               (double)(until_ns < trace->end_ns ? until_ns : trace->end_ns) / 1e9, (double)trace->end_ns / 1e9);
+    return set_part(trace, from_ns > trace->start_ns ? from_ns : trace->start_ns, until_ns);
+}
+
+int part_begin_kept(struct trace *trace)
+{
+    uint64_t begin_ns = 0;
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        if (trace->locations[i].begin_ns > begin_ns)
+            begin_ns = trace->locations[i].begin_ns;
+    return begin_ns ? set_part(trace, begin_ns, UINT64_MAX) : 0;
 }
 
 void part_close(struct trace *trace)
@@ -339,4 +362,5 @@ void part_close(struct trace *trace)
     map_release(&trace->part->most_before);
     vec_release(&trace->part->ready);
     free(trace->part);
+    trace->part = NULL;
 }

@@ -12,9 +12,11 @@
 
 /* Events from from_ns to until_ns (UINT64_MAX = to the end) are handed out from now on, after a trace_rewind. Moves
  * start_ns and end_ns, and notes which part that is. Reads the events before the part once. Returns 0, or -1 after
- * error(). At most once for a trace. */
+ * error(). */
 int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns);
 
+/* Rings keep the newest records only: the part begins where all have them. 0, or -1 after error(). */
+int part_begin_kept(struct trace *trace);
 /* What trace_rewind, trace_next and trace_close do where there is a part. */
 int part_rewind(struct trace *trace);
 const struct event *part_next(struct trace *trace);

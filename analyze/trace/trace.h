@@ -35,6 +35,7 @@ struct trace_location {
     struct trace_cpus cpus;    /* that the thread may use (the last, where it changed) */
     uint64_t sample_period_ns; /* 0 = no samples */
     uint64_t end_ns;           /* last event */
+    uint64_t begin_ns;         /* events before that are missing: they were not kept; 0 = none is */
     enum ww_end end_how;       /* WW_END_NONE when unknown (foreign archives: WW_END_FINALIZE) */
     int32_t end_detail;
     uint64_t n_dropped;
@@ -127,6 +128,12 @@ struct trace_neighbors {
     const uint32_t *peers; /* n_in sources, then n_out destinations, as ranks of comm; TRACE_NONE = none there */
 };
 
+/* So many collectives of a process on a communicator are before its first event. */
+struct trace_before {
+    uint32_t comm, rank, n;
+    bool is_non_blocking;
+};
+
 struct trace_bin {
     uint32_t point; /* index into points */
     uint64_t value;
@@ -193,8 +200,9 @@ struct trace {
     struct trace_point *points;
     uint32_t first_counter; /* the attribute of points[0] */
     struct trace_neighbors *neighbors;
+    struct trace_before *before;
     const char **notes; /* what was degraded or lost, in whole sentences */
-    uint32_t n_locations, n_regions, n_comms, n_modules, n_files, n_frames, n_points, n_neighbors, n_notes;
+    uint32_t n_locations, n_regions, n_comms, n_modules, n_files, n_frames, n_points, n_neighbors, n_before, n_notes;
     struct trace_clocks clocks;
     struct meter meter;          /* records read, where a stage has been named */
     struct trace_source *source; /* where events come from */

@@ -87,7 +87,7 @@ static size_t path_of(const struct dl_phdr_info *info, bool is_program, char pat
 static void write_module(struct spool *spool, struct ww_module *module, const char *path, size_t path_bytes)
 {
     unsigned units = (unsigned)((sizeof *module + path_bytes + 1 + WW_UNIT - 1) / WW_UNIT);
-    struct ww_module *record = spool_take(spool, units, false);
+    struct ww_module *record = spool_take_definition(spool, units);
     if (!record)
         return;
     module->id = ++modules.last_id;

@@ -17,6 +17,7 @@
  */
 #include "wrap/record/recorder.h"
 #include "wrap/record/threads.h"
+#include <string.h>
 
 enum {
     POLL_SPARSE_NS = 20000,
@@ -141,6 +142,25 @@ static inline void call_ends(struct recorder_thread *thread, const struct ww_cal
     tell_interval(thread, call->enter_ns, call->leave_ns);
 }
 
+/* A ring may lose the call that made a persistent request long before the calls that start it. */
+static __attribute__((noinline)) void keep_if_template(struct recorder_thread *thread, const struct ww_call *call)
+{
+    static const uint8_t classes[] = {
+        WW_LOCAL,
+#define WW_MPI(name, class, coll) class,
+#include "wrap/mpi_calls.def"
+#undef WW_MPI
+    };
+    uint8_t class = classes[call->call];
+    if (class != WW_SEND_INIT && class != WW_RECV_INIT && class != WW_COLL_INIT && class != WW_PARTITIONED)
+        return;
+    struct ww_call *kept = spool_take_definition(&thread->events, CALL_UNITS);
+    if (!kept)
+        return;
+    memcpy((char *)kept + sizeof kept->head, (const char *)call + sizeof call->head, sizeof *call - sizeof call->head);
+    spool_commit(kept, WW_KEPT, CALL_UNITS);
+}
+
 void record_leave(struct ww_call *call, int mpi_error)
 {
     struct recorder_thread *thread = recorder_self;
@@ -151,6 +171,8 @@ void record_leave(struct ww_call *call, int mpi_error)
             call->flags |= WW_F_ERROR;
         call->leave_ns = recorder_now_ns();
         call_ends(thread, call);
+        if (__builtin_expect(thread->events.ring.slot_bytes > 0, 0))
+            keep_if_template(thread, call);
     } else if (thread->depth == 1)
         atomic_store_explicit(&thread->open_ns, 0, memory_order_relaxed);
     if (thread->depth > 0)
@@ -273,6 +295,14 @@ void *record_append(uint16_t units)
     if (!thread || !atomic_load_explicit(&recorder.recording, memory_order_relaxed))
         return NULL;
     return spool_take(&thread->events, units, false);
+}
+
+void *record_define(uint16_t units)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (!thread || !atomic_load_explicit(&recorder.recording, memory_order_relaxed))
+        return NULL;
+    return spool_take_definition(&thread->events, units);
 }
 
 void record_commit(void *record, uint16_t type, uint16_t units)

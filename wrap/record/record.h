@@ -65,4 +65,6 @@ static inline uint16_t record_units(size_t bytes)
 }
 /* Space for a record of any size (units <= 2000) in the calling thread's stream, or NULL; written by record_commit. */
 void *record_append(uint16_t units);
+/* The same for what later records refer to. */
+void *record_define(uint16_t units);
 void record_commit(void *record, uint16_t type, uint16_t units);

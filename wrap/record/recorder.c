@@ -39,6 +39,7 @@ static void read_all(void)
     const char *spool = getenv("WHYWAIT_SPOOL");
     snprintf(options->spool, sizeof options->spool, "%s", spool ? spool : "");
     options->limit_bytes = number_option("WHYWAIT_LIMIT", INT64_MAX);
+    options->last_bytes = number_option("WHYWAIT_LAST", 0);
     options->rate_hz = (unsigned)number_option("WHYWAIT_RATE", 0);
     const char *sampler = getenv("WHYWAIT_SAMPLER");
     snprintf(options->sampler, sizeof options->sampler, "%s", sampler ? sampler : "");
@@ -86,7 +87,7 @@ void notes_write(struct spool *spool)
     for (const char *text; (text = say_note_at(n_written)) != NULL; n_written++) {
         size_t n = strlen(text);
         unsigned units = (unsigned)((sizeof(struct ww_note) + n + 1 + WW_UNIT - 1) / WW_UNIT);
-        struct ww_note *record = spool_take(spool, units, false);
+        struct ww_note *record = spool_take_definition(spool, units);
         if (!record)
             return;
         record->bytes = (uint32_t)n;

@@ -75,6 +75,7 @@ struct recorder_options {
     char dir[SPOOL_PATH_BYTES];   /* where run directories are made; empty = the working directory */
     char spool[SPOOL_PATH_BYTES]; /* where the spool shall be; empty = in the run directory, if that is local */
     uint64_t limit_bytes;
+    uint64_t last_bytes;   /* of a thread, the newest of which are kept; 0 = all */
     unsigned rate_hz;      /* 0 = calibrate */
     char sampler[16];      /* perf, timer, off; empty = the best that works */
     char only[ONLY_BYTES]; /* functions whose counts are recorded; empty = all */

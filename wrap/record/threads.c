@@ -148,7 +148,9 @@ static bool open_file(struct recorder_thread *thread, struct spool *spool, enum 
     header.thread = thread->index;
     header.tid = thread->tid;
     machine_read_cpus(thread->tid, header.cpus);
-    if (!spool_open(spool, path, &header, SPOOL_SMALLEST_SEGMENT, largest_bytes, &recorder.budget)) {
+    uint64_t ring_bytes = recorder.options.last_bytes / 2; /* of calls, of samples */
+    if (!(ring_bytes ? spool_open_ring(spool, path, &header, ring_bytes, &recorder.budget)
+                     : spool_open(spool, path, &header, SPOOL_SMALLEST_SEGMENT, largest_bytes, &recorder.budget))) {
         recorder.open_error = errno;
         say_note("thread %d is not recorded: %s: %s", thread->index, path, strerror(errno));
         return false;

@@ -69,7 +69,7 @@ static bool comes_soon(void)
 static void announce(const struct counters_module *module)
 {
     const uint16_t units = (sizeof(struct ww_counters) + WW_UNIT - 1) / WW_UNIT;
-    struct ww_counters *record = record_append(units);
+    struct ww_counters *record = record_define(units);
     if (!record)
         return;
     record->id = module->id;

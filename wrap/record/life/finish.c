@@ -173,7 +173,7 @@ static void describe_loss(char *text, size_t size_bytes)
     else if (sums[SUM_DROPPED])
         snprintf(text, size_bytes, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
     else
-        snprintf(text, size_bytes, "nothing lost");
+        snprintf(text, size_bytes, recorder.options.last_bytes ? "the newest kept" : "nothing lost");
 }
 
 /* What the user has to know of the run directory. */

@@ -160,7 +160,7 @@ void life_compare_clocks(void)
     struct world_clock own;
     if (!world_compare_clocks(recorder.n_ranks, &own) || !recorder_is_on())
         return;
-    struct ww_clock *record = record_append(1);
+    struct ww_clock *record = record_define(1);
     if (!record)
         return;
     record->error_ns = own.error_ns;

@@ -52,6 +52,19 @@
     const void *sendbuf, void *recvbuf, const T recvcounts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm
 #define A_REDUCE_SCATTER sendbuf, recvbuf, recvcounts, type, op, comm
 
+void coll_number(struct ww_call *call, const struct comm_info *info)
+{
+    static const uint8_t classes[] = {
+        WW_LOCAL,
+#define WW_MPI(name, class, coll) class,
+#include "wrap/mpi_calls.def"
+#undef WW_MPI
+    };
+    uint8_t class = classes[call->call];
+    if (class == WW_COLLECTIVE || class == WW_ICOLLECTIVE)
+        call->tag = (int32_t)++((struct comm_info *)(uintptr_t)info)->n_collectives[class == WW_ICOLLECTIVE];
+}
+
 #define SEND_IN_PLACE (sendbuf == MPI_IN_PLACE)
 #define RECV_IN_PLACE (recvbuf == MPI_IN_PLACE)
 

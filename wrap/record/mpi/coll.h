@@ -9,6 +9,7 @@
  */
 #pragma once
 #include "wrap/record/mpi/call.h"
+#include "wrap/record/recorder.h"
 #include <limits.h>
 
 enum { NO_ROOT = INT_MIN };
@@ -25,12 +26,18 @@ static inline void coll_begin(struct ww_call *call, MPI_Comm comm, int root)
         call->flags |= WW_F_NULL;
 }
 
+/* Members agree on the order of collectives on a communicator: their numbers find each other also where a ring has lost
+ * the first ones. */
+void coll_number(struct ww_call *call, const struct comm_info *info);
+
 /* The communicator, if bytes are to be counted. */
 static inline const struct comm_info *coll_end(struct ww_call *call, int err, MPI_Comm comm)
 {
     if (!call || err != MPI_SUCCESS)
         return NULL;
     const struct comm_info *info = call_comm_end(call, comm);
+    if (info && __builtin_expect(recorder.options.last_bytes > 0, 0))
+        coll_number(call, info);
     return call->flags & WW_F_NULL ? NULL : info;
 }
 

@@ -66,7 +66,7 @@ static void write_comm(MPI_Comm comm, struct comm_info *info)
     int *world_rank = calloc(n, sizeof *world_rank);
     if (world_rank)
         members_of(comm, info, world_rank);
-    struct ww_comm *record = world_rank ? record_append(units) : NULL;
+    struct ww_comm *record = world_rank ? record_define(units) : NULL;
     if (record) {
         record->id = info->id;
         record->parent = info->parent;
@@ -126,7 +126,7 @@ static void write_neighbors(const struct comm_info *info)
     size_t bytes = sizeof(struct ww_neighbors) + n * sizeof(int32_t);
     if (bytes > (size_t)MAX_UNITS * WW_UNIT)
         return;
-    struct ww_neighbors *record = record_append(record_units(bytes));
+    struct ww_neighbors *record = record_define(record_units(bytes));
     if (!record)
         return;
     record->comm = info->id;
@@ -282,7 +282,7 @@ uint32_t win_learn(MPI_Win win, uint32_t comm)
         return 0;
     uint32_t id = __atomic_add_fetch(&tables.n_wins, 1, __ATOMIC_RELAXED);
     handle_map_set(&tables.wins, HANDLE(win), id);
-    struct ww_win *record = record_append(1);
+    struct ww_win *record = record_define(1);
     if (record) {
         record->id = id;
         record->comm = comm;
@@ -320,7 +320,7 @@ void name_write(enum ww_named what, uint32_t id, const char *text, size_t bytes)
     size_t longest = (size_t)MAX_UNITS * WW_UNIT - sizeof(struct ww_name) - 1;
     bytes = bytes < longest ? bytes : longest;
     uint16_t units = record_units(sizeof(struct ww_name) + bytes + 1);
-    struct ww_name *record = id ? record_append(units) : NULL;
+    struct ww_name *record = id ? record_define(units) : NULL;
     if (!record)
         return;
     record->what = what;

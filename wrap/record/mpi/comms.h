@@ -20,6 +20,7 @@ struct comm_info {
     int n_in, n_out; /* neighbours, MPI_PROC_NULL included */
     int *neighbors;  /* sources, then destinations; MPI_PROC_NULL where there is none */
     struct comm_info *next_free;
+    uint32_t n_collectives[2]; /* blocking, non-blocking */
 };
 
 /* MPI is initialised: the predefined communicators get their ids. */

@@ -37,7 +37,7 @@ static uint32_t write_file(uint32_t comm, uint32_t flags, const char *name, size
     if (bytes > LONGEST_NAME)
         bytes = LONGEST_NAME;
     uint16_t units = record_units(sizeof(struct ww_file) + bytes + 1);
-    struct ww_file *record = record_append(units);
+    struct ww_file *record = record_define(units);
     if (!record)
         return id;
     record->id = id;

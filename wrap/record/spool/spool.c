@@ -133,9 +133,73 @@ static bool add_segment(struct spool *spool, struct spool_segment *segment, uint
     return false;
 }
 
+/* Rings. */
+
+enum { RING_FEWEST = 4, RING_DIVISOR = 16, RING_LARGEST_SLOT = 1 << 20, RING_MOST = 1 << 24 };
+
+/* A new slot at the end of the file. */
+static bool add_slot(struct spool *spool, struct spool_segment *segment, uint64_t *offset)
+{
+    struct spool_ring *ring = &spool->ring;
+    int fd = spool_fd(spool);
+    if (fd < 0 || !budget_take(spool->budget, ring->slot_bytes))
+        return false;
+    *segment = (struct spool_segment){.bytes = ring->slot_bytes};
+    *offset = spool->file_bytes;
+    if (allocate_blocks(fd, *offset, ring->slot_bytes))
+        segment->at = map_file(fd, *offset, ring->slot_bytes);
+    if (segment->at)
+        spool->file_bytes += ring->slot_bytes;
+    else
+        atomic_fetch_add(&spool->budget->left_bytes, (int64_t)ring->slot_bytes);
+    return segment->at != NULL;
+}
+
+/* Does the slot that is to be used next still hold the last call? */
+static bool next_slot_is_held(const struct spool *spool)
+{
+    const struct spool_ring *ring = &spool->ring;
+    return ring->slot_bytes && ring->held_number && ring->held_number + ring->n == ring->number + 1;
+}
+
+static bool reuse_slot(struct spool *spool, struct spool_segment *segment, uint64_t *offset)
+{
+    struct spool_ring *ring = &spool->ring;
+    int fd = spool_fd(spool);
+    if (fd < 0 || ring->n < RING_FEWEST)
+        return false;
+    ring->most = ring->n; /* also where there is no room for more */
+    *offset = WW_HEADER_BYTES + (uint64_t)ring->slots[ring->number % ring->n] * ring->slot_bytes;
+    *segment = (struct spool_segment){.bytes = ring->slot_bytes};
+    if (write_zeros(fd, *offset, ring->slot_bytes))
+        segment->at = map_file(fd, *offset, ring->slot_bytes);
+    return segment->at != NULL;
+}
+
+static bool prepare_slot(struct spool *spool)
+{
+    struct spool_ring *ring = &spool->ring;
+    if (ring->n == ring->most || !add_slot(spool, &spool->ready, &spool->ready_offset))
+        return reuse_slot(spool, &spool->ready, &spool->ready_offset);
+    ring->slots[ring->n++] = (uint32_t)((spool->ready_offset - WW_HEADER_BYTES) / ring->slot_bytes);
+    return true;
+}
+
+static void begin_slot(char *at, bool is_definitions, uint64_t number)
+{
+    struct ww_slot *slot = (struct ww_slot *)(void *)at;
+    struct timespec t = {0, 0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    slot->is_definitions = is_definitions;
+    slot->number = number;
+    slot->begin_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    spool_commit(slot, WW_SLOT, 1);
+}
+
 static void prepare_now(struct spool *spool)
 {
-    bool ok = add_segment(spool, &spool->ready, &spool->ready_offset, spool->segment_bytes);
+    bool ok = spool->ring.slot_bytes ? prepare_slot(spool)
+                                     : add_segment(spool, &spool->ready, &spool->ready_offset, spool->segment_bytes);
     if (ok && spool->segment_bytes < spool->largest_bytes)
         spool->segment_bytes *= 2;
     atomic_store_explicit(&spool->state, ok ? SPOOL_READY : SPOOL_NO_ROOM, memory_order_release);
@@ -145,7 +209,8 @@ static void prepare_now(struct spool *spool)
  * preparation. */
 static bool wants_segment(struct spool *spool)
 {
-    return __atomic_load_n(&spool->current_offset, __ATOMIC_RELAXED) != WW_HEADER_BYTES ||
+    uint64_t first = WW_HEADER_BYTES + spool->ring.slot_bytes; /* behind that of definitions */
+    return __atomic_load_n(&spool->current_offset, __ATOMIC_RELAXED) != first ||
            __atomic_load_n(&spool->next, __ATOMIC_RELAXED) >= spool->prepare_at;
 }
 
@@ -153,7 +218,7 @@ void spool_prepare(struct spool *spool)
 {
     int saved = errno;
     int idle = SPOOL_IDLE;
-    if (spool_is_open(spool) && wants_segment(spool) &&
+    if (spool_is_open(spool) && wants_segment(spool) && !next_slot_is_held(spool) &&
         atomic_compare_exchange_strong(&spool->state, &idle, SPOOL_PREPARING))
         prepare_now(spool);
     errno = saved;
@@ -197,9 +262,29 @@ static void leave_current(struct spool *spool)
     }
 }
 
+/* A new call: nothing before it will be written to again. */
+static void let_go(struct spool *spool)
+{
+    release(&spool->held);
+    spool->last_call = NULL;
+    spool->ring.held_number = 0;
+}
+
+/* To the next slot, whose number is known before anybody may prepare the one behind it. */
+static void number_slot(struct spool *spool)
+{
+    struct spool_ring *ring = &spool->ring;
+    if (!spool->held.at)
+        ring->held_number = 0;
+    else if (!ring->held_number)
+        ring->held_number = ring->number;
+    begin_slot(spool->next, false, ++ring->number);
+    __atomic_store_n(&spool->next, spool->next + WW_UNIT, __ATOMIC_RELAXED);
+}
+
 static bool next_segment(struct spool *spool)
 {
-    if (!next_is_ready(spool))
+    if (next_slot_is_held(spool) || !next_is_ready(spool))
         return false;
     char *rest = spool->next;
     size_t rest_bytes = (size_t)(spool->end - rest);
@@ -210,6 +295,8 @@ static bool next_segment(struct spool *spool)
     __atomic_store_n(&spool->current_offset, spool->ready_offset, __ATOMIC_RELAXED);
     __atomic_store_n(&spool->next, spool->current.at, __ATOMIC_RELAXED);
     spool->end = spool->current.at + spool->current.bytes;
+    if (spool->ring.slot_bytes)
+        number_slot(spool);
     atomic_store_explicit(&spool->state, SPOOL_IDLE, memory_order_release);
     void (*tell)(void) = atomic_load(&spool->budget->segment_was_left);
     if (tell)
@@ -223,21 +310,71 @@ void *spool_take_slow(struct spool *spool, unsigned units, bool is_call)
         return NULL;
     int saved = errno;
     char *at = NULL;
-    /* What comes after a hole would be misread: once full, always full. */
+    if (is_call && spool->ring.slot_bytes)
+        let_go(spool);
+    /* What comes after a hole would be misread: once full, always full. Of a ring, records that belong to one call may
+     * be missing, in a slot that will be used again. */
     if (!spool->full && (size_t)units * WW_UNIT <= SPOOL_SMALLEST_SEGMENT && next_segment(spool)) {
         at = spool->next;
         spool->last_call = is_call ? at : spool->last_call;
         __atomic_store_n(&spool->next, at + (size_t)units * WW_UNIT, __ATOMIC_RELAXED);
     } else {
-        __atomic_store_n(&spool->full, true, __ATOMIC_RELAXED);
-        spool->end = spool->next;
+        if (!next_slot_is_held(spool)) {
+            __atomic_store_n(&spool->full, true, __ATOMIC_RELAXED);
+            spool->end = spool->next;
+        }
         spool->header->n_dropped++;
     }
     errno = saved;
     return at;
 }
 
-static struct ww_header *open_and_map(struct spool *spool, const struct ww_header *header, size_t first_bytes)
+/* A slot more for definitions. Whoever prepares makes the file longer, too: not at the same time. */
+static bool next_definitions(struct spool *spool)
+{
+    struct spool_ring *ring = &spool->ring;
+    struct spool_segment segment;
+    uint64_t offset;
+    int state = SPOOL_IDLE;
+    for (unsigned spins = 0; spins < 1u << 20; spins++, state = SPOOL_IDLE) {
+        if (atomic_compare_exchange_strong(&spool->state, &state, SPOOL_PREPARING) || state != SPOOL_PREPARING)
+            break;
+        sched_yield();
+    }
+    bool ok = state != SPOOL_PREPARING && add_slot(spool, &segment, &offset);
+    if (state == SPOOL_IDLE)
+        atomic_store_explicit(&spool->state, SPOOL_IDLE, memory_order_release);
+    if (!ok)
+        return false;
+    release(&ring->definitions);
+    ring->definitions = segment;
+    begin_slot(segment.at, true, ++ring->definitions_number);
+    ring->next = segment.at + WW_UNIT;
+    ring->end = segment.at + segment.bytes;
+    return true;
+}
+
+void *spool_take_definition(struct spool *spool, unsigned units)
+{
+    struct spool_ring *ring = &spool->ring;
+    size_t bytes = (size_t)units * WW_UNIT;
+    if (!ring->slot_bytes)
+        return spool_take(spool, units, false);
+    if (!spool_is_open(spool))
+        return NULL;
+    int saved = errno;
+    char *at = NULL;
+    if (bytes <= (size_t)(ring->end - ring->next) || (bytes < ring->slot_bytes && next_definitions(spool))) {
+        at = ring->next;
+        ring->next += bytes;
+    } else
+        spool->header->n_dropped++;
+    errno = saved;
+    return at;
+}
+
+/* The file with its header, mapped; NULL when that cannot be done. */
+static struct ww_header *open_and_map(struct spool *spool, const struct ww_header *header)
 {
     struct stat st;
     spool->fd = open(spool->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -250,31 +387,57 @@ static struct ww_header *open_and_map(struct spool *spool, const struct ww_heade
     spool->fd = move_up(spool->fd);
     spool->file_bytes = WW_HEADER_BYTES;
     char *at = map_file(spool->fd, 0, WW_HEADER_BYTES);
-    if (!at)
-        return NULL;
-    memcpy(at, header, sizeof *header);
-    if (!add_segment(spool, &spool->current, &spool->current_offset, first_bytes)) {
-        munmap(at, WW_HEADER_BYTES);
-        return NULL;
-    }
-    return (struct ww_header *)at;
+    if (at)
+        memcpy(at, header, sizeof *header);
+    return (struct ww_header *)(void *)at;
 }
 
-bool spool_open(struct spool *spool, const char *path, const struct ww_header *header, size_t first_bytes,
-                size_t largest_bytes, struct spool_budget *budget)
+/* The first slots: of definitions, and of records. */
+static bool open_ring(struct spool *spool, uint64_t ring_bytes)
+{
+    struct spool_ring *ring = &spool->ring;
+    uint64_t slot_bytes = ring_bytes / RING_DIVISOR / SPOOL_SMALLEST_SEGMENT * SPOOL_SMALLEST_SEGMENT;
+    slot_bytes = slot_bytes < SPOOL_SMALLEST_SEGMENT ? SPOOL_SMALLEST_SEGMENT : slot_bytes;
+    ring->slot_bytes = slot_bytes < RING_LARGEST_SLOT ? slot_bytes : RING_LARGEST_SLOT;
+    uint64_t most = ring_bytes / ring->slot_bytes;
+    ring->most = most < RING_FEWEST ? RING_FEWEST : most < RING_MOST ? (uint32_t)most : RING_MOST;
+    void *slots =
+        mmap(NULL, ring->most * sizeof *ring->slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ring->slots = slots == MAP_FAILED ? NULL : slots;
+    if (!ring->slots || !next_definitions(spool) || !add_slot(spool, &spool->current, &spool->current_offset))
+        return false;
+    ring->slots[ring->n++] = (uint32_t)((spool->current_offset - WW_HEADER_BYTES) / ring->slot_bytes);
+    begin_slot(spool->current.at, false, ++ring->number);
+    return true;
+}
+
+static void release_ring(struct spool *spool)
+{
+    release(&spool->ring.definitions);
+    if (spool->ring.slots)
+        munmap(spool->ring.slots, spool->ring.most * sizeof *spool->ring.slots);
+    spool->ring = (struct spool_ring){0};
+}
+
+static bool open_spool(struct spool *spool, const char *path, const struct ww_header *header, size_t first_bytes,
+                       uint64_t ring_bytes, struct spool_budget *budget)
 {
     memset(spool, 0, sizeof *spool);
     spool->fd = -1;
     spool->budget = budget;
-    spool->largest_bytes = largest_bytes;
     if (strlen(path) >= sizeof spool->path) {
         errno = ENAMETOOLONG;
         return false;
     }
     strcpy(spool->path, path);
-    struct ww_header *mapped = open_and_map(spool, header, first_bytes);
-    if (!mapped) {
+    struct ww_header *mapped = open_and_map(spool, header);
+    bool ok = mapped && (ring_bytes ? open_ring(spool, ring_bytes)
+                                    : add_segment(spool, &spool->current, &spool->current_offset, first_bytes));
+    if (!ok) {
         int why = errno;
+        release_ring(spool);
+        if (mapped)
+            munmap(mapped, WW_HEADER_BYTES);
         if (spool->fd >= 0) {
             close(spool->fd);
             unlink(path);
@@ -282,12 +445,27 @@ bool spool_open(struct spool *spool, const char *path, const struct ww_header *h
         errno = why;
         return false;
     }
-    spool->next = spool->current.at;
+    mapped->slot_bytes = spool->ring.slot_bytes;
+    spool->next = spool->current.at + (ring_bytes ? WW_UNIT : 0);
     spool->end = spool->current.at + spool->current.bytes;
     spool->prepare_at = spool->next + spool->current.bytes / 4;
-    spool->segment_bytes = 2 * first_bytes < largest_bytes ? 2 * first_bytes : largest_bytes;
     __atomic_store_n(&spool->header, mapped, __ATOMIC_RELEASE);
     return true;
+}
+
+bool spool_open(struct spool *spool, const char *path, const struct ww_header *header, size_t first_bytes,
+                size_t largest_bytes, struct spool_budget *budget)
+{
+    bool ok = open_spool(spool, path, header, first_bytes, 0, budget);
+    spool->largest_bytes = largest_bytes;
+    spool->segment_bytes = 2 * first_bytes < largest_bytes ? 2 * first_bytes : largest_bytes;
+    return ok;
+}
+
+bool spool_open_ring(struct spool *spool, const char *path, const struct ww_header *header, uint64_t ring_bytes,
+                     struct spool_budget *budget)
+{
+    return open_spool(spool, path, header, 0, ring_bytes, budget);
 }
 
 void spool_leave_descriptor(struct spool *spool)
@@ -346,8 +524,10 @@ void spool_close(struct spool *spool, enum ww_end how, int32_t detail, uint64_t 
     munmap(spool->header, WW_HEADER_BYTES);
     spool->header = NULL;
     spool->next = spool->end = NULL;
+    bool is_ring = spool->ring.slot_bytes > 0;
+    release_ring(spool);
     if (fd >= 0) {
-        if (cut && ftruncate(fd, (off_t)used) == 0)
+        if (cut && !is_ring && ftruncate(fd, (off_t)used) == 0)
             atomic_fetch_add(&spool->budget->left_bytes, (int64_t)(spool->file_bytes - used));
         close(fd);
     }

@@ -10,6 +10,10 @@
  * A call record is completed in place after other records may have followed it: the segment with the last call record
  * stays mapped (`held`) when it is left.
  *
+ * A ring has slots of one size: when there are as many as may be, or no room for one more, the oldest is zeroed and
+ * used again. The slot that holds the last call is not used again before the next call; records find no room meanwhile.
+ * Definitions go into slots of their own, which stay.
+ *
  * Re-entrance: one thread writes (spool_take, spool_commit, spool_close); one other thread may call spool_prepare.
  * Every function preserves errno.
  */
@@ -45,6 +49,15 @@ struct spool {
     _Atomic int state; /* enum spool_state */
     struct spool_segment ready;
     uint64_t ready_offset;
+    struct spool_ring {
+        size_t slot_bytes; /* 0 = the spool is no ring */
+        uint32_t *slots;   /* by number modulo n: places in the file, in slot_bytes behind the header */
+        uint32_t n, most;
+        uint64_t number, held_number; /* of the current slot; of the one with the last call, 0 = the current one */
+        struct spool_segment definitions;
+        char *next, *end;
+        uint64_t definitions_number;
+    } ring;
     uint64_t file_bytes;  /* allocated so far */
     size_t segment_bytes; /* of the next segment */
     size_t largest_bytes;
@@ -60,6 +73,9 @@ struct spool {
  * that cannot be done. */
 bool spool_open(struct spool *spool, const char *path, const struct ww_header *header, size_t first_bytes,
                 size_t largest_bytes, struct spool_budget *budget);
+/* The same as a ring that keeps the newest ring_bytes. */
+bool spool_open_ring(struct spool *spool, const char *path, const struct ww_header *header, uint64_t ring_bytes,
+                     struct spool_budget *budget);
 static inline bool spool_is_open(const struct spool *spool)
 {
     return __atomic_load_n(&spool->header, __ATOMIC_ACQUIRE) != NULL;
@@ -95,6 +111,8 @@ static inline void *spool_take(struct spool *spool, unsigned units, bool is_call
         spool->last_call = at;
     return at;
 }
+/* Room for a record that stays: what others refer to. */
+void *spool_take_definition(struct spool *spool, unsigned units);
 /* Makes the record visible to readers. */
 static inline void spool_commit(void *record, uint16_t type, uint16_t units)
 {

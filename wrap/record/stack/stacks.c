@@ -132,7 +132,7 @@ static bool has_content(const struct stack_entry *entry, uint64_t hash, const st
 static bool write_stack(struct spool *spool, uint32_t id, const struct stack_walk *walk)
 {
     unsigned units = (unsigned)((sizeof(struct ww_stack) + walk->n * sizeof walk->address[0] + WW_UNIT - 1) / WW_UNIT);
-    struct ww_stack *record = spool_take(spool, units, false);
+    struct ww_stack *record = spool_take_definition(spool, units);
     if (!record)
         return false;
     record->id = id;
