@@ -156,27 +156,43 @@ function addSums(t, rowAt, from, to, sums) {
 }
 
 /**
- * Shares by paint in equal bins over the run, 0 to 255: Uint8Array [row][bin][paint]. What there is at all is at least 1.
- * Made once, of about two million bins.
+ * Shares by paint in equal bins over the run, 1 to 255: of bin b of row r those from start[r * n + b] on, each with its
+ * paint. What there is at all is at least 1. Made once, of about two million bins.
  */
 function bins(t) {
   if (t.bins) return t.bins;
-  let nBins = 256;
-  while (nBins < 8192 && t.rows.length * nBins * 2 <= 2.2e6) nBins *= 2;
-  const data = new Uint8Array(t.rows.length * nBins * N_PAINTS), width = t.durationNs / nBins, sums = new Float32Array(nBins * N_PAINTS);
+  let n = 256;
+  while (n < 8192 && t.rows.length * n * 2 <= 2.2e6) n *= 2;
+  const width = t.durationNs / n, sums = new Float32Array(n * N_PAINTS), start = new Uint32Array(t.rows.length * n + 1);
+  let most = 1 << 20, at = 0, paint = new Uint8Array(most), value = new Uint8Array(most);
   t.rows.forEach((row, r) => {
     sums.fill(0);
     for (let cell = row.first; cell < row.end; cell++) {
-      const begin = t.begin[cell], end = t.end[cell], last = Math.min(Math.floor(end / width), nBins - 1);
-      for (let bin = Math.min(Math.floor(begin / width), nBins - 1); bin <= last; bin++) {
+      const begin = t.begin[cell], end = t.end[cell], last = Math.min(Math.floor(end / width), n - 1);
+      for (let bin = Math.min(Math.floor(begin / width), n - 1); bin <= last; bin++) {
         const inside = Math.min(end, (bin + 1) * width) - Math.max(begin, bin * width);
         if (inside <= 0) continue;
         const part = inside / (end - begin) / width;
         for (let i = t.part[cell]; i < t.part[cell + 1]; i++) sums[bin * N_PAINTS + t.paint[i]] += part * t.ns[i];
       }
     }
-    const base = r * nBins * N_PAINTS;
-    for (let i = 0; i < sums.length; i++) data[base + i] = sums[i] > 0 ? Math.min(255, Math.max(1, Math.round(255 * sums[i]))) : 0;
+    if (at + n * N_PAINTS > most) {
+      most = 2 * most + n * N_PAINTS;
+      const more = [new Uint8Array(most), new Uint8Array(most)];
+      more[0].set(paint);
+      more[1].set(value);
+      [paint, value] = more;
+    }
+    for (let bin = 0; bin < n; bin++) {
+      start[r * n + bin] = at;
+      for (let k = 0; k < N_PAINTS; k++) {
+        const share = sums[bin * N_PAINTS + k];
+        if (!(share > 0)) continue;
+        paint[at] = k;
+        value[at++] = Math.min(255, Math.max(1, Math.round(255 * share)));
+      }
+    }
   });
-  return t.bins = {data, n: nBins, width};
+  start[t.rows.length * n] = at;
+  return t.bins = {n, width, start, paint, value};
 }

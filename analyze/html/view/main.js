@@ -26,6 +26,16 @@ function light() {
   }
   document.body.classList.toggle("has-cause", state.cause > 0);
   if (giveSlot(state.cause - 1, page.runs.map((run) => run.timeline))) refillLegend();
+  if (state.cause !== shownCause) refillViews();
+  const cause = page.runs[0].report.causes[state.cause - 1], chip = document.getElementById("chip");
+  refill(chip, cause ? [el("span", {class: `badge ${PAINT_NAMES[paintOf("computing", state.cause - 1)]}`}, state.cause), el("span.chipname", null, cause.name),
+    button("×", () => chooseCause(state.cause), {"aria-label": "No cause chosen any more"})] : null);
+  chip.hidden = !cause;
+}
+
+let shownCause = 0; // by the views that are made anew when another one is chosen
+function refillViews() {
+  shownCause = state.cause;
   for (const view of timelines) view.restyle();
   for (const run of page.runs) {
     run.refillRanks?.();
@@ -33,10 +43,6 @@ function light() {
     run.refillClasses?.();
     for (const fill of run.refillSources || []) fill();
   }
-  const cause = page.runs[0].report.causes[state.cause - 1], chip = document.getElementById("chip");
-  refill(chip, cause ? [el("span", {class: `badge ${PAINT_NAMES[paintOf("computing", state.cause - 1)]}`}, state.cause), el("span.chipname", null, cause.name),
-    button("×", () => chooseCause(state.cause), {"aria-label": "No cause chosen any more"})] : null);
-  chip.hidden = !cause;
 }
 
 function refillLegend() {
@@ -75,6 +81,7 @@ function applySearch(text) {
   state.search = text;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length) page.runs[0].showAllCauses?.();
+  page.runs[0].refillClasses?.();
   light();
   let n = 0, first = null;
   for (const item of document.querySelectorAll("li.cause, article.site, tr[data-ranks], [data-find]")) {
@@ -112,12 +119,8 @@ function makeTools() {
 }
 
 function restyleAll() {
-  for (const view of timelines) view.restyle();
   refillLegend();
-  for (const run of page.runs) {
-    run.refillRanks?.();
-    run.refillTime?.();
-  }
+  refillViews();
 }
 
 function toggleHelp() {
@@ -170,6 +173,8 @@ async function open() {
   page = await loadPage();
   page.sides = page.runs.map((run, i) => run.side = page.comparison ? (page.comparison.is_after[i] ? "after" : "before") : "");
   readAddress();
+  giveSlot(state.cause - 1, page.runs.map((run) => run.timeline));
+  shownCause = state.cause;
   const main = document.getElementById("main"), nav = document.getElementById("nav"), first = page.runs[0].report;
   document.getElementById("name").textContent = first.program || "whywait";
   makeTools();

@@ -77,14 +77,14 @@ const STACK = [PAINT.computing, ...Array.from({length: CAUSES_APART}, (_, i) => 
   PAINT.descheduled, PAINT.mpi, PAINT.transfer, PAINT.waiting, PAINT.unknown];
 
 /**
- * Fills rows y0 to y1 of `pixels` from shares by [column][paint], whose sum a column is `whole`. What does not make a
- * whole pixel is carried on to the next column, and what begins in a column is seen there, however little it is.
+ * Fills rows y0 to y1 of `pixels`, from column x0 on, from shares by [column][paint], whose sum a column is `whole`.
+ * Patterns move with time: `column` is the number of the first column of `shares`. What does not make a whole pixel is carried on to the next column, and what begins in a column is seen there, however little it is.
  */
-function fillBand(pixels, width, y0, y1, shares, whole, tiles, ground) {
+function fillBand(pixels, width, x0, nColumns, column, y0, y1, shares, whole, tiles, ground) {
   const height = y1 - y0, carried = new Float32Array(N_PAINTS), counts = new Int32Array(N_PAINTS);
   const present = new Uint8Array(N_PAINTS);
-  for (let x = 0; x < width; x++) {
-    const at = x * N_PAINTS;
+  for (let x = 0; x < nColumns; x++) {
+    const at = x * N_PAINTS, inTile = (column + x) % TILE;
     let left = height, largest = 0, most = -1;
     for (let k = 0; k < N_PAINTS; k++) {
       const value = shares[at + k];
@@ -124,9 +124,9 @@ function fillBand(pixels, width, y0, y1, shares, whole, tiles, ground) {
     let y = y1 - 1;
     for (let i = 0; known && i < STACK.length; i++) {
       const paint = STACK[i], tile = tiles[paint];
-      for (let n = counts[paint]; n > 0 && y >= y0; n--, y--) pixels[y * width + x] = tile[(y % TILE) * TILE + x % TILE];
+      for (let n = counts[paint]; n > 0 && y >= y0; n--, y--) pixels[y * width + x0 + x] = tile[(y % TILE) * TILE + inTile];
     }
-    for (; y >= y0; y--) pixels[y * width + x] = ground;
+    for (; y >= y0; y--) pixels[y * width + x0 + x] = ground;
   }
 }
 
@@ -153,13 +153,13 @@ function addShares(t, rowAt, from, to, width, shares) {
 }
 
 function addBins(t, rowAt, from, to, width, shares) {
-  const {data, n, width: binNs} = bins(t), perColumn = (to - from) / width / binNs, base = rowAt * n * N_PAINTS;
+  const {n, width: binNs, start, paint, value} = bins(t), perColumn = (to - from) / width / binNs, base = rowAt * n;
   for (let x = 0; x < width; x++) {
-    const begin = from / binNs + x * perColumn, first = Math.max(0, Math.floor(begin)), end = begin + perColumn;
+    const begin = from / binNs + x * perColumn, end = begin + perColumn, at = x * N_PAINTS;
     const last = Math.min(n - 1, Math.ceil(end) - 1);
-    for (let bin = first; bin <= last; bin++) {
-      const part = (Math.min(end, bin + 1) - Math.max(begin, bin)) / perColumn / 255, at = base + bin * N_PAINTS;
-      for (let k = 0; k < N_PAINTS; k++) if (data[at + k]) shares[x * N_PAINTS + k] += part * data[at + k];
+    for (let bin = Math.max(0, Math.floor(begin)); bin <= last; bin++) {
+      const part = (Math.min(end, bin + 1) - Math.max(begin, bin)) / perColumn / 255;
+      for (let i = start[base + bin], stop = start[base + bin + 1]; i < stop; i++) shares[at + paint[i]] += part * value[i];
     }
   }
 }

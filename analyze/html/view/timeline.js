@@ -13,7 +13,7 @@ function setRange(from, to, isChoice) {
   const whole = wholeNs(), length = Math.min(Math.max(to - from, 1000), whole);
   from = Math.max(0, Math.min(from, whole - length));
   const isWhole = length >= whole * 0.999999;
-  show({from: isWhole ? null : Math.round(from), to: isWhole ? null : Math.round(from + length)}, isChoice);
+  show({from: isWhole ? null : Math.round(from), to: isWhole ? null : Math.round(from) + Math.round(length)}, isChoice);
 }
 
 function zoomRange(factor, aroundNs) {
@@ -63,7 +63,8 @@ function makeTimeline(run) {
 function layout(view) {
   const {canvas, t} = view, width = canvas.clientWidth || 800, scale = Math.min(2, devicePixelRatio || 1);
   const room = Math.min(Math.max(t.rows.length * MOST_BAND, 60), Math.max(240, Math.min(560, innerHeight * 0.6)));
-  view.bands = bandsFor(t.rows.length, room);
+  if (!view.bands.length || view.room !== room) view.bands = bandsFor(t.rows.length, room);
+  view.room = room;
   const last = view.bands[view.bands.length - 1], height = last ? last.y + last.height + 2 : AXIS + 20;
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
     canvas.width = Math.round(width * scale);
@@ -85,8 +86,9 @@ const middleOf = (view, row) => {
 
 function drawTimeline(view, context) {
   layout(view);
-  const {t, scale, bands} = view, from = rangeFrom(), to = rangeTo();
+  const {scale} = view, from = rangeFrom(), to = rangeTo();
   if (!view.tiles) {
+    view.drawn = null;
     view.lit = state.cause ? paintOf("computing", state.cause - 1) : null;
     view.tiles = tilesFor(view.lit);
     const theme = GROUNDS[isDark() ? "dark" : "light"];
@@ -98,16 +100,11 @@ function drawTimeline(view, context) {
   context.fillRect(0, 0, view.canvas.width, height);
   if (!view.image || view.image.width !== width || view.image.height !== height) {
     view.image = context.createImageData(width, height);
+    view.drawn = null;
     view.pixels = new Uint32Array(view.image.data.buffer);
     view.shares = new Float32Array(width * N_PAINTS);
   }
-  const ground = word(rgb(view.paper));
-  view.pixels.fill(ground);
-  for (const band of bands) {
-    view.shares.fill(0);
-    for (let row = band.first; row < band.end; row++) addShares(t, row, from, to, width, view.shares);
-    fillBand(view.pixels, width, Math.round(band.y * scale), Math.round((band.y + band.height) * scale), view.shares, band.end - band.first, view.tiles, ground);
-  }
+  drawColumns(view, width, from, to);
   context.putImageData(view.image, Math.round(LEFT * scale), 0);
   context.setTransform(scale, 0, 0, scale, 0, 0);
   drawAxis(view, context);
@@ -120,6 +117,34 @@ function drawTimeline(view, context) {
   drawNear(view, context);
   drawSelected(view, context);
   context.restore();
+}
+
+/**
+ * Columns lie on a grid of time, so that moving about shifts those that have been drawn, and only what comes into view
+ * is drawn anew.
+ */
+function drawColumns(view, width, from, to) {
+  const column = (to - from) / width, first = Math.round(from / column), {pixels} = view, old = view.drawn;
+  const shift = old && old.column === column && old.bands === view.bands ? first - old.first : width;
+  let x0 = 0, n = width;
+  if (Math.abs(shift) < width) {
+    for (let y = 0; shift && y < view.image.height; y++) {
+      const at = y * width;
+      if (shift > 0) pixels.copyWithin(at, at + shift, at + width);
+      else pixels.copyWithin(at - shift, at, at + width + shift);
+    }
+    n = Math.abs(shift);
+    x0 = shift > 0 ? width - shift : 0;
+  }
+  view.drawn = {column, first, bands: view.bands};
+  if (!n) return;
+  const ground = word(rgb(view.paper)), shares = view.shares.subarray(0, n * N_PAINTS);
+  if (n === width) pixels.fill(ground);
+  for (const band of view.bands) {
+    shares.fill(0);
+    for (let row = band.first; row < band.end; row++) addShares(view.t, row, (first + x0) * column, (first + x0 + n) * column, n, shares);
+    fillBand(pixels, width, x0, n, first + x0, Math.round(band.y * view.scale), Math.round((band.y + band.height) * view.scale), shares, band.end - band.first, view.tiles, ground);
+  }
 }
 
 const ink = (part) => `${isDark() ? "rgba(235,238,242," : "rgba(25,28,33,"}${part})`;
