@@ -261,11 +261,6 @@ struct analysis *analysis_run(struct trace *trace, struct code *code, struct tim
     return run(trace, code, timeline, false);
 }
 
-struct analysis *analysis_run_with_facts(struct trace *trace, struct code *code)
-{
-    return run(trace, code, NULL, true);
-}
-
 void analysis_free(struct analysis *analysis)
 {
     if (!analysis)
@@ -299,18 +294,18 @@ int load_trace(struct loaded *loaded, const char *path)
     return loaded->trace ? 0 : -1;
 }
 
-static int analyse(struct loaded *loaded, bool with_timeline)
+static int analyse(struct loaded *loaded, bool with_timeline, bool with_facts)
 {
     if (loaded->trace->n_modules)
         loaded->code = load_code(loaded->trace);
     loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
-    loaded->analysis = analysis_run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL);
+    loaded->analysis = run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL, with_facts);
     return loaded->analysis ? 0 : -1;
 }
 
 int load_analysis(struct loaded *loaded, const char *path, bool with_timeline)
 {
-    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline);
+    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline, false);
 }
 
 int load_analysis_part(struct loaded *loaded, const char *path, uint64_t from_ns, uint64_t until_ns)
@@ -319,17 +314,12 @@ int load_analysis_part(struct loaded *loaded, const char *path, uint64_t from_ns
         return -1;
     if (from_ns >= loaded->trace->end_ns)
         return error("%s: the run ends before %.3f s", loaded->trace->path, (double)from_ns / 1e9);
-    return trace_set_part(loaded->trace, from_ns, until_ns) ? -1 : analyse(loaded, false);
+    return trace_set_part(loaded->trace, from_ns, until_ns) ? -1 : analyse(loaded, false, false);
 }
 
-int load_analysis_with_facts(struct loaded *loaded, const char *path)
+int load_analysis_with_facts(struct loaded *loaded, const char *path, bool with_timeline)
 {
-    if (load_trace(loaded, path))
-        return -1;
-    if (loaded->trace->n_modules)
-        loaded->code = load_code(loaded->trace);
-    loaded->analysis = analysis_run_with_facts(loaded->trace, loaded->code);
-    return loaded->analysis ? 0 : -1;
+    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline, true);
 }
 
 void load_release(struct loaded *loaded)

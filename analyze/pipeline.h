@@ -11,7 +11,6 @@
  * freed by analysis_free. */
 struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline);
 /* The same with all exact counts by place and rank, for comparing runs. */
-struct analysis *analysis_run_with_facts(struct trace *trace, struct code *code);
 void analysis_free(struct analysis *analysis);
 
 /* From a path to an analysis: the run is found, repaired if need be, read, and the passes are run. */
@@ -31,7 +30,7 @@ int load_analysis(struct loaded *loaded, const char *path, bool with_timeline);
 /* The same of a part of the run, in ns from its start; it ends with the run if that is earlier. */
 int load_analysis_part(struct loaded *loaded, const char *path, uint64_t from_ns, uint64_t until_ns);
 /* The same with exact counts, for comparing runs. */
-int load_analysis_with_facts(struct loaded *loaded, const char *path);
+int load_analysis_with_facts(struct loaded *loaded, const char *path, bool with_timeline);
 /* The same without the analysis: definitions only. */
 int load_trace(struct loaded *loaded, const char *path);
 void load_release(struct loaded *loaded);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* whywait html: a page for a browser, in one file. */
+/* whywait html: a page for a browser, in one file; of one run, or of runs before and after a change. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/runs.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/html/html.h"
-#include "analyze/pipeline.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
 #include "wrap/base/err.h"
@@ -12,18 +12,21 @@
 #include <string.h>
 
 struct options {
-    const char *path;
+    char **runs; /* none = the newest here; of two sides with "vs" between them, unless there are two only */
+    int n_runs, n_before;
     const char *sources; /* a directory; NULL = none */
     const char *out;     /* NULL = named after the run; "-" = stdout */
 };
 
 static const char usage[] = "Usage: whywait html [OPTIONS] [RUN]\n"
+                            "       whywait html [OPTIONS] BEFORE AFTER\n"
+                            "       whywait html [OPTIONS] BEFORE... vs AFTER...\n"
                             "Writes one page for a browser that shows the run: what makes ranks wait, the\n"
-                            "timeline of all ranks, and who waits for whom. The page needs no network and no\n"
-                            "other file.\n"
+                            "timeline of all ranks, who waits for whom, and the source. The page needs no\n"
+                            "network and no other file. Of several runs it also says what changed.\n"
                             "\n"
-                            "  -o, --output FILE   where to (default: the run's name with .html, here; - is the\n"
-                            "                      standard output)\n"
+                            "  -o, --output FILE   where to (default: the first run's name with .html, here; -\n"
+                            "                      is the standard output)\n"
                             "  --source DIR        look in DIR for sources that are not where they were\n"
                             "                      compiled\n"
                             "  --help              this text\n";
@@ -38,7 +41,17 @@ static struct options parse(int argc, char **argv)
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1)
         *(option == 'o' ? &options.out : &options.sources) = optarg;
-    options.path = option_run(argc, argv);
+    options.runs = argv + optind;
+    options.n_runs = argc - optind;
+    options.n_before = options.n_runs == 2 ? 1 : 0;
+    int n_vs = 0;
+    for (int i = 0; i < options.n_runs; i++)
+        if (!strcmp(options.runs[i], "vs")) {
+            options.n_before = i;
+            n_vs++;
+        }
+    if (options.n_runs > 1 && (!options.n_before || n_vs > 1 || options.n_before + n_vs == options.n_runs))
+        die("html takes one run, two runs, or several on each side: whywait html A1 A2 vs B1 B2");
     return options;
 }
 
@@ -52,41 +65,95 @@ static const char *default_name(struct arena *arena, const struct trace *trace)
     return arena_printf(arena, "%s.html", name);
 }
 
-static int write_page(FILE *out, const struct loaded *loaded, const char *sources)
-{
-    const struct trace *trace = loaded->trace;
+/* The page while runs are added to it. */
+struct writing {
+    const struct options *options;
+    struct arena arena;
+    const char *name;
+    FILE *out;
     struct html html;
-    html_begin(&html, out, trace->program ? trace->program : "unknown program");
-    html_run(&html, loaded->analysis, &loaded->timeline, sources);
-    return html_end(&html);
+    run_list runs; /* of two sides */
+    VEC(uint32_t) side_of;
+};
+
+static int begin(struct writing *writing, const struct trace *trace)
+{
+    const char *name = writing->options->out ? writing->options->out : default_name(&writing->arena, trace);
+    writing->name = name;
+    writing->out = strcmp(name, "-") ? fopen(name, "wb") : stdout;
+    if (!writing->out)
+        return error("cannot write %s: %s", name, strerror(errno));
+    return html_begin(&writing->html, writing->out, trace->program ? trace->program : "unknown program");
 }
 
-static int print(const struct options *options, const struct loaded *loaded)
+/* Runs are read one after the other, so that memory holds one. Returns 0; 2 when it lacks something that its analysis
+ * should rest on; -1 after error(). */
+static int add_run(struct writing *writing, const char *path, uint32_t side)
 {
-    struct arena scratch = {0};
-    const char *name = options->out ? options->out : default_name(&scratch, loaded->trace);
-    FILE *out = strcmp(name, "-") ? fopen(name, "wb") : stdout;
-    int status = out ? write_page(out, loaded, options->sources) : error("cannot write %s: %s", name, strerror(errno));
-    if (out && out != stdout) {
-        long n_bytes = ftell(out);
-        if (fclose(out) && !status)
-            status = error("cannot write %s: %s", name, strerror(errno));
-        if (!status)
-            printf("%s (%s): open it in a browser\n", name, amount_bytes((double)n_bytes).text);
+    struct loaded loaded;
+    bool is_compared = writing->options->n_runs > 1;
+    int status = is_compared ? load_analysis_with_facts(&loaded, path, true) : load_analysis(&loaded, path, true);
+    if (!status && !writing->out)
+        status = begin(writing, loaded.trace);
+    if (!status)
+        status = html_run(&writing->html, loaded.analysis, &loaded.timeline, writing->options->sources);
+    if (!status && is_compared) {
+        *vec_push(&writing->runs) = runs_make(&writing->arena, &loaded, path);
+        *vec_push(&writing->side_of) = side;
     }
-    arena_release(&scratch);
+    if (!status && load_is_degraded(&loaded))
+        status = 2;
+    load_release(&loaded);
+    return status;
+}
+
+static int add_runs(struct writing *writing)
+{
+    const struct options *options = writing->options;
+    int status = 0;
+    if (options->n_runs < 2)
+        return add_run(writing, options->n_runs ? options->runs[0] : NULL, 0);
+    for (int i = 0; i < options->n_runs && status >= 0; i++) {
+        if (i == options->n_before && !strcmp(options->runs[i], "vs"))
+            continue;
+        int added = add_run(writing, options->runs[i], i >= options->n_before);
+        status = added ? added : status;
+    }
+    if (status >= 0) {
+        struct comparison comparison;
+        compare_make(&comparison, writing->runs.at, writing->side_of.at, writing->runs.n, 2);
+        status = html_comparison(&writing->html, &comparison) ? -1 : status;
+        compare_release(&comparison);
+    }
+    return status;
+}
+
+/* A page that was begun and could not be ended is no page. */
+static int end(struct writing *writing, int status)
+{
+    if (!writing->out)
+        return status;
+    if (status >= 0 && html_end(&writing->html))
+        status = -1;
+    if (writing->out == stdout)
+        return status;
+    long n_bytes = ftell(writing->out);
+    if (fclose(writing->out) && status >= 0)
+        status = error("cannot write %s: %s", writing->name, strerror(errno));
+    if (status >= 0)
+        printf("%s (%s): open it in a browser\n", writing->name, amount_bytes((double)n_bytes).text);
+    else
+        remove(writing->name);
     return status;
 }
 
 int cmd_html(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
-    struct loaded loaded;
-    int status = load_analysis(&loaded, options.path, true);
-    if (status == 0)
-        status = print(&options, &loaded);
-    if (status == 0 && load_is_degraded(&loaded))
-        status = 2;
-    load_release(&loaded);
+    struct writing writing = {.options = &options};
+    int status = end(&writing, add_runs(&writing));
+    vec_release(&writing.runs);
+    vec_release(&writing.side_of);
+    arena_release(&writing.arena);
     return status < 0 ? 1 : status;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/cmd/runs.h"
-#include "analyze/pipeline.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
 
@@ -12,24 +11,30 @@ static bool is_whole(const struct trace *trace)
     return true;
 }
 
+struct run *runs_make(struct arena *arena, const struct loaded *loaded, const char *path)
+{
+    struct arena scratch = {0};
+    const struct analysis *analysis = loaded->analysis;
+    struct label_book book = {.arena = &scratch, .analysis = analysis};
+    const char **names = arena_array(&scratch, const char *, analysis->n_steps + 1);
+    for (uint32_t i = 0; i < analysis->n_nodes; i++)
+        if (!names[analysis->nodes[i].step])
+            names[analysis->nodes[i].step] = label_step(&book, analysis->nodes[i].step);
+    struct run *run = run_make(arena, analysis, path, names, is_whole(loaded->trace));
+    arena_release(&scratch);
+    return run;
+}
+
 int runs_add(struct arena *arena, const char *path, run_list *runs)
 {
     struct loaded loaded;
-    struct arena scratch = {0};
     if (kept_is(path))
         return kept_read(arena, path, runs);
-    int status = load_analysis_with_facts(&loaded, path);
+    int status = load_analysis_with_facts(&loaded, path, false);
     if (status == 0) {
-        const struct analysis *analysis = loaded.analysis;
-        struct label_book book = {.arena = &scratch, .analysis = analysis};
-        const char **names = arena_array(&scratch, const char *, analysis->n_steps + 1);
-        for (uint32_t i = 0; i < analysis->n_nodes; i++)
-            if (!names[analysis->nodes[i].step])
-                names[analysis->nodes[i].step] = label_step(&book, analysis->nodes[i].step);
-        *vec_push(runs) = run_make(arena, analysis, path, names, is_whole(loaded.trace));
+        *vec_push(runs) = runs_make(arena, &loaded, path);
         status = load_is_degraded(&loaded) ? 2 : 0;
     }
     load_release(&loaded);
-    arena_release(&scratch);
     return status;
 }

@@ -2,7 +2,10 @@
 /* Runs named on a command line, as a comparison wants them: directories are analysed, kept files are read. */
 #pragma once
 #include "analyze/compare/kept.h"
+#include "analyze/pipeline.h"
 
 /* Appends what `path` names: one run, or all of a kept file. Returns 0; 2 when a run lacks something that its analysis
  * should rest on; -1 after error(). */
 int runs_add(struct arena *arena, const char *path, run_list *runs);
+/* A run that has been loaded with facts. */
+struct run *runs_make(struct arena *arena, const struct loaded *loaded, const char *path);

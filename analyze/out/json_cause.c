@@ -2,6 +2,7 @@
 #include "analyze/out/json_cause.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/explain.h"
+#include "analyze/out/machine.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -398,6 +399,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     add_partings(json, object, cause);
     add_parts(json, object, cause, waiting_ns);
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
+    json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, json->analysis, cause->when_ns)));
     json_object_set_new(object, "when_ns", when);
     add_files(json, object, cause);
     add_cause_ranks(json, object, cause);
@@ -465,6 +467,13 @@ json_t *json_machine(struct json *json)
     json_leave_out(object, "by_rank", machine->n_ranks - n_ranks, llround(left_ns));
     json_leave_out(object, "places", machine->n_places - n_places, sum_of(place_ns, n_places, machine->n_places));
     add_hosts(json, object, machine);
+    struct sentences reasons = machine_reasons(&json->book);
+    uint32_t n_reasons = json_n_shown(json, reasons.n, SMALL_LIST);
+    json_t *texts = json_array();
+    for (uint32_t i = 0; i < n_reasons; i++)
+        json_array_append_new(texts, json_text(reasons.at[i]));
+    json_object_set_new(object, "reasons", texts);
+    json_leave_out(object, "reasons", reasons.n - n_reasons, -1);
     add_cause_sites(json, object, machine->sites, machine->n_sites, json->machine_ns);
     return object;
 }

@@ -87,6 +87,7 @@ function causeItem(run, cause) {
     el("div.causebody", null,
       el("p", null, cause.explanation, " ", el("span.kind", null, `(${kind})`)),
       whenBar(cause, run.report.duration_ns),
+      cause.when ? el("p", null, cause.when) : null,
       partsOf(cause),
       el("ul.sites", null, sites.map((site) => el("li", null, el("span.label", null, "waiting at "), siteLink(site),
         el("span.figures", null, siteFigures(cause, site)))), more > 0 ? el("li", null, `and ${plural(more, "more call")}`) : null),
@@ -139,8 +140,8 @@ function machineRow({machine}) {
   return el("section.machine", {id: "machine", "aria-label": "The machine"},
     el("p", null, el("b", null, "the machine: "), "ranks were ready to run but had no CPU: ", el("b", null, duration(machine.waiting_ns)),
       ` of waiting for them, ${share(machine.share)} of all`),
-    el("p", null, `${rankList(machine.ranks)}; most in ${place.name} (${share(place.waiting_ns / machine.waiting_ns)} of it)`),
-    el("p", null, "look for more ranks or threads than cores, ranks bound to the same core, and other processes there"));
+    el("p", null, `${rankList(machine.ranks)}; most of it (${share(place.waiting_ns / machine.waiting_ns)}) in ${place.name}`),
+    machine.reasons.map((reason) => el("p", null, reason)));
 }
 
 function hangOf(report) {

@@ -7,26 +7,32 @@ const PAINT = {unknown: 0, computing: 1, cause: 2, otherCause: 2 + CAUSES_APART,
   mpi: 5 + CAUSES_APART, transfer: 6 + CAUSES_APART, waiting: 7 + CAUSES_APART};
 const N_PAINTS = 8 + CAUSES_APART;
 
-// Which cause each of the colours stands for: the largest ones; one that is chosen takes the last of them.
-const slots = Array.from({length: CAUSES_APART}, (_, i) => i);
-const causeInSlot = (slot) => slots[slot];
+// Which cause each of the colours stands for, by name, so that two runs agree: the largest ones of the run that is shown;
+// one that is chosen takes the last of them.
+const slots = new Array(CAUSES_APART).fill(null);
+const causeInSlot = (slot) => shownRun().report.causes.findIndex((cause) => cause.name === slots[slot]);
 
-function paintOf(stateName, cause) {
+/** `cause`: an index into the causes of a run, the shown one unless another is named; -1 = none. */
+function paintOf(stateName, cause, run = shownRun()) {
   if (cause < 0 || stateName === "descheduled") return PAINT[stateName];
-  const slot = slots.indexOf(cause);
+  const name = run.report.causes[cause]?.name, slot = name === undefined ? -1 : slots.indexOf(name);
   return slot >= 0 ? PAINT.cause + slot : PAINT.otherCause;
 }
 
-/** Gives a cause a colour of its own; true when that changes what is painted. */
-function giveSlot(cause, timelinesOfRuns) {
-  if (cause < 0 || slots.includes(cause)) return false;
-  slots[CAUSES_APART - 1] = cause;
-  for (const t of timelinesOfRuns) {
-    for (const kind of t.kinds) kind.paint = paintOf(kind.state, kind.cause);
-    for (let i = 0; i < t.kind.length; i++) t.paint[i] = t.kinds[t.kind[i]].paint;
+/** Gives the largest causes, and the chosen one, colours of their own; true when that changes what is painted. */
+function setSlots(runs, causes, chosen) {
+  const before = slots.join("\n");
+  for (let i = 0; i < CAUSES_APART; i++) slots[i] = causes[i]?.name ?? null;
+  if (chosen >= CAUSES_APART && causes[chosen]) slots[CAUSES_APART - 1] = causes[chosen].name;
+  const isNew = slots.join("\n") !== before;
+  for (const run of runs) {
+    const t = run.timeline;
+    if (!isNew && t.paint) continue;
+    for (const kind of t.kinds) kind.paint = paintOf(kind.state, kind.cause, run);
+    t.paint = Uint8Array.from(t.kind, (kind) => t.kinds[kind].paint);
     t.bins = null;
   }
-  return true;
+  return isNew;
 }
 
 function readCells(head, bytesIn, durationNs) {
@@ -50,7 +56,7 @@ function readCells(head, bytesIn, durationNs) {
   }
   const t = {rows, n, durationNs, resolutionNs: head.resolution_ns, begin: new Float64Array(n), end: new Float64Array(n),
     part: new Uint32Array(n + 1), waitOf: new Int32Array(n).fill(-1), kinds: head.kinds.map(([stateName, cause, name]) =>
-      ({state: stateName, cause, name, paint: paintOf(stateName, cause)}))};
+      ({state: stateName, cause, name}))};
   const kinds = [], lengths = [], waits = [];
   for (const row of rows) {
     let now = 0;
@@ -80,7 +86,6 @@ function readCells(head, bytesIn, durationNs) {
   t.kind = Uint32Array.from(kinds);
   t.ns = Float32Array.from(lengths);
   t.waits = waits;
-  t.paint = Uint8Array.from(t.kind, (kind) => t.kinds[kind].paint);
   return t;
 }
 

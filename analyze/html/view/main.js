@@ -4,13 +4,16 @@
 let page = null;
 
 const VIEWS = [
-  ["answer", "Answer", (runs) => viewAnswer(runs[0])],
+  ["comparison", "Comparison", viewComparison],
+  ["answer", "Answer", (runs) => viewAnswer(runs[state.run])],
   ["timeline", "Timeline", (runs) => viewTimeline(runs).nodes],
-  ["ranks", "Ranks", (runs) => viewRanks(runs[0])],
-  ["time", "Time", (runs) => viewTime(runs[0])],
-  ["classes", "Classes", (runs) => viewClasses(runs[0])],
-  ["source", "Source", (runs) => viewSource(runs[0])],
+  ["ranks", "Ranks", (runs) => viewRanks(runs[state.run])],
+  ["time", "Time", (runs) => viewTime(runs[state.run])],
+  ["classes", "Classes", (runs) => viewClasses(runs[state.run])],
+  ["source", "Source", (runs) => viewSource(runs[state.run])],
 ];
+
+const shownRun = () => page.runs[state.run];
 
 /** Chooses a cause (0: none): it lights up in every view. */
 function chooseCause(number, isStill) {
@@ -25,9 +28,9 @@ function light() {
     item.querySelector(".causehead")?.setAttribute("aria-pressed", String(isChosen));
   }
   document.body.classList.toggle("has-cause", state.cause > 0);
-  if (giveSlot(state.cause - 1, page.runs.map((run) => run.timeline))) refillLegend();
+  if (setSlots(page.runs, shownRun().report.causes, state.cause - 1)) refillLegend();
   if (state.cause !== shownCause) refillViews();
-  const cause = page.runs[0].report.causes[state.cause - 1], chip = document.getElementById("chip");
+  const cause = shownRun().report.causes[state.cause - 1], chip = document.getElementById("chip");
   refill(chip, cause ? [el("span", {class: `badge ${PAINT_NAMES[paintOf("computing", state.cause - 1)]}`}, state.cause), el("span.chipname", null, cause.name),
     button("×", () => chooseCause(state.cause), {"aria-label": "No cause chosen any more"})] : null);
   chip.hidden = !cause;
@@ -47,7 +50,7 @@ function refillViews() {
 
 function refillLegend() {
   const old = document.querySelector("ul.legend");
-  if (old) old.replaceWith(legend(page.runs[0]));
+  if (old) old.replaceWith(legend(shownRun()));
 }
 
 function jumpTo(view) {
@@ -80,8 +83,8 @@ function applySearch(text) {
   if (box.value !== text) box.value = text;
   state.search = text;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length) page.runs[0].showAllCauses?.();
-  page.runs[0].refillClasses?.();
+  if (words.length) shownRun().showAllCauses?.();
+  shownRun().refillClasses?.();
   light();
   let n = 0, first = null;
   for (const item of document.querySelectorAll("li.cause, article.site, tr[data-ranks], [data-find]")) {
@@ -141,7 +144,7 @@ function toggleHelp() {
 
 function pageKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
-  const onTimeline = event.target.tagName === "CANVAS", causes = page.runs[0].report.causes.length;
+  const onTimeline = event.target.tagName === "CANVAS", causes = shownRun().report.causes.length;
   const actions = {
     "/": () => document.getElementById("search").focus(), "?": toggleHelp, d: () => document.getElementById("theme").click(),
     c: () => causes && chooseCause(state.cause % causes + 1, true), Escape: () => state.cause && chooseCause(state.cause),
@@ -168,35 +171,57 @@ function spyOnViews() {
   for (const section of document.querySelectorAll("main > section")) observer.observe(section);
 }
 
-async function open() {
-  const start = performance.now();
-  page = await loadPage();
-  page.sides = page.runs.map((run, i) => run.side = page.comparison ? (page.comparison.is_after[i] ? "after" : "before") : "");
-  readAddress();
-  giveSlot(state.cause - 1, page.runs.map((run) => run.timeline));
+/** Which of several runs the views below the timelines show. */
+function makeRunChoice() {
+  if (page.runs.length < 2) return null;
+  return choice("run", page.runs.map((run, i) => [i, `${run.side}: ${run.name}`]), state.run, (run) => {
+    state.cause = 0;
+    show({run: Number(run)}, true);
+    build();
+    jumpTo(state.view);
+  });
+}
+
+/** All views, from the data. */
+function build() {
+  const main = document.getElementById("main"), nav = document.getElementById("nav");
+  timelines.length = 0;
+  state.listeners.length = 0;
+  for (const run of page.runs) for (const key of Object.keys(run)) if (key.startsWith("refill") || key === "showAllCauses") delete run[key];
+  setSlots(page.runs, shownRun().report.causes, state.cause - 1);
   shownCause = state.cause;
-  const main = document.getElementById("main"), nav = document.getElementById("nav"), first = page.runs[0].report;
-  document.getElementById("name").textContent = first.program || "whywait";
-  makeTools();
   main.replaceChildren();
-  for (const [id, title, make] of VIEWS) {
-    const nodes = make(page.runs, page.comparison);
-    if (!nodes) continue;
-    put(main, el("section", {id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`, tabindex: -1}, title), nodes));
-    put(nav, el("a", {href: `#${id}`, "data-view": id}, title));
-  }
-  refill(document.getElementById("footer"), `${first.tool}; ${count(first.mpi_calls)} MPI calls, ${count(first.events)} events read${first.lost ? `, ${count(first.lost)} records lost` : ""}`);
-  document.addEventListener("click", followLink);
-  document.addEventListener("keydown", pageKey);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyleAll);
+  nav.replaceChildren();
   listen((changes) => {
     if ("cause" in changes) light();
     if (changes.jump) jumpTo(state.view);
   });
+  for (const [id, title, make] of VIEWS) {
+    const nodes = make(page.runs, page.comparison);
+    if (!nodes) continue;
+    put(main, el("section", {id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`, tabindex: -1}, title), id === "answer" ? makeRunChoice() : null, nodes));
+    put(nav, el("a", {href: `#${id}`, "data-view": id}, title));
+  }
   spyOnViews();
   light();
   if (state.search) applySearch(state.search);
-  if (state.view !== "answer") document.getElementById(state.view)?.scrollIntoView();
+}
+
+async function open() {
+  const start = performance.now();
+  page = await loadPage();
+  for (const [i, run] of page.runs.entries()) run.side = page.comparison ? (page.comparison.is_after[i] ? "after" : "before") : "";
+  readAddress();
+  state.run = Math.min(state.run, page.runs.length - 1);
+  const first = shownRun().report;
+  document.getElementById("name").textContent = first.program || "whywait";
+  makeTools();
+  build();
+  refill(document.getElementById("footer"), `${first.tool}; ${count(first.mpi_calls)} MPI calls, ${count(first.events)} events read${first.lost ? `, ${count(first.lost)} records lost` : ""}`);
+  document.addEventListener("click", followLink);
+  document.addEventListener("keydown", pageKey);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyleAll);
+  if (location.hash) document.getElementById(state.view)?.scrollIntoView();
   for (const view of timelines) view.draw();
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   document.documentElement.dataset.openMs = Math.round(performance.now() - start);

@@ -635,7 +635,7 @@ function viewTimeline(runs) {
       button("→", () => setRange(rangeFrom() + (rangeTo() - rangeFrom()) / 4, rangeTo() + (rangeTo() - rangeFrom()) / 4), {"aria-label": "Later", id: "later"}),
       button("whole run", () => setRange(0, wholeNs(), true), {id: "whole"}), span, el("label.check", null, path, " critical path")),
     views.map((view) => [runs.length > 1 ? el("h3", null, view.run.side, " ", el("small", null, view.run.name)) : null, view.node]),
-    runs.length > 1 ? null : legend(runs[0]),
+    legend(runs[state.run]),
     el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it. Keys: ← → + − 0, ↑ ↓ n p Enter."),
     exact.some((ns) => ns > 0) ? el("p.hint", null, `What is shorter than ${duration(Math.max(...exact))} is shown by its shares; what is longer, exactly.`) : null,
     details]};
