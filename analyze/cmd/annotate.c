@@ -12,28 +12,35 @@
 struct options {
     const char *path;
     struct source_options source;
+    struct terminal_options terminal;
 };
 
-static const char usage[] = "Usage: whywait annotate [OPTIONS] [RUN]\n"
-                            "Prints the source of the loops that make ranks wait, and of the calls at which\n"
-                            "they wait, with times in the margin.\n"
-                            "\n"
-                            "  --file NAME     only files whose path ends in NAME\n"
-                            "  --source DIR    look in DIR for sources that are not where they were compiled\n"
-                            "  --context N     lines around what is marked (default 3)\n"
-                            "  --width N       columns (default: the terminal's, or 110)\n"
-                            "  --help          this text\n";
+static const char usage[] =
+    "Usage: whywait annotate [OPTIONS] [RUN]\n"
+    "Prints the source of the loops that make ranks wait, and of the calls at which\n"
+    "they wait, with times in the margin.\n"
+    "\n"
+    "  --file NAME     only files whose path ends in NAME\n"
+    "  --source DIR    look in DIR for sources that are not where they were compiled\n"
+    "  --context N     lines around what is marked (default 3)\n"
+    "  --width N       columns (default: the terminal's, or 110)\n" TERMINAL_USAGE "  --help          this text\n";
 
 static struct options parse(int argc, char **argv)
 {
     static const struct option long_options[] = {
-        {"file", required_argument, NULL, 'f'},    {"source", required_argument, NULL, 's'},
-        {"context", required_argument, NULL, 'c'}, {"width", required_argument, NULL, 'w'},
-        {"help", no_argument, NULL, 'h'},          {0},
+        {"file", required_argument, NULL, 'f'},
+        {"source", required_argument, NULL, 's'},
+        {"context", required_argument, NULL, 'c'},
+        {"width", required_argument, NULL, 'w'},
+        TERMINAL_OPTIONS,
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     struct options options = {.source = {.n_context = 3, .width = terminal_width()}};
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1) {
+        if (terminal_option(&options.terminal, option))
+            continue;
         if (option == 'f')
             options.source.only_file = optarg;
         else if (option == 's')
@@ -52,6 +59,8 @@ int cmd_annotate(int argc, char **argv)
     struct options options = parse(argc, argv);
     struct loaded loaded;
     int status = load_analysis(&loaded, options.path, false);
+    options.source.look = terminal_look(&options.terminal);
+    int pager = status == 0 ? pager_begin(&options.terminal) : 0;
     if (status == 0) {
         struct source_files files = source_print(stdout, loaded.analysis, &options.source);
         if (!files.n_shown && files.n_unreadable)
@@ -62,6 +71,7 @@ int cmd_annotate(int argc, char **argv)
     }
     if (fflush(stdout) && status == 0)
         status = error("cannot write the source: %s", strerror(errno));
+    pager_end(pager);
     load_release(&loaded);
     return status ? 1 : 0;
 }

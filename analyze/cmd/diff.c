@@ -24,6 +24,7 @@ struct options {
     bool has_gate;
     struct gate gate;
     struct difference_options print;
+    struct terminal_options terminal;
 };
 
 static const char usage[] = "Usage: whywait diff [OPTIONS] BEFORE AFTER\n"
@@ -43,7 +44,7 @@ static const char usage[] = "Usage: whywait diff [OPTIONS] BEFORE AFTER\n"
                             "                    end with status 3 when that grew by more than P per cent\n"
                             "                    (default: any of them)\n"
                             "  --format FORMAT   text (default), markdown, or json (fields in docs/json.md)\n"
-                            "  --width N         columns of the text (default: the terminal's, or 110)\n"
+                            "  --width N         columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
                             "  --help            this text\n"
                             "\n"
                             "Exit status: 0; 1 when there is no comparison; 2 when a run lacks something; 3\n"
@@ -67,11 +68,14 @@ static struct options parse(int argc, char **argv)
                                                  {"baseline", required_argument, NULL, 'b'},
                                                  {"keep", required_argument, NULL, 'k'},
                                                  {"fail-above", required_argument, NULL, 'a'},
+                                                 TERMINAL_OPTIONS,
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
     struct options options = {.print = {.n_top = 10, .width = terminal_width()}};
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1) {
+        if (terminal_option(&options.terminal, option))
+            continue;
         if (option == 't')
             options.print.n_top = option_number("top", optarg, 0);
         else if (option == 'w')
@@ -87,6 +91,7 @@ static struct options parse(int argc, char **argv)
         else if (option == 'a' && !(options.has_gate = gate_parse(optarg, &options.gate)))
             die("--fail-above: \"%s\" is not like 5%% or 5%%:cause (or :time, :waiting, :executions)", optarg);
     }
+    options.print.look = terminal_look(&options.terminal);
     options.runs = argv + optind;
     options.n_runs = argc - optind;
     if (options.keep && (options.baseline || !options.n_runs))
@@ -148,6 +153,7 @@ static int compare(const struct options *options, const struct sides *sides)
     struct comparison comparison;
     int status = 0;
     compare_make(&comparison, sides->runs.at, sides->side_of.at, sides->runs.n, sides->n);
+    int pager = pager_begin(&options->terminal);
     if (options->format == FORMAT_JSON)
         status = difference_print_json(stdout, &comparison) ? 1 : 0;
     else if (options->format == FORMAT_MARKDOWN)
@@ -156,6 +162,7 @@ static int compare(const struct options *options, const struct sides *sides)
         difference_print(stdout, &comparison, &options->print);
     if (fflush(stdout) && !status)
         status = error("cannot write the comparison: %s", strerror(errno)) ? 1 : 1;
+    pager_end(pager);
     if (!status && options->has_gate) {
         gate_hits hits = {0};
         bool is_blind;

@@ -162,9 +162,10 @@ int cmd_list(int argc, char **argv)
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
     static const struct page_column columns[] = {
-        {"run", PAGE_LEFT, cell_name},      {"program", PAGE_LEFT, cell_program}, {"ranks", PAGE_RIGHT, cell_ranks},
-        {"recorded", PAGE_LEFT, cell_date}, {"time", PAGE_RIGHT, cell_time},      {"waiting", PAGE_RIGHT, cell_waiting},
-        {"size", PAGE_RIGHT, cell_size},    {"", PAGE_LEFT, cell_state},
+        {"run", PAGE_LEFT, STYLE_PLAIN, cell_name},     {"program", PAGE_LEFT, STYLE_PLAIN, cell_program},
+        {"ranks", PAGE_RIGHT, STYLE_PLAIN, cell_ranks}, {"recorded", PAGE_LEFT, STYLE_PLAIN, cell_date},
+        {"time", PAGE_RIGHT, STYLE_PLAIN, cell_time},   {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_waiting},
+        {"size", PAGE_RIGHT, STYLE_PLAIN, cell_size},   {"", PAGE_LEFT, STYLE_PLAIN, cell_state},
     };
     bool is_quick = false;
     unsigned width = terminal_width();

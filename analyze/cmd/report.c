@@ -22,6 +22,7 @@ struct options {
     uint32_t cause, site; /* from 1; 0 = none */
     uint64_t from_ns, until_ns;
     struct report_options text;
+    struct terminal_options terminal;
 };
 
 static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
@@ -58,7 +59,7 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
                             "                    with all template arguments\n"
                             "  --format FORMAT   text (default) or json (its fields are described in\n"
                             "                    docs/json.md)\n"
-                            "  --width N         columns of the text (default: the terminal's, or 110)\n"
+                            "  --width N         columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
                             "  --help            this text\n"
                             "\n"
                             "Exit status: 0; 1 when there is no report; 2 when it lacks something (the\n"
@@ -115,6 +116,7 @@ static const struct option long_options[] = {
     {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"width", required_argument, NULL, OPT_WIDTH},
+    TERMINAL_OPTIONS,
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -133,6 +135,8 @@ static enum routines_order parse_order(const char *text)
 
 static void parse_option(struct options *options, int option)
 {
+    if (terminal_option(&options->terminal, option))
+        return;
     switch (option) {
     case OPT_TOP:
         options->text.n_top = option_number("top", optarg, 0);
@@ -316,10 +320,13 @@ int cmd_report(int argc, char **argv)
     bool is_whole = !options.from_ns && options.until_ns == UINT64_MAX;
     int status = is_whole ? load_analysis(&loaded, options.path, false)
                           : load_analysis_part(&loaded, options.path, options.from_ns, options.until_ns);
+    options.text.look = terminal_look(&options.terminal);
+    int pager = status == 0 ? pager_begin(&options.terminal) : 0;
     if (status == 0)
         status = print(&options, loaded.analysis);
     if (fflush(stdout) && status == 0)
         status = error("cannot write the report: %s", strerror(errno));
+    pager_end(pager);
     if (status == 0 && load_is_degraded(&loaded))
         status = STATUS_DEGRADED;
     load_release(&loaded);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the commands share in reading their arguments. argv[0] is the command's name. */
 #pragma once
+#include "analyze/out/style.h"
 #include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,6 +9,32 @@
 
 /* Columns of the terminal behind stdout, or 110. */
 unsigned terminal_width(void);
+
+/* How a command's text is shown. Its options take these two rows, and what they parse into. */
+#define TERMINAL_OPTIONS                                                                                               \
+    {"color", required_argument, NULL, OPT_COLOR},                                                                     \
+    {                                                                                                                  \
+        "no-pager", no_argument, NULL, OPT_NO_PAGER                                                                    \
+    }
+#define TERMINAL_USAGE                                                                                                 \
+    "  --color WHEN      auto (default: on a terminal, unless NO_COLOR is set), always or never\n"                     \
+    "  --no-pager        do not show what is longer than the screen in $WHYWAIT_PAGER, $PAGER or less\n"
+enum { OPT_COLOR = 1000, OPT_NO_PAGER };
+struct terminal_options {
+    enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+    bool no_pager;
+};
+/* True when the option was one of the rows above. */
+bool terminal_option(struct terminal_options *options, int option);
+/* Colour and bars; before the pager begins. */
+struct look terminal_look(const struct terminal_options *options);
+/*
+ * As git does it: on a terminal, what is printed from now on goes through a pager, which shows short texts as they are.
+ * Returns what pager_end takes, before the tool ends: it waits until the pager is left.
+ */
+int pager_begin(const struct terminal_options *options);
+void pager_end(int pager);
+
 /* The next option (its `val`), -1 behind the last one. -h and --help print the usage and end the tool; an option that
  * is not in the table ends it with one line that names the nearest one, as does one that lacks its value. Of `record`,
  * the first word that is no option ends them. */

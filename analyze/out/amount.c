@@ -227,18 +227,3 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
         return arena_printf(arena, "%s, %s", trend, span);
     return trend ? arena_printf(arena, "%s over the run", trend) : span;
 }
-
-const char *when_blocks(struct arena *arena, const double *ns)
-{
-    static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
-                                         "\u2585", "\u2586", "\u2587", "\u2588"};
-    const char *text = "";
-    double most_ns = 0;
-    for (int i = 0; i < WHEN_PARTS; i++)
-        most_ns = ns[i] > most_ns ? ns[i] : most_ns;
-    for (int i = 0; i < WHEN_PARTS; i++) {
-        int height = most_ns > 0 ? (int)(8 * ns[i] / most_ns + 0.5) : 0;
-        text = arena_printf(arena, "%s%s", text, blocks[ns[i] > 0 && !height ? 1 : height]);
-    }
-    return text;
-}

@@ -30,5 +30,3 @@ void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *
 
 /* "until 4.1 s", "once, about 2.0 s after the start", "growing over the run"; NULL: all through the run. */
 const char *when_sentence(struct arena *arena, const struct analysis *analysis, const double *ns);
-/* A line of blocks over the run. */
-const char *when_blocks(struct arena *arena, const double *ns);

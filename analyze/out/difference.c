@@ -81,8 +81,11 @@ static const char *cell_verdict(struct arena *arena, const void *data, unsigned 
 }
 
 static const struct page_column columns[] = {
-    {"", PAGE_WRAP, cell_name},          {"before", PAGE_RIGHT, cell_before},   {"after", PAGE_RIGHT, cell_after},
-    {"change", PAGE_RIGHT, cell_change}, {"which is", PAGE_LEFT, cell_verdict},
+    {"", PAGE_WRAP, STYLE_PLAIN, cell_name},
+    {"before", PAGE_RIGHT, STYLE_PLAIN, cell_before},
+    {"after", PAGE_RIGHT, STYLE_PLAIN, cell_after},
+    {"change", PAGE_RIGHT, STYLE_PLAIN, cell_change},
+    {"which is", PAGE_LEFT, STYLE_PLAIN, cell_verdict},
 };
 
 static void print_kinds(struct page *page, const void *data, unsigned row)
@@ -411,7 +414,7 @@ static void count_runs(const struct comparison *comparison, char *text, size_t s
 
 void difference_print(FILE *out, const struct comparison *comparison, const struct difference_options *options)
 {
-    struct page page = {.out = out, .width = options->width};
+    struct page page = {.out = out, .width = options->width, .look = options->look};
     struct arena scratch = {0};
     struct view view = {.comparison = comparison};
     char runs[80];

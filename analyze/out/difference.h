@@ -2,12 +2,14 @@
 /* The comparison of two sides, as text, as JSON (docs/json.md) and as a short table in Markdown. */
 #pragma once
 #include "analyze/compare/gate.h"
+#include "analyze/out/style.h"
 #include <stdio.h>
 
 struct difference_options {
     unsigned n_top; /* causes and exact counts shown; 0 = all */
     unsigned width; /* columns of the text */
-    bool parts;     /* show the parts of causes */
+    struct look look;
+    bool parts; /* show the parts of causes */
 };
 
 void difference_print(FILE *out, const struct comparison *comparison, const struct difference_options *options);

@@ -29,7 +29,8 @@ struct drill {
 static void drill_init(struct drill *drill, FILE *out, const struct analysis *analysis,
                        const struct report_options *options)
 {
-    *drill = (struct drill){.page = {.out = out, .width = options->width}, .analysis = analysis, .options = options};
+    *drill = (struct drill){
+        .page = {.out = out, .width = options->width, .look = options->look}, .analysis = analysis, .options = options};
     drill->book = (struct label_book){&drill->arena, analysis, options->full_paths, !options->full_paths};
 }
 
@@ -81,9 +82,9 @@ static const char *cell_site_instances(struct arena *arena, const void *data, un
 }
 
 static const struct page_column site_columns[] = {
-    {"  where ranks wait", PAGE_WRAP, cell_site},   {"kind", PAGE_LEFT, cell_site_kind},
-    {"waiting", PAGE_RIGHT, cell_site_waiting},     {"of all", PAGE_RIGHT, cell_site_share},
-    {"instances", PAGE_RIGHT, cell_site_instances},
+    {"  where ranks wait", PAGE_WRAP, STYLE_PLAIN, cell_site},   {"kind", PAGE_LEFT, STYLE_PLAIN, cell_site_kind},
+    {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_site_waiting},     {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_site_share},
+    {"instances", PAGE_RIGHT, STYLE_PLAIN, cell_site_instances},
 };
 
 void report_sites(FILE *out, const struct analysis *analysis, const struct report_options *options)
@@ -153,9 +154,9 @@ static const char *cell_step_counts(struct arena *arena, const void *data, unsig
 }
 
 static const struct page_column step_columns[] = {
-    {"rank", PAGE_RIGHT, cell_step_rank},           {"step", PAGE_WRAP, cell_step},
-    {"difference", PAGE_RIGHT, cell_step_duration}, {"blamed", PAGE_RIGHT, cell_step_blame},
-    {"executions", PAGE_RIGHT, cell_step_counts},
+    {"rank", PAGE_RIGHT, STYLE_PLAIN, cell_step_rank},           {"step", PAGE_WRAP, STYLE_PLAIN, cell_step},
+    {"difference", PAGE_RIGHT, STYLE_PLAIN, cell_step_duration}, {"blamed", PAGE_RIGHT, STYLE_PLAIN, cell_step_blame},
+    {"executions", PAGE_RIGHT, STYLE_PLAIN, cell_step_counts},
 };
 
 static void drill_steps(struct drill *drill, const struct wait_class *class)
@@ -319,11 +320,11 @@ static const char *cell_rank_cost(struct arena *arena, const void *data, unsigne
 }
 
 static const struct page_column rank_columns[] = {
-    {"rank", PAGE_WRAP, cell_rank},
-    {"makes others wait", PAGE_RIGHT, cell_rank_blame},
-    {"time in it", PAGE_RIGHT, cell_rank_time},
-    {"executions", PAGE_RIGHT, cell_rank_executions},
-    {"each", PAGE_RIGHT, cell_rank_cost},
+    {"rank", PAGE_WRAP, STYLE_PLAIN, cell_rank},
+    {"makes others wait", PAGE_RIGHT, STYLE_PLAIN, cell_rank_blame},
+    {"time in it", PAGE_RIGHT, STYLE_PLAIN, cell_rank_time},
+    {"executions", PAGE_RIGHT, STYLE_PLAIN, cell_rank_executions},
+    {"each", PAGE_RIGHT, STYLE_PLAIN, cell_rank_cost},
 };
 
 static int by_falling_time(const void *a, const void *b)
@@ -441,9 +442,11 @@ static const char *cell_part_others(struct arena *arena, const void *data, unsig
 }
 
 static const struct page_column part_columns[] = {
-    {"inside", PAGE_WRAP, cell_part},          {"waiting", PAGE_RIGHT, cell_part_blame},
-    {"of it", PAGE_RIGHT, cell_part_share},    {"late ranks' time", PAGE_RIGHT, cell_part_late},
-    {"others'", PAGE_RIGHT, cell_part_others},
+    {"inside", PAGE_WRAP, STYLE_PLAIN, cell_part},
+    {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_part_blame},
+    {"of it", PAGE_RIGHT, STYLE_PLAIN, cell_part_share},
+    {"late ranks' time", PAGE_RIGHT, STYLE_PLAIN, cell_part_late},
+    {"others'", PAGE_RIGHT, STYLE_PLAIN, cell_part_others},
 };
 
 static int by_falling_size(const void *a, const void *b)
@@ -495,7 +498,8 @@ static void drill_partings(struct drill *drill, const struct cause *cause)
 static void drill_when(struct drill *drill, const struct cause *cause)
 {
     const char *sentence = when_sentence(&drill->arena, drill->analysis, cause->when_ns);
-    page_line(&drill->page, "%*swhen: |%s|   %s", INDENT, "", when_blocks(&drill->arena, cause->when_ns),
+    page_line(&drill->page, "%*swhen: |%s|   %s", INDENT, "",
+              style_sparkline(&drill->arena, &drill->page.look, cause->when_ns, WHEN_PARTS),
               sentence ? sentence : "all through the run");
     page_end(&drill->page);
 }

@@ -20,9 +20,16 @@ static char *page_format(struct arena *arena, const char *format, va_list args)
 
 static void page_write(struct page *page, const char *escaped)
 {
-    fputs(escaped, page->out);
+    if (*escaped)
+        fprintf(page->out, "%s%s%s", style_begin(&page->look, page->style), escaped,
+                style_end(&page->look, page->style));
     page->column += text_columns(escaped);
     page->has_text |= *escaped != '\0';
+}
+
+void page_style(struct page *page, enum style style)
+{
+    page->style = style;
 }
 
 void page_put(struct page *page, const char *format, ...)
@@ -148,7 +155,7 @@ static size_t *table_widths(struct arena *arena, const struct page_table *table,
 
 /* Prints what fits of each cell; the rest of those that wrap is left in `cells`. */
 static void table_line(struct page *page, const struct page_table *table, const size_t *widths, const char **cells,
-                       bool is_first)
+                       bool is_first, bool is_title)
 {
     struct arena scratch = {0};
     size_t start = table->indent;
@@ -161,10 +168,12 @@ static void table_line(struct page *page, const struct page_table *table, const 
             cells[c] = "";
         if (*cell && widths[c]) {
             page_tab(page, start + pad);
+            page_style(page, is_title ? STYLE_HEADING : table->columns[c].style);
             page_write(page, cell);
         }
         start += widths[c] ? widths[c] + GAP : 0;
     }
+    page_style(page, STYLE_PLAIN);
     page_end(page);
     arena_release(&scratch);
 }
@@ -177,11 +186,12 @@ static bool has_rest(const struct page_table *table, const char **cells)
     return false;
 }
 
-static void table_row(struct page *page, const struct page_table *table, const size_t *widths, const char **cells)
+static void table_row(struct page *page, const struct page_table *table, const size_t *widths, const char **cells,
+                      bool is_title)
 {
-    table_line(page, table, widths, cells, true);
+    table_line(page, table, widths, cells, true, is_title);
     while (has_rest(table, cells))
-        table_line(page, table, widths, cells, false);
+        table_line(page, table, widths, cells, false, is_title);
 }
 
 void page_table(struct page *page, const struct page_table *table)
@@ -198,9 +208,9 @@ void page_table(struct page *page, const struct page_table *table)
     const char **titles = arena_array(&scratch, const char *, table->n_columns);
     for (unsigned c = 0; c < table->n_columns; c++)
         titles[c] = table->columns[c].title;
-    table_row(page, table, widths, titles);
+    table_row(page, table, widths, titles, true);
     for (unsigned row = 0; row < table->n_rows; row++) {
-        table_row(page, table, widths, cells + (size_t)row * table->n_columns);
+        table_row(page, table, widths, cells + (size_t)row * table->n_columns, false);
         if (table->after)
             table->after(page, table->data, row);
     }

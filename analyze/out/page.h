@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "wrap/base/containers.h"
+#include "analyze/out/style.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,7 +15,11 @@ struct page {
     size_t width;  /* of a line, in columns */
     size_t column; /* where the next character goes */
     bool has_text; /* something but indentation stands on the line */
+    struct look look;
+    enum style style; /* of what is put from now on */
 };
+
+void page_style(struct page *page, enum style style);
 
 void page_put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Blanks up to `column`; none when the line is already there. */
@@ -39,6 +44,7 @@ void page_paragraph(struct page *page, size_t indent, size_t hang, const char *t
 struct page_column {
     const char *title;
     enum { PAGE_LEFT, PAGE_WRAP, PAGE_RIGHT } align;
+    enum style style;
     const char *(*cell)(struct arena *arena, const void *data, unsigned row);
 };
 struct page_table {

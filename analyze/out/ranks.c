@@ -172,17 +172,17 @@ static bool has_one_host(const struct ranks *ranks)
 static void print_rows(struct ranks *ranks, unsigned n_most)
 {
     struct page_column columns[] = {
-        {"rank", PAGE_LEFT, cell_ranks},
-        {"host", PAGE_LEFT, cell_host},
-        {"computing", PAGE_RIGHT, cell_computing},
-        {"waiting", PAGE_RIGHT, cell_waiting},
-        {"transfer", PAGE_RIGHT, cell_transfer},
-        {"in MPI", PAGE_RIGHT, cell_in_mpi},
-        {"descheduled", PAGE_RIGHT, cell_descheduled},
-        {"blocked", PAGE_RIGHT, cell_blocked},
-        {"not recorded", PAGE_RIGHT, cell_off},
-        {"made wait", PAGE_RIGHT, cell_caused},
-        {"its time", PAGE_LEFT, cell_bar},
+        {"rank", PAGE_LEFT, STYLE_PLAIN, cell_ranks},
+        {"host", PAGE_LEFT, STYLE_PLAIN, cell_host},
+        {"computing", PAGE_RIGHT, STYLE_PLAIN, cell_computing},
+        {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_waiting},
+        {"transfer", PAGE_RIGHT, STYLE_PLAIN, cell_transfer},
+        {"in MPI", PAGE_RIGHT, STYLE_PLAIN, cell_in_mpi},
+        {"descheduled", PAGE_RIGHT, STYLE_PLAIN, cell_descheduled},
+        {"blocked", PAGE_RIGHT, STYLE_PLAIN, cell_blocked},
+        {"not recorded", PAGE_RIGHT, STYLE_PLAIN, cell_off},
+        {"made wait", PAGE_RIGHT, STYLE_PLAIN, cell_caused},
+        {"its time", PAGE_LEFT, STYLE_PLAIN, cell_bar},
     };
     unsigned n = sizeof columns / sizeof *columns, n_rows = (unsigned)ranks->rows.n;
     if (has_one_host(ranks))
@@ -263,7 +263,7 @@ static void print_pairs(struct ranks *ranks, unsigned n_most)
 
 static struct ranks ranks_begin(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
-    struct ranks ranks = {.page = {.out = out, .width = options->width}, .analysis = analysis};
+    struct ranks ranks = {.page = {.out = out, .width = options->width, .look = options->look}, .analysis = analysis};
     return ranks;
 }
 
@@ -334,11 +334,11 @@ static const char *cell_where(struct arena *arena, const void *data, unsigned ro
 void report_critical(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
     static const struct page_column columns[] = {
-        {"on the critical path", PAGE_WRAP, cell_step},
-        {"time", PAGE_RIGHT, cell_on_path},
-        {"of the run", PAGE_RIGHT, cell_of_run},
-        {"more than the mean", PAGE_RIGHT, cell_imbalance},
-        {"on", PAGE_LEFT, cell_where},
+        {"on the critical path", PAGE_WRAP, STYLE_PLAIN, cell_step},
+        {"time", PAGE_RIGHT, STYLE_PLAIN, cell_on_path},
+        {"of the run", PAGE_RIGHT, STYLE_PLAIN, cell_of_run},
+        {"more than the mean", PAGE_RIGHT, STYLE_PLAIN, cell_imbalance},
+        {"on", PAGE_LEFT, STYLE_PLAIN, cell_where},
     };
     struct ranks ranks = ranks_begin(out, analysis, options);
     ranks.book = (struct label_book){&ranks.arena, analysis, options->full_paths, !options->full_paths};

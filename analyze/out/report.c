@@ -27,7 +27,9 @@ struct report {
 static void report_init(struct report *report, FILE *out, const struct analysis *analysis,
                         const struct report_options *options)
 {
-    *report = (struct report){.page = {.out = out, .width = options->width}, .analysis = analysis, .all = options->all};
+    *report = (struct report){.page = {.out = out, .width = options->width, .look = options->look},
+                              .analysis = analysis,
+                              .all = options->all};
     report->book = (struct label_book){&report->arena, analysis, options->full_paths, !options->full_paths};
 }
 
@@ -44,7 +46,9 @@ static void report_head(struct report *report)
     const struct analysis *analysis = report->analysis;
     const struct efficiency *efficiency = &analysis->efficiency;
     const struct trace *trace = analysis->trace;
+    page_style(&report->page, STYLE_HEADING);
     page_put(&report->page, "%s", trace->program ? trace->program : "unknown program");
+    page_style(&report->page, STYLE_PLAIN);
     page_piece(&report->page, HANG, "%u %s", trace->n_ranks, trace->n_ranks == 1 ? "rank" : "ranks");
     page_piece(&report->page, HANG, "%s", amount_duration(efficiency->wall_ns).text);
     page_put(&report->page, "    ");
@@ -114,11 +118,18 @@ static const char *cell_gain(struct arena *arena, const void *data, unsigned row
     return arena_strdup(arena, amount_gain(report->analysis->causes[row].if_balanced_ns).text);
 }
 
+/* Only where bars are drawn. */
+static const char *cell_bar(struct arena *arena, const void *data, unsigned row)
+{
+    enum { COLUMNS = 10 };
+    const struct report *report = data;
+    return style_bar(arena, &report->page.look, report->analysis->causes[row].share, COLUMNS);
+}
+
 static const struct page_column cause_columns[] = {
-    {"  why ranks wait", PAGE_WRAP, cell_cause},
-    {"  waiting", PAGE_RIGHT, cell_waiting},
-    {"of all", PAGE_RIGHT, cell_share},
-    {"if balanced", PAGE_RIGHT, cell_gain},
+    {"  why ranks wait", PAGE_WRAP, STYLE_CAUSE, cell_cause}, {"  waiting", PAGE_RIGHT, STYLE_NUMBER, cell_waiting},
+    {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_share},          {"", PAGE_LEFT, STYLE_CAUSE, cell_bar},
+    {"if balanced", PAGE_RIGHT, STYLE_NUMBER, cell_gain},
 };
 
 /* ", class 2 of 2", ", classes 1,3 of 4", ", in 58 of 64 classes": only where it has no part in some. */
@@ -168,8 +179,10 @@ static void report_waiting_at(struct report *report, const struct cause *cause, 
     size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
     const char *label = text_escape(&report->arena, label_site(&report->book, at->site));
     page_tab(&report->page, HANG);
-    page_put(&report->page, is_first ? "waiting at  %s" : "            %s",
-             text_cut_middle(&report->arena, label, width));
+    page_style(&report->page, STYLE_QUIET);
+    page_put(&report->page, is_first ? "waiting at  " : "            ");
+    page_style(&report->page, STYLE_PLAIN);
+    page_put(&report->page, "%s", text_cut_middle(&report->arena, label, width));
     page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, at));
     page_end(&report->page);
 }
@@ -193,6 +206,9 @@ static void report_parts(struct report *report, const struct cause *cause)
         inside = arena_printf(&report->arena, "%u %s inside, most of it (%s) %s", n, are_loops ? "loops" : "places",
                               amount_share(cause->parts[most].own_ns / fmax(cause->waiting_ns, 1)).text,
                               label_within(&report->book, cause->parts[most].step));
+    if (report->page.look.drawing != DRAW_NOTHING)
+        page_line(&report->page, "%*sover the run |%s|", HANG, "",
+                  style_sparkline(&report->arena, &report->page.look, cause->when_ns, WHEN_PARTS));
     if (inside || when)
         page_paragraph(
             &report->page, HANG, HANG,
@@ -219,8 +235,10 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     bool is_said = false;
     for (unsigned i = 0; i < row && !is_said; i++)
         is_said = !strcmp(next, explain_next(&report->arena, report->analysis, &report->analysis->causes[i]));
+    page_style(page, STYLE_ADVICE);
     if (!is_said)
         page_paragraph(page, HANG, HANG + 6, arena_printf(&report->arena, "next: %s", next));
+    page_style(page, STYLE_PLAIN);
 }
 
 static uint32_t report_n_shown(const struct analysis *analysis, const struct report_options *options)
@@ -305,12 +323,14 @@ static void report_sentences(struct report *report, const char *mark, const stru
 {
     enum { SENTENCES_SHOWN = 10 };
     uint32_t n = report->all || sentences->n < SENTENCES_SHOWN ? sentences->n : SENTENCES_SHOWN;
+    page_style(&report->page, STYLE_WARNING);
     if (n)
         page_end(&report->page);
     for (uint32_t i = 0; i < n; i++)
         page_paragraph(&report->page, 0, INDENT, arena_printf(&report->arena, "%s%s", mark, sentences->at[i]));
     if (n < sentences->n)
         page_line(&report->page, "%sand %u more like these (--all)", mark, sentences->n - n);
+    page_style(&report->page, STYLE_PLAIN);
 }
 
 void report_overview(FILE *out, const struct analysis *analysis, const struct report_options *options)

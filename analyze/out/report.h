@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text report. All functions print to `out`, lines of at most `width` columns where the words allow it. */
 #pragma once
+#include "analyze/out/style.h"
 #include "analyze/result/result.h"
 #include <stdio.h>
 
@@ -11,6 +12,7 @@ struct report_options {
     bool all_steps;  /* also the steps that pruning left out */
     bool all;        /* everything, however long; otherwise the largest of each list, on about two screens */
     bool full_paths; /* of source files */
+    struct look look;
 };
 
 /* Head line, efficiency, causes, what was lost. */

@@ -208,7 +208,8 @@ static void graph_begin(struct graph *graph, const struct profile *profile, cons
 int report_routine_graph(FILE *out, const struct analysis *analysis, const struct profile *profile,
                          const struct routines_options *options)
 {
-    struct graph graph = {.page = {.out = out, .width = options->text.width}, .options = options};
+    struct graph graph = {.page = {.out = out, .width = options->text.width, .look = options->text.look},
+                          .options = options};
     struct routine_row *rows;
     int n_chosen = routines_choose(&graph.arena, profile, options, true, &rows), n = n_chosen;
     if (n > 0 && options->text.n_top && (unsigned)n > options->text.n_top)

@@ -48,7 +48,7 @@ static int line_compare(const void *a, const void *b)
 static void table_begin(struct table *table, FILE *out, const struct analysis *analysis, const struct profile *profile,
                         const struct routines_options *options)
 {
-    *table = (struct table){.page = {.out = out, .width = options->text.width},
+    *table = (struct table){.page = {.out = out, .width = options->text.width, .look = options->text.look},
                             .analysis = analysis,
                             .profile = profile,
                             .options = options};
@@ -148,10 +148,10 @@ static const char *cell_most(struct arena *arena, const void *data, unsigned row
 }
 
 static const struct page_column routine_columns[] = {
-    {"  routine", PAGE_WRAP, cell_routine},   {"total", PAGE_RIGHT, cell_total},
-    {"of all", PAGE_RIGHT, cell_total_share}, {"self", PAGE_RIGHT, cell_self},
-    {"of all", PAGE_RIGHT, cell_self_share},  {"calls", PAGE_RIGHT, cell_calls},
-    {"most on rank", PAGE_RIGHT, cell_most},
+    {"  routine", PAGE_WRAP, STYLE_CAUSE, cell_routine},   {"total", PAGE_RIGHT, STYLE_NUMBER, cell_total},
+    {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_total_share}, {"self", PAGE_RIGHT, STYLE_PLAIN, cell_self},
+    {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_self_share},  {"calls", PAGE_RIGHT, STYLE_PLAIN, cell_calls},
+    {"most on rank", PAGE_RIGHT, STYLE_PLAIN, cell_most},
 };
 
 /* Rows are arcs. */
@@ -192,16 +192,16 @@ static const char *cell_arc_calls(struct arena *arena, const void *data, unsigne
 }
 
 static const struct page_column caller_columns[] = {
-    {"  called by", PAGE_WRAP, cell_partner},
-    {"self", PAGE_RIGHT, cell_arc_self},
-    {"below", PAGE_RIGHT, cell_arc_below},
-    {"calls", PAGE_RIGHT, cell_arc_calls},
+    {"  called by", PAGE_WRAP, STYLE_PLAIN, cell_partner},
+    {"self", PAGE_RIGHT, STYLE_PLAIN, cell_arc_self},
+    {"below", PAGE_RIGHT, STYLE_PLAIN, cell_arc_below},
+    {"calls", PAGE_RIGHT, STYLE_PLAIN, cell_arc_calls},
 };
 static const struct page_column callee_columns[] = {
-    {"  calls", PAGE_WRAP, cell_partner},
-    {"self", PAGE_RIGHT, cell_arc_self},
-    {"below", PAGE_RIGHT, cell_arc_below},
-    {"calls", PAGE_RIGHT, cell_arc_calls},
+    {"  calls", PAGE_WRAP, STYLE_PLAIN, cell_partner},
+    {"self", PAGE_RIGHT, STYLE_PLAIN, cell_arc_self},
+    {"below", PAGE_RIGHT, STYLE_PLAIN, cell_arc_below},
+    {"calls", PAGE_RIGHT, STYLE_PLAIN, cell_arc_calls},
 };
 enum { N_ROUTINE_COLUMNS = 7, N_ARC_COLUMNS = 4 };
 

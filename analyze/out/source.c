@@ -208,7 +208,8 @@ static bool source_file(struct source *source, const struct marked_file *marked)
 
 struct source_files source_print(FILE *out, const struct analysis *analysis, const struct source_options *options)
 {
-    struct source source = {.analysis = analysis, .options = options, .page = {.out = out, .width = options->width}};
+    struct source source = {
+        .analysis = analysis, .options = options, .page = {.out = out, .width = options->width, .look = options->look}};
     struct source_files files = {0};
     source_collect(&source);
     for (size_t i = 0; i < source.files.n; i++) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The source with blame in the margin. */
 #pragma once
+#include "analyze/out/style.h"
 #include "analyze/result/result.h"
 #include <stdio.h>
 
 struct source_options {
     unsigned width;
+    struct look look;
     unsigned n_context;    /* lines shown around what is marked */
     const char *only_file; /* files whose path ends so; NULL = all */
     const char *directory; /* where to look for files that are not where they were compiled; NULL = nowhere */

@@ -74,16 +74,16 @@ static const char *cell_times_mean(struct arena *arena, const void *data, unsign
 }
 
 static const struct page_column columns[] = {
-    {"  where memory is asked for", PAGE_LEFT, cell_where},
-    {"bytes", PAGE_RIGHT, cell_bytes},
-    {"of all", PAGE_RIGHT, cell_share},
-    {"most", PAGE_RIGHT, cell_most},
-    {"the mean", PAGE_RIGHT, cell_times_mean},
+    {"  where memory is asked for", PAGE_LEFT, STYLE_PLAIN, cell_where},
+    {"bytes", PAGE_RIGHT, STYLE_NUMBER, cell_bytes},
+    {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_share},
+    {"most", PAGE_RIGHT, STYLE_PLAIN, cell_most},
+    {"the mean", PAGE_RIGHT, STYLE_PLAIN, cell_times_mean},
 };
 
 void report_space(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
-    struct table table = {.page = {.out = out, .width = options->width}, .analysis = analysis};
+    struct table table = {.page = {.out = out, .width = options->width, .look = options->look}, .analysis = analysis};
     table.book = (struct label_book){&table.arena, analysis, options->full_paths, !options->full_paths};
     unsigned n = analysis->n_allocations;
     if (options->n_top && n > options->n_top)

@@ -118,7 +118,8 @@ static const char *cell_number(struct arena *arena, const void *data, unsigned r
     return ((const char *const(*)[2])data)[row][1];
 }
 
-static const struct page_column columns[] = {{"word", PAGE_LEFT, cell_word}, {"n", PAGE_RIGHT, cell_number}};
+static const struct page_column columns[] = {{"word", PAGE_LEFT, STYLE_PLAIN, cell_word},
+                                             {"n", PAGE_RIGHT, STYLE_PLAIN, cell_number}};
 
 static void after_row(struct page *page, const void *data, unsigned row)
 {
@@ -175,8 +176,9 @@ static const char *cell_nothing(struct arena *arena, const void *data, unsigned 
 static void tables_wrap_and_leave_out_silent_columns(void **state)
 {
     (void)state;
-    static const struct page_column wrapped[] = {
-        {"word", PAGE_WRAP, cell_word}, {"none", PAGE_RIGHT, cell_nothing}, {"n", PAGE_RIGHT, cell_number}};
+    static const struct page_column wrapped[] = {{"word", PAGE_WRAP, STYLE_PLAIN, cell_word},
+                                                 {"none", PAGE_RIGHT, STYLE_PLAIN, cell_nothing},
+                                                 {"n", PAGE_RIGHT, STYLE_PLAIN, cell_number}};
     struct capture capture;
     capture_start(&capture, 22);
     page_table(&capture.page, &(struct page_table){wrapped, 3, 2, 1, words, after_row});
@@ -189,6 +191,40 @@ static void tables_wrap_and_leave_out_silent_columns(void **state)
                              "  row 1\n");
 }
 
+static void styles_take_no_room_and_only_where_there_is_colour(void **state)
+{
+    (void)state;
+    static const struct page_column styled[] = {{"word", PAGE_LEFT, STYLE_CAUSE, cell_word},
+                                                {"n", PAGE_RIGHT, STYLE_PLAIN, cell_number}};
+    const struct page_table table = {styled, 2, 1, 0, words, NULL};
+    struct capture capture;
+    capture_start(&capture, 40);
+    page_table(&capture.page, &table);
+    capture_expect(&capture, "word   n\n"
+                             "alpha  1\n");
+    capture_start(&capture, 40);
+    capture.page.look.has_colour = true;
+    page_table(&capture.page, &table);
+    capture_expect(&capture, "\033[1mword\033[0m   \033[1mn\033[0m\n"
+                             "\033[1;31malpha\033[0m  1\n");
+}
+
+static void bars_are_as_long_as_their_share(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const struct look none = {0}, ascii = {.drawing = DRAW_ASCII}, utf8 = {.drawing = DRAW_UTF8};
+    assert_string_equal(style_bar(&arena, &none, 0.5, 8), "");
+    assert_string_equal(style_bar(&arena, &ascii, 0.5, 8), "####");
+    assert_string_equal(style_bar(&arena, &ascii, 0.01, 8), "#");
+    assert_string_equal(style_bar(&arena, &ascii, 0, 8), "");
+    assert_string_equal(style_bar(&arena, &utf8, 0.25, 8), "\u2588\u2588");
+    assert_string_equal(style_bar(&arena, &utf8, 0.3125, 8), "\u2588\u2588\u258c");
+    assert_string_equal(style_bar(&arena, &utf8, 0.001, 8), "\u258f");
+    assert_int_equal(text_columns(style_bar(&arena, &utf8, 7, 8)), 8);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +235,8 @@ int main(void)
         cmocka_unit_test(tables_align_and_cut),
         cmocka_unit_test(text_wraps_at_blanks_then_behind_colons),
         cmocka_unit_test(tables_wrap_and_leave_out_silent_columns),
+        cmocka_unit_test(styles_take_no_room_and_only_where_there_is_colour),
+        cmocka_unit_test(bars_are_as_long_as_their_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

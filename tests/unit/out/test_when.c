@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is said of when in the run a cause acts. */
 #include "analyze/out/amount.h"
+#include "analyze/out/style.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -65,9 +66,11 @@ static void blocks_stand_for_parts(void **state)
     (void)state;
     struct arena arena = {0};
     double parts[WHEN_PARTS] = {8, 4, 0.01};
-    const char *text = when_blocks(&arena, parts);
+    const struct look plain = {0}, ascii = {.drawing = DRAW_ASCII};
+    const char *text = style_sparkline(&arena, &plain, parts, WHEN_PARTS);
     assert_int_equal(strncmp(text, "\u2588\u2584\u2581 ", 10), 0);
     assert_int_equal(strlen(text), 3 * 3 + WHEN_PARTS - 3);
+    assert_int_equal(strncmp(style_sparkline(&arena, &ascii, parts, WHEN_PARTS), "@=. ", 4), 0);
     arena_release(&arena);
 }
 
