@@ -416,10 +416,18 @@ static void rma_group_sync(struct emitter *emitter, struct emit_location *locati
               emit_win_ref(emitter, call->call.comm), (uint32_t)(*group - 1));
 }
 
-static void write_sync(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit,
-                       uint64_t t)
+void emit_rma_leave(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
+    enum ww_class class = call_info(call->call)->class;
+    if (class == WW_WIN_CREATE && emit->new_win)
+        WRITE(location, RmaWinCreate, NULL, t, emit_win_ref(emitter, emit->new_win));
+    /* A call that failed synchronises nothing, and its target may be what was wrong. */
+    if (class < WW_WIN_FREE || class > WW_RMA_FLUSH || !call->comm || call->flags & WW_F_ERROR)
+        return;
+    if (class == WW_WIN_FREE || class == WW_RMA_FENCE || class == WW_RMA_COMPLETE || class == WW_RMA_UNLOCK ||
+        class == WW_RMA_FLUSH)
+        complete_operations(emitter, location, call, t);
     uint32_t win = emit_win_ref(emitter, call->comm), remote = emit_rank_ref(call->peer);
     switch (call_info(call->call)->class) {
     case WW_RMA_FENCE:
@@ -443,19 +451,4 @@ static void write_sync(struct emitter *emitter, struct emit_location *location, 
         rma_group_sync(emitter, location, emit, t);
         break;
     }
-}
-
-void emit_rma_leave(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit, uint64_t t)
-{
-    const struct ww_call *call = &emit->call;
-    enum ww_class class = call_info(call->call)->class;
-    if (class == WW_WIN_CREATE && emit->new_win)
-        WRITE(location, RmaWinCreate, NULL, t, emit_win_ref(emitter, emit->new_win));
-    /* A call that failed synchronises nothing, and its target may be what was wrong. */
-    if (class < WW_WIN_FREE || class > WW_RMA_FLUSH || !call->comm || call->flags & WW_F_ERROR)
-        return;
-    if (class == WW_WIN_FREE || class == WW_RMA_FENCE || class == WW_RMA_COMPLETE || class == WW_RMA_UNLOCK ||
-        class == WW_RMA_FLUSH)
-        complete_operations(emitter, location, call, t);
-    write_sync(emitter, location, emit, t);
 }

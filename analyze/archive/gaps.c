@@ -78,21 +78,6 @@ static void add_off(struct gaps *gaps, uint64_t from_ns, uint64_t until_ns, doub
     *vec_push(&gaps->switches) = (struct ww_switch){.time_ns = from_ns + off_ns};
 }
 
-static void divide(struct gaps *gaps, const struct part *part, double share, uint32_t flags, const time_list *samples,
-                   size_t *at)
-{
-    uint64_t from_ns = part->from_ns;
-    while (*at < samples->n && samples->at[*at] <= from_ns)
-        ++*at;
-    for (; *at < samples->n && samples->at[*at] < part->until_ns; ++*at) {
-        if (samples->at[*at] <= from_ns)
-            continue;
-        add_off(gaps, from_ns, samples->at[*at], share, flags);
-        from_ns = samples->at[*at];
-    }
-    add_off(gaps, from_ns, part->until_ns, share, flags);
-}
-
 void gaps_find(struct gaps *gaps, const char *samples_path, const char *events_path)
 {
     gap_list list = {0};
@@ -109,8 +94,18 @@ void gaps_find(struct gaps *gaps, const char *samples_path, const char *events_p
             outside_ns += parts.at[next].until_ns - parts.at[next].from_ns;
         gaps->outside_ns += outside_ns;
         double share = gap->cpu_ns < outside_ns ? 1 - (double)gap->cpu_ns / (double)outside_ns : 0;
-        for (size_t k = i; k < next && share > 0; k++)
-            divide(gaps, &parts.at[k], share, gap->flags & WW_SW_PREEMPTED, &samples, &at);
+        for (size_t k = i; k < next && share > 0; k++) {
+            uint64_t from_ns = parts.at[k].from_ns;
+            while (at < samples.n && samples.at[at] <= from_ns)
+                ++at;
+            for (; at < samples.n && samples.at[at] < parts.at[k].until_ns; ++at) {
+                if (samples.at[at] <= from_ns)
+                    continue;
+                add_off(gaps, from_ns, samples.at[at], share, (gap->flags & WW_SW_PREEMPTED));
+                from_ns = samples.at[at];
+            }
+            add_off(gaps, from_ns, parts.at[k].until_ns, share, (gap->flags & WW_SW_PREEMPTED));
+        }
     }
     vec_release(&list);
     vec_release(&samples);

@@ -40,15 +40,6 @@ static void define_clock(struct def_writer *defs)
            join->realtime_ns + (first_ns - join->start_ns));
 }
 
-static void define_paradigms(struct def_writer *defs)
-{
-    DEFINE(defs, Paradigm, OTF2_PARADIGM_MPI, defs_string_id(defs, "MPI"), OTF2_PARADIGM_CLASS_PROCESS);
-    if (defs->join->has_threads)
-        DEFINE(defs, Paradigm, OTF2_PARADIGM_PTHREAD, defs_string_id(defs, "POSIX threads"),
-               OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT);
-    DEFINE(defs, Paradigm, OTF2_PARADIGM_SAMPLING, defs_string_id(defs, "Sampling"), OTF2_PARADIGM_CLASS_PROCESS);
-}
-
 static void define_attributes(struct def_writer *defs)
 {
     static const struct {
@@ -263,17 +254,6 @@ static void define_calls(struct def_writer *defs)
     }
 }
 
-static uint32_t routine_region(struct def_writer *defs, const char *name, const char *file)
-{
-    struct region_key key = {defs_string_id(defs, name), file ? defs_string_id(defs, file) : OTF2_UNDEFINED_STRING};
-    size_t known = defs->regions.n;
-    uint32_t id = intern_put(&defs->regions, &key, sizeof key), region = defs->join->n_call_regions + id;
-    if (id == known)
-        DEFINE(defs, Region, region, key.name, key.name, defs_string_id(defs, ""), OTF2_REGION_ROLE_FUNCTION,
-               OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, key.file, 0, 0);
-    return region;
-}
-
 static uint32_t source_line(struct def_writer *defs, const char *file, uint32_t line)
 {
     struct line_key key = {defs_string_id(defs, file), line};
@@ -315,7 +295,13 @@ static void define_contexts(struct def_writer *defs)
         struct join_frame frame;
         memcpy(&frame, join->frames.items[i].bytes, sizeof frame);
         struct convert_place place = frame_place(defs->join, &frame);
-        uint32_t region = routine_region(defs, place.routine, place.file);
+        struct region_key key = {defs_string_id(defs, place.routine),
+                                 place.file ? defs_string_id(defs, place.file) : OTF2_UNDEFINED_STRING};
+        size_t known = defs->regions.n;
+        uint32_t id = intern_put(&defs->regions, &key, sizeof key), region = defs->join->n_call_regions + id;
+        if (id == known)
+            DEFINE(defs, Region, region, key.name, key.name, defs_string_id(defs, ""), OTF2_REGION_ROLE_FUNCTION,
+                   OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, key.file, 0, 0);
         uint32_t line = place.file ? source_line(defs, place.file, place.line) : OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
         DEFINE(defs, CallingContext, i, region, line,
                frame.parent == JOIN_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : frame.parent);
@@ -344,7 +330,11 @@ void join_write_definitions(struct join *join)
         return;
     }
     define_clock(&defs);
-    define_paradigms(&defs);
+    DEFINE(&defs, Paradigm, OTF2_PARADIGM_MPI, defs_string_id(&defs, "MPI"), OTF2_PARADIGM_CLASS_PROCESS);
+    if (defs.join->has_threads)
+        DEFINE(&defs, Paradigm, OTF2_PARADIGM_PTHREAD, defs_string_id(&defs, "POSIX threads"),
+               OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT);
+    DEFINE(&defs, Paradigm, OTF2_PARADIGM_SAMPLING, defs_string_id(&defs, "Sampling"), OTF2_PARADIGM_CLASS_PROCESS);
     define_attributes(&defs);
     define_counters(&defs);
     define_root(&defs);
@@ -402,23 +392,6 @@ static void define_process_group(struct def_writer *defs, const char *name, cons
     vec_release(&members);
 }
 
-static void define_process_groups(struct def_writer *defs)
-{
-    struct join *join = defs->join;
-    VEC(uint64_t) members = {0};
-    for (uint32_t rank = 0; rank < join->n_ranks; rank++)
-        *vec_push(&members) = archive_location(rank, 0);
-    define_group(defs, "MPI processes", OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, members.at, members.n);
-    vec_release(&members);
-    define_group(defs, "MPI_COMM_SELF", OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, NULL, 0);
-    for (uint32_t i = 0; i < join->sync_groups.n; i++) {
-        const struct intern_item *item = &join->sync_groups.items[i];
-        define_process_group(defs, "RMA", item->bytes, item->size / sizeof(int32_t));
-    }
-    for (uint32_t i = 0; i < join->groups.n; i++)
-        define_process_group(defs, "", join_group(join, i) + 2, join->groups.items[i].size / sizeof(int32_t) - 2);
-}
-
 /* Communicators. */
 
 /* Both groups of an intercommunicator lie in MPI_COMM_WORLD, the first communicator; the parent need only have the
@@ -474,7 +447,18 @@ static void define_comms(struct def_writer *defs)
 void join_define_comms(struct def_writer *defs)
 {
     struct join *join = defs->join;
-    define_process_groups(defs);
+    VEC(uint64_t) members = {0};
+    for (uint32_t rank = 0; rank < join->n_ranks; rank++)
+        *vec_push(&members) = archive_location(rank, 0);
+    define_group(defs, "MPI processes", OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, members.at, members.n);
+    vec_release(&members);
+    define_group(defs, "MPI_COMM_SELF", OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, NULL, 0);
+    for (uint32_t i = 0; i < join->sync_groups.n; i++) {
+        const struct intern_item *item = &join->sync_groups.items[i];
+        define_process_group(defs, "RMA", item->bytes, item->size / sizeof(int32_t));
+    }
+    for (uint32_t i = 0; i < join->groups.n; i++)
+        define_process_group(defs, "", join_group(join, i) + 2, join->groups.items[i].size / sizeof(int32_t) - 2);
     define_comms(defs);
     for (uint32_t i = 0; i < join->wins.n; i++) {
         struct join_win key;

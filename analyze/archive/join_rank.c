@@ -191,18 +191,6 @@ static uint32_t counters_module(const struct rank_tables *tables, uint32_t id)
     return JOIN_NONE;
 }
 
-/* Once all modules of the rank are known. */
-static void map_counters(struct rank_tables *tables)
-{
-    for (size_t i = 0; i < tables->points.n; i++) {
-        const struct part_counter *point = &tables->points.at[i];
-        struct join_counter key = {
-            .module = counters_module(tables, point->counters), .point = point->point, .what = point->what};
-        uint32_t id = ARCHIVE_ATTR_COUNTERS + intern_put(&tables->join->counters, &key, sizeof key);
-        *vec_push(&tables->attributes) = (struct id_pair){point->id, id};
-    }
-}
-
 void join_note(struct rank_tables *tables, const char *text)
 {
     *vec_push(&tables->join->ranks[tables->rank].properties) = ARCHIVE_PROP_NOTE;
@@ -365,7 +353,14 @@ int join_read_rank(struct join *join, uint32_t rank)
         result = read_definitions(&tables, path);
         free(path);
     }
-    map_counters(&tables);
+    /* Once all modules of the rank are known. */
+    for (size_t i = 0; i < tables.points.n; i++) {
+        const struct part_counter *point = &tables.points.at[i];
+        struct join_counter key = {
+            .module = counters_module(&tables, point->counters), .point = point->point, .what = point->what};
+        uint32_t id = ARCHIVE_ATTR_COUNTERS + intern_put(&tables.join->counters, &key, sizeof key);
+        *vec_push(&tables.attributes) = (struct id_pair){point->id, id};
+    }
     if (list.files.n && list.files.at[list.files.n - 1].thread) {
         /* Once a process has more than one, they are a communicator for OTF2. */
         uint32_t comm = comm_intern(join, (struct join_comm){.groups = JOIN_THREADS, .nth = tables.rank});
@@ -405,9 +400,13 @@ static const struct module_range *range_of(const struct rank_tables *tables, uin
 
 /* Stacks. */
 
-/* Outermost frame first. Only the innermost address of a sample is not a return address. */
-static uint32_t take_stack(struct rank_tables *tables, const struct ww_stack *stack, bool is_sample)
+/* Readers recognise a call's stack by its context (ARCHIVE_ATTR_STACK), so two ids of one location never share one: a
+ * stack that was recorded twice gets a second context. */
+static uint32_t take_own_stack(struct rank_tables *tables, struct file_tables *file, const struct ww_stack *stack,
+                               bool is_sample)
 {
+    struct join *join = tables->join;
+    /* Outermost frame first. Only the innermost address of a sample is not a return address. */
     uint32_t context = JOIN_NONE;
     for (uint32_t i = stack->n; i-- > 0;) {
         bool is_return = i > 0 || !is_sample;
@@ -420,16 +419,6 @@ static uint32_t take_stack(struct rank_tables *tables, const struct ww_stack *st
             frame.flags |= ARCHIVE_FRAME_CUT;
         context = intern_put(&tables->join->frames, &frame, sizeof frame);
     }
-    return context;
-}
-
-/* Readers recognise a call's stack by its context (ARCHIVE_ATTR_STACK), so two ids of one location never share one: a
- * stack that was recorded twice gets a second context. */
-static uint32_t take_own_stack(struct rank_tables *tables, struct file_tables *file, const struct ww_stack *stack,
-                               bool is_sample)
-{
-    struct join *join = tables->join;
-    uint32_t context = take_stack(tables, stack, is_sample);
     if (context == JOIN_NONE)
         return context;
     uint64_t n_before = (*map_put(&file->used, context, NULL))++;
@@ -524,19 +513,6 @@ static uint64_t corrected(const struct rank_tables *tables, uint64_t time_ns)
     return time_ns + (uint64_t)offset_ns;
 }
 
-static void take_times(struct rank_tables *tables, const struct part_location *end)
-{
-    struct join *join = tables->join;
-    if (!end->n_events)
-        return;
-    uint64_t first_ns = corrected(tables, end->first_ns), last_ns = corrected(tables, end->last_ns);
-    if (!join->has_times || first_ns < join->first_ns)
-        join->first_ns = first_ns;
-    if (!join->has_times || last_ns > join->last_ns)
-        join->last_ns = last_ns;
-    join->has_times = true;
-}
-
 int join_location(struct rank_tables *tables, const char *dir, const struct spool_file *files, size_t n)
 {
     struct join *join = tables->join;
@@ -558,7 +534,14 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
             join->begin_ns = corrected(tables, end.begin_ns);
         if (end.last_ns > location.last_ns)
             location.last_ns = end.last_ns;
-        take_times(tables, &end);
+        if (end.n_events) {
+            uint64_t first_ns = corrected(tables, end.first_ns), last_ns = corrected(tables, end.last_ns);
+            if (!join->has_times || first_ns < join->first_ns)
+                join->first_ns = first_ns;
+            if (!join->has_times || last_ns > join->last_ns)
+                join->last_ns = last_ns;
+            join->has_times = true;
+        }
     }
     join->ranks[location.rank].lacks_records |= is_damaged;
     if (is_damaged)

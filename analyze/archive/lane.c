@@ -166,23 +166,6 @@ static void close_call(struct lane *lane)
     }
 }
 
-static void take_call(struct lane *lane, struct emitter *emitter, const struct ww_call *record)
-{
-    lane->call.call = *record;
-    if (record->call >= WW_N_CALLS)
-        lane->call.call.call = WW_CALL_NONE;
-    lane->call.attached.n = lane->call.ranks.n = lane->call.new_comms.n = 0;
-    lane->call.new_win = lane->call.new_file = 0;
-    lane->ahead = spool_reader_next(&lane->reader);
-    skip_passing(lane, emitter);
-    lane->call.old_comm = lane->call.call.comm;
-    if (emit_is_outside(emitter, &lane->call.call))
-        lane->call.call.comm = 0;
-    close_call(lane);
-    lane->item = LANE_ENTER;
-    lane->time_ns = lane->call.call.enter_ns;
-}
-
 /* Samples and the like. False when its time makes no sense. */
 static bool take_single(struct lane *lane, const struct ww_head *head)
 {
@@ -213,7 +196,19 @@ static bool take_item(struct lane *lane, struct emitter *emitter)
     if (head->type == WW_CALL) {
         const struct ww_call *call = (const void *)head;
         if (is_sane(call->enter_ns)) {
-            take_call(lane, emitter, call);
+            lane->call.call = *call;
+            if (call->call >= WW_N_CALLS)
+                lane->call.call.call = WW_CALL_NONE;
+            lane->call.attached.n = lane->call.ranks.n = lane->call.new_comms.n = 0;
+            lane->call.new_win = lane->call.new_file = 0;
+            lane->ahead = spool_reader_next(&lane->reader);
+            skip_passing(lane, emitter);
+            lane->call.old_comm = lane->call.call.comm;
+            if (emit_is_outside(emitter, &lane->call.call))
+                lane->call.call.comm = 0;
+            close_call(lane);
+            lane->item = LANE_ENTER;
+            lane->time_ns = lane->call.call.enter_ns;
             return true;
         }
     } else if (head->type == WW_BINS) {

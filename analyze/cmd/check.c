@@ -130,42 +130,12 @@ static void line(const char *what, bool works, const char *text)
     line_with(what, works ? "yes" : "no", text);
 }
 
-static void check_machine(void)
-{
-    char plugin[PATH_MAX];
-    struct perf_event_attr sampling = task_clock(), switching = task_clock();
-    switching.context_switch = 1;
-    switching.sample_id_all = 1;
-    struct source_state samples = try_perf(&sampling), switches = try_perf(&switching), timer = source_timer();
-    printf("this machine\n");
-    line("samples", samples.works, samples.reason);
-    line("lost CPU", switches.works, switches.reason);
-    line("CPU timers", timer.works, timer.reason);
-    bool has_plugin = installation_find("whywait_plugin.so", plugin);
-    line("exact counts", has_plugin,
-         has_plugin ? "build the program with `mpicc $(whywait cc) ...`" : "the compiler plugin was not built here");
-}
-
 /* Calls that only tell the time or turn one number into another: nobody ever waits in them. */
 static bool never_waits(const char *name)
 {
     size_t length = strlen(name);
     return !strncasecmp(name, "MPI_Wti", 7) || !strncmp(name, "MPI_T_", 6) ||
            (length > 4 && (!strcmp(name + length - 4, "_c2f") || !strcmp(name + length - 4, "_f2c")));
-}
-
-static void print_calls(const struct program *program, bool all)
-{
-    struct arena scratch = {0};
-    for (size_t i = 0; i < program->mpi_calls.n; i++) {
-        const struct program_symbol *call = &program->mpi_calls.at[i];
-        if (all || (!call->is_intercepted && !never_waits(call->name)))
-            printf("    %-34s %s\n", text_escape(&scratch, call->name),
-                   call->is_intercepted      ? "recorded"
-                   : never_waits(call->name) ? "not recorded: nobody waits in it"
-                                             : "not recorded");
-    }
-    arena_release(&scratch);
 }
 
 /* A tool of MPI's profiling interface that was linked in takes calls before anything that is preloaded. */
@@ -210,7 +180,16 @@ static bool check_calls(struct program *program, bool list_all)
     snprintf(text, sizeof text, "%zu of the %zu entry points it refers to%s", n_intercepted, program->mpi_calls.n,
              n_idle && !is_part ? "; nobody waits in the others" : "");
     line_with("MPI calls", is_part ? "part" : n_intercepted ? "yes" : "no", text);
-    print_calls(program, list_all);
+    struct arena scratch = {0};
+    for (size_t i = 0; i < program->mpi_calls.n; i++) {
+        const struct program_symbol *call = &program->mpi_calls.at[i];
+        if (list_all || (!call->is_intercepted && !never_waits(call->name)))
+            printf("    %-34s %s\n", text_escape(&scratch, call->name),
+                   call->is_intercepted      ? "recorded"
+                   : never_waits(call->name) ? "not recorded: nobody waits in it"
+                                             : "not recorded");
+    }
+    arena_release(&scratch);
     print_own_calls(program);
     return true;
 }
@@ -276,7 +255,18 @@ static bool check_program(struct program *program, bool list_all)
 int cmd_check(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
-    check_machine();
+    char plugin[PATH_MAX];
+    struct perf_event_attr sampling = task_clock(), switching = task_clock();
+    switching.context_switch = 1;
+    switching.sample_id_all = 1;
+    struct source_state samples = try_perf(&sampling), switches = try_perf(&switching), timer = source_timer();
+    printf("this machine\n");
+    line("samples", samples.works, samples.reason);
+    line("lost CPU", switches.works, switches.reason);
+    line("CPU timers", timer.works, timer.reason);
+    bool has_plugin = installation_find("whywait_plugin.so", plugin);
+    line("exact counts", has_plugin,
+         has_plugin ? "build the program with `mpicc $(whywait cc) ...`" : "the compiler plugin was not built here");
     if (!options.program)
         return 0;
     struct program program;

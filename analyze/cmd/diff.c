@@ -136,17 +136,6 @@ static int sides_read(struct sides *sides, const struct options *options)
     return status;
 }
 
-static void check_sides(const struct sides *sides)
-{
-    for (uint32_t side = 0; side < sides->n || side < 2; side++) {
-        bool is_there = false;
-        for (size_t i = 0; i < sides->side_of.n; i++)
-            is_there |= sides->side_of.at[i] == side;
-        if (!is_there || sides->n != 2)
-            die("diff takes two runs, or several on each side: whywait diff A1 A2 vs B1 B2");
-    }
-}
-
 /* Returns the exit status. */
 static int compare(const struct options *options, const struct sides *sides)
 {
@@ -185,7 +174,13 @@ int cmd_diff(int argc, char **argv)
     if (!status && options.keep) {
         status = kept_write(options.keep, sides.runs.at, sides.runs.n) != 0;
     } else if (!status) {
-        check_sides(&sides);
+        for (uint32_t side = 0; side < sides.n || side < 2; side++) {
+            bool is_there = false;
+            for (size_t i = 0; i < sides.side_of.n; i++)
+                is_there |= sides.side_of.at[i] == side;
+            if (!is_there || sides.n != 2)
+                die("diff takes two runs, or several on each side: whywait diff A1 A2 vs B1 B2");
+        }
         status = compare(&options, &sides);
     }
     if (!status && read)

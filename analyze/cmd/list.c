@@ -51,23 +51,6 @@ static int add_size(const char *path, const struct stat *status, int type, struc
     return 0;
 }
 
-static void row_read(struct list *list, struct row *row, const char *path, bool is_quick)
-{
-    struct loaded loaded = {0};
-    if ((is_quick ? load_trace(&loaded, path) : load_analysis(&loaded, path, false)) != 0) {
-        row->state = "unreadable";
-    } else {
-        const struct trace *trace = loaded.trace;
-        row->program = arena_strdup(&list->arena, trace->program ? trace->program : "unknown");
-        row->n_ranks = trace->n_ranks;
-        row->realtime_ns = trace->realtime_ns;
-        row->dur_ns = trace->end_ns - trace->start_ns;
-        if (loaded.analysis && loaded.analysis->efficiency.all_ns > 0)
-            row->waiting = loaded.analysis->efficiency.waiting_ns / loaded.analysis->efficiency.all_ns;
-    }
-    load_release(&loaded);
-}
-
 static int newest_first(const void *a, const void *b)
 {
     const struct row *left = a, *right = b;
@@ -90,9 +73,21 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
         size_bytes = 0;
         nftw(path, add_size, DESCRIPTORS, FTW_PHYS);
         row.bytes = size_bytes;
-        if (run_has_archive(path))
-            row_read(list, &row, path, is_quick);
-        else
+        if (run_has_archive(path)) {
+            struct loaded loaded = {0};
+            if ((is_quick ? load_trace(&loaded, path) : load_analysis(&loaded, path, false)) != 0) {
+                row.state = "unreadable";
+            } else {
+                const struct trace *trace = loaded.trace;
+                row.program = arena_strdup(&list->arena, trace->program ? trace->program : "unknown");
+                row.n_ranks = trace->n_ranks;
+                row.realtime_ns = trace->realtime_ns;
+                row.dur_ns = trace->end_ns - trace->start_ns;
+                if (loaded.analysis && loaded.analysis->efficiency.all_ns > 0)
+                    row.waiting = loaded.analysis->efficiency.waiting_ns / loaded.analysis->efficiency.all_ns;
+            }
+            load_release(&loaded);
+        } else
             row.state = "no archive yet";
         *vec_push(&list->rows) = row;
         free(path);

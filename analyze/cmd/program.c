@@ -261,20 +261,6 @@ static bool is_system_loader(const char *path)
            status.st_uid == 0 && !(status.st_mode & 022);
 }
 
-static void read_elf(struct program *program, Elf *elf)
-{
-    const char *loader = elf_interpreter(elf);
-    program->kind = loader ? PROGRAM_DYNAMIC : elf_is_library(elf) ? PROGRAM_LIBRARY : PROGRAM_STATIC;
-    read_sections(program, elf);
-    visit_symbols(elf, SHT_SYMTAB, see_static_mpi, program);
-    visit_symbols(elf, SHT_DYNSYM, see_mpi_call, program);
-    visit_symbols(elf, SHT_DYNSYM, see_own_mpi, program);
-    if (loader && is_system_loader(loader))
-        read_libraries(program, loader);
-    for (size_t i = 0; i < program->libraries.n; i++)
-        read_library(program, program->libraries.at[i]);
-}
-
 static bool is_script(const char *path)
 {
     char start[2] = "";
@@ -355,9 +341,18 @@ int program_read(struct program *program, const char *name)
         return program_not_found(name);
     program->path = arena_strdup(&program->arena, path);
     struct elf_file file = elf_file_open(program->path);
-    if (file.elf)
-        read_elf(program, file.elf);
-    else if (is_script(program->path))
+    if (file.elf) {
+        const char *loader = elf_interpreter(file.elf);
+        program->kind = loader ? PROGRAM_DYNAMIC : elf_is_library(file.elf) ? PROGRAM_LIBRARY : PROGRAM_STATIC;
+        read_sections(program, file.elf);
+        visit_symbols(file.elf, SHT_SYMTAB, see_static_mpi, program);
+        visit_symbols(file.elf, SHT_DYNSYM, see_mpi_call, program);
+        visit_symbols(file.elf, SHT_DYNSYM, see_own_mpi, program);
+        if (loader && is_system_loader(loader))
+            read_libraries(program, loader);
+        for (size_t i = 0; i < program->libraries.n; i++)
+            read_library(program, program->libraries.at[i]);
+    } else if (is_script(program->path))
         program->kind = PROGRAM_SCRIPT;
     elf_file_close(&file);
     sort_by_name(program->mpi_calls.at, program->mpi_calls.n);

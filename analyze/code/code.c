@@ -270,20 +270,6 @@ uint32_t code_n_places(const struct code *code)
     return (uint32_t)code->places.n;
 }
 
-/* The names of the innermost and outermost routine, and the outermost line. */
-static void set_inlining(struct debug *debug, struct unit *unit, uint32_t scope, struct code_spot *spot)
-{
-    if (scope == SCOPE_NONE)
-        return;
-    spot->routine = debug_scope_name(debug, unit, scope);
-    for (; unit->scopes.at[scope].parent != SCOPE_NONE; scope = unit->scopes.at[scope].parent) {
-        const struct scope *s = &unit->scopes.at[scope];
-        spot->call_file = s->call_file != INTERN_NONE ? intern_get(&debug->files, s->call_file) : NULL;
-        spot->call_line = s->call_line;
-    }
-    spot->host_routine = debug_scope_name(debug, unit, scope);
-}
-
 struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t address)
 {
     struct code_spot spot = {0};
@@ -297,8 +283,19 @@ struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t ad
         spot.file = spot.call_file = intern_get(&module->debug.files, row->file);
         spot.line = spot.call_line = row->line;
     }
-    if (unit != NULL)
-        set_inlining(&module->debug, unit, debug_scope_at(unit, address), &spot);
+    if (unit != NULL) {
+        /* The names of the innermost and outermost routine, and the outermost line. */
+        uint32_t scope = debug_scope_at(unit, address);
+        if (scope != SCOPE_NONE) {
+            spot.routine = debug_scope_name(&module->debug, unit, scope);
+            for (; unit->scopes.at[scope].parent != SCOPE_NONE; scope = unit->scopes.at[scope].parent) {
+                const struct scope *s = &unit->scopes.at[scope];
+                spot.call_file = s->call_file != INTERN_NONE ? intern_get(&module->debug.files, s->call_file) : NULL;
+                spot.call_line = s->call_line;
+            }
+            spot.host_routine = debug_scope_name(&module->debug, unit, scope);
+        }
+    }
     if (spot.host_routine == NULL && model != NULL) {
         spot.host_routine = code->places.at[model->place]->host_routine;
         spot.routine_address = code->places.at[model->place]->routine_address;

@@ -181,25 +181,20 @@ static bool is_rest_of(const struct walk *walk, Dwarf_Die *die, uint32_t around)
            attribute_number(die, DW_AT_call_line, false) == scope->line;
 }
 
-static void note_noreturn(struct walk *walk, Dwarf_Die *die)
-{
-    Dwarf_Attribute attribute;
-    if (!dwarf_hasattr_integrate(die, DW_AT_noreturn))
-        return;
-    const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
-    if (name == NULL)
-        name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
-    if (name != NULL)
-        intern_text(&walk->unit->noreturn, name);
-}
-
 /* What to look into below a DIE: the scope its children lie in; false = nothing there. */
 static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *scope)
 {
     *scope = around;
     switch (dwarf_tag(die)) {
     case DW_TAG_subprogram:
-        note_noreturn(walk, die);
+        Dwarf_Attribute attribute;
+        if (dwarf_hasattr_integrate(die, DW_AT_noreturn)) {
+            const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+            if (name == NULL)
+                name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+            if (name != NULL)
+                intern_text(&walk->unit->noreturn, name);
+        }
         *scope = add_scope(walk, die, SCOPE_NONE);
         return !dwarf_hasattr(die, DW_AT_declaration); /* one without code may hold one that has some */
     case DW_TAG_inlined_subroutine:
@@ -215,28 +210,6 @@ static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *
         return true;
     default:
         return false;
-    }
-}
-
-static void walk_tree(struct walk *walk, Dwarf_Die *root)
-{
-    Dwarf_Die child;
-    if (dwarf_child(root, &child) != 0)
-        return;
-    *vec_push(&walk->stack) = (struct open_die){child, SCOPE_NONE};
-    while (walk->stack.n > 0) {
-        struct open_die at = walk->stack.at[walk->stack.n - 1];
-        uint32_t scope;
-        bool is_entered =
-            enter(walk, &at.die, at.scope, &scope) && walk->stack.n < MAX_NESTING && dwarf_child(&at.die, &child) == 0;
-        /* A sibling that does not lie ahead is damage. */
-        Dwarf_Die *die = &walk->stack.at[walk->stack.n - 1].die, next;
-        if (dwarf_siblingof(die, &next) == 0 && (uintptr_t)next.addr > (uintptr_t)die->addr)
-            *die = next;
-        else
-            walk->stack.n--;
-        if (is_entered)
-            *vec_push(&walk->stack) = (struct open_die){child, scope};
     }
 }
 
@@ -300,7 +273,24 @@ static void read_scopes(struct debug *debug, struct unit *unit)
         root = split;
     if (dwarf_getsrcfiles(&root, &walk.files, &walk.n_files) != 0)
         walk.files = NULL;
-    walk_tree(&walk, &root);
+    Dwarf_Die child;
+    if (dwarf_child(&root, &child) == 0) {
+        *vec_push(&walk.stack) = (struct open_die){child, SCOPE_NONE};
+        while (walk.stack.n > 0) {
+            struct open_die at = walk.stack.at[walk.stack.n - 1];
+            uint32_t scope;
+            bool is_entered = enter(&walk, &at.die, at.scope, &scope) && walk.stack.n < MAX_NESTING &&
+                              dwarf_child(&at.die, &child) == 0;
+            /* A sibling that does not lie ahead is damage. */
+            Dwarf_Die *die = &walk.stack.at[walk.stack.n - 1].die, next;
+            if (dwarf_siblingof(die, &next) == 0 && (uintptr_t)next.addr > (uintptr_t)die->addr)
+                *die = next;
+            else
+                walk.stack.n--;
+            if (is_entered)
+                *vec_push(&walk.stack) = (struct open_die){child, scope};
+        }
+    }
     flatten(&walk);
     vec_release(&walk.ranges);
     vec_release(&walk.stack);
@@ -331,9 +321,17 @@ static void add_unit(struct debug *debug, Dwarf_Die *die)
         vec_push(&debug->units)->die = *die;
 }
 
-/* Where ranges overlap, the first wins: look-up needs them apart. */
-static void sort_ranges(struct debug *debug)
+bool debug_open(struct debug *debug, const struct image *image)
 {
+    memset(debug, 0, sizeof *debug);
+    debug->bias = image->dwarf_bias;
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die, split;
+    uint8_t type = 0;
+    while (image->dwarf != NULL && dwarf_get_units(image->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
+        if (type == DW_UT_compile || type == DW_UT_skeleton)
+            add_unit(debug, &die);
+    /* Where ranges overlap, the first wins: look-up needs them apart. */
     size_t kept = 0;
     if (debug->ranges.n > 0)
         qsort(debug->ranges.at, debug->ranges.n, sizeof *debug->ranges.at, range_order);
@@ -345,19 +343,6 @@ static void sort_ranges(struct debug *debug)
             debug->ranges.at[kept++] = range;
     }
     debug->ranges.n = kept;
-}
-
-bool debug_open(struct debug *debug, const struct image *image)
-{
-    memset(debug, 0, sizeof *debug);
-    debug->bias = image->dwarf_bias;
-    Dwarf_CU *unit = NULL;
-    Dwarf_Die die, split;
-    uint8_t type = 0;
-    while (image->dwarf != NULL && dwarf_get_units(image->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
-        if (type == DW_UT_compile || type == DW_UT_skeleton)
-            add_unit(debug, &die);
-    sort_ranges(debug);
     return debug->ranges.n > 0;
 }
 

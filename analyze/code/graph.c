@@ -151,24 +151,6 @@ static void cut_blocks(struct builder *b)
     }
 }
 
-static void add_edges(struct builder *b, unsigned char *has_entry)
-{
-    struct graph *graph = b->graph;
-    for (size_t i = 0; i < b->edges.n; i++) {
-        uint32_t to = b->block_of[b->edges.at[i].to];
-        cfg_add_edge(&graph->cfg, b->block_of[b->edges.at[i].from], to);
-        has_entry[to] = 1;
-    }
-    for (uint32_t i = 0; i + 1 < graph->blocks.n; i++) {
-        const struct graph_block *block = &graph->blocks.at[i];
-        const struct insn *last = &graph->insns.at[block->first + block->n - 1];
-        if (insn_falls_through(last) && block->hi == graph->blocks.at[i + 1].lo) {
-            cfg_add_edge(&graph->cfg, i, i + 1);
-            has_entry[i + 1] = 1;
-        }
-    }
-}
-
 static void adopt_orphans(struct builder *b, const unsigned char *has_entry)
 {
     struct graph *graph = b->graph;
@@ -196,25 +178,22 @@ static void build(struct builder *b, const uint32_t *parts, size_t n_parts)
     uint32_t entry = graph_insn_at(graph, b->routines->at[parts[0]].lo);
     cfg_init(&graph->cfg, (uint32_t)graph->blocks.n, entry != CFG_NONE ? b->block_of[entry] : 0);
     unsigned char *has_entry = arena_alloc(&graph->cfg.arena, graph->blocks.n);
-    add_edges(b, has_entry);
+    for (size_t i = 0; i < b->edges.n; i++) {
+        uint32_t to = b->block_of[b->edges.at[i].to];
+        cfg_add_edge(&graph->cfg, b->block_of[b->edges.at[i].from], to);
+        has_entry[to] = 1;
+    }
+    for (uint32_t i = 0; i + 1 < graph->blocks.n; i++) {
+        const struct graph_block *block = &graph->blocks.at[i];
+        const struct insn *last = &graph->insns.at[block->first + block->n - 1];
+        if (insn_falls_through(last) && block->hi == graph->blocks.at[i + 1].lo) {
+            cfg_add_edge(&graph->cfg, i, i + 1);
+            has_entry[i + 1] = 1;
+        }
+    }
     adopt_orphans(b, has_entry);
     graph->n_unresolved = (uint32_t)b->unresolved.n;
     cfg_finish(&graph->cfg);
-}
-
-static void read_parts(struct builder *b, const uint32_t *parts, size_t n_parts)
-{
-    uint32_t sorted[MAX_PARTS];
-    for (size_t i = 0; i < n_parts; i++) {
-        size_t at = i;
-        for (; at > 0 && sorted[at - 1] > parts[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = parts[i];
-    }
-    for (size_t i = 0; i < n_parts; i++) {
-        const struct routine *part = &b->routines->at[sorted[i]];
-        decoder_read(b->decoder, b->image, part->lo, part->hi, &b->graph->insns);
-    }
 }
 
 bool graph_build(struct graph *graph, struct decoder *decoder, const struct image *image,
@@ -226,7 +205,17 @@ bool graph_build(struct graph *graph, struct decoder *decoder, const struct imag
     memset(graph, 0, sizeof *graph);
     if (n_parts > MAX_PARTS)
         n_parts = MAX_PARTS;
-    read_parts(&b, parts, n_parts);
+    uint32_t sorted[MAX_PARTS];
+    for (size_t i = 0; i < n_parts; i++) {
+        size_t at = i;
+        for (; at > 0 && sorted[at - 1] > parts[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = parts[i];
+    }
+    for (size_t i = 0; i < n_parts; i++) {
+        const struct routine *part = &b.routines->at[sorted[i]];
+        decoder_read(b.decoder, b.image, part->lo, part->hi, &b.graph->insns);
+    }
     if (graph->insns.n > 0) {
         b.is_leader = arena_alloc(&scratch, graph->insns.n);
         b.block_of = arena_array(&scratch, uint32_t, graph->insns.n);

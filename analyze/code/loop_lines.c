@@ -529,27 +529,6 @@ static void mark_statements(struct line_search *search, uint32_t loop)
     }
 }
 
-/* Drops the lines that do not belong to the loop, the closing one excepted. Where a routine begins, no loop does. */
-static void drop_strays(struct line_search *search)
-{
-    size_t kept = 0, n_above = 0;
-    uint32_t routine_line = search->scope != SCOPE_NONE ? search->c->unit->scopes.at[search->scope].line : 0;
-    for (size_t i = 0; i < search->lines.n && search->lines.at[i].line < search->head_line; i++)
-        n_above += search->lines.at[i].n_insns;
-    for (size_t i = 0; i < search->lines.n; i++) {
-        const struct line_use *use = &search->lines.at[i];
-        if (use->line != search->head_line && use->line == routine_line)
-            continue;
-        /* Where statements are not marked: all lines below the closing one, and those above it when they are many. */
-        bool is_unmarked = search->n_statements == 0 &&
-                           (use->line > search->head_line || n_above * 100 >= search->n_insns * FIRM_PERCENT);
-        if (use->is_firm || use->line == search->head_line || is_unmarked ||
-            use->n_insns * 100 >= search->n_insns * FIRM_PERCENT)
-            search->lines.at[kept++] = *use;
-    }
-    search->lines.n = kept;
-}
-
 /* The number of the line where the range begins (step -1) or ends (+1), walking from number `at`. */
 static size_t walk_lines(const struct line_search *search, size_t at, int step)
 {
@@ -617,7 +596,24 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
     loop_each_insn(c, loop, collect_line, &search);
     sum_lines(&search);
     mark_statements(&search, loop);
-    drop_strays(&search);
+    /* Drops the lines that do not belong to the loop, the closing one excepted. Where a routine begins, no loop does.
+     */
+    size_t kept = 0, n_above = 0;
+    uint32_t routine_line = search.scope != SCOPE_NONE ? search.c->unit->scopes.at[search.scope].line : 0;
+    for (size_t i = 0; i < search.lines.n && search.lines.at[i].line < search.head_line; i++)
+        n_above += search.lines.at[i].n_insns;
+    for (size_t i = 0; i < search.lines.n; i++) {
+        const struct line_use *use = &search.lines.at[i];
+        if (use->line != search.head_line && use->line == routine_line)
+            continue;
+        /* Where statements are not marked: all lines below the closing one, and those above it when they are many. */
+        bool is_unmarked = search.n_statements == 0 &&
+                           (use->line > search.head_line || n_above * 100 >= search.n_insns * FIRM_PERCENT);
+        if (use->is_firm || use->line == search.head_line || is_unmarked ||
+            use->n_insns * 100 >= search.n_insns * FIRM_PERCENT)
+            search.lines.at[kept++] = *use;
+    }
+    search.lines.n = kept;
     source.file = search.file;
     source.head_line = search.head_line;
     set_range(&search, loop, &source);

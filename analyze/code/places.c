@@ -173,24 +173,6 @@ static int turn_order(const void *a, const void *b)
     return x->loop < y->loop ? -1 : x->loop > y->loop;
 }
 
-/* First those whose place is certain; then, outer ones first again, those that waited. */
-static void place_loops(struct maker *m, struct arena *scratch)
-{
-    uint32_t n = m->c->loops->n;
-    struct turn *turns = arena_array(scratch, struct turn, n + 1);
-    for (uint32_t l = 0; l < n; l++)
-        turns[l] = (struct turn){l, m->c->loops->at[l].depth, m->sources[l].line_first, m->sources[l].line_last};
-    qsort(turns, n, sizeof *turns, turn_order);
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t loop = turns[i].loop;
-            uint32_t outer = m->c->loops->at[loop].parent;
-            uint32_t parent = outer != CFG_NONE ? m->place_of[outer] : m->routine_place;
-            if (m->place_of[loop] == CODE_NONE && parent != CODE_NONE)
-                m->place_of[loop] = choose(m, loop, parent, pass == 0);
-        }
-}
-
 /* The lines of the routine: from its declaration to the last line that any of its own instructions has. */
 static void set_routine_lines(struct maker *m, struct code_place *place, uint32_t scope)
 {
@@ -301,7 +283,20 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
         m.sources[l] = loop_source_find(context, l);
         m.place_of[l] = CODE_NONE;
     }
-    place_loops(&m, scratch);
+    /* First those whose place is certain; then, outer ones first again, those that waited. */
+    uint32_t n = m.c->loops->n;
+    struct turn *turns = arena_array(scratch, struct turn, n + 1);
+    for (uint32_t l = 0; l < n; l++)
+        turns[l] = (struct turn){l, m.c->loops->at[l].depth, m.sources[l].line_first, m.sources[l].line_last};
+    qsort(turns, n, sizeof *turns, turn_order);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t loop = turns[i].loop;
+            uint32_t outer = m.c->loops->at[loop].parent;
+            uint32_t parent = outer != CFG_NONE ? m.place_of[outer] : m.routine_place;
+            if (m.place_of[loop] == CODE_NONE && parent != CODE_NONE)
+                m.place_of[loop] = choose(&m, loop, parent, pass == 0);
+        }
     settle_all(&m, scope);
     vec_release(&m.kin);
     for (uint32_t l = 0; l < context->loops->n; l++)

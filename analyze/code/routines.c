@@ -63,19 +63,6 @@ static void add_symbols(const struct image *image, candidates *list)
     }
 }
 
-static void add_unwind_entries(const struct image *image, candidates *list)
-{
-    eh_routines entries = {0};
-    eh_read_routines(image, &entries);
-    for (size_t i = 0; i < entries.n; i++) {
-        const struct image_section *section = image_section_at(image, entries.at[i].lo);
-        if (section != NULL && section->is_code && !section->is_stub)
-            *vec_push(list) = (struct candidate){
-                .lo = entries.at[i].lo, .hi = entries.at[i].hi, .lsda = entries.at[i].lsda, .rank = 0};
-    }
-    vec_release(&entries);
-}
-
 /* Makes one routine of the candidates that share an entry point; the first bounds it, the first symbol names it. */
 static struct routine merge(const struct candidate *at, size_t n)
 {
@@ -94,7 +81,15 @@ static struct routine merge(const struct candidate *at, size_t n)
 struct routines routines_read(const struct image *image, struct arena *arena)
 {
     candidates list = {0};
-    add_unwind_entries(image, &list);
+    eh_routines entries = {0};
+    eh_read_routines(image, &entries);
+    for (size_t i = 0; i < entries.n; i++) {
+        const struct image_section *section = image_section_at(image, entries.at[i].lo);
+        if (section != NULL && section->is_code && !section->is_stub)
+            *vec_push(&list) = (struct candidate){
+                .lo = entries.at[i].lo, .hi = entries.at[i].hi, .lsda = entries.at[i].lsda, .rank = 0};
+    }
+    vec_release(&entries);
     add_symbols(image, &list);
     if (list.n > 0)
         qsort(list.at, list.n, sizeof *list.at, candidate_order);

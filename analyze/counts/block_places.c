@@ -91,17 +91,6 @@ static bool tells_more(const struct counts_function *function, const struct part
     return part->run.n_instructions > than->run.n_instructions;
 }
 
-/* A block is where the part is that tells most. */
-static void find_places(struct finding *finding)
-{
-    for (size_t i = 0; i < finding->parts.n; i++) {
-        const struct part *part = &finding->parts.at[i];
-        struct spot *spot = &finding->spots[part->block];
-        if (!spot->best || tells_more(finding->function, part, spot->best))
-            *spot = (struct spot){.place = part->run.place, .depth = part->run.depth, .best = part};
-    }
-}
-
 static int part_compare(const void *a, const void *b)
 {
     const struct part *left = a, *right = b;
@@ -139,8 +128,11 @@ static const struct part *basic_owner(const struct finding *finding, size_t firs
     return owner;
 }
 
-static void count_basic_blocks(struct finding *finding)
+/* Of several pieces an execution runs through one, of a piece through all of its basic blocks. */
+static void find_instructions(struct finding *finding)
 {
+    struct arena scratch = {0};
+    bool *is_seen = arena_array(&scratch, bool, finding->function->n_addresses); /* by piece */
     for (size_t first = 0, end; first < finding->parts.n; first = end) {
         end = basic_end(finding, first);
         for (size_t i = first; i < end; i++) {
@@ -151,14 +143,6 @@ static void count_basic_blocks(struct finding *finding)
             finding->spots[part->block].n_basic += is_first;
         }
     }
-}
-
-/* Of several pieces an execution runs through one, of a piece through all of its basic blocks. */
-static void find_instructions(struct finding *finding)
-{
-    struct arena scratch = {0};
-    bool *is_seen = arena_array(&scratch, bool, finding->function->n_addresses); /* by piece */
-    count_basic_blocks(finding);
     for (size_t first = 0, end; first < finding->parts.n; first = end) {
         end = basic_end(finding, first);
         const struct part *owner = basic_owner(finding, first, end);
@@ -236,7 +220,13 @@ static struct spot *spots_find(struct arena *arena, struct code *code, uint32_t 
     }
     if (finding.parts.n)
         qsort(finding.parts.at, finding.parts.n, sizeof *finding.parts.at, part_compare);
-    find_places(&finding);
+    /* A block is where the part is that tells most. */
+    for (size_t i = 0; i < finding.parts.n; i++) {
+        const struct part *part = &finding.parts.at[i];
+        struct spot *spot = &finding.spots[part->block];
+        if (!spot->best || tells_more(finding.function, part, spot->best))
+            *spot = (struct spot){.place = part->run.place, .depth = part->run.depth, .best = part};
+    }
     find_instructions(&finding);
     for (uint32_t i = 0; i < function->n_addresses; i++) { /* nothing but labels is left of a block */
         struct spot *spot = &finding.spots[function->addresses[i].block];

@@ -169,19 +169,6 @@ static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count
     return n;
 }
 
-/* Of the sorted blocks, the first of each copy counts. */
-static size_t add_up(const struct counts_line_count *blocks, size_t n, struct counts_line_count *lines)
-{
-    size_t n_lines = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!n_lines || compare_places(&blocks[i], &lines[n_lines - 1]) != 0)
-            lines[n_lines++] = blocks[i];
-        else if (blocks[i].number != blocks[i - 1].number || blocks[i].copy != blocks[i - 1].copy)
-            lines[n_lines - 1].executions += blocks[i].executions;
-    }
-    return n_lines;
-}
-
 size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines)
 {
     size_t n = list_blocks(sum, NULL);
@@ -190,7 +177,15 @@ size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct co
     if (n)
         qsort(blocks, n, sizeof *blocks, compare_counts);
     *lines = arena_array(arena, struct counts_line_count, n);
-    return add_up(blocks, n, *lines);
+    /* Of the sorted blocks, the first of each copy counts. */
+    size_t n_lines = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!n_lines || compare_places(&blocks[i], &(*lines)[n_lines - 1]) != 0)
+            (*lines)[n_lines++] = blocks[i];
+        else if (blocks[i].number != blocks[i - 1].number || blocks[i].copy != blocks[i - 1].copy)
+            (*lines)[n_lines - 1].executions += blocks[i].executions;
+    }
+    return n_lines;
 }
 
 static bool is_way(const struct counts_function *function, uint32_t edge)

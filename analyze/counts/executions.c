@@ -70,43 +70,6 @@ double executions_block_length(struct executions *executions, uint32_t module, c
     return block_instructions(&executions->block_places, executions->code, module, function, block);
 }
 
-static void add_stack(struct executions *executions, uint32_t module, uint32_t frame, double sign)
-{
-    const struct trace *trace = executions->trace;
-    trace_walk (trace, at, frame)
-        if (trace->frames[at].module == module && trace->frames[at].is_return)
-            *vec_push(&executions->frames) =
-                (struct counts_frame){.return_address = trace->frames[at].address, .sign = (int32_t)sign};
-}
-
-/* What of the terms concerns one module. */
-static void gather(struct executions *executions, uint32_t module, const struct term *terms, size_t n)
-{
-    executions->bins.n = executions->frames.n = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t what = (uint32_t)terms[i].key;
-        const struct trace_point *point = what < executions->trace->n_points ? &executions->trace->points[what] : NULL;
-        if (what & COUNT_FRAME)
-            add_stack(executions, module, what & ~COUNT_FRAME, terms[i].ns);
-        else if (point && point->module == module && !point->is_bytes && terms[i].ns > 0)
-            *vec_push(&executions->bins) =
-                (struct counts_bin){.point = point->number, .value = (uint64_t)llround(terms[i].ns)};
-    }
-}
-
-/* Frames that were not known to be in flight, as a rule: those of other threads. */
-static void note_contradictions(struct executions *executions, uint32_t module, const struct counts *counts)
-{
-    for (size_t i = 0; i < executions->result.faults.n; i++) {
-        const struct counts_function *function = counts_function(counts, executions->result.faults.at[i].function);
-        for (uint32_t b = 0; b < function->n_blocks; b++) {
-            uint32_t place = executions_block_place(executions, module, function, b);
-            if (place != CODE_NONE)
-                *vec_push(&executions->contradicted) = place;
-        }
-    }
-}
-
 bool executions_contradict(struct executions *executions, uint32_t module, const struct counts_function *function)
 {
     for (size_t i = 0; i < executions->contradicted.n; i++)
@@ -122,7 +85,21 @@ static struct counts *solve_module(struct executions *executions, uint32_t modul
 {
     if (!executions->has_points[module])
         return NULL;
-    gather(executions, module, terms, n);
+    /* What of the terms concerns one module. */
+    executions->bins.n = executions->frames.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t what = (uint32_t)terms[i].key;
+        const struct trace_point *point = what < executions->trace->n_points ? &executions->trace->points[what] : NULL;
+        if (what & COUNT_FRAME) {
+            const struct trace *trace = executions->trace;
+            trace_walk (trace, at, (what & ~COUNT_FRAME))
+                if (trace->frames[at].module == module && trace->frames[at].is_return)
+                    *vec_push(&executions->frames) = (struct counts_frame){.return_address = trace->frames[at].address,
+                                                                           .sign = (int32_t)terms[i].ns};
+        } else if (point && point->module == module && !point->is_bytes && terms[i].ns > 0)
+            *vec_push(&executions->bins) =
+                (struct counts_bin){.point = point->number, .value = (uint64_t)llround(terms[i].ns)};
+    }
     struct counts *counts = executions->bins.n ? executions_module(executions, module) : NULL;
     executions->result.keeps_flows = keeps_flows;
     if (counts)
@@ -138,7 +115,15 @@ void executions_each_block(struct executions *executions, const struct term *ter
         struct counts *counts = solve_module(executions, module, terms, n, false);
         if (!counts)
             continue;
-        note_contradictions(executions, module, counts);
+        /* Frames that were not known to be in flight, as a rule: those of other threads. */
+        for (size_t i = 0; i < executions->result.faults.n; i++) {
+            const struct counts_function *function = counts_function(counts, executions->result.faults.at[i].function);
+            for (uint32_t b = 0; b < function->n_blocks; b++) {
+                uint32_t place = executions_block_place(executions, module, function, b);
+                if (place != CODE_NONE)
+                    *vec_push(&executions->contradicted) = place;
+            }
+        }
         for (size_t i = 0; i < executions->result.rows.n; i++) {
             const struct counts_row *row = &executions->result.rows.at[i];
             visit(context, module, counts_function(counts, row->function), row);
@@ -200,22 +185,25 @@ static void block_ran(void *context, uint32_t module, const struct counts_functi
         }
 }
 
-static void solve_one(struct executions *executions, uint64_t high, const struct term *terms, size_t n,
-                      struct sparse *out)
+void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out)
 {
-    struct most_executed found = {.executions = executions};
-    executions_each_block(executions, terms, n, block_ran, &found);
-    for (uint32_t i = 0; i < found.most.n; i++) {
-        const struct copy_key *key = (const struct copy_key *)found.copies.items[i].bytes;
-        sparse_add(out, high | key->place, (double)found.most.at[i]);
+    executions->contradicted.n = 0;
+    sparse_pack(bins);
+    for (size_t i = 0, end; i < bins->n; i = end) {
+        uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
+        for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
+            end++;
+        struct most_executed found = {.executions = executions};
+        executions_each_block(executions, &bins->at[i], (end - i), block_ran, &found);
+        for (uint32_t k = 0; k < found.most.n; k++) {
+            const struct copy_key *key = (const struct copy_key *)found.copies.items[k].bytes;
+            sparse_add(out, high | key->place, (double)found.most.at[k]);
+        }
+        vec_release(&found.most);
+        intern_release(&found.copies);
     }
-    vec_release(&found.most);
-    intern_release(&found.copies);
-}
-
-/* One side of a comparison without the other would be wrong: what is contradicted once is left out everywhere. */
-static void drop_contradicted(const struct executions *executions, struct sparse *out)
-{
+    sparse_pack(out);
+    /* One side of a comparison without the other would be wrong: what is contradicted once is left out everywhere. */
     size_t n = 0;
     for (size_t i = 0; i < out->n; i++) {
         bool is_contradicted = false;
@@ -225,20 +213,6 @@ static void drop_contradicted(const struct executions *executions, struct sparse
             out->at[n++] = out->at[i];
     }
     out->n = out->n_packed = n;
-}
-
-void executions_solve(struct executions *executions, struct sparse *bins, struct sparse *out)
-{
-    executions->contradicted.n = 0;
-    sparse_pack(bins);
-    for (size_t i = 0, end; i < bins->n; i = end) {
-        uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
-        for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
-            end++;
-        solve_one(executions, high, &bins->at[i], end - i, out);
-    }
-    sparse_pack(out);
-    drop_contradicted(executions, out);
 }
 
 double executions_share_of_work(struct side late, struct side others, double cost_error_ns)
@@ -290,19 +264,6 @@ static void form_keep(struct work *work, struct work_form *form)
     sparse_clear(&work->sum);
 }
 
-static void frame_make(struct work *work, uint32_t frame)
-{
-    const struct trace *trace = work->executions->trace;
-    trace_walk (trace, at, frame) {
-        const struct trace_frame *call = &trace->frames[at];
-        struct counts *counts = call->is_return ? executions_module(work->executions, call->module) : NULL;
-        uint32_t function = counts ? counts_frame_effects(counts, call->address, &work->effects) : CFG_NONE;
-        if (function != CFG_NONE)
-            add_effects(work, call->module, counts_function(counts, function));
-    }
-    form_keep(work, &work->frames[frame]);
-}
-
 static const struct work_form *form_of(struct work *work, uint32_t what)
 {
     const struct trace *trace = work->executions->trace;
@@ -310,8 +271,16 @@ static const struct work_form *form_of(struct work *work, uint32_t what)
         uint32_t frame = what & ~COUNT_FRAME;
         if (!work->frames || frame >= trace->n_frames)
             return NULL;
-        if (!work->frames[frame].is_known)
-            frame_make(work, frame);
+        if (!work->frames[frame].is_known) {
+            trace_walk (trace, at, frame) {
+                const struct trace_frame *call = &trace->frames[at];
+                struct counts *counts = call->is_return ? executions_module(work->executions, call->module) : NULL;
+                uint32_t function = counts ? counts_frame_effects(counts, call->address, &work->effects) : CFG_NONE;
+                if (function != CFG_NONE)
+                    add_effects(work, call->module, counts_function(counts, function));
+            }
+            form_keep(work, &work->frames[frame]);
+        }
         return &work->frames[frame];
     }
     if (!work->points || what >= trace->n_points)

@@ -263,30 +263,25 @@ static double inverse_diagonal(struct work *w, uint32_t k)
     return sum;
 }
 
-static void report(const struct nnls *problem, struct work *w, struct nnls_cost *costs)
-{
-    /* Variance of a length about its fit, in units of 1 / weight. */
-    double explained = 0;
-    for (uint32_t i = 0; i < w->n_passive; i++)
-        explained += w->cost[w->passive[i]] * w->right[w->passive[i]];
-    double left = problem->square - explained;
-    double freedom = (double)problem->n_rows - w->n_passive;
-    double variance = left > 0 && freedom > 0 ? left / freedom : 0;
-    for (uint32_t i = 0; i < w->n; i++)
-        costs[i] = (struct nnls_cost){w->cost[i] * w->scale[i], w->scale[i] == 0 ? INFINITY : 0};
-    for (uint32_t k = 0; k < w->n_passive; k++) {
-        uint32_t step = w->passive[k];
-        costs[step].error_ns = w->scale[step] * sqrt(variance * inverse_diagonal(w, k));
-    }
-}
-
 bool nnls_solve(const struct nnls *problem, struct arena *scratch, struct nnls_cost *costs)
 {
     struct work w = work_new(problem, scratch);
     uint32_t next = 0, rounds = 0;
     for (; rounds < 3 * w.n + 10 && (next = strongest_pull(&w)) != UINT32_MAX; rounds++)
         take_in(&w, next);
-    report(problem, &w, costs);
+    /* Variance of a length about its fit, in units of 1 / weight. */
+    double explained = 0;
+    for (uint32_t i = 0; i < w.n_passive; i++)
+        explained += w.cost[w.passive[i]] * w.right[w.passive[i]];
+    double left = problem->square - explained;
+    double freedom = (double)problem->n_rows - w.n_passive;
+    double variance = left > 0 && freedom > 0 ? left / freedom : 0;
+    for (uint32_t i = 0; i < w.n; i++)
+        costs[i] = (struct nnls_cost){w.cost[i] * w.scale[i], w.scale[i] == 0 ? INFINITY : 0};
+    for (uint32_t k = 0; k < w.n_passive; k++) {
+        uint32_t step = w.passive[k];
+        costs[step].error_ns = w.scale[step] * sqrt(variance * inverse_diagonal(&w, k));
+    }
     /* Columns like one that is in, and of no prior, are not determined: their sum is. */
     for (uint32_t i = 0; i < w.n; i++)
         for (uint32_t j = 0; j < w.n && w.scale[i] > 0; j++)

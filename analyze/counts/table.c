@@ -78,17 +78,6 @@ static const char *string_at(const struct reader *reader, uint32_t offset)
     return reader->strings + offset;
 }
 
-static void read_graph(struct counts_function *function, const struct record *record)
-{
-    cfg_init(&function->cfg, record->head.n_blocks, 0);
-    for (uint32_t e = 0; e < record->head.n_edges; e++)
-        cfg_add_edge(&function->cfg, record->edges[e].from, record->edges[e].to);
-    cfg_finish(&function->cfg);
-    function->loops = cfg_find_loops(&function->cfg);
-    for (uint32_t b = 0; b < function->n_blocks; b++)
-        function->blocks[b].loop = function->loops.innermost[b];
-}
-
 static void read_lines(const struct reader *reader, struct counts_function *function, const struct record *record)
 {
     struct counts_line *lines = arena_array(&reader->counts->arena, struct counts_line, record->head.n_lines);
@@ -131,7 +120,13 @@ static void read_function(const struct reader *reader, const struct record *reco
         .n_addresses = head->n_addresses,
     };
     struct counts_function *function = &counts->functions[counts->n_functions - 1];
-    read_graph(function, record);
+    cfg_init(&function->cfg, record->head.n_blocks, 0);
+    for (uint32_t e = 0; e < record->head.n_edges; e++)
+        cfg_add_edge(&function->cfg, record->edges[e].from, record->edges[e].to);
+    cfg_finish(&function->cfg);
+    function->loops = cfg_find_loops(&function->cfg);
+    for (uint32_t b = 0; b < function->n_blocks; b++)
+        function->blocks[b].loop = function->loops.innermost[b];
     read_lines(reader, function, record);
     uint64_t end = (uint64_t)function->first_point + function->n_counters;
     if (end > counts->n_points)
@@ -183,17 +178,6 @@ static int compare_returns(const void *left, const void *right)
     return a->function < b->function ? -1 : a->function > b->function;
 }
 
-static void read_returns(struct counts *counts, uint32_t f)
-{
-    const struct counts_function *function = &counts->functions[f];
-    for (uint32_t i = 0; i < function->n_addresses; i++) {
-        const struct points_address *at = &function->addresses[i];
-        if (at->what == POINTS_RETURN || at->what == POINTS_LEFT)
-            counts->returns[counts->n_returns++] =
-                (struct counts_return){at->address, f, at->block, at->what == POINTS_LEFT};
-    }
-}
-
 void table_read(struct counts *counts, const unsigned char *points, size_t points_bytes, const char *strings,
                 size_t strings_bytes)
 {
@@ -206,8 +190,15 @@ void table_read(struct counts *counts, const unsigned char *points, size_t point
     for (uint32_t f = 0; f < n; f++)
         n_addresses += counts->functions[f].n_addresses;
     counts->returns = arena_array(&counts->arena, struct counts_return, n_addresses);
-    for (uint32_t f = 0; f < n; f++)
-        read_returns(counts, f);
+    for (uint32_t f = 0; f < n; f++) {
+        const struct counts_function *function = &counts->functions[f];
+        for (uint32_t i = 0; i < function->n_addresses; i++) {
+            const struct points_address *at = &function->addresses[i];
+            if (at->what == POINTS_RETURN || at->what == POINTS_LEFT)
+                counts->returns[counts->n_returns++] =
+                    (struct counts_return){at->address, f, at->block, at->what == POINTS_LEFT};
+        }
+    }
     qsort(counts->returns, counts->n_returns, sizeof *counts->returns, compare_returns);
 }
 

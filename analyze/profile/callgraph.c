@@ -139,19 +139,6 @@ static void gather(struct handing *handing)
     }
 }
 
-static void sort_by_callee(struct handing *handing, struct arena *arena)
-{
-    uint32_t n = handing->search->n_components;
-    uint32_t *next = arena_array(arena, uint32_t, n);
-    for (uint32_t i = 0; i < n; i++) {
-        handing->first_in[i + 1] += handing->first_in[i];
-        next[i] = handing->first_in[i];
-    }
-    for (uint32_t i = 0; i < handing->graph->n_arcs; i++)
-        if (!is_inner(handing, &handing->graph->arcs[i]))
-            handing->in[next[handing->search->component[handing->graph->arcs[i].to]]++] = i;
-}
-
 /* Components are numbered callees first, so this one is complete. */
 static void hand_up(struct handing *handing, uint32_t component)
 {
@@ -200,7 +187,15 @@ void callgraph_solve(struct callgraph *graph)
                               .total_ns = arena_array(&arena, double, search.n_components),
                               .called = arena_array(&arena, double, search.n_components)};
     gather(&handing);
-    sort_by_callee(&handing, &arena);
+    uint32_t n = handing.search->n_components;
+    uint32_t *next = arena_array(&arena, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        handing.first_in[i + 1] += handing.first_in[i];
+        next[i] = handing.first_in[i];
+    }
+    for (uint32_t i = 0; i < handing.graph->n_arcs; i++)
+        if (!is_inner(&handing, &handing.graph->arcs[i]))
+            handing.in[next[handing.search->component[handing.graph->arcs[i].to]]++] = i;
     for (uint32_t component = 0; component < search.n_components; component++)
         hand_up(&handing, component);
     number_cycles(&handing);

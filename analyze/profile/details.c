@@ -62,18 +62,6 @@ static int file_compare(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-static void cause_use_write(struct cause_use *use, struct arena *arena)
-{
-    struct cause *cause = use->cause;
-    cause->n_files = (uint32_t)use->files.n;
-    if (cause->n_files) {
-        qsort(use->files.at, use->files.n, sizeof *use->files.at, file_compare);
-        cause->files = arena_copy(arena, use->files.at, use->files.n * sizeof *use->files.at);
-    }
-    vec_release(&use->files);
-    map_release(&use->index);
-}
-
 /* A cause that is a call is named by its innermost frame, whoever led there. */
 void file_use_add_to_causes(const struct file_use *use, struct sites *sites, struct analysis *analysis)
 {
@@ -93,8 +81,17 @@ void file_use_add_to_causes(const struct file_use *use, struct sites *sites, str
         if (cause && key.file < analysis->trace->n_files)
             cause_use_add(&uses.at[*cause - 1], analysis->trace, &key, use->bytes.at[i]);
     }
-    for (size_t i = 0; i < uses.n; i++)
-        cause_use_write(&uses.at[i], &analysis->arena);
+    for (size_t i = 0; i < uses.n; i++) {
+        struct cause *cause = uses.at[i].cause;
+        cause->n_files = (uint32_t)uses.at[i].files.n;
+        if (cause->n_files) {
+            qsort(uses.at[i].files.at, uses.at[i].files.n, sizeof *uses.at[i].files.at, file_compare);
+            cause->files =
+                arena_copy(&analysis->arena, uses.at[i].files.at, uses.at[i].files.n * sizeof *uses.at[i].files.at);
+        }
+        vec_release(&uses.at[i].files);
+        map_release(&uses.at[i].index);
+    }
     vec_release(&uses);
     map_release(&cause_of);
 }
@@ -167,36 +164,6 @@ static bool is_asked_about(const struct cause *cause)
     return cause->n_ranks && cause->kind_ns[KIND_SLOWER] >= cause->waiting_ns / 4;
 }
 
-/* The library that user code called, whatever that called in turn; TRACE_NONE for user code itself. */
-static uint32_t library_of(struct sites *sites, uint32_t frame)
-{
-    const struct trace *trace = sites->trace;
-    uint32_t library = TRACE_NONE;
-    trace_walk (trace, at, frame) {
-        if (sites_frame_place(sites, at) != CODE_NONE)
-            break;
-        library = trace->frames[at].module;
-    }
-    return library;
-}
-
-static void libraries_gather(struct libraries *libraries, struct sites *sites, const struct survey *survey)
-{
-    for (size_t i = 0; i < survey->entries.n; i++) {
-        const struct survey_entry *entry = &survey->entries.at[i];
-        uint32_t step = entry->n_samples ? sites_sample_step(sites, entry->frame) : TRACE_NONE;
-        const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
-        const uint64_t *rank = key && key->what == WHAT_PLACE ? map_get(&libraries->asked, key->id) : NULL;
-        if (!rank || *rank != entry->rank + 1)
-            continue;
-        uint32_t library = library_of(sites, entry->frame);
-        sparse_add(&libraries->sampled, library_key(key->id, TRACE_NONE), (double)entry->n_samples);
-        if (library != TRACE_NONE)
-            sparse_add(&libraries->sampled, library_key(key->id, library), (double)entry->n_samples);
-    }
-    sparse_pack(&libraries->sampled);
-}
-
 /* The library that has most of a place's samples; TRACE_NONE when none has. */
 static uint32_t library_find(const struct libraries *libraries, uint32_t place)
 {
@@ -216,7 +183,26 @@ void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, con
         if (place != CODE_NONE && is_asked_about(cause))
             *map_put(&libraries.asked, place, NULL) = cause->ranks[0].rank + 1;
     }
-    libraries_gather(&libraries, sites, survey);
+    for (size_t i = 0; i < survey->entries.n; i++) {
+        const struct survey_entry *entry = &survey->entries.at[i];
+        uint32_t step = entry->n_samples ? sites_sample_step(sites, entry->frame) : TRACE_NONE;
+        const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(sites->steps, step);
+        const uint64_t *rank = key && key->what == WHAT_PLACE ? map_get(&libraries.asked, key->id) : NULL;
+        if (!rank || *rank != entry->rank + 1)
+            continue;
+        /* The library that user code called, whatever that called in turn; TRACE_NONE for user code itself. */
+        const struct trace *trace = sites->trace;
+        uint32_t library = TRACE_NONE;
+        trace_walk (trace, at, entry->frame) {
+            if (sites_frame_place(sites, at) != CODE_NONE)
+                break;
+            library = trace->frames[at].module;
+        }
+        sparse_add(&libraries.sampled, library_key(key->id, TRACE_NONE), (double)entry->n_samples);
+        if (library != TRACE_NONE)
+            sparse_add(&libraries.sampled, library_key(key->id, library), (double)entry->n_samples);
+    }
+    sparse_pack(&libraries.sampled);
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         struct cause *cause = &analysis->causes[i];
         uint32_t place = analysis->steps[cause->step].place, library = TRACE_NONE;
@@ -291,21 +277,6 @@ static struct allocation allocation_make(const struct space *space, const struct
                                .line = alloc->at.line,
                                .through = through(space, point),
                                .place = place};
-}
-
-static uint32_t allocation_put(struct space *space, struct allocation allocation)
-{
-    struct arena scratch = {0};
-    uint32_t id =
-        intern_text(&space->names, arena_printf(&scratch, "%s:%u %s %s", allocation.file ? allocation.file : "",
-                                                allocation.line, allocation.routine ? allocation.routine : "",
-                                                allocation.through ? allocation.through : ""));
-    arena_release(&scratch);
-    if (id == space->found.n) {
-        allocation.rank_bytes = arena_array(&space->analysis->arena, uint64_t, space->analysis->trace->n_ranks);
-        *vec_push(&space->found) = allocation;
-    }
-    return id;
 }
 
 static uint32_t routine_put(struct space *space, const char *name)
@@ -424,8 +395,18 @@ static void add_allocations(struct space *space)
             if (!(point->bytes[rank] > 0))
                 continue;
             /* A counter whose module is not at hand any more. */
-            uint32_t id = allocation_put(space, point->alloc ? allocation_make(space, point)
-                                                             : (struct allocation){.place = CODE_NONE});
+            struct allocation allocation =
+                point->alloc ? allocation_make(space, point) : (struct allocation){.place = CODE_NONE};
+            struct arena scratch = {0};
+            uint32_t id =
+                intern_text(&space->names, arena_printf(&scratch, "%s:%u %s %s", allocation.file ? allocation.file : "",
+                                                        allocation.line, allocation.routine ? allocation.routine : "",
+                                                        allocation.through ? allocation.through : ""));
+            arena_release(&scratch);
+            if (id == space->found.n) {
+                allocation.rank_bytes = arena_array(&space->analysis->arena, uint64_t, space->analysis->trace->n_ranks);
+                *vec_push(&space->found) = allocation;
+            }
             uint64_t bytes = (uint64_t)fmin(point->bytes[rank], 0x1p62); /* damaged counts may be beyond */
             space->found.at[id].rank_bytes[rank] += bytes;
             space->found.at[id].bytes += bytes;
@@ -491,14 +472,6 @@ static bool is_within(struct code *code, uint32_t place, uint32_t around)
     return false;
 }
 
-static void cause_add_bytes(const struct allocation *allocation, struct cause *cause)
-{
-    for (uint32_t i = 0; i < cause->n_ranks; i++)
-        cause->ranks[i].bytes += allocation->rank_bytes[cause->ranks[i].rank];
-    for (uint32_t i = 0; i < cause->n_others; i++)
-        cause->others[i].bytes += allocation->rank_bytes[cause->others[i].rank];
-}
-
 /* Asked for in the code of the cause or of one of its parts: a cause is named by its heaviest loop, and what is asked
  * for stands as often beside it. */
 static bool cause_asks(const struct analysis *analysis, const struct cause *cause, const struct allocation *allocation)
@@ -518,6 +491,11 @@ void space_add_to_causes(struct analysis *analysis)
 {
     for (uint32_t i = 0; i < analysis->n_causes && analysis->code; i++)
         for (uint32_t k = 0; k < analysis->n_allocations; k++)
-            if (cause_asks(analysis, &analysis->causes[i], &analysis->allocations[k]))
-                cause_add_bytes(&analysis->allocations[k], &analysis->causes[i]);
+            if (cause_asks(analysis, &analysis->causes[i], &analysis->allocations[k])) {
+                struct cause *cause = &analysis->causes[i];
+                for (uint32_t j = 0; j < cause->n_ranks; j++)
+                    cause->ranks[j].bytes += analysis->allocations[k].rank_bytes[cause->ranks[j].rank];
+                for (uint32_t j = 0; j < cause->n_others; j++)
+                    cause->others[j].bytes += analysis->allocations[k].rank_bytes[cause->others[j].rank];
+            }
 }

@@ -107,32 +107,6 @@ static void add(struct gathering_facts *facts, const struct fact *fact, uint64_t
 
 enum { BLOCK_ROOT, BLOCK_EXIT };
 
-static void add_loops(struct gathering_facts *facts, uint32_t module, const struct counts_function *function,
-                      const int64_t *edges)
-{
-    const struct cfg *cfg = &function->cfg;
-    for (uint32_t l = 0; l < function->loops.n; l++) {
-        uint32_t head = function->loops.at[l].head;
-        uint32_t place = executions_block_place(facts->executions, module, function, head);
-        const struct code_place *at = place == CODE_NONE ? NULL : code_place(facts->executions->code, place);
-        uint64_t times = 0, entries = 0;
-        for (uint32_t i = cfg->in_at[head]; i < cfg->in_at[head + 1]; i++) {
-            uint64_t taken = (uint64_t)edges[cfg->in[i]];
-            times += taken;
-            entries += cfg_loop_contains(&function->loops, l, cfg->edges.at[cfg->in[i]].from) ? 0 : taken;
-        }
-        if (at && at->is_loop && times)
-            add(facts,
-                &(struct fact){.kind = FACT_TRIPS,
-                               .file = at->file,
-                               .routine = at->routine,
-                               .line_first = at->line_first,
-                               .line_last = at->line_last,
-                               .depth = function->loops.at[l].depth - 1},
-                times, entries);
-    }
-}
-
 /* All ways but the last of each condition, which follows from the others. Ways round a loop or out of it are its trips.
  */
 static void add_ways(struct gathering_facts *facts, const struct counts_function *function, const int64_t *edges)
@@ -182,7 +156,27 @@ static void visit_flow(void *context, uint32_t module, const struct counts_funct
                            .line_first = function->line,
                            .line_last = function->line},
             (uint64_t)calls, 0);
-    add_loops(facts, module, function, edges);
+    const struct cfg *cfg = &function->cfg;
+    for (uint32_t l = 0; l < function->loops.n; l++) {
+        uint32_t head = function->loops.at[l].head;
+        uint32_t place = executions_block_place(facts->executions, module, function, head);
+        const struct code_place *at = place == CODE_NONE ? NULL : code_place(facts->executions->code, place);
+        uint64_t times = 0, entries = 0;
+        for (uint32_t i = cfg->in_at[head]; i < cfg->in_at[head + 1]; i++) {
+            uint64_t taken = (uint64_t)edges[cfg->in[i]];
+            times += taken;
+            entries += cfg_loop_contains(&function->loops, l, cfg->edges.at[cfg->in[i]].from) ? 0 : taken;
+        }
+        if (at && at->is_loop && times)
+            add(facts,
+                &(struct fact){.kind = FACT_TRIPS,
+                               .file = at->file,
+                               .routine = at->routine,
+                               .line_first = at->line_first,
+                               .line_last = at->line_last,
+                               .depth = function->loops.at[l].depth - 1},
+                times, entries);
+    }
     add_ways(facts, function, edges);
 }
 
@@ -229,21 +223,6 @@ static void add_traffic(struct gathering_facts *facts, struct sites *sites, cons
     arena_release(&scratch);
 }
 
-static void add_allocations(struct gathering_facts *facts, const struct analysis *analysis)
-{
-    for (uint32_t i = 0; i < analysis->n_allocations; i++) {
-        const struct allocation *at = &analysis->allocations[i];
-        struct fact fact = {.kind = FACT_ALLOCATED,
-                            .file = at->file,
-                            .routine = at->routine,
-                            .line_first = at->line,
-                            .line_last = at->line};
-        for (facts->rank = 0; facts->rank < analysis->trace->n_ranks; facts->rank++)
-            if (at->rank_bytes[facts->rank])
-                add(facts, &fact, at->rank_bytes[facts->rank], 0);
-    }
-}
-
 void facts_write(struct analysis *analysis, const struct measures *measures, struct executions *executions,
                  struct sites *sites, const struct traffic *traffic)
 {
@@ -256,7 +235,17 @@ void facts_write(struct analysis *analysis, const struct measures *measures, str
             end++;
         executions_each_flow(executions, &bins->at[i], end - i, visit_flow, &facts);
     }
-    add_allocations(&facts, analysis);
+    for (uint32_t i = 0; i < analysis->n_allocations; i++) {
+        const struct allocation *at = &analysis->allocations[i];
+        struct fact fact = {.kind = FACT_ALLOCATED,
+                            .file = at->file,
+                            .routine = at->routine,
+                            .line_first = at->line,
+                            .line_last = at->line};
+        for (facts.rank = 0; facts.rank < analysis->trace->n_ranks; facts.rank++)
+            if (at->rank_bytes[facts.rank])
+                add(&facts, &fact, at->rank_bytes[facts.rank], 0);
+    }
     add_traffic(&facts, sites, traffic, n_ranks);
     analysis->facts = arena_array(&analysis->arena, struct fact, facts.facts.n + 1);
     analysis->n_facts = (uint32_t)facts.facts.n;

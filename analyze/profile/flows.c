@@ -60,31 +60,27 @@ static void add_ranks(struct flows *flows, uint32_t n_ranks, const struct measur
     arena_release(&scratch);
 }
 
-/* Where everybody is late at times: whoever is, over the classes that the cause has a part in. */
-static void add_classes(struct flows *flows, const struct measures *measures, const struct cause *cause,
-                        struct sparse *sides)
-{
-    flows->n_processes[LATE] = flows->n_processes[OTHERS] = 1;
-    for (uint32_t i = 0; i < cause->n_sites; i++) {
-        const struct cause_site *site = &cause->sites[i];
-        for (uint32_t k = 0; k < site->n_classes; k++) {
-            const struct sparse *counts =
-                &measures->classes->sites.at[measures->site_order[site->site]].classes.at[site->classes[k] - 1].counts;
-            for (size_t t = 0; t < counts->n; t++)
-                sparse_add(&sides[counts->at[t].key & KEY_WAITING ? OTHERS : LATE], key_atom(counts->at[t].key),
-                           counts->at[t].ns);
-        }
-    }
-}
-
 void flows_read(struct flows *flows, const struct analysis *analysis, const struct measures *measures,
                 const struct cause *cause)
 {
     struct sparse sides[N_SIDES] = {0};
     if (cause->n_others || cause->n_late < cause->n_ranks)
         add_ranks(flows, analysis->trace->n_ranks, measures, cause, sides);
-    else
-        add_classes(flows, measures, cause, sides);
+    else {
+        /* Where everybody is late at times: whoever is, over the classes that the cause has a part in. */
+        flows->n_processes[LATE] = flows->n_processes[OTHERS] = 1;
+        for (uint32_t i = 0; i < cause->n_sites; i++) {
+            const struct cause_site *site = &cause->sites[i];
+            for (uint32_t k = 0; k < site->n_classes; k++) {
+                const struct sparse *counts = &measures->classes->sites.at[measures->site_order[site->site]]
+                                                   .classes.at[site->classes[k] - 1]
+                                                   .counts;
+                for (size_t t = 0; t < counts->n; t++)
+                    sparse_add(&sides[counts->at[t].key & KEY_WAITING ? OTHERS : LATE], key_atom(counts->at[t].key),
+                               counts->at[t].ns);
+            }
+        }
+    }
     for (int side = 0; side < N_SIDES; side++) {
         flows->side = (enum flow_side)side;
         sparse_pack(&sides[side]);
@@ -186,23 +182,6 @@ struct side_graph {
     double *calls_in; /* by node, without those of itself */
 };
 
-static void add_arcs(struct side_graph *of, const struct flow_routine *routine, uint32_t from, enum flow_side side)
-{
-    for (uint32_t k = 0; k < routine->n_calls; k++) {
-        uint32_t to = of->node[routine->at[k].callee];
-        double calls = routine->blocks[side][routine->at[k].block];
-        if (to == from || to == CFG_NONE)
-            continue;
-        if (of->arc_of[to] != from + 1) {
-            of->arc_of[to] = from + 1;
-            of->arc_to[to] = of->graph.n_arcs;
-            of->graph.arcs[of->graph.n_arcs++] = (struct callgraph_arc){.from = from, .to = to};
-        }
-        of->graph.arcs[of->arc_to[to]].calls += calls;
-        of->calls_in[to] += calls;
-    }
-}
-
 static struct side_graph graph_make(const struct flows *flows, enum flow_side side)
 {
     struct side_graph of = {.graph.n_nodes = (uint32_t)flows->reached.n};
@@ -223,7 +202,19 @@ static struct side_graph graph_make(const struct flows *flows, enum flow_side si
         const struct flow_routine *routine = &flows->routines.at[flows->reached.at[i]];
         for (uint32_t b = 0; b < routine->function->n_blocks; b++)
             of.graph.nodes[i].self_ns += routine->blocks[side][b] * routine->length[b];
-        add_arcs(&of, routine, i, side);
+        for (uint32_t k = 0; k < routine->n_calls; k++) {
+            uint32_t to = of.node[routine->at[k].callee];
+            double calls = routine->blocks[side][routine->at[k].block];
+            if (to == i || to == CFG_NONE)
+                continue;
+            if (of.arc_of[to] != i + 1) {
+                of.arc_of[to] = i + 1;
+                of.arc_to[to] = of.graph.n_arcs;
+                of.graph.arcs[of.graph.n_arcs++] = (struct callgraph_arc){.from = i, .to = to};
+            }
+            of.graph.arcs[of.arc_to[to]].calls += calls;
+            of.calls_in[to] += calls;
+        }
     }
     return of;
 }
@@ -341,19 +332,6 @@ static void name_loop(const struct parting_search *search, const struct flow_rou
     fact->line_last = at->line_last;
 }
 
-/* The condition comes last in its block, what is chosen first. */
-static void name_branch(const struct counts_function *function, uint32_t from, uint32_t to, struct parting *fact)
-{
-    const struct counts_block *at = &function->blocks[from], *next = &function->blocks[to];
-    if (at->n_lines) {
-        fact->file = at->lines[at->n_lines - 1].file;
-        fact->line_first = fact->line_last = at->lines[at->n_lines - 1].line;
-    }
-    for (uint32_t i = 0; i < next->n_lines && !fact->line_to; i++)
-        if (next->lines[i].line != fact->line_first || i + 1 == next->n_lines)
-            fact->line_to = next->lines[i].line;
-}
-
 /* Decisions. */
 
 static void decide_trips(const struct parting_search *search, const struct region *region, decisions *found)
@@ -443,7 +421,15 @@ static void decide_branches(const struct parting_search *search, const struct re
                                     .depth = around == CFG_NONE ? 0 : function->loops.at[around].depth,
                                     .position = function->loops.order.position[from],
                                     .callee = CFG_NONE};
-        name_branch(function, from, to, &decision.fact);
+        /* The condition comes last in its block, what is chosen first. */
+        const struct counts_block *at = &function->blocks[from], *next = &function->blocks[to];
+        if (at->n_lines) {
+            decision.fact.file = at->lines[at->n_lines - 1].file;
+            decision.fact.line_first = decision.fact.line_last = at->lines[at->n_lines - 1].line;
+        }
+        for (uint32_t i = 0; i < next->n_lines && !decision.fact.line_to; i++)
+            if (next->lines[i].line != decision.fact.line_first || i + 1 == next->n_lines)
+                decision.fact.line_to = next->lines[i].line;
         *vec_push(found) = decision;
     }
 }
@@ -556,18 +542,6 @@ static bool find_in(struct parting_search *search, struct region region, struct 
     return false;
 }
 
-/* From now on nothing but the work in this region counts. */
-static void focus_on(struct parting_search *search, const struct region *region)
-{
-    for (size_t i = 0; i < search->flows.reached.n; i++) {
-        struct flow_routine *routine = &search->flows.routines.at[search->flows.reached.at[i]];
-        for (uint32_t b = 0; b < routine->function->n_blocks; b++)
-            if (search->flows.reached.at[i] != region->routine || !is_in(routine->function, region->loop, b))
-                routine->length[b] = 0;
-    }
-    search->flows.has_focus = true;
-}
-
 /* The routine that makes most of the late side's additional calls, and the loop in it that does. */
 static bool find_caller(struct parting_search *search, struct region *region)
 {
@@ -591,7 +565,14 @@ static bool find_caller(struct parting_search *search, struct region *region)
 /* What is the same for each entry is entered more often: by the loop around it, its routine, its caller. */
 static void find_around(struct parting_search *search, struct region region, struct cause *cause)
 {
-    focus_on(search, &region);
+    /* From now on nothing but the work in this region counts. */
+    for (size_t i = 0; i < search->flows.reached.n; i++) {
+        struct flow_routine *routine = &search->flows.routines.at[search->flows.reached.at[i]];
+        for (uint32_t b = 0; b < routine->function->n_blocks; b++)
+            if (search->flows.reached.at[i] != region.routine || !is_in(routine->function, region.loop, b))
+                routine->length[b] = 0;
+    }
+    search->flows.has_focus = true;
     for (unsigned climbs = 0; climbs < STEPS_MOST; climbs++) {
         if (region.entries[LATE] < (1 + WORTH_TELLING) * region.entries[OTHERS])
             return;
@@ -643,20 +624,6 @@ static bool find_region(struct parting_search *search, uint32_t place, struct re
     return is_found;
 }
 
-static void cause_part(const struct measures *measures, struct executions *executions, struct flow_callees *callees,
-                       struct analysis *analysis, struct cause *cause)
-{
-    struct parting_search search = {.flows = {.executions = executions, .callees = callees}, .analysis = analysis};
-    struct region region = {0};
-    flows_read(&search.flows, analysis, measures, cause);
-    if (find_region(&search, analysis->steps[cause->step].place, &region)) {
-        region = region_make(&search, region.routine, region.loop);
-        if (!find_in(&search, region, cause))
-            find_around(&search, region, cause);
-    }
-    flows_release(&search.flows);
-}
-
 /* How large a cause is, is measured beside what the program causes: the machine may cause much more. */
 void partings_add_to_causes(struct analysis *analysis, const struct measures *measures, struct executions *executions)
 {
@@ -666,8 +633,18 @@ void partings_add_to_causes(struct analysis *analysis, const struct measures *me
         waiting_ns += analysis->causes[i].waiting_ns;
     for (uint32_t i = 0; i < analysis->n_causes && analysis->code && analysis->trace->n_points; i++) {
         struct cause *cause = &analysis->causes[i];
-        if (cause->waiting_ns >= WORTH_ASKING * waiting_ns && analysis->steps[cause->step].place != CODE_NONE)
-            cause_part(measures, executions, &callees, analysis, cause);
+        if (cause->waiting_ns >= WORTH_ASKING * waiting_ns && analysis->steps[cause->step].place != CODE_NONE) {
+            struct parting_search search = {.flows = {.executions = executions, .callees = &callees},
+                                            .analysis = analysis};
+            struct region region = {0};
+            flows_read(&search.flows, analysis, measures, cause);
+            if (find_region(&search, analysis->steps[cause->step].place, &region)) {
+                region = region_make(&search, region.routine, region.loop);
+                if (!find_in(&search, region, cause))
+                    find_around(&search, region, cause);
+            }
+            flows_release(&search.flows);
+        }
     }
     flow_callees_release(&callees);
 }

@@ -117,14 +117,6 @@ static const struct lineage *lineage_of_frame(struct builder *builder, uint32_t 
     return known;
 }
 
-static uint32_t routine_of_mpi(struct builder *builder, uint32_t region)
-{
-    const char *name = region < builder->input->trace->n_regions ? builder->input->trace->regions[region].name : "MPI";
-    uint32_t id = routine_put(builder, TRACE_NONE, &(struct code_routine){.name = name});
-    builder->routines.at[id].is_mpi = true;
-    return id;
-}
-
 static uint32_t arc_put(struct builder *builder, uint32_t from, uint32_t to)
 {
     struct arc_key key = {from, to};
@@ -184,7 +176,11 @@ static void add_times(struct builder *builder)
                       (double)entry->sampled_ns);
         if (!entry->n_calls)
             continue;
-        uint32_t mpi = routine_of_mpi(builder, entry->region);
+        const char *name = entry->region < builder->input->trace->n_regions
+                               ? builder->input->trace->regions[entry->region].name
+                               : "MPI";
+        uint32_t mpi = routine_put(builder, TRACE_NONE, &(struct code_routine){.name = name});
+        builder->routines.at[mpi].is_mpi = true;
         add_stack(builder, entry->rank, (struct stack_key){entry->frame, mpi, TRACE_NONE}, (double)entry->in_mpi_ns)
             ->calls += entry->n_calls;
         uint32_t arc = arc_put(builder, lineage_of_frame(builder, entry->frame)->routines[0], mpi);
@@ -308,37 +304,31 @@ static void calls_of_block(const struct counts_function *function, uint32_t bloc
     }
 }
 
-static void visit_calls(struct counting *counting, uint32_t module, const struct counts_function *function,
-                        const struct counts_row *row)
-{
-    struct builder *builder = counting->builder;
-    uint32_t first, end;
-    calls_of_block(function, row->block, &first, &end);
-    for (uint32_t i = first; i < end; i++) {
-        const struct points_address *at = &function->addresses[i];
-        if (!is_call_of(function, i, row->block))
-            continue;
-        struct code_callee known;
-        bool is_known = code_callee_at(builder->input->code, module, at->address, &known);
-        uint32_t callee = is_known ? callee_routine(builder, module, &known) : TRACE_NONE;
-        uint32_t caller = lineage_at(builder, module, at->address - 1).routines[0];
-        if (!is_known)
-            sparse_add(&builder->by_pointer, key_of(counting->rank, caller), (double)row->executions);
-        if (callee == caller)
-            sparse_add(&builder->recursive, key_of(counting->rank, caller), (double)row->executions);
-        else if (callee != TRACE_NONE && !builder->routines.at[callee].is_mpi)
-            sparse_add(&builder->calls, key_of(counting->rank, arc_put(builder, caller, callee)),
-                       (double)row->executions);
-    }
-}
-
 static void visit_block(void *context, uint32_t module, const struct counts_function *function,
                         const struct counts_row *row)
 {
     struct counting *counting = context;
-    if (counting->is_arcs)
-        visit_calls(counting, module, function, row);
-    else if (row->block == 0)
+    if (counting->is_arcs) {
+        struct builder *builder = counting->builder;
+        uint32_t first, end;
+        calls_of_block(function, row->block, &first, &end);
+        for (uint32_t i = first; i < end; i++) {
+            const struct points_address *at = &function->addresses[i];
+            if (!is_call_of(function, i, row->block))
+                continue;
+            struct code_callee known;
+            bool is_known = code_callee_at(builder->input->code, module, at->address, &known);
+            uint32_t callee = is_known ? callee_routine(builder, module, &known) : TRACE_NONE;
+            uint32_t caller = lineage_at(builder, module, at->address - 1).routines[0];
+            if (!is_known)
+                sparse_add(&builder->by_pointer, key_of(counting->rank, caller), (double)row->executions);
+            if (callee == caller)
+                sparse_add(&builder->recursive, key_of(counting->rank, caller), (double)row->executions);
+            else if (callee != TRACE_NONE && !builder->routines.at[callee].is_mpi)
+                sparse_add(&builder->calls, key_of(counting->rank, arc_put(builder, caller, callee)),
+                           (double)row->executions);
+        }
+    } else if (row->block == 0)
         sparse_add(&counting->builder->executed,
                    key_of(counting->rank, host_at(counting->builder, module, function->address)),
                    (double)row->executions);
@@ -543,15 +533,6 @@ static void add_uncalled(struct builder *builder, struct profile *profile)
     arena_release(&scratch);
 }
 
-static void add_mpi_calls(struct builder *builder, struct profile *profile)
-{
-    for (size_t i = 0; i < builder->mpi_calls.n; i++) {
-        struct routine_arc *arc = &profile->arcs[(uint32_t)builder->mpi_calls.at[i].key];
-        arc->calls += (uint64_t)llround(builder->mpi_calls.at[i].ns);
-        profile->routines[arc->to].calls += (uint64_t)llround(builder->mpi_calls.at[i].ns);
-    }
-}
-
 static struct profile profile_layout(struct builder *builder)
 {
     struct arena *arena = builder->input->arena;
@@ -617,7 +598,11 @@ struct profile profile_make(const struct profile_input *input)
     sparse_pack(&builder.mpi_calls);
     struct profile profile = profile_layout(&builder);
     solve_ranks(&builder, &profile);
-    add_mpi_calls(&builder, &profile);
+    for (size_t i = 0; i < builder.mpi_calls.n; i++) {
+        struct routine_arc *arc = &profile.arcs[(uint32_t)builder.mpi_calls.at[i].key];
+        arc->calls += (uint64_t)llround(builder.mpi_calls.at[i].ns);
+        profile.routines[arc->to].calls += (uint64_t)llround(builder.mpi_calls.at[i].ns);
+    }
     for (size_t i = 0; i < builder.recursive.n; i++)
         profile.routines[(uint32_t)builder.recursive.at[i].key].calls_by_itself +=
             (uint64_t)llround(builder.recursive.at[i].ns);

@@ -85,33 +85,28 @@ static void path_add(struct arena *arena, struct call_path *path, const char *ro
         path->callers[path->n++] = line ? arena_printf(arena, "%s:%u", routine, line) : routine;
 }
 
-/* The routines of one frame, those inlined into it first: the innermost and the outermost with the line of their call,
- * since a routine may make several. The line of the site itself stands before its path. */
-static void path_add_frame(const struct sites *sites, struct arena *arena, struct call_path *path, uint32_t context)
-{
-    const struct context *at = sites_context_at(sites, context);
-    struct code_spot spot = context_spot(sites, context);
-    struct code_routine inlined[INLINED_MOST];
-    bool is_site = !path->n, is_known = at->module != TRACE_NONE && spot.host_routine;
-    uint32_t n = is_known ? code_routines_at(sites->code, at->module, at->address - (at->is_return ? 1 : 0), inlined,
-                                             INLINED_MOST)
-                          : 0;
-    for (uint32_t i = 0; i + 1 < n; i++)
-        path_add(arena, path, inlined[i].name ? routine_call(arena, inlined[i].name) : NULL,
-                 i || is_site ? 0 : spot.line);
-    bool is_inlined = is_site ? path->n > 0 : n > 1;
-    uint32_t line = spot.call_file ? spot.call_line : spot.file ? spot.line : 0;
-    path_add(arena, path, spot.host_routine ? caller_text(sites, arena, context) : NULL,
-             is_site && !is_inlined ? 0 : line);
-}
-
 /* "solve() <- step():71 <- main():85"; of a long path the middle is left out: its two ends tell most. */
 static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context)
 {
     enum { INNER_MOST = 8, OUTER_MOST = 3 };
     struct call_path path = {.n = 0};
     while (path.n < PATH_MOST && (context = sites_user_context(sites, context)) != TRACE_NONE) {
-        path_add_frame(sites, arena, &path, context);
+        /* The routines of one frame, those inlined into it first: the innermost and the outermost with the line of
+         * their call, since a routine may make several. The line of the site itself stands before its path. */
+        const struct context *at = sites_context_at(sites, context);
+        struct code_spot spot = context_spot(sites, context);
+        struct code_routine inlined[INLINED_MOST];
+        bool is_site = !path.n, is_known = at->module != TRACE_NONE && spot.host_routine;
+        uint32_t n = is_known ? code_routines_at(sites->code, at->module, at->address - (at->is_return ? 1 : 0),
+                                                 inlined, INLINED_MOST)
+                              : 0;
+        for (uint32_t i = 0; i + 1 < n; i++)
+            path_add(arena, &path, inlined[i].name ? routine_call(arena, inlined[i].name) : NULL,
+                     i || is_site ? 0 : spot.line);
+        bool is_inlined = is_site ? path.n > 0 : n > 1;
+        uint32_t line = spot.call_file ? spot.call_line : spot.file ? spot.line : 0;
+        path_add(arena, &path, spot.host_routine ? caller_text(sites, arena, context) : NULL,
+                 is_site && !is_inlined ? 0 : line);
         const char *routine = context_spot(sites, context).host_routine;
         if (routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__")))
             break;
@@ -245,16 +240,6 @@ static void names_path(struct sites *sites, uint32_t id, struct step *step)
         step->caller = steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, context->parent, TRACE_NONE);
 }
 
-static void names_call(struct sites *sites, struct arena *arena, uint32_t id, struct step *step)
-{
-    struct wait_site named = {0};
-    names_site(sites, arena, id, &named);
-    step->routine = named.file ? named.call : NULL; /* without a line, the label says more */
-    step->file = named.file;
-    step->line_first = step->line_last = named.line;
-    step->label = names_site_text(sites, arena, id);
-}
-
 static const char *names_gap(struct sites *sites, struct arena *arena, uint32_t pair)
 {
     uint32_t from = sites_pair_at(sites, pair)[0], to = sites_pair_at(sites, pair)[1];
@@ -278,7 +263,12 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
         names_path(sites, key.id, &step);
         break;
     case WHAT_SITE:
-        names_call(sites, arena, key.id, &step);
+        struct wait_site named = {0};
+        names_site(sites, arena, key.id, &named);
+        step.routine = named.file ? named.call : NULL; /* without a line, the label says more */
+        step.file = named.file;
+        step.line_first = step.line_last = named.line;
+        step.label = names_site_text(sites, arena, key.id);
         break;
     case WHAT_GAP:
         step.label = names_gap(sites, arena, key.id);

@@ -364,18 +364,6 @@ static void add_sampled(struct placing *placing, uint32_t rank, uint32_t step, u
     *vec_push(&placing->sampled) = (struct sampled_node){atom_key(ALL_RANKS, step), node, (double)ns};
 }
 
-static void sample_entry(struct placing *placing, const struct survey_entry *entry)
-{
-    struct steps *steps = placing->sites->steps;
-    uint32_t step = sites_sample_step(placing->sites, entry->frame);
-    uint32_t node = step == TRACE_NONE ? TRACE_NONE : calltree_of_sample(&placing->tree, entry->frame);
-    if (node == TRACE_NONE)
-        return;
-    add_sampled(placing, entry->rank, step, node, entry->sampled_ns - entry->kernel_ns);
-    add_sampled(placing, entry->rank, steps_in_state(steps, step, STEP_BLOCKED), node,
-                entry->kernel_ns + entry->blocked_ns);
-}
-
 static int sampled_compare(const void *a, const void *b)
 {
     const struct sampled_node *left = a, *right = b;
@@ -384,36 +372,41 @@ static int sampled_compare(const void *a, const void *b)
     return (left->node > right->node) - (left->node < right->node);
 }
 
-/* Equal nodes of one process and step become one; their weights become shares. */
-static void share_out(struct placing *placing, const struct sampled_node *sampled, size_t n)
-{
-    double sum_ns = 0;
-    size_t begin = placing->placed.n;
-    for (size_t i = 0; i < n; i++) {
-        bool is_new = i == 0 || sampled[i].node != sampled[i - 1].node;
-        struct placed *placed = is_new ? vec_push(&placing->placed) : &placing->placed.at[placing->placed.n - 1];
-        placed->node = sampled[i].node;
-        placed->share += sampled[i].ns;
-        sum_ns += sampled[i].ns;
-    }
-    for (size_t i = begin; i < placing->placed.n; i++)
-        placing->placed.at[i].share /= sum_ns;
-    *map_put(&placing->of_step, sampled->key, NULL) = (uint64_t)begin << 32 | (placing->placed.n - begin);
-}
-
 void placing_begin(struct placing *placing, struct sites *sites, const struct survey *survey)
 {
     *placing = (struct placing){.sites = sites};
     calltree_begin(&placing->tree, sites, survey);
     for (size_t i = 0; i < survey->entries.n; i++)
-        if (survey->entries.at[i].sampled_ns || survey->entries.at[i].blocked_ns)
-            sample_entry(placing, &survey->entries.at[i]);
+        if (survey->entries.at[i].sampled_ns || survey->entries.at[i].blocked_ns) {
+            const struct survey_entry *entry = &survey->entries.at[i];
+            struct steps *steps = placing->sites->steps;
+            uint32_t step = sites_sample_step(placing->sites, entry->frame);
+            uint32_t node = step == TRACE_NONE ? TRACE_NONE : calltree_of_sample(&placing->tree, entry->frame);
+            if (node != TRACE_NONE) {
+                add_sampled(placing, entry->rank, step, node, entry->sampled_ns - entry->kernel_ns);
+                add_sampled(placing, entry->rank, steps_in_state(steps, step, STEP_BLOCKED), node,
+                            entry->kernel_ns + entry->blocked_ns);
+            }
+        }
     if (placing->sampled.n)
         qsort(placing->sampled.at, placing->sampled.n, sizeof *placing->sampled.at, sampled_compare);
     for (size_t i = 0, end; i < placing->sampled.n; i = end) {
         for (end = i; end < placing->sampled.n && placing->sampled.at[end].key == placing->sampled.at[i].key;)
             end++;
-        share_out(placing, &placing->sampled.at[i], end - i);
+        /* Equal nodes of one process and step become one; their weights become shares. */
+        const struct sampled_node *sampled = &placing->sampled.at[i];
+        double sum_ns = 0;
+        size_t begin = placing->placed.n;
+        for (size_t j = 0; j < (end - i); j++) {
+            bool is_new = j == 0 || sampled[j].node != sampled[j - 1].node;
+            struct placed *placed = is_new ? vec_push(&placing->placed) : &placing->placed.at[placing->placed.n - 1];
+            placed->node = sampled[j].node;
+            placed->share += sampled[j].ns;
+            sum_ns += sampled[j].ns;
+        }
+        for (size_t j = begin; j < placing->placed.n; j++)
+            placing->placed.at[j].share /= sum_ns;
+        *map_put(&placing->of_step, sampled->key, NULL) = (uint64_t)begin << 32 | (placing->placed.n - begin);
     }
     vec_release(&placing->sampled);
 }

@@ -318,21 +318,6 @@ bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *
     return out->n > n_before;
 }
 
-static void add_place_work(struct costs *costs, uint64_t high, const struct sparse *bins, struct sparse *spread,
-                           struct sparse *out)
-{
-    uint32_t rank = key_rank(high);
-    work_measure(costs->work, bins, &costs->measured);
-    sparse_clear(spread);
-    for (size_t i = 0; i < costs->measured.n && rank < costs->n_ranks; i++)
-        place_spread(costs, &costs->ranks[rank], costs->measured.at[i].key, costs->measured.at[i].ns, NULL, spread);
-    for (size_t i = 0; i < spread->n; i++) {
-        const struct step_key *step = steps_key(costs->sites->steps, (uint32_t)spread->at[i].key);
-        if (step->what == WHAT_PLACE)
-            sparse_add(out, high | step->id, spread->at[i].ns);
-    }
-}
-
 void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out)
 {
     struct sparse spread = {0};
@@ -340,8 +325,18 @@ void costs_place_work(struct costs *costs, const struct sparse *bins, struct spa
         uint64_t high = bins->at[i].key & ~(uint64_t)UINT32_MAX;
         for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
             end++;
-        add_place_work(costs, high, &(struct sparse){.at = &bins->at[i], .n = end - i, .n_packed = end - i}, &spread,
-                       out);
+        uint32_t rank = key_rank(high);
+        work_measure(costs->work, (&(struct sparse){.at = &bins->at[i], .n = end - i, .n_packed = end - i}),
+                     &costs->measured);
+        sparse_clear(&spread);
+        for (size_t j = 0; j < costs->measured.n && rank < costs->n_ranks; j++)
+            place_spread(costs, &costs->ranks[rank], costs->measured.at[j].key, costs->measured.at[j].ns, NULL,
+                         &spread);
+        for (size_t j = 0; j < spread.n; j++) {
+            const struct step_key *step = steps_key(costs->sites->steps, (uint32_t)spread.at[j].key);
+            if (step->what == WHAT_PLACE)
+                sparse_add(out, high | step->id, spread.at[j].ns);
+        }
     }
     sparse_pack(out);
     sparse_release(&spread);

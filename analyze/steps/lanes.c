@@ -233,18 +233,6 @@ static void stretch_take_workers(struct lanes *lanes, struct lane *lane)
     }
 }
 
-/* The first call of a thread: it was no worker before either. */
-static void lane_become_caller(struct lane *lane)
-{
-    struct stretch *stretch = &lane->stretch;
-    if (!lane->is_worker)
-        return;
-    lane->is_worker = false;
-    sparse_absorb(&stretch->on, &stretch->worker);
-    stretch->n_on += stretch->n_worker;
-    stretch->n_worker = 0;
-}
-
 /* At the call of lane->site, or at the end. The call that switches recording on or off belongs to what was before. */
 static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
@@ -263,7 +251,14 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
         lane_goes_on(lanes, lane);
     lane_mark_path(lanes, lane, event->time_ns);
     lane->site = sites_put(lanes->sites, context == TRACE_NONE ? lane->context : context, event->region);
-    lane_become_caller(lane);
+    /* The first call of a thread: it was no worker before either. */
+    struct stretch *stretch = &lane->stretch;
+    if (lane->is_worker) {
+        lane->is_worker = false;
+        sparse_absorb(&stretch->on, &stretch->worker);
+        stretch->n_on += stretch->n_worker;
+        stretch->n_worker = 0;
+    }
     stretch_end(lanes, lane, event->time_ns);
     lane->region = event->region;
     lane->frame = event->frame;

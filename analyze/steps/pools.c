@@ -82,28 +82,25 @@ void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch)
     pools->at[everybody].is_of_all_ranks = true;
 }
 
-/* As if so many of its samples were those of all lengths, in the same proportions. */
-static void pool_top_up(struct pool *pool, const struct pool *all)
-{
-    double part = (double)POOL_SAMPLES_PRIOR / all->n_samples;
-    sparse_add_all(&pool->on, &all->on, part);
-    sparse_add_all(&pool->blocked, &all->blocked, part);
-    sparse_add_all(&pool->sync, &all->sync, part);
-    sparse_add_all(&pool->worker, &all->worker, part);
-    sparse_add_all(&pool->idle, &all->idle, part);
-    pool->n_samples += POOL_SAMPLES_PRIOR;
-    pool->n_blocked += all->n_blocked > 0;
-    pool->n_sync += all->n_sync > 0;
-    pool->n_worker += all->n_worker > 0;
-    pool->worker_preempted_ns += part * all->worker_preempted_ns;
-}
-
 void pools_complete(struct pools *pools)
 {
     for (size_t i = 0; i < pools->n; i++) {
         struct pool *pool = &pools->at[i];
-        if (pool->all != INTERN_NONE && pool->n_samples >= POOL_SAMPLES_MIN && pool->n_samples < POOL_SAMPLES_OWN)
-            pool_top_up(pool, &pools->at[pool->all]);
+        if (pool->all != INTERN_NONE && pool->n_samples >= POOL_SAMPLES_MIN && pool->n_samples < POOL_SAMPLES_OWN) {
+            /* As if so many of its samples were those of all lengths, in the same proportions. */
+            const struct pool *all = &pools->at[pool->all];
+            double part = (double)POOL_SAMPLES_PRIOR / all->n_samples;
+            sparse_add_all(&pool->on, &all->on, part);
+            sparse_add_all(&pool->blocked, &all->blocked, part);
+            sparse_add_all(&pool->sync, &all->sync, part);
+            sparse_add_all(&pool->worker, &all->worker, part);
+            sparse_add_all(&pool->idle, &all->idle, part);
+            pool->n_samples += POOL_SAMPLES_PRIOR;
+            pool->n_blocked += all->n_blocked > 0;
+            pool->n_sync += all->n_sync > 0;
+            pool->n_worker += all->n_worker > 0;
+            pool->worker_preempted_ns += part * all->worker_preempted_ns;
+        }
     }
     for (size_t i = 0; i < pools->n; i++)
         sparse_pack(&pools->at[i].on);
@@ -278,18 +275,6 @@ bool pools_atom_is_code(const struct pools *pools, uint32_t atom)
     return step_state_is_code((enum step_state)steps_key(pools->sites->steps, atom)->state);
 }
 
-/* Whole nanoseconds in proportion to the weights, exactly `amount` in all. */
-static void spread_by_weight(struct sparse *out, uint32_t rank, const struct sparse *weights, double amount)
-{
-    double sum = sparse_sum(weights), seen = 0, given = 0;
-    for (size_t i = 0; i < weights->n; i++) {
-        seen += weights->at[i].ns;
-        double until = i + 1 == weights->n ? amount : floor(amount * (seen / sum));
-        sparse_add(out, atom_key(rank, (uint32_t)weights->at[i].key), until - given);
-        given = until;
-    }
-}
-
 /* With its own samples, or what stands for them: the stretch is a pool of one. */
 static void spread_own(struct pools *pools, uint32_t rank, const struct stretch *stretch, const struct sparse *on,
                        const double *amounts, struct sparse *out)
@@ -309,7 +294,14 @@ static void spread_own(struct pools *pools, uint32_t rank, const struct stretch 
         struct sparse weights = {0};
         shares_gather(pools->sites->steps, &pool, amount, &weights);
         sparse_pack(&weights);
-        spread_by_weight(out, rank, &weights, amounts[amount]);
+        /* Whole nanoseconds in proportion to the weights, exactly `amount` in all. */
+        double sum = sparse_sum(&weights), seen = 0, given = 0;
+        for (size_t i = 0; i < weights.n; i++) {
+            seen += weights.at[i].ns;
+            double until = i + 1 == weights.n ? amounts[amount] : floor(amounts[amount] * (seen / sum));
+            sparse_add(out, atom_key(rank, (uint32_t)weights.at[i].key), until - given);
+            given = until;
+        }
         sparse_release(&weights);
     }
 }
@@ -368,19 +360,6 @@ static void spread_unknown(struct pools *pools, uint32_t rank, const struct stre
         uint32_t step = is_start ? step_of_start(pools) : steps_put(steps, states[amount], WHAT_GAP, pair, TRACE_NONE);
         sparse_add(out, atom_key(rank, step), amounts[amount]);
     }
-}
-
-/* Regions were entered and left: exact, and what lies outside them all is unknown. */
-static void spread_paths(struct pools *pools, uint32_t rank, struct stretch *stretch, double amounts[N_AMOUNTS],
-                         struct sparse *out)
-{
-    sparse_pack(&stretch->paths);
-    for (size_t i = 0; i < stretch->paths.n; i++)
-        sparse_add(out, atom_key(rank, (uint32_t)stretch->paths.at[i].key), stretch->paths.at[i].ns);
-    double rest[N_AMOUNTS] = {[ON_CPU] = (double)stretch_length(stretch) - sparse_sum(&stretch->paths)};
-    spread_unknown(pools, rank, stretch, rest, out);
-    amounts[ON_CPU] += amounts[OFF_PREEMPTED] + amounts[OFF_BLOCKED];
-    amounts[OFF_PREEMPTED] = amounts[OFF_BLOCKED] = 0;
 }
 
 /* How many samples the shares are worth; 0 = exact, or nothing is known. */
@@ -456,9 +435,16 @@ struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *st
     }
     stretch_split(stretch, amounts);
     take_for_asleep(pools, rank, stretch, amounts);
-    if (stretch->paths.n)
-        spread_paths(pools, rank, stretch, amounts, out);
-    else
+    if (stretch->paths.n) {
+        /* Regions were entered and left: exact, and what lies outside them all is unknown. */
+        sparse_pack(&stretch->paths);
+        for (size_t i = 0; i < stretch->paths.n; i++)
+            sparse_add(out, atom_key(rank, (uint32_t)stretch->paths.at[i].key), stretch->paths.at[i].ns);
+        double rest[N_AMOUNTS] = {[ON_CPU] = (double)stretch_length(stretch) - sparse_sum(&stretch->paths)};
+        spread_unknown(pools, rank, stretch, rest, out);
+        amounts[ON_CPU] += amounts[OFF_PREEMPTED] + amounts[OFF_BLOCKED];
+        amounts[OFF_PREEMPTED] = amounts[OFF_BLOCKED] = 0;
+    } else
         n_samples = spread_by_knowledge(pools, rank, stretch, amounts, out);
     struct spent spent = {.on_ns = amounts[ON_CPU],
                           .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},

@@ -41,15 +41,6 @@ static bool place_spans_waits(const struct sites *sites, uint32_t place)
     return place < sites->calls_mpi.n && sites->calls_mpi.at[place];
 }
 
-static void mark_place(struct sites *sites, uint32_t place)
-{
-    for (; place != CODE_NONE && !place_spans_waits(sites, place); place = code_place(sites->code, place)->parent) {
-        if (place >= sites->calls_mpi.n)
-            vec_resize(&sites->calls_mpi, place + 1);
-        sites->calls_mpi.at[place] = true;
-    }
-}
-
 /* By the name in the call; false for calls through pointers. */
 static bool frame_calls_mpi(const struct sites *sites, const struct trace_frame *frame)
 {
@@ -85,7 +76,13 @@ static void mark_places_that_call_mpi(struct sites *sites)
             if (state.at[at] & IS_MARKED)
                 break;
             state.at[at] |= IS_MARKED;
-            mark_place(sites, sites_frame_place(sites, at));
+            uint32_t place = sites_frame_place(sites, at);
+            for (; place != CODE_NONE && !place_spans_waits(sites, place);
+                 place = code_place(sites->code, place)->parent) {
+                if (place >= sites->calls_mpi.n)
+                    vec_resize(&sites->calls_mpi, place + 1);
+                sites->calls_mpi.at[place] = true;
+            }
         }
     }
     vec_release(&state);
@@ -315,19 +312,6 @@ static const char *routine_around(struct sites *sites, uint32_t frame)
     return NULL;
 }
 
-static void note_host(struct sites *sites, const struct found_place *found)
-{
-    const struct code_place *place = code_place(sites->code, found->place);
-    const char *routine = place->routine || place->file ? NULL : routine_around(sites, found->frame);
-    if (!routine)
-        return;
-    if (found->place >= sites->hosts.n)
-        vec_resize(&sites->hosts, (size_t)found->place + 1);
-    struct place_host *host = &sites->hosts.at[found->place];
-    host->is_one_of_several |= host->routine && strcmp(host->routine, routine);
-    host->routine = host->routine ? host->routine : routine;
-}
-
 static bool routine_spans_waits(const struct sites *sites, uint32_t place)
 {
     while (code_place(sites->code, place)->parent != CODE_NONE)
@@ -367,7 +351,15 @@ static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
             return STEP_NOWHERE;
         return steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, sites_context(sites, frame), TRACE_NONE);
     }
-    note_host(sites, &inner);
+    const struct code_place *place = code_place(sites->code, inner.place);
+    const char *routine = place->routine || place->file ? NULL : routine_around(sites, inner.frame);
+    if (routine) {
+        if (inner.place >= sites->hosts.n)
+            vec_resize(&sites->hosts, (size_t)inner.place + 1);
+        struct place_host *host = &sites->hosts.at[inner.place];
+        host->is_one_of_several |= host->routine && strcmp(host->routine, routine);
+        host->routine = host->routine ? host->routine : routine;
+    }
     struct found_place caller = frames_find_loop(sites, sites->trace->frames[inner.frame].parent);
     return steps_put_entered(sites->steps, inner.place, caller.is_loop ? caller.place : TRACE_NONE,
                              sample_entry(sites, inner.frame));

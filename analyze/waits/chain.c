@@ -244,27 +244,23 @@ void polling_release(struct polling *polling)
     vec_release(&polling->points);
 }
 
-static void part_join(struct polling_part *part, struct polling_part *next)
-{
-    part->to_ns = next->to_ns;
-    part->is_stretch = false;
-    sparse_absorb(&part->atoms, &next->atoms);
-    sparse_absorb(&part->counts, &next->counts);
-    part->spent.on_ns += next->spent.on_ns;
-    for (int kind = 0; kind < OFF_N; kind++)
-        part->spent.off_ns[kind] += next->spent.off_ns[kind];
-    part->spent.noise_ns2 += next->spent.noise_ns2;
-    part->transfer_ns += next->transfer_ns;
-    part->absent_ns += next->absent_ns;
-}
-
 /* The older half becomes one part. */
 static void parts_join(struct polling *polling)
 {
     enum { HALF = POLLING_PARTS / 2 };
     struct polling_part *parts = polling->parts;
-    for (uint32_t i = 1; i < HALF; i++)
-        part_join(&parts[0], &parts[i]);
+    for (uint32_t i = 1; i < HALF; i++) {
+        parts[0].to_ns = parts[i].to_ns;
+        parts[0].is_stretch = false;
+        sparse_absorb(&parts[0].atoms, &parts[i].atoms);
+        sparse_absorb(&parts[0].counts, &parts[i].counts);
+        parts[0].spent.on_ns += parts[i].spent.on_ns;
+        for (int kind = 0; kind < OFF_N; kind++)
+            parts[0].spent.off_ns[kind] += parts[i].spent.off_ns[kind];
+        parts[0].spent.noise_ns2 += parts[i].spent.noise_ns2;
+        parts[0].transfer_ns += parts[i].transfer_ns;
+        parts[0].absent_ns += parts[i].absent_ns;
+    }
     for (uint32_t i = HALF; i < POLLING_PARTS; i++) {
         struct polling_part empty = parts[i - HALF + 1];
         parts[i - HALF + 1] = parts[i];

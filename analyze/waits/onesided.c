@@ -138,25 +138,6 @@ bool locks_are_deferred(struct locks *locks, uint64_t window)
     return window_of(locks, window)->are_deferred;
 }
 
-/* Of the unlocks seen so far, but for those that ended before the wait began. */
-static struct point *last_unlock(struct locks *locks, const struct lock_wait *wait)
-{
-    const struct locks_window *window = window_of(locks, wait->lock.window);
-    uint64_t first = window->n_unlocks > window->ring_cap ? window->n_unlocks - window->ring_cap : 0;
-    struct point *last = NULL;
-    for (uint64_t i = window->n_unlocks; i-- > first;) {
-        const struct locks_unlock *unlock = &window->ring[i % window->ring_cap];
-        if (unlock->leave_ns <= wait->enter_ns)
-            break;
-        const struct point *enter = unlock->enter;
-        if ((enter->rank != wait->rank && enter->time_ns > wait->enter_ns && enter->time_ns <= wait->leave_ns &&
-             locks_exclude(&unlock->lock, &wait->lock)) &&
-            (!last || unlock->enter->time_ns > last->time_ns))
-            last = unlock->enter;
-    }
-    return last;
-}
-
 /* Is an unlock still under way that was entered inside this call? One that hangs holds up no more than that. */
 static bool wait_is_open(const struct locks *locks, const struct lock_wait *wait)
 {
@@ -178,7 +159,20 @@ static void settle_waits(struct locks *locks, const struct lock *given, uint32_t
             locks->unsettled.at[n++] = wait;
             continue;
         }
-        struct point *release = last_unlock(locks, wait);
+        /* Of the unlocks seen so far, but for those that ended before the wait began. */
+        const struct locks_window *window = window_of(locks, wait->lock.window);
+        uint64_t first = window->n_unlocks > window->ring_cap ? window->n_unlocks - window->ring_cap : 0;
+        struct point *release = NULL;
+        for (uint64_t j = window->n_unlocks; j-- > first;) {
+            const struct locks_unlock *unlock = &window->ring[j % window->ring_cap];
+            if (unlock->leave_ns <= wait->enter_ns)
+                break;
+            const struct point *enter = unlock->enter;
+            if ((enter->rank != wait->rank && enter->time_ns > wait->enter_ns && enter->time_ns <= wait->leave_ns &&
+                 locks_exclude(&unlock->lock, &wait->lock)) &&
+                (!release || unlock->enter->time_ns > release->time_ns))
+                release = unlock->enter;
+        }
         wait->release = release ? point_hold(release) : NULL;
         wait->is_settled = true;
         links_wake(locks->links, &wait->sleepers);

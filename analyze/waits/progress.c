@@ -188,25 +188,19 @@ static struct evidence *pair_of(struct relays *relays, uint64_t key, bool add)
     return &relays->pairs.at[*number - 1];
 }
 
-/* Members in the order of their entries, those that entered by at_ns. */
-static uint32_t n_entered(const struct gathering *gathering, const uint32_t *order, uint32_t n, uint64_t at_ns)
-{
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (gathering->points[order[middle]]->time_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 struct point *relays_find(struct relays *relays, struct gathering *gathering, uint32_t member,
                           const struct evidence_call *call)
 {
     const uint32_t *order = gathering_order(gathering);
-    uint32_t n_before = n_entered(gathering, order, gathering->n_joined, call->leave_ns);
+    /* Members in the order of their entries, those that entered by at_ns. */
+    uint32_t n_before = 0, high = gathering->n_joined;
+    while (n_before < high) {
+        uint32_t middle = n_before + (high - n_before) / 2;
+        if (gathering->points[order[middle]]->time_ns <= call->leave_ns)
+            n_before = middle + 1;
+        else
+            high = middle;
+    }
     uint32_t operation[3] = {gathering->comm, gathering->coll, gathering->root};
     uint64_t number = intern_put(&relays->operations, operation, sizeof operation);
     uint64_t key = (number << MEMBER_BITS | member) << MEMBER_BITS;

@@ -3,15 +3,6 @@
 #include "analyze/waits/matching.h"
 #include "analyze/waits/reading.h"
 
-/* A fence ends for nobody before the last has come. */
-static void read_fence(struct reader *reader, uint32_t lane, const struct event *event)
-{
-    struct gather_call fence = {
-        .comm = event->comm, .space = GATHER_FENCE, .class = WW_RMA_FENCE, .coll = WW_COLL_BARRIER, .root = TRACE_NONE};
-    if (event->comm < reader->trace->n_comms)
-        reading_join(reader, lane, fence, reading_point(reader, lane));
-}
-
 /*
  * Post-start-complete-wait is an exchange of messages without data: each MPI_Win_post lets the origins go on, each
  * MPI_Win_complete the targets. MPI_Win_start may return before it was let, and then MPI_Win_complete waits: whichever
@@ -56,7 +47,14 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
         operations_complete(&reader->operations, reader->lanes->at[lane].rank, event->window, TRACE_NONE);
     switch (class) {
     case WW_RMA_FENCE:
-        read_fence(reader, lane, event);
+        /* A fence ends for nobody before the last has come. */
+        struct gather_call fence = {.comm = event->comm,
+                                    .space = GATHER_FENCE,
+                                    .class = WW_RMA_FENCE,
+                                    .coll = WW_COLL_BARRIER,
+                                    .root = TRACE_NONE};
+        if (event->comm < reader->trace->n_comms)
+            reading_join(reader, lane, fence, reading_point(reader, lane));
         break;
     case WW_RMA_POST:
         read_epoch_send(reader, lane, *event, TAG_POST);

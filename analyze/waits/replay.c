@@ -127,11 +127,6 @@ static void rank_add_spent(struct rank_time *rank, const struct spent *spent, do
     rank->blocked_ns += factor * spent->off_ns[OFF_BLOCKED];
 }
 
-static bool call_needs_node(const struct queue_of_calls *lane, const struct call *call)
-{
-    return call->points.n || call->needs.n || (call->is_polling && !lane->polling.node);
-}
-
 static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane)
 {
     polling_end(&lane->polling, replay->links);
@@ -205,7 +200,7 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     sparse_absorb(&lane->open_counts, &call->counts);
     lane->open_noise_ns2 += call->spent.noise_ns2;
     lane->now_ns = call->enter_ns;
-    if (call_needs_node(lane, call))
+    if (call->points.n || call->needs.n || (call->is_polling && !lane->polling.node))
         call->node = lane_node(replay, lane);
     for (size_t i = 0; i < call->points.n; i++) {
         if (lane->polling.node)
@@ -250,19 +245,6 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
       : state == STEP_BLOCKED ? &rank->blocked_ns
                               : &rank->mpi_ns) += busy_ns;
     lane->now_ns = to_ns;
-}
-
-/* The waiting process goes on from where it was released: the chain of the one it waited for. */
-static void lane_adopt(struct replay *replay, struct queue_of_calls *lane, const struct point *point)
-{
-    struct chain *chain = &replay->links->chain;
-    struct chain_node *node = chain_hold(point->node);
-    sparse_clear(&lane->open);
-    sparse_clear(&lane->open_counts);
-    lane->open_noise_ns2 = 0;
-    chain_drop(chain, lane->tip);
-    lane->tip = node;
-    lane->now_ns = point->time_ns;
 }
 
 /* What happened in the polls meanwhile turns out to have been waiting. */
@@ -362,7 +344,15 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
         replay->times.waited(replay->times.context, (uint32_t)(lane - replay->lanes), &wait);
     replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
     lane_take_polls_back(replay, lane, wait.begin_ns, end_ns);
-    lane_adopt(replay, lane, point);
+    /* The waiting process goes on from where it was released: the chain of the one it waited for. */
+    struct chain *chain = &replay->links->chain;
+    struct chain_node *node = chain_hold(point->node);
+    sparse_clear(&lane->open);
+    sparse_clear(&lane->open_counts);
+    lane->open_noise_ns2 = 0;
+    chain_drop(chain, lane->tip);
+    lane->tip = node;
+    lane->now_ns = point->time_ns;
     if (lane->now_ns > call->leave_ns) {
         /* The release was seen after the call had ended: the clocks disagree by so much. */
         double late_ns = (double)(lane->now_ns - call->leave_ns);
@@ -395,24 +385,19 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
     return unknown;
 }
 
-/* Nobody wants its waiting explained: it goes on as time of its own. */
-static void lane_pass_over(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
-{
-    double ns = (double)(call->leave_ns - call->enter_ns);
-    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
-    const struct term off = {atom_key(lane->rank, step), ns};
-    lane_spend(replay, lane, step, ns);
-    lane_tell(replay, lane, call->enter_ns, call->leave_ns, &off, 1);
-    replay->ranks[lane->rank].unrecorded_ns += ns;
-    lane->now_ns = call->leave_ns;
-    lane_stop_polling(replay, lane);
-}
-
 /* Returns what to sleep on before it can go on. */
 static struct sleepers *lane_leave(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
     if (call->is_off) {
-        lane_pass_over(replay, lane, call);
+        /* Nobody wants its waiting explained: it goes on as time of its own. */
+        double ns = (double)(call->leave_ns - call->enter_ns);
+        uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
+        const struct term off = {atom_key(lane->rank, step), ns};
+        lane_spend(replay, lane, step, ns);
+        lane_tell(replay, lane, call->enter_ns, call->leave_ns, &off, 1);
+        replay->ranks[lane->rank].unrecorded_ns += ns;
+        lane->now_ns = call->leave_ns;
+        lane_stop_polling(replay, lane);
         return NULL;
     }
     while (call->n_waited < call->releases.n) {

@@ -213,20 +213,6 @@ static void number_loops(struct finder *f, struct cfg_loops *loops, uint32_t *lo
     }
 }
 
-static void list_blocks(struct cfg *cfg, struct cfg_loops *loops)
-{
-    for (uint32_t b = 0; b < cfg->n_blocks; b++)
-        for (uint32_t l = loops->innermost[b]; l != CFG_NONE; l = loops->at[l].parent)
-            loops->at[l].n_blocks++;
-    for (uint32_t l = 0; l < loops->n; l++) {
-        loops->at[l].blocks = arena_array(&cfg->arena, uint32_t, loops->at[l].n_blocks);
-        loops->at[l].n_blocks = 0;
-    }
-    for (uint32_t b = 0; b < cfg->n_blocks; b++)
-        for (uint32_t l = loops->innermost[b]; l != CFG_NONE; l = loops->at[l].parent)
-            loops->at[l].blocks[loops->at[l].n_blocks++] = b;
-}
-
 bool cfg_loop_contains(const struct cfg_loops *loops, uint32_t loop, uint32_t block)
 {
     uint32_t l = loops->innermost[block];
@@ -277,7 +263,16 @@ struct cfg_loops cfg_find_loops(struct cfg *cfg)
     vec_free(f.next_entry);
     uint32_t *loop_of_head = new_none(cfg);
     number_loops(&f, &loops, loop_of_head);
-    list_blocks(cfg, &loops);
+    for (uint32_t b = 0; b < cfg->n_blocks; b++)
+        for (uint32_t l = loops.innermost[b]; l != CFG_NONE; l = loops.at[l].parent)
+            loops.at[l].n_blocks++;
+    for (uint32_t l = 0; l < loops.n; l++) {
+        loops.at[l].blocks = arena_array(&cfg->arena, uint32_t, loops.at[l].n_blocks);
+        loops.at[l].n_blocks = 0;
+    }
+    for (uint32_t b = 0; b < cfg->n_blocks; b++)
+        for (uint32_t l = loops.innermost[b]; l != CFG_NONE; l = loops.at[l].parent)
+            loops.at[l].blocks[loops.at[l].n_blocks++] = b;
     list_exits(cfg, &loops);
     for (uint32_t e = 0; e < cfg->edges.n; e++)
         if (loops.order.is_retreating[e])
