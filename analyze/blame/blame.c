@@ -102,18 +102,6 @@ static int site_order_compare(const void *a, const void *b)
     return (left->at > right->at) - (left->at < right->at);
 }
 
-static uint32_t *sites_by_waiting(const struct classes *classes, struct arena *arena)
-{
-    struct site_order *order = arena_array(arena, struct site_order, classes->sites.n + 1);
-    uint32_t *sorted = arena_array(arena, uint32_t, classes->sites.n + 1);
-    for (uint32_t i = 0; i < classes->sites.n; i++)
-        order[i] = (struct site_order){.waiting_ns = classes->sites.at[i].waiting_ns, .at = i};
-    qsort(order, classes->sites.n, sizeof *order, site_order_compare);
-    for (uint32_t i = 0; i < classes->sites.n; i++)
-        sorted[i] = order[i].at;
-    return sorted;
-}
-
 /* An empty vector for every class, by site. */
 static struct sparse **vectors_make(const struct classes *classes, struct arena *arena)
 {
@@ -126,7 +114,14 @@ static struct sparse **vectors_make(const struct classes *classes, struct arena 
 void measures_make(const struct measure_input *input, struct measures *measures)
 {
     *measures = (struct measures){.classes = input->classes};
-    measures->site_order = sites_by_waiting(input->classes, &measures->arena);
+    struct site_order *order = arena_array(&measures->arena, struct site_order, input->classes->sites.n + 1);
+    uint32_t *sorted = arena_array(&measures->arena, uint32_t, input->classes->sites.n + 1);
+    for (uint32_t i = 0; i < input->classes->sites.n; i++)
+        order[i] = (struct site_order){.waiting_ns = input->classes->sites.at[i].waiting_ns, .at = i};
+    qsort(order, input->classes->sites.n, sizeof *order, site_order_compare);
+    for (uint32_t i = 0; i < input->classes->sites.n; i++)
+        sorted[i] = order[i].at;
+    measures->site_order = sorted;
     measures->blames = vectors_make(input->classes, &measures->arena);
     measures->counted = vectors_make(input->classes, &measures->arena);
     measures->worked = vectors_make(input->classes, &measures->arena);

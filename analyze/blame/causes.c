@@ -62,16 +62,6 @@ static void node_add(struct causes *causes, uint64_t key, double ns, bool is_bla
     }
 }
 
-static double mean_sample_ns(const struct survey *survey)
-{
-    double ns = 0, n = 0;
-    for (size_t i = 0; i < survey->entries.n; i++) {
-        ns += (double)survey->entries.at[i].sampled_ns;
-        n += (double)survey->entries.at[i].n_samples;
-    }
-    return n > 0 ? ns / n : 0;
-}
-
 /* Which nodes lie in the code that names their cause. A cause may have more, beside it, of which its ranks run as much
  * as the others do or hardly any: what is said of times and executions is said of the code that is named. */
 static void causes_mark_inside(struct causes *causes)
@@ -108,7 +98,12 @@ static void causes_roll_up(struct causes *causes)
         node->is_free = !tree->nodes.at[i].waits;
     }
     causes->rollup.n_ranks = causes->input->analysis->trace->n_ranks;
-    causes->rollup.sample_ns = mean_sample_ns(causes->input->survey);
+    double ns = 0, n = 0;
+    for (size_t i = 0; i < causes->input->survey->entries.n; i++) {
+        ns += (double)causes->input->survey->entries.at[i].sampled_ns;
+        n += (double)causes->input->survey->entries.at[i].n_samples;
+    }
+    causes->rollup.sample_ns = n > 0 ? ns / n : 0;
     rollup_find(&causes->rollup);
     vec_resize(&causes->culprits, causes->rollup.causes.n);
     causes_mark_inside(causes);
@@ -133,22 +128,19 @@ static void sum_sides(const struct sparse *from, uint32_t place, double *late, d
             *(from->at[i].key & KEY_WAITING ? others : late) += from->at[i].ns;
 }
 
-/* How often the two sides ran a place, by work if that is known of both. */
-static void compare_executions(const struct class_counts *counts, uint32_t place, struct comparison *comparison)
+static double share_of_work(const struct causes *causes, const struct path_class *class,
+                            const struct class_counts *counts, uint32_t place)
 {
+    struct comparison at = {0};
+    /* How often the two sides ran a place, by work if that is known of both. */
     double late = 0, others = 0;
-    sum_sides(counts->executions, place, &comparison->late.executions, &comparison->others.executions);
+    sum_sides(counts->executions, place, &at.late.executions, &at.others.executions);
     sum_sides(counts->work, place, &late, &others);
-    if (comparison->late.executions > 0 && comparison->others.executions > 0 && late > 0 && others > 0) {
-        comparison->late.executions = late;
-        comparison->others.executions = others;
+    if (at.late.executions > 0 && at.others.executions > 0 && late > 0 && others > 0) {
+        at.late.executions = late;
+        at.others.executions = others;
     }
-}
-
-/* The time that the computing steps of a place took on the two sides. */
-static void compare_times(const struct causes *causes, const struct path_class *class, uint32_t place,
-                          struct comparison *comparison)
-{
+    /* The time that the computing steps of a place took on the two sides. */
     for (size_t i = 0; i < class->terms.n; i++) {
         const struct term *term = &class->terms.at[i];
         const struct step_key *key = steps_key(causes->steps, key_atom(term->key));
@@ -156,17 +148,9 @@ static void compare_times(const struct causes *causes, const struct path_class *
             continue;
         bool is_late = !(term->key & KEY_WAITING);
         double error_ns = term->ns * costs_error(causes->input->costs, key_rank(term->key), place);
-        *(is_late ? &comparison->late.ns : &comparison->others.ns) += term->ns;
-        *(is_late ? &comparison->late_variance : &comparison->others_variance) += error_ns * error_ns;
+        *(is_late ? &at.late.ns : &at.others.ns) += term->ns;
+        *(is_late ? &at.late_variance : &at.others_variance) += error_ns * error_ns;
     }
-}
-
-static double share_of_work(const struct causes *causes, const struct path_class *class,
-                            const struct class_counts *counts, uint32_t place)
-{
-    struct comparison at = {0};
-    compare_executions(counts, place, &at);
-    compare_times(causes, class, place, &at);
     double late_error = at.late.executions > 0 ? sqrt(at.late_variance) / at.late.executions : 0,
            others_error = at.others.executions > 0 ? sqrt(at.others_variance) / at.others.executions : 0;
     return executions_share_of_work(at.late, at.others, hypot(late_error, others_error));
@@ -180,14 +164,6 @@ static double kind_share(const struct causes *causes, const struct path_class *c
     if (key->state == STEP_COMPUTING && key->what == WHAT_PLACE && counts->executions->n)
         return share_of_work(causes, class, counts, key->id);
     return -1;
-}
-
-static void waiting_add(struct waiting *waiting, uint64_t key, uint64_t class, double ns)
-{
-    waiting->ns += ns;
-    waiting->direct_ns += key & KEY_LONG_TERM ? 0 : ns;
-    sparse_add(&waiting->ranks, key_rank(key), ns);
-    sparse_add(&waiting->classes, class, ns);
 }
 
 /* A negative share: executions do not tell more work from slower. */
@@ -224,7 +200,11 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
             uint32_t node = placings.at[j].node;
             double ns = blame->at[i].ns * placings.at[j].share;
             struct culprit *culprit = is_off ? NULL : culprit_of(causes, node);
-            waiting_add(culprit ? &culprit->waiting : &causes->machine, key, where, ns);
+            struct waiting *waiting = culprit ? &culprit->waiting : &causes->machine;
+            waiting->ns += ns;
+            waiting->direct_ns += key & KEY_LONG_TERM ? 0 : ns;
+            sparse_add(&waiting->ranks, key_rank(key), ns);
+            sparse_add(&waiting->classes, where, ns);
             if (culprit) {
                 kinds_add(causes, culprit->kind_ns, key_atom(key), work_share, ns);
                 kinds_add(causes, own_of(causes, node)->kind_ns, key_atom(key), work_share, ns);
@@ -257,19 +237,6 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
     }
     if (is_place)
         sparse_add(&causes->busy_code, code, ns);
-}
-
-static void causes_collect(struct causes *causes)
-{
-    const struct classes *classes = causes->input->classes;
-    for (uint32_t site = 0; site < causes->input->analysis->n_sites; site++) {
-        uint32_t at = causes->input->measures->site_order[site];
-        for (uint32_t i = 0; i < classes->sites.at[at].classes.n; i++)
-            causes_collect_class(causes, site, at, i);
-    }
-    for (size_t i = 0; i < causes->time.n; i++)
-        causes_collect_time(causes, causes->time.at[i].key, causes->time.at[i].ns);
-    sparse_pack(&causes->busy_code);
 }
 
 static void causes_add_critical(struct causes *causes)
@@ -350,7 +317,15 @@ void causes_find(const struct causes_input *input)
     placing_begin(&causes.placing, input->sites, input->survey);
     causes_add_times(&causes);
     causes_roll_up(&causes);
-    causes_collect(&causes);
+    const struct classes *classes = causes.input->classes;
+    for (uint32_t site = 0; site < causes.input->analysis->n_sites; site++) {
+        uint32_t at = causes.input->measures->site_order[site];
+        for (uint32_t i = 0; i < classes->sites.at[at].classes.n; i++)
+            causes_collect_class(&causes, site, at, i);
+    }
+    for (size_t i = 0; i < causes.time.n; i++)
+        causes_collect_time(&causes, causes.time.at[i].key, causes.time.at[i].ns);
+    sparse_pack(&causes.busy_code);
     causes_add_critical(&causes);
     culprits_write(&causes);
     if (input->acting)

@@ -12,22 +12,19 @@ void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_rank
     *classes = (struct classes){.pools = pools, .n_ranks = n_ranks};
 }
 
-static void site_classes_release(struct site_classes *site)
-{
-    for (size_t i = 0; i < site->classes.n; i++) {
-        sparse_release(&site->classes.at[i].shape);
-        sparse_release(&site->classes.at[i].terms);
-        sparse_release(&site->classes.at[i].counts);
-        sparse_release(&site->classes.at[i].waits);
-    }
-    vec_release(&site->classes);
-    vec_free(site->rank_waiting_ns);
-}
-
 void classes_release(struct classes *classes)
 {
-    for (size_t i = 0; i < classes->sites.n; i++)
-        site_classes_release(&classes->sites.at[i]);
+    for (size_t i = 0; i < classes->sites.n; i++) {
+        struct site_classes *site = &classes->sites.at[i];
+        for (size_t j = 0; j < site->classes.n; j++) {
+            sparse_release(&site->classes.at[j].shape);
+            sparse_release(&site->classes.at[j].terms);
+            sparse_release(&site->classes.at[j].counts);
+            sparse_release(&site->classes.at[j].waits);
+        }
+        vec_release(&site->classes);
+        vec_free(site->rank_waiting_ns);
+    }
     while (classes->spare) {
         struct occurrence *occurrence = classes->spare;
         classes->spare = occurrence->next;
@@ -105,21 +102,6 @@ static void occurrence_settle_late(const struct pools *pools, struct occurrence 
     sparse_clear(&occurrence->late_counts);
 }
 
-static void occurrence_add_late(const struct pools *pools, struct occurrence *occurrence, const struct wait *wait,
-                                const struct chain_node *common)
-{
-    const struct chain_node *late = wait->released_by->node;
-    if (occurrence->n_late && (occurrence->late_order != late->order || occurrence->common_order != common->order))
-        occurrence_settle_late(pools, occurrence);
-    if (!occurrence->n_late) {
-        occurrence->late_order = late->order;
-        occurrence->common_order = common->order;
-        occurrence->late_noise_ns2 =
-            path_add(late, common, wait->released_by->rank, &occurrence->late, &occurrence->late_counts);
-    }
-    occurrence->n_late++;
-}
-
 static void occurrence_add_waiting(struct classes *classes, struct occurrence *occurrence, const struct wait *wait,
                                    const struct chain_node *common)
 {
@@ -136,20 +118,6 @@ static void occurrence_add_waiting(struct classes *classes, struct occurrence *o
     occurrence->heaviest = *path;
     *path = lighter;
     occurrence->heaviest_code_ns = code_ns;
-}
-
-static void occurrence_add(struct classes *classes, struct occurrence *occurrence, const struct wait *wait)
-{
-    const struct chain_node *common = chain_common(wait->released_by->node, wait->begin);
-    struct instance *instance = &occurrence->instance;
-    occurrence_add_late(classes->pools, occurrence, wait, common);
-    occurrence_add_waiting(classes, occurrence, wait, common);
-    occurrence->n_waits++;
-    instance->waiting_ns += (double)wait->dur_ns;
-    instance->inferred_ns += wait->is_inferred ? (double)wait->dur_ns : 0;
-    sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
-    if (wait->begin_ns < instance->first_ns)
-        instance->first_ns = wait->begin_ns;
 }
 
 static struct occurrence *occurrence_make(struct classes *classes, uint32_t site_at)
@@ -336,7 +304,26 @@ static void sink_add(void *context, struct occurrence **list, const struct wait 
     site->waiting_ns += (double)wait->dur_ns;
     site->rank_waiting_ns[wait->rank] += (double)wait->dur_ns;
     classes->waiting_ns += (double)wait->dur_ns;
-    occurrence_add(classes, occurrence_find(classes, list ? list : &alone, at), wait);
+    struct occurrence *occurrence = occurrence_find(classes, list ? list : &alone, at);
+    const struct chain_node *common = chain_common(wait->released_by->node, wait->begin);
+    struct instance *instance = &occurrence->instance;
+    const struct chain_node *late = wait->released_by->node;
+    if (occurrence->n_late && (occurrence->late_order != late->order || occurrence->common_order != common->order))
+        occurrence_settle_late(classes->pools, occurrence);
+    if (!occurrence->n_late) {
+        occurrence->late_order = late->order;
+        occurrence->common_order = common->order;
+        occurrence->late_noise_ns2 =
+            path_add(late, common, wait->released_by->rank, &occurrence->late, &occurrence->late_counts);
+    }
+    occurrence->n_late++;
+    occurrence_add_waiting(classes, occurrence, wait, common);
+    occurrence->n_waits++;
+    instance->waiting_ns += (double)wait->dur_ns;
+    instance->inferred_ns += wait->is_inferred ? (double)wait->dur_ns : 0;
+    sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
+    if (wait->begin_ns < instance->first_ns)
+        instance->first_ns = wait->begin_ns;
     sink_close(classes, &alone);
 }
 

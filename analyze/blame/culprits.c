@@ -127,15 +127,6 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .cost_error = is_single ? costs_error(causes->input->costs, rank, key->id) : 0};
 }
 
-static void cause_add_ranks(struct writer *writer, struct cause *cause)
-{
-    const struct sparse *ranks = &writer->culprit->waiting.ranks;
-    cause->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, ranks->n + 1);
-    for (size_t i = 0; i < ranks->n; i++)
-        cause->ranks[cause->n_ranks++] = cause_rank_of(writer, cause, (uint32_t)ranks->at[i].key);
-    qsort(cause->ranks, cause->n_ranks, sizeof *cause->ranks, cause_rank_compare);
-}
-
 /* Ranks that wait at the cause's sites and are not to blame themselves. */
 static void cause_add_others(struct writer *writer, struct cause *cause)
 {
@@ -329,7 +320,11 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->caller = caller == ROLLUP_NONE ? TRACE_NONE : rollup->nodes.at[caller].code;
     cause->call_line = calltree_call_line(&writer->causes->placing.tree, chosen);
     cause_add_parts(writer, cause);
-    cause_add_ranks(writer, cause);
+    const struct sparse *ranks = &writer->culprit->waiting.ranks;
+    cause->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, ranks->n + 1);
+    for (size_t i = 0; i < ranks->n; i++)
+        cause->ranks[cause->n_ranks++] = cause_rank_of(writer, cause, (uint32_t)ranks->at[i].key);
+    qsort(cause->ranks, cause->n_ranks, sizeof *cause->ranks, cause_rank_compare);
     cause->n_late = count_late(cause->ranks, cause->n_ranks, cause->waiting_ns);
     cause_set_kinds(culprit, cause);
     cause->n_sites = waiting_sites(analysis, &culprit->waiting, &cause->sites);

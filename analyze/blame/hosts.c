@@ -68,18 +68,6 @@ static void add_loads(const struct analysis *analysis, struct machine_host *host
     host->cpus_stolen = (double)longest->stolen_ns / watched_ns;
 }
 
-/* Ranks whose threads at work are more than the CPUs that they may use. */
-static void find_large_teams(struct analysis *analysis, struct machine_host *host)
-{
-    host->large_teams = arena_array(&analysis->arena, uint32_t, host->n_ranks);
-    for (uint32_t i = 0; i < host->n_ranks; i++) {
-        const struct trace_process *process = &analysis->trace->processes[host->ranks[i]];
-        uint64_t n_cpus = process->cpus.n ? process->cpus.n : process->machine.n_cpus;
-        if (n_cpus && process->machine.n_busy_threads > 1 && process->machine.n_busy_threads > n_cpus)
-            host->large_teams[host->n_large_teams++] = host->ranks[i];
-    }
-}
-
 static struct machine_host *host_of(struct analysis *analysis, const char *name)
 {
     struct machine *machine = &analysis->machine;
@@ -112,6 +100,13 @@ void hosts_write(struct analysis *analysis)
         struct machine_host *host = &analysis->machine.hosts[i];
         add_loads(analysis, host);
         find_crowds(analysis, host);
-        find_large_teams(analysis, host);
+        /* Ranks whose threads at work are more than the CPUs that they may use. */
+        host->large_teams = arena_array(&analysis->arena, uint32_t, host->n_ranks);
+        for (uint32_t j = 0; j < host->n_ranks; j++) {
+            const struct trace_process *process = &analysis->trace->processes[host->ranks[j]];
+            uint64_t n_cpus = process->cpus.n ? process->cpus.n : process->machine.n_cpus;
+            if (n_cpus && process->machine.n_busy_threads > 1 && process->machine.n_busy_threads > n_cpus)
+                host->large_teams[host->n_large_teams++] = host->ranks[j];
+        }
     }
 }

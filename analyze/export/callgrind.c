@@ -177,14 +177,6 @@ static void write_text(FILE *out, const char *before, const char *text)
     arena_release(&scratch);
 }
 
-static void write_cost(FILE *out, uint32_t line, const double *value)
-{
-    fprintf(out, "%u", line);
-    for (int measure = 0; measure < N_MEASURES; measure++)
-        fprintf(out, " %lld", llround(value[measure]));
-    fputc('\n', out);
-}
-
 static void write_costs(FILE *out, const struct callgrind *callgrind)
 {
     static const char unknown[] = "???";
@@ -208,7 +200,10 @@ static void write_costs(FILE *out, const struct callgrind *callgrind)
             /* Readers take the cost of no call for the line's own: where the number is not known, it is 1. */
             fprintf(out, "calls=%llu 0\n", (unsigned long long)(cost->calls ? cost->calls : 1));
         }
-        write_cost(out, key->line, cost->value);
+        fprintf(out, "%u", key->line);
+        for (int measure = 0; measure < N_MEASURES; measure++)
+            fprintf(out, " %lld", llround(cost->value[measure]));
+        fputc('\n', out);
     }
 }
 

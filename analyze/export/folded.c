@@ -33,16 +33,6 @@ static int line_compare(const void *a, const void *b)
     return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
 }
 
-static int64_t *apportion(struct arena *arena, const struct line *lines, size_t n)
-{
-    double *values = arena_array(arena, double, n), sum = 0;
-    int64_t *us = arena_array(arena, int64_t, n);
-    for (size_t i = 0; i < n; i++)
-        sum += values[i] = fmax(lines[i].ns, 0) / 1000;
-    amount_apportion(values, (uint32_t)n, llround(sum), us);
-    return us;
-}
-
 int export_folded(FILE *out, const struct analysis *analysis)
 {
     const struct profile *profile = &analysis->blame_profile;
@@ -63,7 +53,11 @@ int export_folded(FILE *out, const struct analysis *analysis)
     }
     if (lines.n)
         qsort(lines.at, lines.n, sizeof *lines.at, line_compare);
-    int64_t *us = apportion(&arena, lines.at, lines.n);
+    double *values = arena_array(&arena, double, lines.n), sum = 0;
+    int64_t *us = arena_array(&arena, int64_t, lines.n);
+    for (size_t i = 0; i < lines.n; i++)
+        sum += values[i] = fmax(lines.at[i].ns, 0) / 1000;
+    amount_apportion(values, (uint32_t)lines.n, llround(sum), us);
     for (size_t i = 0; i < lines.n; i++)
         if (us[i] > 0)
             fprintf(out, "%s %lld\n", lines.at[i].text, (long long)us[i]);

@@ -33,22 +33,6 @@ static size_t branches_of(const struct coverage_listing *listing, const struct c
     return n;
 }
 
-/* Conditions of a line are numbered from 0. */
-static void print_lcov_branches(FILE *out, const struct coverage_listing *listing, const struct counts_line_count *line,
-                                size_t *at)
-{
-    unsigned condition = 0;
-    size_t n = branches_of(listing, line, at);
-    for (const struct counts_branch *branch = listing->branches + *at; n-- > 0; branch++) {
-        fprintf(out, "BRDA:%u,%u,%u,", line->line, condition, branch->way);
-        if (branch->executions)
-            fprintf(out, "%llu\n", (unsigned long long)branch->taken);
-        else
-            fprintf(out, "-\n");
-        condition += n > 0 && branch[1].way == 0;
-    }
-}
-
 static void print_lcov(FILE *out, uint32_t rank, struct coverage_listing *listing)
 {
     const struct counts_line_count *lines = listing->lines;
@@ -65,7 +49,17 @@ static void print_lcov(FILE *out, uint32_t rank, struct coverage_listing *listin
                 fprintf(out, "FNDA:%llu,%s\n", (unsigned long long)heads[k].calls,
                         text_escape(&listing->arena, heads[k].name));
         }
-        print_lcov_branches(out, listing, &lines[i], &at_branch);
+        /* Conditions of a line are numbered from 0. */
+        unsigned condition = 0;
+        size_t n = branches_of(listing, &lines[i], &at_branch);
+        for (const struct counts_branch *branch = listing->branches + at_branch; n-- > 0; branch++) {
+            fprintf(out, "BRDA:%u,%u,%u,", lines[i].line, condition, branch->way);
+            if (branch->executions)
+                fprintf(out, "%llu\n", (unsigned long long)branch->taken);
+            else
+                fprintf(out, "-\n");
+            condition += n > 0 && branch[1].way == 0;
+        }
         fprintf(out, "DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].executions);
     }
     if (listing->n_lines)

@@ -22,17 +22,6 @@ static void put(struct encoder *encoder, enum stream stream, uint64_t number)
     *vec_push(&bytes->all) = (unsigned char)number;
 }
 
-static void put_wait(struct encoder *encoder, const struct timeline_cell *cell)
-{
-    put(encoder, WAITS, encoder->row_of[cell->by]);
-    put(encoder, WAITS, cell->site == TRACE_NONE ? 0 : cell->site + 1u);
-    put(encoder, WAITS, (cell->is_inferred ? 1u : 0) + (cell->n_parts > 1 ? 2u : 0));
-    if (cell->n_parts > 1) {
-        put(encoder, WAITS, (uint64_t)cell->waited_ns);
-        put(encoder, WAITS, cell->release_ns > cell->begin_ns ? cell->release_ns - cell->begin_ns : 0);
-    }
-}
-
 static void put_cell(struct encoder *encoder, const struct timeline_cell *cell, const struct timeline_part *parts,
                      uint64_t dur_ns)
 {
@@ -44,8 +33,15 @@ static void put_cell(struct encoder *encoder, const struct timeline_cell *cell, 
         put(encoder, PARTS, parts[i].kind);
         put(encoder, PARTS, (uint64_t)llroundf(fmaxf(parts[i].ns, 1)));
     }
-    if (has_wait)
-        put_wait(encoder, cell);
+    if (has_wait) {
+        put(encoder, WAITS, encoder->row_of[cell->by]);
+        put(encoder, WAITS, cell->site == TRACE_NONE ? 0 : cell->site + 1u);
+        put(encoder, WAITS, (cell->is_inferred ? 1u : 0) + (cell->n_parts > 1 ? 2u : 0));
+        if (cell->n_parts > 1) {
+            put(encoder, WAITS, (uint64_t)cell->waited_ns);
+            put(encoder, WAITS, cell->release_ns > cell->begin_ns ? cell->release_ns - cell->begin_ns : 0);
+        }
+    }
 }
 
 /* How many cells were written: gaps are cells as well, and what lies behind the cell after it (clocks disagree) has no

@@ -39,8 +39,12 @@ static int put_json(struct html *html, const char *name, json_t *value)
     return status;
 }
 
-static void put_escaped(FILE *out, const char *text)
+int html_begin(struct html *html, FILE *out, const char *title)
 {
+    *html = (struct html){.out = out};
+    fwrite(view_head, 1, view_head_bytes, out);
+    fputs("<title>", out);
+    const char *text = title;
     for (; *text; text++) {
         if (*text == '<')
             fputs("&lt;", out);
@@ -49,14 +53,6 @@ static void put_escaped(FILE *out, const char *text)
         else
             putc(*text, out);
     }
-}
-
-int html_begin(struct html *html, FILE *out, const char *title)
-{
-    *html = (struct html){.out = out};
-    fwrite(view_head, 1, view_head_bytes, out);
-    fputs("<title>", out);
-    put_escaped(out, title);
     fputs(" - whywait</title>\n", out);
     fwrite(view_body, 1, view_body_bytes, out);
     return written(html, !ferror(out));

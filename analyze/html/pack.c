@@ -26,16 +26,6 @@ static void base64_put(struct base64 *base64, const unsigned char *bytes, size_t
     }
 }
 
-static void base64_end(struct base64 *base64)
-{
-    if (base64->n_bits) {
-        putc_unlocked(digits[base64->bits << (6 - base64->n_bits) & 63], base64->out);
-        base64->n_written++;
-    }
-    for (; base64->n_written % 4; base64->n_written++)
-        putc_unlocked('=', base64->out);
-}
-
 int pack_write(FILE *out, const void *bytes, size_t n)
 {
     enum { STEP = 1 << 16, LARGEST_INPUT = 1 << 30 };
@@ -59,6 +49,11 @@ int pack_write(FILE *out, const void *bytes, size_t n)
         base64_put(&base64, buffer, STEP - stream.avail_out);
     }
     deflateEnd(&stream);
-    base64_end(&base64);
+    if (base64.n_bits) {
+        putc_unlocked(digits[base64.bits << (6 - base64.n_bits) & 63], base64.out);
+        base64.n_written++;
+    }
+    for (; base64.n_written % 4; base64.n_written++)
+        putc_unlocked('=', base64.out);
     return ferror(out) ? -1 : 0;
 }

@@ -219,17 +219,6 @@ static bool is_as_others(const struct compare_fact *fact, const struct fact *sid
     return is_seen;
 }
 
-static uint32_t ranks_told(const struct compare_fact *fact)
-{
-    uint32_t n = 0;
-    for (int side = 0; side < 2; side++) {
-        const struct fact *at = side ? fact->after : fact->before;
-        if (at && at->n_counts && at->counts[at->n_counts - 1].rank + 1 > n)
-            n = at->counts[at->n_counts - 1].rank + 1;
-    }
-    return n;
-}
-
 const char *difference_fact(struct arena *arena, const struct compare_fact *fact)
 {
     static const char *const each_time[FACT_N] = {[FACT_TRIPS] = " trips each time it is entered",
@@ -238,7 +227,12 @@ const char *difference_fact(struct arena *arena, const struct compare_fact *fact
                                                   [FACT_SENT] = " a call"};
     const struct fact *some = fact->after ? fact->after : fact->before;
     struct changed_ranks changed = {0};
-    uint32_t n_ranks = ranks_told(fact);
+    uint32_t n_ranks = 0;
+    for (int side = 0; side < 2; side++) {
+        const struct fact *at = side ? fact->after : fact->before;
+        if (at && at->n_counts && at->counts[at->n_counts - 1].rank + 1 > n_ranks)
+            n_ranks = at->counts[at->n_counts - 1].rank + 1;
+    }
     find_changed(arena, fact, n_ranks, &changed);
     const char *unit = fact->is_decision && each_time[some->kind] ? each_time[some->kind]
                        : some->kind == FACT_TRIPS                 ? " iterations"

@@ -204,17 +204,6 @@ static void ending_say_analysis(struct ending *ending)
                                 analysis->fetches[i].rank));
 }
 
-static void ending_say_notes(struct ending *ending)
-{
-    const struct analysis *analysis = ending->book->analysis;
-    for (uint32_t i = 0; i < analysis->trace->n_notes; i++)
-        ending_say(ending, analysis->trace->notes[i]);
-    size_t n_code = 0;
-    const char *const *code = analysis->code ? code_notes(analysis->code, &n_code) : NULL;
-    for (size_t i = 0; i < n_code; i++)
-        ending_say(ending, code[i]);
-}
-
 static struct sentences ending_finish(struct ending *ending)
 {
     struct sentences sentences = {
@@ -252,7 +241,12 @@ struct sentences ending_rest(const struct label_book *book)
                    arena_printf(ending.book->arena,
                                 "Paths and waits differ by %s in all (clock error): read small causes with care.",
                                 amount_duration(analysis->unexplained_ns).text));
-    ending_say_notes(&ending);
+    for (uint32_t i = 0; i < analysis->trace->n_notes; i++)
+        ending_say(&ending, analysis->trace->notes[i]);
+    size_t n_code = 0;
+    const char *const *code = analysis->code ? code_notes(analysis->code, &n_code) : NULL;
+    for (size_t i = 0; i < n_code; i++)
+        ending_say(&ending, code[i]);
     ending_say_analysis(&ending);
     return ending_finish(&ending);
 }

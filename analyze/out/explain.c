@@ -304,18 +304,6 @@ static const char *explain_computing(struct arena *arena, const struct cause *ca
     return work ? work : explain_time(arena, late, others);
 }
 
-static const char *explain_descheduled(struct arena *arena, const struct cause *cause, const struct crowd *late,
-                                       const struct crowd *others)
-{
-    const char *was = verb(late, "was", "were");
-    double computing_ns = cause->kind_ns[KIND_MORE_WORK] + cause->kind_ns[KIND_SLOWER] + cause->kind_ns[KIND_MORE_TIME];
-    if (computing_ns < WORTH_SAYING * cause->waiting_ns)
-        return arena_printf(arena, "%s %s ready to run there but had no CPU", amount_ranks(arena, late->ranks, late->n),
-                            was);
-    return arena_printf(arena, "%s, and %s ready to run but had no CPU", explain_computing(arena, cause, late, others),
-                        was);
-}
-
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
 {
@@ -324,7 +312,14 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
     case KIND_SLOWER:
         return explain_computing(arena, cause, late, others);
     case KIND_DESCHEDULED:
-        return explain_descheduled(arena, cause, late, others);
+        const char *was = verb(late, "was", "were");
+        double computing_ns =
+            cause->kind_ns[KIND_MORE_WORK] + cause->kind_ns[KIND_SLOWER] + cause->kind_ns[KIND_MORE_TIME];
+        if (computing_ns < WORTH_SAYING * cause->waiting_ns)
+            return arena_printf(arena, "%s %s ready to run there but had no CPU",
+                                amount_ranks(arena, late->ranks, late->n), was);
+        return arena_printf(arena, "%s, and %s ready to run but had no CPU",
+                            explain_computing(arena, cause, late, others), was);
     case KIND_BLOCKED:
         return arena_printf(arena, "%s; most of the difference in system calls", explain_time(arena, late, others));
     case KIND_TRANSFER:

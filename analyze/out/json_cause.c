@@ -291,17 +291,6 @@ static void add_cause_ranks(const struct json *json, json_t *object, const struc
     json_leave_out(object, "by_rank", cause->n_ranks + cause->n_others - n_late - n_others, llround(left_ns));
 }
 
-static void add_files(const struct json *json, json_t *object, const struct cause *cause)
-{
-    json_t *files = json_array();
-    uint32_t n = json_n_shown(json, cause->n_files, SMALL_LIST);
-    for (uint32_t i = 0; i < n; i++)
-        json_array_append_new(files, json_pack("{s:o, s:I}", "name", json_text(cause->files[i].name), "bytes",
-                                               (json_int_t)cause->files[i].bytes));
-    json_object_set_new(object, "files", files);
-    json_leave_out(object, "files", cause->n_files - n, -1);
-}
-
 static int by_falling_blame(const void *a, const void *b)
 {
     const struct cause_rank *left = a, *right = b;
@@ -333,16 +322,6 @@ static int by_falling_size(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* The waiting of the n-th largest part: what is around a part is never smaller. */
-static double least_part(struct json *json, const struct cause *cause, uint32_t n)
-{
-    double *sizes = arena_array(&json->scratch, double, cause->n_parts + 1);
-    for (uint32_t i = 0; i < cause->n_parts; i++)
-        sizes[i] = cause->parts[i].waiting_ns;
-    qsort(sizes, cause->n_parts, sizeof *sizes, by_falling_size);
-    return n ? sizes[n - 1] : 0;
-}
-
 /* Own parts are apportioned, and each part's waiting is the sum of what is inside it. */
 static void add_parts(struct json *json, json_t *object, const struct cause *cause, int64_t waiting_ns)
 {
@@ -350,7 +329,12 @@ static void add_parts(struct json *json, json_t *object, const struct cause *cau
     double *values = arena_array(&json->scratch, double, cause->n_parts + 1);
     int64_t *own_ns = arena_array(&json->scratch, int64_t, cause->n_parts + 1), left_ns = 0;
     uint32_t n_most = json_n_shown(json, cause->n_parts, PARTS_SHOWN), n = 0;
-    double least_ns = least_part(json, cause, n_most);
+    /* The waiting of the n-th largest part: what is around a part is never smaller. */
+    double *sizes = arena_array(&json->scratch, double, cause->n_parts + 1);
+    for (uint32_t i = 0; i < cause->n_parts; i++)
+        sizes[i] = cause->parts[i].waiting_ns;
+    qsort(sizes, cause->n_parts, sizeof *sizes, by_falling_size);
+    double least_ns = n_most ? sizes[n_most - 1] : 0;
     for (uint32_t i = 0; i < cause->n_parts; i++)
         values[i] = cause->parts[i].own_ns;
     amount_apportion(values, cause->n_parts, waiting_ns, own_ns);
@@ -401,7 +385,13 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
     json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, json->analysis, cause->when_ns)));
     json_object_set_new(object, "when_ns", when);
-    add_files(json, object, cause);
+    json_t *files = json_array();
+    uint32_t n = json_n_shown(json, cause->n_files, SMALL_LIST);
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(files, json_pack("{s:o, s:I}", "name", json_text(cause->files[i].name), "bytes",
+                                               (json_int_t)cause->files[i].bytes));
+    json_object_set_new(object, "files", files);
+    json_leave_out(object, "files", cause->n_files - n, -1);
     add_cause_ranks(json, object, cause);
     add_cause_sites(json, object, cause->sites, cause->n_sites, waiting_ns);
     return object;

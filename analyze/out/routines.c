@@ -245,21 +245,6 @@ void routines_print_uncalled(struct page *page, const struct label_book *book)
         page_paragraph(page, 0, HANG, arena_printf(book->arena, "never called: %s", text));
 }
 
-/* Marks what can be reached from the marked routines: callees, or callers. */
-static void mark_reached(const struct profile *profile, bool *is_marked, bool upwards)
-{
-    for (bool has_changed = true; has_changed;) {
-        has_changed = false;
-        for (uint32_t i = 0; i < profile->n_arcs; i++) {
-            const struct routine_arc *arc = &profile->arcs[i];
-            bool is_used = arc->calls || arc->self_ns + arc->below_ns > 0 || profile->routines[arc->from].cycle;
-            uint32_t from = upwards ? arc->to : arc->from, to = upwards ? arc->from : arc->to;
-            if (is_used && is_marked[from] && !is_marked[to])
-                is_marked[to] = has_changed = true;
-        }
-    }
-}
-
 /* "PairLJCut::compute()" means "LAMMPS_NS::PairLJCut::compute". */
 static bool name_fits(const char *name, const char *wanted)
 {
@@ -287,7 +272,17 @@ static int keep_reached(struct arena *arena, const struct profile *profile, cons
         is_found |= is_marked[i] = name_fits(profile->routines[i].name, name);
     if (!is_found)
         return no_such_routine(name);
-    mark_reached(profile, is_marked, upwards);
+    /* Marks what can be reached from the marked routines: callees, or callers. */
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        for (uint32_t i = 0; i < profile->n_arcs; i++) {
+            const struct routine_arc *arc = &profile->arcs[i];
+            bool is_used = arc->calls || arc->self_ns + arc->below_ns > 0 || profile->routines[arc->from].cycle;
+            uint32_t from = upwards ? arc->to : arc->from, to = upwards ? arc->from : arc->to;
+            if (is_used && is_marked[from] && !is_marked[to])
+                is_marked[to] = has_changed = true;
+        }
+    }
     for (uint32_t i = 0; i < profile->n_routines; i++)
         is_chosen[i] &= is_marked[i];
     return 0;
@@ -439,20 +434,6 @@ static void print_arcs(struct table *table, uint32_t routine, bool is_callers)
                                                       .data = table});
 }
 
-static void print_by_rank(struct table *table, const struct routine_profile *routine)
-{
-    enum { RANKS_SHOWN = 16 };
-    uint32_t n = table->analysis->trace->n_ranks;
-    page_put(&table->page, "  by rank:");
-    for (uint32_t rank = 0; rank < n && rank < RANKS_SHOWN; rank++)
-        page_piece(&table->page, HANG, "%u %s", rank,
-                   table->profile->is_bytes ? amount_bytes(routine->rank_total_ns[rank]).text
-                                            : amount_duration(routine->rank_total_ns[rank]).text);
-    if (n > RANKS_SHOWN)
-        page_piece(&table->page, HANG, "and %u more (--format json)", n - RANKS_SHOWN);
-    page_end(&table->page);
-}
-
 static void print_routine(struct table *table, uint32_t number)
 {
     const struct routine_profile *routine = &table->profile->routines[number];
@@ -467,7 +448,16 @@ static void print_routine(struct table *table, uint32_t number)
     if (routine->calls_by_itself)
         page_piece(&table->page, HANG, "%s of them by itself", amount_count(routine->calls_by_itself).text);
     page_end(&table->page);
-    print_by_rank(table, routine);
+    enum { RANKS_SHOWN = 16 };
+    uint32_t n = table->analysis->trace->n_ranks;
+    page_put(&table->page, "  by rank:");
+    for (uint32_t rank = 0; rank < n && rank < RANKS_SHOWN; rank++)
+        page_piece(&table->page, HANG, "%u %s", rank,
+                   table->profile->is_bytes ? amount_bytes(routine->rank_total_ns[rank]).text
+                                            : amount_duration(routine->rank_total_ns[rank]).text);
+    if (n > RANKS_SHOWN)
+        page_piece(&table->page, HANG, "and %u more (--format json)", n - RANKS_SHOWN);
+    page_end(&table->page);
     print_arcs(table, number, true);
     print_arcs(table, number, false);
 }

@@ -107,19 +107,6 @@ static FILE *open_plain(const char *path)
     return NULL;
 }
 
-static FILE *source_open(struct source *source, const char *path)
-{
-    FILE *file = open_plain(path);
-    int why = errno;
-    const char *name = strrchr(path, '/'), *directory = source->options->directory;
-    if (!file && directory)
-        file = open_plain(arena_printf(&source->arena, "%s/%s", directory, name ? name + 1 : path));
-    if (!file)
-        page_line(&source->page, "%s   cannot be read: %s%s", path, strerror(why),
-                  directory ? "" : " (--source DIR says where else to look)");
-    return file;
-}
-
 struct line_sums {
     double cause_ns, site_ns; /* of marks that begin here */
     bool is_inside, is_near;
@@ -179,7 +166,14 @@ static void source_line(struct source *source, const struct line_sums *sums, uin
 /* False when it cannot be read. */
 static bool source_file(struct source *source, const struct marked_file *marked)
 {
-    FILE *file = source_open(source, marked->path);
+    FILE *file = open_plain(marked->path);
+    int why = errno;
+    const char *name = strrchr(marked->path, '/'), *directory = source->options->directory;
+    if (!file && directory)
+        file = open_plain(arena_printf(&source->arena, "%s/%s", directory, name ? name + 1 : marked->path));
+    if (!file)
+        page_line(&source->page, "%s   cannot be read: %s%s", marked->path, strerror(why),
+                  directory ? "" : " (--source DIR says where else to look)");
     if (!file)
         return false;
     page_line(&source->page, "%s", marked->path);

@@ -32,17 +32,6 @@ uint32_t timeline_join_parts(struct timeline_part *parts, size_t n)
     return n_left;
 }
 
-static void cell_note_wait(struct timeline_cell *cell, const struct timeline_cell *from)
-{
-    if (from->waited_ns <= cell->waited_ns)
-        return;
-    cell->waited_ns = from->waited_ns;
-    cell->release_ns = from->release_ns;
-    cell->by = from->by;
-    cell->site = from->site;
-    cell->is_inferred = from->is_inferred;
-}
-
 /* Neighbours shorter than the resolution become one, as long as that is not longer than it. In place: what is written
  * never overtakes what is read. */
 static void row_coarsen(struct timeline *timeline, struct timeline_row *row)
@@ -60,7 +49,13 @@ static void row_coarsen(struct timeline *timeline, struct timeline_row *row)
             last->n_parts = timeline_join_parts(&row->parts.at[n_parts], (size_t)last->n_parts + cell.n_parts);
             last->end_ns = cell.end_ns;
             last->is_several = true;
-            cell_note_wait(last, &cell);
+            if (cell.waited_ns > last->waited_ns) {
+                last->waited_ns = cell.waited_ns;
+                last->release_ns = cell.release_ns;
+                last->by = cell.by;
+                last->site = cell.site;
+                last->is_inferred = cell.is_inferred;
+            }
             n_parts += last->n_parts;
         } else {
             for (uint32_t k = 0; k < cell.n_parts; k++)

@@ -27,20 +27,6 @@ static struct def_location_group *group_of(struct defs *defs, const struct def_l
 
 /* Ranks. */
 
-static void ranks_from_mpi(struct build *build)
-{
-    struct defs *defs = build->defs;
-    const struct def_group *members = &defs->comm_locations;
-    for (uint32_t rank = 0; rank < members->n; rank++) {
-        uint32_t index = ids_get(&defs->location_ids, members->members[rank]);
-        struct def_location_group *group = index == TRACE_NONE ? NULL : group_of(defs, &defs->locations.at[index]);
-        ids_put(&build->rank_of_location, members->members[rank], rank);
-        if (group && group->rank == TRACE_NONE)
-            group->rank = rank;
-    }
-    build->trace->n_ranks = members->n;
-}
-
 /* No group of MPI locations: processes count in the order of their definition. */
 static void ranks_from_processes(struct build *build)
 {
@@ -135,9 +121,17 @@ static void build_locations(struct build *build)
 {
     struct defs *defs = build->defs;
     VEC(struct location_order) order = {0};
-    if (defs->comm_locations.n)
-        ranks_from_mpi(build);
-    else
+    if (defs->comm_locations.n) {
+        const struct def_group *members = &defs->comm_locations;
+        for (uint32_t rank = 0; rank < members->n; rank++) {
+            uint32_t index = ids_get(&defs->location_ids, members->members[rank]);
+            struct def_location_group *group = index == TRACE_NONE ? NULL : group_of(defs, &defs->locations.at[index]);
+            ids_put(&build->rank_of_location, members->members[rank], rank);
+            if (group && group->rank == TRACE_NONE)
+                group->rank = rank;
+        }
+        build->trace->n_ranks = members->n;
+    } else
         ranks_from_processes(build);
     for (size_t i = 0; i < defs->locations.n; i++) {
         const struct def_location *location = &defs->locations.at[i];

@@ -129,20 +129,6 @@ static void read_local_definitions(struct archive_reader *archive, OTF2_DefReade
     clocks_sort(&archive->clocks, loc);
 }
 
-static void read_all_local_definitions(struct archive_reader *archive)
-{
-    OTF2_DefReaderCallbacks *callbacks = OTF2_DefReaderCallbacks_New();
-    if (!callbacks)
-        err_out_of_memory(0);
-    OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks, on_clock_offset);
-    if (OTF2_Reader_OpenDefFiles(archive->reader) == OTF2_SUCCESS) {
-        for (uint32_t i = 0; i < archive->trace->n_locations; i++)
-            read_local_definitions(archive, callbacks, i);
-        OTF2_Reader_CloseDefFiles(archive->reader);
-    }
-    OTF2_DefReaderCallbacks_Delete(callbacks);
-}
-
 /* Opening. */
 
 static int read_anchor(struct archive_reader *archive, const char *anchor)
@@ -230,7 +216,16 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
         err_out_of_memory(trace->n_locations * sizeof *archive->locations);
     clocks_init(&archive->clocks, trace->n_locations);
     archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);
-    read_all_local_definitions(archive);
+    OTF2_DefReaderCallbacks *callbacks = OTF2_DefReaderCallbacks_New();
+    if (!callbacks)
+        err_out_of_memory(0);
+    OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks, on_clock_offset);
+    if (OTF2_Reader_OpenDefFiles(archive->reader) == OTF2_SUCCESS) {
+        for (uint32_t i = 0; i < archive->trace->n_locations; i++)
+            read_local_definitions(archive, callbacks, i);
+        OTF2_Reader_CloseDefFiles(archive->reader);
+    }
+    OTF2_DefReaderCallbacks_Delete(callbacks);
     if (clocks_prepare(archive))
         return -1;
     /* Ends of locations are recorded on the clocks of their nodes, as events are. */

@@ -207,19 +207,6 @@ static void begin(struct trace *trace)
     }
 }
 
-static void end(struct trace *trace)
-{
-    struct trace_part *part = trace->part;
-    part->is_over = true;
-    for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
-        struct place *place = &part->places[loc];
-        for (size_t i = place->open.n; i-- > 0;)
-            add_ready(part, plain_event(EV_LEAVE, loc, place->open.at[i].region), part->until_ns);
-        if (!place->has_ended)
-            add_ready(part, plain_event(EV_END, loc, TRACE_NONE), part->until_ns);
-    }
-}
-
 /* Does this event of the part's time belong to it? */
 static bool is_of_part(struct trace *trace, const struct event *event)
 {
@@ -309,9 +296,16 @@ const struct event *part_next(struct trace *trace)
             return NULL;
         else if (event->time_ns < part->from_ns)
             follow(trace, event);
-        else if (event->time_ns > part->until_ns)
-            end(trace);
-        else if (is_of_part(trace, event))
+        else if (event->time_ns > part->until_ns) {
+            part->is_over = true;
+            for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
+                struct place *place = &part->places[loc];
+                for (size_t i = place->open.n; i-- > 0;)
+                    add_ready(part, plain_event(EV_LEAVE, loc, place->open.at[i].region), part->until_ns);
+                if (!place->has_ended)
+                    add_ready(part, plain_event(EV_END, loc, TRACE_NONE), part->until_ns);
+            }
+        } else if (is_of_part(trace, event))
             return event;
     }
 }
