@@ -57,7 +57,8 @@ static bool list_code(void)
     return code.n < MAX_PARTS;
 }
 
-static bool is_in_code(uint64_t address)
+/* NULL = none. */
+static const struct part *part_of(uint64_t address)
 {
     unsigned low = 0, high = code.n;
     while (low < high) {
@@ -67,7 +68,7 @@ static bool is_in_code(uint64_t address)
         else
             high = middle;
     }
-    return low < code.n && address >= code.part[low].low;
+    return low < code.n && address >= code.part[low].low ? &code.part[low] : NULL;
 }
 
 /* Does the call that returns to `frame`, from the function that begins at `callee` (0 = unknown), say what it must? */
@@ -85,7 +86,7 @@ static bool arrives(struct unwind_frame frame, const struct unwind_stack *stack,
     uint64_t callee = 0;
     for (unsigned i = 0; i < UNWIND_MAX_FRAMES; i++) {
         struct unwind_place place = {0, 0};
-        if (!frame.interrupted && (!is_in_code(frame.reg[UNWIND_PC]) || !call_agrees(&frame, callee, &place)))
+        if (!frame.interrupted && (!part_of(frame.reg[UNWIND_PC]) || !call_agrees(&frame, callee, &place)))
             return false;
         if (unwind_is_known(known, slot))
             return true;
@@ -114,16 +115,17 @@ static bool is_proved(struct unwind_frame *frame, const struct unwind_stack *sta
     return false;
 }
 
-bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
+/* Of the words that lead into `part`, or into any other code. */
+static bool search_part(struct unwind_frame *frame, const struct unwind_stack *stack, const struct part *part,
+                        bool is_inside, uint64_t *slot)
 {
     struct unwind_stack quiet = *stack;
     struct unwind_place place;
-    uint64_t sp = frame->reg[UNWIND_SP], value;
-    if (!stack->known || !(frame->valid & 1u << UNWIND_SP) || sp % WORD != 0 || !list_code())
-        return false;
+    uint64_t value;
     quiet.known = NULL;
-    for (uint64_t at = sp; at < stack->high && cfi_read_stack(stack, at, &value); at += WORD) {
-        if (!is_in_code(value) || !unwind_place(value, &place) || place.callee == CALL_SITE_NONE)
+    for (uint64_t at = frame->reg[UNWIND_SP]; at < stack->high && cfi_read_stack(stack, at, &value); at += WORD) {
+        const struct part *into = part_of(value);
+        if (!into || (into == part) != is_inside || !unwind_place(value, &place) || place.callee == CALL_SITE_NONE)
             continue;
         struct unwind_frame caller = *frame;
         caller.reg[UNWIND_PC] = value;
@@ -136,4 +138,12 @@ bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack,
         return true;
     }
     return false;
+}
+
+bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
+{
+    if (!stack->known || !(frame->valid & 1u << UNWIND_SP) || frame->reg[UNWIND_SP] % WORD != 0 || !list_code())
+        return false;
+    const struct part *own = part_of(frame->reg[UNWIND_PC]);
+    return search_part(frame, stack, own, true, slot) || search_part(frame, stack, own, false, slot);
 }

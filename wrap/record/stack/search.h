@@ -6,11 +6,13 @@
  * Every word between the stack pointer and the end of the copied window is looked at, from the inside out. One is taken
  * for the return address when it follows a call instruction and the walk from it proves it: the walk arrives at a place
  * that is known to hold a return address, and every direct call on the way leads to the function that was walked out
- * of. No way leads through the dynamic linker. That it ends like a whole stack proves nothing: the address of the
- * program's very first function stands on the stack more than once. Addresses that calls before left behind fail: where
- * their walk comes back to a living frame, the call there leads to another function. Registers that the kernel may have
- * changed are taken as they are; a frame pointer may also be what the kernel saved beside its return address. A wrong
- * one does not arrive.
+ * of. Callers in the kernel's own library come first: nearly all are there, and what another library left behind may
+ * fit by chance, where its return address stood in the slot that the kernel's caller has now. (The recorder's did: it
+ * had called MPI from there.) No way leads through the dynamic linker. That it ends like a whole stack proves nothing:
+ * the address of the program's very first function stands on the stack more than once. Addresses that calls before left
+ * behind fail: where their walk comes back to a living frame, the call there leads to another function. Registers that
+ * the kernel may have changed are taken as they are; a frame pointer may also be what the kernel saved beside its
+ * return address. A wrong one does not arrive.
  *
  * Cost: a comparison for most words, some ten nanoseconds a frame for those that follow a call. One thread at a time.
  */

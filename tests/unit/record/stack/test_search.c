@@ -11,6 +11,7 @@
 #include "wrap/record/stack/pages.h"
 #include "wrap/record/stack/stacks.h"
 #include <alloca.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,12 +43,12 @@ __asm__(".text\n"
         "    pop %rbp\n"
         "    ret\n"
         "kernel_that_spoils_nothing:\n"
-        "    sub $72, %rsp\n"
+        "    sub $1032, %rsp\n"
         "    mov %rsp, kernel_sp(%rip)\n"
         "    mov %rbp, kernel_bp(%rip)\n"
         "plain_kernel_inside:\n"
         "    call kernel_copies\n"
-        "    add $72, %rsp\n"
+        "    add $1032, %rsp\n"
         "    ret\n");
 
 static unsigned char copy[COPY_BYTES];
@@ -166,6 +167,53 @@ static void test_kernel(void **state)
     walk_from(kernel_inside, 0);
     assert_int_equal(walked.flags, WW_STACK_CUT);
     assert_int_equal(walked.n, 1);
+}
+
+static uint64_t in_library, library_frame_bytes;
+
+/* By the library that calls it: where that goes on, and how far from there its own return address stands. */
+static __attribute__((noipa, no_sanitize("address"))) int sees_caller(const void *a, const void *b)
+{
+    extern char **environ;
+    struct unwind_frame frame;
+    uint64_t here = 0, further_out = 0;
+    unwind_here(&frame);
+    struct unwind_stack stack = {.low = frame.reg[UNWIND_SP],
+                                 .high = (uint64_t)(uintptr_t)environ & ~7ull,
+                                 .bytes = (const unsigned char *)(uintptr_t)frame.reg[UNWIND_SP]};
+    assert_int_equal(unwind_step(&frame, &stack, &here), UNWIND_FRAME);
+    in_library = frame.reg[UNWIND_PC];
+    assert_int_equal(unwind_step(&frame, &stack, &further_out), UNWIND_FRAME);
+    library_frame_bytes = further_out - here;
+    return *(const int *)a - *(const int *)b;
+}
+
+static __attribute__((noipa, optimize("no-omit-frame-pointer"))) void calls_plain(void)
+{
+    top_slot = (uint64_t)(uintptr_t)__builtin_frame_address(0) + sizeof top_slot;
+    plain(kernel_that_spoils_nothing);
+    sink++;
+}
+
+/* What another library left behind may fit: its return address stood where the kernel's caller has its own now. A
+ * kernel is its own library's. */
+static void test_frame_of_another_library(void **state)
+{
+    (void)state;
+    const int one = 1;
+    size_t n = 1;
+    assert_ptr_equal(lfind(&one, &one, &n, sizeof one, sees_caller), &one);
+    calls_plain();
+    walk_from(plain_kernel_inside, top_slot);
+    uint64_t left_at = walked.slot[1] - library_frame_bytes;
+    assert_true(left_at > kernel_sp);
+    memcpy(copy + (left_at - kernel_sp), &in_library, sizeof in_library);
+    for (uint64_t at = left_at + sizeof at; at < walked.slot[1]; at += sizeof at) /* registers that it had saved */
+        memcpy(copy + (at - kernel_sp), &kernel_bp, sizeof kernel_bp);
+    walk_from(plain_kernel_inside, top_slot);
+    assert_int_equal(walked.flags, 0);
+    assert_true(walk_enters(address_of((void (*)(void))plain)));
+    assert_false(walk_has(in_library));
 }
 
 /* Its caller is addressed through the frame pointer, which the kernel has put away. */
@@ -303,13 +351,10 @@ static int init(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernel),
-        cmocka_unit_test(test_frame_pointer),
-        cmocka_unit_test(test_kernel_without_frame),
-        cmocka_unit_test(test_unproved),
-        cmocka_unit_test(test_known_place),
-        cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_call_sites),
+        cmocka_unit_test(test_kernel),        cmocka_unit_test(test_frame_of_another_library),
+        cmocka_unit_test(test_frame_pointer), cmocka_unit_test(test_kernel_without_frame),
+        cmocka_unit_test(test_unproved),      cmocka_unit_test(test_known_place),
+        cmocka_unit_test(test_garbage),       cmocka_unit_test(test_call_sites),
     };
     return cmocka_run_group_tests(tests, init, NULL);
 }
