@@ -221,11 +221,14 @@ static void check_sums(const struct analysis *analysis)
             blamed_ns);
 }
 
-static struct analysis *run(struct trace *trace, struct code *code, struct timeline *timeline, bool wants_facts)
+static struct analysis *run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold,
+                            bool wants_facts)
 {
     struct passes passes = {.wants_facts = wants_facts};
     struct analysis *analysis = NULL;
     passes_begin(&passes, trace, code);
+    if (threshold > 0)
+        passes.classes.threshold = threshold;
     if (timeline)
         passes.replay.times = timeline_sink(timeline, trace->n_locations);
     meter_stage(&trace->meter, "reading 1 of 2", "events", trace->n_records, trace->n_records);
@@ -256,9 +259,9 @@ out:
     return analysis;
 }
 
-struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline)
+struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold)
 {
-    return run(trace, code, timeline, false);
+    return run(trace, code, timeline, threshold, false);
 }
 
 void analysis_free(struct analysis *analysis)
@@ -294,32 +297,36 @@ int load_trace(struct loaded *loaded, const char *path)
     return loaded->trace ? 0 : -1;
 }
 
-static int analyse(struct loaded *loaded, bool with_timeline, bool with_facts)
+static int analyse(struct loaded *loaded, bool with_timeline, double threshold, bool with_facts)
 {
     if (loaded->trace->n_modules)
         loaded->code = load_code(loaded->trace);
     loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
-    loaded->analysis = run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL, with_facts);
+    loaded->analysis =
+        run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL, threshold, with_facts);
     return loaded->analysis ? 0 : -1;
 }
 
 int load_analysis(struct loaded *loaded, const char *path, bool with_timeline)
 {
-    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline, false);
+    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline, 0, false);
 }
 
-int load_analysis_part(struct loaded *loaded, const char *path, uint64_t from_ns, uint64_t until_ns)
+int load_analysis_part(struct loaded *loaded, const char *path, const struct load_choice *choice)
 {
     if (load_trace(loaded, path))
         return -1;
-    if (from_ns >= loaded->trace->end_ns)
-        return error("%s: the run ends before %.3f s", loaded->trace->path, (double)from_ns / 1e9);
-    return trace_set_part(loaded->trace, from_ns, until_ns) ? -1 : analyse(loaded, false, false);
+    bool is_whole = !choice->from_ns && choice->until_ns == UINT64_MAX;
+    if (!is_whole && choice->from_ns >= loaded->trace->end_ns)
+        return error("%s: the run ends before %.3f s", loaded->trace->path, (double)choice->from_ns / 1e9);
+    if (!is_whole && trace_set_part(loaded->trace, choice->from_ns, choice->until_ns))
+        return -1;
+    return analyse(loaded, false, choice->threshold, false);
 }
 
 int load_analysis_with_facts(struct loaded *loaded, const char *path, bool with_timeline)
 {
-    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline, true);
+    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline, 0, true);
 }
 
 void load_release(struct loaded *loaded)

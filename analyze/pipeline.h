@@ -7,10 +7,9 @@
 #include "analyze/trace/trace.h"
 
 /* Reads the trace twice, from its beginning. `code` may be NULL (then steps are regions); both are borrowed by the
- * result. `timeline`, with its budget set, is filled in as well when it is not NULL. Returns NULL after error(); to be
- * freed by analysis_free. */
-struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline);
-/* The same with all exact counts by place and rank, for comparing runs. */
+ * result. `timeline`, with its budget set, is filled in as well when it is not NULL. `threshold`: of classes
+ * (classes.h), 0 = the usual one. Returns NULL after error(); to be freed by analysis_free. */
+struct analysis *analysis_run(struct trace *trace, struct code *code, struct timeline *timeline, double threshold);
 void analysis_free(struct analysis *analysis);
 
 /* From a path to an analysis: the run is found, repaired if need be, read, and the passes are run. */
@@ -27,8 +26,13 @@ struct code *load_code(const struct trace *trace);
 /* `path` is a run directory, an archive's anchor (.otf2), a directory with one archive, or NULL for the newest run in
  * the working directory. Returns 0, or -1 after one line on stderr; load_release in both cases. */
 int load_analysis(struct loaded *loaded, const char *path, bool with_timeline);
-/* The same of a part of the run, in ns from its start; it ends with the run if that is earlier. */
-int load_analysis_part(struct loaded *loaded, const char *path, uint64_t from_ns, uint64_t until_ns);
+/* The same of a part of the run, in ns from its start (it ends with the run if that is earlier), and with another
+ * threshold. */
+struct load_choice {
+    uint64_t from_ns, until_ns;
+    double threshold; /* 0 = the usual one */
+};
+int load_analysis_part(struct loaded *loaded, const char *path, const struct load_choice *choice);
 /* The same with exact counts, for comparing runs. */
 int load_analysis_with_facts(struct loaded *loaded, const char *path, bool with_timeline);
 /* The same without the analysis: definitions only. */

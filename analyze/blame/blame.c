@@ -218,6 +218,40 @@ static struct class_step class_step_make(const struct measure_input *input, cons
                                .is_long_term = is_adopted};
 }
 
+/* Each n-th of the site's instances, where gaps are alike: nearly all have the same length. */
+static uint32_t class_every(const struct path_class *class)
+{
+    enum { FEWEST = 4 };
+    static const double ALIKE = 0.15;
+    if (class->n_instances < FEWEST)
+        return 0;
+    double n_gaps = (double)(class->n_instances - 1), mean = (double)(class->last - class->first) / n_gaps;
+    double variance = class->gaps_square / n_gaps - mean * mean;
+    return mean >= 1.5 && variance <= ALIKE * ALIKE * mean * mean ? (uint32_t)lround(mean) : 0;
+}
+
+/* The distance that a path of one would have had from the other, and how far it might have been. */
+static void site_write_distances(const struct classes *classes, const struct site_classes *site, struct wait_site *out)
+{
+    static const double WORTH_COMPARING = 0.001;
+    if (out->waiting_ns < WORTH_COMPARING * classes->waiting_ns)
+        return;
+    for (uint32_t i = 0; i < out->n_classes; i++)
+        for (uint32_t k = 0; k < out->n_classes; k++) {
+            const struct path_class *one = &site->classes.at[i], *other = &site->classes.at[k];
+            double allowance, distance;
+            if (i == k)
+                continue;
+            distance =
+                classes_distance(&one->shape, one->shape_samples, &other->shape, other->shape_samples, &allowance);
+            if (out->classes[i].nearest && distance >= out->classes[i].distance)
+                continue;
+            out->classes[i].nearest = k + 1;
+            out->classes[i].distance = distance;
+            out->classes[i].distance_allowed = classes->threshold + allowance;
+        }
+}
+
 static void class_write(const struct measure_input *input, struct arena *arena, struct path_class *class,
                         const struct sparse *blame, const struct sparse *counted, struct wait_class *out)
 {
@@ -227,6 +261,7 @@ static void class_write(const struct measure_input *input, struct arena *arena, 
     out->waiting_ns = class->waiting_ns;
     double mean_ns = class->waiting_ns / (double)class->n_instances;
     out->when = class->when;
+    out->when.every = class_every(class);
     out->when.deviation_ns = sqrt(fmax(class->when.deviation_ns / (double)class->n_instances - mean_ns * mean_ns, 0));
     out->steps = arena_array(arena, struct class_step, class->terms.n + 1);
     for (size_t i = 0; i < class->terms.n; i++) {
@@ -259,6 +294,7 @@ static void site_write(const struct measure_input *input, struct analysis *analy
         class_write(input, &analysis->arena, &site->classes.at[i], &measures->blames[at][i], &measures->counted[at][i],
                     &out->classes[i]);
     }
+    site_write_distances(input->classes, site, out);
     for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++)
         analysis->rank_waiting_ns[rank] += site->rank_waiting_ns[rank];
 }

@@ -9,7 +9,7 @@ static const double TINY_SHARE = 0.01, DEVIATIONS = 2;
 
 void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks)
 {
-    *classes = (struct classes){.pools = pools, .n_ranks = n_ranks};
+    *classes = (struct classes){.pools = pools, .n_ranks = n_ranks, .threshold = CLASSES_THRESHOLD};
 }
 
 void classes_release(struct classes *classes)
@@ -221,11 +221,11 @@ static bool is_beyond(const struct sparse *shape, double n_samples, const struct
     return distance > excess + most;
 }
 
-/* The class the instance belongs to, or -1. `must_join`: the nearest, however far. */
-static long class_find(const struct site_classes *site, const struct sparse *shape, double n_samples, bool must_join)
+/* The nearest class within the threshold, or -1. */
+static long class_find(const struct site_classes *site, const struct sparse *shape, double n_samples, double threshold)
 {
     long best = -1;
-    double best_excess = must_join ? INFINITY : CLASSES_THRESHOLD;
+    double best_excess = threshold;
     for (size_t i = 0; i < site->classes.n; i++) {
         double allowance;
         const struct path_class *class = &site->classes.at[i];
@@ -240,17 +240,52 @@ static long class_find(const struct site_classes *site, const struct sparse *sha
     return best;
 }
 
-static void when_add(struct when *when, const struct trace *trace, uint64_t time_ns, double ns, bool is_first)
+/* Of the run's equal parts the one with this moment. */
+static int part_of_run(const struct trace *trace, uint64_t time_ns)
 {
     double length_ns = (double)(trace->end_ns > trace->start_ns ? trace->end_ns - trace->start_ns : 0);
     double since_ns = time_ns > trace->start_ns ? (double)(time_ns - trace->start_ns) : 0;
-    int part = length_ns > 0 ? (int)fmin(WHEN_PARTS * since_ns / length_ns, WHEN_PARTS - 1) : 0;
+    return length_ns > 0 ? (int)fmin(WHEN_PARTS * since_ns / length_ns, WHEN_PARTS - 1) : 0;
+}
+
+static double when_rank_ns(const struct when_rank *late)
+{
+    double sum = 0;
+    for (int i = 0; i < WHEN_PARTS; i++)
+        sum += (double)late->ns[i];
+    return sum;
+}
+
+static struct when_rank *class_late(struct path_class *class, uint32_t rank)
+{
+    struct when_rank *least = &class->late[0];
+    for (uint32_t i = 0; i < class->n_late; i++) {
+        if (class->late[i].rank == rank)
+            return &class->late[i];
+        least = when_rank_ns(&class->late[i]) < when_rank_ns(least) ? &class->late[i] : least;
+    }
+    least = class->n_late < WHEN_RANKS ? &class->late[class->n_late++] : least;
+    *least = (struct when_rank){.rank = rank};
+    return least;
+}
+
+/* When an instance was, of which `number` others of the site came before. */
+static void when_add(struct path_class *class, const struct instance *instance, int part, uint64_t number)
+{
+    struct when *when = &class->when;
+    bool is_first = !class->n_instances;
+    uint64_t time_ns = instance->first_ns;
+    double ns = instance->waiting_ns, gap = (double)(number - class->last);
     when->ns[part] += (float)ns;
     when->first_ns = is_first || time_ns < when->first_ns ? time_ns : when->first_ns;
     when->last_ns = is_first || time_ns > when->last_ns ? time_ns : when->last_ns;
     when->smallest_ns = is_first ? ns : fmin(when->smallest_ns, ns);
     when->largest_ns = fmax(when->largest_ns, ns);
     when->deviation_ns += ns * ns;
+    class->first = is_first ? number : class->first;
+    class->gaps_square += is_first ? 0 : gap * gap;
+    class->last = number;
+    class_late(class, instance->late_rank)->ns[part] += (float)ns;
 }
 
 static void occurrence_classify(struct classes *classes, struct occurrence *occurrence)
@@ -264,14 +299,15 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     double length_ns = sparse_sum(&instance->terms);
     double n_samples = instance->noise_ns2 > 0 ? length_ns * length_ns / instance->noise_ns2 : 0;
     bool is_tiny = instance->waiting_ns < TINY_NS || instance->waiting_ns < TINY_SHARE * site->largest_ns;
-    long found = class_find(site, shape, n_samples, is_tiny || site->classes.n >= CLASSES_MAX);
+    bool must_join = is_tiny || site->classes.n >= CLASSES_MAX;
+    long found = class_find(site, shape, n_samples, must_join ? INFINITY : classes->threshold);
     if (found < 0) {
         found = (long)site->classes.n;
         *vec_push(&site->classes) = (struct path_class){.shape = *shape, .shape_samples = n_samples};
         *shape = (struct sparse){0};
     }
     struct path_class *class = &site->classes.at[found];
-    when_add(&class->when, classes->pools->sites->trace, instance->first_ns, instance->waiting_ns, !class->n_instances);
+    when_add(class, instance, part_of_run(classes->pools->sites->trace, instance->first_ns), site->n_instances);
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     class->inferred_ns += instance->inferred_ns;
@@ -322,6 +358,10 @@ static void sink_add(void *context, struct occurrence **list, const struct wait 
     instance->waiting_ns += (double)wait->dur_ns;
     instance->inferred_ns += wait->is_inferred ? (double)wait->dur_ns : 0;
     sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
+    if ((double)wait->dur_ns > instance->longest_ns) {
+        instance->longest_ns = (double)wait->dur_ns;
+        instance->late_rank = wait->released_by->rank;
+    }
     if (wait->begin_ns < instance->first_ns)
         instance->first_ns = wait->begin_ns;
     sink_close(classes, &alone);

@@ -32,6 +32,8 @@
 #include "analyze/steps/pools.h"
 
 #define CLASSES_THRESHOLD 0.25
+/* Late ranks of a class of which it is kept when they were late: a class has few as a rule. */
+enum { WHEN_RANKS = 4 };
 
 struct instance {
     uint32_t site_at; /* index into sites */
@@ -39,6 +41,8 @@ struct instance {
     double waiting_ns, inferred_ns, noise_ns2;
     struct sparse terms, counts;
     struct sparse waits; /* by waiting rank */
+    uint32_t late_rank;  /* that the longest of them waited for */
+    double longest_ns;
 };
 
 /* The waits of one occurrence of a collective, collected until the last member's is known. */
@@ -59,6 +63,11 @@ struct occurrence {
 struct path_class {
     uint64_t n_instances;
     struct when when; /* deviation_ns: while instances are added, the sum of their squares */
+    /* Of the site's instances, by number: the first and the last, and the sum of the squares of the gaps between. */
+    uint64_t first, last;
+    double gaps_square;
+    struct when_rank late[WHEN_RANKS]; /* the ranks met most; one that comes anew replaces the least */
+    uint32_t n_late;
     double waiting_ns;
     double inferred_ns;   /* of it, where only times tell what was waited for */
     double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */
@@ -81,6 +90,7 @@ struct site_classes {
 struct classes {
     struct pools *pools;
     uint32_t n_ranks;
+    double threshold;   /* CLASSES_THRESHOLD unless the user wants another */
     struct intern keys; /* (site, kind) -> index into sites */
     VEC(struct site_classes) sites;
     double waiting_ns;

@@ -43,6 +43,9 @@ static int machine_place_compare(const void *a, const void *b)
     return (left->step > right->step) - (left->step < right->step);
 }
 
+/* Late ranks of which it is told when they were late. */
+enum { WHEN_RANKS_OF_CAUSE = 8 };
+
 /* What is needed to write the causes one by one. */
 struct writer {
     struct causes *causes;
@@ -187,6 +190,44 @@ static uint32_t count_late(const struct cause_rank *ranks, uint32_t n, double wa
     return n_late;
 }
 
+/* Of one of the ranks that carry the blame: when it was late. */
+static void cause_add_when(struct cause *cause, const struct when_rank *late, double share)
+{
+    uint32_t at = 0, named = 0;
+    while (named < cause->n_late && cause->ranks[named].rank != late->rank)
+        named++;
+    if (named == cause->n_late)
+        return;
+    while (at < cause->n_when_ranks && cause->when_ranks[at].rank != late->rank)
+        at++;
+    if (at == WHEN_RANKS_OF_CAUSE)
+        return;
+    struct when_rank *out = &cause->when_ranks[at];
+    cause->n_when_ranks += at == cause->n_when_ranks;
+    out->rank = late->rank;
+    for (int part = 0; part < WHEN_PARTS; part++)
+        out->ns[part] += (float)(share * (double)late->ns[part]);
+}
+
+static int when_rank_compare(const void *a, const void *b)
+{
+    const struct when_rank *left = a, *right = b;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+/* Regularly, if most of what is felt at its first call comes with one class. */
+static void cause_set_every(const struct writer *writer, struct cause *cause)
+{
+    static const double MOST = 0.6;
+    const struct analysis *analysis = writer->causes->input->analysis;
+    const struct sparse *classes = &writer->culprit->waiting.classes;
+    for (size_t i = 0; i < classes->n && cause->n_sites; i++) {
+        uint32_t site = (uint32_t)(classes->at[i].key >> 32), class = (uint32_t)classes->at[i].key;
+        if (site == cause->sites[0].site && classes->at[i].ns >= MOST * cause->sites[0].waiting_ns)
+            cause->every = analysis->sites[site].classes[class].when.every;
+    }
+}
+
 /* After its classes and times are packed. */
 static void cause_set_gain(struct writer *writer, struct cause *cause)
 {
@@ -204,8 +245,11 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         uint32_t site = input->measures->site_order[at->key >> 32];
         const struct path_class *class = &input->classes->sites.at[site].classes.at[(uint32_t)at->key];
         gain_add_class(waits_ns, class, at->ns);
-        for (int part = 0; part<WHEN_PARTS &&class->waiting_ns> 0; part++)
-            cause->when_ns[part] += at->ns / class->waiting_ns * (double)class->when.ns[part];
+        double share = class->waiting_ns > 0 ? at->ns / class->waiting_ns : 0;
+        for (int part = 0; part < WHEN_PARTS; part++)
+            cause->when_ns[part] += share * (double)class->when.ns[part];
+        for (uint32_t k = 0; k < class->n_late; k++)
+            cause_add_when(cause, &class->late[k], share);
         cause->inferred_ns += class->waiting_ns > 0 ? at->ns * (class->inferred_ns / class->waiting_ns) : 0;
     }
     struct gain gain = gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
@@ -329,7 +373,10 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause_set_kinds(culprit, cause);
     cause->n_sites = waiting_sites(analysis, &culprit->waiting, &cause->sites);
     cause_add_others(writer, cause);
+    cause->when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
     cause_set_gain(writer, cause);
+    qsort(cause->when_ranks, cause->n_when_ranks, sizeof *cause->when_ranks, when_rank_compare);
+    cause_set_every(writer, cause);
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
 }
 

@@ -20,7 +20,7 @@ struct options {
     const char *routine; /* NULL = none */
     struct routines_options routines;
     uint32_t cause, site; /* from 1; 0 = none */
-    uint64_t from_ns, until_ns;
+    struct load_choice choice;
     struct report_options text;
     struct terminal_options terminal;
 };
@@ -51,6 +51,8 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
                             "  --by space        where memory is allocated (recorded with --space) instead of\n"
                             "                    why ranks wait; with --routines or --routine: bytes, not time\n"
                             "  --from S --until S  only this part of the run, in seconds from its start\n"
+                            "  --threshold D     instances of a wait up to D apart are of one class: 0.25,\n"
+                            "                    more for fewer classes, at most 2 (--cause shows distances)\n"
                             "  --all             everything, however long it gets; else a view has at\n"
                             "                    most two screens, and json 1 MB\n"
                             "  --all-steps       with --cause or --site: also steps that both sides share or\n"
@@ -87,6 +89,7 @@ enum {
     OPT_BY,
     OPT_FROM,
     OPT_UNTIL,
+    OPT_THRESHOLD,
     OPT_ALL,
     OPT_ALL_STEPS,
     OPT_FULL_PATHS,
@@ -111,6 +114,7 @@ static const struct option long_options[] = {
     {"by", required_argument, NULL, OPT_BY},
     {"from", required_argument, NULL, OPT_FROM},
     {"until", required_argument, NULL, OPT_UNTIL},
+    {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"all", no_argument, NULL, OPT_ALL},
     {"all-steps", no_argument, NULL, OPT_ALL_STEPS},
     {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
@@ -135,6 +139,7 @@ static enum routines_order parse_order(const char *text)
 
 static void parse_option(struct options *options, int option)
 {
+    char *end;
     if (terminal_option(&options->terminal, option))
         return;
     switch (option) {
@@ -188,10 +193,15 @@ static void parse_option(struct options *options, int option)
             die("--by: \"%s\" is neither waiting nor space", optarg);
         break;
     case OPT_FROM:
-        options->from_ns = option_seconds("from", optarg);
+        options->choice.from_ns = option_seconds("from", optarg);
         break;
     case OPT_UNTIL:
-        options->until_ns = option_seconds("until", optarg);
+        options->choice.until_ns = option_seconds("until", optarg);
+        break;
+    case OPT_THRESHOLD:
+        options->choice.threshold = strtod(optarg, &end);
+        if (end == optarg || *end || !(options->choice.threshold > 0 && options->choice.threshold <= 2))
+            die("--threshold: \"%s\" is no distance above 0 and up to 2", optarg);
         break;
     case OPT_ALL:
         options->text.all = options->text.all_steps = true;
@@ -213,7 +223,7 @@ static void parse_option(struct options *options, int option)
 
 static struct options parse(int argc, char **argv)
 {
-    struct options options = {.until_ns = UINT64_MAX,
+    struct options options = {.choice = {.until_ns = UINT64_MAX},
                               .text = {.n_top = 5, .hide_small = true, .width = terminal_width()}};
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1)
@@ -234,7 +244,7 @@ static struct options parse(int argc, char **argv)
     if (!options.is_json && n_views > 1)
         die("give one of --cause, --sites, --site, --ranks, --critical, --routines, --routine and --by space at a "
             "time");
-    if (options.from_ns >= options.until_ns)
+    if (options.choice.from_ns >= options.choice.until_ns)
         die("--from must be before --until");
     options.path = option_run(argc, argv);
     return options;
@@ -317,9 +327,7 @@ int cmd_report(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     struct loaded loaded;
-    bool is_whole = !options.from_ns && options.until_ns == UINT64_MAX;
-    int status = is_whole ? load_analysis(&loaded, options.path, false)
-                          : load_analysis_part(&loaded, options.path, options.from_ns, options.until_ns);
+    int status = load_analysis_part(&loaded, options.path, &options.choice);
     options.text.look = terminal_look(&options.terminal);
     int pager = status == 0 ? pager_begin(&options.terminal) : 0;
     if (status == 0)

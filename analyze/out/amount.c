@@ -190,6 +190,13 @@ void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *
 /* Of all: in one part of the run; left out at both ends together; how much more in the second half. */
 static const double ONE_STALL = 0.9, LEFT_OUT = 0.02, GROWN = 2;
 
+/* "th" of 10th. */
+static const char *ordinal(uint32_t n)
+{
+    static const char *const endings[] = {"th", "st", "nd", "rd"};
+    return n % 10 < 4 && n / 10 % 10 != 1 ? endings[n % 10] : "th";
+}
+
 static double sum_of(const double *ns, int from, int to)
 {
     double sum = 0;
@@ -198,7 +205,27 @@ static double sum_of(const double *ns, int from, int to)
     return sum;
 }
 
-const char *when_sentence(struct arena *arena, const struct analysis *analysis, const double *ns)
+/* "growing from 40.0 ms to 210 ms of waiting a second": the ends of a straight line through the parts. NULL where it
+ * neither grows nor shrinks by much. */
+static const char *when_trend(struct arena *arena, const double *ns, int from, int to, double part_ns)
+{
+    int middle = (from + to) / 2;
+    double first_ns = sum_of(ns, from, middle) / (middle - from), second_ns = sum_of(ns, middle, to) / (to - middle);
+    const char *trend = second_ns > GROWN * first_ns ? "growing" : first_ns > GROWN * second_ns ? "shrinking" : NULL;
+    double centre = (from + to - 1) / 2.0, mean_ns = sum_of(ns, from, to) / (to - from), above = 0, square = 0;
+    for (int i = from; i < to; i++) {
+        above += (i - centre) * (ns[i] - mean_ns);
+        square += (i - centre) * (i - centre);
+    }
+    if (!trend || !(square > 0))
+        return NULL;
+    double slope_ns = above / square * (to - from) / 2, a_second = 1e9 / part_ns;
+    const char *begin = arena_strdup(arena, amount_duration(fmax(0, mean_ns - slope_ns) * a_second).text);
+    return arena_printf(arena, "%s from %s to %s of waiting a second", trend, begin,
+                        amount_duration(fmax(0, mean_ns + slope_ns) * a_second).text);
+}
+
+const char *when_sentence(struct arena *arena, const struct analysis *analysis, const double *ns, uint32_t every)
 {
     double all_ns = sum_of(ns, 0, WHEN_PARTS), part_ns = analysis->efficiency.wall_ns / WHEN_PARTS;
     int from = 0, to = WHEN_PARTS;
@@ -212,10 +239,8 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
         from++;
     while (sum_of(ns, to - 1, WHEN_PARTS) <= LEFT_OUT / 2 * all_ns)
         to--;
-    int middle = (from + to) / 2;
-    double first_ns = sum_of(ns, from, middle) / (middle - from), second_ns = sum_of(ns, middle, to) / (to - middle);
-    const char *trend = second_ns > GROWN * first_ns ? "growing" : first_ns > GROWN * second_ns ? "shrinking" : NULL;
     const char *begin = arena_strdup(arena, amount_duration(from * part_ns).text), *span = NULL;
+    const char *times = every > 1 ? arena_printf(arena, "every %u%s time", every, ordinal(every)) : NULL;
     bool is_late = from > 1, is_short = to < WHEN_PARTS - 1;
     if (is_late && is_short)
         span = arena_printf(arena, "from %s to %s", begin, amount_duration(to * part_ns).text);
@@ -223,7 +248,9 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
         span = arena_printf(arena, "only after %s", begin);
     else if (is_short)
         span = arena_printf(arena, "only until %s", amount_duration(to * part_ns).text);
-    if (trend && span)
-        return arena_printf(arena, "%s, %s", trend, span);
-    return trend ? arena_printf(arena, "%s over the run", trend) : span;
+    const char *parts[] = {times, span, when_trend(arena, ns, from, to, part_ns)}, *text = NULL;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i])
+            text = text ? arena_printf(arena, "%s, %s", text, parts[i]) : parts[i];
+    return text;
 }

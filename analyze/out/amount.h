@@ -28,5 +28,6 @@ void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *
 
 /* When in the run a cause acts, from its waiting in equal parts of the run. */
 
-/* "until 4.1 s", "once, about 2.0 s after the start", "growing over the run"; NULL: all through the run. */
-const char *when_sentence(struct arena *arena, const struct analysis *analysis, const double *ns);
+/* "every 10th time, only until 4.10 s", "all at once, about 2.00 s after the start"; NULL: all through the run.
+ * `every`: it acts each n-th time that others wait at its call; 0. */
+const char *when_sentence(struct arena *arena, const struct analysis *analysis, const double *ns, uint32_t every);

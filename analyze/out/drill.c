@@ -201,6 +201,11 @@ static void drill_class(struct drill *drill, const struct wait_class *class)
                    amount_duration(when->deviation_ns).text, amount_duration(when->smallest_ns).text,
                    amount_duration(when->largest_ns).text);
     }
+    if (when->every)
+        page_piece(&drill->page, DEEP, "in regular order, one of %u", when->every);
+    if (class->nearest)
+        page_piece(&drill->page, DEEP, "differs from class %u by %.2f, from %.2f on they are two", class->nearest,
+                   class->distance, class->distance_allowed);
     page_end(&drill->page);
     drill_steps(drill, class);
 }
@@ -494,13 +499,37 @@ static void drill_partings(struct drill *drill, const struct cause *cause)
         page_end(&drill->page);
 }
 
-/* One line of blocks over the run. */
+/* How far two ranks were late at other times: 0 to 2. */
+static double when_differs(const struct when_rank *one, const struct when_rank *other)
+{
+    double sum = 0, other_sum = 0, distance = 0;
+    for (int i = 0; i < WHEN_PARTS; i++) {
+        sum += (double)one->ns[i];
+        other_sum += (double)other->ns[i];
+    }
+    for (int i = 0; i < WHEN_PARTS && sum > 0 && other_sum > 0; i++)
+        distance += fabs((double)one->ns[i] / sum - (double)other->ns[i] / other_sum);
+    return distance;
+}
+
+/* One line of blocks over the run, and one a rank where ranks are late at different times. */
 static void drill_when(struct drill *drill, const struct cause *cause)
 {
-    const char *sentence = when_sentence(&drill->arena, drill->analysis, cause->when_ns);
+    static const double DIFFERENT = 0.5;
+    const char *sentence = when_sentence(&drill->arena, drill->analysis, cause->when_ns, cause->every);
+    double most = 0;
     page_line(&drill->page, "%*swhen: |%s|   %s", INDENT, "",
               style_sparkline(&drill->arena, &drill->page.look, cause->when_ns, WHEN_PARTS),
               sentence ? sentence : "all through the run");
+    for (uint32_t i = 1; i < cause->n_when_ranks; i++)
+        most = fmax(most, when_differs(&cause->when_ranks[0], &cause->when_ranks[i]));
+    for (uint32_t i = 0; i < cause->n_when_ranks && most > DIFFERENT; i++) {
+        double ns[WHEN_PARTS];
+        for (int part = 0; part < WHEN_PARTS; part++)
+            ns[part] = (double)cause->when_ranks[i].ns[part];
+        page_line(&drill->page, "%*s      |%s|   rank %u is late", INDENT, "",
+                  style_sparkline(&drill->arena, &drill->page.look, ns, WHEN_PARTS), cause->when_ranks[i].rank);
+    }
     page_end(&drill->page);
 }
 

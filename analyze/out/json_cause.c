@@ -164,6 +164,11 @@ static void add_classes(struct json *json, json_t *object, uint32_t number, cons
                                   (json_int_t)waiting_ns, "first_ns", json_moment(json, when->first_ns), "last_ns",
                                   json_moment(json, when->last_ns), "smallest_ns", json_ns(when->smallest_ns),
                                   "largest_ns", json_ns(when->largest_ns), "deviation_ns", json_ns(when->deviation_ns));
+        json_object_set_new(class, "every", json_integer(when->every));
+        if (shown.at[i]->nearest)
+            json_object_update_new(class,
+                                   json_pack("{s:i, s:f, s:f}", "nearest", (int)shown.at[i]->nearest, "distance",
+                                             shown.at[i]->distance, "distance_allowed", shown.at[i]->distance_allowed));
         more(json, class, shown.at[i], at);
         json_array_append_new(classes, class);
         left_ns -= waiting_ns;
@@ -360,6 +365,18 @@ static void add_parts(struct json *json, json_t *object, const struct cause *cau
     json_leave_out(object, "parts", cause->n_parts - n, left_ns);
 }
 
+static json_t *json_when_by_rank(const struct cause *cause)
+{
+    json_t *ranks = json_array();
+    for (uint32_t i = 0; i < cause->n_when_ranks; i++) {
+        json_t *when = json_array();
+        for (int part = 0; part < WHEN_PARTS; part++)
+            json_array_append_new(when, json_ns((double)cause->when_ranks[i].ns[part]));
+        json_array_append_new(ranks, json_pack("{s:i, s:o}", "rank", (int)cause->when_ranks[i].rank, "when_ns", when));
+    }
+    return ranks;
+}
+
 json_t *json_cause(struct json *json, uint32_t number)
 {
     const struct cause *cause = &json->analysis->causes[number];
@@ -383,8 +400,11 @@ json_t *json_cause(struct json *json, uint32_t number)
     add_partings(json, object, cause);
     add_parts(json, object, cause, waiting_ns);
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
-    json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, json->analysis, cause->when_ns)));
+    json_object_set_new(object, "when",
+                        json_text(when_sentence(&json->scratch, json->analysis, cause->when_ns, cause->every)));
     json_object_set_new(object, "when_ns", when);
+    json_object_set_new(object, "every", json_integer(cause->every));
+    json_object_set_new(object, "when_by_rank", json_when_by_rank(cause));
     json_t *files = json_array();
     uint32_t n = json_n_shown(json, cause->n_files, SMALL_LIST);
     for (uint32_t i = 0; i < n; i++)

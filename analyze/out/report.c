@@ -201,7 +201,7 @@ static void report_parts(struct report *report, const struct cause *cause)
         are_loops &= report->analysis->steps[part->step].is_loop;
         most = part->own_ns > cause->parts[most].own_ns || cause->parts[most].step == cause->step ? i : most;
     }
-    const char *when = when_sentence(&report->arena, report->analysis, cause->when_ns), *inside = NULL;
+    const char *when = when_sentence(&report->arena, report->analysis, cause->when_ns, cause->every), *inside = NULL;
     if (n > 1)
         inside = arena_printf(&report->arena, "%u %s inside, most of it (%s) %s", n, are_loops ? "loops" : "places",
                               amount_share(cause->parts[most].own_ns / fmax(cause->waiting_ns, 1)).text,

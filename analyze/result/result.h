@@ -60,6 +60,13 @@ enum { WHEN_PARTS = 32 };
 struct when {
     uint64_t first_ns, last_ns;                   /* time of the first and of the last instance */
     double smallest_ns, largest_ns, deviation_ns; /* waiting of an instance */
+    uint32_t every; /* of the site's instances it is each n-th; 0 = not regularly, or all */
+    float ns[WHEN_PARTS];
+};
+
+/* The same of one late rank. */
+struct when_rank {
+    uint32_t rank;
     float ns[WHEN_PARTS];
 };
 
@@ -70,6 +77,10 @@ struct wait_class {
     struct class_step *steps; /* by falling |dur_ns| */
     uint32_t n_steps;
     struct when when;
+    /* The most alike of the site's other classes, how far away it is (0 to 2), and up to where the two would have been
+     * one; number 0: not computed, as the site matters little. */
+    uint32_t nearest;
+    double distance, distance_allowed;
 };
 
 /* A call of MPI (by its source line and caller) at which ranks wait. */
@@ -159,11 +170,14 @@ struct cause {
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
     uint32_t n_others;
-    struct cause_site *sites;   /* by falling waiting_ns */
-    struct cause_file *files;   /* that a call of MPI-IO works on, by falling bytes */
-    struct parting *partings;   /* the first one is where the two sides part, others follow by falling share */
-    struct cause_part *parts;   /* at least one */
-    double when_ns[WHEN_PARTS]; /* its waiting over the run, as that of the classes in which it has a part */
+    struct cause_site *sites;     /* by falling waiting_ns */
+    struct cause_file *files;     /* that a call of MPI-IO works on, by falling bytes */
+    struct parting *partings;     /* the first one is where the two sides part, others follow by falling share */
+    struct cause_part *parts;     /* at least one */
+    double when_ns[WHEN_PARTS];   /* its waiting over the run, as that of the classes in which it has a part */
+    uint32_t every;               /* it acts each n-th time that the call is made at which most of it is felt; 0 */
+    struct when_rank *when_ranks; /* its waiting over the run by late rank, for some of them */
+    uint32_t n_when_ranks;
     uint32_t n_sites, n_files, n_partings, n_parts;
 };
 

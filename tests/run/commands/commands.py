@@ -48,6 +48,7 @@ TABLE = """
 1 | --top                    | report --top -1 @good
 1 | --top                    | report --top 99999999999999999999 @good
 1 | --width                  | report --width 3 @good
+1 | --threshold              | report --threshold 3 @good
 1 | text nor json            | report --format xml @good
 1 | no cause 9999            | report --cause 9999 @good
 1 | no site 9999             | report --site 9999 @good

@@ -59,11 +59,49 @@ static void who_carries_most_is_named_alone(void **state)
     }
 }
 
+/* All work alike, and then for as long on rank 1 in each tenth step for the first half of the run, on rank 2 after. */
+static void it_is_known_when_each_rank_was_late(void **state)
+{
+    (void)state;
+    enum { STEPS = 200, EVERY = 10, N = 3 };
+    struct scene *scene = scene_make(N);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        uint64_t end_us = 0, late = step < STEPS / 2 ? 1 : 2;
+        for (uint32_t rank = 0; rank < N; rank++) {
+            scene_work(scene, rank, "work", scene->now_us[rank] + 1000 + rank * 40 * (step % EVERY != 0));
+            if (rank == late && step % EVERY == 0)
+                scene_work(scene, rank, "extra", scene->now_us[rank] + 5000);
+            end_us = scene->now_us[rank] > end_us ? scene->now_us[rank] : end_us;
+        }
+        for (uint32_t rank = 0; rank < N; rank++)
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, end_us + 5);
+    }
+    const struct cause *cause = &scene_analyse(scene)->causes[0];
+    assert_int_equal(cause->every, EVERY);
+    assert_int_equal(cause->n_when_ranks, 2);
+    for (int i = 0; i < 2; i++) {
+        double early = 0, all = 0;
+        for (int part = 0; part < WHEN_PARTS; part++) {
+            all += (double)cause->when_ranks[i].ns[part];
+            early += part < WHEN_PARTS / 2 ? (double)cause->when_ranks[i].ns[part] : 0;
+        }
+        assert_int_equal(cause->when_ranks[i].rank, i + 1);
+        assert_true(i == 0 ? early > 0.95 * all : early < 0.05 * all);
+    }
+    const struct wait_site *site = scene_site(scene, WAIT_BARRIER);
+    for (uint32_t i = 0; i < site->n_classes; i++) {
+        assert_true(site->classes[i].nearest > 0 && site->classes[i].nearest != i + 1);
+        assert_true(site->classes[i].distance > site->classes[i].distance_allowed);
+    }
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_of_the_ranks_carry_the_blame_together),
         cmocka_unit_test(who_carries_most_is_named_alone),
+        cmocka_unit_test(it_is_known_when_each_rank_was_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

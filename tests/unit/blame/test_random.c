@@ -248,7 +248,7 @@ static void analyses_are_repeatable(void **state)
     double waiting_us;
     struct scene *scene = play_program(99, &waiting_us);
     const struct analysis *first = scene_analyse(scene);
-    struct analysis *second = analysis_run(scene->trace, NULL, NULL);
+    struct analysis *second = analysis_run(scene->trace, NULL, NULL, 0);
     assert_int_equal(first->n_causes, second->n_causes);
     assert_int_equal(first->n_steps, second->n_steps);
     for (uint32_t i = 0; i < first->n_causes; i++) {

@@ -8,14 +8,19 @@
 #include <cmocka.h>
 
 /* The sentence for a run of 32 s in which the part i has `ns(i)`. */
-static const char *sentence(struct arena *arena, double (*ns)(int part))
+static const char *sentence_of(struct arena *arena, double (*ns)(int part), uint32_t every)
 {
     struct analysis analysis = {.efficiency = {.wall_ns = WHEN_PARTS * 1e9}};
     double parts[WHEN_PARTS];
     for (int i = 0; i < WHEN_PARTS; i++)
         parts[i] = ns(i);
-    const char *text = when_sentence(arena, &analysis, parts);
+    const char *text = when_sentence(arena, &analysis, parts, every);
     return text ? text : "";
+}
+
+static const char *sentence(struct arena *arena, double (*ns)(int part))
+{
+    return sentence_of(arena, ns, 0);
 }
 
 static double always(int part)
@@ -57,7 +62,11 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, after_8), "only after 8.00 s");
     assert_string_equal(sentence(&arena, between), "from 8.00 s to 12.0 s");
     assert_string_equal(sentence(&arena, stall), "all at once, about 5.50 s after the start");
-    assert_non_null(strstr(sentence(&arena, growth), "growing"));
+    assert_string_equal(sentence(&arena, growth), "only after 3.00 s, growing from 250 us to 3.15 ms of waiting a second");
+    assert_string_equal(sentence_of(&arena, always, 10), "every 10th time");
+    assert_string_equal(sentence_of(&arena, after_8, 3), "every 3rd time, only after 8.00 s");
+    assert_string_equal(sentence_of(&arena, always, 12), "every 12th time");
+    assert_string_equal(sentence_of(&arena, always, 22), "every 22nd time");
     arena_release(&arena);
 }
 

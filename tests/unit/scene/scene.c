@@ -72,7 +72,7 @@ static void check_levels(const struct analysis *analysis)
 
 const struct analysis *scene_analyse(struct scene *scene)
 {
-    scene->analysis = analysis_run(scene->trace, NULL, NULL);
+    scene->analysis = analysis_run(scene->trace, NULL, NULL, 0);
     if (!scene->analysis)
         abort();
     assert_int_equal(scene->analysis->n_contradictions, 0);

@@ -30,7 +30,7 @@ static int setup(void **state)
 {
     static struct fixture fixture;
     fixture.trace = trace_open(SCOREP_PHASES);
-    fixture.analysis = fixture.trace ? analysis_run(fixture.trace, NULL, NULL) : NULL;
+    fixture.analysis = fixture.trace ? analysis_run(fixture.trace, NULL, NULL, 0) : NULL;
     *state = &fixture;
     return fixture.analysis ? 0 : -1;
 }

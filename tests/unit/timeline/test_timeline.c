@@ -12,7 +12,7 @@
 static struct analysis *analyse(const struct scene *scene, struct timeline *timeline, size_t n_most)
 {
     *timeline = (struct timeline){.n_most = n_most};
-    struct analysis *analysis = analysis_run(scene->trace, NULL, timeline);
+    struct analysis *analysis = analysis_run(scene->trace, NULL, timeline, 0);
     assert_non_null(analysis);
     return analysis;
 }
