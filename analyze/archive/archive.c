@@ -213,17 +213,12 @@ uint64_t anchor_record_limit(const char *anchor, bool is_compressed, const char 
     return limit;
 }
 
-static const struct call_info infos[WW_N_CALLS] = {
+const struct call_info call_infos[WW_N_CALLS] = {
     [WW_CALL_NONE] = {"MPI_unknown", WW_LOCAL, WW_COLL_NONE},
 #define WW_MPI(name, class, coll) [WW_ID_##name] = {"MPI_" #name, class, coll},
 #include "wrap/mpi_calls.def"
 #undef WW_MPI
 };
-
-const struct call_info *call_info(uint32_t call_id)
-{
-    return &infos[call_id < WW_N_CALLS ? call_id : WW_CALL_NONE];
-}
 
 /* Lower case, without the prefix of profiling names, parentheses and Fortran's trailing underscores. */
 static size_t fold(const char *name, char *folded, size_t size)
@@ -245,7 +240,7 @@ void call_names_init(struct call_names *table)
     *table = (struct call_names){0};
     for (uint32_t id = 1; id < WW_N_CALLS; id++) {
         char folded[64];
-        intern_put(&table->names, folded, fold(infos[id].name, folded, sizeof folded));
+        intern_put(&table->names, folded, fold(call_infos[id].name, folded, sizeof folded));
     }
 }
 

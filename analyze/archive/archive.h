@@ -127,8 +127,12 @@ struct call_info {
     enum ww_coll coll;
 };
 
+extern const struct call_info call_infos[WW_N_CALLS];
 /* Row of a call id; that of an unknown id is a local call of the name "MPI_unknown". */
-const struct call_info *call_info(uint32_t call_id);
+static inline const struct call_info *call_info(uint32_t call_id)
+{
+    return &call_infos[call_id < WW_N_CALLS ? call_id : WW_CALL_NONE];
+}
 
 /* Names in any spelling that tools use: "MPI_Barrier", "MPI_Barrier()", "PMPI_Barrier", "mpi_barrier_". */
 struct call_names {

@@ -26,6 +26,9 @@ uint64_t emit_time(struct emit_location *location, uint64_t time_ns)
 static void mark_used(struct emit_ids *ids, uint32_t id)
 {
     bool is_new;
+    if (id == ids->last) /* most calls in a row are on one communicator */
+        return;
+    ids->last = id;
     map_put(&ids->seen, id, &is_new);
     if (is_new)
         *vec_push(&ids->list) = id;
@@ -206,13 +209,15 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
     if ((info->class == WW_SEND || info->class == WW_SENDRECV) && communicates && call->peer >= 0)
         WRITE(location, MpiSend, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
               emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_out);
-    if (collective_comm(emitter, call))
+    if (info->coll != WW_COLL_NONE && collective_comm(emitter, call))
         WRITE(location, MpiCollectiveBegin, NULL, t);
     if (info->class == WW_RMA_FENCE && communicates)
         WRITE(location, RmaCollectiveBegin, NULL, t);
     bool starts =
         call->request && call->comm && !(call->flags & WW_F_POLL) && emit_request_kind(info) != REQUEST_NOTHING;
-    struct request request = emit_request_of(call);
+    struct request request;
+    if (starts)
+        request = emit_request_of(call);
     if (starts && !emit_request_is_template(info)) {
         emit_request_begin(emitter, location, &request, t);
         request.start_ns = call->leave_ns;
@@ -275,14 +280,15 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
               emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_in);
     if ((info->class == WW_PROBE || info->class == WW_IPROBE) && received)
         add_message(emitter, location->attributes, call->comm, call->peer, call->tag);
-    complete_requests(emitter, location, emit, t);
-    if (emit_request_is_template(info) && call->request) {
+    if (emit->attached.n)
+        complete_requests(emitter, location, emit, t);
+    if (call->request && emit_request_is_template(info)) {
         struct request request = emit_request_of(call);
         requests_keep(&emitter->requests, call->request, &request);
     }
     if (info->class == WW_REQUEST_FREE && call->request)
         requests_forget(&emitter->requests, call->request);
-    uint32_t comm = collective_comm(emitter, call);
+    uint32_t comm = info->coll == WW_COLL_NONE ? 0 : collective_comm(emitter, call);
     if (comm)
         WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
               emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
@@ -290,8 +296,10 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
         WRITE(location, CommCreate, NULL, t, emit_comm_ref(emitter, emit->new_comms.at[i]));
     if (info->class == WW_COMM_FREE && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
         WRITE(location, CommDestroy, NULL, t, emit_comm_ref(emitter, emit->old_comm));
-    emit_rma_leave(emitter, location, emit, t);
-    emit_io_leave(emitter, location, emit, t);
+    if (info->class >= WW_WIN_CREATE && info->class <= WW_RMA_FLUSH)
+        emit_rma_leave(emitter, location, emit, t);
+    if (info->class == WW_IO || info->class == WW_IO_COLLECTIVE || call->call == WW_ID_File_seek)
+        emit_io_leave(emitter, location, emit, t);
 }
 
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)

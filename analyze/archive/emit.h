@@ -71,6 +71,7 @@ struct emitter {
     struct emit_ids {
         struct map seen;
         VEC(uint32_t) list;
+        uint32_t last; /* the one marked last */
     } comms_used, wins_used, files_used;
 };
 

@@ -135,7 +135,7 @@ static bool take_passing(struct lane *lane, struct emitter *emitter, const struc
 
 static void skip_passing(struct lane *lane, struct emitter *emitter)
 {
-    while (lane->ahead && take_passing(lane, emitter, lane->ahead))
+    while (lane->ahead && lane->ahead->type != WW_CALL && take_passing(lane, emitter, lane->ahead))
         lane->ahead = spool_reader_next(&lane->reader);
 }
 

@@ -169,10 +169,8 @@ void spool_reader_close(struct spool_reader *reader)
 }
 
 /* Makes `need` bytes available at the read position, if the file has them. Records stay aligned to units. */
-static bool fill(struct spool_reader *reader, size_t need)
+static __attribute__((noinline)) bool fill_more(struct spool_reader *reader, size_t need)
 {
-    if (reader->filled - reader->at >= need)
-        return true;
     memmove(reader->buffer, reader->buffer + reader->at, reader->filled - reader->at);
     reader->filled -= reader->at;
     reader->at = 0;
@@ -181,6 +179,11 @@ static bool fill(struct spool_reader *reader, size_t need)
     size_t room = reader->cap - reader->filled;
     reader->filled += reader->slots.n ? read_slots(reader, to, room) : read_bytes(reader->fd, to, room);
     return reader->filled >= need;
+}
+
+static inline bool fill(struct spool_reader *reader, size_t need)
+{
+    return reader->filled - reader->at >= need || fill_more(reader, need);
 }
 
 /* Of a record with a list of n things at its end, of which it has `have` bytes. */
@@ -247,7 +250,8 @@ const struct ww_head *spool_reader_next(struct spool_reader *reader)
         reader->at += bytes;
         if (head->type == WW_PAD || head->type == WW_SLOT)
             continue;
-        if (record_fits(head)) {
+        bool is_call = head->type == WW_CALL && bytes == sizeof(struct ww_call); /* most are */
+        if (is_call || record_fits(head)) {
             reader->n_calls += head->type == WW_CALL;
             return head;
         }

@@ -130,8 +130,11 @@ void heap_push(struct heap *heap, uint64_t time_ns, uint32_t stream)
 
 void heap_replace(struct heap *heap, uint64_t time_ns)
 {
-    heap->items[0].time_ns = time_ns;
-    sift_down(heap);
+    struct heap_item *items = heap->items;
+    items[0].time_ns = time_ns;
+    bool stays = (heap->n < 2 || is_before(items[0], items[1])) && (heap->n < 3 || is_before(items[0], items[2]));
+    if (!stays) /* streams mostly come in runs */
+        sift_down(heap);
 }
 
 void heap_pop(struct heap *heap)
