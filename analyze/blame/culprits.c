@@ -423,7 +423,7 @@ static void nodes_write(struct causes *causes)
         analysis->nodes[i] =
             (struct code_node){.parent = tree->nodes.at[i].parent,
                                .step = tree->nodes.at[i].step,
-                               .is_cause = is_named,
+                               .cause = is_named ? cause + 1 : 0,
                                .time_ns = i < rollup->nodes.n ? sparse_sum(&rollup->nodes.at[i].times) : 0,
                                .on_path_ns = causes->own.at[i].on_path_ns};
         memcpy(analysis->nodes[i].kind_ns, causes->own.at[i].kind_ns, sizeof analysis->nodes[i].kind_ns);

@@ -13,6 +13,7 @@ int cmd_rm(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_html(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_trend(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_cc(int argc, char **argv);

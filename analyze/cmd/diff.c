@@ -8,6 +8,7 @@
 #include "analyze/cmd/terminal.h"
 #include "analyze/compare/gate.h"
 #include "analyze/out/difference.h"
+#include "analyze/out/series.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -30,10 +31,12 @@ struct options {
 static const char usage[] = "Usage: whywait diff [OPTIONS] BEFORE AFTER\n"
                             "       whywait diff [OPTIONS] BEFORE... vs AFTER...\n"
                             "       whywait diff [OPTIONS] --baseline FILE AFTER...\n"
+                            "       whywait diff [OPTIONS] RUN RUN RUN...\n"
                             "       whywait diff --keep FILE RUN...\n"
                             "Compares runs of a program before and after a change: what was counted exactly,\n"
                             "then waiting cause by cause, then what the run time's difference is made of.\n"
-                            "Several runs on each side tell a change from noise.\n"
+                            "Several runs on each side tell a change from noise. Three runs and more without\n"
+                            "\"vs\" are a series over the number of ranks or the input.\n"
                             "\n"
                             "  --parts           show the parts of causes as well\n"
                             "  --top N           show the N causes that changed most (default 10; 0 = all)\n"
@@ -105,6 +108,7 @@ struct sides {
     run_list runs;
     VEC(uint32_t) side_of;
     uint32_t n;
+    bool is_divided; /* it was said which are which */
 };
 
 static int sides_add(struct sides *sides, const char *path)
@@ -133,6 +137,7 @@ static int sides_read(struct sides *sides, const struct options *options)
         sides->n += !has_vs && !options->baseline && !options->keep;
     }
     sides->n += has_vs || options->baseline || options->keep;
+    sides->is_divided = has_vs || options->baseline;
     return status;
 }
 
@@ -150,7 +155,7 @@ static int compare(const struct options *options, const struct sides *sides)
     else
         difference_print(stdout, &comparison, &options->print);
     if (fflush(stdout) && !status)
-        status = error("cannot write the comparison: %s", strerror(errno)) ? 1 : 1;
+        status = error("cannot write the comparison: %s", strerror(errno)) != 0;
     pager_end(pager);
     if (!status && options->has_gate) {
         gate_hits hits = {0};
@@ -166,6 +171,29 @@ static int compare(const struct options *options, const struct sides *sides)
     return status;
 }
 
+/* Runs without sides. Returns the exit status. */
+static int compare_series(const struct options *options, const struct sides *sides)
+{
+    struct series series;
+    int status = 0;
+    uint32_t n_points = series_make(&series, sides->runs.at, sides->runs.n, false);
+    if (n_points < 2)
+        die("these runs have the same ranks, command and build: which are before? whywait diff A1 A2 vs B1 B2");
+    if (options->format == FORMAT_MARKDOWN || options->has_gate)
+        die("--format markdown and --fail-above compare two sides, not a series");
+    const struct series_options print = {options->print.n_top, options->print.width, options->print.look};
+    int pager = pager_begin(&options->terminal);
+    if (options->format == FORMAT_JSON)
+        status = series_print_json(stdout, &series) ? 1 : 0;
+    else
+        series_print(stdout, &series, &print);
+    if (fflush(stdout) && !status)
+        status = error("cannot write the comparison: %s", strerror(errno)) != 0;
+    pager_end(pager);
+    series_release(&series);
+    return status;
+}
+
 int cmd_diff(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
@@ -173,6 +201,8 @@ int cmd_diff(int argc, char **argv)
     int read = sides_read(&sides, &options), status = read < 0;
     if (!status && options.keep) {
         status = kept_write(options.keep, sides.runs.at, sides.runs.n) != 0;
+    } else if (!status && !sides.is_divided && sides.runs.n > 2) {
+        status = compare_series(&options, &sides);
     } else if (!status) {
         for (uint32_t side = 0; side < sides.n || side < 2; side++) {
             bool is_there = false;

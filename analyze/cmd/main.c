@@ -20,6 +20,7 @@ const struct command commands[] = {
      "write a page for a browser: causes, timeline, ranks, in one file", true},
     {"diff", cmd_diff, "[OPTIONS] BEFORE... vs AFTER...", "say which causes changed between runs, and what is noise",
      true},
+    {"trend", cmd_trend, "[OPTIONS] RUN...", "show runs over time: causes as bars, and where they changed", true},
     {"export", cmd_export, "[OPTIONS] [RUN]", "write a run for other tools: tables, graphs, exact counts", true},
     {"list", cmd_list, "[OPTIONS] [DIRECTORY]", "list the runs here: program, ranks, date, time, waiting, size", true},
     {"rm", cmd_rm, "RUN...", "remove runs", true},

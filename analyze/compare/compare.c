@@ -71,21 +71,32 @@ static enum compare_group group_of(const struct run_place *place)
 
 typedef VEC(struct compare_row) row_list;
 
-/* One row a place that names one, and where each place's is. */
-static void make_causes(struct comparison *comparison, row_list *causes, uint32_t *row_of_place)
+/* One row for each node that stands for one, and where each node's is. */
+static void make_causes(struct comparison *comparison, row_list *causes, uint32_t *row_of_node)
 {
     const struct match *match = &comparison->match;
-    for (size_t i = 0; i < match->places.n; i++)
-        row_of_place[i] = TRACE_NONE;
+    for (size_t i = 0; i < match->nodes.n; i++)
+        row_of_node[i] = TRACE_NONE;
     for (size_t i = 0; i < match->nodes.n; i++) {
         const struct match_node *node = &match->nodes.at[i];
-        uint32_t *row = &row_of_place[node->row];
+        uint32_t *row = &row_of_node[node->row];
         if (*row == TRACE_NONE) {
-            const struct match_place *place = &match->places.at[node->row];
+            const struct match_place *place = &match->places.at[match->nodes.at[node->row].place];
             *row = (uint32_t)causes->n;
             *vec_push(causes) = row_make(comparison, group_of(place->place), 1, place);
         }
         row_add(comparison, &causes->at[*row], node->kind_ns);
+    }
+    /* Rows of one place are told apart by what is around them. */
+    for (uint32_t i = 0; i < match->nodes.n; i++) {
+        const struct match_node *node = &match->nodes.at[i];
+        bool is_alone = true;
+        for (size_t k = 0; k < causes->n && node->row == i; k++)
+            is_alone &= k == row_of_node[i] || causes->at[k].place != match->places.at[node->place].place;
+        if (!is_alone && node->parent != TRACE_NONE)
+            causes->at[row_of_node[i]].name =
+                arena_printf(&comparison->arena, "%s, in %s", causes->at[row_of_node[i]].name,
+                             match->places.at[match->nodes.at[node->parent].place].place->name);
     }
 }
 
@@ -166,7 +177,7 @@ struct ways {
 };
 
 static void push_cause(struct comparison *comparison, const struct ways *ways, const row_list *causes, uint32_t number,
-                       const uint32_t *row_of_place)
+                       const uint32_t *row_of_node)
 {
     const struct match *match = &comparison->match;
     uint32_t at = (uint32_t)comparison->rows.n;
@@ -175,7 +186,7 @@ static void push_cause(struct comparison *comparison, const struct ways *ways, c
         const struct match_node *node = &match->nodes.at[i];
         bool is_top = node->parent == TRACE_NONE || match->nodes.at[node->parent].row != node->row ||
                       !match->nodes.at[node->parent].has_below;
-        if (row_of_place[node->row] == number && is_top)
+        if (row_of_node[node->row] == number && is_top)
             *vec_push(&tops) = i;
     }
     *vec_push(&comparison->rows) = causes->at[number];
@@ -186,7 +197,7 @@ static void push_cause(struct comparison *comparison, const struct ways *ways, c
 
 /* What is too small for a row of its own is put together in a last one. `shown`: by cause, its row. */
 static void push_group(struct comparison *comparison, enum compare_group group, const struct ways *ways,
-                       const row_list *causes, const uint32_t *row_of_place, uint32_t *shown)
+                       const row_list *causes, const uint32_t *row_of_node, uint32_t *shown)
 {
     struct arena scratch = {0};
     struct compare_row sum = row_make(comparison, group, 0, NULL), rest = row_make(comparison, group, 1, NULL);
@@ -210,7 +221,7 @@ static void push_group(struct comparison *comparison, enum compare_group group, 
             continue;
         if (largest_mean(comparison, cause) >= least_ns && largest_mean(comparison, cause) > 0) {
             shown[ranked[i].at] = (uint32_t)comparison->rows.n;
-            push_cause(comparison, ways, causes, ranked[i].at, row_of_place);
+            push_cause(comparison, ways, causes, ranked[i].at, row_of_node);
             continue;
         }
         for (size_t run = 0; run < comparison->n_runs; run++)
@@ -251,14 +262,14 @@ static int by_falling_share(const void *a, const void *b)
 
 /* The run time is the length of the critical path: what lies on it is computing as everybody does, on average, and what
  * is more of it there, for which others wait; then what passes inside MPI, and the machine. */
-static void make_shares(struct comparison *comparison, const uint32_t *row_of_place, const uint32_t *shown)
+static void make_shares(struct comparison *comparison, const uint32_t *row_of_node, const uint32_t *shown)
 {
     const struct match *match = &comparison->match;
     struct compare_share rest[SHARE_MACHINE + 1] = {0};
     uint32_t *share_of = calloc(comparison->rows.n + 1, sizeof *share_of); /* by row, 1 + index */
     for (size_t i = 0; share_of && i < match->nodes.n; i++) {
         const struct match_node *node = &match->nodes.at[i];
-        uint32_t row = shown[row_of_place[node->row]];
+        uint32_t row = shown[row_of_node[node->row]];
         bool is_mpi = group_of(match->places.at[node->place].place) == GROUP_MPI;
         struct compare_share *share = &rest[is_mpi ? SHARE_MPI : SHARE_OTHER_CODE];
         if (!is_mpi && row != TRACE_NONE) {
@@ -292,7 +303,7 @@ static void make_rows(struct comparison *comparison)
     struct arena scratch = {0};
     const struct match *match = &comparison->match;
     row_list causes = {0};
-    uint32_t *row_of_place = arena_array(&scratch, uint32_t, match->places.n + 1);
+    uint32_t *row_of_node = arena_array(&scratch, uint32_t, match->nodes.n + 1);
     struct ways ways = {arena_array(&scratch, uint32_t, match->nodes.n + 1),
                         arena_array(&scratch, uint32_t, match->nodes.n + 1)};
     for (uint32_t i = (uint32_t)match->nodes.n; i-- > 0;) {
@@ -302,16 +313,16 @@ static void make_rows(struct comparison *comparison)
         ways.next_child[i] = ways.first_child[parent];
         ways.first_child[parent] = i + 1;
     }
-    make_causes(comparison, &causes, row_of_place);
+    make_causes(comparison, &causes, row_of_node);
     uint32_t *shown = arena_array(&scratch, uint32_t, causes.n + 1);
     for (size_t i = 0; i < causes.n; i++)
         shown[i] = TRACE_NONE;
     push_single(comparison, GROUP_RUN_TIME);
-    push_group(comparison, GROUP_PROGRAM, &ways, &causes, row_of_place, shown);
-    push_group(comparison, GROUP_MPI, &ways, &causes, row_of_place, shown);
+    push_group(comparison, GROUP_PROGRAM, &ways, &causes, row_of_node, shown);
+    push_group(comparison, GROUP_MPI, &ways, &causes, row_of_node, shown);
     push_single(comparison, GROUP_MACHINE);
     if (comparison->n_sides == 2)
-        make_shares(comparison, row_of_place, shown);
+        make_shares(comparison, row_of_node, shown);
     vec_release(&causes);
     arena_release(&scratch);
 }
@@ -372,17 +383,25 @@ static double test_below(struct comparison *comparison, size_t at, double scale,
     return least;
 }
 
+double compare_level(enum compare_group group)
+{
+    return CHANCE * GROUP_PART[group];
+}
+
+double compare_scale(const struct comparison *comparison, enum compare_group group)
+{
+    double ns = 0;
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        ns += group == GROUP_RUN_TIME ? comparison->runs[run]->wall_ns : comparison->runs[run]->all_ns;
+    return NEGLIGIBLE * ns / (double)comparison->n_runs;
+}
+
 static void judge(struct comparison *comparison)
 {
-    double all_ns = 0, wall_ns = 0;
-    for (size_t run = 0; run < comparison->n_runs; run++) {
-        all_ns += comparison->runs[run]->all_ns / (double)comparison->n_runs;
-        wall_ns += comparison->runs[run]->wall_ns / (double)comparison->n_runs;
-    }
     for (int group = 0; group < GROUP_N; group++) {
         size_t at = comparison->group_row[group];
-        double level = CHANCE * GROUP_PART[group];
-        double scale = NEGLIGIBLE * (group == GROUP_RUN_TIME ? wall_ns : all_ns);
+        double level = compare_level((enum compare_group)group);
+        double scale = compare_scale(comparison, (enum compare_group)group);
         bool has_below = at + 1 < comparison->rows.n && comparison->rows.at[at + 1].depth > 0;
         bool has_changed_below = test_below(comparison, at, scale, level) <= 0.5;
         row_test(comparison, &comparison->rows.at[at], scale, has_below ? level / 2 : level);
@@ -407,7 +426,7 @@ static void judge(struct comparison *comparison)
 
 /* Exact counts. */
 
-static bool counts_are_equal(const struct fact *a, const struct fact *b)
+bool compare_counts_are_equal(const struct fact *a, const struct fact *b)
 {
     if (!a || !b)
         return a == b;
@@ -418,8 +437,7 @@ static bool counts_are_equal(const struct fact *a, const struct fact *b)
     return is_equal;
 }
 
-/* By how much a count, or what comes for each time that it came up, differs at most on a rank: part of the larger. */
-static double largest_difference(const struct fact *a, const struct fact *b, bool each_time)
+double compare_difference(const struct fact *a, const struct fact *b, bool each_time)
 {
     double largest = 0;
     for (uint32_t i = 0, j = 0; i < a->n_counts && j < b->n_counts;) {
@@ -508,18 +526,18 @@ static void compare_facts(struct comparison *comparison)
         for (size_t run = 0; run < n_runs; run++) {
             uint32_t side = comparison->side_of[run];
             const struct fact *fact = at[i * n_runs + run];
-            is_steady &= !is_seen[side] || counts_are_equal(sides[side], fact);
+            is_steady &= !is_seen[side] || compare_counts_are_equal(sides[side], fact);
             is_seen[side] = true;
             sides[side] = fact;
             some = fact ? fact : some;
         }
-        if (!some || !is_recorded[some->kind] || !is_steady || counts_are_equal(sides[0], sides[1]) ||
+        if (!some || !is_recorded[some->kind] || !is_steady || compare_counts_are_equal(sides[0], sides[1]) ||
             !is_comparable(comparison, sides[0], sides[1]))
             continue;
-        double each_time = sides[0] && sides[1] ? largest_difference(sides[0], sides[1], true) : 0;
+        double each_time = sides[0] && sides[1] ? compare_difference(sides[0], sides[1], true) : 0;
         double size = !sides[0] || !sides[1] ? 1
                       : each_time > 0        ? each_time
-                                             : largest_difference(sides[0], sides[1], false);
+                                             : compare_difference(sides[0], sides[1], false);
         *vec_push(&comparison->facts) =
             (struct compare_fact){.before = sides[0], .after = sides[1], .is_decision = each_time > 0, .size = size};
     }

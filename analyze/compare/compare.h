@@ -82,3 +82,12 @@ void compare_make(struct comparison *comparison, struct run **runs, const uint32
 void compare_release(struct comparison *comparison);
 /* After minus before. */
 double compare_change(const struct compare_row *row);
+
+/* For series: the chance of error that a group has, and the waiting (of the run time, the time) that concerns nobody.
+ */
+double compare_level(enum compare_group group);
+double compare_scale(const struct comparison *comparison, enum compare_group group);
+/* Whether two counts are the same on every rank; NULL is none. */
+bool compare_counts_are_equal(const struct fact *a, const struct fact *b);
+/* By how much a count, or what comes for each time that it came up, differs at most on a rank: part of the larger. */
+double compare_difference(const struct fact *a, const struct fact *b, bool each_time);

@@ -50,8 +50,9 @@ static json_t *json_nodes(const struct run *run)
     json_t *nodes = json_array();
     for (uint32_t i = 0; i < run->n_nodes; i++) {
         const struct run_node *at = &run->nodes[i];
-        json_t *row = json_pack("[I, I, b, o, o]", at->parent == TRACE_NONE ? (json_int_t)-1 : (json_int_t)at->parent,
-                                (json_int_t)at->place, (int)at->is_cause, whole(at->time_ns), whole(at->on_path_ns));
+        json_t *row =
+            json_pack("[I, I, I, o, o]", at->parent == TRACE_NONE ? (json_int_t)-1 : (json_int_t)at->parent,
+                      (json_int_t)at->place, (json_int_t)at->cause, whole(at->time_ns), whole(at->on_path_ns));
         for (int kind = 0; kind < KIND_N; kind++)
             json_array_append_new(row, whole(at->kind_ns[kind]));
         json_array_append_new(nodes, row);
@@ -91,8 +92,23 @@ static json_t *json_run(const struct run *run)
         "places", json_places(run), "nodes", json_nodes(run), "facts", json_facts(run));
 }
 
+bool kept_is(const char *path)
+{
+    struct stat is;
+    FILE *file = path && !stat(path, &is) && S_ISREG(is.st_mode) ? fopen(path, "r") : NULL;
+    int first = ' ';
+    while (file && isspace(first))
+        first = fgetc(file);
+    if (file)
+        fclose(file);
+    return first == '{';
+}
+
 int kept_write(const char *path, struct run *const *runs, size_t n_runs)
 {
+    struct stat is;
+    if (!stat(path, &is) && is.st_size && !kept_is(path))
+        return error("%s is there already and was not made by --keep: it is left alone", path);
     FILE *out = fopen(path, "w");
     if (!out)
         return error("cannot write %s: %s", path, strerror(errno));
@@ -107,18 +123,6 @@ int kept_write(const char *path, struct run *const *runs, size_t n_runs)
     int failed = ferror(out);
     failed |= fclose(out);
     return failed ? error("cannot write %s: %s", path, strerror(errno)) : 0;
-}
-
-bool kept_is(const char *path)
-{
-    struct stat is;
-    FILE *file = path && !stat(path, &is) && S_ISREG(is.st_mode) ? fopen(path, "r") : NULL;
-    int first = ' ';
-    while (file && isspace(first))
-        first = fgetc(file);
-    if (file)
-        fclose(file);
-    return first == '{';
 }
 
 /* What is read of a row: jansson's accessors give 0 and NULL for whatever is not there or of another type. */
@@ -167,7 +171,7 @@ static bool read_nodes(struct arena *arena, struct run *run, const json_t *nodes
             return false;
         run->nodes[i] = (struct run_node){.parent = parent < 0 ? (uint32_t)TRACE_NONE : (uint32_t)parent,
                                           .place = (uint32_t)place,
-                                          .is_cause = json_is_true(json_array_get(row, 2)),
+                                          .cause = (uint32_t)number_at(row, 2),
                                           .time_ns = (double)number_at(row, 3),
                                           .on_path_ns = (double)number_at(row, 4)};
         for (int kind = 0; kind < KIND_N; kind++)

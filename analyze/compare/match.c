@@ -180,7 +180,7 @@ static uint32_t match_node(struct match *match, uint32_t parent, uint32_t place,
                                 .kind_below_ns = arena_array(&match->arena, double, n_runs *KIND_N),
                                 .time_ns = arena_array(&match->arena, double, n_runs),
                                 .on_path_ns = arena_array(&match->arena, double, n_runs),
-                                .is_cause = arena_array(&match->arena, bool, n_runs)};
+                                .cause = arena_array(&match->arena, uint32_t, n_runs)};
     return node;
 }
 
@@ -199,7 +199,7 @@ static void add_run(struct match *match, const struct run *run, size_t at, size_
         }
         node->time_ns[at] += from->time_ns;
         node->on_path_ns[at] += from->on_path_ns;
-        node->is_cause[at] |= from->is_cause;
+        node->cause[at] = from->cause ? from->cause : node->cause[at];
     }
     arena_release(&scratch);
 }
@@ -224,7 +224,7 @@ static void side_mean(const struct match_node *node, const uint32_t *side_of, si
         n++;
         double below_ns = match_below(node, run);
         *all_ns += below_ns;
-        *named_ns += node->is_cause[run] ? below_ns : 0;
+        *named_ns += node->cause[run] ? below_ns : 0;
     }
     *all_ns /= n > 0 ? n : 1;
     *named_ns /= n > 0 ? n : 1;
@@ -242,10 +242,23 @@ static bool is_row(const struct match_node *node, const uint32_t *side_of, size_
     return most_ns > 0 && most_named_ns >= NAMED_SO * most_ns;
 }
 
+/* Of the same place. Runs that have both as causes decide, by the waiting of the lesser. */
+static bool is_one_row(const struct match_node *a, const struct match_node *b, size_t n_runs)
+{
+    double one_ns = 0;
+    for (size_t run = 0; run < n_runs && a->has_below && b->has_below; run++) {
+        double ns = fmin(match_below(a, run), match_below(b, run));
+        if (a->cause[run] && b->cause[run])
+            one_ns += a->cause[run] == b->cause[run] ? ns : -ns;
+    }
+    return a->has_below == b->has_below && one_ns >= 0;
+}
+
 void match_runs(struct match *match, struct run *const *runs, const uint32_t *side_of, size_t n_runs, uint32_t n_sides)
 {
     struct arena scratch = {0};
     uint32_t **place = match_places(match, &scratch, runs, side_of, n_runs, n_sides);
+    uint32_t *last_row = arena_array(&scratch, uint32_t, match->places.n + 1);
     for (size_t run = 0; run < n_runs; run++)
         add_run(match, runs[run], run, n_runs, place[run]);
     for (size_t i = match->nodes.n; i-- > 0;) {
@@ -253,11 +266,20 @@ void match_runs(struct match *match, struct run *const *runs, const uint32_t *si
         for (size_t k = 0; k < n_runs * KIND_N && node->parent != TRACE_NONE; k++)
             match->nodes.at[node->parent].kind_below_ns[k] += node->kind_below_ns[k];
     }
+    uint32_t *row_before = arena_array(&scratch, uint32_t, match->nodes.n + 1);
     for (size_t i = 0; i < match->nodes.n; i++) {
         struct match_node *node = &match->nodes.at[i];
         bool is_inside = node->parent != TRACE_NONE && match->nodes.at[node->parent].has_below;
-        node->row = is_inside ? match->nodes.at[node->parent].row : node->place;
         node->has_below = is_inside || is_row(node, side_of, n_runs, n_sides);
+        node->row = is_inside ? match->nodes.at[node->parent].row : (uint32_t)i;
+        /* Rows before it of the same name, from the last one. */
+        for (uint32_t k = is_inside ? 0 : last_row[node->place]; k; k = row_before[k - 1])
+            if (is_one_row(&match->nodes.at[k - 1], node, n_runs))
+                node->row = k - 1;
+        if (node->row == i) {
+            row_before[i] = last_row[node->place];
+            last_row[node->place] = (uint32_t)i + 1;
+        }
     }
     arena_release(&scratch);
 }

@@ -9,7 +9,8 @@
  * What is one cause may differ from run to run. Each run names nodes; of two that contain each other the outer one, the
  * coarser, is the row when on some side at least half of what the side with most waiting there has was named so. So the
  * side with the waiting decides, and of two that have it the coarser one. What no such node is around is a row by
- * itself. Rows of one place, entered on several ways, are one.
+ * itself. Rows of one place, entered on several ways, are one unless
+ * runs have told them apart as causes.
  */
 #pragma once
 #include "analyze/compare/run.h"
@@ -22,9 +23,9 @@ struct match_place {
 struct match_node {
     uint32_t parent;                 /* stands before it; TRACE_NONE */
     uint32_t place;                  /* of struct match */
-    uint32_t row;                    /* place that names its row */
+    uint32_t row;                    /* the first node of its row that has the row's name */
     bool has_below;                  /* all that is below it is in that row as well */
-    bool *is_cause;                  /* by run */
+    uint32_t *cause;                 /* by run: number of the cause it names there, from 1; 0 = none */
     double *kind_ns, *kind_below_ns; /* [run * KIND_N + kind], of itself and with what is below */
     double *time_ns, *on_path_ns;    /* by run, of itself */
 };

@@ -58,7 +58,7 @@ static void make_nodes(struct arena *arena, struct run *run, const struct analys
         const struct code_node *from = &analysis->nodes[i];
         nodes[i] = (struct run_node){.parent = from->parent,
                                      .place = from->step,
-                                     .is_cause = from->is_cause,
+                                     .cause = from->cause,
                                      .time_ns = from->time_ns,
                                      .on_path_ns = from->on_path_ns};
         memcpy(nodes[i].kind_ns, from->kind_ns, sizeof nodes[i].kind_ns);

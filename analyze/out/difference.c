@@ -322,13 +322,15 @@ static void print_shares(struct page *page, const struct comparison *comparison,
     arena_release(&scratch);
 }
 
-static const char *distinct(struct arena *arena, const struct comparison *comparison, uint32_t side,
-                            const char *(*value)(struct arena *, const struct run *))
+/* The values that runs of some sides have, each once. */
+static const char *distinct(struct arena *arena, const struct comparison *comparison, uint32_t first_side,
+                            uint32_t end_side, const char *(*value)(struct arena *, const struct run *))
 {
     struct intern seen = {0};
     const char *text = "";
     for (size_t run = 0; run < comparison->n_runs; run++) {
-        const char *at = comparison->side_of[run] == side ? value(arena, comparison->runs[run]) : NULL;
+        uint32_t side = comparison->side_of[run];
+        const char *at = side >= first_side && side < end_side ? value(arena, comparison->runs[run]) : NULL;
         uint32_t n = (uint32_t)seen.n;
         if (at && intern_text(&seen, at) == n)
             text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", at);
@@ -385,15 +387,17 @@ const char **difference_notes(struct arena *arena, const struct comparison *comp
     const char **notes = arena_array(arena, const char *, N + 2);
     size_t n = 0;
     for (int i = 0; i < N; i++) {
-        const char *first = distinct(arena, comparison, 0, attributes[i].value), *all = first;
+        const char *first = distinct(arena, comparison, 0, 1, attributes[i].value), *text = first;
         bool is_one = !strstr(first, ", ");
-        for (uint32_t side = 1; side < comparison->n_sides; side++) {
-            const char *other = distinct(arena, comparison, side, attributes[i].value);
-            is_one &= !strcmp(first, other);
-            all = arena_printf(arena, "%s -> %s", all, other);
-        }
-        if (!is_one)
-            notes[n++] = arena_printf(arena, "%s: %s; %s", attributes[i].name, all, attributes[i].consequence);
+        for (uint32_t side = 1; side < comparison->n_sides; side++)
+            is_one &= !strcmp(first, distinct(arena, comparison, side, side + 1, attributes[i].value));
+        if (is_one)
+            continue;
+        if (comparison->n_sides == 2)
+            text = arena_printf(arena, "%s -> %s", first, distinct(arena, comparison, 1, 2, attributes[i].value));
+        else
+            text = distinct(arena, comparison, 0, comparison->n_sides, attributes[i].value);
+        notes[n++] = arena_printf(arena, "%s: %s; %s", attributes[i].name, text, attributes[i].consequence);
     }
     if (comparison->facts_missing)
         notes[n++] = arena_printf(arena, "exact counts are not compared: %s", comparison->facts_missing);

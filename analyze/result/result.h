@@ -220,7 +220,7 @@ struct machine_host {
 struct code_node {
     uint32_t parent; /* stands before it; TRACE_NONE */
     uint32_t step;
-    bool is_cause;          /* a cause is named by this code and has what is below it here */
+    uint32_t cause;         /* from 1: a cause that is named by this code and has what is below it here; 0 = none */
     double kind_ns[KIND_N]; /* waiting that is blamed on it */
     double time_ns;         /* that all ranks spent in it, on a CPU or blocked */
     double on_path_ns;      /* of it, on the critical path */

@@ -1,43 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A family for scaling: serial work on rank 0 while all wait; a loop of rank 1 whose length grows with the number of
- * ranks, and one that grows with its root; the second of P ranks makes P - 1 others wait. The argument is the number of
- * turns. */
+/* A family for scaling: serial work on rank 0 while all wait; a routine of rank 1 for which ranks wait in proportion to
+ * their number, and one for which they wait in proportion to its root. The work is sleep, so that more ranks than cores
+ * do not distort it: P - 1 ranks wait for each, hence the division. The argument is the number of turns. */
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
+#include <time.h>
 
-static volatile double sink;
-
-static inline double spin(long n)
+static void sleep_ms(double ms)
 {
-    double x = 1;
-    for (long i = 0; i < n; i++)
-        x = x * 0.999999 + 1e-9;
-    return x;
+    struct timespec time = {.tv_nsec = (long)(1e6 * ms)};
+    nanosleep(&time, NULL);
 }
 
-static __attribute__((noinline)) void serial(long n)
+static __attribute__((noinline)) void serial(void)
 {
-    double x = 1;
-    for (long i = 0; i < n; i++) /* serial */
-        x = x * 0.999999 + 1e-9;
-    sink = x;
+    sleep_ms(20);
+    __asm__ volatile("");
 }
 
-static __attribute__((noinline)) void linear(long n)
+static __attribute__((noinline)) void linear(int n_ranks)
 {
-    double x = 1;
-    for (long i = 0; i < n; i++) /* linear */
-        x = x * 0.999998 + 1e-9;
-    sink = x;
+    sleep_ms(24.0 * n_ranks / (n_ranks - 1));
+    __asm__ volatile("");
 }
 
-static __attribute__((noinline)) void root(long n)
+static __attribute__((noinline)) void root(int n_ranks)
 {
-    double x = 1;
-    for (long i = 0; i < n; i++) /* root */
-        x = x * 0.999997 + 1e-9;
-    sink = x;
+    sleep_ms(80 * sqrt(n_ranks) / (n_ranks - 1));
+    __asm__ volatile("");
 }
 
 int main(int argc, char **argv)
@@ -48,17 +39,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     for (int turn = 0; turn < turns; turn++) {
         if (rank == 0)
-            serial(1500000);
-        MPI_Barrier(MPI_COMM_WORLD);
-        /* Waiting is the sum over the other ranks. */
-        if (rank == 1)
-            linear(1500000L * n_ranks / (n_ranks - 1));
+            serial();
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1)
-            root((long)(3000000 * sqrt(n_ranks) / (n_ranks - 1)));
+            linear(n_ranks);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1)
+            root(n_ranks);
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    sink = spin(1000);
     MPI_Finalize();
     return 0;
 }

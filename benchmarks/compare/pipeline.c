@@ -38,11 +38,11 @@ int main(int argc, char **argv)
     int left = rank ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < n_ranks ? rank + 1 : MPI_PROC_NULL;
     for (int turn = 0; turn < TURNS; turn++) {
         push(rank == 1 ? PARTICLES + PARTICLES / 100 * more : PARTICLES);
-        MPI_Sendrecv(&field[1], 500, MPI_DOUBLE, left, 0, &field[FIELD - 501], 500, MPI_DOUBLE, right, 0, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&field[1], 500, MPI_DOUBLE, left, 0, &field[FIELD - 501], 500, MPI_DOUBLE, right, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         solve(rank == 1 ? 1000000 + 10000 * slower : 1000000);
-        MPI_Sendrecv(&field[FIELD - 501], 500, MPI_DOUBLE, right, 1, &field[1], 500, MPI_DOUBLE, left, 1, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&field[FIELD - 501], 500, MPI_DOUBLE, right, 1, &field[1], 500, MPI_DOUBLE, left, 1,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     MPI_Finalize();
     return 0;

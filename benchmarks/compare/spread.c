@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One imbalance spread over thirty loops: rank 1 repeats the step as often as the first argument says (1 = balanced). */
+/* One imbalance spread over thirty loops: rank 1 repeats the step as often as the first argument says (1 = balanced).
+ */
 #include <mpi.h>
 #include <stdlib.h>
 

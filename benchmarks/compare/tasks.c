@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 0 hands out tasks of uneven length to whoever asks: what a rank does differs from run to run, and so do counts. */
+/* Rank 0 hands out tasks of uneven length to whoever asks: what a rank does differs from run to run, and so do counts.
+ */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -24,13 +24,13 @@ VALUES = [b"", b"0", b"1", b"-1", b" 7", b"1e9", b"0x10", b"18446744073709551615
 COMMANDS = {
     b"list": "quick width help", b"rm": "help",
     b"report": "top ranks critical cause sites site all-steps full-paths format width help routines routine by causing graph sort match descendants ancestors",
-    b"diff": "top format width help", b"annotate": "file source context width help", b"html": "help", b"export": "format table causing least help", b"check": "calls help", b"salvage": "help",
+    b"diff": "top format width parts keep baseline fail-above help", b"trend": "top format width help", b"annotate": "file source context width help", b"html": "help", b"export": "format table causing least help", b"check": "calls help", b"salvage": "help",
     b"cc": "compiler notes no-exceptions no-bytes initial-exec help", b"loops": "all help", b"convert": "help", b"join": "help",
     b"help": "", b"version": "", b"record": "dir spool rate limit no-convert quiet help space",
 }
 RECORDER = ["WHYWAIT_DIR", "WHYWAIT_SPOOL", "WHYWAIT_LIMIT", "WHYWAIT_RATE", "WHYWAIT_SAMPLER", "WHYWAIT_CONVERT", "WHYWAIT_QUIET", "WHYWAIT_TOOL",
             "WHYWAIT_KEEP_SPOOL", "WHYWAIT_SPACE", "TMPDIR", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "COLUMNS", "LD_PRELOAD"]
-OWN_STATUSES = {0, 1, 2, 126, 127}
+OWN_STATUSES = {0, 1, 2, 3, 126, 127}
 
 
 class Storm:

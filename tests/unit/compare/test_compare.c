@@ -58,7 +58,7 @@ static struct run *add(struct scene *scene, uint32_t side, double wall_ns, const
                                             .line_first = loops[i].line,
                                             .line_last = loops[i].line ? loops[i].line + 2 : 0,
                                             .is_loop = true};
-        run->nodes[i] = (struct run_node){.parent = TRACE_NONE, .place = i, .is_cause = true};
+        run->nodes[i] = (struct run_node){.parent = TRACE_NONE, .place = i, .cause = i + 1};
         run->nodes[i].kind_ns[KIND_MORE_TIME] = loops[i].ns;
         run->waiting_ns += loops[i].ns;
         run->n_places = run->n_nodes = i + 1;
@@ -123,8 +123,11 @@ static struct run *add_tree(struct scene *scene, uint32_t side, bool is_whole, d
     for (uint32_t i = 0; i < 3; i++) {
         run->places[i] = (struct run_place){
             .name = names[i], .file = "x.c", .routine = "step", .line_first = 3 + i, .line_last = 9 - i};
-        run->nodes[i] = (struct run_node){
-            .parent = i ? 0 : TRACE_NONE, .place = i, .is_cause = is_whole == !i, .time_ns = 200, .on_path_ns = 150};
+        run->nodes[i] = (struct run_node){.parent = i ? 0 : TRACE_NONE,
+                                          .place = i,
+                                          .cause = is_whole == !i ? i + 1 : 0,
+                                          .time_ns = 200,
+                                          .on_path_ns = 150};
     }
     run->nodes[1].kind_ns[KIND_MORE_WORK] = f_ns;
     run->nodes[2].kind_ns[KIND_SLOWER] = g_ns;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* whywait trend: versions over time, each cause as bars, and the first run at which it changed. */
+#include "analyze/cmd/cmd.h"
+#include "analyze/cmd/runs.h"
+#include "analyze/cmd/terminal.h"
+#include "analyze/out/series.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <string.h>
+
+static const char usage[] = "Usage: whywait trend [OPTIONS] RUN...\n"
+                            "Shows runs of a program in the order in which they were recorded: each cause of\n"
+                            "waiting as a row of bars, and the first run at which it changed. Files made by\n"
+                            "whywait diff --keep stand for their runs.\n"
+                            "\n"
+                            "  --top N           show the N causes with most waiting (default 10; 0 = all)\n"
+                            "  --format FORMAT   text (default) or json (fields in docs/json.md)\n"
+                            "  --width N         columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
+                            "  --help            this text\n";
+
+int cmd_trend(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"top", required_argument, NULL, 't'},   {"format", required_argument, NULL, 'f'},
+        {"width", required_argument, NULL, 'w'}, TERMINAL_OPTIONS,
+        {"help", no_argument, NULL, 'h'},        {0}};
+    struct series_options print = {.n_top = 10, .width = terminal_width()};
+    struct terminal_options terminal = {0};
+    bool is_json = false;
+    int option, status = 0;
+    struct arena arena = {0};
+    run_list runs = {0};
+    while ((option = option_next(argc, argv, long_options, usage)) != -1) {
+        if (terminal_option(&terminal, option))
+            continue;
+        if (option == 't')
+            print.n_top = option_number("top", optarg, 0);
+        else if (option == 'w')
+            print.width = option_number("width", optarg, 40);
+        else if (option == 'f')
+            is_json = option_is_json(optarg);
+    }
+    for (int i = optind; i < argc && status >= 0; i++) {
+        int added = runs_add(&arena, argv[i], &runs);
+        status = added ? added : status;
+    }
+    if (status >= 0 && runs.n < 2)
+        die("trend takes two runs at least: whywait trend RUN...");
+    if (status >= 0) {
+        struct series series;
+        series_make(&series, runs.at, runs.n, true);
+        print.look = terminal_look(&terminal);
+        int pager = pager_begin(&terminal);
+        if (is_json && series_print_json(stdout, &series))
+            status = -1;
+        else if (!is_json)
+            series_print_trend(stdout, &series, &print);
+        if (fflush(stdout) && status >= 0)
+            status = error("cannot write the trend: %s", strerror(errno));
+        pager_end(pager);
+        series_release(&series);
+    }
+    vec_release(&runs);
+    arena_release(&arena);
+    return status < 0 ? 1 : status;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/out/series.h"
+#include "analyze/out/amount.h"
+#include "analyze/out/difference.h"
+#include "analyze/out/json.h"
+#include "analyze/out/page.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* Raised when a field changes its meaning or goes. */
+enum { SERIES_VERSION = 1 };
+enum { COLUMN = 10, LAST_COLUMN = 17, NAME_LEAST = 24 };
+
+static const struct compare_row *row_of(const struct series *series, size_t at)
+{
+    return &series->comparison.rows.at[series->rows.at[at].row];
+}
+
+/* Groups, and of each the causes with most waiting, up to n_top. */
+static bool is_shown(const struct series *series, size_t at, unsigned n_top)
+{
+    unsigned before = 0;
+    if (!row_of(series, at)->depth || !n_top)
+        return true;
+    for (size_t i = at; row_of(series, i)->depth; i--)
+        before++;
+    return before <= n_top && row_of(series, at)->group == GROUP_PROGRAM;
+}
+
+/* A table of as many points as have room: the first, the last, and some between. */
+struct columns {
+    struct page page;
+    struct arena scratch;
+    const struct series *series;
+    size_t name_width;
+    uint32_t n, *points;
+};
+
+static void columns_begin(struct columns *columns, FILE *out, const struct series *series,
+                          const struct series_options *options)
+{
+    unsigned width = options->width;
+    uint32_t n = series->comparison.n_sides, room = 2;
+    *columns = (struct columns){.page = {.out = out, .width = width, .look = options->look}, .series = series};
+    while (room < n && NAME_LEAST + (room + 1) * COLUMN + LAST_COLUMN <= width)
+        room++;
+    columns->n = room < n ? room : n;
+    columns->points = arena_array(&columns->scratch, uint32_t, columns->n + 1);
+    for (uint32_t i = 0; i < columns->n; i++)
+        columns->points[i] = columns->n > 1 ? (uint32_t)((uint64_t)i * (n - 1) / (columns->n - 1)) : 0;
+    size_t taken = columns->n * COLUMN + LAST_COLUMN;
+    columns->name_width = width > taken + NAME_LEAST ? width - taken : NAME_LEAST;
+}
+
+static void put_cell(struct columns *columns, uint32_t at, const char *text)
+{
+    size_t n = strlen(text);
+    page_tab(&columns->page, columns->name_width + (at + 1) * COLUMN - (n < COLUMN ? n : COLUMN - 1));
+    page_put(&columns->page, "%s", text);
+}
+
+/* A name may take more than its column: it is cut in its middle. */
+static void put_name(struct columns *columns, const char *name)
+{
+    const char *escaped = text_escape(&columns->scratch, name);
+    page_put(&columns->page, "%s", text_cut_middle(&columns->scratch, escaped, columns->name_width - 1));
+}
+
+static void put_factors(struct columns *columns, const char *name, const double *values)
+{
+    put_name(columns, name);
+    for (uint32_t i = 0; i < columns->n; i++)
+        put_cell(columns, i, arena_printf(&columns->scratch, "%.2f", values[columns->points[i]]));
+    page_end(&columns->page);
+}
+
+void series_print(FILE *out, const struct series *series, const struct series_options *options)
+{
+    struct columns columns;
+    const struct comparison *comparison = &series->comparison;
+    columns_begin(&columns, out, series, options);
+    struct page *page = &columns.page;
+    page_line(page, "%zu runs on %u points: means of one run", comparison->n_runs, comparison->n_sides);
+    page_end(page);
+    put_name(&columns, series->by == SERIES_RANKS   ? "ranks"
+                       : series->by == SERIES_INPUT ? "input (the number that varies)"
+                                                    : "runs, as given");
+    for (uint32_t i = 0; i < columns.n; i++)
+        put_cell(&columns, i, arena_printf(&columns.scratch, "%.7g", series->x[columns.points[i]]));
+    if (series->by != SERIES_ORDER)
+        put_cell(&columns, columns.n, "grows as");
+    page_end(page);
+    for (size_t at = 0; at < series->rows.n; at++) {
+        const struct compare_row *row = row_of(series, at);
+        const struct series_row *fitted = &series->rows.at[at];
+        if (!is_shown(series, at, options->n_top))
+            continue;
+        put_name(&columns, difference_row_name(&columns.scratch, row, true));
+        for (uint32_t i = 0; i < columns.n; i++)
+            put_cell(&columns, i,
+                     arena_strdup(&columns.scratch, amount_duration(row->mean_ns[columns.points[i]]).text));
+        if (!isnan(fitted->exponent))
+            page_put(page, "  ^%.2f +- %.2f", fitted->exponent, fitted->error);
+        page_end(page);
+        if (row->group == GROUP_RUN_TIME) {
+            put_factors(&columns, "parallel efficiency", series->parallel);
+            put_factors(&columns,
+                        series->is_weak ? "computation scaling (weak: by rank)"
+                                        : "computation scaling (strong: of all)",
+                        series->scaling);
+        }
+    }
+    page_end(page);
+    if (columns.n < comparison->n_sides)
+        page_line(page, "%u of %u points are shown; --format json has all", columns.n, comparison->n_sides);
+    if (series->by != SERIES_ORDER)
+        page_paragraph(page, 0, 2,
+                       arena_printf(&columns.scratch,
+                                    "grows as: the power of %s that fits all runs, with its standard "
+                                    "error; waiting is the sum over ranks",
+                                    series->by == SERIES_RANKS ? "the number of ranks" : "the input"));
+    arena_release(&columns.scratch);
+}
+
+static const char *run_label(struct arena *arena, const struct run *run)
+{
+    const char *slash = strrchr(run->path, '/');
+    return arena_strdup(arena, slash && slash[1] ? slash + 1 : run->path);
+}
+
+static const char *direction(const struct series_row *row)
+{
+    return row->is_more ? "more" : "less";
+}
+
+void series_print_trend(FILE *out, const struct series *series, const struct series_options *options)
+{
+    const struct comparison *comparison = &series->comparison;
+    struct page page = {.out = out, .width = options->width, .look = options->look};
+    struct arena scratch = {0};
+    size_t n_runs = comparison->n_runs, width = options->width, taken = n_runs + 2 + 2 * COLUMN + 22;
+    size_t name_width = width > taken + NAME_LEAST ? width - taken : NAME_LEAST;
+    page_line(&page, "%zu runs, from %s to %s", n_runs, run_label(&scratch, comparison->runs[0]),
+              run_label(&scratch, comparison->runs[n_runs - 1]));
+    page_end(&page);
+    for (size_t at = 0; at < series->rows.n; at++) {
+        const struct compare_row *row = row_of(series, at);
+        const struct series_row *changed = &series->rows.at[at];
+        if (!is_shown(series, at, options->n_top))
+            continue;
+        const char *name = text_escape(&scratch, difference_row_name(&scratch, row, true));
+        page_put(&page, "%s", text_cut_middle(&scratch, name, name_width - 1));
+        page_tab(&page, name_width);
+        page_put(&page, "%s", style_sparkline(&scratch, &options->look, row->ns, n_runs));
+        page_tab(&page, name_width + n_runs + 2);
+        page_put(&page, "%9s ->%9s", amount_duration(row->ns[0]).text, amount_duration(row->ns[n_runs - 1]).text);
+        if (changed->changed_at != SERIES_NEVER)
+            page_put(&page, "  %s from run %u on", direction(changed), changed->changed_at + 1);
+        page_end(&page);
+    }
+    page_end(&page);
+    for (size_t i = 0; i < series->facts.n; i++) {
+        const struct series_fact *fact = &series->facts.at[i];
+        const struct compare_fact told = {.before = fact->before, .after = fact->after, .is_decision = true};
+        page_paragraph(&page, 0, 4,
+                       arena_printf(&scratch, "counted exactly, from run %u on: %s", fact->changed_at + 1,
+                                    difference_fact(&scratch, &told)));
+    }
+    for (size_t at = 0; at < series->rows.n; at++) {
+        const struct series_row *changed = &series->rows.at[at];
+        if (changed->changed_at == SERIES_NEVER || !is_shown(series, at, options->n_top))
+            continue;
+        page_paragraph(&page, 0, 4,
+                       arena_printf(&scratch, "run %u is %s, the first with %s of: %s", changed->changed_at + 1,
+                                    run_label(&scratch, comparison->runs[changed->changed_at]), direction(changed),
+                                    difference_row_name(&scratch, row_of(series, at), false)));
+    }
+    if (n_runs < 4)
+        page_paragraph(&page, 0, 2, "note: a change of times is told when two runs on either side of it show it");
+    for (const char **note = difference_notes(&scratch, comparison); *note; note++)
+        page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));
+    arena_release(&scratch);
+}
+
+static json_t *json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *json_row(const struct series *series, size_t at)
+{
+    const struct compare_row *row = row_of(series, at);
+    const struct series_row *found = &series->rows.at[at];
+    static const char *const groups[GROUP_N] = {"run_time", "program", "mpi", "machine"};
+    struct arena scratch = {0};
+    json_t *means = json_array(), *runs = json_array();
+    for (uint32_t point = 0; point < series->comparison.n_sides; point++)
+        json_array_append_new(means, json_integer(llround(row->mean_ns[point])));
+    for (size_t run = 0; run < series->comparison.n_runs; run++)
+        json_array_append_new(runs, json_integer(llround(row->ns[run])));
+    json_t *object = json_pack(
+        "{s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(difference_row_name(&scratch, row, false)),
+        "group", groups[row->group], "is_cause", (int)row->depth, "means_ns", means, "runs_ns", runs, "exponent",
+        json_number(found->exponent), "exponent_error", json_number(found->error), "changed_at",
+        found->changed_at == SERIES_NEVER ? json_null() : json_integer((json_int_t)found->changed_at), "change",
+        found->changed_at == SERIES_NEVER ? json_null() : json_string(direction(found)));
+    arena_release(&scratch);
+    return object;
+}
+
+int series_print_json(FILE *out, const struct series *series)
+{
+    static const char *const by[] = {"ranks", "input", "order"};
+    const struct comparison *comparison = &series->comparison;
+    struct arena scratch = {0};
+    json_t *points = json_array(), *runs = json_array(), *rows = json_array(), *exact = json_array();
+    for (uint32_t point = 0; point < comparison->n_sides; point++)
+        json_array_append_new(points,
+                              json_pack("{s:f, s:I, s:f, s:f}", "x", series->x[point], "compute_ns",
+                                        (json_int_t)llround(series->compute_ns[point]), "parallel",
+                                        series->parallel[point], "computation_scaling", series->scaling[point]));
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        json_array_append_new(runs, json_pack("{s:o, s:I}", "path", json_text(comparison->runs[run]->path), "point",
+                                              (json_int_t)comparison->side_of[run]));
+    for (size_t at = 0; at < series->rows.n; at++)
+        json_array_append_new(rows, json_row(series, at));
+    for (size_t i = 0; i < series->facts.n; i++) {
+        const struct series_fact *fact = &series->facts.at[i];
+        const struct compare_fact told = {.before = fact->before, .after = fact->after, .is_decision = true};
+        json_array_append_new(exact, json_pack("{s:I, s:o}", "changed_at", (json_int_t)fact->changed_at, "text",
+                                               json_text(difference_fact(&scratch, &told))));
+    }
+    json_t *object =
+        json_pack("{s:i, s:s, s:b, s:o, s:o, s:o, s:o}", "version", SERIES_VERSION, "by", by[series->by], "is_weak",
+                  (int)series->is_weak, "points", points, "runs", runs, "rows", rows, "exact", exact);
+    int failed = json_dumpf(object, out, JSON_INDENT(1)) || fputc('\n', out) == EOF;
+    if (failed)
+        error("cannot write the JSON report: %s", strerror(errno));
+    json_decref(object);
+    arena_release(&scratch);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs in a row: scaling as a table with exponents, and versions over time as bars. */
+#pragma once
+#include "analyze/compare/series.h"
+#include "analyze/out/style.h"
+#include <stdio.h>
+
+struct series_options {
+    unsigned n_top; /* causes shown; 0 = all */
+    unsigned width; /* columns of the text */
+    struct look look;
+};
+
+void series_print(FILE *out, const struct series *series, const struct series_options *options);
+void series_print_trend(FILE *out, const struct series *series, const struct series_options *options);
+/* Returns 0, or -1 after error(). */
+int series_print_json(FILE *out, const struct series *series);
