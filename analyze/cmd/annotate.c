@@ -5,6 +5,7 @@
 #include "analyze/out/source.h"
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +17,34 @@ struct options {
 };
 
 static const char usage[] =
-    "Usage: whywait annotate [OPTIONS] [RUN]\n"
+    "Usage: whywait annotate [OPTIONS] [FILE:LINES] [RUN]\n"
     "Prints the source of the loops that make ranks wait, and of the calls at which\n"
-    "they wait, with times in the margin.\n"
+    "they wait: in the margin what they cause, what is waited there, time, and of\n"
+    "programs built with $(whywait cc) executions and the ways of conditions.\n"
+    "FILE:LINES (jacobi.c:40-60, jacobi.c:40) prints these lines, whatever they do.\n"
     "\n"
     "  --file NAME     only files whose path ends in NAME\n"
     "  --source DIR    look in DIR for sources that are not where they were compiled\n"
     "  --context N     lines around what is marked (default 3)\n"
     "  --width N       columns (default: the terminal's, or 110)\n" TERMINAL_USAGE "  --help          this text\n";
+
+/* "jacobi.c:40-60"; false when it is something else, and nothing has changed. */
+static bool parse_lines(char *text, struct source_options *source)
+{
+    char *colon = strrchr(text, ':'), *end;
+    if (!colon || colon == text || !isdigit((unsigned char)colon[1]))
+        return false;
+    unsigned long first = strtoul(colon + 1, &end, 10), last = first;
+    if (*end == '-' && isdigit((unsigned char)end[1]))
+        last = strtoul(end + 1, &end, 10);
+    if (*end || !first || last < first || last > UINT32_MAX)
+        return false;
+    *colon = '\0';
+    source->only_file = text;
+    source->line_first = (uint32_t)first;
+    source->line_last = (uint32_t)last;
+    return true;
+}
 
 static struct options parse(int argc, char **argv)
 {
@@ -50,6 +71,8 @@ static struct options parse(int argc, char **argv)
         else if (option == 'w')
             options.source.width = option_number("width", optarg, 40);
     }
+    if (optind < argc && parse_lines(argv[optind], &options.source))
+        optind++;
     options.path = option_run(argc, argv);
     return options;
 }
@@ -58,7 +81,11 @@ int cmd_annotate(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     struct loaded loaded;
+    struct coverage coverage = {0};
     int status = load_analysis(&loaded, options.path, false);
+    bool is_counted = status == 0 && loaded.trace->n_points && loaded.code;
+    if (is_counted && coverage_read(&coverage, loaded.trace, loaded.code) == 0)
+        options.source.coverage = &coverage;
     options.source.look = terminal_look(&options.terminal);
     int pager = status == 0 ? pager_begin(&options.terminal) : 0;
     if (status == 0) {
@@ -66,12 +93,15 @@ int cmd_annotate(int argc, char **argv)
         if (!files.n_shown && files.n_unreadable)
             status = error("none of the sources can be read; --source DIR says where to look for them");
         else if (!files.n_shown)
-            status = error("no source to show: nothing waits for long%s",
-                           options.source.only_file ? " because of this file" : ", or there is no debug information");
+            status = options.source.line_first ? error("%s has no such lines", options.source.only_file)
+                                               : error("no source to show: nothing waits for long%s",
+                                                       options.source.only_file ? " because of this file"
+                                                                                : ", or there is no debug information");
     }
     if (fflush(stdout) && status == 0)
         status = error("cannot write the source: %s", strerror(errno));
     pager_end(pager);
+    coverage_release(&coverage);
     load_release(&loaded);
     return status ? 1 : 0;
 }

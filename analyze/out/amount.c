@@ -88,6 +88,18 @@ struct amount amount_date(uint64_t realtime_ns)
     return amount;
 }
 
+struct amount amount_brief(double count)
+{
+    static const char units[] = {'\0', 'k', 'M', 'G', 'T', 'P', 'E'};
+    struct amount amount = {""};
+    size_t unit = 0;
+    for (; count >= 999.5 && unit + 1 < sizeof units; count /= 1000)
+        unit++;
+    int digits = count >= 99.95 || (!unit && count == floor(count)) ? 0 : count >= 9.995 ? 1 : 2;
+    snprintf(amount.text, sizeof amount.text, "%.*f%c", digits, count, units[unit]);
+    return amount;
+}
+
 struct amount amount_count(uint64_t count)
 {
     char digits[24];

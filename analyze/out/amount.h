@@ -16,6 +16,7 @@ struct amount amount_cost(double ns);            /* of one execution: "3.52 ns",
 struct amount amount_bytes(double bytes);        /* "312 bytes", "1.23 GB" */
 struct amount amount_share(double share);        /* of [0,1]: "61 %", "0.4 %", "<0.1 %" */
 struct amount amount_date(uint64_t realtime_ns); /* "22 Nov 2026 07:00", here; "" when it is 0 */
+struct amount amount_brief(double count);        /* of a column of its own: "81.2k", "3.5M", "0" */
 struct amount amount_count(uint64_t count);      /* "81,204" */
 
 /* "rank 1", "ranks 0,2-5", "ranks 1,3,5 ... 63": sorted, rows of equal distance joined; more than about ten groups are

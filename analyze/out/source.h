@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The source with blame in the margin. */
 #pragma once
+#include "analyze/counts/coverage.h"
 #include "analyze/out/style.h"
 #include "analyze/result/result.h"
 #include <stdio.h>
@@ -8,13 +9,16 @@
 struct source_options {
     unsigned width;
     struct look look;
-    unsigned n_context;    /* lines shown around what is marked */
-    const char *only_file; /* files whose path ends so; NULL = all */
-    const char *directory; /* where to look for files that are not where they were compiled; NULL = nowhere */
+    unsigned n_context;             /* lines shown around what is marked */
+    const char *only_file;          /* files whose path ends so; NULL = all */
+    uint32_t line_first, line_last; /* of these files these lines, marked or not; 0 = only what is marked */
+    struct coverage *coverage;      /* read; NULL: nothing was counted */
+    const char *directory;          /* where to look for files that are not where they were compiled; NULL = nowhere */
 };
 
 /* Every file with a cause or a waiting call of at least 1 % of all waiting, most blamed first; only the marked parts.
- * A file that cannot be read is named with the reason. */
+ * With lines to show, the files that only_file names, whatever happens there. A file that cannot be read is named with
+ * the reason. */
 struct source_files {
     uint32_t n_shown, n_unreadable;
 };

@@ -23,8 +23,8 @@ VALUES = [b"", b"0", b"1", b"-1", b" 7", b"1e9", b"0x10", b"18446744073709551615
           b"off", b"perf", b"timer"]
 COMMANDS = {
     b"list": "quick width help", b"rm": "help",
-    b"report": "top ranks critical cause sites site all-steps full-paths format width help routines routine by causing graph sort match descendants ancestors",
-    b"diff": "top format width parts keep baseline fail-above help", b"trend": "top format width help", b"annotate": "file source context width help", b"html": "help", b"export": "format table causing least help", b"check": "calls help", b"salvage": "help",
+    b"report": "color no-pager top ranks critical cause sites site all-steps full-paths format width help routines routine by causing graph sort match descendants ancestors",
+    b"diff": "color no-pager top format width parts keep baseline fail-above help", b"trend": "top format width help", b"annotate": "color no-pager file source context width help", b"html": "help", b"export": "format table causing least help", b"check": "calls help", b"salvage": "help",
     b"cc": "compiler notes no-exceptions no-bytes initial-exec help", b"loops": "all help", b"convert": "help", b"join": "help",
     b"help": "", b"version": "", b"record": "dir spool rate limit no-convert quiet help space",
 }

@@ -265,6 +265,38 @@ def check_graph(run):
     expect(f"graph: --ancestors work {up}", {"work()", "tree()", "even()", "main()"} <= up and not any("MPI" in name for name in up))
 
 
+def check_annotate(run):
+    """The annotated source beside the same numbers elsewhere."""
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "program.c")
+    lines = {number: text for number, text in enumerate(open(source), 1)}
+    at = {name: next(number for number, text in lines.items() if mark in text) for name, mark in (
+        ("loop", "for (; n > 0; n--)"), ("body", "1664525u"), ("steps", "for (int i = 0; i < STEPS"), ("barrier", "MPI_Barrier"), ("never", "return work(seed, 1)"))}
+
+    def shown(*words):
+        text = subprocess.run([run.tool, "annotate", "--width", "200", *words, run.path], check=True, capture_output=True, text=True).stdout
+        titles = next(line for line in text.splitlines() if line.split()[:1] == ["causes"])
+        end = titles.index(" line") + 5
+        return titles, {int(line[:end].split()[-1]): (line[:end].split()[:-1], line[end + 2:]) for line in text.splitlines()
+                        if line[:end].split() and line[:end].split()[-1].isdigit() and "/program.c" not in line}
+
+    titles, found = shown(f"program.c:{at['loop'] - 2}-{at['never']}")
+    expect("annotate: other lines than asked for", sorted(found) == list(range(at["loop"] - 2, at["never"] + 1)))
+    expect(f"annotate: titles {titles}", ("runs min" in titles and "ways %" in titles) == run.is_counted and "time" in titles)
+    margin, text = found[at["body"]]
+    expect(f"annotate: the loop has no bracket: {text}", found[at["loop"]][1].lstrip().startswith("/") and text.lstrip().startswith("\\"))
+    self_ns = {item["routine"]: item["self_ns"] for item in run.report["routines"]}["work"]
+    number, unit = float(margin[margin.index("ms") - 1]), "ms"
+    expect(f"annotate: {number} {unit} in work(), not {self_ns}", abs(number * 1e6 - self_ns) < 0.02 * self_ns)
+    if run.is_counted:
+        expect(f"annotate: executions of work() {margin}", margin[-3:] == ["12.0M", "43.0M", "105M"])
+        expect(f"annotate: never() {found[at['never']]}", found[at["never"]][0] == ["0"])
+        expect(f"annotate: ways {found[at['loop']]}", found[at["loop"]][0][-1] == "100/0")
+    titles, found = shown()
+    expect("annotate: the loop that is blamed is not shown", at["body"] in found and at["barrier"] in found)
+    bad = subprocess.run([run.tool, "annotate", "nosuch.c:1-3", run.path], capture_output=True, text=True)
+    expect(f"annotate: {bad}", bad.returncode == 1 and "nosuch.c" in bad.stdout + bad.stderr)
+
+
 def check_notebook(run):
     """The page of Python in docs/notebook: three pictures, and sums that are the report's."""
     if not run.notebook:
@@ -300,7 +332,7 @@ def main():
     try:
         for program in arguments.programs:
             run = Run(arguments, program, folder)
-            for check in (check_csv, check_dot, check_chrome, check_folded, check_callgrind, check_graph, check_notebook, check_otf2):
+            for check in (check_csv, check_dot, check_chrome, check_folded, check_callgrind, check_graph, check_annotate, check_notebook, check_otf2):
                 check(run)
             faults[:] = [text if text.startswith("- ") else f"- {os.path.basename(program)}: {text}" for text in faults]
     finally:

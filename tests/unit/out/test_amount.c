@@ -105,12 +105,28 @@ static void a_total_one_beside_the_sum_is_met(void **state)
     assert_true(integers[2] >= 0);
 }
 
+static void brief_counts_have_three_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double count;
+        const char *text;
+    } cases[] = {{0, "0"},         {7, "7"},          {999, "999"},    {1000, "1.00k"}, {81204, "81.2k"},
+                 {999499, "999k"}, {999999, "1.00M"}, {105e6, "105M"}, {2.5, "2.50"},   {1e18, "1.00E"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(amount_brief(cases[i].count).text, cases[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_have_three_digits), cmocka_unit_test(shares_are_never_rounded_to_nothing),
-        cmocka_unit_test(signs_and_thousands),         cmocka_unit_test(ranks_are_sorted_and_joined),
-        cmocka_unit_test(apportioned_integers_add_up), cmocka_unit_test(a_total_one_beside_the_sum_is_met),
+        cmocka_unit_test(durations_have_three_digits),
+        cmocka_unit_test(shares_are_never_rounded_to_nothing),
+        cmocka_unit_test(signs_and_thousands),
+        cmocka_unit_test(ranks_are_sorted_and_joined),
+        cmocka_unit_test(apportioned_integers_add_up),
+        cmocka_unit_test(a_total_one_beside_the_sum_is_met),
+        cmocka_unit_test(brief_counts_have_three_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

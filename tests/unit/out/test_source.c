@@ -76,6 +76,22 @@ static void marked_lines_stand_with_their_context(void **state)
     free(text);
 }
 
+/* Lines that nobody blames, of a file that is named. */
+static void lines_that_are_asked_for_are_shown(void **state)
+{
+    struct fixture *f = *state;
+    char *text;
+    print(f, &(struct source_options){.width = 100, .only_file = f->path, .line_first = 9, .line_last = 10}, 1, &text);
+    assert_string_equal(strchr(text, '\n') + 1, "     causes   waits here   line\n"
+                                                "                              9  line 9\n"
+                                                "     2.00 s |                10  line 10\n");
+    free(text);
+    f->analysis.n_causes = f->analysis.n_sites = 0;
+    print(f, &(struct source_options){.width = 100, .only_file = f->path, .line_first = 30, .line_last = 99}, 1, &text);
+    assert_non_null(strstr(text, "   30  line 30\n"));
+    free(text);
+}
+
 static void other_files_and_trifles_are_left_out(void **state)
 {
     struct fixture *f = *state;
@@ -105,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(marked_lines_stand_with_their_context, fixture_make, fixture_free),
+        cmocka_unit_test_setup_teardown(lines_that_are_asked_for_are_shown, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(other_files_and_trifles_are_left_out, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(what_is_no_plain_file_is_not_opened, fixture_make, fixture_free),
     };
