@@ -18,6 +18,7 @@ void classes_release(struct classes *classes)
         struct site_classes *site = &classes->sites.at[i];
         for (size_t j = 0; j < site->classes.n; j++) {
             sparse_release(&site->classes.at[j].shape);
+            sums_release(&site->classes.at[j].gathered);
             sparse_release(&site->classes.at[j].terms);
             sparse_release(&site->classes.at[j].counts);
             sparse_release(&site->classes.at[j].waits);
@@ -311,7 +312,7 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     class->inferred_ns += instance->inferred_ns;
-    sparse_add_all(&class->terms, &instance->terms, 1);
+    sums_add_all(&class->gathered, &instance->terms, 1);
     sparse_add_all(&class->counts, &instance->counts, 1);
     sparse_add_all(&class->waits, &instance->waits, 1);
     site->n_instances++;
@@ -375,6 +376,7 @@ struct wait_sink classes_sink(struct classes *classes)
 static void class_expand(struct classes *classes, struct path_class *class)
 {
     struct sparse steps = {0};
+    sums_take(&class->gathered, &class->terms);
     for (size_t i = 0; i < class->terms.n; i++) {
         const struct term *term = &class->terms.at[i];
         struct term single;

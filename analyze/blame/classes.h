@@ -73,6 +73,7 @@ struct path_class {
     double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */
     struct sparse shape;  /* of R: shares by (side, step) */
     double shape_samples; /* 0 = exact */
+    struct sums gathered; /* while instances are added: what becomes terms */
     struct sparse terms;  /* cumulative characterisation */
     struct sparse counts; /* likewise, bins (executions.h) */
     struct sparse waits;  /* by waiting rank; packed by classes_expand, sums to waiting_ns */

@@ -192,10 +192,20 @@ uint32_t sites_context(struct sites *sites, uint32_t frame)
     return sites->frame_context[frame];
 }
 
+/* The id of two numbers, with a table of those that were asked for lately before the one of all. */
+static uint32_t recent_put(struct recent *recent, struct intern *all, uint32_t a, uint32_t b)
+{
+    struct recent *slot = &recent[(a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> 8 & (RECENT - 1)];
+    if (slot->id_plus_1 && slot->a == a && slot->b == b)
+        return slot->id_plus_1 - 1;
+    uint32_t both[2] = {a, b}, id = intern_put(all, both, sizeof both);
+    *slot = (struct recent){a, b, id + 1};
+    return id;
+}
+
 uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region)
 {
-    struct site site = {.context = context, .region = region};
-    return intern_put(&sites->sites, &site, sizeof site);
+    return recent_put(sites->recent_sites, &sites->sites, context, region);
 }
 
 const struct context *sites_context_at(const struct sites *sites, uint32_t context)
@@ -239,8 +249,7 @@ uint32_t sites_innermost(struct sites *sites, uint32_t site)
 
 uint32_t sites_pair(struct sites *sites, uint32_t from, uint32_t to)
 {
-    uint32_t pair[2] = {from, to};
-    return intern_put(&sites->pairs, pair, sizeof pair);
+    return recent_put(sites->recent_pairs, &sites->pairs, from, to);
 }
 
 const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair)

@@ -19,6 +19,8 @@ struct place_host {
     bool is_one_of_several;
 };
 
+enum { RECENT = 256 };
+
 struct sites {
     const struct trace *trace;
     struct code *code;
@@ -29,10 +31,13 @@ struct sites {
     VEC(struct place_host) hosts; /* by code place, where that has no name */
     VEC(bool) calls_mpi;          /* by code place: an MPI call is made in it, directly or not */
     struct intern contexts, sites, pairs;
-    struct map wrappers;        /* routines that only pass a call on to MPI (sites_find_wrappers) */
-    struct intern lines;        /* source lines of calls */
-    struct intern entries;      /* likewise, of those from code that waits */
-    VEC(uint64_t) line_address; /* by line: the address that stands for it */
+    struct recent {
+        uint32_t a, b, id_plus_1;
+    } recent_sites[RECENT], recent_pairs[RECENT]; /* what was asked for lately, by hash */
+    struct map wrappers;                          /* routines that only pass a call on to MPI (sites_find_wrappers) */
+    struct intern lines;                          /* source lines of calls */
+    struct intern entries;                        /* likewise, of those from code that waits */
+    VEC(uint64_t) line_address;                   /* by line: the address that stands for it */
 };
 
 struct context {

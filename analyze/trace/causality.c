@@ -467,6 +467,7 @@ static int check(struct archive_reader *archive, struct causality *result)
     if (archive->synthesise || result->n_records || !result->n_regions)
         return 0;
     archive->synthesise = true;
+    tapes_discard(&archive->tapes);
     trace_note(archive->trace,
                "The archive has no records of collectives: they are known by the names of regions only, "
                "and taken to be over all processes.");

@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { BATCH_TOTAL = 1 << 20, BATCH_SMALLEST = 64, BATCH_LARGEST = 512 };
+enum { TAPES_ROOM = 128 << 20, BATCH_TOTAL = 1 << 20, BATCH_SMALLEST = 64, BATCH_LARGEST = 512 };
 
 static struct archive_reader *archive_of(struct trace *trace)
 {
@@ -85,6 +85,7 @@ static void archive_close(struct trace *trace)
         OTF2_EvtReaderCallbacks_Delete(archive->callbacks);
     if (archive->reader)
         OTF2_Reader_Close(archive->reader);
+    tapes_release(&archive->tapes);
     defs_tables_release(&archive->tables);
     heap_release(&archive->heap);
     clocks_release(&archive->clocks);
@@ -215,6 +216,7 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
     if (!archive->locations)
         err_out_of_memory(trace->n_locations * sizeof *archive->locations);
     clocks_init(&archive->clocks, trace->n_locations);
+    tapes_begin(&archive->tapes, trace->n_locations, TAPES_ROOM);
     archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);
     OTF2_DefReaderCallbacks *callbacks = OTF2_DefReaderCallbacks_New();
     if (!callbacks)
@@ -281,11 +283,14 @@ uint64_t location_record_limit(const struct archive_reader *archive, uint32_t lo
 
 int locations_open(struct archive_reader *archive)
 {
-    if (OTF2_Reader_OpenEvtFiles(archive->reader))
+    archive->plays = tapes_rewind(&archive->tapes);
+    if (!archive->plays && OTF2_Reader_OpenEvtFiles(archive->reader))
         return error("%s: its event files cannot be opened", archive->trace->path);
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         struct location_reader *location = &archive->locations[i];
         *location = (struct location_reader){.archive = archive, .loc = i, .region = TRACE_NONE};
+        if (archive->plays)
+            continue;
         location->reader = OTF2_Reader_GetEvtReader(archive->reader, archive->tables.location_ids.at[i]);
         location->n_left = location_record_limit(archive, i, "evt");
         if (location->reader && OTF2_EvtReader_SetCallbacks(location->reader, archive->callbacks, location))
@@ -295,6 +300,7 @@ int locations_open(struct archive_reader *archive)
         if (location->reader)
             continue;
         location->is_at_end = true;
+        tape_end(&archive->tapes, i);
         note_damage(location);
     }
     return 0;
@@ -311,7 +317,24 @@ void locations_close(struct archive_reader *archive)
         vec_release(&location->bins);
         prediction_release(&location->stacks);
     }
-    OTF2_Reader_CloseEvtFiles(archive->reader);
+    if (!archive->plays)
+        OTF2_Reader_CloseEvtFiles(archive->reader);
+}
+
+static void play_batch(struct location_reader *location)
+{
+    struct archive_reader *archive = location->archive;
+    vec_grow((void **)&location->batch.at, &location->batch.cap, archive->batch_events, sizeof *location->batch.at);
+    for (; !location->is_at_end && location->batch.n < archive->batch_events; location->batch.n++) {
+        struct batch_event *event = &location->batch.at[location->batch.n];
+        event->first_bin = location->bins.n;
+        location->is_at_end =
+            !tape_play(&archive->tapes, location->loc, &event->event, &event->raw_ns, &location->bins);
+        if (location->is_at_end)
+            break;
+        location->last_raw_ns = event->raw_ns;
+    }
+    meter_add(&archive->trace->meter, location->batch.n);
 }
 
 static void read_batch(struct location_reader *location)
@@ -319,6 +342,10 @@ static void read_batch(struct location_reader *location)
     struct archive_reader *archive = location->archive;
     uint64_t n_read = 0;
     location->batch.n = location->bins.n = location->next = 0;
+    if (archive->plays) {
+        play_batch(location);
+        return;
+    }
     OTF2_ErrorCode code =
         OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, archive->batch_events, &n_read);
     bool is_damaged = code != OTF2_SUCCESS || n_read >= location->n_left;
@@ -327,6 +354,12 @@ static void read_batch(struct location_reader *location)
     if (is_damaged)
         note_damage(location);
     location->is_at_end = is_damaged || n_read < archive->batch_events || location->is_broken_off;
+    for (size_t i = 0; i < location->batch.n; i++) {
+        const struct batch_event *at = &location->batch.at[i];
+        tape_write(&archive->tapes, location->loc, &at->event, at->raw_ns, location->bins.at + at->first_bin);
+    }
+    if (location->is_at_end)
+        tape_end(&archive->tapes, location->loc);
 }
 
 struct batch_event *location_next(struct location_reader *location)

@@ -9,6 +9,7 @@
 #include "wrap/base/containers.h"
 #include "analyze/archive/prediction.h"
 #include "analyze/trace/source.h"
+#include "analyze/trace/tape.h"
 
 struct batch_event {
     struct event event;
@@ -21,7 +22,7 @@ struct location_reader {
     OTF2_EvtReader *reader;
     uint32_t loc;
     VEC(struct batch_event) batch;
-    VEC(struct trace_bin) bins;
+    struct bin_list bins;
     size_t next; /* in batch */
     const struct batch_event *ahead;
     uint64_t n_handed; /* events handed out so far, to number them for clock repair */
@@ -46,10 +47,12 @@ struct archive_reader {
     struct location_reader *locations;
     struct heap heap;
     struct clocks clocks;
+    struct tapes tapes;
     uint64_t resolution, offset; /* ticks a second; our times begin at the offset */
     size_t batch_events;
     bool synthesise; /* collectives have no records: take the regions */
     bool has_started, is_compressed;
+    bool plays;                     /* this reading comes from the tapes */
     struct location_reader *handed; /* whose event was handed out last */
 };
 

@@ -32,6 +32,8 @@ void replay_release(struct replay *replay)
         polling_release(&replay->lanes[lane].polling);
     }
     for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++) {
+        sums_release(&replay->ranks[rank].atoms_so_far);
+        sums_release(&replay->ranks[rank].counts_so_far);
         sparse_release(&replay->ranks[rank].atoms);
         sparse_release(&replay->ranks[rank].counts);
     }
@@ -45,6 +47,7 @@ void replay_release(struct replay *replay)
         free(call);
     }
     relays_release(&replay->relays);
+    vec_release(&replay->call_steps);
     vec_free(replay->lanes);
     vec_free(replay->ranks);
 }
@@ -194,9 +197,9 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     rank->beside_ns += lane->is_main ? 0 : spent_outside(&call->spent) + call->spent.unrecorded_ns + in_call_ns;
     rank->asleep_ns += call->spent.asleep_ns;
     rank->unrecorded_ns += call->spent.unrecorded_ns;
-    sparse_add_all(&replay->ranks[lane->rank].atoms, &call->before, 1);
+    sums_add_all(&rank->atoms_so_far, &call->before, 1);
     sparse_absorb(&lane->open, &call->before);
-    sparse_add_all(&replay->ranks[lane->rank].counts, &call->counts, 1);
+    sums_add_all(&replay->ranks[lane->rank].counts_so_far, &call->counts, 1);
     sparse_absorb(&lane->open_counts, &call->counts);
     lane->open_noise_ns2 += call->spent.noise_ns2;
     lane->now_ns = call->enter_ns;
@@ -217,7 +220,23 @@ static void lane_spend(struct replay *replay, struct queue_of_calls *lane, uint3
 {
     uint64_t key = atom_key(lane->rank, step);
     sparse_add(&lane->open, key, ns);
-    sparse_add(&replay->ranks[lane->rank].atoms, key, ns);
+    sums_add(&replay->ranks[lane->rank].atoms_so_far, key, ns);
+}
+
+/* What moved in a call that never ended is not known. */
+static struct call_steps call_steps_of(struct replay *replay, const struct call *call)
+{
+    enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class);
+    if (call->site >= replay->call_steps.n)
+        vec_resize(&replay->call_steps, (size_t)call->site + 1);
+    struct call_steps *known = &replay->call_steps.at[call->site], made = *known;
+    if (made.is_known && !call->is_open)
+        return made;
+    made.step = steps_put(replay->steps, state, WHAT_SITE, call->site, TRACE_NONE);
+    made.absent = steps_in_state(replay->steps, made.step, STEP_DESCHEDULED);
+    if (!call->is_open)
+        *known = (struct call_steps){made.step, made.absent, true};
+    return made;
 }
 
 /* Time inside a call that nobody else is to blame for: not on a CPU, or communication. */
@@ -227,17 +246,17 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
     struct rank_time *rank = &replay->ranks[lane->rank];
     double idle_ns = (double)idle_between(&call->idle, from_ns, to_ns);
     double busy_ns = (double)(to_ns - from_ns) - idle_ns;
-    enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class); /* what moved is not known */
-    uint32_t step = steps_put(replay->steps, state, WHAT_SITE, call->site, TRACE_NONE);
-    uint32_t absent = steps_in_state(replay->steps, step, STEP_DESCHEDULED);
-    lane_spend(replay, lane, step, busy_ns);
-    lane_spend(replay, lane, absent, idle_ns);
-    const struct term terms[] = {{atom_key(lane->rank, step), busy_ns}, {atom_key(lane->rank, absent), idle_ns}};
+    enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class);
+    struct call_steps steps = call_steps_of(replay, call);
+    lane_spend(replay, lane, steps.step, busy_ns);
+    lane_spend(replay, lane, steps.absent, idle_ns);
+    const struct term terms[] = {{atom_key(lane->rank, steps.step), busy_ns},
+                                 {atom_key(lane->rank, steps.absent), idle_ns}};
     lane_tell(replay, lane, from_ns, to_ns, terms, 2);
     if (call->is_polling) {
         struct polling_part *part = polling_add(&lane->polling, to_ns);
-        sparse_add(&part->atoms, atom_key(lane->rank, step), part->transfer_ns = busy_ns);
-        sparse_add(&part->atoms, atom_key(lane->rank, absent), part->absent_ns = idle_ns);
+        sparse_add(&part->atoms, terms[0].key, part->transfer_ns = busy_ns);
+        sparse_add(&part->atoms, terms[1].key, part->absent_ns = idle_ns);
         lane->polling.until_ns = to_ns;
     }
     rank->descheduled_ns += idle_ns;
@@ -258,7 +277,7 @@ static void lane_take_polls_back(struct replay *replay, const struct queue_of_ca
         rank_add_spent(rank, &part->spent, -waited);
         rank->transfer_ns -= waited * part->transfer_ns;
         rank->descheduled_ns -= waited * part->absent_ns;
-        sparse_add_all(&rank->atoms, &part->atoms, -waited);
+        sums_add_all(&rank->atoms_so_far, &part->atoms, -waited);
     }
 }
 
@@ -535,6 +554,10 @@ void replay_finish(struct replay *replay)
         replay_run_awake(replay);
     }
     replay_close_finished(replay);
+    for (uint32_t rank = 0; rank < replay->trace->n_ranks; rank++) {
+        sums_take(&replay->ranks[rank].atoms_so_far, &replay->ranks[rank].atoms);
+        sums_take(&replay->ranks[rank].counts_so_far, &replay->ranks[rank].counts);
+    }
     /* Ranks that were killed, or never came to MPI_Finalize, end before the run. */
     for (uint32_t i = 0; i < replay->trace->n_locations; i++) {
         const struct queue_of_calls *lane = &replay->lanes[i];

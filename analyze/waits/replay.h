@@ -79,9 +79,16 @@ struct rank_time {
     double outside_ns;   /* outside MPI */
     double preempted_ns; /* of it, off the CPU although runnable */
     double unrecorded_ns;
-    double ended_ns;     /* from the last event of its main thread to the end of the run */
-    struct sparse atoms; /* time by atom_key, waiting left out */
+    double ended_ns;                         /* from the last event of its main thread to the end of the run */
+    struct sums atoms_so_far, counts_so_far; /* what becomes the next two at the end */
+    struct sparse atoms;                     /* time by atom_key, waiting left out */
     struct sparse counts;
+};
+
+/* Of a call at a site: time in it, and off the CPU in it. */
+struct call_steps {
+    uint32_t step, absent;
+    bool is_known;
 };
 
 struct queue_of_calls {
@@ -109,7 +116,8 @@ struct replay {
     struct wait_sink sink;
     struct time_sink times;
     struct steps *steps;
-    struct queue_of_calls *lanes; /* by location */
+    VEC(struct call_steps) call_steps; /* by site */
+    struct queue_of_calls *lanes;      /* by location */
     struct rank_time *ranks;
     struct call *spare;
     size_t n_queued;

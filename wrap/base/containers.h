@@ -73,7 +73,7 @@ static inline void slab_release(struct slab *slab)
     }
 
 #define vec_push(v)                                                                                                    \
-    (vec_grow((void **)&(v)->at, &(v)->cap, (v)->n + 1, sizeof *(v)->at),                                              \
+    ((v)->n < (v)->cap ? (void)0 : vec_grow((void **)&(v)->at, &(v)->cap, (v)->n + 1, sizeof *(v)->at),                \
      __builtin_memset(&(v)->at[(v)->n], 0, sizeof *(v)->at), &(v)->at[(v)->n++])
 /* Makes n elements, the new ones zeroed. */
 #define vec_resize(v, count)                                                                                           \

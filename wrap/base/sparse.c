@@ -111,14 +111,8 @@ void sparse_pack(struct sparse *vector)
     vector->n_packed = vector->n;
 }
 
-void sparse_add(struct sparse *vector, uint64_t key, double ns)
+void sparse_append(struct sparse *vector, uint64_t key, double ns)
 {
-    if (ns == 0)
-        return;
-    if (vector->n > vector->n_packed && vector->at[vector->n - 1].key == key) {
-        vector->at[vector->n - 1].ns += ns;
-        return;
-    }
     *vec_push(vector) = (struct term){.key = key, .ns = ns};
     if (vector->n - vector->n_packed > TAIL_MIN && vector->n > 2 * vector->n_packed)
         sparse_pack(vector);
@@ -171,6 +165,40 @@ void sparse_release(struct sparse *vector)
 {
     vec_release(vector);
     vector->n_packed = 0;
+}
+
+void sums_add(struct sums *sums, uint64_t key, double ns)
+{
+    bool is_new;
+    if (ns == 0)
+        return;
+    uint64_t *place = map_put(&sums->index, key, &is_new);
+    if (is_new) {
+        vec_push(&sums->terms)->key = key;
+        *place = sums->terms.n;
+    }
+    sums->terms.at[*place - 1].ns += ns;
+}
+
+void sums_add_all(struct sums *sums, const struct sparse *vector, double factor)
+{
+    for (size_t i = 0; i < vector->n; i++)
+        sums_add(sums, vector->at[i].key, factor * vector->at[i].ns);
+}
+
+void sums_take(struct sums *sums, struct sparse *out)
+{
+    sparse_release(out);
+    *out = (struct sparse){.at = sums->terms.at, .n = sums->terms.n, .cap = sums->terms.cap};
+    map_release(&sums->index);
+    *sums = (struct sums){0};
+    sparse_pack(out);
+}
+
+void sums_release(struct sums *sums)
+{
+    map_release(&sums->index);
+    vec_release(&sums->terms);
 }
 
 /* The table for dense keys. */

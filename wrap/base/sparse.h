@@ -21,7 +21,17 @@ struct sparse {
     size_t n, cap, n_packed;
 };
 
-void sparse_add(struct sparse *vector, uint64_t key, double ns);
+/* The term is the first of its key since the vector was packed, or the last added was of another. */
+void sparse_append(struct sparse *vector, uint64_t key, double ns);
+static inline void sparse_add(struct sparse *vector, uint64_t key, double ns)
+{
+    if (ns == 0)
+        return;
+    if (vector->n > vector->n_packed && vector->at[vector->n - 1].key == key)
+        vector->at[vector->n - 1].ns += ns;
+    else
+        sparse_append(vector, key, ns);
+}
 void sparse_add_all(struct sparse *vector, const struct sparse *other, double factor);
 /* Adds `other`, which is left empty. */
 void sparse_absorb(struct sparse *vector, struct sparse *other);
@@ -32,6 +42,20 @@ double sparse_get(const struct sparse *vector, uint64_t key);
 double sparse_sum(const struct sparse *vector);
 void sparse_clear(struct sparse *vector);
 void sparse_release(struct sparse *vector);
+
+/*
+ * Adds durations up by keys that come again and again: O(1) a term, where a sparse vector would sort them many times.
+ */
+struct sums {
+    struct map index; /* key -> 1 + place in terms */
+    VEC(struct term) terms;
+};
+
+void sums_add(struct sums *sums, uint64_t key, double ns);
+void sums_add_all(struct sums *sums, const struct sparse *vector, double factor);
+/* Moves everything into an empty vector, which is packed then. */
+void sums_take(struct sums *sums, struct sparse *out);
+void sums_release(struct sums *sums);
 
 /*
  * Adds durations up by dense keys and hands them over in order, without sorting: a table with a bit for what is in it.
