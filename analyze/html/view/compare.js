@@ -15,20 +15,20 @@ function viewComparison(runs, comparison) {
       nAfter < 2 || comparison.is_after.length - nAfter < 2 ? "With one run on a side nobody can tell a change from noise; record each side several times."
         : "More, less: outside of what the runs' own noise explains, with 95 % for the table as a whole."),
     table("What changed between the runs", [
-      {head: "", cell: (row) => all.has(row.own) ? el("b", null, row.name) : numberOf.has(row.name)
+      {head: hidden("what"), cell: (row) => all.has(row.own) ? el("b", null, row.name) : numberOf.has(row.name)
         ? el("a", {href: `#answer&cause=${numberOf.get(row.name)}`}, row.name) : row.name},
       {head: "before", number: true, cell: (row) => duration(row.before_ns)},
       {head: "after", number: true, cell: (row) => duration(row.after_ns)},
       {head: "change", number: true, cell: (row) => change(row.change_ns)},
       {head: "noise", number: true, cell: (row) => row.noise_ns === null ? "" : `± ${duration(row.noise_ns)}`},
-      {head: "", cell: (row) => el("span.signed.wide", {"aria-hidden": "true"}, el("i", {class: row.change_ns < 0 ? "minus" : "plus", style: {width: `${50 * Math.min(1, Math.abs(row.change_ns) / largest)}%`}}))},
-      {head: "", cell: (row) => VERDICTS[row.verdict] || row.verdict},
+      {head: hidden("change, as a bar"), cell: (row) => el("span.signed.wide", {"aria-hidden": "true"}, el("i", {class: row.change_ns < 0 ? "minus" : "plus", style: {width: `${50 * Math.min(1, Math.abs(row.change_ns) / largest)}%`}}))},
+      {head: "verdict", cell: (row) => VERDICTS[row.verdict] || row.verdict},
       {head: "by run", cell: (row) => runMarks(row, comparison.is_after)},
     ], rows.map((row) => ({...row, own: row, attributes: {"data-find": row.name}})), {class: "compare"}),
     comparison.exact.length ? [el("h3", null, "What was counted exactly"), el("ul.exact", null, comparison.exact.slice(0, 12).map((fact) => el("li", {"data-find": fact.text}, fact.text))),
       comparison.exact.length > 12 ? el("p.hint", null, `and ${plural(comparison.exact.length - 12, "more count")}: whywait diff --top 0`) : null] : null,
     comparison.shares.length ? [el("h3", null, "What the run time's difference is made of"), table("Parts of the run time's difference", [
-      {head: "", cell: (part) => part.name},
+      {head: hidden("part"), cell: (part) => part.name},
       {head: "change", number: true, cell: (part) => change(part.change_ns)},
       {head: "of a rank on average, before", number: true, cell: (part) => duration(part.before_computing_ns)},
       {head: "after", number: true, cell: (part) => duration(part.after_computing_ns)},
@@ -38,7 +38,7 @@ function viewComparison(runs, comparison) {
     comparison.notes.length ? el("ul.notes", null, comparison.notes.map((note) => el("li", null, note))) : null,
     el("h3", null, "The runs"),
     table("The runs that are compared", [
-      {head: "", cell: (run) => `${run.side} `},
+      {head: "side", cell: (run) => run.side},
       {head: "run", cell: (run) => run.name},
       {head: "ranks", number: true, cell: (run) => run.report.ranks},
       {head: "run time", number: true, cell: (run) => duration(run.report.duration_ns)},

@@ -44,6 +44,9 @@ function table(caption, columns, rows, attributes) {
       }))));
 }
 
+/** For those who listen; nobody sees it. */
+const hidden = (text) => el("span.hidden", null, text);
+
 /** A choice among a few: a labelled select. */
 function choice(label, options, value, changed) {
   const select = el("select", {onchange: () => changed(select.value)},

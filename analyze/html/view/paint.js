@@ -6,7 +6,7 @@ const isDark = () => (document.documentElement.dataset.theme || (matchMedia("(pr
 
 // [ground, ink] of each kind, and where the ink goes.
 const CAUSE_COLOURS = {
-  light: ["#c8452c", "#2f6db5", "#2e8b62", "#9a5fb0", "#b98a12", "#0f8a9d"],
+  light: ["#c8452c", "#2f6db5", "#27794f", "#9a5fb0", "#93690a", "#0b7888"],
   dark: ["#f0785c", "#6ea8ec", "#5cc193", "#c792dc", "#dcb04a", "#4cc3d6"],
 };
 const GROUNDS = {

@@ -68,7 +68,7 @@ function rankBars(run, settings) {
     {head: "the run", cell: bar},
     ...RANK_PARTS.filter(([key]) => lines.some((line) => line[key] >= 0.0005 * report.duration_ns)).map(([key, , name]) => ({head: name, number: true, cell: (line) => duration(line[key])})),
     {head: "makes wait", number: true, title: "waiting of others that is blamed on it", cell: (line) => duration(line.caused_ns)},
-    {head: "", cell: (line) => el("span.bar.thin", {"aria-hidden": "true"}, el("i.caused", {style: {width: `${100 * line.caused_ns / most}%`}}))},
+    {head: hidden("makes wait, as a bar"), cell: (line) => el("span.bar.thin", {"aria-hidden": "true"}, el("i.caused", {style: {width: `${100 * line.caused_ns / most}%`}}))},
   ], lines.map((line) => ({...line, attributes: {"data-ranks": line.members.slice(0, 200).join(" "), class: state.rank !== null && line.members.includes(state.rank) ? "is-chosen" : ""}})), {class: "ranks"})];
 }
 
@@ -144,10 +144,14 @@ function heatOverCauses(run, settings) {
   ], lines.map((line, i) => ({...line, values: values[i]})), {class: "heattable"})];
 }
 
+/** Of WCAG; black and white are as easy to read on 0.18. */
+const luminance = (colour) => colour.map((value) => value / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+
 function heatCell(ns, most) {
   if (!(ns > 0)) return "";
-  const colour = heatColour(ns / most), isLightText = 0.3 * colour[0] + 0.59 * colour[1] + 0.11 * colour[2] < 140;
-  return el("span.heatcell", {style: {background: `rgb(${colour.join(",")})`, color: isLightText ? "#fff" : "#14171b"}}, duration(ns));
+  const colour = heatColour(ns / most);
+  return el("span.heatcell", {style: {background: `rgb(${colour.join(",")})`, color: luminance(colour) < 0.18 ? "#ffffff" : "#000000"}}, duration(ns));
 }
 
 /** Who makes whom wait, in groups when there are many. */

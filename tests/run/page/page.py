@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records programs of known cause, makes their pages, and looks at them in a browser without a window.
+
+    page.py --whywait TOOL --mpirun MPIRUN [--axe FILE] PROGRAM SOURCE [PROGRAM SOURCE ...]
+
+Of each program: the page carries the JSON report byte for byte, asks nobody for anything, has nothing to say on the console; what
+stands in it are the report's numbers; and each view shows the known cause, which the head of the source tells (`ranks:`, `loop=`,
+`rank=`, `call=`; see ../known/known). Of the first also: moving in time by mouse, wheel, touch and keys, addresses, search, links,
+narrow windows, print, and a comparison of two runs. With --axe nothing of that, but the checks of axe-core (which `bootstrap test`
+fetches), in light and dark, wide and narrow. Ends with 77 where there is no browser, or no axe-core.
+"""
+import argparse
+import base64
+import glob
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zlib
+
+from browser import Browser, programs
+
+SKIPPED = 77
+faults = []
+
+
+def expect(what, ok, *seen):
+    if not ok:
+        faults.append(what)
+        print("FAILED:", what, *seen)
+
+
+def duration(ns, digits=3):
+    """As analyze/out/amount.c."""
+    size = abs(ns)
+    if size < 0.5:
+        return "0 s"
+    if size < 999.5:
+        return f"{ns:.0f} ns"
+    for limit, unit, scale in ((999.5e3, "us", 1e3), (999.5e6, "ms", 1e6), (math.inf, "s", 1e9)):
+        if size < limit:
+            value = ns / scale
+            before = 1 if abs(value) < 9.995 else 2 if abs(value) < 99.95 else 3
+            return f"{value:.{max(digits - before, 0)}f} {unit}"
+
+
+def share(part):
+    percent = 100 * part
+    return "0 %" if not percent > 0 else "<0.1 %" if percent < 0.05 else f"{percent:.{1 if percent < 9.95 else 0}f} %"
+
+
+class Known:
+    """What the head of a source says must be found."""
+
+    def __init__(self, source):
+        text = open(source).read()
+        self.source = os.path.basename(source)
+        self.ranks = int(re.search(r"ranks: (\d+)", text)[1])
+        self.loop, self.rank = re.search(r"loop=(\w+)", text)[1], int(re.search(r"\brank=(\d+)", text)[1])
+        self.calls = re.search(r"call=([\w|]+)", text)[1].split("|")
+        lines = text.splitlines()
+        self.first = next(i for i, line in enumerate(lines, 1) if f"begin {self.loop} " in line)
+        self.last = next(i for i, line in enumerate(lines, 1) if f"end {self.loop} " in line)
+
+    def cause(self, report):
+        """Of the causes in that place and of that rank the first."""
+        return next((cause for cause in report["causes"] if os.path.basename(cause["file"] or "") == self.source and
+                     self.first <= cause["line_first"] <= self.last and self.rank in cause["ranks"]), None)
+
+
+class Run:
+    def __init__(self, arguments, program, known, folder, name):
+        self.tool, self.known, self.path = arguments.whywait, known, os.path.join(folder, name + ".whywait")
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
+                           OMPI_MCA_mpi_yield_when_idle="1")
+        # Who lacked a CPU meanwhile may hide what is known: then once more.
+        for attempt in range(3):
+            directory = f"{self.path}.{attempt}"
+            subprocess.run([arguments.mpirun, "-n", str(known.ranks), self.tool, "record", "-q", "-o", directory, program], check=True,
+                           env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.path = next(iter(glob.glob(directory + "/*.whywait")), directory)
+            self.json = self.output("report", "--format", "json", self.path)
+            self.report = json.loads(self.json)
+            self.cause = known.cause(self.report)
+            if self.cause:
+                break
+            self.path = os.path.join(folder, name + ".whywait")
+        expect(f"{name}: the known cause is found", self.cause)
+
+    def output(self, *words):
+        return subprocess.run([self.tool, *words], check=True, capture_output=True, text=True).stdout
+
+    def page(self, *others):
+        file = self.path + ".html"
+        self.output("html", "-o", file, self.path, *others)
+        return file
+
+
+def data_of(page):
+    """What a page carries, by name."""
+    text = open(page).read()
+    return {name: zlib.decompress(base64.b64decode(data)).decode(errors="replace")
+            for name, data in re.findall(r'<script type="application/octet-stream" id="([\w-]+)">([^<]*)</script>', text) if not name.startswith("cells")}
+
+
+def check_quiet(browser, name):
+    expect(f"{name}: nothing on the console", not (said := browser.problems()), said)
+    expect(f"{name}: nobody is asked for anything", not (asked := browser.requests()), asked)
+
+
+def text_of(browser, selector):
+    return browser.run("return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent.trim())", selector)
+
+
+def check_numbers(browser, name, run):
+    """What stands on the page, and what the text report prints or the JSON has."""
+    report, text = run.report, run.output("report", "--top", "0", "--width", "400", run.path)
+    browser.run("[...document.querySelectorAll('p.rest button')].forEach((more) => more.click())")
+    head = [piece for piece in re.split(r" {2,}", text.splitlines()[0].strip()) if piece]
+    expect(f"{name}: the head line", text_of(browser, "#head > *") == head, text_of(browser, "#head > *"), head)
+    factors = re.findall(r"\d\.\d\d", next(line for line in text.splitlines() if line.startswith("parallel efficiency")))
+    expect(f"{name}: the efficiency", text_of(browser, ".factor .value") == factors)
+    for cause in report["causes"]:
+        expect(f"{name}: the text report has cause {cause['cause']}", any(line.startswith(f"{cause['cause']} {cause['name']}  ") for line in text.splitlines()))
+        figures = [duration(cause["waiting_ns"]), share(cause["share"]), "nothing" if cause["if_balanced_ns"] < 1 else duration(-cause["if_balanced_ns"], 2)]
+        item = f"#cause-{cause['cause']}"
+        expect(f"{name}: the figures of cause {cause['cause']}", text_of(browser, f"{item} .figure") == figures, text_of(browser, f"{item} .figure"), figures)
+        expect(f"{name}: why, and what to do about cause {cause['cause']}", all(cause[key] is None or cause[key] in text_of(browser, item)[0]
+                                                                               for key in ("name", "explanation", "when", "next")))
+    rows = browser.run("return [...document.querySelectorAll('table.ranks tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    for rank, row in zip(report["by_rank"], rows):
+        times = [duration(rank[key]) for key in ("compute_ns", "waiting_ns", "caused_ns")]
+        expect(f"{name}: rank {rank['rank']}'s row", row[0] == f"rank {rank['rank']}" and row[2:4] == times[:2] and row[-2] == times[2], row, times)
+    expect(f"{name}: a row for each rank", len(rows) == report["ranks"])
+    matrix = browser.run("return [...document.querySelectorAll('table.matrix tbody tr')].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent))")
+    expect(f"{name}: who waits for whom", all(matrix[waiting][late] == duration(ns) for waiting, late, ns in report["who_waits_for_whom"]["pairs"]))
+    for site in report["sites"]:
+        heading = text_of(browser, f"#site-{site['site']} h3")
+        expect(f"{name}: site {site['site']}", heading and site["call"] in heading[0] and duration(site["waiting_ns"]) in heading[0], heading)
+    sums = browser.run("""const {t} = whywait.timelines[0], sums = {};
+        t.rows.forEach((row, i) => sums[row.rank] = (sums[row.rank] || 0) + whywait.addSums(t, i, 0, t.durationNs, new Float64Array(32))[whywait.PAINT.waiting]);
+        return sums""")
+    for rank in report["by_rank"]:
+        waited = sums[str(rank["rank"])]
+        expect(f"{name}: the timeline's waiting of rank {rank['rank']}", abs(waited - rank["waiting_ns"]) <= 1e-3 * rank["waiting_ns"] + 1e4, waited, rank["waiting_ns"])
+
+
+def check_views(browser, name, run, page):
+    """The known cause, once it is chosen, in each of them."""
+    known, cause = run.known, run.cause
+    number = cause["cause"]
+    browser.open(page, f"#answer&cause={number}")
+    chosen = text_of(browser, "li.cause.is-chosen")
+    expect(f"{name}: the answer shows it", len(chosen) == 1 and cause["name"] in chosen[0], chosen)
+    lit = browser.run("""const view = whywait.timelines[0], ink = new Set(view.tiles[view.lit]);
+        return [view.pixels.reduce((n, pixel) => n + ink.has(pixel), 0), view.t.kinds.filter((kind) => kind.cause === arguments[0] - 1).length]""", number)
+    expect(f"{name}: the timeline shows it", lit[0] > 0 and lit[1] > 0, lit)
+    blame = next(rank["blame_ns"] for rank in cause["by_rank"] if rank["rank"] == known.rank)
+    cell = browser.run("""const table = document.querySelector('table.heattable:not(.matrix)');
+        const column = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === `cause ${arguments[0]}`);
+        return [...table.tBodies[0].rows].find((row) => row.cells[0].textContent === `rank ${arguments[1]}`).cells[column].textContent""", number, known.rank)
+    expect(f"{name}: the ranks show it", cell == duration(blame), cell, duration(blame))
+    expect(f"{name}: time shows it", browser.run("return document.querySelectorAll('#time svg rect:not(.is-pale)').length") > 0)
+    sites = text_of(browser, "article.site.is-chosen h3")
+    expect(f"{name}: the classes show it", any(call in site for site in sites for call in known.calls), sites)
+    lines = [int(line) for line in text_of(browser, "table.code tr.is-chosen td.line")]
+    expect(f"{name}: the source shows it", lines and any(known.first <= line <= known.last for line in lines), lines)
+    words = text_of(browser, "#source article")
+    expect(f"{name}: the source is there", any(known.source in text for text in words))
+
+
+def view_range(browser):
+    return browser.run("return [whywait.rangeFrom(), whywait.rangeTo()]")
+
+
+def check_moving(browser, name, run, page):
+    canvas = "canvas.time"
+    browser.open(page, "#timeline")
+    whole = view_range(browser)
+
+    def after(what, action, holds):
+        before = view_range(browser)
+        action()
+        try:
+            browser.until("return String([whywait.rangeFrom(), whywait.rangeTo()]) !== arguments[0]", ",".join(str(round(ns)) for ns in before), seconds=10)
+        except AssertionError:
+            pass
+        now = view_range(browser)
+        expect(f"{name}: {what}", holds(before, now), before, now)
+
+    length = lambda span: span[1] - span[0]
+    closer = lambda before, now: length(now) < 0.9 * length(before)
+    after("the button zooms", lambda: browser.click("#zoom-in"), closer)
+    browser.run("document.querySelector('canvas.time').focus()")
+    after("a key zooms", lambda: browser.keys("+"), closer)
+    after("Ctrl and the wheel zoom", lambda: browser.wheel(canvas, 100, 20, -200, control=True), closer)
+    moved = lambda before, now: now[0] != before[0] and abs(length(now) - length(before)) <= 2
+    after("a key moves", lambda: browser.keys("Right"), lambda before, now: now[0] > before[0] and moved(before, now))
+    after("the mouse moves", lambda: browser.drag(canvas, 0, 10, 150, 10), lambda before, now: now[0] < before[0] and moved(before, now))
+    after("touch moves", lambda: browser.drag(canvas, 100, 10, -100, 10, pointer="touch"), lambda before, now: now[0] > before[0] and moved(before, now))
+    shown = view_range(browser)
+    browser.until("return location.hash.includes('t=')")
+    address = browser.run("return location.hash")
+    browser.open(page, address)
+    expect(f"{name}: an address shows the same again", view_range(browser) == shown, address, shown)
+    browser.run("document.querySelector('canvas.time').focus()")
+    after("0 shows the whole run", lambda: browser.keys("0"), lambda _, now: now == whole)
+    # From rank to rank and wait to wait by keys, told in words.
+    waiting = max((pair for pair in run.report["who_waits_for_whom"]["pairs"] if pair[1] == run.known.rank), key=lambda pair: pair[2])[0]
+    browser.keys(*["Down"] * waiting)
+    words = ""
+    for _ in range(40):
+        browser.keys("n")
+        words = " ".join(text_of(browser, ".chosen"))
+        if f"released by rank {run.known.rank}" in words:
+            break
+    expect(f"{name}: a wait tells who released it", f"rank {waiting} waits" in words and f"released by rank {run.known.rank}" in words, words)
+    expect(f"{name}: and what that did meanwhile", f"cause {run.cause['cause']}" in words, words)
+    after("Enter shows the whole explanation", lambda: browser.keys("Enter"), lambda before, now: length(now) < length(whole))
+    browser.run("document.querySelector('#timeline details').open = true")
+    browser.until("return document.querySelectorAll('#timeline details tbody tr').length === arguments[0]", run.report["ranks"])
+
+
+def check_finding(browser, name, run, page):
+    browser.open(page)
+    browser.keys("/")
+    browser.type("#search", run.cause["sites"][0]["call"])
+    browser.until("return /^[1-9]\\d* found/.test(document.getElementById('found').textContent)")
+    browser.keys("Escape")
+    browser.type("#search", "nosuchthing")
+    browser.until("return document.getElementById('found').textContent === '0 found'")
+    browser.keys("Escape")
+    browser.until("return document.getElementById('found').textContent === ''")
+    browser.run("document.activeElement.blur()")
+    browser.keys("c")
+    browser.until("return whywait.state.cause === 1 && location.hash.includes('cause=1')")
+    browser.keys("Escape")
+    browser.until("return whywait.state.cause === 0")
+    browser.click(f"#cause-{run.cause['cause']} .links a[href^='#timeline']")
+    browser.until("return location.hash.startsWith('#timeline') && whywait.state.cause === arguments[0]", run.cause["cause"])
+    browser.command("POST", "/back", {})
+    browser.until("return !location.hash.includes('cause=')")
+    expect(f"{name}: back takes the choice back", browser.run("return whywait.state.cause") == 0)
+
+
+def check_widths(browser, name, page):
+    for width in (1280, 400):
+        browser.size(width, 900)
+        browser.open(page)
+        expect(f"{name}: {width} pixels are wide enough", browser.run("return document.documentElement.scrollWidth") <= width)
+    browser.size(1280, 900)
+    dark = lambda: browser.run("return getComputedStyle(document.body).backgroundColor")
+    before = dark()
+    browser.click("#theme")
+    expect(f"{name}: dark and light differ", dark() != before)
+    paper = base64.b64decode(browser.command("POST", "/goog/cdp/execute", {"cmd": "Page.printToPDF", "params": {}})["data"])
+    n_pages = len(re.findall(rb"/Type\s*/Page\b", paper))
+    expect(f"{name}: it prints to a few pages", 1 <= n_pages <= 12, n_pages)
+
+
+def check_comparison(browser, arguments, name, run, program, folder):
+    other = Run(arguments, program, run.known, folder, name + "-again")
+    page, compared = run.page(other.path), run.output("diff", "--format", "json", run.path, other.path)
+    data = data_of(page)
+    expect("the comparison is that of diff", data["comparison"] == compared)
+    expect("both reports are there", data["report-0"] == run.json and data["report-1"] == other.json)
+    browser.open(page)
+    rows = browser.run("return [...document.querySelectorAll('table.compare tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    known = json.loads(compared)
+    wanted = [row for group in ("run_time", "program", "mpi", "machine") if known.get(group) for row in [known[group], *known[group]["causes"]]]
+    expect("a row each", [row[0] for row in rows] == [row["name"] for row in wanted], [row[0] for row in rows])
+    for row, want in zip(rows, wanted):
+        expect(f"the row of {want['name']}", row[1:3] == [duration(want["before_ns"]), duration(want["after_ns"])] and
+               row[3].lstrip("+") == duration(want["change_ns"]), row, want)
+    expect("two timelines at one scale", browser.run("return whywait.timelines.length") == 2)
+    check_quiet(browser, "comparison")
+
+
+def check_accessibility(browser, name, page, axe):
+    source = open(axe).read()
+    for width, theme in ((1280, "light"), (1280, "dark"), (400, "light")):
+        browser.size(width, 900)
+        browser.open(page, "#timeline&cause=1")
+        browser.run("document.documentElement.dataset.theme = arguments[0] === 'dark' ? 'light' : 'dark'; document.getElementById('theme').click();"
+                    "[...document.querySelectorAll('p.rest button')].forEach((more) => more.click());"
+                    "[...document.querySelectorAll('details')].forEach((more) => { more.open = true; })", theme)
+        browser.run(source)
+        found = browser.run_async("const done = arguments[arguments.length - 1]; axe.run().then((found) => done(found.violations.map((v) => "
+                                  "[v.impact, v.id, v.help, v.nodes.slice(0, 4).map((node) => node.html.slice(0, 160))])))")
+        for impact, rule, words, nodes in found:
+            print(f"{name}, {width}, {theme}: {impact}: {rule}: {words}: {nodes}")
+        serious = [rule for impact, rule, *_ in found if impact in ("serious", "critical")]
+        expect(f"{name}, {width}, {theme}: no serious finding", not serious, serious)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--whywait", required=True)
+    parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--axe")
+    parser.add_argument("programs", nargs="+")
+    arguments = parser.parse_args()
+    if not programs():
+        print("skipped: no browser (chromium and chromedriver)")
+        return SKIPPED
+    if arguments.axe and not os.path.exists(arguments.axe):
+        print("skipped: no axe-core (bootstrap test fetches it where there is npm)")
+        return SKIPPED
+    pairs = list(zip(arguments.programs[::2], arguments.programs[1::2]))
+    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
+        for turn, (program, source) in enumerate(pairs):
+            name = os.path.basename(program)
+            run = Run(arguments, program, Known(source), folder, name)
+            if not run.cause:
+                continue
+            page = run.page()
+            browser.size(1280, 900)
+            if arguments.axe:
+                check_accessibility(browser, name, page, arguments.axe)
+                continue
+            expect(f"{name}: the page has the JSON report", data_of(page)["report-0"] == run.json)
+            browser.open(page)
+            check_numbers(browser, name, run)
+            check_views(browser, name, run, page)
+            if turn == 0:
+                check_moving(browser, name, run, page)
+                check_finding(browser, name, run, page)
+                check_widths(browser, name, page)
+                check_comparison(browser, arguments, name, run, program, folder)
+            check_quiet(browser, name)
+    print(f"{len(faults)} faults" if faults else "all is well")
+    return 1 if faults else 0
+
+
+sys.exit(main())
