@@ -83,6 +83,8 @@ static uint32_t naming_cell(struct naming *naming, uint32_t rank, const struct t
             *vec_push(&naming->scratch) = (struct timeline_part){part.kind, part.ns * parts[i].ns};
         }
     }
+    if (!naming->scratch.at)
+        return 0;
     uint32_t n = timeline_join_parts(naming->scratch.at, naming->scratch.n);
     float least_ns = TOLD_SHARE * (float)(cell->end_ns - cell->begin_ns);
     for (uint32_t i = 0; i < n; i++) {
@@ -102,7 +104,7 @@ static void naming_row(struct naming *naming, struct timeline_row *row, uint32_t
         uint32_t n = naming_cell(naming, rank, cell, parts);
         parts += cell->n_parts;
         cell->n_parts = n;
-        for (uint32_t k = 0; k < n; k++)
+        for (uint32_t k = 0; k < n && naming->scratch.at; k++)
             *vec_push(&named.parts) = naming->scratch.at[k];
         uint64_t *site = cell->site == TRACE_NONE ? NULL : map_get(&naming->of_site, cell->site);
         cell->site = site ? (uint32_t)*site - 1 : TRACE_NONE;
