@@ -263,27 +263,6 @@ static void causes_add_critical(struct causes *causes)
     }
 }
 
-/* Whose time is whose: as causes_collect_time shares it out. `time` is packed, so that keys rise. */
-static void causes_write_times(struct causes *causes, struct cause_times *acting)
-{
-    const struct analysis *analysis = causes->input->analysis;
-    struct arena scratch = {0};
-    uint32_t *number = arena_array(&scratch, uint32_t, analysis->n_causes + 1);
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
-        number[analysis->causes[i].found_as] = i;
-    for (size_t i = 0; i < causes->time.n; i++) {
-        uint64_t key = causes->time.at[i].key;
-        struct placings placings = placing_of(&causes->placing, key_rank(key), key_atom(key));
-        for (size_t j = 0; j < placings.n && !is_without_cpu(causes, key_atom(key)); j++) {
-            const struct culprit *culprit = culprit_of(causes, placings.at[j].node);
-            if (culprit)
-                *vec_push(&acting->parts) =
-                    (struct cause_time){key, number[culprit - causes->culprits.at], (float)placings.at[j].share};
-        }
-    }
-    arena_release(&scratch);
-}
-
 static void waiting_release(struct waiting *waiting)
 {
     sparse_release(&waiting->ranks);
@@ -328,7 +307,24 @@ void causes_find(const struct causes_input *input)
     sparse_pack(&causes.busy_code);
     causes_add_critical(&causes);
     culprits_write(&causes);
-    if (input->acting)
-        causes_write_times(&causes, input->acting);
+    if (input->acting) {
+        /* Whose time is whose: as causes_collect_time shares it out. `time` is packed, so that keys rise. */
+        const struct analysis *analysis = causes.input->analysis;
+        struct arena scratch = {0};
+        uint32_t *number = arena_array(&scratch, uint32_t, analysis->n_causes + 1);
+        for (uint32_t i = 0; i < analysis->n_causes; i++)
+            number[analysis->causes[i].found_as] = i;
+        for (size_t i = 0; i < causes.time.n; i++) {
+            uint64_t key = causes.time.at[i].key;
+            struct placings placings = placing_of(&causes.placing, key_rank(key), key_atom(key));
+            for (size_t j = 0; j < placings.n && !is_without_cpu(&causes, key_atom(key)); j++) {
+                const struct culprit *culprit = culprit_of(&causes, placings.at[j].node);
+                if (culprit)
+                    *vec_push(&input->acting->parts) =
+                        (struct cause_time){key, number[culprit - causes.culprits.at], (float)placings.at[j].share};
+            }
+        }
+        arena_release(&scratch);
+    }
     causes_release(&causes);
 }

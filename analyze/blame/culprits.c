@@ -167,16 +167,6 @@ static uint32_t waiting_sites(struct analysis *analysis, struct waiting *waiting
     return n_sites;
 }
 
-static void cause_set_kinds(const struct culprit *culprit, struct cause *cause)
-{
-    cause->kind = KIND_MORE_TIME;
-    for (int kind = 0; kind < KIND_N; kind++) {
-        cause->kind_ns[kind] = culprit->kind_ns[kind];
-        if (cause->kind_ns[kind] > cause->kind_ns[cause->kind])
-            cause->kind = (enum cause_kind)kind;
-    }
-}
-
 /* The fewest that carry half of the blame, and whoever carries at least half as much as the last of them. */
 static uint32_t count_late(const struct cause_rank *ranks, uint32_t n, double waiting_ns)
 {
@@ -370,7 +360,12 @@ static void cause_write(struct writer *writer, struct cause *cause)
         cause->ranks[cause->n_ranks++] = cause_rank_of(writer, cause, (uint32_t)ranks->at[i].key);
     qsort(cause->ranks, cause->n_ranks, sizeof *cause->ranks, cause_rank_compare);
     cause->n_late = count_late(cause->ranks, cause->n_ranks, cause->waiting_ns);
-    cause_set_kinds(culprit, cause);
+    cause->kind = KIND_MORE_TIME;
+    for (int kind = 0; kind < KIND_N; kind++) {
+        cause->kind_ns[kind] = culprit->kind_ns[kind];
+        if (cause->kind_ns[kind] > cause->kind_ns[cause->kind])
+            cause->kind = (enum cause_kind)kind;
+    }
     cause->n_sites = waiting_sites(analysis, &culprit->waiting, &cause->sites);
     cause_add_others(writer, cause);
     cause->when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);

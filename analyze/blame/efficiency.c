@@ -107,27 +107,6 @@ static void summaries_write(const struct measure_input *input, struct analysis *
     }
 }
 
-/* One class: its waiting by rank times its blame by rank. `blamed` is scratch, by group. */
-static void matrix_add(struct analysis *analysis, const struct path_class *class, const struct sparse *blame,
-                       double *blamed)
-{
-    const struct wait_matrix *matrix = &analysis->matrix;
-    for (uint32_t group = 0; group < matrix->n_groups; group++)
-        blamed[group] = 0;
-    for (size_t i = 0; i < blame->n; i++) {
-        uint32_t rank = key_rank(blame->at[i].key);
-        if (rank >= analysis->trace->n_ranks)
-            continue;
-        blamed[rank / matrix->group_size] += blame->at[i].ns;
-        analysis->ranks[rank].caused_ns += blame->at[i].ns;
-    }
-    for (size_t i = 0; i<class->waits.n &&class->waiting_ns> 0; i++) {
-        double *row = &matrix->ns[(size_t)(class->waits.at[i].key / matrix->group_size) * matrix->n_groups];
-        for (uint32_t group = 0; group < matrix->n_groups; group++)
-            row[group] += blamed[group] * class->waits.at[i].ns / class->waiting_ns;
-    }
-}
-
 static void matrix_write(const struct measure_input *input, const struct measures *measures, struct analysis *analysis)
 {
     struct wait_matrix *matrix = &analysis->matrix;
@@ -137,8 +116,25 @@ static void matrix_write(const struct measure_input *input, const struct measure
     matrix->ns = arena_array(&analysis->arena, double, (size_t)matrix->n_groups * matrix->n_groups + 1);
     double *blamed = arena_array(&scratch, double, matrix->n_groups + 1);
     for (size_t site = 0; site < input->classes->sites.n; site++)
-        for (size_t i = 0; i < input->classes->sites.at[site].classes.n; i++)
-            matrix_add(analysis, &input->classes->sites.at[site].classes.at[i], &measures->blames[site][i], blamed);
+        for (size_t i = 0; i < input->classes->sites.at[site].classes.n; i++) {
+            /* One class: its waiting by rank times its blame by rank. `blamed` is scratch, by group. */
+            const struct path_class *class = &input->classes->sites.at[site].classes.at[i];
+            const struct sparse *blame = &measures->blames[site][i];
+            for (uint32_t group = 0; group < matrix->n_groups; group++)
+                blamed[group] = 0;
+            for (size_t j = 0; j < blame->n; j++) {
+                uint32_t rank = key_rank(blame->at[j].key);
+                if (rank >= analysis->trace->n_ranks)
+                    continue;
+                blamed[rank / matrix->group_size] += blame->at[j].ns;
+                analysis->ranks[rank].caused_ns += blame->at[j].ns;
+            }
+            for (size_t j = 0; j<class->waits.n &&class->waiting_ns> 0; j++) {
+                double *row = &matrix->ns[(size_t)(class->waits.at[j].key / matrix->group_size) * matrix->n_groups];
+                for (uint32_t group = 0; group < matrix->n_groups; group++)
+                    row[group] += blamed[group] * class->waits.at[j].ns / class->waiting_ns;
+            }
+        }
     arena_release(&scratch);
 }
 

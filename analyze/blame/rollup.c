@@ -225,22 +225,6 @@ static void join(struct rollup *rollup, struct joining *joining, uint32_t cause,
     rollup->causes.at[host].blame_ns += rollup->causes.at[cause].blame_ns;
 }
 
-/* The same code, entered on several ways, is one cause where it is alike. */
-static void join_same_code(struct rollup *rollup, struct joining *joining)
-{
-    struct map first = {0}; /* code -> first cause that it names, + 1 */
-    for (uint32_t i = 0; i < rollup->causes.n; i++) {
-        uint32_t code = rollup->nodes.at[rollup->causes.at[i].node].code;
-        uint64_t *slot = map_put(&first, code, NULL);
-        uint32_t host = (uint32_t)*slot - 1;
-        if (!*slot)
-            *slot = i + 1u;
-        else if (are_alike(rollup, &joining->outlines[i], &joining->outlines[host]))
-            join(rollup, joining, i, host);
-    }
-    map_release(&first);
-}
-
 /* The largest cause chosen within [at, end of at) that is like this one and no remainder; ROLLUP_NONE. */
 static uint32_t find_alike(const struct rollup *rollup, const struct order *order, const struct joining *joining,
                            uint32_t at, uint32_t cause)
@@ -314,7 +298,18 @@ void rollup_find(struct rollup *rollup)
     }
     choose(rollup, &order);
     struct joining joining = joining_make(rollup, &scratch);
-    join_same_code(rollup, &joining);
+    /* The same code, entered on several ways, is one cause where it is alike. */
+    struct map first = {0}; /* code -> first cause that it names, + 1 */
+    for (uint32_t i = 0; i < rollup->causes.n; i++) {
+        uint32_t code = rollup->nodes.at[rollup->causes.at[i].node].code;
+        uint64_t *slot = map_put(&first, code, NULL);
+        uint32_t host = (uint32_t)*slot - 1;
+        if (!*slot)
+            *slot = i + 1u;
+        else if (are_alike(rollup, &joining.outlines[i], &joining.outlines[host]))
+            join(rollup, &joining, i, host);
+    }
+    map_release(&first);
     join_remainders(rollup, &order, &joining);
     for (uint32_t i = 0; i < rollup->causes.n; i++)
         outline_release(&joining.outlines[i]);

@@ -114,19 +114,6 @@ static void make_places(struct arena *arena, struct run *run, const struct analy
     map_release(&number);
 }
 
-static void make_facts(struct arena *arena, struct run *run, const struct analysis *analysis)
-{
-    run->facts = arena_array(arena, struct fact, analysis->n_facts + 1);
-    run->n_facts = analysis->n_facts;
-    for (uint32_t i = 0; i < run->n_facts; i++) {
-        struct fact *fact = &run->facts[i];
-        *fact = analysis->facts[i];
-        fact->file = copy_text(arena, base_name(fact->file));
-        fact->routine = copy_text(arena, fact->routine);
-        fact->counts = arena_copy(arena, fact->counts, fact->n_counts * sizeof *fact->counts);
-    }
-}
-
 static void make_hosts(struct arena *arena, struct run *run, const struct trace *trace)
 {
     enum { HOSTS_NAMED = 4 };
@@ -169,6 +156,14 @@ struct run *run_make(struct arena *arena, const struct analysis *analysis, const
     make_hosts(arena, run, trace);
     make_nodes(arena, run, analysis);
     make_places(arena, run, analysis, names);
-    make_facts(arena, run, analysis);
+    run->facts = arena_array(arena, struct fact, analysis->n_facts + 1);
+    run->n_facts = analysis->n_facts;
+    for (uint32_t i = 0; i < run->n_facts; i++) {
+        struct fact *fact = &run->facts[i];
+        *fact = analysis->facts[i];
+        fact->file = copy_text(arena, base_name(fact->file));
+        fact->routine = copy_text(arena, fact->routine);
+        fact->counts = arena_copy(arena, fact->counts, fact->n_counts * sizeof *fact->counts);
+    }
     return run;
 }

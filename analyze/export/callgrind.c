@@ -80,23 +80,6 @@ static struct cost *cost_put(struct callgrind *callgrind, uint32_t function, con
     return &callgrind->costs.at[number];
 }
 
-static void add_stack(struct callgrind *callgrind, const struct stack_levels *stack, enum measure measure, double ns,
-                      uint64_t calls)
-{
-    uint32_t callee = TRACE_NONE;
-    callgrind->n_stacks++;
-    for (size_t i = 0; i < stack->levels.n; i++) {
-        const struct stack_level *level = &stack->levels.at[i];
-        uint32_t function = function_put(callgrind, level->name, level->file, level->head);
-        struct cost *cost = cost_put(callgrind, function, level->at_file, level->at_line, callee);
-        if (callee == TRACE_NONE || cost->last_stack != callgrind->n_stacks)
-            cost->value[measure] += ns;
-        cost->last_stack = callgrind->n_stacks;
-        cost->calls += i == 1 ? calls : 0;
-        callee = function;
-    }
-}
-
 static void add_stacks(struct callgrind *callgrind, const struct profile *profile, enum measure measure)
 {
     const struct analysis *analysis = callgrind->analysis;
@@ -113,7 +96,18 @@ static void add_stacks(struct callgrind *callgrind, const struct profile *profil
             memmove(stack.levels.at + 1, stack.levels.at, (stack.levels.n - 1) * sizeof *stack.levels.at);
             stack.levels.at[0] = (struct stack_level){.name = is_call ? step->routine : label_step(&book, at->step)};
         }
-        add_stack(callgrind, &stack, measure, at->ns, at->mpi == TRACE_NONE ? 0 : at->calls);
+        uint32_t callee = TRACE_NONE;
+        callgrind->n_stacks++;
+        for (size_t j = 0; j < stack.levels.n; j++) {
+            const struct stack_level *level = &stack.levels.at[j];
+            uint32_t function = function_put(callgrind, level->name, level->file, level->head);
+            struct cost *cost = cost_put(callgrind, function, level->at_file, level->at_line, callee);
+            if (callee == TRACE_NONE || cost->last_stack != callgrind->n_stacks)
+                cost->value[measure] += at->ns;
+            cost->last_stack = callgrind->n_stacks;
+            cost->calls += j == 1 ? (at->mpi == TRACE_NONE ? 0 : at->calls) : 0;
+            callee = function;
+        }
     }
     stack_release(&stack);
 }

@@ -50,21 +50,6 @@ static int by_falling_waiting(const void *a, const void *b)
     return strcmp(x->file, y->file);
 }
 
-static void collect(struct sources *sources, const struct analysis *analysis)
-{
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
-        for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++) {
-            const struct cause_part *part = &analysis->causes[i].parts[k];
-            const struct step *step = &analysis->steps[part->step];
-            mark(sources, step->file, step->line_first, step->line_last, part->own_ns);
-        }
-    for (uint32_t i = 0; i < analysis->n_sites; i++)
-        mark(sources, analysis->sites[i].file, analysis->sites[i].line, analysis->sites[i].line,
-             analysis->sites[i].waiting_ns);
-    if (sources->files.n)
-        qsort(sources->files.at, sources->files.n, sizeof *sources->files.at, by_falling_waiting);
-}
-
 static bool is_near(const struct source *source, uint32_t line)
 {
     for (size_t i = 0; i < source->spans.n; i++)
@@ -150,7 +135,17 @@ json_t *sources_read(const struct analysis *analysis, const char *directory)
 {
     struct sources sources = {0};
     json_t *files = json_array();
-    collect(&sources, analysis);
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++) {
+            const struct cause_part *part = &analysis->causes[i].parts[k];
+            const struct step *step = &analysis->steps[part->step];
+            mark(&sources, step->file, step->line_first, step->line_last, part->own_ns);
+        }
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        mark(&sources, analysis->sites[i].file, analysis->sites[i].line, analysis->sites[i].line,
+             analysis->sites[i].waiting_ns);
+    if (sources.files.n)
+        qsort(sources.files.at, sources.files.n, sizeof *sources.files.at, by_falling_waiting);
     for (size_t i = 0; i < sources.files.n; i++) {
         if (i < MOST_FILES)
             json_array_append_new(files, read_source(&sources, &sources.files.at[i], analysis->trace, directory));

@@ -171,21 +171,6 @@ static void ending_say_deadlock(struct ending *ending)
     ending_say(ending, arena_printf(arena, "%s.", text));
 }
 
-static void ending_say_dropped(struct ending *ending)
-{
-    const struct trace *trace = ending->book->analysis->trace;
-    uint64_t n_dropped = 0;
-    uint32_t *ranks = arena_array(ending->book->arena, uint32_t, trace->n_locations), n = 0;
-    for (uint32_t i = 0; i < trace->n_locations; i++) {
-        n_dropped += trace->locations[i].n_dropped;
-        if (trace->locations[i].n_dropped && (!n || ranks[n - 1] != trace->locations[i].rank))
-            ranks[n++] = trace->locations[i].rank;
-    }
-    if (n_dropped)
-        ending_say(ending, arena_printf(ending->book->arena, "Lost: %s records of %s found no room.",
-                                        amount_count(n_dropped).text, amount_ranks(ending->book->arena, ranks, n)));
-}
-
 static void ending_say_analysis(struct ending *ending)
 {
     const struct analysis *analysis = ending->book->analysis;
@@ -234,7 +219,16 @@ struct sentences ending_rest(const struct label_book *book)
     for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
         if (!is_said[rank])
             ending_say_rank(&ending, rank, is_said);
-    ending_say_dropped(&ending);
+    uint64_t n_dropped = 0;
+    uint32_t *ranks = arena_array(ending.book->arena, uint32_t, trace->n_locations), n = 0;
+    for (uint32_t i = 0; i < trace->n_locations; i++) {
+        n_dropped += trace->locations[i].n_dropped;
+        if (trace->locations[i].n_dropped && (!n || ranks[n - 1] != trace->locations[i].rank))
+            ranks[n++] = trace->locations[i].rank;
+    }
+    if (n_dropped)
+        ending_say(&ending, arena_printf(ending.book->arena, "Lost: %s records of %s found no room.",
+                                         amount_count(n_dropped).text, amount_ranks(ending.book->arena, ranks, n)));
     const struct analysis *analysis = ending.book->analysis;
     if (analysis->unexplained_ns > 0.01 * analysis->waiting_ns)
         ending_say(&ending,

@@ -129,7 +129,9 @@ static int by_place(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-static struct shown_classes classes_shown(struct json *json, uint32_t number)
+/* `more` adds to a class what only this list has. */
+static void add_classes(struct json *json, json_t *object, uint32_t number, const struct cause_site *at,
+                        void (*more)(struct json *, json_t *, const struct wait_class *, const struct cause_site *))
 {
     const struct wait_site *site = &json->analysis->sites[number];
     struct shown_classes shown = {
@@ -145,15 +147,6 @@ static struct shown_classes classes_shown(struct json *json, uint32_t number)
     amount_apportion(values, site->n_classes, json->site_ns[number], shown.times);
     qsort(shown.at, site->n_classes, sizeof *shown.at, by_falling_waiting);
     qsort(shown.at, shown.n, sizeof *shown.at, by_place);
-    return shown;
-}
-
-/* `more` adds to a class what only this list has. */
-static void add_classes(struct json *json, json_t *object, uint32_t number, const struct cause_site *at,
-                        void (*more)(struct json *, json_t *, const struct wait_class *, const struct cause_site *))
-{
-    const struct wait_site *site = &json->analysis->sites[number];
-    const struct shown_classes shown = classes_shown(json, number);
     json_t *classes = json_array();
     int64_t left_ns = json->site_ns[number];
     for (uint32_t i = 0; i < shown.n; i++) {

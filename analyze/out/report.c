@@ -63,20 +63,6 @@ static void report_head(struct report *report)
     page_end(&report->page);
 }
 
-/* Which run this is: directory or anchor, date, and the command line where it is known. */
-static void report_run(struct report *report)
-{
-    const struct trace *trace = report->analysis->trace;
-    if (!trace->path)
-        return;
-    page_put(&report->page, "%s", label_base_name(trace->run_dir ? trace->run_dir : trace->path));
-    if (trace->realtime_ns)
-        page_piece(&report->page, HANG, "%s", amount_date(trace->realtime_ns).text);
-    if (trace->command)
-        page_piece(&report->page, HANG, "%s", trace->command);
-    page_end(&report->page);
-}
-
 static void report_efficiency(struct report *report)
 {
     const struct efficiency *efficiency = &report->analysis->efficiency;
@@ -171,22 +157,6 @@ static const char *report_figures(struct report *report, const struct cause *cau
                         site->n_instances == 1 ? "instance" : "instances", report_classes(report, at, site));
 }
 
-/* On one line if it fits, else on two; the callers are cut only where they do not fit a line of their own. */
-static void report_waiting_at(struct report *report, const struct cause *cause, const struct cause_site *at,
-                              bool is_first)
-{
-    enum { HANG_SITE = HANG + 12 };
-    size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
-    const char *label = text_escape(&report->arena, label_site(&report->book, at->site));
-    page_tab(&report->page, HANG);
-    page_style(&report->page, STYLE_QUIET);
-    page_put(&report->page, is_first ? "waiting at  " : "            ");
-    page_style(&report->page, STYLE_PLAIN);
-    page_put(&report->page, "%s", text_cut_middle(&report->arena, label, width));
-    page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, at));
-    page_end(&report->page);
-}
-
 /* "12 loops inside, most of it (44 %) in loop eos.c:60 in material(); only until 2.1 s": where one place does not say
  * it all, or not all through the run. */
 static void report_parts(struct report *report, const struct cause *cause)
@@ -224,8 +194,19 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     page_piece(page, HANG, "(%s)", label_kind(&report->book, cause));
     page_end(page);
     report_parts(report, cause);
-    for (uint32_t i = 0; i < cause->n_sites && i < SITES_SHOWN; i++)
-        report_waiting_at(report, cause, &cause->sites[i], i == 0);
+    for (uint32_t i = 0; i < cause->n_sites && i < SITES_SHOWN; i++) {
+        /* On one line if it fits, else on two; the callers are cut only where they do not fit a line of their own. */
+        enum { HANG_SITE = HANG + 12 };
+        size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
+        const char *label = text_escape(&report->arena, label_site(&report->book, cause->sites[i].site));
+        page_tab(&report->page, HANG);
+        page_style(&report->page, STYLE_QUIET);
+        page_put(&report->page, (i == 0) ? "waiting at  " : "            ");
+        page_style(&report->page, STYLE_PLAIN);
+        page_put(&report->page, "%s", text_cut_middle(&report->arena, label, width));
+        page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, &cause->sites[i]));
+        page_end(&report->page);
+    }
     uint32_t n_left = cause->n_sites > SITES_SHOWN ? cause->n_sites - SITES_SHOWN : 0;
     if (n_left)
         page_line(page, "%*sand %u more %s (--cause %u)", HANG + 12, "", n_left, n_left == 1 ? "call" : "calls",
@@ -251,20 +232,6 @@ static uint32_t report_n_shown(const struct analysis *analysis, const struct rep
     while (options->hide_small && n > 1 && analysis->causes[n - 1].share < 0.01)
         n--;
     return n;
-}
-
-static void report_rest(struct report *report)
-{
-    const struct analysis *analysis = report->analysis;
-    double rest = 0, rest_ns = 0;
-    for (uint32_t i = report->n_causes; i < analysis->n_causes; i++) {
-        rest += analysis->causes[i].share;
-        rest_ns += analysis->causes[i].waiting_ns;
-    }
-    uint32_t n = analysis->n_causes - report->n_causes;
-    if (n)
-        page_line(&report->page, "%*sand %u more %s: %s, %s of all (--all)", INDENT, "", n, n == 1 ? "cause" : "causes",
-                  amount_duration(rest_ns).text, amount_share(rest).text);
 }
 
 /* What is not the program's doing stands below what is, however much it is. */
@@ -314,7 +281,15 @@ static void report_causes(struct report *report, const struct report_options *op
                                                    .n_rows = report->n_causes,
                                                    .data = report,
                                                    .after = report_cause_details});
-    report_rest(report);
+    double rest = 0, rest_ns = 0;
+    for (uint32_t i = report->n_causes; i < analysis->n_causes; i++) {
+        rest += analysis->causes[i].share;
+        rest_ns += analysis->causes[i].waiting_ns;
+    }
+    uint32_t n = analysis->n_causes - report->n_causes;
+    if (n)
+        page_line(&report->page, "%*sand %u more %s: %s, %s of all (--all)", INDENT, "", n, n == 1 ? "cause" : "causes",
+                  amount_duration(rest_ns).text, amount_share(rest).text);
     report_machine(report);
 }
 
@@ -338,7 +313,16 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
     struct report report;
     report_init(&report, out, analysis, options);
     report_head(&report);
-    report_run(&report);
+    /* Which run this is: directory or anchor, date, and the command line where it is known. */
+    const struct trace *trace = report.analysis->trace;
+    if (trace->path) {
+        page_put(&report.page, "%s", label_base_name(trace->run_dir ? trace->run_dir : trace->path));
+        if (trace->realtime_ns)
+            page_piece(&report.page, HANG, "%s", amount_date(trace->realtime_ns).text);
+        if (trace->command)
+            page_piece(&report.page, HANG, "%s", trace->command);
+        page_end(&report.page);
+    }
     report_efficiency(&report);
     /* Whoever starts the tool on a run that hung wants to know this before anything else. */
     struct sentences hang = ending_hang(&report.book);

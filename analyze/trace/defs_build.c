@@ -422,18 +422,6 @@ static void build_neighbors_of(struct build *build, uint32_t rank, const char *t
     vec_release(&peers);
 }
 
-static void build_before_of(struct build *build, uint32_t rank, const char *text)
-{
-    struct trace_before before = {.rank = rank};
-    unsigned is_non_blocking;
-    if (sscanf(text, "%u %u %u", &before.comm, &is_non_blocking, &before.n) != 3)
-        return;
-    before.comm = ids_get(&build->defs->comm_ids, before.comm);
-    before.is_non_blocking = is_non_blocking;
-    if (before.comm != TRACE_NONE)
-        build->trace->before[build->trace->n_before++] = before;
-}
-
 static void build_process_properties(struct build *build)
 {
     struct defs *defs = build->defs;
@@ -448,8 +436,16 @@ static void build_process_properties(struct build *build)
             trace_note(trace, "%s", value);
         else if (has_prefix(name, ARCHIVE_PROP_NEIGHBORS) && rank != TRACE_NONE)
             build_neighbors_of(build, rank, value);
-        else if (has_prefix(name, ARCHIVE_PROP_BEFORE) && rank != TRACE_NONE)
-            build_before_of(build, rank, value);
+        else if (has_prefix(name, ARCHIVE_PROP_BEFORE) && rank != TRACE_NONE) {
+            struct trace_before before = {.rank = rank};
+            unsigned is_non_blocking;
+            if (sscanf(value, "%u %u %u", &before.comm, &is_non_blocking, &before.n) == 3) {
+                before.comm = ids_get(&build->defs->comm_ids, before.comm);
+                before.is_non_blocking = is_non_blocking;
+                if (before.comm != TRACE_NONE)
+                    build->trace->before[build->trace->n_before++] = before;
+            }
+        }
     }
 }
 
