@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait report: which loops make the ranks wait. */
 #include "analyze/cmd/cmd.h"
+#include "analyze/cmd/runs.h"
 #include "analyze/cmd/terminal.h"
 #include "analyze/out/json.h"
 #include "analyze/out/report.h"
@@ -15,6 +16,8 @@
 
 struct options {
     const char *path; /* NULL = the newest run here */
+    char **runs;      /* several, to be summed up */
+    int n_runs;
     bool is_json, by_space, list_sites, list_ranks, list_critical, list_routines, as_graph, bytes_by_routine,
         only_causing, has_top;
     const char *routine; /* NULL = none */
@@ -25,10 +28,10 @@ struct options {
     struct terminal_options terminal;
 };
 
-static const char usage[] = "Usage: whywait report [OPTIONS] [RUN]\n"
+static const char usage[] = "Usage: whywait report [OPTIONS] [RUN...]\n"
                             "Says which loops make the ranks wait. RUN is a run directory or the anchor file\n"
                             "(.otf2) of any OTF2 archive with MPI events; without it, the newest *.whywait\n"
-                            "directory here.\n"
+                            "directory here. Of several runs: mean, spread, smallest and largest.\n"
                             "\n"
                             "  --top N           show N causes (default 5; 0 = all), sites or routines (20)\n"
                             "  --cause N         show cause N: its ranks, sites, classes and steps\n"
@@ -246,7 +249,12 @@ static struct options parse(int argc, char **argv)
             "time");
     if (options.choice.from_ns >= options.choice.until_ns)
         die("--from must be before --until");
-    options.path = option_run(argc, argv);
+    options.runs = argv + optind;
+    options.n_runs = argc - optind;
+    bool has_part = options.choice.from_ns || options.choice.until_ns != UINT64_MAX;
+    if (options.n_runs > 1 && (n_views || has_part))
+        die("of several runs there is one view, of each as a whole");
+    options.path = options.n_runs ? options.runs[0] : NULL;
     return options;
 }
 
@@ -327,6 +335,12 @@ int cmd_report(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
     struct loaded loaded;
+    if (options.n_runs > 1)
+        return runs_report(options.runs, options.n_runs, options.is_json,
+                           &(struct series_options){.n_top = options.text.n_top,
+                                                    .width = options.text.width,
+                                                    .look = terminal_look(&options.terminal)},
+                           &options.terminal);
     int status = load_analysis_part(&loaded, options.path, &options.choice);
     options.text.look = terminal_look(&options.terminal);
     int pager = status == 0 ? pager_begin(&options.terminal) : 0;

@@ -2,6 +2,9 @@
 #include "analyze/cmd/runs.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
+#include "wrap/base/err.h"
+#include <errno.h>
+#include <string.h>
 
 static bool is_whole(const struct trace *trace)
 {
@@ -37,4 +40,33 @@ int runs_add(struct arena *arena, const char *path, run_list *runs)
     }
     load_release(&loaded);
     return status;
+}
+
+int runs_report(char *const *paths, int n_paths, bool is_json, const struct series_options *print,
+                const struct terminal_options *terminal)
+{
+    struct arena arena = {0};
+    run_list runs = {0};
+    int status = 0;
+    for (int i = 0; i < n_paths && status >= 0; i++) {
+        int added = runs_add(&arena, paths[i], &runs);
+        status = added ? added : status;
+    }
+    if (status >= 0) {
+        struct comparison comparison;
+        uint32_t *side_of = arena_array(&arena, uint32_t, runs.n + 1);
+        compare_make(&comparison, runs.at, side_of, runs.n, 1);
+        int pager = pager_begin(terminal);
+        if (is_json && summary_print_json(stdout, &comparison))
+            status = -1;
+        else if (!is_json)
+            summary_print(stdout, &comparison, print);
+        if (fflush(stdout) && status >= 0)
+            status = error("cannot write the report: %s", strerror(errno));
+        pager_end(pager);
+        compare_release(&comparison);
+    }
+    vec_release(&runs);
+    arena_release(&arena);
+    return status < 0 ? 1 : status;
 }

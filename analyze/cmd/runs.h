@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs named on a command line, as a comparison wants them: directories are analysed, kept files are read. */
 #pragma once
+#include "analyze/cmd/terminal.h"
 #include "analyze/compare/kept.h"
+#include "analyze/out/series.h"
 #include "analyze/pipeline.h"
 
 /* Appends what `path` names: one run, or all of a kept file. Returns 0; 2 when a run lacks something that its analysis
  * should rest on; -1 after error(). */
 int runs_add(struct arena *arena, const char *path, run_list *runs);
+
+/* Several runs of one kind, summed up. Returns the exit status of a command that does so. */
+int runs_report(char *const *paths, int n_paths, bool is_json, const struct series_options *print,
+                const struct terminal_options *terminal);
 /* A run that has been loaded with facts. */
 struct run *runs_make(struct arena *arena, const struct loaded *loaded, const char *path);

@@ -156,7 +156,7 @@ static struct fact_count count_of(const struct fact *fact, uint32_t rank)
 
 static const char *fact_value(struct arena *arena, const struct fact *fact, struct fact_count count, bool each_time)
 {
-    if (!each_time)
+    if (!each_time || !count.of)
         return arena_strdup(arena, amount_count(count.n).text);
     if (fact->kind == FACT_WAY)
         return arena_printf(arena, "%.9g %%", 100.0 * (double)count.n / (double)count.of);
@@ -387,7 +387,7 @@ const char **difference_notes(struct arena *arena, const struct comparison *comp
     const char **notes = arena_array(arena, const char *, N + 2);
     size_t n = 0;
     for (int i = 0; i < N; i++) {
-        const char *first = distinct(arena, comparison, 0, 1, attributes[i].value), *text = first;
+        const char *first = distinct(arena, comparison, 0, 1, attributes[i].value), *text;
         bool is_one = !strstr(first, ", ");
         for (uint32_t side = 1; side < comparison->n_sides; side++)
             is_one &= !strcmp(first, distinct(arena, comparison, side, side + 1, attributes[i].value));

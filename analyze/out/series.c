@@ -184,6 +184,165 @@ void series_print_trend(FILE *out, const struct series *series, const struct ser
     arena_release(&scratch);
 }
 
+/* Of a row's runs. */
+struct spread {
+    double mean, deviation, least, most;
+};
+
+static struct spread spread_of(const struct comparison *comparison, const struct compare_row *row)
+{
+    size_t n = comparison->n_runs;
+    struct spread spread = {.mean = row->mean_ns[0], .least = row->ns[0], .most = row->ns[0]};
+    for (size_t run = 0; run < n; run++) {
+        spread.deviation += (row->ns[run] - spread.mean) * (row->ns[run] - spread.mean);
+        spread.least = fmin(spread.least, row->ns[run]);
+        spread.most = fmax(spread.most, row->ns[run]);
+    }
+    spread.deviation = n > 1 ? sqrt(spread.deviation / (double)(n - 1)) : 0;
+    return spread;
+}
+
+/* Groups, and n_top causes of each; 0 = all. */
+struct summary {
+    const struct comparison *comparison;
+    VEC(size_t) rows;
+};
+
+static const struct compare_row *summary_row(const void *data, unsigned row)
+{
+    const struct summary *summary = data;
+    return &summary->comparison->rows.at[summary->rows.at[row]];
+}
+
+static const char *summary_name(struct arena *arena, const void *data, unsigned row)
+{
+    return difference_row_name(arena, summary_row(data, row), true);
+}
+
+static const char *duration_cell(struct arena *arena, double ns)
+{
+    return arena_strdup(arena, amount_duration(ns).text);
+}
+
+static const char *summary_mean(struct arena *arena, const void *data, unsigned row)
+{
+    return duration_cell(arena, summary_row(data, row)->mean_ns[0]);
+}
+
+static const char *summary_deviation(struct arena *arena, const void *data, unsigned row)
+{
+    const struct summary *summary = data;
+    return duration_cell(arena, spread_of(summary->comparison, summary_row(data, row)).deviation);
+}
+
+static const char *summary_least(struct arena *arena, const void *data, unsigned row)
+{
+    const struct summary *summary = data;
+    return duration_cell(arena, spread_of(summary->comparison, summary_row(data, row)).least);
+}
+
+static const char *summary_most(struct arena *arena, const void *data, unsigned row)
+{
+    const struct summary *summary = data;
+    return duration_cell(arena, spread_of(summary->comparison, summary_row(data, row)).most);
+}
+
+/* Over ranks and runs, by kind. */
+static void sum_counts(const struct comparison *comparison, uint64_t sums[FACT_N])
+{
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        for (uint32_t i = 0; i < comparison->runs[run]->n_facts; i++)
+            sums[comparison->runs[run]->facts[i].kind] += comparison->runs[run]->facts[i].sum;
+}
+
+void summary_print(FILE *out, const struct comparison *comparison, const struct series_options *options)
+{
+    static const struct page_column columns[] = {
+        {.title = "", .align = PAGE_WRAP, .cell = summary_name},
+        {.title = "mean", .align = PAGE_RIGHT, .cell = summary_mean},
+        {.title = "spread", .align = PAGE_RIGHT, .cell = summary_deviation},
+        {.title = "smallest", .align = PAGE_RIGHT, .cell = summary_least},
+        {.title = "largest", .align = PAGE_RIGHT, .cell = summary_most},
+    };
+    static const char *const counted[FACT_N] = {"iterations of loops", NULL,      "calls of routines", NULL,
+                                                "calls of MPI",        "messages"};
+    struct page page = {.out = out, .width = options->width, .look = options->look};
+    struct arena scratch = {0};
+    struct summary summary = {.comparison = comparison};
+    uint64_t sums[FACT_N] = {0};
+    unsigned n_causes = 0;
+    for (size_t i = 0; i < comparison->rows.n; i++) {
+        n_causes = comparison->rows.at[i].depth ? n_causes + (comparison->rows.at[i].depth == 1) : 0;
+        if (comparison->rows.at[i].depth < 2 && (!options->n_top || n_causes <= options->n_top))
+            *vec_push(&summary.rows) = i;
+    }
+    sum_counts(comparison, sums);
+    page_line(&page, "%zu runs of %s", comparison->n_runs, text_escape(&scratch, comparison->runs[0]->program));
+    page_end(&page);
+    page_table(&page, &(struct page_table){.columns = columns,
+                                           .n_columns = sizeof columns / sizeof *columns,
+                                           .n_rows = (unsigned)summary.rows.n,
+                                           .data = &summary});
+    page_end(&page);
+    const char *text = "in all runs together";
+    for (int kind = 0; kind < FACT_N; kind++)
+        if (counted[kind] && sums[kind])
+            text = arena_printf(&scratch, "%s, %s %s", text, amount_count(sums[kind]).text, counted[kind]);
+    if (sums[FACT_SENT])
+        text = arena_printf(&scratch, "%s, %s sent", text, amount_bytes((double)sums[FACT_SENT]).text);
+    page_paragraph(&page, 0, 2, text);
+    page_paragraph(&page, 0, 2, "spread: standard deviation of a run; whywait report RUN has the details of one");
+    for (const char **note = difference_notes(&scratch, comparison); *note; note++)
+        page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));
+    vec_release(&summary.rows);
+    arena_release(&scratch);
+}
+
+static const char *const group_fields[GROUP_N] = {"run_time", "program", "mpi", "machine"};
+
+static int dump(FILE *out, json_t *object)
+{
+    int failed = json_dumpf(object, out, JSON_INDENT(1)) || fputc('\n', out) == EOF;
+    if (failed)
+        error("cannot write the JSON report: %s", strerror(errno));
+    json_decref(object);
+    return failed ? -1 : 0;
+}
+
+int summary_print_json(FILE *out, const struct comparison *comparison)
+{
+    static const char *const kinds[FACT_N] = {"trips",     "ways",     "calls",     "allocated_bytes",
+                                              "mpi_calls", "messages", "sent_bytes"};
+    struct arena scratch = {0};
+    json_t *runs = json_array(), *rows = json_array(), *counts = json_object();
+    uint64_t sums[FACT_N] = {0};
+    sum_counts(comparison, sums);
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        json_array_append_new(runs, json_text(comparison->runs[run]->path));
+    for (size_t i = 0; i < comparison->rows.n; i++) {
+        const struct compare_row *row = &comparison->rows.at[i];
+        struct spread spread = spread_of(comparison, row);
+        json_t *values = json_array();
+        for (size_t run = 0; run < comparison->n_runs; run++)
+            json_array_append_new(values, json_integer(llround(row->ns[run])));
+        if (row->depth < 2)
+            json_array_append_new(rows, json_pack("{s:o, s:s, s:b, s:I, s:I, s:I, s:I, s:o}", "name",
+                                                  json_text(difference_row_name(&scratch, row, false)), "group",
+                                                  group_fields[row->group], "is_cause", (int)row->depth, "mean_ns",
+                                                  (json_int_t)llround(spread.mean), "deviation_ns",
+                                                  (json_int_t)llround(spread.deviation), "smallest_ns",
+                                                  (json_int_t)llround(spread.least), "largest_ns",
+                                                  (json_int_t)llround(spread.most), "runs_ns", values));
+        else
+            json_decref(values);
+    }
+    for (int kind = 0; kind < FACT_N; kind++)
+        json_object_set_new(counts, kinds[kind], json_integer((json_int_t)sums[kind]));
+    arena_release(&scratch);
+    return dump(out, json_pack("{s:i, s:o, s:o, s:o}", "version", SERIES_VERSION, "runs", runs, "rows", rows, "counts",
+                               counts));
+}
+
 static json_t *json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -193,7 +352,6 @@ static json_t *json_row(const struct series *series, size_t at)
 {
     const struct compare_row *row = row_of(series, at);
     const struct series_row *found = &series->rows.at[at];
-    static const char *const groups[GROUP_N] = {"run_time", "program", "mpi", "machine"};
     struct arena scratch = {0};
     json_t *means = json_array(), *runs = json_array();
     for (uint32_t point = 0; point < series->comparison.n_sides; point++)
@@ -202,7 +360,7 @@ static json_t *json_row(const struct series *series, size_t at)
         json_array_append_new(runs, json_integer(llround(row->ns[run])));
     json_t *object = json_pack(
         "{s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(difference_row_name(&scratch, row, false)),
-        "group", groups[row->group], "is_cause", (int)row->depth, "means_ns", means, "runs_ns", runs, "exponent",
+        "group", group_fields[row->group], "is_cause", (int)row->depth, "means_ns", means, "runs_ns", runs, "exponent",
         json_number(found->exponent), "exponent_error", json_number(found->error), "changed_at",
         found->changed_at == SERIES_NEVER ? json_null() : json_integer((json_int_t)found->changed_at), "change",
         found->changed_at == SERIES_NEVER ? json_null() : json_string(direction(found)));
@@ -235,10 +393,6 @@ int series_print_json(FILE *out, const struct series *series)
     json_t *object =
         json_pack("{s:i, s:s, s:b, s:o, s:o, s:o, s:o}", "version", SERIES_VERSION, "by", by[series->by], "is_weak",
                   (int)series->is_weak, "points", points, "runs", runs, "rows", rows, "exact", exact);
-    int failed = json_dumpf(object, out, JSON_INDENT(1)) || fputc('\n', out) == EOF;
-    if (failed)
-        error("cannot write the JSON report: %s", strerror(errno));
-    json_decref(object);
     arena_release(&scratch);
-    return failed ? -1 : 0;
+    return dump(out, object);
 }
