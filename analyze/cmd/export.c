@@ -13,6 +13,8 @@
 
 struct options {
     const char *path;
+    char **runs; /* several, of one build */
+    int n_runs;
     const char *output; /* NULL = stdout */
     const char *table;
     bool only_causing;
@@ -20,8 +22,8 @@ struct options {
     const struct format *format;
 };
 
-static const char usage[] = "Usage: whywait export [OPTIONS] [RUN]\n"
-                            "Writes a run for other tools.\n"
+static const char usage[] = "Usage: whywait export [OPTIONS] [RUN...]\n"
+                            "Writes a run for other tools; lcov and gcov-json sum up several of one build.\n"
                             "\n"
                             "  --format FORMAT   one of these:\n"
                             "      lcov          executions of every source line, rank by rank, of a program\n"
@@ -45,24 +47,25 @@ static const char usage[] = "Usage: whywait export [OPTIONS] [RUN]\n"
                             "  -o, --output FILE write there instead of to standard output\n"
                             "  --help            this text\n";
 
-/* What a format takes: the run's name, its events, its analysis (with the options), or that with a timeline. */
+/* What a format takes: the run's name, the events of one or several, its analysis (with the options), or that with a
+ * timeline. */
 struct format {
     const char *name;
     int (*write_name)(FILE *out, const char *anchor);
-    int (*write_events)(FILE *out, struct trace *trace, struct code *code);
+    int (*write_events)(FILE *out, const struct coverage_run *runs, size_t n_runs);
     int (*write_analysis)(FILE *out, const struct analysis *analysis);
     int (*write_chosen)(FILE *out, const struct options *options, const struct analysis *analysis);
     int (*write_timeline)(FILE *out, const struct analysis *analysis, const struct timeline *timeline);
 };
 
-static int write_lcov(FILE *out, struct trace *trace, struct code *code)
+static int write_lcov(FILE *out, const struct coverage_run *runs, size_t n_runs)
 {
-    return export_coverage(out, trace, code, false);
+    return export_coverage(out, runs, n_runs, false);
 }
 
-static int write_gcov(FILE *out, struct trace *trace, struct code *code)
+static int write_gcov(FILE *out, const struct coverage_run *runs, size_t n_runs)
 {
-    return export_coverage(out, trace, code, true);
+    return export_coverage(out, runs, n_runs, true);
 }
 
 static int write_csv(FILE *out, const struct options *options, const struct analysis *analysis)
@@ -131,19 +134,29 @@ static struct options parse(int argc, char **argv)
                 die("--format %s: there are %s", optarg, format_names);
         }
     }
-    options.path = option_run(argc, argv);
+    options.runs = argv + optind;
+    options.n_runs = argc - optind;
+    options.path = options.format->write_events ? options.runs[0] : option_run(argc, argv);
     return options;
 }
 
 static int write_from_events(FILE *out, const struct options *options)
 {
-    struct loaded loaded;
-    int status = load_trace(&loaded, options->path);
-    if (status == 0) {
-        loaded.code = load_code(loaded.trace);
-        status = options->format->write_events(out, loaded.trace, loaded.code);
+    int n = options->n_runs > 1 ? options->n_runs : 1, n_read = 0, status = 0;
+    struct arena scratch = {0};
+    struct loaded *loaded = arena_array(&scratch, struct loaded, n);
+    struct coverage_run *runs = arena_array(&scratch, struct coverage_run, n);
+    for (; n_read < n && status == 0; n_read++) {
+        status = load_trace(&loaded[n_read], n > 1 ? options->runs[n_read] : options->path);
+        if (status == 0)
+            loaded[n_read].code = load_code(loaded[n_read].trace);
+        runs[n_read] = (struct coverage_run){loaded[n_read].trace, loaded[n_read].code};
     }
-    load_release(&loaded);
+    if (status == 0)
+        status = options->format->write_events(out, runs, (size_t)n);
+    for (int i = 0; i < n_read; i++)
+        load_release(&loaded[i]);
+    arena_release(&scratch);
     return status;
 }
 

@@ -134,19 +134,42 @@ int coverage_read(struct coverage *coverage, struct trace *trace, struct code *c
     return 0;
 }
 
-void coverage_rank(struct coverage *coverage, uint32_t rank, uint32_t module, struct coverage_listing *listing)
+/* The module of a trace that is the same build; TRACE_NONE. */
+static uint32_t same_build(const struct trace *trace, const struct trace_module *as)
+{
+    for (uint32_t m = 0; m < trace->n_modules; m++) {
+        const struct trace_module *module = &trace->modules[m];
+        if (as->build_id_bytes && module->build_id_bytes == as->build_id_bytes &&
+            !memcmp(module->build_id, as->build_id, as->build_id_bytes))
+            return m;
+    }
+    return TRACE_NONE;
+}
+
+void coverage_rank_of_all(struct coverage *runs, size_t n_runs, uint32_t rank, uint32_t module,
+                          struct coverage_listing *listing)
 {
     struct counts_sum sum;
     *listing = (struct coverage_listing){0};
-    if (!coverage->counts[module])
+    if (!runs[0].counts[module])
         return;
-    counts_sum_init(&sum, &listing->arena, coverage->counts[module]);
-    for (uint32_t l = 0; l < coverage->trace->n_locations; l++)
-        if (coverage->trace->locations[l].rank == rank && coverage->locations[l].values)
-            add_location(coverage, &coverage->locations[l], module, &sum);
+    counts_sum_init(&sum, &listing->arena, runs[0].counts[module]);
+    for (size_t run = 0; run < n_runs; run++) {
+        const struct trace *trace = runs[run].trace;
+        uint32_t at = run ? same_build(trace, &runs[0].trace->modules[module]) : module;
+        bool is_counted = at != TRACE_NONE && runs[run].counts[at];
+        for (uint32_t l = 0; is_counted && l < trace->n_locations; l++)
+            if (trace->locations[l].rank == rank && runs[run].locations[l].values)
+                add_location(&runs[run], &runs[run].locations[l], at, &sum);
+    }
     listing->n_lines = counts_lines(&sum, &listing->arena, &listing->lines);
     listing->n_branches = counts_branches(&sum, &listing->arena, &listing->branches);
     listing->n_heads = counts_heads(&sum, &listing->arena, &listing->heads);
+}
+
+void coverage_rank(struct coverage *coverage, uint32_t rank, uint32_t module, struct coverage_listing *listing)
+{
+    coverage_rank_of_all(coverage, 1, rank, module, listing);
 }
 
 void coverage_release(struct coverage *coverage)

@@ -33,4 +33,7 @@ struct coverage_listing {
 int coverage_read(struct coverage *coverage, struct trace *trace, struct code *code);
 /* Empty for a module without counts; its arena is the caller's to release. */
 void coverage_rank(struct coverage *coverage, uint32_t rank, uint32_t module, struct coverage_listing *listing);
+/* The same of several runs, summed up: of each, what ran in that build of the module, a module of the first one. */
+void coverage_rank_of_all(struct coverage *runs, size_t n_runs, uint32_t rank, uint32_t module,
+                          struct coverage_listing *listing);
 void coverage_release(struct coverage *coverage);

@@ -9,8 +9,12 @@
 #include <stdio.h>
 
 /* Executions by source line and rank, and the ways that conditions went: lcov's tracefile, or one object of gcov's JSON
- * a module and rank. Reads the trace's events. */
-int export_coverage(FILE *out, struct trace *trace, struct code *code, bool as_json);
+ * a module and rank. Reads the traces' events; of several runs of one build, counts are summed. */
+struct coverage_run {
+    struct trace *trace;
+    struct code *code;
+};
+int export_coverage(FILE *out, const struct coverage_run *runs, size_t n_runs, bool as_json);
 
 /*
  * One table of the report as CSV: a header line, then a line a row. A table is a list of docs/json.md, named by the way

@@ -3,6 +3,7 @@
 #include "analyze/export/export.h"
 #include "analyze/counts/coverage.h"
 #include "analyze/out/page.h"
+#include "wrap/base/err.h"
 #include <jansson.h>
 #include <string.h>
 
@@ -120,18 +121,42 @@ static void print_json(FILE *out, uint32_t rank, struct coverage_listing *listin
     json_decref(all);
 }
 
-int export_coverage(FILE *out, struct trace *trace, struct code *code, bool as_json)
+/* Counts of the same source in different builds do not add up: lines and blocks may have moved. */
+static int check_builds(const struct trace *first, const struct trace *other)
 {
-    struct coverage coverage = {0};
-    int status = coverage_read(&coverage, trace, code);
-    for (uint32_t rank = 0; status == 0 && rank < trace->n_ranks; rank++)
-        for (uint32_t module = 0; module < trace->n_modules; module++) {
+    for (uint32_t i = 0; i < first->n_modules; i++)
+        for (uint32_t k = 0; k < other->n_modules; k++) {
+            const struct trace_module *a = &first->modules[i], *b = &other->modules[k];
+            bool is_one =
+                a->build_id_bytes == b->build_id_bytes && !memcmp(a->build_id, b->build_id, a->build_id_bytes);
+            if (!strcmp(a->path, b->path) && !is_one)
+                return error("%s ran another build of %s than %s: their counts do not add up", other->path, a->path,
+                             first->path);
+        }
+    return 0;
+}
+
+/* Ranks and modules are those of the first run. */
+int export_coverage(FILE *out, const struct coverage_run *runs, size_t n_runs, bool as_json)
+{
+    struct arena scratch = {0};
+    struct coverage *coverage = arena_array(&scratch, struct coverage, n_runs);
+    int status = 0;
+    size_t n_read = 0;
+    for (; n_read < n_runs && status == 0; n_read++)
+        status = check_builds(runs[0].trace, runs[n_read].trace)
+                     ? -1
+                     : coverage_read(&coverage[n_read], runs[n_read].trace, runs[n_read].code);
+    for (uint32_t rank = 0; status == 0 && rank < runs[0].trace->n_ranks; rank++)
+        for (uint32_t module = 0; module < runs[0].trace->n_modules; module++) {
             struct coverage_listing listing;
-            coverage_rank(&coverage, rank, module, &listing);
-            if (coverage.counts[module])
+            coverage_rank_of_all(coverage, n_runs, rank, module, &listing);
+            if (coverage[0].counts[module])
                 (as_json ? print_json : print_lcov)(out, rank, &listing);
             arena_release(&listing.arena);
         }
-    coverage_release(&coverage);
+    for (size_t i = 0; i < n_read; i++)
+        coverage_release(&coverage[i]);
+    arena_release(&scratch);
     return status;
 }
