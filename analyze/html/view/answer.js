@@ -108,7 +108,8 @@ function siteLink(site) {
 function siteFigures(cause, site) {
   const blamed = site.classes.filter((c) => c.blamed).map((c) => c.number);
   const time = cause.sites.length > 1 ? `${duration(site.waiting_ns)}, ` : "";
-  const classes = site.classes.length > 1 && blamed.length ? `, ${blamed.length === 1 ? "class" : "classes"} ${blamed.slice(0, 8).join(",")} of ${site.classes.length}` : "";
+  const all = site.classes.length + (site.left_out?.classes?.n || 0);
+  const classes = all > 1 && blamed.length ? `, ${blamed.length === 1 ? "class" : "classes"} ${blamed.slice(0, 8).join(",")} of ${all}` : "";
   return `${time}${count(site.instances_blamed)} of ${plural(site.instances, "instance")}${classes}`;
 }
 

@@ -134,7 +134,7 @@ function toggleHelp() {
     return;
   }
   const keys = [["1 – 7", "views"], ["c", "next cause"], ["Esc", "no cause; no search"], ["/", "search"], ["d", "dark or light"], ["t", "to the timeline"],
-    ["← →", "timeline: earlier, later (Shift: further)"], ["+ −", "timeline: zoom in, out"], ["0", "timeline: whole run"], ["↑ ↓", "timeline: rank"],
+    ["← →", "timeline: earlier, later (Shift: further)"], ["+ −", "timeline: zoom in, out"], ["0", "timeline: whole run"], ["↑ ↓", "timeline: rank"], ["[ ]", "timeline: more ranks, fewer"],
     ["n p", "timeline: next, last wait of the rank"], ["Enter", "timeline: show what a wait waited for"], ["?", "this"]];
   const dialog = el("dialog", {id: "keys", "aria-label": "Keys", onclose: () => dialog.remove()}, el("h2", null, "Keys"),
     el("dl", null, keys.map(([key, what]) => [el("dt", null, el("kbd", null, key)), el("dd", null, what)])), button("close", () => dialog.close()));

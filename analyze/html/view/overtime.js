@@ -130,7 +130,7 @@ function findSteps(run) {
 
 function stepsOfLoop(run) {
   const t = run.timeline, found = findSteps(run);
-  if (!found) return el("p.hint", null, "No main loop was found in the calls of the first rank.");
+  if (!found) return el("p.hint", null, t.resolutionNs ? "No main loop was found in the calls of the first rank: its steps are too short to be told apart here." : "No main loop was found in the calls of the first rank.");
   const all = found.times.length - 1, MOST = 120, every = Math.ceil(all / MOST), n = Math.ceil(all / every), WIDTH = 400, line = Math.max(3, Math.min(12, Math.floor(360 / n)));
   const lengths = found.times.slice(1).map((time, i) => time - found.times[i]), longest = lengths.reduce((a, b) => Math.max(a, b), 0);
   const canvas = el("canvas.heat.steps", {width: WIDTH, height: n * line, role: "img", "aria-label": `${all} steps of the main loop below each other: how much of the ranks' time is waiting`});

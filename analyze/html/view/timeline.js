@@ -21,11 +21,34 @@ function zoomRange(factor, aroundNs) {
   setRange(around - (around - from) * factor, around + (to - around) * factor);
 }
 
-/** Rows of the canvas: one row of the run each, or several where there are many. */
-function bandsFor(n, room) {
-  const most = Math.max(1, Math.floor(room / LEAST_BAND)), group = Math.ceil(n / most), nBands = Math.ceil(n / group);
-  const height = Math.max(LEAST_BAND, Math.min(MOST_BAND, Math.floor(room / nBands)));
-  return Array.from({length: nBands}, (_, i) => ({first: i * group, end: Math.min(n, (i + 1) * group), y: AXIS + i * height, height: height - (height > 6 ? 1 : 0)}));
+/** Bands of the canvas: one row of the run each, or several neighbours of the list where there are many. */
+function bandsFor(list, room) {
+  const most = Math.max(1, Math.floor(room / LEAST_BAND)), group = Math.max(1, Math.ceil(list.length / most)), nBands = Math.ceil(list.length / group);
+  const height = Math.max(LEAST_BAND, Math.min(MOST_BAND, Math.floor(room / Math.max(1, nBands))));
+  return Array.from({length: nBands}, (_, i) => ({rows: list.slice(i * group, (i + 1) * group), y: AXIS + i * height, height: height - (height > 6 ? 1 : 0)}));
+}
+
+/** Orders of the rows: as ranks are numbered, or those first that make the others wait most, which puts alike ones together. */
+function orderRows(view, order) {
+  const {t, run} = view, rank = run.report.by_rank, all = t.rows.map((_, i) => i), key = (i) => rank[t.rows[i].rank]?.[order] || 0;
+  view.order = order === "rank" ? all : all.sort((a, b) => key(b) - key(a) || a - b);
+  view.place = new Int32Array(all.length);
+  view.order.forEach((row, place) => { view.place[row] = place; });
+  view.bands = [];
+}
+
+/** Fewer rows in view, or more, around the one in focus. */
+function zoomRows(view, factor) {
+  const n = view.t.rows.length, count = Math.max(Math.min(n, 8), Math.min(n, Math.round(view.count * factor)));
+  const focus = view.place[view.focusRow], inside = focus >= view.first && focus < view.first + view.count ? (focus - view.first) / view.count : 0.5;
+  setRows(view, Math.round(view.first + inside * (view.count - count)), count);
+}
+
+function setRows(view, first, count) {
+  view.count = Math.min(count, view.t.rows.length);
+  view.first = Math.max(0, Math.min(view.t.rows.length - view.count, first));
+  view.bands = [];
+  view.draw();
 }
 
 function makeTimeline(run) {
@@ -34,7 +57,7 @@ function makeTimeline(run) {
     "aria-label": `Timeline of ${plural(t.rows.length, "rank")}: arrow keys move, plus and minus zoom, n and p go to the next and the last wait, Enter explains it, 0 shows the whole run`});
   const chosen = el("div.chosen", {"aria-live": "polite"});
   const tip = el("div.tip", {hidden: true});
-  const view = {run, t, canvas, chosen, tip, bands: [], width: 0, selected: null, focusRow: 0, lit: null, tiles: null, isPathShown: true, frames: []};
+  const view = {run, t, canvas, chosen, tip, bands: [], first: 0, count: t.rows.length, width: 0, selected: null, focusRow: 0, lit: null, tiles: null, isPathShown: true, frames: []};
   const context = canvas.getContext("2d", {alpha: false});
   let isQueued = false;
   view.draw = () => {
@@ -53,6 +76,7 @@ function makeTimeline(run) {
     view.tiles = null;
     view.draw();
   };
+  orderRows(view, "rank");
   handleTimeline(view);
   new ResizeObserver(view.draw).observe(canvas);
   timelines.push(view);
@@ -61,9 +85,12 @@ function makeTimeline(run) {
 }
 
 function layout(view) {
-  const {canvas, t} = view, width = canvas.clientWidth || 800, scale = Math.min(2, devicePixelRatio || 1);
-  const room = Math.min(Math.max(t.rows.length * MOST_BAND, 60), Math.max(240, Math.min(560, innerHeight * 0.6)));
-  if (!view.bands.length || view.room !== room) view.bands = bandsFor(t.rows.length, room);
+  const {canvas} = view, width = canvas.clientWidth || 800, scale = Math.min(2, devicePixelRatio || 1);
+  const room = Math.min(Math.max(view.count * MOST_BAND, 60), Math.max(240, Math.min(560, innerHeight * 0.6)));
+  if (!view.bands.length || view.room !== room) {
+    view.bands = bandsFor(view.order.slice(view.first, view.first + view.count), room);
+    view.bandAt = new Map(view.bands.flatMap((band) => band.rows.map((row) => [row, band])));
+  }
   view.room = room;
   const last = view.bands[view.bands.length - 1], height = last ? last.y + last.height + 2 : AXIS + 20;
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
@@ -78,10 +105,10 @@ function layout(view) {
 
 const xOf = (view, ns) => LEFT + (ns - rangeFrom()) / (rangeTo() - rangeFrom()) * (view.width - LEFT);
 const nsOf = (view, x) => rangeFrom() + (x - LEFT) / (view.width - LEFT) * (rangeTo() - rangeFrom());
-const bandOf = (view, row) => view.bands[Math.floor(row / (view.bands[0].end - view.bands[0].first))];
+/** The middle of a row's band; of one that is not in view, beyond the edge where it would be. */
 const middleOf = (view, row) => {
-  const band = bandOf(view, row);
-  return band.y + band.height / 2;
+  const band = view.bandAt.get(row);
+  return band ? band.y + band.height / 2 : view.place[row] < view.first ? AXIS - 6 : view.height + 6;
 };
 
 function drawTimeline(view, context) {
@@ -142,8 +169,8 @@ function drawColumns(view, width, from, to) {
   if (n === width) pixels.fill(ground);
   for (const band of view.bands) {
     shares.fill(0);
-    for (let row = band.first; row < band.end; row++) addShares(view.t, row, (first + x0) * column, (first + x0 + n) * column, n, shares);
-    fillBand(pixels, width, x0, n, first + x0, Math.round(band.y * view.scale), Math.round((band.y + band.height) * view.scale), shares, band.end - band.first, view.tiles, ground);
+    for (const row of band.rows) addShares(view.t, row, (first + x0) * column, (first + x0 + n) * column, n, shares);
+    fillBand(pixels, width, x0, n, first + x0, Math.round(band.y * view.scale), Math.round((band.y + band.height) * view.scale), shares, band.rows.length, view.tiles, ground);
   }
 }
 
@@ -182,13 +209,18 @@ function drawRowNames(view, context) {
     const y = band.y + band.height / 2;
     if (y - free < 12) continue;
     free = y;
-    const rows = view.t.rows, isOne = band.end - band.first === 1;
-    const isFocus = document.activeElement === view.canvas && view.focusRow >= band.first && view.focusRow < band.end;
-    context.fillStyle = ink(isFocus || (state.rank !== null && rows.slice(band.first, band.end).some((row) => row.rank === state.rank)) ? 1 : 0.7);
+    const isFocus = document.activeElement === view.canvas && band.rows.includes(view.focusRow);
+    context.fillStyle = ink(isFocus || (state.rank !== null && band.rows.some((row) => view.t.rows[row].rank === state.rank)) ? 1 : 0.7);
     context.font = `${isFocus ? "bold " : ""}11px system-ui, sans-serif`;
-    context.fillText(isOne ? (view.bands.length <= 40 ? `rank ${rows[band.first].name}` : rows[band.first].name)
-      : `${rows[band.first].name}–${rows[band.end - 1].name}`, LEFT - 8, y);
+    context.fillText(band.rows.length === 1 && view.bands.length <= 40 ? `rank ${bandName(view, band)}` : bandName(view, band), LEFT - 8, y);
   }
+}
+
+/** "7", "8–15", or "8 and 7" of neighbours that are none by number. */
+function bandName(view, band) {
+  const names = band.rows.map((row) => view.t.rows[row].name), last = names[names.length - 1];
+  if (names.length === 1) return names[0];
+  return Number(last) - Number(names[0]) === names.length - 1 ? `${names[0]}–${last}` : `${names[0]}, …`;
 }
 
 /** Each column of pixels has a line over the rows that the path goes through in its time. */
@@ -235,8 +267,8 @@ function drawNear(view, context) {
   let nSeen = 0;
   const arrows = [], MOST = 4000;
   for (const band of view.bands) {
-    if (band.end - band.first > 1) return;
-    const row = t.rows[band.first], first = cellAt(t, row, from);
+    if (band.rows.length > 1) return;
+    const row = t.rows[band.rows[0]], first = cellAt(t, row, from);
     nSeen += cellAt(t, row, to) - first;
     if (nSeen > MOST) return;
   }
@@ -244,12 +276,12 @@ function drawNear(view, context) {
   context.textBaseline = "middle";
   context.textAlign = "left";
   for (const band of view.bands) {
-    const row = t.rows[band.first];
+    const row = t.rows[band.rows[0]];
     for (let cell = cellAt(t, row, from); cell < row.end && t.begin[cell] < to; cell++) {
       const x0 = Math.max(LEFT, xOf(view, t.begin[cell])), x1 = Math.min(view.width, xOf(view, t.end[cell]));
       if (x1 - x0 < 14) continue;
       const wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
-      if (wait && !wait.isSeveral) arrows.push([wait, band.first]);
+      if (wait && !wait.isSeveral) arrows.push([wait, band.rows[0]]);
       if (band.height >= 12) drawCellName(view, context, band, cell, wait, x0, x1);
     }
   }
@@ -317,7 +349,7 @@ function drawArrow(view, context, wait, row, strength) {
 function drawSelected(view, context) {
   const selected = view.selected;
   if (!selected) return;
-  const {t} = view, band = bandOf(view, selected.row), x0 = xOf(view, t.begin[selected.cell]), x1 = xOf(view, t.end[selected.cell]);
+  const {t} = view, band = view.bandAt.get(selected.row), x0 = xOf(view, t.begin[selected.cell]), x1 = xOf(view, t.end[selected.cell]);
   for (const piece of selected.pieces || []) {
     const y = middleOf(view, piece.row);
     context.strokeStyle = piece.isLate ? (isDark() ? "#ff9d85" : "#b3301a") : ink(0.8);
@@ -341,13 +373,13 @@ function drawSelected(view, context) {
   if (selected.wait) drawArrow(view, context, selected.wait, selected.row, 1);
   context.strokeStyle = ink(1);
   context.lineWidth = 2;
-  context.strokeRect(x0, band.y, Math.max(2, x1 - x0), band.height);
+  if (band) context.strokeRect(x0, band.y, Math.max(2, x1 - x0), band.height);
 }
 
 function rowAtY(view, y) {
   const band = view.bands.find((b) => y >= b.y && y < b.y + b.height + 1);
   if (!band) return -1;
-  return Math.min(band.end - 1, band.first + Math.floor((y - band.y) / band.height * (band.end - band.first)));
+  return band.rows[Math.min(band.rows.length - 1, Math.floor((y - band.y) / band.height * band.rows.length))];
 }
 
 function selectCell(view, row, cell) {
@@ -415,10 +447,12 @@ function kindLink(run, kind) {
   return el("a", {href: `#answer&cause=${kind.cause + 1}`, title: run.report.causes[kind.cause]?.name}, `${name}${stateText} [cause ${kind.cause + 1}]`);
 }
 
-/** Moves the time in view so that what is chosen is in it. */
+/** Moves the time and the rows in view so that what is chosen is in it. */
 function reveal(view) {
   const {t, selected} = view;
   if (!selected) return;
+  const place = view.place[selected.row];
+  if (place < view.first || place >= view.first + view.count) setRows(view, place - (view.count >> 1), view.count);
   const begin = t.begin[selected.cell], end = t.end[selected.cell], length = rangeTo() - rangeFrom();
   if (begin >= rangeFrom() && end <= rangeTo()) return;
   const around = Math.max(length, 3 * (end - begin)), middle = (begin + end) / 2;
@@ -442,7 +476,12 @@ function handleTimeline(view) {
     return {x: event.clientX - box.left, y: event.clientY - box.top};
   };
   canvas.addEventListener("wheel", (event) => {
-    if (event.ctrlKey || event.metaKey || document.activeElement === canvas && !event.shiftKey && Math.abs(event.deltaY) > Math.abs(event.deltaX)) {
+    if (event.altKey) {
+      event.preventDefault();
+      const row = rowAtY(view, at(event).y);
+      if (row >= 0) view.focusRow = row;
+      zoomRows(view, event.deltaY > 0 ? 1.5 : 1 / 1.5);
+    } else if (event.ctrlKey || event.metaKey || document.activeElement === canvas && !event.shiftKey && Math.abs(event.deltaY) > Math.abs(event.deltaX)) {
       event.preventDefault();
       zoomRange(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), nsOf(view, at(event).x));
     } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
@@ -513,7 +552,9 @@ function timelineKey(view, event) {
     ArrowRight: () => setRange(rangeFrom() + length / (event.shiftKey ? 2 : 8), rangeTo() + length / (event.shiftKey ? 2 : 8)),
     "+": () => zoomRange(0.5), "=": () => zoomRange(0.5), "-": () => zoomRange(2), 0: () => setRange(0, wholeNs()),
     Home: () => setRange(0, length), End: () => setRange(wholeNs() - length, wholeNs()),
-    ArrowUp: () => focusRow(view, Math.max(0, view.focusRow - 1)), ArrowDown: () => focusRow(view, Math.min(last, view.focusRow + 1)),
+    ArrowUp: () => focusRow(view, view.order[Math.max(0, view.place[view.focusRow] - 1)]), ArrowDown: () => focusRow(view, view.order[Math.min(last, view.place[view.focusRow] + 1)]),
+    "]": () => zoomRows(view, 0.5), "[": () => zoomRows(view, 2),
+    PageDown: () => setRows(view, view.first + Math.ceil(view.count / 2), view.count), PageUp: () => setRows(view, view.first - Math.ceil(view.count / 2), view.count),
     n: () => nextWait(view, 1), p: () => nextWait(view, -1), Enter: () => nextOrExplain(view),
     Escape: () => {
       view.selected = null;
@@ -528,6 +569,7 @@ function timelineKey(view, event) {
 
 function focusRow(view, row) {
   view.focusRow = row;
+  if (view.place[row] < view.first || view.place[row] >= view.first + view.count) setRows(view, view.place[row] - (view.count >> 1), view.count);
   const {t} = view, line = t.rows[row], middle = (rangeFrom() + rangeTo()) / 2;
   const keep = view.selected && t.end[view.selected.cell] > rangeFrom() && t.begin[view.selected.cell] < rangeTo() ? (t.begin[view.selected.cell] + t.end[view.selected.cell]) / 2 : middle;
   const cell = Math.min(cellAt(t, line, keep), line.end - 1);
@@ -552,14 +594,14 @@ function hover(view, point) {
     view.tip.hidden = true;
     return;
   }
-  const band = view.bands.find((b) => row >= b.first && row < b.end), wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
+  const band = view.bandAt.get(row), isOne = band.rows.length === 1, wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
   const column = (rangeTo() - rangeFrom()) / (view.width - LEFT);
   let lines;
-  if (t.end[cell] - t.begin[cell] < 2 * column || band.end - band.first > 1) {
+  if (t.end[cell] - t.begin[cell] < 2 * column || !isOne) {
     const sums = new Float64Array(N_PAINTS), ns = nsOf(view, point.x);
-    for (let r = band.first; r < band.end; r++) addSums(t, r, ns - 2 * column, ns + 2 * column, sums);
+    for (const r of band.rows) addSums(t, r, ns - 2 * column, ns + 2 * column, sums);
     const all = sums.reduce((a, b) => a + b, 0) || 1;
-    lines = [`${band.end - band.first > 1 ? "ranks" : "rank"} ${t.rows[band.first].name}${band.end - band.first > 1 ? `–${t.rows[band.end - 1].name}` : ""} around ${moment(ns, column)}`,
+    lines = [`${isOne ? "rank" : "ranks"} ${bandName(view, band)} around ${moment(ns, column)}`,
       ...[...sums].map((value, paint) => [value / all, paint]).filter(([value]) => value > 0).sort((a, b) => b[0] - a[0]).slice(0, 6)
         .map(([value, paint]) => `${paintName(view.run, paint)} ${share(value)}`)];
   } else {
@@ -627,16 +669,23 @@ function viewTimeline(runs) {
       view.draw();
     }
   }});
+  const many = runs.some((run) => run.timeline.rows.length > 16);
   const exact = runs.map((run) => run.timeline.resolutionNs);
   return {views, nodes: [
     el("div.controls", {role: "group", "aria-label": "Time in view"}, button("−", () => zoomRange(2), {"aria-label": "Zoom out", id: "zoom-out"}),
       button("+", () => zoomRange(0.5), {"aria-label": "Zoom in", id: "zoom-in"}),
       button("←", () => setRange(rangeFrom() - (rangeTo() - rangeFrom()) / 4, rangeTo() - (rangeTo() - rangeFrom()) / 4), {"aria-label": "Earlier", id: "earlier"}),
       button("→", () => setRange(rangeFrom() + (rangeTo() - rangeFrom()) / 4, rangeTo() + (rangeTo() - rangeFrom()) / 4), {"aria-label": "Later", id: "later"}),
-      button("whole run", () => setRange(0, wholeNs(), true), {id: "whole"}), span, el("label.check", null, path, " critical path")),
+      button("whole run", () => setRange(0, wholeNs(), true), {id: "whole"}), span, el("label.check", null, path, " critical path"),
+      many ? [choice("order by", [["rank", "rank"], ["caused_ns", "waiting caused"], ["waiting_ns", "waiting"]], "rank", (order) => {
+        for (const view of views) {
+          orderRows(view, order);
+          view.draw();
+        }
+      }), button("more ranks", () => views.forEach((view) => zoomRows(view, 2)), {id: "more-ranks"}), button("fewer ranks", () => views.forEach((view) => zoomRows(view, 0.5)), {id: "fewer-ranks"})] : null),
     views.map((view) => [runs.length > 1 ? el("h3", null, view.run.side, " ", el("small", null, view.run.name)) : null, view.node]),
     legend(runs[state.run]),
-    el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it. Keys: ← → + − 0, ↑ ↓ n p Enter."),
+    el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it. Keys: ← → + − 0, ↑ ↓ [ ] n p Enter."),
     exact.some((ns) => ns > 0) ? el("p.hint", null, `What is shorter than ${duration(Math.max(...exact))} is shown by its shares; what is longer, exactly.`) : null,
     details]};
 }
