@@ -21,6 +21,7 @@
 #include "analyze/profile/facts.h"
 #include "analyze/profile/flows.h"
 #include "analyze/profile/profile.h"
+#include "analyze/profile/exchanges.h"
 #include "analyze/result/names.h"
 #include "analyze/timeline/gather.h"
 #include "analyze/trace/part.h"
@@ -54,6 +55,7 @@ struct passes {
     struct sparse critical; /* the critical path */
     struct cause_times acting;
     struct file_use file_use;
+    struct exchanges exchanges;
     struct traffic traffic;
     bool wants_facts;
 };
@@ -89,6 +91,7 @@ static void passes_release(struct passes *passes)
 {
     traffic_release(&passes->traffic);
     file_use_release(&passes->file_use);
+    exchanges_release(&passes->exchanges);
     sparse_release(&passes->critical);
     vec_release(&passes->acting.parts);
     measures_release(&passes->measures);
@@ -136,6 +139,7 @@ static void read_for_waits(struct passes *passes)
     while ((event = trace_next(passes->trace))) {
         reader_feed(&passes->reader, event);
         file_use_feed(&passes->file_use, &passes->lanes.at[event->loc], event);
+        exchanges_feed(&passes->exchanges, passes->trace, &passes->lanes.at[event->loc], event);
         if (passes->wants_facts)
             traffic_feed(&passes->traffic, passes->trace, &passes->lanes.at[event->loc], event);
     }
@@ -199,6 +203,7 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);
     if (passes->wants_facts)
         facts_write(analysis, &passes->measures, &passes->executions, &passes->sites, &passes->traffic);
+    exchanges_write(&passes->exchanges, &passes->classes, &passes->measures, analysis);
     fetching_write(&passes->reader.fetching, &passes->sites, analysis);
     analysis->unexplained_ns = passes->replay.unexplained_ns;
     analysis->n_forced = passes->replay.n_forced;

@@ -533,6 +533,40 @@ static void drill_when(struct drill *drill, const struct cause *cause)
     page_end(&drill->page);
 }
 
+/* "+1, -1, +8 and others": how far partners are from a rank. */
+static const char *distances(struct arena *arena, const struct site_exchange *exchange)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < exchange->n_partners; i++)
+        text = arena_printf(arena, "%s%s%+lld", text, i ? ", " : "", (long long)exchange->partners[i].distance);
+    return exchange->n_others ? arena_printf(arena, "%s and others", text) : text;
+}
+
+/* "64.0 KB", "8 bytes to 1.20 MB, 310 KB on average" */
+static const char *sizes(struct arena *arena, const struct moved *moved)
+{
+    const char *least = arena_strdup(arena, amount_bytes((double)moved->least).text);
+    if (moved->least == moved->most)
+        return least;
+    const char *most = arena_strdup(arena, amount_bytes((double)moved->most).text);
+    return arena_printf(arena, "%s to %s, %s on average", least, most,
+                        amount_bytes((double)moved->bytes / (double)moved->n).text);
+}
+
+/* What is moved at a call, and with whom. */
+static void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
+{
+    if (exchange->messages.n)
+        page_paragraph(&drill->page, HANG, HANG + 2,
+                       arena_printf(&drill->arena, "%s messages of %s; partners at a distance in rank of %s",
+                                    amount_count(exchange->messages.n).text, sizes(&drill->arena, &exchange->messages),
+                                    distances(&drill->arena, exchange)));
+    if (exchange->collectives.n)
+        page_paragraph(&drill->page, HANG, HANG + 2,
+                       arena_printf(&drill->arena, "among %u ranks; each sends %s to all of them together", exchange->n_members,
+                                    sizes(&drill->arena, &exchange->collectives)));
+}
+
 /* The one where most of it is felt with its classes; of the others `--site` shows them. */
 static void drill_cause_site(struct drill *drill, const struct cause_site *at, bool in_full)
 {
@@ -545,6 +579,7 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at, b
     page_piece(&drill->page, HANG, "%s of %s instances", amount_count(at->n_instances).text,
                amount_count(site->n_instances).text);
     page_end(&drill->page);
+    drill_exchange(drill, &site->exchange);
     if (in_full)
         drill_classes(drill, site, at);
 }
@@ -646,6 +681,7 @@ void report_site(FILE *out, const struct analysis *analysis, uint32_t number, co
     page_line(&drill.page, "  %s   %s waiting   %s instances", wait_kind_name(site->kind),
               amount_duration(site->waiting_ns).text, amount_count(site->n_instances).text);
     page_end(&drill.page);
+    drill_exchange(&drill, &site->exchange);
     drill_site_ranks(&drill, site);
     drill_site_causes(&drill, number);
     drill_classes(&drill, site, NULL);

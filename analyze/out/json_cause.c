@@ -181,6 +181,24 @@ static void add_steps(struct json *json, json_t *object, const struct wait_class
     json_leave_out(object, "steps", class->n_steps - n, -1);
 }
 
+static json_t *json_moved(const struct moved *moved)
+{
+    return moved->n ? json_pack("{s:I, s:I, s:I, s:I}", "n", (json_int_t)moved->n, "bytes", (json_int_t)moved->bytes,
+                                "least", (json_int_t)moved->least, "most", (json_int_t)moved->most)
+                    : json_null();
+}
+
+static json_t *json_exchange(const struct site_exchange *exchange)
+{
+    json_t *partners = json_array();
+    for (uint32_t i = 0; i < exchange->n_partners; i++)
+        json_array_append_new(partners, json_pack("{s:I, s:I}", "distance", (json_int_t)exchange->partners[i].distance,
+                                                  "n", (json_int_t)exchange->partners[i].n));
+    return json_pack("{s:o, s:o, s:o, s:I, s:i}", "messages", json_moved(&exchange->messages), "collectives",
+                     json_moved(&exchange->collectives), "partners", partners, "others", (json_int_t)exchange->n_others,
+                     "members", (int)exchange->n_members);
+}
+
 /* A site with everything known of it, down to the steps of its classes. */
 json_t *json_site(struct json *json, uint32_t number)
 {
@@ -189,6 +207,7 @@ json_t *json_site(struct json *json, uint32_t number)
     for (uint32_t rank = 0; site->rank_waiting_ns && rank < json->analysis->trace->n_ranks; rank++)
         json_array_append_new(by_rank, json_ns(site->rank_waiting_ns[rank]));
     json_object_set_new(object, "rank_waiting_ns", by_rank);
+    json_object_set_new(object, "exchange", json_exchange(&site->exchange));
     add_classes(json, object, number, NULL, add_steps);
     return object;
 }

@@ -83,6 +83,25 @@ struct wait_class {
     double distance, distance_allowed;
 };
 
+/* Bytes that were moved: of a message, or of what a rank sends to all members of a collective together. */
+struct moved {
+    uint64_t n, bytes, least, most;
+};
+
+/* What a call of MPI moves on all ranks (profile/exchanges.h): in it, or completed by it. */
+enum { EXCHANGE_PARTNERS = 8 };
+struct site_exchange {
+    struct moved messages, collectives;
+    uint32_t n_members; /* of the largest communicator of its collectives */
+    /* Of messages, by falling n: how far the partner's rank is from the own one; what is at others. */
+    struct exchange_partner {
+        int64_t distance;
+        uint64_t n;
+    } partners[EXCHANGE_PARTNERS];
+    uint32_t n_partners;
+    uint64_t n_others;
+};
+
 /* A call of MPI (by its source line and caller) at which ranks wait. */
 struct wait_site {
     const char *call; /* "MPI_Barrier" */
@@ -97,6 +116,7 @@ struct wait_site {
     double *rank_waiting_ns; /* by rank */
     struct wait_class *classes;
     uint32_t n_classes;
+    struct site_exchange exchange;
 };
 
 struct cause_site {
