@@ -29,7 +29,7 @@ static int add_lane(struct conversion *conversion, const struct spool_file *file
 {
     char *path = spool_file_path(conversion->spool_dir, file), *part = spool_file_path(conversion->part_dir, file);
     struct lane *lane = vec_push(&conversion->lanes);
-    int result = lane_open(lane, path, part);
+    int result = lane_open(lane, path, part, !getenv("WHYWAIT_KEEP_SPOOL"));
     const struct ww_header *header = &lane->reader.header;
     if (!result && ((uint32_t)header->rank != file->rank || (uint32_t)header->thread != file->thread ||
                     header->kind != file->kind))

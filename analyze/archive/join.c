@@ -5,6 +5,7 @@
  */
 #include "analyze/archive/join.h"
 #include "analyze/archive/run.h"
+#include "analyze/archive/given.h"
 #include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
 #include "wrap/base/meter.h"
@@ -227,8 +228,11 @@ static int clean_up(const char *run_dir, const struct convert_options *options, 
         if (!joined->ranks.n || !bsearch(&file->rank, joined->ranks.at, joined->ranks.n, sizeof file->rank, by_number))
             continue;
         char *path = spool_file_path(spool, file);
+        char *kept = given_path(path);
         if (unlink(path))
             result = error("cannot remove %s: %s", path, strerror(errno));
+        unlink(kept);
+        free(kept);
         free(path);
     }
     if (!(options && options->keep_spool))

@@ -9,7 +9,7 @@
 /* Stack ids count from 1; one far beyond the last is damage. */
 enum { STACK_GAP = 1 << 16 };
 
-int lane_open(struct lane *lane, const char *path, const char *part_path)
+int lane_open(struct lane *lane, const char *path, const char *part_path, bool gives_back)
 {
     if (spool_reader_open(&lane->reader, path))
         return -1;
@@ -23,6 +23,8 @@ int lane_open(struct lane *lane, const char *path, const char *part_path)
     block.header = lane->reader.header;
     block.header.slot_bytes = 0; /* the part is no ring */
     lane->part_failed |= fwrite(&block, sizeof block, 1, lane->part) != 1;
+    if (gives_back && lane->reader.header.kind == WW_KIND_EVENTS)
+        spool_reader_give_back(&lane->reader);
     lane->ahead = spool_reader_next(&lane->reader);
     return 0;
 }

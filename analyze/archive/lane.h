@@ -34,7 +34,7 @@ struct lane {
 
 /* Opens path; definitions are written to part_path. 0, or -1 after error(). What is found for the gaps of a file of
  * samples may be set then. */
-int lane_open(struct lane *lane, const char *path, const char *part_path);
+int lane_open(struct lane *lane, const char *path, const char *part_path, bool gives_back);
 /* Moves to the next item, LANE_NONE at the end. */
 void lane_next(struct lane *lane, struct emitter *emitter);
 /* 0 = unknown, else 1 + the calling context's id in this location. */

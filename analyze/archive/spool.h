@@ -21,6 +21,14 @@ struct spool_reader {
     int fd;
     uint8_t *buffer;
     size_t at, filled, cap;
+    uint64_t place; /* of the buffer's first byte in the file; not of a ring */
+    /* What was given back to the disk (given.h). */
+    int given_fd; /* -1: all that was is read */
+    struct {
+        void *at;
+        size_t next, n, cap;
+    } given;
+    struct given_writer *keep;    /* what is read is given back; NULL = it is not */
     uint64_t n_calls;             /* records of calls handed out */
     uint64_t n_bad;               /* records skipped because their contents contradict their length */
     VEC(struct spool_slot) slots; /* of a ring, in order; empty = the file is none */
@@ -37,6 +45,8 @@ int spool_reader_open_quietly(struct spool_reader *reader, const char *path);
 const struct ww_head *spool_reader_next(struct spool_reader *reader);
 /* At the end: were records damaged, or is the file shorter than what was written? */
 bool spool_reader_lacks_records(const struct spool_reader *reader);
+/* From now on, what was read of the file is given back to the disk: before the first record is read. */
+void spool_reader_give_back(struct spool_reader *reader);
 void spool_reader_close(struct spool_reader *reader);
 
 /* Length of a record's text: up to its zero, at most `bytes`. */

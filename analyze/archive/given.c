@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/archive/given.h"
+#include "wrap/base/err.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAGIC = 0x5457574b, TABLE = 256, CALL = 0x80, UNIT = 0x40, PUNCH_BYTES = 4 << 20, MOST_RAW = 64 << 20 };
+enum { CALL_WORDS = sizeof(struct ww_call) / sizeof(uint64_t), UNIT_WORDS = WW_UNIT / sizeof(uint64_t) };
+enum { ENTER_WORD = offsetof(struct ww_call, enter_ns) / sizeof(uint64_t), LEAVE_WORD };
+
+/* Equal in writer and reader, and empty at the beginning of a block. */
+struct context {
+    uint64_t call[TABLE][CALL_WORDS];
+    uint64_t unit[UNIT_WORDS];
+    uint64_t leave_ns;
+};
+
+static unsigned place_of(const uint64_t *call)
+{
+    return ((const struct ww_call *)(const void *)call)->stack % TABLE;
+}
+
+static void put_words(uint8_t **to, uint8_t *mask, const uint64_t *words, const uint64_t *before, unsigned n)
+{
+    for (unsigned i = 0, bit = 0; i < n; i++) {
+        if (n == CALL_WORDS && (i == ENTER_WORD || i == LEAVE_WORD))
+            continue;
+        if (words[i] != before[i]) {
+            *mask |= (uint8_t)(1u << bit);
+            memcpy(*to, &words[i], sizeof words[i]);
+            *to += sizeof words[i];
+        }
+        bit++;
+    }
+}
+
+/* False: its times do not fit. */
+static bool put_call(struct context *context, const uint64_t *words, uint8_t **to)
+{
+    uint64_t since_ns = words[ENTER_WORD] - context->leave_ns, dur_ns = words[LEAVE_WORD] - words[ENTER_WORD];
+    if (since_ns > UINT32_MAX || dur_ns > UINT32_MAX)
+        return false;
+    uint32_t times[2] = {(uint32_t)since_ns, (uint32_t)dur_ns};
+    uint8_t *mask = *to;
+    mask[0] = CALL;
+    mask[1] = (uint8_t)place_of(words);
+    memcpy(mask + 2, times, sizeof times);
+    *to += 2 + sizeof times;
+    put_words(to, mask, words, context->call[mask[1]], CALL_WORDS);
+    return true;
+}
+
+static void learn_call(struct context *context, const uint64_t *words)
+{
+    memcpy(context->call[place_of(words)], words, sizeof context->call[0]);
+    context->leave_ns = words[LEAVE_WORD];
+}
+
+/* Into *bytes, which has room for as much and an eighth more. Returns how much it became. */
+static size_t encode(const uint8_t *records, size_t n, uint8_t *bytes)
+{
+    struct context context = {.leave_ns = 0};
+    uint8_t *to = bytes;
+    for (size_t at = 0; at < n;) {
+        uint64_t words[CALL_WORDS];
+        struct ww_head head;
+        memcpy(&head, records + at, sizeof head);
+        size_t size = (size_t)head.units * WW_UNIT;
+        bool is_call = head.type == WW_CALL && size == sizeof words;
+        if (is_call || size == WW_UNIT)
+            memcpy(words, records + at, size);
+        if (size == WW_UNIT) {
+            uint8_t *mask = to++;
+            *mask = UNIT;
+            put_words(&to, mask, words, context.unit, UNIT_WORDS);
+            memcpy(context.unit, words, sizeof context.unit);
+        } else if (!is_call || !put_call(&context, words, &to)) {
+            *to++ = 0;
+            memcpy(to, records + at, size);
+            to += size;
+        }
+        if (is_call)
+            learn_call(&context, words);
+        at += size;
+    }
+    return (size_t)(to - bytes);
+}
+
+static bool get_words(const uint8_t **from, const uint8_t *end, uint8_t mask, uint64_t *words, unsigned n)
+{
+    for (unsigned i = 0, bit = 0; i < n; i++) {
+        if (n == CALL_WORDS && (i == ENTER_WORD || i == LEAVE_WORD))
+            continue;
+        if (mask >> bit++ & 1) {
+            if ((size_t)(end - *from) < sizeof words[i])
+                return false;
+            memcpy(&words[i], *from, sizeof words[i]);
+            *from += sizeof words[i];
+        }
+    }
+    return true;
+}
+
+/* The next record into `words`, or into `to` where it stands there as it is; its size, 0 = the bytes make no sense. */
+static size_t decode_one(struct context *context, const uint8_t **from, const uint8_t *end, uint8_t *to, size_t room)
+{
+    uint64_t words[CALL_WORDS];
+    uint8_t mask = *(*from)++;
+    size_t size = mask & CALL ? sizeof words : WW_UNIT;
+    if (mask & CALL) {
+        uint32_t times[2];
+        if ((size_t)(end - *from) < 1 + sizeof times)
+            return 0;
+        memcpy(words, context->call[*(*from)++], sizeof words);
+        memcpy(times, *from, sizeof times);
+        *from += sizeof times;
+        words[ENTER_WORD] = context->leave_ns + times[0];
+        words[LEAVE_WORD] = words[ENTER_WORD] + times[1];
+        if (!get_words(from, end, mask & 0x3f, words, CALL_WORDS))
+            return 0;
+    } else if (mask & UNIT) {
+        memcpy(words, context->unit, WW_UNIT);
+        if (!get_words(from, end, mask & 0x0f, words, UNIT_WORDS))
+            return 0;
+        memcpy(context->unit, words, WW_UNIT);
+    } else {
+        struct ww_head head;
+        if ((size_t)(end - *from) < sizeof head)
+            return 0;
+        memcpy(&head, *from, sizeof head);
+        size = (size_t)head.units * WW_UNIT;
+        if (!size || size > room || size > (size_t)(end - *from))
+            return 0;
+        memcpy(to, *from, size);
+        *from += size;
+        if (head.type != WW_CALL || size != sizeof words)
+            return size;
+        memcpy(words, to, size);
+    }
+    if (size > room)
+        return 0;
+    memcpy(to, words, size);
+    if (size == sizeof words)
+        learn_call(context, words);
+    return size;
+}
+
+static bool decode(const uint8_t *bytes, size_t n, uint8_t *records, size_t raw_bytes)
+{
+    struct context context = {.leave_ns = 0};
+    const uint8_t *end = bytes + n;
+    size_t at = 0;
+    while (bytes < end) {
+        size_t size = decode_one(&context, &bytes, end, records + at, raw_bytes - at);
+        if (!size)
+            return false;
+        at += size;
+    }
+    return at == raw_bytes;
+}
+
+/* The file. */
+
+char *given_path(const char *path)
+{
+    char *kept;
+    if (asprintf(&kept, "%s.given", path) < 0)
+        err_out_of_memory(strlen(path));
+    return kept;
+}
+
+static void give_up(struct given_writer *writer)
+{
+    if (writer->fd >= 0)
+        close(writer->fd);
+    if (writer->spool_fd >= 0)
+        close(writer->spool_fd);
+    writer->fd = writer->spool_fd = -1;
+}
+
+/* What an earlier conversion kept before it was killed; a block that is not whole is cut off. */
+static void go_on(struct given_writer *writer)
+{
+    struct given_block block;
+    off_t at = 0, end = lseek(writer->fd, 0, SEEK_END);
+    while (pread(writer->fd, &block, sizeof block, at) == (ssize_t)sizeof block && block.magic == MAGIC &&
+           at + (off_t)sizeof block + (off_t)block.bytes <= end) {
+        at += (off_t)sizeof block + (off_t)block.bytes;
+        writer->done += block.raw_bytes;
+    }
+    if (at < end && ftruncate(writer->fd, at))
+        give_up(writer);
+}
+
+void given_begin(struct given_writer *writer, const char *path, uint64_t from, uint64_t until)
+{
+    char *kept = given_path(path);
+    *writer = (struct given_writer){.done = from, .punched = from, .until = until};
+    writer->fd = open(kept, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    writer->spool_fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    free(kept);
+    if (writer->fd < 0 || writer->spool_fd < 0)
+        give_up(writer);
+    else
+        go_on(writer);
+}
+
+/* All of it, or nothing. */
+static bool write_block(struct given_writer *writer, size_t n)
+{
+    off_t before = lseek(writer->fd, 0, SEEK_END);
+    if (write(writer->fd, writer->bytes.at, n) == (ssize_t)n)
+        return true;
+    (void)!ftruncate(writer->fd, before);
+    return false;
+}
+
+void given_take(struct given_writer *writer, uint64_t place, const uint8_t *records, size_t n)
+{
+    size_t known = writer->done > place ? (size_t)(writer->done - place) : 0;
+    if (known >= n || writer->done >= writer->until)
+        return;
+    records += known;
+    n -= known;
+    struct given_block block = {.magic = MAGIC, .raw_bytes = (uint32_t)n};
+    if (writer->fd < 0 || n > MOST_RAW)
+        return;
+    vec_resize(&writer->bytes, sizeof block + n + n / 8);
+    block.bytes = (uint32_t)encode(records, n, writer->bytes.at + sizeof block);
+    block.sum = (uint32_t)hash_bytes(writer->bytes.at + sizeof block, block.bytes);
+    memcpy(writer->bytes.at, &block, sizeof block);
+    if (!write_block(writer, sizeof block + block.bytes)) {
+        give_up(writer);
+        return;
+    }
+    writer->done += n;
+    uint64_t until = writer->done / WW_HEADER_BYTES * WW_HEADER_BYTES;
+    if (until - writer->punched < PUNCH_BYTES)
+        return;
+    if (fallocate(writer->spool_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)writer->punched,
+                  (off_t)(until - writer->punched)))
+        give_up(writer); /* this file system cannot */
+    writer->punched = until;
+}
+
+void given_end(struct given_writer *writer)
+{
+    give_up(writer);
+    vec_release(&writer->bytes);
+}
+
+int given_open(const char *path)
+{
+    char *kept = given_path(path);
+    int fd = open(kept, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    free(kept);
+    return fd;
+}
+
+bool given_read(int fd, void **raw, size_t *n, size_t *cap)
+{
+    struct given_block block;
+    if (read(fd, &block, sizeof block) != (ssize_t)sizeof block || block.magic != MAGIC || block.raw_bytes > MOST_RAW ||
+        block.bytes > block.raw_bytes + block.raw_bytes / 8)
+        return false;
+    uint8_t *bytes = malloc(block.bytes + 1);
+    if (!bytes)
+        err_out_of_memory(block.bytes);
+    bool ok =
+        read(fd, bytes, block.bytes) == (ssize_t)block.bytes && block.sum == (uint32_t)hash_bytes(bytes, block.bytes);
+    if (ok) {
+        vec_grow(raw, cap, block.raw_bytes, 1);
+        ok = decode(bytes, block.bytes, *raw, block.raw_bytes);
+        *n = block.raw_bytes;
+    }
+    free(bytes);
+    return ok;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The spool's pages go back to the disk while it is converted, so that spool and archive need hardly more room than the
+ * spool alone. Nothing is lost if the conversion is killed: what is given back was written before to a file beside the
+ * spool file, in few bytes: of a call only what differs from the call before it with the same stack. Readers of the
+ * spool file read that first (spool.h); the file is removed with the spool.
+ *
+ * The file is blocks, each a struct given_block and its bytes; a block that is not whole does not count, since its
+ * pages are still there. In a block every record is 0, the record as it is; a call:   0x80 | words that differ, place
+ * of the call before in the table, entry, duration, words; one unit: 0x40 | words that differ, words; since the last
+ * record of one unit.
+ */
+#pragma once
+#include "wrap/base/containers.h"
+#include "wrap/format.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct given_block {
+    uint32_t magic, raw_bytes, bytes;
+    uint32_t sum; /* of the bytes */
+};
+
+struct given_writer {
+    int fd, spool_fd;       /* -1: nothing is kept and given back */
+    uint64_t done, punched; /* places in the spool file: up to there it is kept, given back */
+    uint64_t until;
+    VEC(uint8_t) bytes;
+};
+
+/* What is in the spool file `path`, open for reading, between these places will be given back. */
+void given_begin(struct given_writer *writer, const char *path, uint64_t from, uint64_t until);
+/* The n bytes of the spool file from `place` on have been read: whole records, behind those of the call before. */
+void given_take(struct given_writer *writer, uint64_t place, const uint8_t *records, size_t n);
+void given_end(struct given_writer *writer);
+
+/* Opens the file beside `path`; -1 = there is none. */
+int given_open(const char *path);
+/* The next block as it stood in the spool file; false at the end. */
+bool given_read(int fd, void **raw, size_t *n, size_t *cap);
+/* The file beside the spool file, to be freed. */
+char *given_path(const char *path);

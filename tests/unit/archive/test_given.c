@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pages of the spool that a conversion gives back: the archive is the same whenever it is killed, and begun again. */
+#include "analyze/archive/convert.h"
+#include "analyze/archive/run.h"
+#include "analyze/archive/given.h"
+#include "analyze/archive/spool.h"
+#include "tests/unit/archive/conversion.h"
+#include "wrap/record/spool/spool.h"
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { N_CALLS = 300000, LEAST_RAW = 12 << 20 };
+
+static char dir[] = "/tmp/whywait-given-XXXXXX", run[64], path[128];
+
+static uint64_t random_below(uint64_t n)
+{
+    static uint64_t state = 88172645463325252u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % n;
+}
+
+/* Calls of all sizes and times, with what comes between. */
+static void write_calls(struct spool *spool)
+{
+    uint64_t now_ns = START_NS;
+    for (uint32_t n = 0; n < N_CALLS; n++) {
+        struct ww_call *call = spool_take(spool, 2, true);
+        assert_non_null(call);
+        now_ns += random_below(1000) ? random_below(5000) : random_below((uint64_t)1 << 34);
+        *call = CALL(Send, 0, 0, .peer = (int32_t)random_below(3), .tag = (int32_t)random_below(2), .request = 0);
+        call->stack = (uint32_t)random_below(700);
+        call->enter_ns = now_ns;
+        call->bytes_out = random_below(2) ? 8 : random_below(UINT64_MAX);
+        call->leave_ns = now_ns += random_below(5000);
+        spool_commit(call, WW_CALL, 2);
+        if (random_below(3) == 0) {
+            struct ww_done *done = spool_take(spool, 1, false);
+            done->request = random_below(9);
+            done->bytes = random_below(4);
+            spool_commit(done, WW_DONE, 1);
+        }
+        if (random_below(100) == 0) {
+            struct ww_stack *stack = spool_take(spool, 3, false);
+            stack->id = n / 100 + 1;
+            stack->n = 5;
+            for (unsigned i = 0; i < stack->n; i++)
+                stack->address[i] = random_below(UINT64_MAX);
+            spool_commit(stack, WW_STACK, 3);
+        }
+    }
+}
+
+static void make_spool(void)
+{
+    struct spool spool;
+    struct spool_budget budget = {.left_bytes = INT64_MAX};
+    struct ww_header header = {.magic = WW_MAGIC,
+                               .version = WW_FORMAT_VERSION,
+                               .header_bytes = WW_HEADER_BYTES,
+                               .kind = WW_KIND_EVENTS,
+                               .n_ranks = 1,
+                               .start_ns = START_NS};
+    assert_true(spool_open(&spool, path, &header, 1 << 20, 1 << 20, &budget));
+    write_calls(&spool);
+    spool_close(&spool, WW_END_FINALIZE, 0, 1, true);
+}
+
+/* All records of the spool, as a reader sees them. */
+static uint64_t records_hash(void)
+{
+    struct spool_reader reader;
+    uint64_t hash = 0, n = 0;
+    assert_int_equal(spool_reader_open(&reader, path), 0);
+    for (const struct ww_head *head; (head = spool_reader_next(&reader)); n += head->type == WW_CALL)
+        hash = hash * 31 + hash_bytes(head, (size_t)head->units * WW_UNIT);
+    assert_false(reader.is_damaged);
+    assert_int_equal(n, N_CALLS);
+    spool_reader_close(&reader);
+    return hash;
+}
+
+static uint64_t file_hash(const char *file)
+{
+    FILE *in = fopen(file, "rb");
+    uint64_t hash = 0, word;
+    assert_non_null(in);
+    while (fread(&word, sizeof word, 1, in) == 1)
+        hash = hash * 31 + word;
+    fclose(in);
+    return hash;
+}
+
+static uint64_t convert(void)
+{
+    char part[128], events[160];
+    snprintf(part, sizeof part, "%s/parts", run);
+    snprintf(events, sizeof events, "%s/0/traces/0.evt", part);
+    dir_remove(part);
+    assert_int_equal(convert_rank(run, 0), 0);
+    return file_hash(events);
+}
+
+static uint64_t disk_bytes(void)
+{
+    struct stat spool, given = {0};
+    char *beside = given_path(path);
+    assert_int_equal(stat(path, &spool), 0);
+    (void)!stat(beside, &given);
+    free(beside);
+    return 512 * ((uint64_t)spool.st_blocks + (uint64_t)given.st_blocks);
+}
+
+/* The tests go on with the same spool, one after the other. */
+static uint64_t all_records, all_events;
+
+static void half_is_given_back(void **state)
+{
+    (void)state;
+    make_spool();
+    all_records = records_hash();
+    setenv("WHYWAIT_KEEP_SPOOL", "1", 1);
+    uint64_t before = disk_bytes();
+    all_events = convert();
+    assert_int_equal(disk_bytes(), before);
+    unsetenv("WHYWAIT_KEEP_SPOOL");
+    assert_int_equal(convert(), all_events);
+    assert_true(before > LEAST_RAW);
+    if (disk_bytes() == before)
+        skip(); /* this file system gives nothing back */
+    assert_true(disk_bytes() < before * 95 / 100);
+    assert_int_equal(records_hash(), all_records);
+    assert_int_equal(convert(), all_events);
+}
+
+static void killed_at_any_time(void **state)
+{
+    (void)state;
+    char *beside = given_path(path);
+    for (unsigned round = 0; round < 6; round++) {
+        unlink(path);
+        unlink(beside);
+        make_spool();
+        all_records = records_hash();
+        for (unsigned i = 0; i < 6; i++) {
+            pid_t child = fork();
+            if (child == 0) {
+                convert();
+                _exit(0);
+            }
+            nanosleep(&(struct timespec){0, (long)random_below(60000000)}, NULL);
+            kill(child, SIGKILL);
+            waitpid(child, NULL, 0);
+            assert_int_equal(records_hash(), all_records);
+        }
+        uint64_t events = convert();
+        setenv("WHYWAIT_KEEP_SPOOL", "1", 1);
+        assert_int_equal(convert(), events);
+        unsetenv("WHYWAIT_KEEP_SPOOL");
+        assert_int_equal(records_hash(), all_records);
+    }
+    free(beside);
+}
+
+/* The last block is not whole, and its pages are still there: a kill in the middle of its writing. */
+static void torn_block(void **state)
+{
+    (void)state;
+    char *beside = given_path(path), copy[] = "/tmp/whywait-given-copy-XXXXXX", command[256];
+    int fd = mkstemp(copy);
+    unlink(path);
+    unlink(beside);
+    make_spool();
+    all_records = records_hash();
+    snprintf(command, sizeof command, "cp %s %s", path, copy);
+    assert_int_equal(system(command), 0);
+    convert();
+    struct stat st;
+    assert_int_equal(stat(beside, &st), 0);
+    snprintf(command, sizeof command, "cp %s %s", copy, path);
+    for (unsigned i = 0; i < 12; i++) {
+        assert_int_equal(truncate(beside, (off_t)random_below((uint64_t)st.st_size)), 0);
+        assert_int_equal(system(command), 0);
+        assert_int_equal(records_hash(), all_records);
+        convert();
+        assert_int_equal(records_hash(), all_records);
+    }
+    close(fd);
+    unlink(copy);
+    free(beside);
+}
+
+int main(void)
+{
+    char spool[96];
+    if (!mkdtemp(dir))
+        return 1;
+    snprintf(run, sizeof run, "%s/a.whywait", dir);
+    snprintf(spool, sizeof spool, "%s/spool", run);
+    snprintf(path, sizeof path, "%s/0-0.ev", spool);
+    if (mkdir(run, 0700) || mkdir(spool, 0700))
+        return 1;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(half_is_given_back), cmocka_unit_test(killed_at_any_time),
+                                       cmocka_unit_test(torn_block)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    return system(command) || failed;
+}
