@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/difference.h"
 #include "analyze/out/amount.h"
-#include "analyze/out/json.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-
-/* Raised when a field of the comparison's JSON changes its meaning or goes. */
-enum { DIFFERENCE_VERSION = 3 };
 
 static const char *const group_names[GROUP_N] = {"run time", "waiting for the program's code",
                                                  "waiting for what passes inside MPI",
@@ -145,13 +141,54 @@ static const char *fact_place(struct arena *arena, const struct fact *fact)
     return arena_printf(arena, "%s%s%s%s", words[fact->kind], routine, *at ? " " : "", at);
 }
 
-/* The counts of a rank. */
-static struct fact_count count_of(const struct fact *fact, uint32_t rank)
+/* Counts of both sides by rank. */
+struct ranks_counts {
+    struct fact_count *sides[2];
+    uint32_t n;
+};
+
+/* All of the ranks that one of the sides tells of. */
+static struct ranks_counts counts_by_rank(struct arena *arena, const struct compare_fact *fact)
 {
-    struct fact_count count = {0};
-    for (uint32_t i = 0; fact && i < fact->n_counts && fact->counts[i].rank <= rank; i++)
-        count = fact->counts[i];
-    return count;
+    const struct fact *sides[2] = {fact->before, fact->after};
+    struct ranks_counts counts = {0};
+    for (int side = 0; side < 2; side++)
+        if (sides[side] && sides[side]->n_counts && sides[side]->counts[sides[side]->n_counts - 1].rank >= counts.n)
+            counts.n = sides[side]->counts[sides[side]->n_counts - 1].rank + 1;
+    for (int side = 0; side < 2; side++) {
+        counts.sides[side] = arena_array(arena, struct fact_count, counts.n + 1);
+        for (uint32_t rank = 0, i = 0; sides[side] && rank < counts.n; rank++) {
+            while (i < sides[side]->n_counts && sides[side]->counts[i].rank <= rank)
+                i++;
+            counts.sides[side][rank] = i ? sides[side]->counts[i - 1] : (struct fact_count){0};
+        }
+    }
+    return counts;
+}
+
+static bool counts_differ(const struct compare_fact *fact, struct fact_count a, struct fact_count b)
+{
+    return fact->is_decision ? (unsigned __int128)a.n * b.of != (unsigned __int128)b.n * a.of : a.n != b.n;
+}
+
+static bool rank_has_changed(const struct compare_fact *fact, const struct ranks_counts *counts, uint32_t rank)
+{
+    struct fact_count before = counts->sides[0][rank], after = counts->sides[1][rank];
+    return (!fact->is_decision || (before.of && after.of)) && counts_differ(fact, before, after);
+}
+
+/* Whether a rank's count is that of all ranks that did not change. */
+static bool is_as_others(const struct compare_fact *fact, const struct ranks_counts *counts, int side, uint32_t rank)
+{
+    bool is_seen = false;
+    for (uint32_t other = 0; other < counts->n; other++) {
+        if (rank_has_changed(fact, counts, other))
+            continue;
+        if (counts_differ(fact, counts->sides[side][rank], counts->sides[side][other]))
+            return false;
+        is_seen = true;
+    }
+    return is_seen;
 }
 
 static const char *fact_value(struct arena *arena, const struct fact *fact, struct fact_count count, bool each_time)
@@ -160,65 +197,11 @@ static const char *fact_value(struct arena *arena, const struct fact *fact, stru
         return arena_strdup(arena, amount_count(count.n).text);
     if (fact->kind == FACT_WAY)
         return arena_printf(arena, "%.9g %%", 100.0 * (double)count.n / (double)count.of);
-    uint64_t whole = count.n / count.of;
     return count.n % count.of ? arena_printf(arena, "%.10g", (double)count.n / (double)count.of)
-                              : arena_strdup(arena, amount_count(whole).text);
+                              : arena_strdup(arena, amount_count(count.n / count.of).text);
 }
 
-/* Ranks whose counts go from the same value to the same value, as the first that has changed. */
-struct changed_ranks {
-    const char *before, *after;
-    VEC(uint32_t) ranks;
-    bool is_all, has_others; /* some ranks changed from or to other values */
-};
-
-static bool rank_has_changed(const struct compare_fact *fact, uint32_t rank)
-{
-    struct fact_count x = count_of(fact->before, rank), y = count_of(fact->after, rank);
-    return fact->is_decision ? x.of && y.of && (unsigned __int128)x.n * y.of != (unsigned __int128)y.n * x.of
-                             : x.n != y.n;
-}
-
-static void find_changed(struct arena *arena, const struct compare_fact *fact, uint32_t n_ranks,
-                         struct changed_ranks *changed)
-{
-    const struct fact *some = fact->after ? fact->after : fact->before;
-    changed->is_all = true;
-    for (uint32_t rank = 0; rank < n_ranks; rank++) {
-        if (!rank_has_changed(fact, rank)) {
-            changed->is_all = false;
-            continue;
-        }
-        const char *before = fact_value(arena, some, count_of(fact->before, rank), fact->is_decision);
-        const char *after = fact_value(arena, some, count_of(fact->after, rank), fact->is_decision);
-        if (!changed->ranks.n) {
-            changed->before = before;
-            changed->after = after;
-        }
-        if (!strcmp(before, changed->before) && !strcmp(after, changed->after))
-            *vec_push(&changed->ranks) = rank;
-        else
-            changed->has_others = true;
-    }
-}
-
-/* Whether a count of a rank is that of all ranks that did not change. */
-static bool is_as_others(const struct compare_fact *fact, const struct fact *side, uint32_t rank, uint32_t n_ranks)
-{
-    struct fact_count mine = count_of(side, rank);
-    bool is_seen = false;
-    for (uint32_t other = 0; other < n_ranks; other++) {
-        struct fact_count theirs = count_of(side, other);
-        if (rank_has_changed(fact, other))
-            continue;
-        if (fact->is_decision ? (unsigned __int128)mine.n * theirs.of != (unsigned __int128)theirs.n * mine.of
-                              : mine.n != theirs.n)
-            return false;
-        is_seen = true;
-    }
-    return is_seen;
-}
-
+/* The ranks that go from the same value to the same value as the first that has changed; the rest is said to differ. */
 const char *difference_fact(struct arena *arena, const struct compare_fact *fact)
 {
     static const char *const each_time[FACT_N] = {[FACT_TRIPS] = " trips each time it is entered",
@@ -226,32 +209,37 @@ const char *difference_fact(struct arena *arena, const struct compare_fact *fact
                                                   [FACT_MESSAGES] = " a call",
                                                   [FACT_SENT] = " a call"};
     const struct fact *some = fact->after ? fact->after : fact->before;
-    struct changed_ranks changed = {0};
-    uint32_t n_ranks = 0;
-    for (int side = 0; side < 2; side++) {
-        const struct fact *at = side ? fact->after : fact->before;
-        if (at && at->n_counts && at->counts[at->n_counts - 1].rank + 1 > n_ranks)
-            n_ranks = at->counts[at->n_counts - 1].rank + 1;
+    struct arena scratch = {0};
+    struct ranks_counts counts = counts_by_rank(&scratch, fact);
+    struct fact_count first[2] = {0};
+    uint32_t *ranks = arena_array(&scratch, uint32_t, counts.n + 1), n = 0, n_changed = 0;
+    for (uint32_t rank = 0; rank < counts.n; rank++) {
+        if (!rank_has_changed(fact, &counts, rank))
+            continue;
+        for (int side = 0; side < 2 && !n_changed; side++)
+            first[side] = counts.sides[side][rank];
+        n_changed++;
+        if (!counts_differ(fact, first[0], counts.sides[0][rank]) &&
+            !counts_differ(fact, first[1], counts.sides[1][rank]))
+            ranks[n++] = rank;
     }
-    find_changed(arena, fact, n_ranks, &changed);
     const char *unit = fact->is_decision && each_time[some->kind] ? each_time[some->kind]
                        : some->kind == FACT_TRIPS                 ? " iterations"
                                                                   : "";
-    const char *ranks = changed.is_all && !changed.has_others
-                            ? "every rank"
-                            : amount_ranks(arena, changed.ranks.at, (uint32_t)changed.ranks.n);
-    const char *text = arena_printf(arena, "%s: %s -> %s%s on %s", fact_place(arena, some), changed.before,
-                                    changed.after, unit, ranks);
-    if (changed.has_others)
+    const char *text = arena_printf(arena, "%s: %s -> %s%s on %s", fact_place(arena, some),
+                                    fact_value(arena, some, first[0], fact->is_decision),
+                                    fact_value(arena, some, first[1], fact->is_decision), unit,
+                                    n == counts.n ? "every rank" : amount_ranks(arena, ranks, n));
+    if (n < n_changed)
         text = arena_printf(arena, "%s, other changes on others", text);
-    else if (changed.ranks.n && is_as_others(fact, fact->after, changed.ranks.at[0], n_ranks))
+    else if (n && is_as_others(fact, &counts, 1, ranks[0]))
         text = arena_printf(arena, "%s, now as on the others", text);
-    else if (changed.ranks.n && is_as_others(fact, fact->before, changed.ranks.at[0], n_ranks))
+    else if (n && is_as_others(fact, &counts, 0, ranks[0]))
         text = arena_printf(arena, "%s, which was as on the others", text);
     if (fact->is_decision && some->kind == FACT_TRIPS)
         text = arena_printf(arena, "%s (%s -> %s in all)", text, amount_count(fact->before->sum).text,
                             amount_count(fact->after->sum).text);
-    vec_release(&changed.ranks);
+    arena_release(&scratch);
     return text;
 }
 
@@ -283,8 +271,8 @@ static void print_facts(struct page *page, const struct comparison *comparison, 
     arena_release(&scratch);
 }
 
-static const char *share_name(struct arena *arena, const struct comparison *comparison,
-                              const struct compare_share *share)
+const char *difference_share_name(struct arena *arena, const struct comparison *comparison,
+                                  const struct compare_share *share)
 {
     static const char *const names[] = {"", "all other code", "inside MPI: transfer, and what it does itself",
                                         "the machine: no CPU although ready to run"};
@@ -292,7 +280,7 @@ static const char *share_name(struct arena *arena, const struct comparison *comp
                                       : names[share->kind];
 }
 
-static double share_change(const struct compare_share *share)
+double difference_share_change(const struct compare_share *share)
 {
     return share->computing_ns[1] + share->imbalance_ns[1] - share->computing_ns[0] - share->imbalance_ns[0];
 }
@@ -305,14 +293,14 @@ static void print_shares(struct page *page, const struct comparison *comparison,
     page_line(page, "of the run time's %s", amount_change(all_ns).text);
     for (size_t i = 0; i < n; i++) {
         const struct compare_share *share = &comparison->shares.at[i];
-        const char *text = arena_printf(&scratch, "%9s  %s", amount_change(share_change(share)).text,
-                                        share_name(&scratch, comparison, share));
+        const char *text = arena_printf(&scratch, "%9s  %s", amount_change(difference_share_change(share)).text,
+                                        difference_share_name(&scratch, comparison, share));
         if (share->kind == SHARE_CAUSE)
             text = arena_printf(&scratch, "%s: %s computing on every rank, %s waiting for it", text,
                                 amount_change(share->computing_ns[1] - share->computing_ns[0]).text,
                                 amount_change(share->imbalance_ns[1] - share->imbalance_ns[0]).text);
         page_paragraph(page, 2, 13, text);
-        told_ns += share_change(share);
+        told_ns += difference_share_change(share);
     }
     if (n < comparison->shares.n)
         page_paragraph(
@@ -490,123 +478,4 @@ void difference_print_hits(FILE *out, const gate_hits *hits)
         fprintf(out, "whywait: above the limit: %s%s\n", text_escape(&scratch, what), share);
     }
     arena_release(&scratch);
-}
-
-static json_t *json_ns(double ns)
-{
-    return isfinite(ns) ? json_integer(llround(ns)) : json_null();
-}
-
-static json_t *json_row(const struct comparison *comparison, const struct compare_row *row)
-{
-    static const char *const verdicts[] = {"noise", "less", "more", "too-few-runs"};
-    struct arena scratch = {0};
-    json_t *runs = json_array(), *kinds = json_object();
-    for (size_t i = 0; i < comparison->n_runs; i++)
-        json_array_append_new(runs, json_ns(row->ns[i]));
-    for (int kind = 0; kind < KIND_N && row->group != GROUP_RUN_TIME; kind++)
-        json_object_set_new(kinds, cause_kind_name((enum cause_kind)kind),
-                            json_pack("[o, o]", json_ns(row->kind_ns[kind]), json_ns(row->kind_ns[KIND_N + kind])));
-    json_t *object =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:s, s:I, s:o, s:o}", "name",
-                  json_text(difference_row_name(&scratch, row, false)), "before_ns", json_ns(row->mean_ns[0]),
-                  "after_ns", json_ns(row->mean_ns[1]), "change_ns", json_ns(compare_change(row)), "noise_ns",
-                  row->level > 0 ? json_ns(row->test.least) : json_null(), "chance", row->test.chance, "level",
-                  row->level, "verdict", verdicts[row->verdict], "runs_needed", (json_int_t)row->runs_needed, "runs_ns",
-                  runs, "kinds", kinds);
-    if (row->place) {
-        json_object_set_new(object, "file", json_text(row->place->file));
-        json_object_set_new(object, "routine", json_text(row->place->routine));
-        json_object_set_new(object, "line_first", json_integer(row->place->line_first));
-        json_object_set_new(object, "line_last", json_integer(row->place->line_last));
-    }
-    if (row->depth > 1)
-        json_object_set_new(object, "depth", json_integer((json_int_t)row->depth - 2));
-    else
-        json_object_set_new(object, row->depth ? "parts" : "causes", json_array());
-    arena_release(&scratch);
-    return object;
-}
-
-/* Groups by name, their causes in them, and the parts of these, of all depths, in the order of the tree. */
-static void json_add_rows(json_t *object, const struct comparison *comparison)
-{
-    static const char *const groups[GROUP_N] = {"run_time", "program", "mpi", "machine"};
-    json_t *group = NULL, *cause = NULL;
-    for (size_t i = 0; i < comparison->rows.n; i++) {
-        const struct compare_row *row = &comparison->rows.at[i];
-        json_t *made = json_row(comparison, row);
-        if (!row->depth) {
-            json_object_set_new(object, groups[row->group], made);
-            group = made;
-        } else if (row->depth == 1) {
-            json_array_append_new(json_object_get(group, "causes"), made);
-            cause = made;
-        } else {
-            json_array_append_new(json_object_get(cause, "parts"), made);
-        }
-    }
-}
-
-static json_t *json_counts(const struct fact *fact)
-{
-    json_t *counts = json_array();
-    for (uint32_t i = 0; fact && i < fact->n_counts; i++)
-        json_array_append_new(counts, json_pack("{s:i, s:I, s:I}", "rank", (int)fact->counts[i].rank, "n",
-                                                (json_int_t)fact->counts[i].n, "of", (json_int_t)fact->counts[i].of));
-    return counts;
-}
-
-static json_t *json_fact(const struct compare_fact *fact)
-{
-    static const char *const kinds[FACT_N] = {"trips", "way", "calls", "allocated", "mpi-calls", "messages", "sent"};
-    struct arena scratch = {0};
-    const struct fact *some = fact->after ? fact->after : fact->before;
-    json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:i, s:i, s:i, s:b, s:f, s:I, s:I, s:o, s:o, s:o}", "kind", kinds[some->kind], "file",
-        json_text(some->file), "routine", json_text(some->routine), "line_first", (int)some->line_first, "line_last",
-        (int)some->line_last, "line_to", (int)some->line_to, "is_decision", (int)fact->is_decision, "size", fact->size,
-        "before", (json_int_t)(fact->before ? fact->before->sum : 0), "after",
-        (json_int_t)(fact->after ? fact->after->sum : 0), "before_ranks", json_counts(fact->before), "after_ranks",
-        json_counts(fact->after), "text", json_text(difference_fact(&scratch, fact)));
-    arena_release(&scratch);
-    return object;
-}
-
-static json_t *json_share(const struct comparison *comparison, const struct compare_share *share)
-{
-    static const char *const kinds[] = {"cause", "other-code", "mpi", "machine"};
-    struct arena scratch = {0};
-    json_t *object = json_pack(
-        "{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name", json_text(share_name(&scratch, comparison, share)), "kind",
-        kinds[share->kind], "change_ns", json_ns(share_change(share)), "before_computing_ns",
-        json_ns(share->computing_ns[0]), "after_computing_ns", json_ns(share->computing_ns[1]), "before_imbalance_ns",
-        json_ns(share->imbalance_ns[0]), "after_imbalance_ns", json_ns(share->imbalance_ns[1]));
-    arena_release(&scratch);
-    return object;
-}
-
-int difference_print_json(FILE *out, const struct comparison *comparison)
-{
-    struct arena scratch = {0};
-    json_t *is_after = json_array(), *exact = json_array(), *shares = json_array(), *notes = json_array();
-    json_t *object = json_pack("{s:i, s:o}", "version", DIFFERENCE_VERSION, "is_after", is_after);
-    for (size_t i = 0; i < comparison->n_runs; i++)
-        json_array_append_new(is_after, json_boolean(comparison->side_of[i]));
-    json_add_rows(object, comparison);
-    for (size_t i = 0; i < comparison->facts.n; i++)
-        json_array_append_new(exact, json_fact(&comparison->facts.at[i]));
-    for (size_t i = 0; i < comparison->shares.n; i++)
-        json_array_append_new(shares, json_share(comparison, &comparison->shares.at[i]));
-    for (const char **note = difference_notes(&scratch, comparison); *note; note++)
-        json_array_append_new(notes, json_text(*note));
-    json_object_set_new(object, "exact", exact);
-    json_object_set_new(object, "shares", shares);
-    json_object_set_new(object, "notes", notes);
-    int failed = json_dumpf(object, out, JSON_INDENT(1)) || fputc('\n', out) == EOF;
-    if (failed)
-        error("cannot write the JSON report: %s", strerror(errno));
-    json_decref(object);
-    arena_release(&scratch);
-    return failed ? -1 : 0;
 }

@@ -29,3 +29,7 @@ const char *difference_fact(struct arena *arena, const struct compare_fact *fact
 const char *difference_row_name(struct arena *arena, const struct compare_row *row, bool indent);
 /* "more work 900 ms -> 0 s, slower 100 ms -> 100 ms"; "" when there is nothing to tell apart. */
 const char *difference_kinds(struct arena *arena, const struct comparison *comparison, const struct compare_row *row);
+/* What has a share in the run time's difference, and how much. */
+const char *difference_share_name(struct arena *arena, const struct comparison *comparison,
+                                  const struct compare_share *share);
+double difference_share_change(const struct compare_share *share);
