@@ -40,9 +40,9 @@ static void check_reports(const struct analysis *analysis)
     for (uint32_t i = 0; i < analysis->n_sites && i < 5; i++)
         report_site(out, analysis, i, &options);
     if (analysis->profile.n_routines)
-        report_routines(out, analysis, &analysis->profile, &options);
+        report_routines(out, analysis, &analysis->profile, &(struct routines_options){.text = options});
     if (analysis->blame_profile.n_routines)
-        report_routines(out, analysis, &analysis->blame_profile, &options);
+        report_routines(out, analysis, &analysis->blame_profile, &(struct routines_options){.text = options});
     report_space(out, analysis, &options);
     source_print(out, analysis, &source);
     fclose(out);
@@ -77,10 +77,12 @@ static void check_comparison(const struct analysis *analysis)
     fuzz_must(out != NULL);
     for (uint32_t i = 0; i < analysis->n_steps; i++)
         names[i] = label_step(&book, i);
-    compare_add(&comparison, analysis, false, names);
-    compare_add(&comparison, analysis, true, names);
-    compare_finish(&comparison);
-    difference_print(out, &comparison, 0, 110);
+    struct run *runs[2];
+    const uint32_t side_of[2] = {0, 1};
+    for (int side = 0; side < 2; side++)
+        runs[side] = run_make(&scratch, analysis, "run", names, true);
+    compare_make(&comparison, runs, side_of, 2, 2);
+    difference_print(out, &comparison, &(struct difference_options){.width = 110, .parts = true});
     fclose(out);
     check_text(text, n_bytes);
     compare_release(&comparison);
