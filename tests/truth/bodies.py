@@ -15,17 +15,28 @@ BODIES = {
     "matrix": (45000, "", "cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 96, 96, 96, 1.0, left_matrix, 96, right_matrix, 96, 0.0,\n            product, 96);",
                "sink = product[5];"),
     "transform": (30000, "", "fftw_execute(transform_plan);", "sink = signal_in[1];"),
+    "eigen": (550000, "", "eigen_product.noalias() = eigen_left * eigen_right;", "sink = eigen_product(0, 5);"),
     # The same executions on all ranks, dearer on some: links that lead all over the memory, branches that cannot be foreseen.
     "scattered": (250, "unsigned at = 0;", "at = links[at];", "bits += at;"),
     "unforeseen": (5.6, "double x = sink;", "if (flags[i & 65535]) {\n    x = x * 0.999 + 0.1;\n    __asm__ volatile(\"\");\n} else {\n    x = x * 0.998 + 0.2;\n"
                    "    __asm__ volatile(\"\");\n}", "sink = x;"),
-    "nap": (560000, "", "nanosleep(&(struct timespec){0, 500000}, NULL);", ""),
+    "nap": (560000, "", "struct timespec pause = {0, 500000};\nnanosleep(&pause, NULL);", ""),
     "usleep": (1060000, "", "usleep(1000);", ""),
     "poll": (2060000, "", "poll(NULL, 0, 2);", ""),
-    "select": (1560000, "", "select(0, NULL, NULL, NULL, &(struct timeval){0, 1500});", ""),
+    "select": (1560000, "", "struct timeval pause = {0, 1500};\nselect(0, NULL, NULL, NULL, &pause);", ""),
 }
 COMPUTING = ["chain", "hash", "divide", "root", "sine", "helper", "branch", "row"]
 LIBRARIES = ["matrix", "transform"]
+IN_CPLUSPLUS = {"matrix": "eigen"}
+# In Fortran: before the loop, an iteration, after the loop.
+FORTRAN = {
+    "chain": ("x = sink", "x = x * 0.999999d0 + 1d-6", "sink = x"),
+    "divide": ("x = sink", "x = 1d0 + 1.000001d0 / x", "sink = x"),
+    "root": ("x = sink", "x = sqrt(x) + 1d0", "sink = x"),
+    "sine": ("x = sink", "x = sin(x) + 1d0", "sink = x"),
+    "branch": ("x = sink", "if (x > 0.5d0) then\n  x = x * 0.999d0 - 0.1d0\nelse\n  x = x * 1.5d0 + 0.3d0\nend if", "sink = x"),
+    "row": ("", "row = row * 0.999d0 + 1d-3", "sink = row(7)"),
+}
 ALONE = ["chain", "hash", "divide", "root", "sine"]  # threads can do it side by side
 SLOWER = ["scattered", "unforeseen"]
 SLEEPING = ["nap", "usleep", "poll", "select"]

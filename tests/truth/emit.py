@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plan (plan.py) as C: program.c and library.c, and truth.json, what a report of it has to say.
+"""A plan (plan.py) as C or C++: program.c or program.cc, library.c and library.f90, and truth.json, what a report of it has to say.
 
 The program takes these macros, K being the number of a phase:
     GONE_K      the planted place of phase K takes no time on any rank
@@ -8,10 +8,11 @@ Every rank prints at its end one line for each phase, with what its hand-placed 
     phase K rank R: common WALL CPU planted WALL CPU exchange WALL CPU
 and rank 0 "run WALL", from the first barrier to the last.
 
-    truth.json  {"plan", "build": {"libraries", "flags"}, "start_line": of the first barrier, "causes": [cause, ...], "common": [places of phase 0, ...]}
+    truth.json  {"plan", "build": {"program": its file, "libraries", "flags"}, "start_line": of the first barrier, "causes": [cause, ...], "common": [places of phase 0, ...]}
     cause       {"phase", "kind", "late": ranks, "places": [place, ...], "iterations": [of each rank] or None}
     place       {"file", "first", "last", "routine"}: the planted loop first, then what repeats and contains it
 """
+import copy
 import json
 import os
 import textwrap
@@ -20,7 +21,9 @@ import bodies
 import patterns
 
 HEAD = r"""
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <math.h>
 #include <mpi.h>
 #include <poll.h>
@@ -80,8 +83,8 @@ static unsigned char flags_near[65536], flags_far[65536];
 /* Made before MPI_Init: the same work on all ranks. */
 static void make_links(void)
 {
-    links_near = malloc(N_LINKS * sizeof *links_near);
-    links_far = malloc(N_LINKS * sizeof *links_far);
+    links_near = (unsigned *)malloc(N_LINKS * sizeof *links_near);
+    links_far = (unsigned *)malloc(N_LINKS * sizeof *links_far);
     for (unsigned i = 0; i < N_LINKS; i++) {
         links_near[i] = (i + 1) % N_LINKS;
         links_far[i] = (i + 20261121u) % N_LINKS;
@@ -137,6 +140,7 @@ static void compete(int is_on, int is_late)
 
 LIBRARY_DATA = {
     "matrix": "#include <cblas.h>\nstatic double left_matrix[96 * 96], right_matrix[96 * 96], product[96 * 96];\n",
+    "eigen": "#include <Eigen/Dense>\nstatic Eigen::MatrixXd eigen_left = Eigen::MatrixXd::Constant(96, 96, 0.01), eigen_right = eigen_left, eigen_product(96, 96);\n",
     "transform": "#include <fftw3.h>\nstatic double signal_in[8192];\nstatic fftw_complex signal_out[4097];\nstatic fftw_plan transform_plan;\n",
 }
 
@@ -144,8 +148,9 @@ LIBRARY_DATA = {
 class Source:
     """Lines of a C file. A place marks the lines that were added while it was open."""
 
-    def __init__(self, name):
-        self.name, self.lines = name, []
+    def __init__(self, name, fortran=None):
+        self.name, self.lines, self.fortran = name, [], fortran
+        self.linkage = 'extern "C" ' if name.endswith(".cc") else ""  # of what the library has
 
     def add(self, text, indent=0):
         self.lines += [" " * (4 * indent) + line if line else "" for line in textwrap.dedent(text).strip("\n").split("\n")]
@@ -242,8 +247,47 @@ def shape_pointer(program, library, work, name, typical):
 
 
 def shape_library(program, library, work, name, typical):
-    program.add("void %s(long n);\n" % name)
+    program.add("%svoid %s(long n);\n" % (program.linkage, name))
+    if library.fortran and work["body"] in bodies.FORTRAN:
+        return emit_fortran(library.fortran, work, name), name
     return emit_routine(library, "", work, name), name
+
+
+def emit_fortran(source, work, name):
+    """A routine of its own in Fortran; its places."""
+    before, once, after = bodies.FORTRAN[work["body"]]
+    first = source.next_line()
+    source.add("subroutine %s(n) bind(C)\n  integer(c_long), value :: n\n  integer(c_long) :: i\n  real(c_double) :: x" % name, 1)
+    source.add(before, 2)
+    loop_first = source.next_line()
+    source.add("do i = 1, n", 2)
+    source.add(once, 3)
+    source.add("end do", 2)
+    places = [source.place(loop_first, name)]
+    source.add(after, 2)
+    source.add("end subroutine", 1)
+    places.append(source.place(first, name))
+    source.lines.append("")
+    return places
+
+
+def shape_template(program, library, work, name, typical):
+    return emit_routine(program, "template <int N>\n%s" % NOINLINE, work, name), name + "<3>"
+
+
+def shape_lambda(program, library, work, name, typical):
+    first = program.next_line()
+    program.add("template <class Each>\n%s void %s_with(long n, Each each)\n{\n    each(n);\n}" % (NOINLINE, name))
+    applies = program.place(first, name + "_with")
+    program.lines.append("")
+    return emit_routine(program, "static", work, name, around=("%s_with(n, [](long n) {" % name, "});")) + [applies], name
+
+
+def shape_virtual(program, library, work, name, typical):
+    program.add("struct %s_base {\n    virtual void %s(long n) = 0;\n};\nstruct %s_kind : %s_base {" % (name, name, name, name))
+    places = emit_routine(program, "", work, name)
+    program.add("};\nstatic %s_kind %s_object;\nstatic %s_base *volatile %s_chosen = &%s_object;\n" % (name, name, name, name, name))
+    return places, "%s_chosen->%s" % (name, name)
 
 
 def shape_callback(program, library, work, name, typical):
@@ -251,7 +295,7 @@ def shape_callback(program, library, work, name, typical):
     first = library.next_line()
     library.add("void %s_each(void (*each)(long), long n)\n{\n    for (long part = 0; part < 4; part++)\n        each((part + 1) * n / 4 - part * n / 4);\n}\n"
                 % name)
-    program.add("void %s_each(void (*each)(long), long n);\n" % name)
+    program.add("%svoid %s_each(void (*each)(long), long n);\n" % (program.linkage, name))
     program.add("#define %s_all(n) %s_each(%s, n)\n" % (name, name, name))
     return places + [library.place(first, name + "_each")], name + "_all"
 
@@ -287,7 +331,9 @@ def shape_openmp(program, library, work, name, typical):
 
 SHAPES = {"routine": shape_routine, "nested": shape_routine, "inline": shape_inline, "auto": shape_auto, "recursive": shape_recursive,
           "pointer": shape_pointer, "library": shape_library, "callback": shape_callback, "repeat": shape_repeat, "deep": shape_deep,
-          "openmp": shape_openmp}
+          "openmp": shape_openmp, "template": shape_template, "lambda": shape_lambda, "virtual": shape_virtual}
+# What a shape is in a program in C++.
+IN_CPLUSPLUS = {"routine": "template", "auto": "lambda", "pointer": "virtual"}
 
 
 def emit_work(program, library, work, name):
@@ -514,9 +560,26 @@ def used_by(plan):
     return {work[key] for work in works for key in ("body", "shape", "kind") if work.get(key)}
 
 
+def in_language(plan):
+    """The plan with the bodies and shapes that its language has for those drawn."""
+    if plan.get("language") != "c++":
+        return plan
+    plan = copy.deepcopy(plan)
+    for work in [phase[key] for phase in plan["phases"] for key in ("common", "cause") if phase[key]]:
+        if work["body"]:
+            work["body"] = bodies.IN_CPLUSPLUS.get(work["body"], work["body"])
+            work["shape"] = IN_CPLUSPLUS.get(work["shape"], work["shape"])
+    return plan
+
+
 def emit(plan):
-    """program.c, library.c and the truth."""
-    program, library, used = Source("program.c"), Source("library.c"), used_by(plan)
+    """Sources by name, and the truth."""
+    plan = in_language(plan)
+    program = Source("program.cc" if plan.get("language") == "c++" else "program.c")
+    library, used = Source("library.c", Source("library.f90") if plan.get("library") == "fortran" else None), used_by(plan)
+    if library.fortran:
+        library.fortran.add("! What the program calls in a shared library.\nmodule work\n  use, intrinsic :: iso_c_binding\n  implicit none\n"
+                            "  real(c_double), volatile :: sink = 1\n  real(c_double) :: row(1024) = 0\ncontains\n")
     program.add("/* Generated by tests/truth/generate from seed %s: see truth.json for what a report of it has to say. */" % plan["seed"])
     program.add(HEAD)
     program.add("#define N_PHASES %d" % len(plan["phases"]))
@@ -530,16 +593,19 @@ def emit(plan):
     library.add(WORK_DATA)
     common, causes = zip(*[emit_phase(program, library, plan, k, phase) for k, phase in enumerate(plan["phases"])])
     start_line = emit_main(program, plan, used)
-    build = {"libraries": [lib for name, lib in (("matrix", "-lopenblas"), ("transform", "-lfftw3")) if name in used],
+    if library.fortran:
+        library.fortran.add("end module")
+    build = {"program": program.name, "libraries": [lib for name, lib in (("matrix", "-lopenblas"), ("transform", "-lfftw3")) if name in used],
              "flags": [plan["optimise"]] + (["-fopenmp"] if "openmp" in used else [])}
-    return program.text(), library.text(), {"plan": plan, "build": build, "start_line": start_line, "common": common,
+    sources = {source.name: source.text() for source in (program, library, library.fortran) if source}
+    return sources, {"plan": plan, "build": build, "start_line": start_line, "common": common,
                                             "causes": [cause for cause in causes if cause]}
 
 
 def write(plan, directory):
     os.makedirs(directory, exist_ok=True)
-    program, library, truth = emit(plan)
-    for name, text in (("program.c", program), ("library.c", library), ("truth.json", json.dumps(truth, indent=1) + "\n")):
+    sources, truth = emit(plan)
+    for name, text in [*sources.items(), ("truth.json", json.dumps(truth, indent=1) + "\n")]:
         with open(os.path.join(directory, name), "w") as file:
             file.write(text)
     return truth

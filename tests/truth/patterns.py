@@ -87,9 +87,9 @@ STEPS = {
 MAKE = {
     "persistent": ("MPI_Recv_init(&kept_in, 1, MPI_DOUBLE, left, 12, comm, &kept[0]);\nMPI_Send_init(&kept_out, 1, MPI_DOUBLE, right, 12, comm, &kept[1]);",
                    "MPI_Request_free(&kept[0]);\nMPI_Request_free(&kept[1]);"),
-    "neighbours": ("MPI_Cart_create(comm, 1, &size, &(int){1}, 0, &ring);", "MPI_Comm_free(&ring);"),
+    "neighbours": ("int is_periodic = 1;\nMPI_Cart_create(comm, 1, &size, &is_periodic, 0, &ring);", "MPI_Comm_free(&ring);"),
     "fence": (WINDOW[0] + "\nMPI_Win_fence(0, window);", WINDOW[1]),
-    "post_start": (WINDOW[0] + "\nMPI_Comm_group(comm, &everyone);\nMPI_Group_incl(everyone, left == right ? 1 : 2, (int[]){left, right}, &neighbours);",
+    "post_start": (WINDOW[0] + "\nMPI_Comm_group(comm, &everyone);\nint both[2] = {left, right};\nMPI_Group_incl(everyone, left == right ? 1 : 2, both, &neighbours);",
                    "MPI_Group_free(&neighbours);\nMPI_Group_free(&everyone);\n" + WINDOW[1]),
     "lock": WINDOW,
     "lock_all": WINDOW,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a generated program does, as plain data: drawn from a seed here, made smaller by `shrink`, turned into C by emit.py.
 
-    {"seed", "ranks", "optimise", "cycles", "caller", "phases": [phase, ...]}
+    {"seed", "ranks", "optimise", "cycles", "caller", "phases": [phase, ...], "language", "library": the language of the shared library}
     phase   {"name", "steps", "pattern", "comm", "call", "common": work, "cause": cause or None}
     work    {"body", "shape", "loop", "us"}: what one step does on each rank
     cause   {"kind", "body", "shape", "loop", "late": [rank, ...], "late_us", "other_us", "every"}
@@ -72,7 +72,8 @@ def draw(seed):
     names = rng.sample(WORDS, n_phases)
     phases = [draw_phase(rng, name, ranks, i in with_cause) for i, name in enumerate(names)]
     return {"seed": seed, "ranks": ranks, "optimise": rng.choice(["-O1", "-O2", "-O2", "-O3"]), "cycles": rng.choice([1, 1, 2]),
-            "caller": rng.choice(["main", "driver", "table"]), "phases": shortened(phases)}
+            "caller": rng.choice(["main", "driver", "table"]), "phases": shortened(phases), "language": rng.choice(["c", "c", "c++"]),
+            "library": rng.choice(["c", "fortran"])}
 
 
 def shortened(phases):

@@ -73,10 +73,15 @@ class Program:
         return os.path.join(self.directory, name)
 
     def build(self, name, variant, counted):
-        build = self.truth["build"]
-        flags = build["flags"] + ["-g"] + (run([self.tools.whywait, "cc"], self.directory).split() if counted else [])
-        run([self.tools.mpicc, *flags, "-fPIC", "-shared", "library.c", "-Wl,-soname,lib%s.so" % name, "-o", "lib%s.so" % name], self.directory)
-        run([self.tools.mpicc, *flags, *(["-D" + variant] if variant else []), "program.c", "-o", name, "-L.", "-l" + name,
+        build, tools = self.truth["build"], self.tools
+        flags = build["flags"] + ["-g"] + (run([tools.whywait, "cc"], self.directory).split() if counted else [])
+        program, fortran = build.get("program", "program.c"), []
+        if os.path.exists(os.path.join(self.directory, "library.f90")):
+            run([tools.mpifort, *flags, "-fPIC", "-c", "library.f90", "-o", name + "_f90.o"], self.directory)
+            fortran = [name + "_f90.o"]
+        run([tools.mpicc, *flags, "-fPIC", "-shared", "library.c", *fortran, "-Wl,-soname,lib%s.so" % name, "-o", "lib%s.so" % name], self.directory)
+        compiler = [tools.mpicxx, "-isystem", "/usr/include/eigen3"] if program.endswith(".cc") else [tools.mpicc]
+        run([*compiler, *flags, *(["-D" + variant] if variant else []), program, "-o", name, "-L.", "-l" + name,
              "-Wl,-rpath,$ORIGIN", *build["libraries"], "-lm"], self.directory)
 
     def launch(self, command, directory):
@@ -107,7 +112,7 @@ class Tools:
     def __init__(self, options):
         self.whywait = os.path.abspath(options.whywait)
         self.calm_s = options.calm
-        self.mpicc = self.of_mpi("mpicc", options.mpi)
+        self.mpicc, self.mpicxx, self.mpifort = [self.of_mpi(name, options.mpi) for name in ("mpicc", "mpicxx", "mpifort")]
         self.mpirun = self.of_mpi("mpirun", options.mpi)
 
     @staticmethod

@@ -165,7 +165,7 @@ class Judge:
             kinds.update({kind: ns for kind, ns in row.cause["kinds"].items() if cause["kind"] == "preempted" or kind in PROGRAM_KINDS})
         expected = set(EXPECTED_KINDS[cause["kind"], self.counted])
         phase = self.truth["plan"]["phases"][cause["phase"]]["cause"]
-        if cause["kind"] == "more" and phase["body"] in ("matrix", "transform"):
+        if cause["kind"] == "more" and phase["body"] in ("matrix", "transform", "eigen"):
             expected |= {"slower"} if phase["shape"] in ("recursive",) else set()
         if cause["kind"] != "preempted" or due.noise_ns < 0.2 * due.ns:
             self.verdict.that("kind", max(kinds, key=kinds.get) in expected, name, "is", dict(kinds))
