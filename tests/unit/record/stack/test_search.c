@@ -207,6 +207,7 @@ static void test_frame_of_another_library(void **state)
     walk_from(plain_kernel_inside, top_slot);
     uint64_t left_at = walked.slot[1] - library_frame_bytes;
     assert_true(left_at > kernel_sp);
+    memset(copy, 0, left_at - kernel_sp);
     memcpy(copy + (left_at - kernel_sp), &in_library, sizeof in_library);
     for (uint64_t at = left_at + sizeof at; at < walked.slot[1]; at += sizeof at) /* registers that it had saved */
         memcpy(copy + (at - kernel_sp), &kernel_bp, sizeof kernel_bp);
