@@ -178,21 +178,6 @@ static void write_used_ids(struct lane *lane, uint32_t kind, const struct emit_i
         write_used(lane, kind, ids->list.at[i]);
 }
 
-static void write_group(struct lane *lane, uint32_t id, const struct intern_item *item)
-{
-    size_t n = item->size / sizeof(int32_t) - 1;
-    struct part_group fixed = {.id = id, .n = (uint32_t)n};
-    uint8_t *record = calloc(1, sizeof fixed + item->size);
-    if (!record)
-        err_out_of_memory(item->size);
-    memcpy(&fixed.win, item->bytes, sizeof fixed.win);
-    memcpy(record, &fixed, sizeof fixed);
-    memcpy(record + offsetof(struct part_group, rank), (const char *)item->bytes + sizeof fixed.win,
-           n * sizeof(int32_t));
-    lane_write(lane, record, offsetof(struct part_group, rank) + n * sizeof(int32_t), PART_GROUP);
-    free(record);
-}
-
 /* What concerns the whole process stands in its last file, behind the definitions of all threads. */
 static void write_process(struct conversion *conversion)
 {
@@ -206,8 +191,20 @@ static void write_process(struct conversion *conversion)
     write_used_ids(lane, PART_USED_FILE, &emitter->files_used);
     for (size_t i = 0; i < conversion->before.n; i++)
         lane_write(lane, &conversion->before.at[i], sizeof conversion->before.at[i], PART_BEFORE);
-    for (uint32_t i = 0; i < emitter->groups.n; i++)
-        write_group(lane, i, &emitter->groups.items[i]);
+    for (uint32_t i = 0; i < emitter->groups.n; i++) {
+        const struct intern_item *item = &emitter->groups.items[i];
+        size_t n = item->size / sizeof(int32_t) - 1;
+        struct part_group fixed = {.id = i, .n = (uint32_t)n};
+        uint8_t *record = calloc(1, sizeof fixed + item->size);
+        if (!record)
+            err_out_of_memory(item->size);
+        memcpy(&fixed.win, item->bytes, sizeof fixed.win);
+        memcpy(record, &fixed, sizeof fixed);
+        memcpy(record + offsetof(struct part_group, rank), (const char *)item->bytes + sizeof fixed.win,
+               n * sizeof(int32_t));
+        lane_write(lane, record, offsetof(struct part_group, rank) + n * sizeof(int32_t), PART_GROUP);
+        free(record);
+    }
     for (uint32_t i = 0; i < emitter->counters.n; i++) {
         struct emit_counter counter;
         memcpy(&counter, emitter->counters.items[i].bytes, sizeof counter);

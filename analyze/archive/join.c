@@ -129,27 +129,6 @@ static void add_missing(struct join *join)
                          n_missing, join->n_ranks, first);
 }
 
-static void note_lost_switches(struct join *join)
-{
-    double all_ns = (double)(join->last_ns - join->first_ns) * (double)join->locations.n;
-    if (join->lost_ns > 0 && all_ns > 0 && (double)join->lost_ns / all_ns > LEAST_LOST)
-        *vec_push(&join->notes) =
-            arena_printf(&join->arena,
-                         "Switches to and from the CPU were lost for %.1f %% of the run, outside MPI, because the "
-                         "kernel's buffer was full: there the thread's CPU time bounds what is called computing.",
-                         100 * (double)join->lost_ns / all_ns);
-}
-
-static void note_ring(struct join *join)
-{
-    if (join->begin_ns && join->last_ns > join->begin_ns)
-        *vec_push(&join->notes) = arena_printf(
-            &join->arena,
-            "Of the run's %.1f s the newest %.1f s were kept on all ranks (record --last): all figures are "
-            "of these.",
-            (double)(join->last_ns - join->start_ns) / 1e9, (double)(join->last_ns - join->begin_ns) / 1e9);
-}
-
 static int by_location(const void *left, const void *right)
 {
     const struct join_location *a = left, *b = right;
@@ -192,8 +171,19 @@ static int write_whole(struct join *join, const struct rank_list *list)
     if (result)
         return -1;
     add_missing(join);
-    note_lost_switches(join);
-    note_ring(join);
+    double all_ns = (double)(join->last_ns - join->first_ns) * (double)join->locations.n;
+    if (join->lost_ns > 0 && all_ns > 0 && (double)join->lost_ns / all_ns > LEAST_LOST)
+        *vec_push(&join->notes) =
+            arena_printf(&join->arena,
+                         "Switches to and from the CPU were lost for %.1f %% of the run, outside MPI, because the "
+                         "kernel's buffer was full: there the thread's CPU time bounds what is called computing.",
+                         100 * (double)join->lost_ns / all_ns);
+    if (join->begin_ns && join->last_ns > join->begin_ns)
+        *vec_push(&join->notes) = arena_printf(
+            &join->arena,
+            "Of the run's %.1f s the newest %.1f s were kept on all ranks (record --last): all figures are "
+            "of these.",
+            (double)(join->last_ns - join->start_ns) / 1e9, (double)(join->last_ns - join->begin_ns) / 1e9);
     if (join->has_outsiders)
         *vec_push(&join->notes) =
             "Processes outside MPI_COMM_WORLD (spawned, or of another job) are not recorded with this "

@@ -114,20 +114,6 @@ static bool is_at_home(const struct finding *finding, const struct part *part)
     return part->run.depth == spot->depth && part->run.place == spot->place;
 }
 
-/* The block that is executed as often as the basic block, or nearly: compilers repeat the code of blocks to which
- * several ways lead, so that is the one that lies in the fewest. NULL when all of them were moved there. */
-static const struct part *basic_owner(const struct finding *finding, size_t first, size_t end)
-{
-    const struct part *owner = NULL;
-    for (size_t i = first; i < end; i++) {
-        const struct part *part = &finding->parts.at[i];
-        if (is_at_home(finding, part) &&
-            (!owner || finding->spots[part->block].n_basic < finding->spots[owner->block].n_basic))
-            owner = part;
-    }
-    return owner;
-}
-
 /* Of several pieces an execution runs through one, of a piece through all of its basic blocks. */
 static void find_instructions(struct finding *finding)
 {
@@ -145,7 +131,16 @@ static void find_instructions(struct finding *finding)
     }
     for (size_t first = 0, end; first < finding->parts.n; first = end) {
         end = basic_end(finding, first);
-        const struct part *owner = basic_owner(finding, first, end);
+        /* The block that is executed as often as the basic block, or nearly: compilers repeat the code of blocks to
+         * which several ways lead, so that is the one that lies in the fewest. NULL when all of them were moved there.
+         */
+        const struct part *owner = NULL;
+        for (size_t i = first; i < end; i++) {
+            const struct part *part = &finding->parts.at[i];
+            if (is_at_home(finding, part) &&
+                (!owner || finding->spots[part->block].n_basic < finding->spots[owner->block].n_basic))
+                owner = part;
+        }
         if (!owner)
             continue;
         struct spot *spot = &finding->spots[owner->block];

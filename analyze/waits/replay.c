@@ -154,18 +154,15 @@ static void lane_check_polling(struct replay *replay, struct queue_of_calls *lan
     part->is_stretch = true;
 }
 
-static const struct queue_of_calls *lane_parent(const struct replay *replay, const struct queue_of_calls *lane)
-{
-    for (uint32_t at = 0; at < replay->trace->n_locations; at++)
-        if (replay->lanes[at].is_main && replay->lanes[at].rank == lane->rank)
-            return &replay->lanes[at];
-    return NULL;
-}
-
 /* A thread that calls MPI goes on from its process's main thread, as far as that is known by then. */
 static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
-    const struct queue_of_calls *parent = lane_parent(replay, lane);
+    const struct queue_of_calls *parent = NULL;
+    for (uint32_t at = 0; at < replay->trace->n_locations; at++)
+        if (replay->lanes[at].is_main && replay->lanes[at].rank == lane->rank) {
+            parent = &replay->lanes[at];
+            break;
+        }
     if (!parent || parent->tip->time_ns > call->enter_ns)
         return;
     uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
