@@ -7,7 +7,7 @@
 #include "analyze/archive/convert.h"
 #include "analyze/archive/archive.h"
 #include "analyze/archive/run.h"
-#include "analyze/archive/lane.h"
+#include "analyze/archive/stream.h"
 #include "analyze/archive/part.h"
 #include "wrap/base/err.h"
 #include <stdlib.h>
@@ -19,25 +19,25 @@ struct conversion {
     char *spool_dir, *part_dir; /* RUNDIR/spool, RUNDIR/parts/R.tmp */
     OTF2_Archive *archive;
     struct emitter emitter;
-    VEC(struct lane) lanes;
+    VEC(struct stream) streams;
     VEC(struct emit_location) locations;
     struct heap heap;
     VEC(struct part_before) before; /* of each communicator, once a collective on it was seen */
 };
 
-static int add_lane(struct conversion *conversion, const struct spool_file *file)
+static int add_stream(struct conversion *conversion, const struct spool_file *file)
 {
     char *path = spool_file_path(conversion->spool_dir, file), *part = spool_file_path(conversion->part_dir, file);
-    struct lane *lane = vec_push(&conversion->lanes);
-    int result = lane_open(lane, path, part, !getenv("WHYWAIT_KEEP_SPOOL"));
-    const struct ww_header *header = &lane->reader.header;
+    struct stream *stream = vec_push(&conversion->streams);
+    int result = stream_open(stream, path, part, !getenv("WHYWAIT_KEEP_SPOOL"));
+    const struct ww_header *header = &stream->reader.header;
     if (!result && ((uint32_t)header->rank != file->rank || (uint32_t)header->thread != file->thread ||
                     header->kind != file->kind))
         result = error("%s holds the records of another rank or thread", path);
     if (!result && file->kind == WW_KIND_SAMPLES) {
         struct spool_file events = {.rank = file->rank, .thread = file->thread, .kind = WW_KIND_EVENTS};
         char *events_path = spool_file_path(conversion->spool_dir, &events);
-        gaps_find(&lane->gaps, path, path_exists(events_path) ? events_path : NULL);
+        gaps_find(&stream->gaps, path, path_exists(events_path) ? events_path : NULL);
         free(events_path);
     }
     free(path);
@@ -46,33 +46,34 @@ static int add_lane(struct conversion *conversion, const struct spool_file *file
 }
 
 /* A file that cannot be used leaves its thread out, not the rank. */
-static int open_lanes(struct conversion *conversion, const struct spool_list *list)
+static int open_streams(struct conversion *conversion, const struct spool_list *list)
 {
     int64_t last_thread = -1;
     for (size_t i = 0; i < list->files.n; i++) {
         const struct spool_file *file = &list->files.at[i];
         if (file->rank != conversion->rank)
             continue;
-        if (add_lane(conversion, file)) {
-            lane_close(&conversion->lanes.at[--conversion->lanes.n]);
+        if (add_stream(conversion, file)) {
+            stream_close(&conversion->streams.at[--conversion->streams.n]);
             char *part = spool_file_path(conversion->part_dir, file);
             remove(part);
             free(part);
             continue;
         }
-        struct lane *lane = &conversion->lanes.at[conversion->lanes.n - 1];
+        struct stream *stream = &conversion->streams.at[conversion->streams.n - 1];
         if (file->thread != last_thread) {
             struct emit_location *location = vec_push(&conversion->locations);
             if (emit_location_begin(location, conversion->archive, archive_location(conversion->rank, file->thread)))
                 return error("OTF2 cannot make an event file in %s", conversion->part_dir);
         }
         last_thread = file->thread;
-        lane->location = (uint32_t)conversion->locations.n - 1;
-        conversion->emitter.requests.keeps_ids |= lane->location && file->kind == WW_KIND_EVENTS;
-        if (lane->reader.header.sample_period_ns)
-            conversion->locations.at[lane->location].sample_period_ns = lane->reader.header.sample_period_ns;
+        stream->location = (uint32_t)conversion->locations.n - 1;
+        conversion->emitter.requests.keeps_ids |= stream->location && file->kind == WW_KIND_EVENTS;
+        if (stream->reader.header.sample_period_ns)
+            conversion->locations.at[stream->location].sample_period_ns = stream->reader.header.sample_period_ns;
     }
-    return conversion->lanes.n ? 0 : error("rank %u has no usable file in %s", conversion->rank, conversion->spool_dir);
+    return conversion->streams.n ? 0
+                                 : error("rank %u has no usable file in %s", conversion->rank, conversion->spool_dir);
 }
 
 /* When the process was last known to live. */
@@ -82,9 +83,9 @@ static uint64_t end_of_process(const struct conversion *conversion)
     for (size_t i = 0; i < conversion->locations.n; i++)
         if (conversion->locations.at[i].last_ns > end_ns)
             end_ns = conversion->locations.at[i].last_ns;
-    for (size_t i = 0; i < conversion->lanes.n; i++) {
-        uint64_t file_ns = conversion->lanes.at[i].reader.header.end_ns;
-        if (file_ns > end_ns && file_ns >> LANE_LATEST_NS_LOG2 == 0)
+    for (size_t i = 0; i < conversion->streams.n; i++) {
+        uint64_t file_ns = conversion->streams.at[i].reader.header.end_ns;
+        if (file_ns > end_ns && file_ns >> STREAM_LATEST_NS_LOG2 == 0)
             end_ns = file_ns;
     }
     return end_ns;
@@ -104,41 +105,41 @@ static void count_before(struct conversion *conversion, const struct ww_call *ca
         (struct part_before){.comm = call->comm, .is_non_blocking = is_non_blocking, .n = (uint32_t)call->tag - 1};
 }
 
-static void convert_item(struct conversion *conversion, struct lane *lane)
+static void convert_item(struct conversion *conversion, struct stream *stream)
 {
-    struct emit_location *location = &conversion->locations.at[lane->location];
-    switch (lane->item) {
-    case LANE_ENTER:
-        for (size_t at = 0; at < lane->bins.n;) {
-            const struct ww_bins *bins = (const void *)(lane->bins.at + at);
-            emit_bins(&conversion->emitter, location, bins, lane->time_ns);
+    struct emit_location *location = &conversion->locations.at[stream->location];
+    switch (stream->item) {
+    case STREAM_ENTER:
+        for (size_t at = 0; at < stream->bins.n;) {
+            const struct ww_bins *bins = (const void *)(stream->bins.at + at);
+            emit_bins(&conversion->emitter, location, bins, stream->time_ns);
             at += (size_t)bins->head.units * WW_UNIT;
         }
-        lane->bins.n = 0;
-        emit_enter(&conversion->emitter, location, &lane->call, lane_context(lane, lane->call.call.stack));
+        stream->bins.n = 0;
+        emit_enter(&conversion->emitter, location, &stream->call, stream_context(stream, stream->call.call.stack));
         break;
-    case LANE_LEAVE:
-        if (lane->call.is_unfinished) {
+    case STREAM_LEAVE:
+        if (stream->call.is_unfinished) {
             /* MPI_Finalize is still running while its process converts: that is no call that never returned. */
-            struct emit_call *call = &lane->call;
+            struct emit_call *call = &stream->call;
             call->call.leave_ns = end_of_process(conversion);
-            if (call_info(call->call.call)->class == WW_FINALIZE && lane->reader.header.end_how == WW_END_FINALIZE)
+            if (call_info(call->call.call)->class == WW_FINALIZE && stream->reader.header.end_how == WW_END_FINALIZE)
                 call->is_unfinished = false;
         }
-        emit_leave(&conversion->emitter, location, &lane->call);
-        if (lane->reader.slots.n)
-            count_before(conversion, &lane->call.call);
+        emit_leave(&conversion->emitter, location, &stream->call);
+        if (stream->reader.slots.n)
+            count_before(conversion, &stream->call.call);
         break;
-    case LANE_SAMPLE:
-        emit_sample(location, &lane->sample, lane_context(lane, lane->sample.stack));
+    case STREAM_SAMPLE:
+        emit_sample(location, &stream->sample, stream_context(stream, stream->sample.stack));
         break;
-    case LANE_SWITCH:
-        emit_switch(location, &lane->onoff);
+    case STREAM_SWITCH:
+        emit_switch(location, &stream->onoff);
         break;
-    case LANE_CONTROL:
-        emit_control(location, &lane->control);
+    case STREAM_CONTROL:
+        emit_control(location, &stream->control);
         break;
-    case LANE_NONE:
+    case STREAM_NONE:
         break;
     }
 }
@@ -146,51 +147,52 @@ static void convert_item(struct conversion *conversion, struct lane *lane)
 static void convert_events(struct conversion *conversion)
 {
     struct heap *heap = &conversion->heap;
-    for (size_t i = 0; i < conversion->lanes.n; i++) {
-        struct lane *lane = &conversion->lanes.at[i];
-        lane_next(lane, &conversion->emitter);
-        if (lane->item != LANE_NONE)
-            heap_push(heap, lane->time_ns, (uint32_t)i);
+    for (size_t i = 0; i < conversion->streams.n; i++) {
+        struct stream *stream = &conversion->streams.at[i];
+        stream_next(stream, &conversion->emitter);
+        if (stream->item != STREAM_NONE)
+            heap_push(heap, stream->time_ns, (uint32_t)i);
     }
     while (heap->n) {
-        struct lane *lane = &conversion->lanes.at[heap->items[0].stream];
-        struct emit_location *first = &conversion->locations.at[0], *worker = &conversion->locations.at[lane->location];
+        struct stream *stream = &conversion->streams.at[heap->items[0].stream];
+        struct emit_location *first = &conversion->locations.at[0],
+                             *worker = &conversion->locations.at[stream->location];
         if (worker->thread && !worker->has_begun && !first->thread)
-            emit_thread_begin(first, worker, lane->time_ns);
-        convert_item(conversion, lane);
-        lane_next(lane, &conversion->emitter);
-        if (lane->item == LANE_NONE)
+            emit_thread_begin(first, worker, stream->time_ns);
+        convert_item(conversion, stream);
+        stream_next(stream, &conversion->emitter);
+        if (stream->item == STREAM_NONE)
             heap_pop(heap);
         else
-            heap_replace(heap, lane->time_ns);
+            heap_replace(heap, stream->time_ns);
     }
 }
 
-static void write_used(struct lane *lane, uint32_t kind, uint32_t id)
+static void write_used(struct stream *stream, uint32_t kind, uint32_t id)
 {
     struct part_used used = {.kind = kind, .id = id};
-    lane_write(lane, &used, sizeof used, PART_USED);
+    stream_write(stream, &used, sizeof used, PART_USED);
 }
 
-static void write_used_ids(struct lane *lane, uint32_t kind, const struct emit_ids *ids)
+static void write_used_ids(struct stream *stream, uint32_t kind, const struct emit_ids *ids)
 {
     for (size_t i = 0; i < ids->list.n; i++)
-        write_used(lane, kind, ids->list.at[i]);
+        write_used(stream, kind, ids->list.at[i]);
 }
 
 /* What concerns the whole process stands in its last file, behind the definitions of all threads. */
 static void write_process(struct conversion *conversion)
 {
     struct emitter *emitter = &conversion->emitter;
-    struct lane *lane = &conversion->lanes.at[conversion->lanes.n - 1];
+    struct stream *stream = &conversion->streams.at[conversion->streams.n - 1];
     for (uint32_t call = 0; call < WW_N_CALLS; call++)
         if (emitter->region_used[call])
-            write_used(lane, PART_USED_CALL, call);
-    write_used_ids(lane, PART_USED_COMM, &emitter->comms_used);
-    write_used_ids(lane, PART_USED_WIN, &emitter->wins_used);
-    write_used_ids(lane, PART_USED_FILE, &emitter->files_used);
+            write_used(stream, PART_USED_CALL, call);
+    write_used_ids(stream, PART_USED_COMM, &emitter->comms_used);
+    write_used_ids(stream, PART_USED_WIN, &emitter->wins_used);
+    write_used_ids(stream, PART_USED_FILE, &emitter->files_used);
     for (size_t i = 0; i < conversion->before.n; i++)
-        lane_write(lane, &conversion->before.at[i], sizeof conversion->before.at[i], PART_BEFORE);
+        stream_write(stream, &conversion->before.at[i], sizeof conversion->before.at[i], PART_BEFORE);
     for (uint32_t i = 0; i < emitter->groups.n; i++) {
         const struct intern_item *item = &emitter->groups.items[i];
         size_t n = item->size / sizeof(int32_t) - 1;
@@ -202,7 +204,7 @@ static void write_process(struct conversion *conversion)
         memcpy(record, &fixed, sizeof fixed);
         memcpy(record + offsetof(struct part_group, rank), (const char *)item->bytes + sizeof fixed.win,
                n * sizeof(int32_t));
-        lane_write(lane, record, offsetof(struct part_group, rank) + n * sizeof(int32_t), PART_GROUP);
+        stream_write(stream, record, offsetof(struct part_group, rank) + n * sizeof(int32_t), PART_GROUP);
         free(record);
     }
     for (uint32_t i = 0; i < emitter->counters.n; i++) {
@@ -212,24 +214,24 @@ static void write_process(struct conversion *conversion)
                                       .counters = counter.counters,
                                       .point = counter.point,
                                       .what = counter.what};
-        lane_write(lane, &record, sizeof record, PART_COUNTER);
+        stream_write(stream, &record, sizeof record, PART_COUNTER);
     }
 }
 
 static void write_locations(struct conversion *conversion)
 {
-    for (size_t i = 0; i < conversion->lanes.n; i++) {
-        struct lane *lane = &conversion->lanes.at[i];
-        const struct emit_location *location = &conversion->locations.at[lane->location];
-        bool is_first = !i || conversion->lanes.at[i - 1].location != lane->location;
-        struct part_location record = {.is_unfinished = lane->call.is_unfinished,
+    for (size_t i = 0; i < conversion->streams.n; i++) {
+        struct stream *stream = &conversion->streams.at[i];
+        const struct emit_location *location = &conversion->locations.at[stream->location];
+        bool is_first = !i || conversion->streams.at[i - 1].location != stream->location;
+        struct part_location record = {.is_unfinished = stream->call.is_unfinished,
                                        .n_events = is_first ? location->n_events : 0,
                                        .first_ns = location->first_ns,
                                        .last_ns = location->last_ns,
-                                       .lost_ns = lane->gaps.outside_ns,
-                                       .begin_ns = lane->reader.begin_ns,
-                                       .is_damaged = spool_reader_lacks_records(&lane->reader)};
-        lane_write(lane, &record, sizeof record, PART_LOCATION);
+                                       .lost_ns = stream->gaps.outside_ns,
+                                       .begin_ns = stream->reader.begin_ns,
+                                       .is_damaged = spool_reader_lacks_records(&stream->reader)};
+        stream_write(stream, &record, sizeof record, PART_LOCATION);
     }
 }
 
@@ -240,7 +242,7 @@ static int conversion_run(struct conversion *conversion, const struct spool_list
     conversion->archive = archive_create(conversion->part_dir, 0);
     if (!conversion->archive || OTF2_Archive_OpenEvtFiles(conversion->archive))
         return error("OTF2 cannot make an archive in %s: is there room and permission to write?", conversion->part_dir);
-    if (open_lanes(conversion, list))
+    if (open_streams(conversion, list))
         return -1;
     convert_events(conversion);
     return 0;
@@ -261,16 +263,16 @@ static int conversion_end(struct conversion *conversion, int result)
         write_process(conversion);
         write_locations(conversion);
     }
-    for (size_t i = 0; i < conversion->lanes.n; i++) {
-        lane_close(&conversion->lanes.at[i]);
-        failed |= conversion->lanes.at[i].part_failed;
+    for (size_t i = 0; i < conversion->streams.n; i++) {
+        stream_close(&conversion->streams.at[i]);
+        failed |= conversion->streams.at[i].part_failed;
     }
     if (conversion->archive) {
         failed |= OTF2_Archive_CloseEvtFiles(conversion->archive) != OTF2_SUCCESS;
         failed |= OTF2_Archive_Close(conversion->archive) != OTF2_SUCCESS;
     }
     emitter_release(&conversion->emitter);
-    vec_release(&conversion->lanes);
+    vec_release(&conversion->streams);
     vec_release(&conversion->locations);
     vec_release(&conversion->before);
     heap_release(&conversion->heap);

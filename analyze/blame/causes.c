@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/causes.h"
 #include "analyze/blame/culprits.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 
 /* Of one class and step: whose work, and how long. */
@@ -192,7 +193,7 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
     struct class_counts counts = {&measures->counted[at][class], &measures->worked[at][class]};
     const struct path_class *from = &causes->input->classes->sites.at[at].classes.at[class];
     for (size_t i = 0; i < blame->n; i++) {
-        uint64_t key = blame->at[i].key, where = (uint64_t)site << 32 | class;
+        uint64_t key = blame->at[i].key, where = key_pair(site, class);
         bool is_off = is_without_cpu(causes, key_atom(key));
         double work_share = kind_share(causes, from, &counts, key_atom(key));
         struct placings placings = placing_of(&causes->placing, key_rank(key), key_atom(key));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/culprits.h"
 #include "analyze/blame/efficiency.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +153,7 @@ static uint32_t waiting_sites(struct analysis *analysis, struct waiting *waiting
     uint32_t n_sites = 0, *numbers = arena_array(&analysis->arena, uint32_t, n + 1);
     *sites = arena_array(&analysis->arena, struct cause_site, n + 1);
     for (size_t i = 0; i < n; i++) {
-        uint32_t site = (uint32_t)(waiting->classes.at[i].key >> 32), class = (uint32_t)waiting->classes.at[i].key;
+        uint32_t site = key_high(waiting->classes.at[i].key), class = key_low(waiting->classes.at[i].key);
         struct cause_site *out = n_sites ? &(*sites)[n_sites - 1] : NULL;
         if (!out || out->site != site) {
             out = &(*sites)[n_sites++];
@@ -212,7 +213,7 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
     const struct analysis *analysis = writer->causes->input->analysis;
     const struct sparse *classes = &writer->culprit->waiting.classes;
     for (size_t i = 0; i < classes->n && cause->n_sites; i++) {
-        uint32_t site = (uint32_t)(classes->at[i].key >> 32), class = (uint32_t)classes->at[i].key;
+        uint32_t site = key_high(classes->at[i].key), class = key_low(classes->at[i].key);
         if (site == cause->sites[0].site && classes->at[i].ns >= MOST * cause->sites[0].waiting_ns)
             cause->every = analysis->sites[site].classes[class].when.every;
     }
@@ -232,7 +233,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         takes_part[cause->others[i].rank] = true;
     for (size_t i = 0; i < culprit->waiting.classes.n; i++) {
         const struct term *at = &culprit->waiting.classes.at[i];
-        uint32_t site = input->measures->site_order[at->key >> 32];
+        uint32_t site = input->measures->site_order[key_high(at->key)];
         const struct path_class *class = &input->classes->sites.at[site].classes.at[(uint32_t)at->key];
         gain_add_class(waits_ns, class, at->ns);
         double share = class->waiting_ns > 0 ? at->ns / class->waiting_ns : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/counts/block_places.h"
 #include "wrap/base/containers.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 
 struct spot {
@@ -167,7 +168,7 @@ static uint32_t copy_of(const struct spot *spots, uint32_t block)
 static void join_copies(struct spot *spots, struct map *first, uint32_t block, uint32_t in_common)
 {
     bool is_new;
-    uint64_t *slot = map_put(first, (uint64_t)spots[block].place << 32 | in_common, &is_new);
+    uint64_t *slot = map_put(first, key_pair(spots[block].place, in_common), &is_new);
     if (is_new)
         *slot = block;
     uint32_t a = copy_of(spots, (uint32_t)*slot), b = copy_of(spots, block);

@@ -13,6 +13,7 @@
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "wrap/base/containers.h"
+#include "wrap/base/keys.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ static void add_calls(struct callgrind *callgrind, const struct profile *profile
     struct map most = {0}; /* (caller, callee) -> cost + 1 */
     for (size_t i = 0; i < callgrind->costs.n; i++) {
         const struct cost_key *key = &callgrind->costs.at[i].key;
-        uint64_t *known = map_put(&most, (uint64_t)key->function << 32 | key->callee, NULL);
+        uint64_t *known = map_put(&most, key_pair(key->function, key->callee), NULL);
         if (!*known || callgrind->costs.at[i].value[MEASURE_TIME] > callgrind->costs.at[*known - 1].value[MEASURE_TIME])
             *known = i + 1;
     }
@@ -129,7 +130,7 @@ static void add_calls(struct callgrind *callgrind, const struct profile *profile
             continue;
         uint32_t caller = function_put(callgrind, from->name, from->file, from->line);
         uint32_t callee = function_put(callgrind, to->name, to->file, to->line);
-        const uint64_t *known = map_get(&most, (uint64_t)caller << 32 | callee);
+        const uint64_t *known = map_get(&most, key_pair(caller, callee));
         struct cost *cost = known && *known ? &callgrind->costs.at[*known - 1]
                                             : cost_put(callgrind, caller, from->file, from->line, callee);
         cost->calls += arc->calls;

@@ -2,6 +2,7 @@
 #include "analyze/profile/details.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +105,7 @@ struct teams {
 
 static uint64_t team_key(uint32_t place, uint32_t rank)
 {
-    return (uint64_t)place << 32 | rank;
+    return key_pair(place, rank);
 }
 
 static void teams_gather(struct teams *teams, struct sites *sites, const struct survey *survey)
@@ -156,7 +157,7 @@ enum { SAMPLES_MIN = 5 };
 
 static uint64_t library_key(uint32_t place, uint32_t module)
 {
-    return (uint64_t)place << 32 | module;
+    return key_pair(place, module);
 }
 
 static bool is_asked_about(const struct cause *cause)
@@ -443,7 +444,7 @@ void space_find(struct analysis *analysis, struct executions *executions, const 
     const struct trace *trace = analysis->trace;
     vec_resize(&space.point_at, trace->n_points);
     for (size_t i = 0; i < bins->n; i++) {
-        uint32_t rank = (uint32_t)(bins->at[i].key >> 32), counter = (uint32_t)bins->at[i].key;
+        uint32_t rank = key_high(bins->at[i].key), counter = key_low(bins->at[i].key);
         if (counter >= trace->n_points || !trace->points[counter].is_bytes || rank >= trace->n_ranks)
             continue;
         point_of(&space, counter)->bytes[rank] += bins->at[i].ns;

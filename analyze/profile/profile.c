@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stacks become routines and arcs; then every rank's graph is solved and added up. Keys of sparse vectors are
- * rank << 32 | routine or arc.
+ * key_pair(rank, routine or arc).
  */
 #include "analyze/profile/profile.h"
 #include "analyze/profile/callgraph.h"
 #include "analyze/blame/classes.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ struct builder {
 
 static uint64_t key_of(uint32_t rank, uint32_t number)
 {
-    return (uint64_t)rank << 32 | number;
+    return key_pair(rank, number);
 }
 
 /* The number of a routine; `at` is where it is declared when that is known. */
@@ -342,9 +343,8 @@ static void add_counts(struct builder *builder)
     const struct sparse *bins = builder->input->bins;
     for (int visit = 0; visit < 2; visit++)
         for (size_t i = 0, end; i < bins->n; i = end) {
-            struct counting counting = {
-                .builder = builder, .rank = (uint32_t)(bins->at[i].key >> 32), .is_arcs = visit};
-            for (end = i; end < bins->n && (uint32_t)(bins->at[end].key >> 32) == counting.rank;)
+            struct counting counting = {.builder = builder, .rank = key_high(bins->at[i].key), .is_arcs = visit};
+            for (end = i; end < bins->n && key_high(bins->at[end].key) == counting.rank;)
                 end++;
             executions_each_block(builder->input->executions, &bins->at[i], end - i, visit_block, &counting);
         }
@@ -363,7 +363,7 @@ struct solution {
 static void fill(const struct sparse *vector, size_t *at, uint32_t rank, double *out, size_t n)
 {
     memset(out, 0, n * sizeof *out);
-    for (; *at < vector->n && (uint32_t)(vector->at[*at].key >> 32) == rank; ++*at)
+    for (; *at < vector->n && key_high(vector->at[*at].key) == rank; ++*at)
         out[(uint32_t)vector->at[*at].key] = vector->at[*at].ns;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/calltree.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,7 +279,7 @@ uint32_t calltree_call_line(const struct calltree *tree, uint32_t node)
 static struct survey_entry *survey_entry(struct survey *survey, uint32_t rank, uint32_t frame)
 {
     bool is_new;
-    uint64_t *slot = map_put(&survey->index, (uint64_t)rank << 32 | frame, &is_new);
+    uint64_t *slot = map_put(&survey->index, key_pair(rank, frame), &is_new);
     if (is_new) {
         *slot = survey->entries.n;
         *vec_push(&survey->entries) = (struct survey_entry){.rank = rank, .frame = frame, .region = TRACE_NONE};
@@ -406,7 +407,8 @@ void placing_begin(struct placing *placing, struct sites *sites, const struct su
         }
         for (size_t j = begin; j < placing->placed.n; j++)
             placing->placed.at[j].share /= sum_ns;
-        *map_put(&placing->of_step, sampled->key, NULL) = (uint64_t)begin << 32 | (placing->placed.n - begin);
+        *map_put(&placing->of_step, sampled->key, NULL) =
+            key_pair((uint32_t)begin, (uint32_t)(placing->placed.n - begin));
     }
     vec_release(&placing->sampled);
 }
@@ -469,11 +471,11 @@ struct placings placing_of(struct placing *placing, uint32_t rank, uint32_t step
         found = find_sampled(placing, rank, step);
     uint64_t range = found ? *found : 0;
     if (!found) {
-        range = (uint64_t)placing->placed.n << 32 | 1;
+        range = key_pair((uint32_t)placing->placed.n, 1);
         struct placed alone = {node_without_samples(placing, step), 1};
         *vec_push(&placing->placed) = alone;
         *map_put(&placing->of_step, atom_key(ALL_RANKS, step), NULL) = range;
     }
     *map_put(&placing->of_step, atom_key(rank, step), NULL) = range;
-    return (struct placings){.at = &placing->placed.at[range >> 32], .n = (uint32_t)range};
+    return (struct placings){.at = &placing->placed.at[key_high(range)], .n = key_low(range)};
 }

@@ -16,6 +16,7 @@
 #include "analyze/steps/lanes.h"
 #include "analyze/steps/sites.h"
 #include "wrap/base/containers.h"
+#include "wrap/base/keys.h"
 
 /* What the first reading of the trace gathers for costs, for the routine profile and for the tree of loops and calls:
  * time by process and call stack. */
@@ -34,7 +35,7 @@ struct survey_entry {
 };
 
 struct survey {
-    struct map index; /* rank << 32 | frame -> entry */
+    struct map index; /* key_pair(rank, frame) -> entry */
     VEC(struct survey_entry) entries;
 };
 
@@ -107,7 +108,7 @@ struct placing {
     struct calltree tree;
     VEC(struct sampled_node) sampled; /* while it is made */
     VEC(struct placed) placed;
-    struct map of_step; /* atom_key(rank, step) -> where in `placed` they begin << 32 | how many */
+    struct map of_step; /* atom_key(rank, step) -> key_pair(where in `placed` they begin, how many) */
 };
 
 void placing_begin(struct placing *placing, struct sites *sites, const struct survey *survey);

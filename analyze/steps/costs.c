@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/costs.h"
+#include "wrap/base/keys.h"
 #include <math.h>
 
 enum { COLUMN_REST = 0, SEEN_BEFORE = 4, STEPS_SAMPLES_MIN = 20, OUTLIER = 8 };
@@ -101,7 +102,7 @@ void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch
 
 static uint64_t step_key_of(uint64_t place, uint32_t step)
 {
-    return place << 32 | step;
+    return key_pair((uint32_t)place, step);
 }
 
 /* A sample belongs to the innermost place in which work was counted. */
@@ -200,7 +201,7 @@ static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank
     for (size_t i = 0; i < rank->work.n; i++)
         columns[*map_get(&costs->columns, rank->work.at[i].key)].work += rank->work.at[i].ns;
     for (size_t i = 0; i < rank->steps.n; i++)
-        columns[*map_get(&costs->columns, rank->steps.at[i].key >> 32)].sampled_ns += rank->steps.at[i].ns;
+        columns[*map_get(&costs->columns, key_high(rank->steps.at[i].key))].sampled_ns += rank->steps.at[i].ns;
     uint32_t n = 0;
     for (uint32_t i = 0; i < costs->n_columns; i++) {
         double relative, cost = sampled_cost(rank, work_sum, &columns[i], &relative);
@@ -276,7 +277,7 @@ static struct place_steps steps_of_place(const struct sparse *steps, uint64_t pl
             high = middle;
     }
     struct place_steps found = {.at = steps->at + low};
-    for (; low < steps->n && steps->at[low].key >> 32 == place; low++) {
+    for (; low < steps->n && key_high(steps->at[low].key) == place; low++) {
         found.sum_ns += steps->at[low].ns;
         found.n++;
     }

@@ -9,6 +9,7 @@
 #pragma once
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
+#include "wrap/base/keys.h"
 
 enum step_state { STEP_COMPUTING, STEP_DESCHEDULED, STEP_BLOCKED, STEP_TRANSFER, STEP_MPI, STEP_UNKNOWN };
 
@@ -55,7 +56,7 @@ bool step_state_is_code(enum step_state state);
 #define KEY_LONG_TERM (1ull << 61) /* not executed by the process that was waited for */
 static inline uint64_t atom_key(uint32_t rank, uint32_t atom)
 {
-    return (uint64_t)rank << 32 | atom;
+    return key_pair(rank, atom);
 }
 static inline uint32_t key_atom(uint64_t key)
 {
@@ -63,5 +64,5 @@ static inline uint32_t key_atom(uint64_t key)
 }
 static inline uint32_t key_rank(uint64_t key)
 {
-    return (uint32_t)(key >> 32) & 0x0fffffff;
+    return key_high(key) & 0x0fffffff;
 }

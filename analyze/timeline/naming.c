@@ -2,6 +2,7 @@
 /* Atoms become kinds: which steps an atom stands for, what state each is in, and which causes act in it. */
 #include "analyze/timeline/gather.h"
 #include "wrap/base/containers.h"
+#include "wrap/base/keys.h"
 
 /* Below this share of a cell it is not worth telling which step it was; state and cause are told. */
 static const float TOLD_SHARE = 0.02f;
@@ -11,7 +12,7 @@ struct naming {
     const struct timeline_finish_input *input;
     struct intern kinds;
     struct map of_site;                /* (site, kind of wait) -> the result's site + 1 */
-    struct map of_atom;                /* atom_key -> where in `parts` it begins << 32 | how many */
+    struct map of_atom;                /* atom_key -> key_pair(where in `parts` it begins, how many) */
     VEC(struct timeline_part) parts;   /* kinds and shares */
     VEC(struct timeline_part) scratch; /* of one cell */
 };
@@ -68,7 +69,7 @@ static uint64_t naming_of_atom(struct naming *naming, uint32_t rank, uint32_t at
         shares = pools_expand(naming->input->pools, atom, &single);
     for (size_t i = 0; i < shares.n; i++)
         naming_add_step(naming, atom_key(rank, (uint32_t)shares.at[i].key), (float)shares.at[i].ns);
-    return *known = (uint64_t)first << 32 | (naming->parts.n - first);
+    return *known = key_pair((uint32_t)first, (uint32_t)(naming->parts.n - first));
 }
 
 /* The kinds of a cell, those of little length without their step. */
@@ -79,7 +80,7 @@ static uint32_t naming_cell(struct naming *naming, uint32_t rank, const struct t
     for (uint32_t i = 0; i < cell->n_parts; i++) {
         uint64_t where = naming_of_atom(naming, rank, parts[i].kind);
         for (uint32_t k = 0; k < (uint32_t)where; k++) {
-            struct timeline_part part = naming->parts.at[(where >> 32) + k];
+            struct timeline_part part = naming->parts.at[key_high(where) + k];
             *vec_push(&naming->scratch) = (struct timeline_part){part.kind, part.ns * parts[i].ns};
         }
     }

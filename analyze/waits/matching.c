@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/waits/matching.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 
 /* Holds either sends or receives, never both: the first of the other kind would have taken them. */
@@ -39,7 +40,7 @@ uint32_t messages_peer(const struct trace *trace, uint32_t comm, uint32_t rank, 
 static uint64_t queue_key(struct messages *messages, const struct event *event, uint32_t source, uint32_t destination)
 {
     uint32_t channel[3] = {event->comm, source, destination};
-    return (uint64_t)intern_put(&messages->channels, channel, sizeof channel) << 32 | (uint32_t)event->tag;
+    return key_pair(intern_put(&messages->channels, channel, sizeof channel), (uint32_t)event->tag);
 }
 
 static struct queue *queue_at(struct messages *messages, uint64_t key)
@@ -246,13 +247,13 @@ void gatherings_begin(struct gatherings *gatherings, const struct trace *trace, 
     vec_grow((void **)&gatherings->has_ended, &ended_cap, trace->n_ranks + 1, sizeof *gatherings->has_ended);
     memset(gatherings->has_ended, 0, (trace->n_ranks + 1) * sizeof *gatherings->has_ended);
     for (uint32_t i = 0; i < trace->n_neighbors; i++)
-        *map_put(&gatherings->neighbors, (uint64_t)trace->neighbors[i].comm << 32 | trace->neighbors[i].rank, NULL) =
+        *map_put(&gatherings->neighbors, key_pair(trace->neighbors[i].comm, trace->neighbors[i].rank), NULL) =
             (uint64_t)i + 1;
 }
 
 const struct trace_neighbors *gatherings_neighbors(const struct gatherings *gatherings, uint32_t comm, uint32_t rank)
 {
-    const uint64_t *slot = map_get(&gatherings->neighbors, (uint64_t)comm << 32 | rank);
+    const uint64_t *slot = map_get(&gatherings->neighbors, key_pair(comm, rank));
     return slot ? &gatherings->trace->neighbors[*slot - 1] : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "analyze/result/names.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
+#include "wrap/base/keys.h"
 #include <string.h>
 
 struct locks_held {
@@ -261,7 +262,7 @@ void operations_release(struct operations *operations)
 
 static uint64_t key_of(uint32_t window, uint32_t target)
 {
-    return (uint64_t)window << 32 | target;
+    return key_pair(window, target);
 }
 
 void operations_add(struct operations *operations, uint32_t rank, struct operation operation)
@@ -355,7 +356,7 @@ static void row_end(struct fetching *fetching, struct fetch_row *row)
 {
     uint64_t all_ns = row->last_ns - row->begin_ns;
     if (row->n >= ROW_MIN && 2 * row->outside_ns <= all_ns)
-        sparse_add(&fetching->spent, (uint64_t)row->what.site << 32 | row->rank, (double)all_ns);
+        sparse_add(&fetching->spent, key_pair(row->what.site, row->rank), (double)all_ns);
     row->n = 0;
 }
 
@@ -408,12 +409,12 @@ void fetching_write(struct fetching *fetching, struct sites *sites, struct analy
         /* Of a site, of which the first term is given: the process that spent most. */
         const struct sparse *spent = &fetching->spent;
         const struct term *term = &spent->at[at];
-        for (uint64_t site = term->key >> 32; at < spent->n && spent->at[at].key >> 32 == site; ++at)
+        for (uint32_t site = key_high(term->key); at < spent->n && key_high(spent->at[at].key) == site; ++at)
             if (spent->at[at].ns > term->ns)
                 term = &spent->at[at];
         if (term->ns * RUN_PART >= run_ns)
             analysis->fetches[analysis->n_fetches++] =
-                (struct repeated_fetch){.call = names_site_text(sites, &analysis->arena, (uint32_t)(term->key >> 32)),
+                (struct repeated_fetch){.call = names_site_text(sites, &analysis->arena, key_high(term->key)),
                                         .rank = (uint32_t)term->key,
                                         .dur_ns = term->ns};
     }

@@ -9,14 +9,14 @@
 #include "analyze/archive/spool.h"
 #include <stdio.h>
 
-enum lane_item { LANE_NONE, LANE_ENTER, LANE_LEAVE, LANE_SAMPLE, LANE_SWITCH, LANE_CONTROL };
-enum { LANE_LATEST_NS_LOG2 = 62 }; /* later times are damage */
+enum stream_item { STREAM_NONE, STREAM_ENTER, STREAM_LEAVE, STREAM_SAMPLE, STREAM_SWITCH, STREAM_CONTROL };
+enum { STREAM_LATEST_NS_LOG2 = 62 }; /* later times are damage */
 
-struct lane {
+struct stream {
     struct spool_reader reader;
     FILE *part;        /* definitions */
     uint32_t location; /* index */
-    enum lane_item item;
+    enum stream_item item;
     uint64_t time_ns; /* of the item; UINT64_MAX for the return of a call that never did */
     struct emit_call call;
     union {
@@ -34,10 +34,10 @@ struct lane {
 
 /* Opens path; definitions are written to part_path. 0, or -1 after error(). What is found for the gaps of a file of
  * samples may be set then. */
-int lane_open(struct lane *lane, const char *path, const char *part_path, bool gives_back);
-/* Moves to the next item, LANE_NONE at the end. */
-void lane_next(struct lane *lane, struct emitter *emitter);
+int stream_open(struct stream *stream, const char *path, const char *part_path, bool gives_back);
+/* Moves to the next item, STREAM_NONE at the end. */
+void stream_next(struct stream *stream, struct emitter *emitter);
 /* 0 = unknown, else 1 + the calling context's id in this location. */
-uint32_t lane_context(const struct lane *lane, uint32_t stack);
-void lane_write(struct lane *lane, const void *record, size_t bytes, uint16_t type);
-void lane_close(struct lane *lane);
+uint32_t stream_context(const struct stream *stream, uint32_t stack);
+void stream_write(struct stream *stream, const void *record, size_t bytes, uint16_t type);
+void stream_close(struct stream *stream);
