@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     struct loaded loaded;
     char *dir = fuzz_dir_new();
     bundle_unpack(data, n_bytes, dir);
-    if (load_analysis(&loaded, dir, false) == 0) {
+    if (load_analysis(&loaded, dir, true) == 0) {
         check_reports(loaded.analysis);
         check_json(loaded.analysis, false);
         check_json(loaded.analysis, true);

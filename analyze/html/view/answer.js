@@ -18,6 +18,7 @@ function viewAnswer(run) {
     hangOf(report),
     timeBar(efficiency),
     efficiencyTree(report),
+    shortAnswer(report),
     causeList(run),
     machineRow(report),
     notesOf(report),
@@ -46,6 +47,23 @@ function efficiencyTree({efficiency: e, ranks}) {
     factor("serialisation", e.serialisation, "What is lost because ranks wait for each other in turn"), sign("×"),
     factor("transfer", e.transfer, "What is lost because data takes time to move"), sign("×"),
     factor("processor", e.processor, "What is lost because a rank inside MPI had no CPU"));
+}
+
+/** In one sentence, for whoever reads no other: what it is, where, who, how much. */
+function shortAnswer(report) {
+  const {machine, causes} = report, first = causes[0];
+  if (report.ranks < 2 || !(report.waiting_ns > 0) || isSmallWaiting(report)) return null;
+  if (machine.share >= 0.5 || !first) return el("p.short", null, `Most of the waiting (${share(machine.share)}) is for ranks that had no CPU: `,
+    el("a", {href: "#answer", onclick: () => document.getElementById("machine")?.scrollIntoView({block: "center"})}, "the machine"),
+    `, not the program.${first && first.share >= WORTH_A_COLOUR ? ` Of the program it is ${first.name} (${share(first.share)}).` : ""}`);
+  return el("p.short", null, `${rankList(first.ranks)} ${first.ranks.length === 1 ? "makes" : "make"} others wait, most in `.replace(/^./, (c) => c.toUpperCase()),
+    el("a", {href: `#source&cause=${first.cause}`}, first.name), `: ${duration(first.waiting_ns)}, ${share(first.share)} of all waiting.`);
+}
+
+/** Advice names options of the command line: here these are places of the page. */
+function adviceOf(text) {
+  const places = {"--ranks": ["#ranks", "Ranks"], "--cause": ["#classes", "Classes"], "--critical": ["#timeline", "the critical path"]};
+  return text.split(/(--ranks|--cause|--critical)\b/).map((word) => places[word] ? el("a", {href: places[word][0]}, places[word][1]) : word);
 }
 
 const isSmallWaiting = (report) => report.efficiency.all_ns > 0 && report.waiting_ns / report.efficiency.all_ns < 0.01;
@@ -87,11 +105,10 @@ function causeItem(run, cause) {
     el("div.causebody", null,
       el("p", null, cause.explanation, " ", el("span.kind", null, `(${kind})`)),
       whenBar(cause, run.report.duration_ns),
-      cause.when ? el("p", null, cause.when) : null,
       partsOf(cause),
       el("ul.sites", null, sites.map((site) => el("li", null, el("span.label", null, "waiting at "), siteLink(site),
         el("span.figures", null, siteFigures(cause, site)))), more > 0 ? el("li", null, `and ${plural(more, "more call")}`) : null),
-      el("p.advice", null, el("b", null, "next: "), cause.next),
+      el("p.advice", null, el("b", null, "next: "), adviceOf(cause.next)),
       el("p.links", null,
         el("a", {href: `#timeline&cause=${cause.cause}`}, "where it acts"), el("a", {href: `#ranks&cause=${cause.cause}`}, "its ranks"),
         el("a", {href: `#classes&cause=${cause.cause}`}, "its classes"), el("a", {href: `#source&cause=${cause.cause}`}, "its source"))));
@@ -119,8 +136,8 @@ function whenBar(cause, durationNs) {
   const first = cause.when_ns.findIndex((ns) => ns > 0), last = cause.when_ns.findLastIndex((ns) => ns > 0);
   if (first < 0) return null;
   const words = `waiting for it over the run, from about ${duration(first * part)} to ${duration((last + 1) * part)}`;
-  return el("div.when", {role: "img", "aria-label": words, title: words}, cause.when_ns.map((ns) =>
-    el("i", {style: {height: `${ns > 0 ? Math.max(6, 100 * ns / most) : 0}%`}})));
+  return el("div.whenline", null, el("div.when", {role: "img", "aria-label": words, title: words}, cause.when_ns.map((ns) =>
+    el("i", {style: {height: `${ns > 0 ? Math.max(6, 100 * ns / most) : 0}%`}}))), el("span", null, cause.when || "all through the run"));
 }
 
 function partsOf(cause) {
@@ -141,7 +158,7 @@ function machineRow({machine}) {
   return el("section.machine", {id: "machine", "aria-label": "The machine"},
     el("p", null, el("b", null, "the machine: "), "ranks were ready to run but had no CPU: ", el("b", null, duration(machine.waiting_ns)),
       ` of waiting for them, ${share(machine.share)} of all`),
-    el("p", null, `${rankList(machine.ranks)}; most of it (${share(place.waiting_ns / machine.waiting_ns)}) in ${place.name}`),
+    el("p", null, `${rankList(machine.ranks)}; most of it (${share(place.waiting_ns / machine.waiting_ns)}) ${place.name.startsWith("inside ") ? "" : "in "}${place.name}`),
     machine.reasons.map((reason) => el("p", null, reason)));
 }
 

@@ -7,6 +7,9 @@ const PAINT = {unknown: 0, computing: 1, cause: 2, otherCause: 2 + CAUSES_APART,
   mpi: 5 + CAUSES_APART, transfer: 6 + CAUSES_APART, waiting: 7 + CAUSES_APART};
 const N_PAINTS = 8 + CAUSES_APART;
 
+// What causes hardly any waiting is shown as the code that it is.
+const WORTH_A_COLOUR = 0.01;
+
 // Which cause each of the colours stands for, by name, so that two runs agree: the largest ones of the run that is shown;
 // one that is chosen takes the last of them.
 const slots = new Array(CAUSES_APART).fill(null);
@@ -15,15 +18,16 @@ const causeInSlot = (slot) => shownRun().report.causes.findIndex((cause) => caus
 /** `cause`: an index into the causes of a run, the shown one unless another is named; -1 = none. */
 function paintOf(stateName, cause, run = shownRun()) {
   if (cause < 0 || stateName === "descheduled") return PAINT[stateName];
-  const name = run.report.causes[cause]?.name, slot = name === undefined ? -1 : slots.indexOf(name);
-  return slot >= 0 ? PAINT.cause + slot : PAINT.otherCause;
+  const found = run.report.causes[cause], slot = found ? slots.indexOf(found.name) : -1;
+  if (slot >= 0) return PAINT.cause + slot;
+  return found && found.share < WORTH_A_COLOUR ? PAINT[stateName] : PAINT.otherCause;
 }
 
 /** Gives the largest causes, and the chosen one, colours of their own; true when that changes what is painted. */
 function setSlots(runs, causes, chosen) {
   const before = slots.join("\n");
-  for (let i = 0; i < CAUSES_APART; i++) slots[i] = causes[i]?.name ?? null;
-  if (chosen >= CAUSES_APART && causes[chosen]) slots[CAUSES_APART - 1] = causes[chosen].name;
+  for (let i = 0; i < CAUSES_APART; i++) slots[i] = causes[i] && causes[i].share >= WORTH_A_COLOUR ? causes[i].name : null;
+  if (causes[chosen] && !slots.includes(causes[chosen].name)) slots[CAUSES_APART - 1] = causes[chosen].name;
   const isNew = slots.join("\n") !== before;
   for (const run of runs) {
     const t = run.timeline;

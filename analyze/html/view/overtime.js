@@ -40,7 +40,7 @@ function viewTime(run) {
 function waitingOverTime({report}) {
   const causes = report.causes.filter((cause) => cause.when_ns.some((ns) => ns > 0)), n = causes[0]?.when_ns.length;
   if (!n) return null;
-  const shown = causes.slice(0, CAUSES_APART), others = causes.slice(CAUSES_APART);
+  const shown = causes.filter((cause) => slots.includes(cause.name)), others = causes.filter((cause) => !slots.includes(cause.name));
   const stacks = [...shown.map((cause) => ({name: `cause ${cause.cause}: ${cause.name}`, cause: cause.cause, paint: PAINT_NAMES[paintOf("computing", cause.cause - 1)], ns: cause.when_ns})),
     ...others.length ? [{name: "other causes", paint: "otherCause", ns: others.reduce((sum, cause) => sum.map((v, i) => v + cause.when_ns[i]), new Array(n).fill(0))}] : []];
   const sums = Array.from({length: n}, (_, i) => stacks.reduce((sum, stack) => sum + stack.ns[i], 0)), most = Math.max(...sums), part = report.duration_ns / n;

@@ -232,12 +232,35 @@ static struct scene *play_nonsense(uint64_t seed)
     return play.scene;
 }
 
+/* Whatever happened: cells have a length, and parts of a kind that there is, which sum to it. */
+static void check_timeline(const struct scene *scene, size_t n_most)
+{
+    struct timeline timeline = {.n_most = n_most};
+    struct analysis *analysis = analysis_run(scene->trace, NULL, &timeline, 0);
+    for (size_t row = 0; row < timeline.rows.n; row++) {
+        const struct timeline_part *part = timeline.rows.at[row].parts.at;
+        for (size_t i = 0; i < timeline.rows.at[row].cells.n; i++) {
+            const struct timeline_cell *cell = &timeline.rows.at[row].cells.at[i];
+            double sum_ns = 0, length_ns = (double)(cell->end_ns - cell->begin_ns);
+            assert_true(cell->begin_ns < cell->end_ns);
+            for (uint32_t k = 0; k < cell->n_parts; k++, part++) {
+                assert_true(part->kind < timeline.kinds.n);
+                sum_ns += part->ns;
+            }
+            assert_true(!cell->n_parts || fabs(sum_ns - length_ns) <= 1e-3 * length_ns + 1);
+        }
+    }
+    timeline_release(&timeline);
+    analysis_free(analysis);
+}
+
 static void nonsense_does_no_harm(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 500; seed++) {
         struct scene *scene = play_nonsense(seed);
         check_causes(scene_analyse(scene));
+        check_timeline(scene, seed % 2 ? 1000000 : 50);
         scene_free(scene);
     }
 }
