@@ -201,7 +201,7 @@ int cmd_diff(int argc, char **argv)
     int read = sides_read(&sides, &options), status = read < 0;
     if (!status && options.keep) {
         status = kept_write(options.keep, sides.runs.at, sides.runs.n) != 0;
-    } else if (!status && !sides.is_divided && sides.runs.n > 2) {
+    } else if (!status && !sides.is_divided && sides.n > 2) {
         status = compare_series(&options, &sides);
     } else if (!status) {
         for (uint32_t side = 0; side < sides.n || side < 2; side++) {

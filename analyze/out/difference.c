@@ -261,7 +261,11 @@ static void print_facts(struct page *page, const struct comparison *comparison, 
     size_t n_told, n_left = facts_told(comparison, n_top, &n_told);
     if (!comparison->facts.n)
         return;
-    page_line(page, "counted exactly, the same in all runs of a side: these changes are certain");
+    bool is_single = comparison->n_of_side[0] < 2 || comparison->n_of_side[1] < 2;
+    page_paragraph(page, 0, 0,
+                   is_single
+                       ? "counted exactly (with one run on a side: a program that decides by time may vary by itself)"
+                       : "counted exactly, the same in all runs of a side: these changes are certain");
     for (size_t i = 0; i < n_told; i++)
         page_paragraph(page, 2, 6, difference_fact(&scratch, &comparison->facts.at[i]));
     if (n_left)
@@ -288,8 +292,15 @@ double difference_share_change(const struct compare_share *share)
 static void print_shares(struct page *page, const struct comparison *comparison, unsigned n_top)
 {
     struct arena scratch = {0};
-    double all_ns = compare_change(&comparison->rows.at[comparison->group_row[GROUP_RUN_TIME]]), told_ns = 0;
-    size_t n = n_top && comparison->shares.n > n_top ? n_top : comparison->shares.n;
+    static const double WORTH_TELLING = 1e-3; /* of the run time */
+    const struct compare_row *time = &comparison->rows.at[comparison->group_row[GROUP_RUN_TIME]];
+    double all_ns = compare_change(time), told_ns = 0;
+    size_t n = 0;
+    while (n < comparison->shares.n && (!n_top || n < n_top) &&
+           fabs(difference_share_change(&comparison->shares.at[n])) > WORTH_TELLING * time->mean_ns[0])
+        n++;
+    if (!n)
+        return;
     page_line(page, "of the run time's %s", amount_change(all_ns).text);
     for (size_t i = 0; i < n; i++) {
         const struct compare_share *share = &comparison->shares.at[i];

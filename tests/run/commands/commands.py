@@ -43,7 +43,8 @@ TABLE = """
 1 | another version          | report @other-version.whywait
 1 | unknown option           | report --bogus @good
 1 | needs a value            | report @good --top
-1 | takes one run            | report @good @good
+1 | takes one run            | annotate @good @good
+1 | one view                 | report --ranks @good @good
 1 | --top                    | report --top x @good
 1 | --top                    | report --top -1 @good
 1 | --top                    | report --top 99999999999999999999 @good
@@ -70,7 +71,10 @@ TABLE = """
 1 | none of the sources      | annotate --width 80 @good
 1 | no source to show        | annotate --file nosuch.c @good
 1 | takes two runs           | diff --top 1 @good
-1 | takes two runs           | diff @good @good @good
+1 | which are before         | diff @good @good @good
+1 | two runs at least        | trend --top 1 @good
+1 | is not like              | diff --fail-above much @good @good
+1 | none of text             | diff --format xml @good @good
 1 | takes two runs           | diff @good vs
 1 | takes two runs           | diff vs @good
 1 | takes two runs           | diff @good vs @good vs @good
