@@ -2,6 +2,7 @@
 /* The code model as others see it: modules, places, spots. */
 #include "analyze/code/code.h"
 #include "analyze/code/model.h"
+#include "analyze/code/package.h"
 #include "analyze/code/routines.h"
 #include "wrap/base/err.h"
 #include "wrap/base/plain.h"
@@ -80,6 +81,29 @@ static enum degradation module_degradation(const struct module *module)
     return module->state == CODE_SYMBOLS ? DEGRADED_SYMBOLS : NOT_DEGRADED;
 }
 
+/* ", or install debug information: of Debian, nwchem-openmpi-dbgsym": what the first of the modules without it are
+ * from;
+ * "" where no package has them. */
+static const char *packages_text(struct code *code)
+{
+    enum { PACKAGES_SOUGHT = 3 };
+    const char *text = "";
+    int n = 0;
+    for (size_t i = 0; i < code->modules.n && n < PACKAGES_SOUGHT; i++) {
+        if (module_degradation(code->modules.at[i]) != DEGRADED_SYMBOLS)
+            continue;
+        const char *package = package_of_file(&code->arena, PACKAGE_LISTS, code->modules.at[i]->path);
+        if (package && !strstr(text, package))
+            text = arena_printf(&code->arena, "%s%s%s-dbgsym", text, *text ? ", " : "", package);
+        n++;
+    }
+    return *text ? arena_printf(&code->arena,
+                                "; or install its package of debug information, %s (Debian keeps these apart: "
+                                "deb http://deb.debian.org/debian-debug)",
+                                text)
+                 : "";
+}
+
 static void note_degradation(struct code *code, enum degradation which)
 {
     static const char *const one[] = {
@@ -109,7 +133,8 @@ static void note_degradation(struct code *code, enum degradation which)
     if (n > NAMED)
         text = arena_printf(&code->arena, "%s and %zu more", text, n - NAMED);
     if (n)
-        *vec_push(&code->notes) = arena_printf(&code->arena, "%s %s", text, n == 1 ? one[which] : several[which]);
+        *vec_push(&code->notes) = arena_printf(&code->arena, "%s %s%s", text, n == 1 ? one[which] : several[which],
+                                               which == DEGRADED_SYMBOLS ? packages_text(code) : "");
 }
 
 void code_use_kept(struct code *code, const char *dir)

@@ -128,21 +128,35 @@ static const char *module_address(const struct sites *sites, struct arena *arena
     return arena_printf(arena, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)address);
 }
 
-/* "BI_Srecv() <- Cdgerv2d() <- app+0x51c8": libraries and addresses, where the program itself has no names to offer. */
+/* "BI_Srecv() <- Cdgerv2d() <- app+0x51c8 <- +0x4a10": libraries and addresses, where the program itself has no names
+ * to offer; a library is named once for all addresses that follow each other. */
 static const char *context_trail(const struct sites *sites, struct arena *arena, uint32_t context)
 {
     enum { FRAMES_MAX = 6 };
     const char *trail = "";
+    uint32_t module = TRACE_NONE;
     for (int n = 0; n < FRAMES_MAX && context != TRACE_NONE; n++) {
         const struct context *at = sites_context_at(sites, context);
         const char *name = caller_text(sites, arena, context);
         if (!name && at->module < sites->trace->n_modules)
-            name = module_address(sites, arena, at->module, at->address);
+            name = at->module == module ? arena_printf(arena, "+0x%llx", (unsigned long long)at->address)
+                                        : module_address(sites, arena, at->module, at->address);
+        module = at->module;
         if (name)
             trail = arena_printf(arena, "%s%s%s", trail, *trail ? " <- " : "", name);
         context = at->parent;
     }
     return trail;
+}
+
+/* A routine by its name, or by where it begins. */
+static const char *wrapper_text(const struct sites *sites, struct arena *arena, uint32_t context)
+{
+    const char *name = caller_text(sites, arena, context);
+    struct code_spot spot = context_spot(sites, context);
+    uint32_t module = sites_context_at(sites, context)->module;
+    return name || module >= sites->trace->n_modules ? name
+                                                     : module_address(sites, arena, module, spot.routine_address);
 }
 
 /* An MPI call that was inlined from a header of the system (a language binding) stands where that is called. */
@@ -162,14 +176,14 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
     out->through = NULL;
     uint32_t context = sites_user_context(sites, at->context);
     while (context != TRACE_NONE && sites_is_wrapper(sites, context)) {
-        out->through = caller_text(sites, arena, context);
+        out->through = wrapper_text(sites, arena, context);
         context = sites_user_context(sites, sites_context_at(sites, context)->parent);
     }
     struct code_spot spot = {0};
     if (context != TRACE_NONE)
         spot = context_spot(sites, context);
     if (!spot.file && !spot.routine && sites->code) {
-        out->path = context_trail(sites, arena, at->context);
+        out->path = context_trail(sites, arena, context == TRACE_NONE ? at->context : context);
         return;
     }
     if (context == TRACE_NONE)

@@ -419,7 +419,7 @@ static bool is_named_after(const char *routine, const char *mpi)
 /* What is known of a routine that calls MPI directly. */
 struct wrapping {
     uint64_t routine; /* routine_key */
-    const char *name;
+    const char *name; /* NULL in stripped code */
     uint32_t region;  /* of its only MPI call ... */
     uint64_t address; /* ... and where that returns to */
     struct map callers;
@@ -456,9 +456,9 @@ void sites_find_wrappers(struct sites *sites)
         uint32_t context = at->context == TRACE_NONE ? TRACE_NONE : sites_user_context(sites, at->context);
         const struct code_place *place =
             context == TRACE_NONE || at->region == TRACE_NONE ? NULL : call_place(sites, context);
-        const char *name = !place ? NULL : place->host_routine ? place->host_routine : place->routine;
-        if (!name)
+        if (!place || !place->routine_address)
             continue;
+        const char *name = place->host_routine ? place->host_routine : place->routine;
         uint64_t *slot = map_put(&index, routine_key(place), NULL);
         if (!*slot || !found.at) {
             *vec_push(&found) = (struct wrapping){.routine = routine_key(place), .name = name};
@@ -468,7 +468,7 @@ void sites_find_wrappers(struct sites *sites)
     }
     for (size_t i = 0; i < found.n; i++) {
         struct wrapping *wrapping = &found.at[i];
-        bool is_named = is_named_after(wrapping->name, sites->trace->regions[wrapping->region].name);
+        bool is_named = wrapping->name && is_named_after(wrapping->name, sites->trace->regions[wrapping->region].name);
         if (!wrapping->is_none && wrapping->n_callers >= (is_named ? CALLERS_NAMED : CALLERS_MANY))
             *map_put(&sites->wrappers, wrapping->routine, NULL) = 1;
         map_release(&wrapping->callers);
