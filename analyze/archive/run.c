@@ -297,6 +297,24 @@ char *run_find_archive(const char *path)
     return strdup(path);
 }
 
+char *run_find_directory(const char *path)
+{
+    size_t n = 0;
+    char *run = NULL;
+    if (!path)
+        return newest_run();
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    if (run_is_run(path))
+        return path_format("%.*s", (int)length, path);
+    if (only_run(path, &run, &n))
+        return NULL;
+    if (!run)
+        error("%s holds %zu runs: name one", path, n);
+    return run;
+}
+
 char *path_format(const char *format, ...)
 {
     char *path;
@@ -348,7 +366,7 @@ int path_rename(const char *from, const char *to)
 }
 
 /* A number of a process may have been given out again: only one that maps this very file counts. */
-static bool is_mapped(const char *path, int32_t pid)
+bool spool_is_mapped(const char *path, int32_t pid)
 {
     char maps[64], line[8192];
     const char *name = strrchr(path, '/');
@@ -370,10 +388,10 @@ bool spool_in_use(const char *path, int32_t pid)
 {
     enum { N_LOOKS = 50 };
     const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
-    bool is_in_use = is_mapped(path, pid);
+    bool is_in_use = spool_is_mapped(path, pid);
     for (int i = 0; is_in_use && i < N_LOOKS; i++) {
         nanosleep(&pause, NULL);
-        is_in_use = is_mapped(path, pid);
+        is_in_use = spool_is_mapped(path, pid);
     }
     return is_in_use;
 }

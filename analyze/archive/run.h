@@ -8,6 +8,8 @@
 /* The anchor file of `path`: a run directory, a directory with exactly one run or anchor in it, or an anchor; NULL
  * means the newest *.whywait directory here. To be freed; NULL after error(). */
 char *run_find_archive(const char *path);
+/* Likewise the run directory, whether or not it has an archive. To be freed; NULL after error(). */
+char *run_find_directory(const char *path);
 /* Makes the archive of a run directory from the parts of its ranks. WHYWAIT_KEEP_SPOOL in the environment keeps the
  * spool. Returns 0, or -1 after error(). */
 int run_join(const char *directory);
@@ -35,6 +37,8 @@ int path_rename(const char *from, const char *to);
 
 /* Two users of one run: a program that still records it, and tools that make its archive at the same time. */
 
+/* Does this process have the spool file mapped now? Known for processes of this machine only. */
+bool spool_is_mapped(const char *path, int32_t pid);
 /* Is this spool file still mapped by the process that writes it, and stays so for a second? Known for processes of this
  * machine only. */
 bool spool_in_use(const char *path, int32_t pid);

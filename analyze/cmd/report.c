@@ -3,6 +3,8 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/runs.h"
 #include "analyze/cmd/terminal.h"
+#include "analyze/archive/live.h"
+#include "analyze/archive/run.h"
 #include "analyze/out/json.h"
 #include "analyze/out/report.h"
 #include "analyze/out/routines.h"
@@ -11,8 +13,12 @@
 #include "analyze/profile/profile.h"
 #include "wrap/base/err.h"
 #include <errno.h>
+#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 struct options {
     const char *path; /* NULL = the newest run here */
@@ -24,6 +30,7 @@ struct options {
     struct routines_options routines;
     uint32_t cause, site; /* from 1; 0 = none */
     struct load_choice choice;
+    uint32_t watch_s; /* 0 = a report of a whole run, once */
     struct report_options text;
     struct terminal_options terminal;
 };
@@ -64,6 +71,8 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN...]\n"
                             "                    with all template arguments\n"
                             "  --format FORMAT   text (default) or json (its fields are described in\n"
                             "                    docs/json.md)\n"
+                            "  --watch[=S]       of a run that is still going: what ranks wait for so far, again\n"
+                            "                    every S seconds (5) until it ends; it is not disturbed\n"
                             "  --width N         columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
                             "  --help            this text\n"
                             "\n"
@@ -97,6 +106,7 @@ enum {
     OPT_ALL_STEPS,
     OPT_FULL_PATHS,
     OPT_FORMAT,
+    OPT_WATCH,
     OPT_WIDTH,
 };
 static const struct option long_options[] = {
@@ -122,6 +132,7 @@ static const struct option long_options[] = {
     {"all-steps", no_argument, NULL, OPT_ALL_STEPS},
     {"full-paths", no_argument, NULL, OPT_FULL_PATHS},
     {"format", required_argument, NULL, OPT_FORMAT},
+    {"watch", optional_argument, NULL, OPT_WATCH},
     {"width", required_argument, NULL, OPT_WIDTH},
     TERMINAL_OPTIONS,
     {"help", no_argument, NULL, 'h'},
@@ -217,6 +228,9 @@ static void parse_option(struct options *options, int option)
         break;
     case OPT_FORMAT:
         options->is_json = option_is_json(optarg);
+        break;
+    case OPT_WATCH:
+        options->watch_s = optarg ? option_number("watch", optarg, 1) : 5;
         break;
     case OPT_WIDTH:
         options->text.width = option_number("width", optarg, 20);
@@ -331,9 +345,70 @@ static int print(const struct options *options, struct analysis *analysis)
     return 0;
 }
 
+/* One look at a run that goes on. Signals wait until the copy is gone again. */
+static void look_at(const struct options *options, const char *run)
+{
+    struct loaded loaded = {0};
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    char *copy = live_copy(run);
+    int status = copy ? load_analysis(&loaded, copy, false) : -1;
+    live_drop(copy);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (status == 0) {
+        loaded.trace->is_going = true;
+        fputs(style_clear(&options->text.look), stdout);
+        print(options, loaded.analysis);
+        putchar('\n');
+    }
+    load_release(&loaded);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/*
+ * Until the run is over: a look, then a pause of the given length, or of ten times what the look took: so it takes a
+ * tenth of one CPU at most, and that at the lowest priority. Returns the run, to be freed; NULL after error().
+ */
+static char *watch(const struct options *options)
+{
+    enum { LOWEST = 19, REST = 10, GRACE = 5 };
+    char *run = run_find_directory(options->path);
+    int n_over = 0;
+    if (!run)
+        return NULL;
+    if (nice(LOWEST) < 0)
+        errno = 0; /* it is low already */
+    while (n_over < GRACE && !ferror(stdout) && !run_has_archive(run)) {
+        double from_s = now_s();
+        enum live_state state = live_look(run);
+        if (state == LIVE_GOING)
+            look_at(options, run);
+        fflush(stdout);
+        /* When it is over, its processes may still be making the archive. */
+        n_over = state == LIVE_OVER ? n_over + 1 : 0;
+        double pause_s = state == LIVE_OVER ? 1 : fmax(options->watch_s, REST * (now_s() - from_s));
+        for (double until_s = now_s() + pause_s; now_s() < until_s && !run_has_archive(run);)
+            usleep(200000);
+    }
+    fputs(style_clear(&options->text.look), stdout);
+    return run;
+}
+
 int cmd_report(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
+    options.text.look = terminal_look(&options.terminal);
+    char *watched = options.watch_s ? watch(&options) : NULL;
+    if (options.watch_s && !watched)
+        return 1;
+    options.path = watched ? watched : options.path;
     struct loaded loaded;
     if (options.n_runs > 1)
         return runs_report(options.runs, options.n_runs, options.is_json,
@@ -342,8 +417,7 @@ int cmd_report(int argc, char **argv)
                                                     .look = terminal_look(&options.terminal)},
                            &options.terminal);
     int status = load_analysis_part(&loaded, options.path, &options.choice);
-    options.text.look = terminal_look(&options.terminal);
-    int pager = status == 0 ? pager_begin(&options.terminal) : 0;
+    int pager = status == 0 && !options.watch_s ? pager_begin(&options.terminal) : 0;
     if (status == 0)
         status = print(&options, loaded.analysis);
     if (fflush(stdout) && status == 0)
@@ -352,5 +426,6 @@ int cmd_report(int argc, char **argv)
     if (status == 0 && load_is_degraded(&loaded))
         status = STATUS_DEGRADED;
     load_release(&loaded);
+    free(watched);
     return status < 0 ? 1 : status;
 }

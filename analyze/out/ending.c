@@ -106,7 +106,7 @@ static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
     const struct trace *trace = ending->book->analysis->trace;
     const struct trace_location *first = ending_main_thread(trace, rank), *earliest = first;
     struct arena *arena = ending->book->arena;
-    if (ending_is_orderly(trace, first))
+    if (ending_is_orderly(trace, first) || (trace->is_going && first->end_how == WW_END_NONE))
         return;
     uint32_t *ranks = arena_array(arena, uint32_t, trace->n_ranks), n = 0;
     uint64_t last_ns = 0;
@@ -149,6 +149,12 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
         wait->file ? arena_printf(arena, " at %s", label_lines(ending->book, wait->file, wait->line, wait->line)) : "";
     const char *whom = wait->for_rank == TRACE_NONE ? "" : arena_printf(arena, " for rank %u", wait->for_rank);
     struct amount when = amount_duration(since_ns > start_ns ? (double)(since_ns - start_ns) : 0);
+    if (analysis->trace->is_going) {
+        ending_say(ending, arena_printf(arena, "%s %s in %s%s, waiting%s since %s after the start.",
+                                        amount_ranks(arena, ranks, n), n == 1 ? "is" : "are", wait->call, where, whom,
+                                        when.text));
+        return;
+    }
     ending_say(ending,
                arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start.",
                             amount_ranks(arena, ranks, n), wait->call, where, n == 1 ? "it" : "they", whom, when.text));

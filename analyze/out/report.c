@@ -59,7 +59,7 @@ static void report_head(struct report *report)
     report_part(report, "descheduled", efficiency->descheduled_ns, false);
     report_part(report, "blocked", efficiency->blocked_ns, false);
     report_part(report, "recording off", efficiency->unrecorded_ns, false);
-    report_part(report, "already ended", efficiency->ended_ns, false);
+    report_part(report, trace->is_going ? "not known yet" : "already ended", efficiency->ended_ns, false);
     page_end(&report->page);
 }
 
@@ -321,6 +321,8 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
             page_piece(&report.page, HANG, "%s", amount_date(trace->realtime_ns).text);
         if (trace->command)
             page_piece(&report.page, HANG, "%s", trace->command);
+        if (trace->is_going)
+            page_piece(&report.page, HANG, "still running: this is what there is so far");
         page_end(&report.page);
     }
     report_efficiency(&report);

@@ -17,6 +17,11 @@ const char *style_end(const struct look *look, enum style style)
     return look->has_colour && style != STYLE_PLAIN ? "\033[0m" : "";
 }
 
+const char *style_clear(const struct look *look)
+{
+    return look->drawing == DRAW_NOTHING ? "" : "\033[H\033[2J\033[3J";
+}
+
 const char *style_bar(struct arena *arena, const struct look *look, double share, size_t columns)
 {
     static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};

@@ -29,6 +29,8 @@ struct look {
 /* What switches a style on and off; "" without colour. */
 const char *style_begin(const struct look *look, enum style style);
 const char *style_end(const struct look *look, enum style style);
+/* What empties a terminal before the same is printed anew; "" where it is none. */
+const char *style_clear(const struct look *look);
 /* A bar for a share in [0, 1] of so many columns; "" where nothing is drawn. */
 const char *style_bar(struct arena *arena, const struct look *look, double share, size_t columns);
 /* Values over time, one character each: blocks of their heights; in ASCII from " " to "@". */

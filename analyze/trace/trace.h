@@ -185,6 +185,7 @@ struct trace {
     bool counts_all_threads; /* also of threads that do not call MPI no counts are missing */
     bool is_ours;
     bool is_damaged;    /* a part of the archive could not be read; notes say which */
+    bool is_going;      /* what there is of a run that goes on; set by who looks at it meanwhile */
     bool lacks_records; /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
     uint64_t start_ns, end_ns;       /* first and last event of the run */

@@ -57,6 +57,7 @@ TABLE = """
 1 | one of --cause           | report --cause 1 --sites @good
 1 | one of --cause           | report --sites --by space @good
 1 | --causing and --by       | report --routines --causing --by space @good
+1 | --watch                  | report --watch=0 @good
 1 | go with --routines       | report --graph @good
 1 | --sort                   | report --routines --sort size @good
 1 | no such file             | html @missing

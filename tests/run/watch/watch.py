@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`report --watch` beside a program that goes on until it is told to stop.
+
+    watch.py --whywait TOOL --mpirun MPIRUN PROGRAM
+
+It says what ranks wait for so far, more of it every time, touches nothing of the run, leaves nothing behind when it is interrupted, and
+ends with the report of the whole run.
+"""
+import argparse
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+faults = []
+
+
+def expect(what, ok):
+    if not ok:
+        faults.append(what)
+
+
+def looks(text):
+    """(seconds recorded, text) of each look."""
+    parts = re.split(r"(?m)^(?=going   3 ranks)", text)[1:]
+    unit = {"ms": 1e-3, "s": 1, "us": 1e-6}
+    return [(float(found[1]) * unit[found[2]], part) for part in parts if (found := re.match(r"going   3 ranks   ([\d.]+) (\w+)", part))]
+
+
+def wait_for(what, done, seconds=120):
+    end = time.monotonic() + seconds
+    while not done():
+        if time.monotonic() > end:
+            faults.append(f"{what}: not within {seconds} s")
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--whywait", required=True)
+    parser.add_argument("--mpirun", required=True)
+    parser.add_argument("program")
+    arguments = parser.parse_args()
+    folder = tempfile.mkdtemp(prefix="whywait-watch-test.")
+    scratch, stop, said = os.path.join(folder, "tmp"), os.path.join(folder, "stop"), os.path.join(folder, "said")
+    os.mkdir(scratch)
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                       OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
+    program = subprocess.Popen([arguments.mpirun, "-n", "3", arguments.whywait, "record", os.path.abspath(arguments.program), stop], cwd=folder,
+                               env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    watching = None
+    try:
+        spools = lambda: glob.glob(os.path.join(folder, "*.whywait/spool/*-0.ev"))
+        wait_for("a spool", lambda: len(spools()) == 3 or program.poll() is not None, 60)
+        command = [arguments.whywait, "report", "--watch=1"]
+        beside = dict(environment, TMPDIR=scratch)
+        watching = subprocess.Popen(command, cwd=folder, env=beside, stdout=open(said, "w"), stderr=subprocess.PIPE, text=True)
+        wait_for("three looks", lambda: len(looks(open(said).read())) >= 3)
+
+        run = os.path.dirname(os.path.dirname(spools()[0]))
+        expect(f"the run has {os.listdir(run)}", os.listdir(run) == ["spool"])
+        interrupted = subprocess.Popen(command, cwd=folder, env=beside, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        first = interrupted.stdout.readline()
+        interrupted.send_signal(signal.SIGINT)
+        interrupted.communicate(timeout=60)
+        expect("an interrupted watch said nothing", first.startswith("going   3 ranks"))
+        expect(f"an interrupted watch ends with {interrupted.returncode}", interrupted.returncode == -signal.SIGINT)
+
+        open(stop, "w").close()
+        out, err = program.communicate(timeout=120)
+        expect(f"the program ended with {program.returncode}: {err}", program.returncode == 0 and re.search(r"steps \d+", out))
+        _, complaints = watching.communicate(timeout=120)
+        expect(f"the watch ended with {watching.returncode}: {complaints}", watching.returncode == 0 and not complaints)
+    finally:
+        for process in (program, watching):
+            if process and process.poll() is None:
+                process.kill()
+    seen = looks(open(said).read())
+    going, last = seen[:-1], seen[-1][1] if seen else ""
+    expect("looks do not say that the run goes on", all("still running" in text for _, text in going) and len(going) >= 3)
+    expect(f"looks do not grow: {[at for at, _ in going]}", all(a < b for (a, _), (b, _) in zip(going, going[1:])))
+    expect("a look speaks of an end", not any(word in text for word in ("abruptly", "never came back", "already ended") for _, text in going))
+    expect("no look names the loop", any("in late()" in text for _, text in going))
+    expect(f"the last report: {last}", "still running" not in last and "in late()" in last)
+    expect(f"left behind: {os.listdir(scratch)}", not os.listdir(scratch))
+    shutil.rmtree(folder)
+    print("\n".join(faults))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
