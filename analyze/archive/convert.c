@@ -131,7 +131,9 @@ static void convert_item(struct conversion *conversion, struct stream *stream)
             count_before(conversion, &stream->call.call);
         break;
     case STREAM_SAMPLE:
-        emit_sample(location, &stream->sample, stream_context(stream, stream->sample.stack));
+        if (stream_context(stream, stream->sample.stack))
+            emit_sample(location, &stream->sample, stream_context(stream, stream->sample.stack),
+                        stream_unwind_distance(stream));
         break;
     case STREAM_SWITCH:
         emit_switch(location, &stream->onoff);

@@ -325,10 +325,9 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
 
 /* Samples, the scheduler, exact counts: what lies between calls. */
 
-void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context)
+void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context,
+                 uint32_t unwind_distance)
 {
-    if (!context)
-        return;
     OTF2_AttributeList *attributes = NULL;
     uint32_t generator = sample->flags & WW_S_SYNC      ? ARCHIVE_GEN_SYNC
                          : sample->flags & WW_S_BLOCKED ? ARCHIVE_GEN_BLOCKED
@@ -339,7 +338,7 @@ void emit_sample(struct emit_location *location, const struct ww_sample *sample,
         OTF2_AttributeList_AddUint64(attributes, ARCHIVE_ATTR_WEIGHT, sample->weight_ns);
     }
     WRITE(location, CallingContextSample, attributes, emit_time(location, sample->time_ns), context - 1,
-          OTF2_UNDEFINED_UINT32, generator);
+          unwind_distance, generator);
 }
 
 void emit_switch(struct emit_location *location, const struct ww_switch *record)

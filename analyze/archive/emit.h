@@ -96,7 +96,8 @@ void emit_thread_begin(struct emit_location *main, struct emit_location *worker,
 /* `context`: 0 = not known, else 1 + local calling context. */
 void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *call, uint32_t context);
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *call);
-void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context);
+void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context,
+                 uint32_t unwind_distance);
 void emit_switch(struct emit_location *location, const struct ww_switch *record);
 void emit_control(struct emit_location *location, const struct ww_control *record);
 void emit_bins(struct emitter *emitter, struct emit_location *location, const struct ww_bins *bins, uint64_t time_ns);

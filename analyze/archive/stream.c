@@ -39,6 +39,8 @@ void stream_close(struct stream *stream)
     vec_release(&stream->call.new_comms);
     vec_release(&stream->bins);
     vec_release(&stream->has_stack);
+    vec_release(&stream->stacks);
+    arena_release(&stream->arena);
     gaps_release(&stream->gaps);
 }
 
@@ -63,6 +65,11 @@ static void define(struct stream *stream, struct emitter *emitter, const struct 
         if (stack->id >= stream->has_stack.n)
             vec_resize(&stream->has_stack, (size_t)stack->id + 1);
         stream->has_stack.at[stack->id] = 1;
+        if (stream->reader.header.kind == WW_KIND_SAMPLES) {
+            vec_resize(&stream->stacks, stream->has_stack.n);
+            stream->stacks.at[stack->id] = (struct stream_stack){
+                arena_copy(&stream->arena, stack->address, stack->n * sizeof *stack->address), stack->n, stack->flags};
+        }
     }
     if (head->type == WW_COMM) {
         const struct ww_comm *comm = record;
@@ -89,6 +96,22 @@ uint32_t stream_context(const struct stream *stream, uint32_t stack)
     if (stack >= stream->has_stack.n || !stream->has_stack.at[stack])
         return 0;
     return 1 + 2 * stack + (stream->reader.header.kind == WW_KIND_SAMPLES);
+}
+
+uint32_t stream_unwind_distance(struct stream *stream)
+{
+    struct stream_stack none = {0}, before = stream->sampled;
+    struct stream_stack now = stream->sample.stack < stream->stacks.n ? stream->stacks.at[stream->sample.stack] : none;
+    uint32_t n_common = 0, n_most = now.n < before.n ? now.n : before.n;
+    if (now.flags != before.flags)
+        n_most = 0;
+    while (n_common < n_most && now.address[now.n - 1 - n_common] == before.address[before.n - 1 - n_common])
+        n_common++;
+    /* The innermost frame is an instruction, the others are return addresses: it is none of another stack's others. */
+    if (n_common == n_most && now.n != before.n && n_common)
+        n_common--;
+    stream->sampled = now;
+    return now.n - n_common + 1;
 }
 
 /* True when the record belongs to the call before it or defines something; it is then done with. */

@@ -12,6 +12,11 @@
 enum stream_item { STREAM_NONE, STREAM_ENTER, STREAM_LEAVE, STREAM_SAMPLE, STREAM_SWITCH, STREAM_CONTROL };
 enum { STREAM_LATEST_NS_LOG2 = 62 }; /* later times are damage */
 
+struct stream_stack {
+    const uint64_t *address; /* innermost first */
+    uint32_t n, flags;
+};
+
 struct stream {
     struct spool_reader reader;
     FILE *part;        /* definitions */
@@ -24,11 +29,14 @@ struct stream {
         struct ww_switch onoff;
         struct ww_control control;
     };
-    const struct ww_head *ahead; /* the record after the item */
-    VEC(uint8_t) bins;           /* WW_BINS records before the call, one after the other */
-    VEC(uint8_t) has_stack;      /* by id */
-    struct gaps gaps;            /* of a file of samples, */
-    size_t n_gap_switches;       /* of whose switches so many were handed out */
+    const struct ww_head *ahead;     /* the record after the item */
+    VEC(uint8_t) bins;               /* WW_BINS records before the call, one after the other */
+    VEC(uint8_t) has_stack;          /* by id */
+    struct arena arena;              /* for */
+    VEC(struct stream_stack) stacks; /* of a file of samples, by id */
+    struct stream_stack sampled;     /* the last sample's */
+    struct gaps gaps;                /* of a file of samples, */
+    size_t n_gap_switches;           /* of whose switches so many were handed out */
     bool part_failed;
 };
 
@@ -39,5 +47,7 @@ int stream_open(struct stream *stream, const char *path, const char *part_path, 
 void stream_next(struct stream *stream, struct emitter *emitter);
 /* 0 = unknown, else 1 + the calling context's id in this location. */
 uint32_t stream_context(const struct stream *stream, uint32_t stack);
+/* How many frames of the present sample's stack are not those of the sample before, plus 1. */
+uint32_t stream_unwind_distance(struct stream *stream);
 void stream_write(struct stream *stream, const void *record, size_t bytes, uint16_t type);
 void stream_close(struct stream *stream);

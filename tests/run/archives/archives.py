@@ -44,13 +44,28 @@ class Reading:
         self.sent, self.received = collections.Counter(), collections.Counter()
         self.handles = collections.defaultdict(set)
         self.open, self.wrong = collections.Counter(), []
+        self.sampled = {}
         with otf2.reader.open(anchor) as trace:
             self.sources = {os.path.basename(line.file) for line in trace.definitions.source_code_locations}
             for location, event in trace.events:
                 self.take(int(location.group.name.split()[-1]), location, event)
         self.wrong += [f"{n} more {name} began than ended" for name, n in self.open.items() if n]
 
+    def unwind(self, location, sample):
+        """Readers leave the frames of the sample before until they come to what both share, and enter the rest."""
+        path, at = [], sample.calling_context
+        while at is not None:
+            path.append(at)
+            at = at.parent
+        shared = path[sample.unwind_distance - 1:] if 1 <= sample.unwind_distance <= len(path) + 1 else None
+        before = self.sampled.get(location, [])
+        if shared is None or shared != before[len(before) - len(shared):]:
+            self.wrong.append(f"a sample of {len(path)} frames has unwind distance {sample.unwind_distance} after one of {len(before)}")
+        self.sampled[location] = path
+
     def take(self, rank, location, event):
+        if isinstance(event, ev.CallingContextSample):
+            self.unwind(location, event)
         kind = KINDS.get(type(event))
         if kind and not (isinstance(event, ev.MpiCollectiveEnd) and event.collective_op in MANAGING):
             self.counts[rank][kind] += 1
