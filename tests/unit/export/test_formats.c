@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Exports of a run in memory, with a name that every format has to write with care. What other tools make of real runs
+ * is tests/run/exports. */
+#include "analyze/export/export.h"
+#include "analyze/pipeline.h"
+#include "tests/unit/scene/scene.h"
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define AWKWARD "odd\"na\\me;a,b"
+
+/* Twice: rank 1 works 900 us before a barrier to which rank 0 comes at 100 us. */
+struct fixture {
+    struct scene *scene;
+    struct analysis *analysis;
+    struct timeline timeline;
+};
+
+static int fixture_make(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct scene *scene = f->scene = scene_make(2);
+    for (uint64_t from_us = 0; from_us < 2000; from_us += 1000) {
+        scene_work(scene, 0, "quick", from_us + 100);
+        scene_work(scene, 1, AWKWARD, from_us + 900);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, from_us + 910);
+    }
+    f->timeline.n_most = 100000;
+    f->analysis = analysis_run(scene->trace, NULL, &f->timeline, 0);
+    *state = f;
+    return f->analysis ? 0 : -1;
+}
+
+static int fixture_free(void **state)
+{
+    struct fixture *f = *state;
+    timeline_release(&f->timeline);
+    analysis_free(f->analysis);
+    scene_free(f->scene);
+    free(f);
+    return 0;
+}
+
+/* What an export writes; to be freed. */
+#define WRITTEN(text, call)                                                                                            \
+    do {                                                                                                               \
+        size_t size = 0;                                                                                               \
+        FILE *out = open_memstream(&(text), &size);                                                                    \
+        assert_int_equal(call, 0);                                                                                     \
+        fclose(out);                                                                                                   \
+    } while (0)
+
+static void folded_stacks_sum_to_all_waiting(void **state)
+{
+    struct fixture *f = *state;
+    char *text, *at;
+    long sum_us = 0;
+    WRITTEN(text, export_folded(out, f->analysis));
+    for (char *line = text; (at = strchr(line, '\n')); line = at + 1) {
+        *at = '\0';
+        char *last = strrchr(line, ' ');
+        assert_non_null(last);
+        assert_null(strchr(line, ';')); /* no stacks here, and that of the name does not divide */
+        sum_us += strtol(last, NULL, 10);
+    }
+    assert_int_equal(sum_us, 1600);
+    assert_non_null(strstr(text, "odd\"na\\me:a,b"));
+    free(text);
+}
+
+static void csv_quotes_what_it_must(void **state)
+{
+    struct fixture *f = *state;
+    char *text;
+    WRITTEN(text, export_csv(out, f->analysis, "causes"));
+    assert_int_equal(strncmp(text, "name,loop,", 10), 0);
+    const char *row = strchr(text, '\n') + 1;
+    assert_int_equal(strncmp(row, "\"odd\"\"na\\me;a,b", 15), 0);
+    assert_non_null(strstr(row, ",1600000,"));
+    free(text);
+    WRITTEN(text, export_csv(out, f->analysis, "matrix"));
+    assert_string_equal(text, "waiting,late,waiting_ns\n0,1,1600000\n");
+    free(text);
+}
+
+static void unknown_tables_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert_int_equal(export_csv(nowhere, f->analysis, "nosuch"), -1);
+    assert_int_equal(export_csv(nowhere, f->analysis, "causes.nosuch"), -1);
+    fclose(nowhere);
+}
+
+/* Two cells a rank and step, one arrow a wait, in the order of time. */
+static void a_timeline_has_waits_with_arrows(void **state)
+{
+    struct fixture *f = *state;
+    char *text;
+    WRITTEN(text, export_chrome(out, f->analysis, &f->timeline));
+    json_t *trace = json_loads(text, 0, NULL), *event;
+    assert_non_null(trace);
+    size_t i, n_arrows = 0, n_ends = 0, n_calls = 0;
+    double last_us = 0, waiting_us = 0;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event)
+    {
+        const char *phase = json_string_value(json_object_get(event, "ph"));
+        if (*phase == 'M')
+            continue;
+        double us = json_number_value(json_object_get(event, "ts"));
+        assert_true(us >= last_us);
+        last_us = us;
+        n_arrows += *phase == 's';
+        n_ends += *phase == 'f';
+        n_calls += *phase == 'B';
+        if (*phase == 'X' && !strcmp(json_string_value(json_object_get(event, "cat")), "waiting")) {
+            waiting_us += json_number_value(json_object_get(event, "dur"));
+            assert_int_equal(json_integer_value(json_object_get(event, "pid")), 1); /* rank 0 */
+        }
+        if (*phase == 's')
+            assert_int_equal(json_integer_value(json_object_get(event, "pid")), 2);
+    }
+    assert_int_equal(n_arrows, 2);
+    assert_int_equal(n_ends, 2);
+    assert_int_equal(n_calls, 8); /* work is a region as well */
+    assert_int_equal((int)waiting_us, 1600);
+    json_decref(trace);
+    free(text);
+}
+
+static void callgrind_has_the_blame(void **state)
+{
+    struct fixture *f = *state;
+    char *text;
+    WRITTEN(text, export_callgrind(out, f->analysis));
+    assert_non_null(strstr(text, "events: Time Blame Executions\n"));
+    assert_non_null(strstr(text, "\ntotals: 0 1600000 0\n"));
+    assert_non_null(strstr(text, "\n0 0 1600000 0\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folded_stacks_sum_to_all_waiting), cmocka_unit_test(csv_quotes_what_it_must),
+        cmocka_unit_test(unknown_tables_are_refused),       cmocka_unit_test(a_timeline_has_waits_with_arrows),
+        cmocka_unit_test(callgrind_has_the_blame),
+    };
+    return cmocka_run_group_tests(tests, fixture_make, fixture_free);
+}
