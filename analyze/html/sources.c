@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/html/sources.h"
 #include "analyze/out/json.h"
+#include "analyze/out/label.h"
 #include "wrap/base/plain.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -106,7 +107,28 @@ static FILE *open_source(const char *path, struct stat *status)
     return NULL;
 }
 
-static json_t *read_source(struct sources *sources, const struct source *source, const struct trace *trace,
+static uint64_t written_ns(const struct stat *status)
+{
+    return (uint64_t)status->st_mtim.tv_sec * 1000000000u + (uint64_t)status->st_mtim.tv_nsec;
+}
+
+/* Sources that were written to later are not what ran: when the program was built, as far as its file tells, and in any
+ * case before the run. 0 = not known. */
+static uint64_t built_ns(const struct analysis *analysis)
+{
+    const struct trace *trace = analysis->trace;
+    uint64_t latest_ns = trace->realtime_ns;
+    for (uint32_t i = 0; analysis->code && latest_ns && i < trace->n_modules; i++) {
+        struct stat status;
+        const char *file = code_module_file(analysis->code, i);
+        bool is_program = trace->program && !strcmp(label_base_name(trace->modules[i].path), trace->program);
+        if (is_program && file && stat(file, &status) == 0 && written_ns(&status) < latest_ns)
+            latest_ns = written_ns(&status);
+    }
+    return latest_ns;
+}
+
+static json_t *read_source(struct sources *sources, const struct source *source, uint64_t until_ns,
                            const char *directory)
 {
     struct stat status;
@@ -121,8 +143,7 @@ static json_t *read_source(struct sources *sources, const struct source *source,
         json_object_update_new(object,
                                json_pack("{s:s, s:s, s:[]}", "state", "missing", "reason", strerror(why), "pieces"));
     } else {
-        uint64_t written_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec;
-        const char *state = !trace->realtime_ns ? "unknown" : written_ns > trace->realtime_ns ? "changed" : "same";
+        const char *state = !until_ns ? "unknown" : written_ns(&status) > until_ns ? "changed" : "same";
         json_object_set_new(object, "state", json_string(state));
         json_object_set_new(object, "pieces", read_pieces(sources, source, file, is_short(file)));
         fclose(file);
@@ -135,6 +156,7 @@ json_t *sources_read(const struct analysis *analysis, const char *directory)
 {
     struct sources sources = {0};
     json_t *files = json_array();
+    uint64_t until_ns = built_ns(analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++) {
             const struct cause_part *part = &analysis->causes[i].parts[k];
@@ -148,7 +170,7 @@ json_t *sources_read(const struct analysis *analysis, const char *directory)
         qsort(sources.files.at, sources.files.n, sizeof *sources.files.at, by_falling_waiting);
     for (size_t i = 0; i < sources.files.n; i++) {
         if (i < MOST_FILES)
-            json_array_append_new(files, read_source(&sources, &sources.files.at[i], analysis->trace, directory));
+            json_array_append_new(files, read_source(&sources, &sources.files.at[i], until_ns, directory));
         vec_release(&sources.files.at[i].spans);
     }
     vec_release(&sources.files);

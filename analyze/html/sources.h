@@ -2,7 +2,7 @@
 /*
  * The sources that a page shows: of each file that a cause, a part of one or a waiting call lies in, the lines around
  * them. Files are read from where the debug information says they were, or from `directory`; one that has been written
- * to since the run began is told as that, because its lines may have moved.
+ * to since the program was built is told as that, because its lines may have moved.
  */
 #pragma once
 #include "analyze/result/result.h"

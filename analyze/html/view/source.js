@@ -28,7 +28,7 @@ function viewSource(run) {
 }
 
 const SOURCE_STATES = {
-  changed: "This file was written to after the run had begun: lines may have moved since, and the marks may stand beside the wrong ones.",
+  changed: "This file was written to after the program was built: lines may have moved since, and the marks may stand beside the wrong ones.",
   unknown: "The archive does not tell when it was recorded: whether this file has changed since is not known.",
 };
 

@@ -264,6 +264,25 @@ def check_widths(browser, name, page):
     expect(f"{name}: it prints to a few pages", 1 <= n_pages <= 12, n_pages)
 
 
+def check_sources(browser, name, run, program):
+    """Of a program built here: its source is as it was until somebody writes to it."""
+    states = lambda page: [file["state"] for file in json.loads(data_of(page)["sources-0"]) if os.path.basename(file["file"]) == run.known.source]
+    known = [file["file"] for file in json.loads(data_of(run.page())["sources-0"]) if os.path.basename(file["file"]) == run.known.source]
+    if not os.access(known[0], os.W_OK):
+        return
+    stamp = os.stat(known[0])
+    try:
+        os.utime(known[0])
+        page = run.page()
+        expect(f"{name}: a source that was written to is told as changed", states(page) == ["changed"], states(page))
+        browser.open(page, "#source")
+        expect(f"{name}: in words", any("after the program was built" in text for text in text_of(browser, "#source .warn")))
+        os.utime(known[0], ns=(stamp.st_atime_ns, min(stamp.st_mtime_ns, os.stat(program).st_mtime_ns - 1)))
+        expect(f"{name}: a source of before the build is not", states(run.page()) == ["same"], states(run.page()))
+    finally:
+        os.utime(known[0], ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+
 def check_comparison(browser, arguments, name, run, program, folder):
     other = Run(arguments, program, run.known, folder, name + "-again")
     page, compared = run.page(other.path), run.output("diff", "--format", "json", run.path, other.path)
@@ -332,6 +351,7 @@ def main():
                 check_moving(browser, name, run, page)
                 check_finding(browser, name, run, page)
                 check_widths(browser, name, page)
+                check_sources(browser, name, run, program)
                 check_comparison(browser, arguments, name, run, program, folder)
             check_quiet(browser, name)
     print(f"{len(faults)} faults" if faults else "all is well")
