@@ -16,11 +16,6 @@ static bool is_subset(const struct trace_cpus *part, const struct trace_cpus *wh
     return true;
 }
 
-static bool is_same(const struct trace_cpus *one, const struct trace_cpus *other)
-{
-    return one->n == other->n && is_subset(one, other);
-}
-
 static const struct trace_cpus *cpus_of(const struct analysis *analysis, const struct machine_host *host, uint32_t i)
 {
     return &analysis->trace->processes[host->ranks[i]].cpus;
@@ -34,7 +29,7 @@ static void find_crowds(struct analysis *analysis, struct machine_host *host)
         const struct trace_cpus *cpus = cpus_of(analysis, host, i);
         bool is_told = !cpus->n;
         for (uint32_t k = 0; k < i && !is_told; k++)
-            is_told = is_same(cpus_of(analysis, host, k), cpus);
+            is_told = cpus_of(analysis, host, k)->n == cpus->n && is_subset(cpus_of(analysis, host, k), cpus);
         if (is_told)
             continue;
         struct machine_crowd crowd = {.cpus = *cpus, .ranks = arena_array(&analysis->arena, uint32_t, host->n_ranks)};

@@ -1,247 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Drilling down: all sites; one cause (ranks, then where it is felt, class by class with its steps); one site (which
- * ranks wait, which causes, its classes). Each view has about two screens: of every list the largest, and how many more
- * there are. Every number of the overview is found again here with its parts.
- */
+/* One cause: when it acts, its ranks, what is inside it, and the calls at which it is felt. */
+#include "analyze/out/drill.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/explain.h"
-#include "analyze/out/label.h"
-#include "analyze/out/page.h"
-#include "analyze/out/report.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 2, HANG = 4, DEEP = 6 };
+/* What is shown of each list unless everything is asked for. */
+enum { RANKS_SHOWN = 12, PARTS_SHOWN = 16, CALLS_SHOWN = 4 };
 
-/* What is shown of each list unless everything is asked for: together about two screens. */
-enum { SITES_LISTED = 30, RANKS_SHOWN = 12, PARTS_SHOWN = 16, CALLS_SHOWN = 4, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
-
-struct drill {
-    struct arena arena;
-    struct page page;
-    struct label_book book;
-    const struct analysis *analysis;
-    const struct report_options *options;
-};
-
-static void drill_init(struct drill *drill, FILE *out, const struct analysis *analysis,
-                       const struct report_options *options)
+void drill_init(struct drill *drill, FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
     *drill = (struct drill){
         .page = {.out = out, .width = options->width, .look = options->look}, .analysis = analysis, .options = options};
     drill->book = (struct label_book){&drill->arena, analysis, options->full_paths, !options->full_paths};
 }
 
-static uint32_t n_shown_of(const struct drill *drill, uint32_t n, uint32_t most)
+uint32_t drill_n_shown(const struct drill *drill, uint32_t n, uint32_t most)
 {
     return drill->options->all || n < most ? n : most;
 }
 
-/* "and 12 more ranks (--all)" */
-static void say_more(struct drill *drill, size_t indent, uint32_t n_left, const char *one, const char *many)
+void drill_say_more(struct drill *drill, size_t indent, uint32_t n_left, const char *one, const char *many)
 {
     if (n_left)
         page_line(&drill->page, "%*sand %u more %s (--all)", (int)indent, "", n_left, n_left == 1 ? one : many);
 }
-
-/* Sites. */
-
-static const char *cell_site(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill *drill = data;
-    struct label_book book = drill->book;
-    book.arena = arena;
-    return arena_printf(arena, "%u %s", row + 1, label_site(&book, row));
-}
-
-static const char *cell_site_kind(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill *drill = data;
-    return arena_strdup(arena, wait_kind_name(drill->analysis->sites[row].kind));
-}
-
-static const char *cell_site_waiting(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill *drill = data;
-    return arena_strdup(arena, amount_duration(drill->analysis->sites[row].waiting_ns).text);
-}
-
-static const char *cell_site_share(struct arena *arena, const void *data, unsigned row)
-{
-    const struct analysis *analysis = ((const struct drill *)data)->analysis;
-    double all_ns = analysis->waiting_ns;
-    return arena_strdup(arena, amount_share(all_ns > 0 ? analysis->sites[row].waiting_ns / all_ns : 0).text);
-}
-
-static const char *cell_site_instances(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill *drill = data;
-    return arena_strdup(arena, amount_count(drill->analysis->sites[row].n_instances).text);
-}
-
-static const struct page_column site_columns[] = {
-    {"  where ranks wait", PAGE_WRAP, STYLE_PLAIN, cell_site},   {"kind", PAGE_LEFT, STYLE_PLAIN, cell_site_kind},
-    {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_site_waiting},     {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_site_share},
-    {"instances", PAGE_RIGHT, STYLE_PLAIN, cell_site_instances},
-};
-
-void report_sites(FILE *out, const struct analysis *analysis, const struct report_options *options)
-{
-    struct drill drill;
-    drill_init(&drill, out, analysis, options);
-    unsigned n = options->n_top && options->n_top < analysis->n_sites ? options->n_top : analysis->n_sites;
-    n = options->all ? analysis->n_sites : n_shown_of(&drill, n, SITES_LISTED);
-    if (!n)
-        page_line(&drill.page, "No rank waits for another.");
-    else
-        page_table(&drill.page, &(struct page_table){.columns = site_columns,
-                                                     .n_columns = sizeof site_columns / sizeof *site_columns,
-                                                     .n_rows = n,
-                                                     .data = &drill});
-    say_more(&drill, 0, analysis->n_sites - n, "call", "calls");
-    arena_release(&drill.arena);
-}
-
-/* Classes and their steps. */
-
-struct drill_class {
-    const struct drill *drill;
-    const struct wait_class *class;
-    const uint32_t *shown; /* of the class's steps */
-};
-
-static const struct class_step *shown_step(const void *data, unsigned row)
-{
-    const struct drill_class *shown = data;
-    return &shown->class->steps[shown->shown[row]];
-}
-
-static const char *cell_step_rank(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_printf(arena, "%u", shown_step(data, row)->rank);
-}
-
-static const char *cell_step(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill_class *shown = data;
-    struct label_book book = shown->drill->book;
-    book.arena = arena;
-    const struct class_step *step = shown_step(data, row);
-    return arena_printf(arena, "%s%s", label_step(&book, step->step),
-                        step->is_long_term ? " (through another rank's wait)" : "");
-}
-
-static const char *cell_step_duration(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_change(shown_step(data, row)->dur_ns).text);
-}
-
-static const char *cell_step_blame(struct arena *arena, const void *data, unsigned row)
-{
-    double blame_ns = shown_step(data, row)->blame_ns;
-    return blame_ns > 0 ? arena_strdup(arena, amount_duration(blame_ns).text) : "";
-}
-
-static const char *cell_step_counts(struct arena *arena, const void *data, unsigned row)
-{
-    const struct class_step *step = shown_step(data, row);
-    if (!step->executions)
-        return "";
-    return arena_printf(arena, "%c%s", step->executions > 0 ? '+' : '-',
-                        amount_count((uint64_t)llabs(step->executions)).text);
-}
-
-static const struct page_column step_columns[] = {
-    {"rank", PAGE_RIGHT, STYLE_PLAIN, cell_step_rank},           {"step", PAGE_WRAP, STYLE_PLAIN, cell_step},
-    {"difference", PAGE_RIGHT, STYLE_PLAIN, cell_step_duration}, {"blamed", PAGE_RIGHT, STYLE_PLAIN, cell_step_blame},
-    {"executions", PAGE_RIGHT, STYLE_PLAIN, cell_step_counts},
-};
-
-static void drill_steps(struct drill *drill, const struct wait_class *class)
-{
-    uint32_t *shown = arena_array(&drill->arena, uint32_t, class->n_steps), n = 0;
-    for (uint32_t i = 0; i < class->n_steps; i++)
-        if (drill->options->all_steps || !class->steps[i].is_redundant)
-            shown[n++] = i;
-    struct drill_class data = {.drill = drill, .class = class, .shown = shown};
-    uint32_t n_matter = n;
-    n = n_shown_of(drill, n, STEPS_SHOWN);
-    page_table(&drill->page, &(struct page_table){.columns = step_columns,
-                                                  .n_columns = sizeof step_columns / sizeof *step_columns,
-                                                  .n_rows = n,
-                                                  .indent = DEEP,
-                                                  .data = &data});
-    say_more(drill, DEEP, n_matter - n, "step", "steps");
-    uint32_t n_left = class->n_steps - n_matter;
-    if (n_left)
-        page_paragraph(&drill->page, DEEP, DEEP,
-                       arena_printf(&drill->arena,
-                                    "%u %s that both sides share or that matter little left out (--all-steps)", n_left,
-                                    n_left == 1 ? "step" : "steps"));
-}
-
-static void drill_class(struct drill *drill, const struct wait_class *class)
-{
-    const struct trace *trace = drill->analysis->trace;
-    const struct when *when = &class->when;
-    double first_ns = when->first_ns > trace->start_ns ? (double)(when->first_ns - trace->start_ns) : 0;
-    double last_ns = when->last_ns > trace->start_ns ? (double)(when->last_ns - trace->start_ns) : 0;
-    page_tab(&drill->page, HANG);
-    page_put(&drill->page, "class %u:", class->number);
-    page_put(&drill->page, " %s %s", amount_count(class->n_instances).text,
-             class->n_instances == 1 ? "instance" : "instances");
-    page_piece(&drill->page, DEEP, "%s waiting", amount_duration(class->waiting_ns).text);
-    page_piece(&drill->page, DEEP, "first %s after the start", amount_duration(first_ns).text);
-    if (class->n_instances > 1) {
-        page_piece(&drill->page, DEEP, "last %s", amount_duration(last_ns).text);
-        page_piece(&drill->page, DEEP, "each %s +- %s (%s to %s)",
-                   amount_duration(class->waiting_ns / (double)class->n_instances).text,
-                   amount_duration(when->deviation_ns).text, amount_duration(when->smallest_ns).text,
-                   amount_duration(when->largest_ns).text);
-    }
-    if (when->every)
-        page_piece(&drill->page, DEEP, "in regular order, one of %u", when->every);
-    if (class->nearest)
-        page_piece(&drill->page, DEEP, "differs from class %u by %.2f, from %.2f on they are two", class->nearest,
-                   class->distance, class->distance_allowed);
-    page_end(&drill->page);
-    drill_steps(drill, class);
-}
-
-static bool in_classes(const struct cause_site *at, uint32_t number)
-{
-    for (uint32_t i = 0; i < at->n_classes; i++)
-        if (at->classes[i] == number)
-            return true;
-    return false;
-}
-
-static int by_falling_class(const void *a, const void *b)
-{
-    const struct wait_class *const *x = a, *const *y = b;
-    if ((*x)->waiting_ns != (*y)->waiting_ns)
-        return (*x)->waiting_ns < (*y)->waiting_ns ? 1 : -1;
-    return ((*x)->number > (*y)->number) - ((*x)->number < (*y)->number);
-}
-
-/* The largest first; `at`: only those in which a cause has a part. */
-static void drill_classes(struct drill *drill, const struct wait_site *site, const struct cause_site *at)
-{
-    const struct wait_class **classes = arena_array(&drill->arena, const struct wait_class *, site->n_classes + 1);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < site->n_classes; i++)
-        if (!at || in_classes(at, site->classes[i].number))
-            classes[n++] = &site->classes[i];
-    qsort(classes, n, sizeof *classes, by_falling_class);
-    uint32_t n_shown = n_shown_of(drill, n, at ? CLASSES_SHOWN : 2 * CLASSES_SHOWN);
-    for (uint32_t i = 0; i < n_shown; i++)
-        drill_class(drill, classes[i]);
-    say_more(drill, HANG, n - n_shown, "class", "classes");
-}
-
-/* One cause. */
 
 /* Ranks in one row: one, or several that spend about as long in it. */
 struct alike {
@@ -378,7 +163,7 @@ static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
     page_table(&drill->page, &(struct page_table){.columns = rank_columns,
                                                   .n_columns = sizeof rank_columns / sizeof *rank_columns,
                                                   .n_rows = data.n_rows,
-                                                  .indent = INDENT,
+                                                  .indent = DRILL_INDENT,
                                                   .data = &data});
 }
 
@@ -470,7 +255,7 @@ static void drill_parts(struct drill *drill, const struct cause *cause)
     for (uint32_t i = 0; i < cause->n_parts; i++)
         sizes[i] = cause->parts[i].waiting_ns;
     qsort(sizes, cause->n_parts, sizeof *sizes, by_falling_size);
-    uint32_t most = n_shown_of(drill, cause->n_parts, PARTS_SHOWN);
+    uint32_t most = drill_n_shown(drill, cause->n_parts, PARTS_SHOWN);
     for (uint32_t i = 0; i < cause->n_parts && n < most; i++)
         if (cause->parts[i].waiting_ns >= sizes[most - 1])
             shown[n++] = i;
@@ -478,9 +263,9 @@ static void drill_parts(struct drill *drill, const struct cause *cause)
     page_table(&drill->page, &(struct page_table){.columns = part_columns,
                                                   .n_columns = sizeof part_columns / sizeof *part_columns,
                                                   .n_rows = n,
-                                                  .indent = INDENT,
+                                                  .indent = DRILL_INDENT,
                                                   .data = &(struct drill_parts){drill, cause, shown}});
-    say_more(drill, INDENT, cause->n_parts - n, "place", "places");
+    drill_say_more(drill, DRILL_INDENT, cause->n_parts - n, "place", "places");
 }
 
 /* All decisions by which the two sides part; the first one stands in the explanation as well. */
@@ -489,9 +274,10 @@ static void drill_partings(struct drill *drill, const struct cause *cause)
     for (uint32_t i = 0; i < cause->n_partings; i++) {
         const struct parting *parting = &cause->partings[i];
         if (!i)
-            page_line(&drill->page, "%*sdecided in %s(), with the part of the difference in instructions:", INDENT, "",
+            page_line(&drill->page,
+                      "%*sdecided in %s(), with the part of the difference in instructions:", DRILL_INDENT, "",
                       parting->routine);
-        page_paragraph(&drill->page, HANG, DEEP,
+        page_paragraph(&drill->page, DRILL_HANG, DRILL_DEEP,
                        arena_printf(&drill->arena, "%s   %s", amount_share(parting->share).text,
                                     explain_parting(&drill->arena, parting, "the others")));
     }
@@ -518,7 +304,7 @@ static void drill_when(struct drill *drill, const struct cause *cause)
     static const double DIFFERENT = 0.5;
     const char *sentence = when_sentence(&drill->arena, drill->analysis, cause->when_ns, cause->every);
     double most = 0;
-    page_line(&drill->page, "%*swhen: |%s|   %s", INDENT, "",
+    page_line(&drill->page, "%*swhen: |%s|   %s", DRILL_INDENT, "",
               style_sparkline(&drill->arena, &drill->page.look, cause->when_ns, WHEN_PARTS),
               sentence ? sentence : "all through the run");
     for (uint32_t i = 1; i < cause->n_when_ranks; i++)
@@ -527,44 +313,10 @@ static void drill_when(struct drill *drill, const struct cause *cause)
         double ns[WHEN_PARTS];
         for (int part = 0; part < WHEN_PARTS; part++)
             ns[part] = (double)cause->when_ranks[i].ns[part];
-        page_line(&drill->page, "%*s      |%s|   rank %u is late", INDENT, "",
+        page_line(&drill->page, "%*s      |%s|   rank %u is late", DRILL_INDENT, "",
                   style_sparkline(&drill->arena, &drill->page.look, ns, WHEN_PARTS), cause->when_ranks[i].rank);
     }
     page_end(&drill->page);
-}
-
-/* "+1, -1, +8 and others": how far partners are from a rank. */
-static const char *distances(struct arena *arena, const struct site_exchange *exchange)
-{
-    const char *text = "";
-    for (uint32_t i = 0; i < exchange->n_partners; i++)
-        text = arena_printf(arena, "%s%s%+lld", text, i ? ", " : "", (long long)exchange->partners[i].distance);
-    return exchange->n_others ? arena_printf(arena, "%s and others", text) : text;
-}
-
-/* "64.0 KB", "8 bytes to 1.20 MB, 310 KB on average" */
-static const char *sizes(struct arena *arena, const struct moved *moved)
-{
-    const char *least = arena_strdup(arena, amount_bytes((double)moved->least).text);
-    if (moved->least == moved->most)
-        return least;
-    const char *most = arena_strdup(arena, amount_bytes((double)moved->most).text);
-    return arena_printf(arena, "%s to %s, %s on average", least, most,
-                        amount_bytes((double)moved->bytes / (double)moved->n).text);
-}
-
-/* What is moved at a call, and with whom. */
-static void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
-{
-    if (exchange->messages.n)
-        page_paragraph(&drill->page, HANG, HANG + 2,
-                       arena_printf(&drill->arena, "%s messages of %s; partners at a distance in rank of %s",
-                                    amount_count(exchange->messages.n).text, sizes(&drill->arena, &exchange->messages),
-                                    distances(&drill->arena, exchange)));
-    if (exchange->collectives.n)
-        page_paragraph(&drill->page, HANG, HANG + 2,
-                       arena_printf(&drill->arena, "among %u ranks; each sends %s to all of them together", exchange->n_members,
-                                    sizes(&drill->arena, &exchange->collectives)));
 }
 
 /* The one where most of it is felt with its classes; of the others `--site` shows them. */
@@ -572,12 +324,13 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at, b
 {
     const struct wait_site *site = &drill->analysis->sites[at->site];
     page_end(&drill->page);
-    page_tab(&drill->page, INDENT);
-    page_words(&drill->page, HANG, arena_printf(&drill->arena, "waiting at %s", label_site(&drill->book, at->site)));
-    page_piece(&drill->page, HANG, "%s (site %u)", wait_kind_name(site->kind), at->site + 1);
-    page_piece(&drill->page, HANG, "%s", amount_duration(at->waiting_ns).text);
-    page_piece(&drill->page, HANG, "%s of %s instances", amount_count(at->n_instances).text,
-               amount_count(site->n_instances).text);
+    page_tab(&drill->page, DRILL_INDENT);
+    page_words(&drill->page, DRILL_HANG,
+               arena_printf(&drill->arena, "waiting at %s", label_site(&drill->book, at->site)));
+    page_piece(&drill->page, DRILL_HANG, "%s (site %u)", wait_kind_name(site->kind), at->site + 1);
+    page_piece(&drill->page, DRILL_HANG, "%s", amount_duration(at->waiting_ns).text);
+    page_piece(&drill->page, DRILL_HANG, "%s of %s %s", amount_count(at->n_instances).text,
+               amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances");
     page_end(&drill->page);
     drill_exchange(drill, &site->exchange);
     if (in_full)
@@ -590,100 +343,31 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     drill_init(&drill, out, analysis, options);
     const struct cause *cause = &analysis->causes[number];
     page_put(&drill.page, "cause %u   ", number + 1);
-    page_words(&drill.page, INDENT, label_cause(&drill.book, number));
+    page_words(&drill.page, DRILL_INDENT, label_cause(&drill.book, number));
     page_end(&drill.page);
-    page_tab(&drill.page, INDENT);
+    page_tab(&drill.page, DRILL_INDENT);
     page_put(&drill.page, "%s waiting", amount_duration(cause->waiting_ns).text);
-    page_piece(&drill.page, INDENT, "%s of all", amount_share(cause->share).text);
-    page_piece(&drill.page, INDENT, "%s directly, %s through other ranks' waits",
+    page_piece(&drill.page, DRILL_INDENT, "%s of all", amount_share(cause->share).text);
+    page_piece(&drill.page, DRILL_INDENT, "%s directly, %s through other ranks' waits",
                amount_duration(cause->direct_ns).text, amount_duration(cause->waiting_ns - cause->direct_ns).text);
-    page_piece(&drill.page, INDENT, "if balanced %s (estimate)", amount_gain(cause->if_balanced_ns).text);
-    page_piece(&drill.page, INDENT, "saves at most %s, if it took no time", amount_gain(cause->if_gone_ns).text);
+    page_piece(&drill.page, DRILL_INDENT, "if balanced %s (estimate)", amount_gain(cause->if_balanced_ns).text);
+    page_piece(&drill.page, DRILL_INDENT, "saves at most %s, if it took no time", amount_gain(cause->if_gone_ns).text);
     if (cause->last_rank != TRACE_NONE)
-        page_piece(&drill.page, INDENT, "rank %u then becomes the slowest", cause->last_rank);
+        page_piece(&drill.page, DRILL_INDENT, "rank %u then becomes the slowest", cause->last_rank);
     page_end(&drill.page);
-    page_tab(&drill.page, INDENT);
-    page_words(&drill.page, INDENT, explain_cause(&drill.arena, cause));
-    page_piece(&drill.page, INDENT, "(%s)", label_kind(&drill.book, cause));
+    page_tab(&drill.page, DRILL_INDENT);
+    page_words(&drill.page, DRILL_INDENT, explain_cause(&drill.arena, cause));
+    page_piece(&drill.page, DRILL_INDENT, "(%s)", label_kind(&drill.book, cause));
     page_end(&drill.page);
     page_end(&drill.page);
     drill_when(&drill, cause);
     drill_partings(&drill, cause);
     drill_cause_ranks(&drill, cause);
     drill_parts(&drill, cause);
-    uint32_t n_calls = n_shown_of(&drill, cause->n_sites, CALLS_SHOWN);
+    uint32_t n_calls = drill_n_shown(&drill, cause->n_sites, CALLS_SHOWN);
     for (uint32_t i = 0; i < n_calls; i++)
         drill_cause_site(&drill, &cause->sites[i], options->all || i == 0);
-    say_more(&drill, INDENT, cause->n_sites - n_calls, "call at which ranks wait", "calls at which ranks wait");
-    arena_release(&drill.arena);
-}
-
-/* One site. */
-
-static void drill_site_ranks(struct drill *drill, const struct wait_site *site)
-{
-    uint32_t n_shown = 0, n_left = 0;
-    for (uint32_t rank = 0; site->rank_waiting_ns && rank < drill->analysis->trace->n_ranks; rank++) {
-        if (!(site->rank_waiting_ns[rank] > 0))
-            continue;
-        if (drill->options->all || n_shown++ < RANKS_SHOWN)
-            page_line(&drill->page, "%*srank %u waits %s", INDENT, "", rank,
-                      amount_duration(site->rank_waiting_ns[rank]).text);
-        else
-            n_left++;
-    }
-    say_more(drill, INDENT, n_left, "rank", "ranks");
-}
-
-struct site_cause {
-    double waiting_ns;
-    uint32_t cause;
-};
-
-static int by_falling_waiting(const void *a, const void *b)
-{
-    const struct site_cause *x = a, *y = b;
-    if (x->waiting_ns != y->waiting_ns)
-        return x->waiting_ns < y->waiting_ns ? 1 : -1;
-    return (x->cause > y->cause) - (x->cause < y->cause);
-}
-
-/* The causes felt at a site, the largest first; those below 1 % only on request. */
-static void drill_site_causes(struct drill *drill, uint32_t number)
-{
-    const struct analysis *analysis = drill->analysis;
-    struct site_cause *felt = arena_array(&drill->arena, struct site_cause, analysis->n_causes);
-    uint32_t n = 0, n_shown = 0;
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
-        for (uint32_t k = 0; k < analysis->causes[i].n_sites; k++)
-            if (analysis->causes[i].sites[k].site == number)
-                felt[n++] = (struct site_cause){analysis->causes[i].sites[k].waiting_ns, i};
-    qsort(felt, n, sizeof *felt, by_falling_waiting);
-    double least_ns = drill->options->all_steps ? 0 : 0.01 * analysis->sites[number].waiting_ns;
-    uint32_t most = n_shown_of(drill, n, RANKS_SHOWN);
-    for (; n_shown < most && (felt[n_shown].waiting_ns >= least_ns || !n_shown); n_shown++)
-        page_paragraph(&drill->page, INDENT, HANG,
-                       arena_printf(&drill->arena, "%s because of %s (cause %u)",
-                                    amount_duration(felt[n_shown].waiting_ns).text,
-                                    label_cause(&drill->book, felt[n_shown].cause), felt[n_shown].cause + 1));
-    if (n_shown < n)
-        page_line(&drill->page, "%*sand %u more causes (--all)", INDENT, "", n - n_shown);
-}
-
-void report_site(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
-{
-    struct drill drill;
-    drill_init(&drill, out, analysis, options);
-    const struct wait_site *site = &analysis->sites[number];
-    page_put(&drill.page, "site %u   ", number + 1);
-    page_words(&drill.page, INDENT, label_site(&drill.book, number));
-    page_end(&drill.page);
-    page_line(&drill.page, "  %s   %s waiting   %s instances", wait_kind_name(site->kind),
-              amount_duration(site->waiting_ns).text, amount_count(site->n_instances).text);
-    page_end(&drill.page);
-    drill_exchange(&drill, &site->exchange);
-    drill_site_ranks(&drill, site);
-    drill_site_causes(&drill, number);
-    drill_classes(&drill, site, NULL);
+    drill_say_more(&drill, DRILL_INDENT, cause->n_sites - n_calls, "call at which ranks wait",
+                   "calls at which ranks wait");
     arena_release(&drill.arena);
 }

@@ -267,6 +267,7 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
 {
     struct step_key key = *steps_key(sites->steps, id);
     struct step step = {.state = (enum step_state)key.state, .place = CODE_NONE, .caller = TRACE_NONE};
+    struct wait_site named = {0};
     switch ((enum step_what)key.what) {
     case WHAT_PLACE:
         names_place(sites, arena, key.id, &step);
@@ -277,7 +278,6 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
         names_path(sites, key.id, &step);
         break;
     case WHAT_SITE:
-        struct wait_site named = {0};
         names_site(sites, arena, key.id, &named);
         step.routine = named.file ? named.call : NULL; /* without a line, the label says more */
         step.file = named.file;

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls of MPI at which ranks wait: all of them; one with who waits there, why, and what it moves; their classes.
+ */
+#include "analyze/out/drill.h"
+#include "analyze/out/amount.h"
+#include <stdlib.h>
+
+/* What is shown of each list unless everything is asked for. */
+enum { SITES_LISTED = 30, RANKS_SHOWN = 12, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
+
+/* Sites. */
+
+static const char *cell_site(struct arena *arena, const void *data, unsigned row)
+{
+    const struct drill *drill = data;
+    struct label_book book = drill->book;
+    book.arena = arena;
+    return arena_printf(arena, "%u %s", row + 1, label_site(&book, row));
+}
+
+static const char *cell_site_kind(struct arena *arena, const void *data, unsigned row)
+{
+    const struct drill *drill = data;
+    return arena_strdup(arena, wait_kind_name(drill->analysis->sites[row].kind));
+}
+
+static const char *cell_site_waiting(struct arena *arena, const void *data, unsigned row)
+{
+    const struct drill *drill = data;
+    return arena_strdup(arena, amount_duration(drill->analysis->sites[row].waiting_ns).text);
+}
+
+static const char *cell_site_share(struct arena *arena, const void *data, unsigned row)
+{
+    const struct analysis *analysis = ((const struct drill *)data)->analysis;
+    double all_ns = analysis->waiting_ns;
+    return arena_strdup(arena, amount_share(all_ns > 0 ? analysis->sites[row].waiting_ns / all_ns : 0).text);
+}
+
+static const char *cell_site_instances(struct arena *arena, const void *data, unsigned row)
+{
+    const struct drill *drill = data;
+    return arena_strdup(arena, amount_count(drill->analysis->sites[row].n_instances).text);
+}
+
+static const struct page_column site_columns[] = {
+    {"  where ranks wait", PAGE_WRAP, STYLE_PLAIN, cell_site},   {"kind", PAGE_LEFT, STYLE_PLAIN, cell_site_kind},
+    {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_site_waiting},     {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_site_share},
+    {"instances", PAGE_RIGHT, STYLE_PLAIN, cell_site_instances},
+};
+
+void report_sites(FILE *out, const struct analysis *analysis, const struct report_options *options)
+{
+    struct drill drill;
+    drill_init(&drill, out, analysis, options);
+    unsigned n = options->n_top && options->n_top < analysis->n_sites ? options->n_top : analysis->n_sites;
+    n = options->all ? analysis->n_sites : drill_n_shown(&drill, n, SITES_LISTED);
+    if (!n)
+        page_line(&drill.page, "No rank waits for another.");
+    else
+        page_table(&drill.page, &(struct page_table){.columns = site_columns,
+                                                     .n_columns = sizeof site_columns / sizeof *site_columns,
+                                                     .n_rows = n,
+                                                     .data = &drill});
+    drill_say_more(&drill, 0, analysis->n_sites - n, "call", "calls");
+    arena_release(&drill.arena);
+}
+
+/* Classes and their steps. */
+
+struct drill_class {
+    const struct drill *drill;
+    const struct wait_class *class;
+    const uint32_t *shown; /* of the class's steps */
+};
+
+static const struct class_step *shown_step(const void *data, unsigned row)
+{
+    const struct drill_class *shown = data;
+    return &shown->class->steps[shown->shown[row]];
+}
+
+static const char *cell_step_rank(struct arena *arena, const void *data, unsigned row)
+{
+    return arena_printf(arena, "%u", shown_step(data, row)->rank);
+}
+
+static const char *cell_step(struct arena *arena, const void *data, unsigned row)
+{
+    const struct drill_class *shown = data;
+    struct label_book book = shown->drill->book;
+    book.arena = arena;
+    const struct class_step *step = shown_step(data, row);
+    return arena_printf(arena, "%s%s", label_step(&book, step->step),
+                        step->is_long_term ? " (through another rank's wait)" : "");
+}
+
+static const char *cell_step_duration(struct arena *arena, const void *data, unsigned row)
+{
+    return arena_strdup(arena, amount_change(shown_step(data, row)->dur_ns).text);
+}
+
+static const char *cell_step_blame(struct arena *arena, const void *data, unsigned row)
+{
+    double blame_ns = shown_step(data, row)->blame_ns;
+    return blame_ns > 0 ? arena_strdup(arena, amount_duration(blame_ns).text) : "";
+}
+
+static const char *cell_step_counts(struct arena *arena, const void *data, unsigned row)
+{
+    const struct class_step *step = shown_step(data, row);
+    if (!step->executions)
+        return "";
+    return arena_printf(arena, "%c%s", step->executions > 0 ? '+' : '-',
+                        amount_count((uint64_t)llabs(step->executions)).text);
+}
+
+static const struct page_column step_columns[] = {
+    {"rank", PAGE_RIGHT, STYLE_PLAIN, cell_step_rank},           {"step", PAGE_WRAP, STYLE_PLAIN, cell_step},
+    {"difference", PAGE_RIGHT, STYLE_PLAIN, cell_step_duration}, {"blamed", PAGE_RIGHT, STYLE_PLAIN, cell_step_blame},
+    {"executions", PAGE_RIGHT, STYLE_PLAIN, cell_step_counts},
+};
+
+static void drill_steps(struct drill *drill, const struct wait_class *class)
+{
+    uint32_t *shown = arena_array(&drill->arena, uint32_t, class->n_steps), n = 0;
+    for (uint32_t i = 0; i < class->n_steps; i++)
+        if (drill->options->all_steps || !class->steps[i].is_redundant)
+            shown[n++] = i;
+    struct drill_class data = {.drill = drill, .class = class, .shown = shown};
+    uint32_t n_matter = n;
+    n = drill_n_shown(drill, n, STEPS_SHOWN);
+    page_table(&drill->page, &(struct page_table){.columns = step_columns,
+                                                  .n_columns = sizeof step_columns / sizeof *step_columns,
+                                                  .n_rows = n,
+                                                  .indent = DRILL_DEEP,
+                                                  .data = &data});
+    drill_say_more(drill, DRILL_DEEP, n_matter - n, "step", "steps");
+    uint32_t n_left = class->n_steps - n_matter;
+    if (n_left)
+        page_paragraph(&drill->page, DRILL_DEEP, DRILL_DEEP,
+                       arena_printf(&drill->arena,
+                                    "%u %s that both sides share or that matter little left out (--all-steps)", n_left,
+                                    n_left == 1 ? "step" : "steps"));
+}
+
+static void drill_class(struct drill *drill, const struct wait_class *class)
+{
+    const struct trace *trace = drill->analysis->trace;
+    const struct when *when = &class->when;
+    double first_ns = when->first_ns > trace->start_ns ? (double)(when->first_ns - trace->start_ns) : 0;
+    double last_ns = when->last_ns > trace->start_ns ? (double)(when->last_ns - trace->start_ns) : 0;
+    page_tab(&drill->page, DRILL_HANG);
+    page_put(&drill->page, "class %u:", class->number);
+    page_put(&drill->page, " %s %s", amount_count(class->n_instances).text,
+             class->n_instances == 1 ? "instance" : "instances");
+    page_piece(&drill->page, DRILL_DEEP, "%s waiting", amount_duration(class->waiting_ns).text);
+    page_piece(&drill->page, DRILL_DEEP, "first %s after the start", amount_duration(first_ns).text);
+    if (class->n_instances > 1) {
+        page_piece(&drill->page, DRILL_DEEP, "last %s", amount_duration(last_ns).text);
+        page_piece(&drill->page, DRILL_DEEP, "each %s +- %s (%s to %s)",
+                   amount_duration(class->waiting_ns / (double)class->n_instances).text,
+                   amount_duration(when->deviation_ns).text, amount_duration(when->smallest_ns).text,
+                   amount_duration(when->largest_ns).text);
+    }
+    if (when->every)
+        page_piece(&drill->page, DRILL_DEEP, "in regular order, one of %u", when->every);
+    if (class->nearest)
+        page_piece(&drill->page, DRILL_DEEP, "differs from class %u by %.2f, from %.2f on they are two", class->nearest,
+                   class->distance, class->distance_allowed);
+    page_end(&drill->page);
+    drill_steps(drill, class);
+}
+
+static int by_falling_class(const void *a, const void *b)
+{
+    const struct wait_class *const *x = a, *const *y = b;
+    if ((*x)->waiting_ns != (*y)->waiting_ns)
+        return (*x)->waiting_ns < (*y)->waiting_ns ? 1 : -1;
+    return ((*x)->number > (*y)->number) - ((*x)->number < (*y)->number);
+}
+
+void drill_classes(struct drill *drill, const struct wait_site *site, const struct cause_site *at)
+{
+    const struct wait_class **classes = arena_array(&drill->arena, const struct wait_class *, site->n_classes + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < site->n_classes; i++) {
+        bool has_part = !at;
+        for (uint32_t k = 0; at && k < at->n_classes; k++)
+            has_part |= at->classes[k] == site->classes[i].number;
+        if (has_part)
+            classes[n++] = &site->classes[i];
+    }
+    qsort(classes, n, sizeof *classes, by_falling_class);
+    uint32_t n_shown = drill_n_shown(drill, n, at ? CLASSES_SHOWN : 2 * CLASSES_SHOWN);
+    for (uint32_t i = 0; i < n_shown; i++)
+        drill_class(drill, classes[i]);
+    drill_say_more(drill, DRILL_HANG, n - n_shown, "class", "classes");
+}
+
+/* "+1, -1, +8 and others": how far partners are from a rank. */
+static const char *distances(struct arena *arena, const struct site_exchange *exchange)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < exchange->n_partners; i++)
+        text = arena_printf(arena, "%s%s%+lld", text, i ? ", " : "", (long long)exchange->partners[i].distance);
+    return exchange->n_others ? arena_printf(arena, "%s and others", text) : text;
+}
+
+/* "64.0 KB", "8 bytes to 1.20 MB, 310 KB on average" */
+static const char *sizes(struct arena *arena, const struct moved *moved)
+{
+    const char *least = arena_strdup(arena, amount_bytes((double)moved->least).text);
+    if (moved->least == moved->most)
+        return least;
+    const char *most = arena_strdup(arena, amount_bytes((double)moved->most).text);
+    return arena_printf(arena, "%s to %s, %s on average", least, most,
+                        amount_bytes((double)moved->bytes / (double)moved->n).text);
+}
+
+void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
+{
+    if (exchange->messages.n)
+        page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG + 2,
+                       arena_printf(&drill->arena, "%s messages of %s; partners at a distance in rank of %s",
+                                    amount_count(exchange->messages.n).text, sizes(&drill->arena, &exchange->messages),
+                                    distances(&drill->arena, exchange)));
+    if (exchange->collectives.n)
+        page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG + 2,
+                       arena_printf(&drill->arena, "among %u ranks; each sends %s to all of them together",
+                                    exchange->n_members, sizes(&drill->arena, &exchange->collectives)));
+}
+
+/* One site. */
+
+static void drill_site_ranks(struct drill *drill, const struct wait_site *site)
+{
+    uint32_t n_shown = 0, n_left = 0;
+    for (uint32_t rank = 0; site->rank_waiting_ns && rank < drill->analysis->trace->n_ranks; rank++) {
+        if (!(site->rank_waiting_ns[rank] > 0))
+            continue;
+        if (drill->options->all || n_shown++ < RANKS_SHOWN)
+            page_line(&drill->page, "%*srank %u waits %s", DRILL_INDENT, "", rank,
+                      amount_duration(site->rank_waiting_ns[rank]).text);
+        else
+            n_left++;
+    }
+    drill_say_more(drill, DRILL_INDENT, n_left, "rank", "ranks");
+}
+
+struct site_cause {
+    double waiting_ns;
+    uint32_t cause;
+};
+
+static int by_falling_waiting(const void *a, const void *b)
+{
+    const struct site_cause *x = a, *y = b;
+    if (x->waiting_ns != y->waiting_ns)
+        return x->waiting_ns < y->waiting_ns ? 1 : -1;
+    return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+/* The causes felt at a site, the largest first; those below 1 % only on request. */
+static void drill_site_causes(struct drill *drill, uint32_t number)
+{
+    const struct analysis *analysis = drill->analysis;
+    struct site_cause *felt = arena_array(&drill->arena, struct site_cause, analysis->n_causes);
+    uint32_t n = 0, n_shown = 0;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        for (uint32_t k = 0; k < analysis->causes[i].n_sites; k++)
+            if (analysis->causes[i].sites[k].site == number)
+                felt[n++] = (struct site_cause){analysis->causes[i].sites[k].waiting_ns, i};
+    qsort(felt, n, sizeof *felt, by_falling_waiting);
+    double least_ns = drill->options->all_steps ? 0 : 0.01 * analysis->sites[number].waiting_ns;
+    uint32_t most = drill_n_shown(drill, n, RANKS_SHOWN);
+    for (; n_shown < most && (felt[n_shown].waiting_ns >= least_ns || !n_shown); n_shown++)
+        page_paragraph(&drill->page, DRILL_INDENT, DRILL_HANG,
+                       arena_printf(&drill->arena, "%s because of %s (cause %u)",
+                                    amount_duration(felt[n_shown].waiting_ns).text,
+                                    label_cause(&drill->book, felt[n_shown].cause), felt[n_shown].cause + 1));
+    if (n_shown < n)
+        page_line(&drill->page, "%*sand %u more causes (--all)", DRILL_INDENT, "", n - n_shown);
+}
+
+void report_site(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
+{
+    struct drill drill;
+    drill_init(&drill, out, analysis, options);
+    const struct wait_site *site = &analysis->sites[number];
+    page_put(&drill.page, "site %u   ", number + 1);
+    page_words(&drill.page, DRILL_INDENT, label_site(&drill.book, number));
+    page_end(&drill.page);
+    page_line(&drill.page, "  %s   %s waiting   %s %s", wait_kind_name(site->kind),
+              amount_duration(site->waiting_ns).text, amount_count(site->n_instances).text,
+              site->n_instances == 1 ? "instance" : "instances");
+    page_end(&drill.page);
+    drill_exchange(&drill, &site->exchange);
+    drill_site_ranks(&drill, site);
+    drill_site_causes(&drill, number);
+    drill_classes(&drill, site, NULL);
+    arena_release(&drill.arena);
+}
