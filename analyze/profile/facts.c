@@ -62,17 +62,22 @@ struct fact_key {
     uint32_t line_first, line_last, line_to, number;
 };
 
+/* From this rank on; equal ranks are told once. */
+static void push_count(struct gathered *gathered, struct fact_count count)
+{
+    size_t n = gathered->counts.n;
+    if (!n || gathered->counts.at[n - 1].n != count.n || gathered->counts.at[n - 1].of != count.of)
+        *vec_push(&gathered->counts) = count;
+}
+
 /* Ends what a fact has of the ranks before `rank`, which is the next to be counted. */
 static void gathered_close(struct gathered *gathered, uint32_t rank)
 {
-    const struct fact_count *last = gathered->counts.n ? &gathered->counts.at[gathered->counts.n - 1] : NULL;
-    const struct fact_count *open = &gathered->open;
-    if (gathered->is_open && (!last || last->n != open->n || last->of != open->of))
-        *vec_push(&gathered->counts) = *open;
-    uint32_t next = gathered->is_open ? open->rank + 1 : 0;
-    last = gathered->counts.n ? &gathered->counts.at[gathered->counts.n - 1] : NULL;
-    if (next < rank && (!last || last->n || last->of))
-        *vec_push(&gathered->counts) = (struct fact_count){.rank = next};
+    uint32_t next = gathered->is_open ? gathered->open.rank + 1 : 0;
+    if (gathered->is_open)
+        push_count(gathered, gathered->open);
+    if (next < rank)
+        push_count(gathered, (struct fact_count){.rank = next});
     gathered->is_open = false;
 }
 
