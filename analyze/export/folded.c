@@ -23,6 +23,18 @@ static const char *level_text(struct arena *arena, const char *name)
     return text;
 }
 
+/* The cause. Where its callers stand before it, they are not told again. */
+static const char *leaf_text(const struct label_book *book, uint32_t number)
+{
+    const struct step *step = &book->analysis->steps[number];
+    const char *text = label_step(book, number);
+    if (step->caller < book->analysis->n_steps && step->routine)
+        text = step->file ? arena_printf(book->arena, "%s %s", label_routine(book, step->routine),
+                                         label_lines(book, step->file, step->line_first, step->line_last))
+                          : label_routine(book, step->routine);
+    return level_text(book->arena, text);
+}
+
 struct line {
     const char *text;
     double ns;
@@ -42,7 +54,7 @@ int export_folded(FILE *out, const struct analysis *analysis)
     struct intern texts = {0};
     VEC(struct line) lines = {0};
     for (uint32_t i = 0; i < profile->n_stacks; i++) {
-        const char *text = level_text(&arena, label_step(&book, profile->stacks[i].step));
+        const char *text = leaf_text(&book, profile->stacks[i].step);
         stack_read(&stack, analysis, profile, &profile->stacks[i]);
         for (size_t k = 0; k < stack.levels.n; k++)
             text = arena_printf(&arena, "%s;%s", level_text(&arena, stack.levels.at[k].name), text);
