@@ -58,7 +58,8 @@ static int fails(const char *name, const void *caller)
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-/* FAULT(return type, name, error value, errno, parameters, arguments) */
+/* Looked up once: a signal handler may come while the loader is held by its own thread.
+ * FAULT(return type, name, error value, errno, parameters, arguments) */
 #define FAULT(type, name, bad, error, params, args)                                                                    \
     EXPORT type name params                                                                                            \
     {                                                                                                                  \
@@ -66,7 +67,11 @@ static int fails(const char *name, const void *caller)
             errno = error;                                                                                             \
             return bad;                                                                                                \
         }                                                                                                              \
-        return NEXT(name) args;                                                                                        \
+        static _Atomic(__typeof__(&name)) next;                                                                        \
+        __typeof__(&name) function = atomic_load(&next);                                                               \
+        if (!function)                                                                                                 \
+            atomic_store(&next, function = NEXT(name));                                                                \
+        return function args;                                                                                          \
     }
 
 FAULT(int, mkdir, -1, EACCES, (const char *path, mode_t mode), (path, mode))
