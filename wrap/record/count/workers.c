@@ -7,6 +7,7 @@
 #include "wrap/record/count/counters_sync.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/process/thread_key.h"
+#include "wrap/record/recorder.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -59,14 +60,6 @@ static void set_state(struct worker *worker, enum state state)
     worker->state = state;
 }
 
-static uint64_t own_young_ns(void)
-{
-    struct timespec used;
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0 || used.tv_sec > 0 || used.tv_nsec >= YOUNG_NS)
-        return 0;
-    return (uint64_t)used.tv_nsec;
-}
-
 static void thread_ends(void *value)
 {
     struct worker *worker = value;
@@ -77,13 +70,14 @@ static void thread_ends(void *value)
         pthread_setspecific(workers.key, worker);
         return;
     }
-    uint64_t young_ns = own_young_ns();
+    uint64_t began_ns = recorder_cpu_ns(), young_ns = began_ns < YOUNG_NS ? began_ns : 0;
     lock(&before);
     workers.young_ns += worker->state == LOOKED_AT ? young_ns : 0;
     counters_leave_to(&worker->counters, &workers.rest);
     set_state(worker, UNUSED);
     self = NULL;
     unlock(&before);
+    atomic_fetch_add_explicit(&recorder.threads_ns, recorder_cpu_ns() - began_ns, memory_order_relaxed);
 }
 
 static void prepare(void)

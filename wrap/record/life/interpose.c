@@ -15,6 +15,7 @@
 #undef _FORTIFY_SOURCE /* it would give longjmp another name */
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/helper.h"
+#include "wrap/record/recorder.h"
 #include "wrap/record/stack/unwind.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,9 +52,13 @@ struct start {
 static struct start start_unpack(void *value)
 {
     struct start start = *(struct start *)value;
+    bool is_measured = atomic_load_explicit(&recorder.recording, memory_order_relaxed);
+    uint64_t began_ns = is_measured ? recorder_cpu_ns() : 0;
     free(value);
     workers_begin();
     helper_thread_began();
+    if (is_measured)
+        atomic_fetch_add_explicit(&recorder.threads_ns, recorder_cpu_ns() - began_ns, memory_order_relaxed);
     return start;
 }
 
@@ -156,19 +161,15 @@ static bool walk(struct unwound *unwound, struct unwind_frame frame, uint64_t to
     return false;
 }
 
-static void add_jump(struct unwound *unwound, const struct unwind_frame *from, uint64_t to_sp)
-{
-    uint64_t sp = from->reg[UNWIND_SP];
-    if (to_sp > sp && to_sp - sp <= HIGHEST_BYTES && is_readable(sp, to_sp) && walk(NULL, *from, to_sp))
-        walk(unwound, *from, to_sp);
-}
-
 static void note(const struct __jmp_buf_tag *env, const struct unwind_frame *here)
 {
     int saved = errno;
     struct counters_thread *thread = workers_noting();
-    if (thread && unwind_init())
-        add_jump(&thread->unwound, here, saved_stack_pointer(env));
+    if (thread && unwind_init()) {
+        uint64_t sp = here->reg[UNWIND_SP], to_sp = saved_stack_pointer(env);
+        if (to_sp > sp && to_sp - sp <= HIGHEST_BYTES && is_readable(sp, to_sp) && walk(NULL, *here, to_sp))
+            walk(&thread->unwound, *here, to_sp);
+    }
     errno = saved;
 }
 
