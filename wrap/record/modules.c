@@ -71,19 +71,6 @@ static bool is_seen(const struct ww_module *module)
     return false;
 }
 
-/* The program itself has no name in the list. */
-static size_t path_of(const struct dl_phdr_info *info, bool is_program, char path[PATH_BYTES])
-{
-    ssize_t n = -1;
-    if (is_program)
-        n = readlink("/proc/self/exe", path, PATH_BYTES - 1);
-    if (n < 0)
-        n = snprintf(path, PATH_BYTES, "%s", info->dlpi_name ? info->dlpi_name : "");
-    n = n < PATH_BYTES ? n : PATH_BYTES - 1;
-    path[n] = '\0';
-    return (size_t)n;
-}
-
 static void write_module(struct spool *spool, struct ww_module *module, const char *path, size_t path_bytes)
 {
     unsigned units = (unsigned)((sizeof *module + path_bytes + 1 + WW_UNIT - 1) / WW_UNIT);
@@ -110,7 +97,15 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
     struct ww_module module = describe(info);
     if (module.high == 0 || is_seen(&module) || modules.n == MAX_MODULES)
         return 0;
-    size_t path_bytes = path_of(info, is_program, path);
+    /* The program itself has no name in the list. */
+    ssize_t n = -1;
+    if (is_program)
+        n = readlink("/proc/self/exe", path, PATH_BYTES - 1);
+    if (n < 0)
+        n = snprintf(path, PATH_BYTES, "%s", info->dlpi_name ? info->dlpi_name : "");
+    n = n < PATH_BYTES ? n : PATH_BYTES - 1;
+    path[n] = '\0';
+    size_t path_bytes = (size_t)n;
     modules.seen[modules.n].low = module.low;
     modules.seen[modules.n++].bias = module.bias;
     write_module(scan->spool, &module, path, path_bytes);

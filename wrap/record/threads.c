@@ -178,17 +178,6 @@ static bool prepare_to_record(struct recorder_thread *thread, const struct stack
     return false;
 }
 
-/* The files of a thread that has ended are this one's from now on. */
-static void go_on(struct recorder_thread *thread, const struct stack_bounds *bounds)
-{
-    thread->outer_frame = NULL;
-    thread->poll = NULL;
-    thread->poll_is_sparse = false;
-    if (thread->bounds.low != bounds->low || thread->bounds.high != bounds->high)
-        stacks_forget_places(&thread->stacks);
-    thread->bounds = *bounds;
-}
-
 /* The thread's own struct if the helper has begun one, else that of a thread that has ended, else a new one. */
 static struct recorder_thread *find_or_make(int32_t tid, const struct stack_bounds *bounds)
 {
@@ -203,9 +192,15 @@ static struct recorder_thread *find_or_make(int32_t tid, const struct stack_boun
     if (goes_on)
         thread->tid = tid;
     pthread_mutex_unlock(&threads_lock);
-    if (goes_on)
-        go_on(thread, bounds);
-    else if (thread && !prepare_to_record(thread, bounds)) {
+    if (goes_on) {
+        /* The files of a thread that has ended are this one's from now on. */
+        thread->outer_frame = NULL;
+        thread->poll = NULL;
+        thread->poll_is_sparse = false;
+        if (thread->bounds.low != bounds->low || thread->bounds.high != bounds->high)
+            stacks_forget_places(&thread->stacks);
+        thread->bounds = *bounds;
+    } else if (thread && !prepare_to_record(thread, bounds)) {
         thread->depth = 1; /* never recorded */
         thread->outer_frame = (const void *)UINTPTR_MAX;
     }

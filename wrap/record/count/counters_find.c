@@ -41,12 +41,6 @@ static struct image image_open(const char *path)
     return image;
 }
 
-static void image_close(struct image *image)
-{
-    if (image->at)
-        munmap((void *)(uintptr_t)image->at, image->bytes);
-}
-
 /* Bytes [offset, offset + size) of the file, or NULL when it has no such bytes. */
 static const void *image_part(const struct image *image, uint64_t offset, uint64_t size_bytes)
 {
@@ -285,7 +279,8 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
         scan->is_there[process->n_modules] = scan->is_new = true;
         process->modules[process->n_modules++] = module;
     }
-    image_close(&image);
+    if (image.at)
+        munmap((void *)(uintptr_t)image.at, image.bytes);
     return 0;
 }
 

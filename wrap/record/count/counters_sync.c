@@ -208,20 +208,15 @@ static void take_module(uint32_t i, struct counters_view *view, enum counters_ki
         write_bins(module->id, what[kind], NULL, 0);
 }
 
-static void take_unwound(uint32_t i, struct unwound *unwound)
-{
-    const struct counters_module *module = &counters.process.modules[i];
-    _Static_assert(BINS_A_RECORD >= (int)UNWOUND_PLACES, "all of them fit into one record");
-    uint32_t n = counters_take_unwound(module, unwound, own->bins);
-    if (n)
-        write_bins(module->id, WW_BIN_EXECUTIONS, own->bins, n);
-}
-
 static void take_thread(struct counters_thread *thread, bool is_due)
 {
     for (uint32_t i = 0; i < thread->n_modules; i++) {
         take_module(i, &thread->views[i], COUNTERS_EXECUTIONS, is_due && i == 0);
-        take_unwound(i, &thread->unwound);
+        const struct counters_module *module = &counters.process.modules[i];
+        _Static_assert(BINS_A_RECORD >= (int)UNWOUND_PLACES, "all of them fit into one record");
+        uint32_t n = counters_take_unwound(module, &thread->unwound, own->bins);
+        if (n)
+            write_bins(module->id, WW_BIN_EXECUTIONS, own->bins, n);
         if (recorder.options.space)
             take_module(i, &thread->views[i], COUNTERS_BYTES, false);
     }

@@ -56,14 +56,6 @@ static void count_up(uint64_t helper_cpu_ns)
     sums[SUM_DURATION] = recorder.end_ns - recorder.start_ns;
 }
 
-static void collect_spool(void)
-{
-    char spool[SPOOL_PATH_BYTES + 8];
-    snprintf(spool, sizeof spool, "%s/spool", recorder.run_dir);
-    if (recorder.spool_is_on_node && !rundir_collect(recorder.spool_dir, spool))
-        say("rank %d: the spool stays in %s: %s", recorder.rank, recorder.spool_dir, strerror(errno));
-}
-
 static void close_spools(void)
 {
     recorder.end_ns = recorder_now_ns();
@@ -78,7 +70,10 @@ static void close_spools(void)
     enum ww_end how = recorder.has_given_up ? WW_END_GAVE_UP : WW_END_FINALIZE;
     threads_close_events(how, 0, recorder.end_ns);
     threads_close_samples(how, 0, recorder.end_ns);
-    collect_spool();
+    char spool[SPOOL_PATH_BYTES + 8];
+    snprintf(spool, sizeof spool, "%s/spool", recorder.run_dir);
+    if (recorder.spool_is_on_node && !rundir_collect(recorder.spool_dir, spool))
+        say("rank %d: the spool stays in %s: %s", recorder.rank, recorder.spool_dir, strerror(errno));
 }
 
 /* Each rank converts what it wrote; rank 0 then joins the parts. The archives of very many threads take so long that
@@ -93,16 +88,6 @@ static void convert(void)
         sums[SUM_UNCONVERTED] = n_threads > MOST_THREADS || tool_run(recorder.run_dir, "convert", rank) != 0;
 }
 
-/* The converter's standard error, when it had nothing to say. */
-static void remove_empty_log(void)
-{
-    char path[SPOOL_PATH_BYTES + 16];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/convert.log", recorder.run_dir);
-    if (recorder.run_dir[0] && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
-        unlink(path);
-}
-
 static struct {
     pthread_t thread;
     bool is_running;
@@ -113,7 +98,12 @@ static void *join(void *unused)
     (void)unused;
     if (tool_run(recorder.run_dir, "join", NULL) != 0)
         sums[SUM_UNCONVERTED] = 1;
-    remove_empty_log();
+    /* The converter's standard error, when it had nothing to say. */
+    char path[SPOOL_PATH_BYTES + 16];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/convert.log", recorder.run_dir);
+    if (recorder.run_dir[0] && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        unlink(path);
     return NULL;
 }
 
@@ -185,34 +175,26 @@ static const char *describe_place(void)
     return recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "";
 }
 
-/* Starting alone takes some milliseconds, which is no share of a run that does nothing. */
-static void describe_overhead(char *text, size_t size_bytes)
-{
-    uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
-    if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)
-        snprintf(text, size_bytes, "%" PRIu64 " ms", each_ns / 1000000 + 1);
-    else
-        snprintf(text, size_bytes, "%.1f %%", 100 * (double)sums[SUM_OVERHEAD] / (double)sums[SUM_DURATION]);
-}
-
-static void say_closing_line(void)
-{
-    char calls[32], loss[80], overhead[32];
-    describe_loss(loss, sizeof loss);
-    describe_overhead(overhead, sizeof overhead);
-    say("%d rank%s, %.1f s, %s MPI calls, %s, overhead about %s -> %s%s", recorder.n_ranks,
-        recorder.n_ranks == 1 ? "" : "s", (double)(recorder.end_ns - recorder.start_ns) / 1e9,
-        grouped(sums[SUM_CALLS], calls), loss, overhead, recorder.run_dir, describe_place());
-}
-
 void finish_after_finalize(void)
 {
     int saved = errno;
     if (joiner.is_running)
         pthread_join(joiner.thread, NULL);
     joiner.is_running = false;
-    if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet)
-        say_closing_line();
+    if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet) {
+        char calls[32], loss[80], overhead[32];
+        describe_loss(loss, sizeof loss);
+        /* Starting alone takes some milliseconds, which is no share of a run that does nothing. */
+        uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
+        if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)
+            snprintf(overhead, sizeof overhead, "%" PRIu64 " ms", each_ns / 1000000 + 1);
+        else
+            snprintf(overhead, sizeof overhead, "%.1f %%",
+                     100 * (double)sums[SUM_OVERHEAD] / (double)sums[SUM_DURATION]);
+        say("%d rank%s, %.1f s, %s MPI calls, %s, overhead about %s -> %s%s", recorder.n_ranks,
+            recorder.n_ranks == 1 ? "" : "s", (double)(recorder.end_ns - recorder.start_ns) / 1e9,
+            grouped(sums[SUM_CALLS], calls), loss, overhead, recorder.run_dir, describe_place());
+    }
     recorder.started = false;
     errno = saved;
 }

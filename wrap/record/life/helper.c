@@ -35,15 +35,6 @@ static struct {
     uint64_t cpu_ns;
 } helper = {.lock = PTHREAD_MUTEX_INITIALIZER, .look_at_machine_ns = FIRST_LOOK_NS};
 
-static void look_at_modules(struct recorder_thread *first)
-{
-    if (first && threads_open_samples(first)) {
-        notes_write(&first->samples);
-        if (modules_scan(&first->samples))
-            unwind_forget();
-    }
-}
-
 /* Threads are made and bound after the start, and a run may be killed: looks that become rarer. The last one is that of
  * the end. */
 static void look_at_machine(struct recorder_thread *first, bool is_last)
@@ -104,18 +95,15 @@ static void work(void)
 {
     atomic_store(&helper.has_work, false);
     threads_keep_up(tell_when_full);
-    look_at_modules(first_thread());
+    struct recorder_thread *first = first_thread();
+    if (first && threads_open_samples(first)) {
+        notes_write(&first->samples);
+        if (modules_scan(&first->samples))
+            unwind_forget();
+    }
     sampler_follow_threads();
     sampler_drain();
-    look_at_machine(first_thread(), false);
-}
-
-static struct timespec after_ns(uint64_t ns)
-{
-    uint64_t now_ns = recorder_now_ns(), t = now_ns + ns;
-    if (now_ns == 0) /* a clock that fails must not make this a loop without rest */
-        nanosleep(&(struct timespec){0, HELPER_PERIOD_NS}, NULL);
-    return (struct timespec){(time_t)(t / 1000000000u), (long)(t % 1000000000u)};
+    look_at_machine(first, false);
 }
 
 static void *helper_main(void *unused)
@@ -125,7 +113,11 @@ static void *helper_main(void *unused)
     pthread_mutex_lock(&helper.lock);
     while (!helper.end) {
         uint64_t patience_ns = sampler_patience_ns();
-        struct timespec until = after_ns(patience_ns < HELPER_PERIOD_NS ? patience_ns : HELPER_PERIOD_NS);
+        uint64_t now_ns = recorder_now_ns();
+        uint64_t t = now_ns + (patience_ns < HELPER_PERIOD_NS ? patience_ns : HELPER_PERIOD_NS);
+        if (now_ns == 0) /* a clock that fails must not make this a loop without rest */
+            nanosleep(&(struct timespec){0, HELPER_PERIOD_NS}, NULL);
+        struct timespec until = {(time_t)(t / 1000000000u), (long)(t % 1000000000u)};
         if (!atomic_load(&helper.has_work))
             pthread_cond_timedwait(&helper.wake, &helper.lock, &until);
         pthread_mutex_unlock(&helper.lock);

@@ -20,21 +20,16 @@ static struct handle_slot *find_slot(struct handle_table *table, uint64_t key)
     }
 }
 
-static struct handle_table *table_make(uint64_t n_slots)
-{
-    struct handle_table *table = calloc(1, sizeof *table + n_slots * sizeof table->slot[0]);
-    if (table)
-        table->n_slots = n_slots;
-    return table;
-}
-
 static int make_room(struct handle_map *map)
 {
     const struct handle_table *old = map->table;
     if (old && map->n_keys * 2 < old->n_slots)
         return 0;
-    struct handle_table *table = table_make(old ? old->n_slots * 2 : FIRST_SLOTS);
-    if (!table)
+    uint64_t n_slots = old ? old->n_slots * 2 : FIRST_SLOTS;
+    struct handle_table *table = calloc(1, sizeof *table + n_slots * sizeof table->slot[0]);
+    if (table)
+        table->n_slots = n_slots;
+    else
         return old && map->n_keys + 1 < old->n_slots ? 0 : -1;
     map->n_keys = 0;
     for (uint64_t i = 0; old && i < old->n_slots; i++) {

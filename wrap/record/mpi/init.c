@@ -37,15 +37,6 @@ bool sessions_go_on(void)
            __atomic_load_n(&sessions.n_open, __ATOMIC_ACQUIRE) > 0;
 }
 
-/* MPI_Init itself is seen as a moment: it ended when recording began. */
-static void mark(uint16_t id, const void *return_address, const void *frame_address)
-{
-    struct ww_call *call = record_enter(id, return_address, frame_address);
-    if (call)
-        call->comm = 1;
-    record_leave(call, MPI_SUCCESS);
-}
-
 void mpi_began(uint16_t id, const void *return_address, const void *frame_address)
 {
     static int has_started;
@@ -62,7 +53,11 @@ void mpi_began(uint16_t id, const void *return_address, const void *frame_addres
         return;
     comms_start();
     next_note_shadowed();
-    mark(id, return_address, frame_address);
+    /* MPI_Init itself is seen as a moment: it ended when recording began. */
+    struct ww_call *call = record_enter(id, return_address, frame_address);
+    if (call)
+        call->comm = 1;
+    record_leave(call, MPI_SUCCESS);
 }
 
 /* MPI_Finalize waits for the others, but inside it nothing can be recorded any more. The barrier of our own takes that

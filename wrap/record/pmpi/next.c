@@ -59,12 +59,6 @@ static void *search_in(const char *path, const char *name)
     return found;
 }
 
-static bool is_ours(const void *address)
-{
-    Dl_info theirs, ours;
-    return dladdr(address, &theirs) && dladdr(&mpi_handles, &ours) && theirs.dli_fbase == ours.dli_fbase;
-}
-
 static void *search_objects(const char *name)
 {
     for (int nth = 0;; nth++) {
@@ -72,7 +66,8 @@ static void *search_objects(const char *name)
         if (!dl_iterate_phdr(search_object, &search))
             return NULL;
         void *found = search_in(search.path, name);
-        if (found && !is_ours(found))
+        Dl_info theirs, ours;
+        if (found && !(dladdr(found, &theirs) && dladdr(&mpi_handles, &ours) && theirs.dli_fbase == ours.dli_fbase))
             return found;
     }
 }

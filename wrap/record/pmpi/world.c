@@ -49,13 +49,6 @@ bool world_use(const void *all)
     return is_substitute = true;
 }
 
-static void tell_that_we_wait(int rank)
-{
-    say("rank %d has waited %d s for ranks that seem not to be recorded: start every rank with `whywait record`, "
-        "and each program of `mpirun ... : ...`",
-        rank, (int)(PATIENCE_NS / 1000000000u));
-}
-
 /* A collective call with a rank that knows nothing of us never ends, and MPI takes none back. So the first one is one
  * that can be watched: whoever forgot a rank learns why nothing happens. A process alone has nobody to wait for, and
  * where all it has is a session of itself, MPICH 4.0 has no network that MPI_Test could look at: that crashes. */
@@ -71,7 +64,9 @@ static bool wait_for_all(void)
         return false;
     while (PMPI(Test)(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done) {
         if (claim == SAY_NOT_CLAIMED && recorder_now_ns() - begin_ns > PATIENCE_NS && say_claim(&claim))
-            tell_that_we_wait(rank);
+            say("rank %d has waited %d s for ranks that seem not to be recorded: start every rank with "
+                "`whywait record`, and each program of `mpirun ... : ...`",
+                rank, (int)(PATIENCE_NS / 1000000000u));
         usleep(POLL_US);
     }
     if (claim >= 0)

@@ -19,8 +19,11 @@ static struct {
     pthread_mutex_t lock;
 } notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void write_line(const char *format, va_list arguments)
+void say(const char *format, ...)
 {
+    int saved = errno;
+    va_list arguments;
+    va_start(arguments, format);
     char line[5000] = "whywait: ";
     size_t n = strlen(line);
     int more = vsnprintf(line + n, sizeof line - n - 1, format, arguments);
@@ -32,14 +35,6 @@ static void write_line(const char *format, va_list arguments)
     line[n++] = '\n';
     ssize_t ignored = write(STDERR_FILENO, line, n);
     (void)ignored;
-}
-
-void say(const char *format, ...)
-{
-    int saved = errno;
-    va_list arguments;
-    va_start(arguments, format);
-    write_line(format, arguments);
     va_end(arguments);
     errno = saved;
 }

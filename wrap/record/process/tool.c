@@ -101,14 +101,6 @@ static void run_unseen(struct job *job)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static bool set_up_files(posix_spawn_file_actions_t *actions, const char *run_dir, char log[PATH_MAX])
-{
-    snprintf(log, PATH_MAX, "%s/convert.log", run_dir);
-    return posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0) == 0 &&
-           posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0) == 0 &&
-           posix_spawn_file_actions_addopen(actions, 2, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600) == 0;
-}
-
 /* The tool shall not inherit what the program blocks or ignores. */
 static bool set_up_signals(posix_spawnattr_t *attributes)
 {
@@ -133,7 +125,12 @@ int tool_run(const char *run_dir, const char *command, const char *argument)
     char **environment = clean_environment();
     if (environment && posix_spawn_file_actions_init(&actions) == 0) {
         if (posix_spawnattr_init(&attributes) == 0) {
-            if (set_up_files(&actions, run_dir, log) && set_up_signals(&attributes)) {
+            snprintf(log, PATH_MAX, "%s/convert.log", run_dir);
+            if (posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) == 0 &&
+                posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0) == 0 &&
+                posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600) ==
+                    0 &&
+                set_up_signals(&attributes)) {
                 struct job job = {path, arguments, environment, &actions, &attributes, -1};
                 run_unseen(&job);
                 status = job.status;

@@ -29,17 +29,12 @@
 
 enum { BLOCKED_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
 
-static bool is_paused_at(uint64_t time_ns)
-{
-    uint64_t from_ns = atomic_load_explicit(&recorder.paused_from_ns, memory_order_relaxed);
-    return from_ns && time_ns >= from_ns &&
-           time_ns < atomic_load_explicit(&recorder.paused_until_ns, memory_order_relaxed);
-}
-
 bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns)
 {
     uint64_t open_ns = atomic_load_explicit(&thread->open_ns, memory_order_acquire);
-    if (is_paused_at(time_ns))
+    uint64_t from_ns = atomic_load_explicit(&recorder.paused_from_ns, memory_order_relaxed);
+    if (from_ns && time_ns >= from_ns &&
+        time_ns < atomic_load_explicit(&recorder.paused_until_ns, memory_order_relaxed))
         return true;
     if (open_ns != 0 && time_ns >= open_ns)
         return true;
@@ -87,25 +82,6 @@ static void walk_from(struct stack_walk *walk, struct unwind_frame frame, const 
     stacks_walk(walk, &frame, stack);
 }
 
-/* Of the stack of `thread`, from its last MPI call and the last whole walk. */
-static void tell_known(struct recorder_thread *thread, struct unwind_known *known)
-{
-    uint64_t end_slot = thread->sampler->end_slot;
-    stacks_tell_known(&thread->stacks, known);
-    if (known->n < UNWIND_MAX_FRAMES && end_slot > (known->n ? known->slot[known->n - 1] : 0))
-        known->slot[known->n++] = end_slot;
-}
-
-/* The kernel copies up to the first page that is not there. A block on the stack may have pages in its middle that
- * nobody has written to yet; they are there once they were read. */
-static void fill_holes(const struct unwind_stack *window, uint64_t to, struct stack_pages *pages)
-{
-    uint64_t value;
-    pages->n = 0;
-    for (uint64_t at = window->high; at < to && pages_read(pages, at & ~(uint64_t)7, &value); at += PAGES_BYTES)
-        ;
-}
-
 /* What reaches to the frames of the last MPI call. Nothing is known of the stack of a thread that made none: a little
  * more is tried. */
 static void want_more(struct recorder_thread *thread, const struct unwind_stack *window, struct stack_pages *pages)
@@ -118,8 +94,16 @@ static void want_more(struct recorder_thread *thread, const struct unwind_stack 
         bytes = slot + sizeof slot - window->low;
     else if (slot == 0 && bytes == s->window_bytes)
         bytes++;
-    if (window->high - window->low < s->window_bytes)
-        fill_holes(window, window->low + (slot ? bytes : s->window_bytes), pages);
+    if (window->high - window->low < s->window_bytes) {
+        /* The kernel copies up to the first page that is not there. A block on the stack may have pages in its middle
+         * that nobody has written to yet; they are there once they were read. */
+        uint64_t value;
+        pages->n = 0;
+        for (uint64_t at = window->high;
+             at < window->low + (slot ? bytes : s->window_bytes) && pages_read(pages, at & ~(uint64_t)7, &value);
+             at += PAGES_BYTES)
+            ;
+    }
     if (bytes > s->wanted_bytes)
         s->wanted_bytes = (uint32_t)bytes;
 }
@@ -129,7 +113,11 @@ static void walk_sample(struct stack_walk *walk, struct recorder_thread *thread,
     static struct stack_pages pages; /* the helper is the only caller */
     struct unwind_stack stack = sample->window;
     struct unwind_known known;
-    tell_known(thread, &known);
+    /* From its last MPI call and the last whole walk. */
+    uint64_t end_slot = thread->sampler->end_slot;
+    stacks_tell_known(&thread->stacks, &known);
+    if (known.n < UNWIND_MAX_FRAMES && end_slot > (known.n ? known.slot[known.n - 1] : 0))
+        known.slot[known.n++] = end_slot;
     pages.n = 0;
     stack.beyond = &pages;
     stack.known = &known;

@@ -281,25 +281,20 @@ static void reopen_samples(struct recorder_thread *thread)
         say_note("a thread has no samples any more: %s", strerror(error));
 }
 
-/* Never less than between samples of others. */
-static uint64_t switching_period_ns(void)
-{
-    struct timespec tick = {0, 0};
-    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-    uint64_t period_ns = SWITCHING_TICKS * (uint64_t)tick.tv_nsec + ODD_NS;
-    return period_ns > sampler.period_ns ? period_ns : sampler.period_ns;
-}
-
 /* A rate that the user asked for is kept. */
 static void adapt_period(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
     if (!s->samples.page || recorder.options.rate_hz > 0 || !sampler_switching_changed(&s->switching, now_ns))
         return;
-    uint64_t period_ns = s->switching.is_frequent ? switching_period_ns() : sampler.period_ns;
+    struct timespec tick = {0, 0};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    uint64_t rare_ns = SWITCHING_TICKS * (uint64_t)tick.tv_nsec + ODD_NS;
+    bool is_rarer = s->switching.is_frequent && rare_ns > sampler.period_ns; /* never more often than others */
+    uint64_t period_ns = is_rarer ? rare_ns : sampler.period_ns;
     if (period_ns == s->period_ns)
         return;
-    s->is_rarer = period_ns > sampler.period_ns;
+    s->is_rarer = is_rarer;
     s->period_ns = period_ns;
     reopen_samples(thread);
 }

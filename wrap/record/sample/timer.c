@@ -36,36 +36,13 @@ static int chosen_signal;
 /* A ring reaches the handler through the kernel. What was written to it before is there when this was read. */
 static _Atomic unsigned n_attached;
 
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void copy_registers(struct slot *slot, const ucontext_t *context)
-{
-    const greg_t *g = context->uc_mcontext.gregs;
-    static const struct {
-        unsigned char ours, theirs;
-    } pairs[] = {{UNWIND_PC, REG_RIP}, {UNWIND_SP, REG_RSP}, {UNWIND_BP, REG_RBP}, {UNWIND_BX, REG_RBX},
-                 {12, REG_R12},        {13, REG_R13},        {14, REG_R14},        {15, REG_R15}};
-    for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        slot->reg[pairs[i].ours] = (uint64_t)g[pairs[i].theirs];
-}
-
-/* To the frames that are known from the thread's last MPI call, as far as there is room. */
-static size_t wanted_bytes(uint64_t sp)
-{
-    uint64_t slot = recorder_self ? stacks_last_slot(&recorder_self->stacks) : 0;
-    uint64_t bytes = slot > sp ? slot + sizeof slot - sp : 0;
-    return bytes < USUAL_BYTES ? USUAL_BYTES : bytes < WINDOW_BYTES ? bytes : WINDOW_BYTES;
-}
-
 static void copy_stack(struct slot *slot)
 {
     uint64_t sp = slot->reg[UNWIND_SP];
-    size_t wanted = wanted_bytes(sp);
+    /* To the frames that are known from the thread's last MPI call, as far as there is room. */
+    uint64_t end = recorder_self ? stacks_last_slot(&recorder_self->stacks) : 0;
+    uint64_t bytes = end > sp ? end + sizeof end - sp : 0;
+    size_t wanted = bytes < USUAL_BYTES ? USUAL_BYTES : bytes < WINDOW_BYTES ? bytes : WINDOW_BYTES;
     struct iovec to = {slot->bytes, wanted}, from = {(void *)(uintptr_t)sp, wanted};
     ssize_t n = process_vm_readv(recorder.pid, &to, 1, &from, 1, 0);
     if (n <= 0 && (errno == ENOSYS || errno == EPERM)) {
@@ -83,12 +60,20 @@ static void on_timer(int signal, siginfo_t *info, void *context)
     if (info->si_code != SI_TIMER || !ring || !atomic_load(&recorder.recording) || !atomic_load(&n_attached))
         return;
     unsigned head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    uint64_t cpu_ns = thread_cpu_ns();
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    uint64_t cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
     if (head - atomic_load_explicit(&ring->tail, memory_order_acquire) < N_SLOTS) {
         struct slot *slot = &ring->slot[head % N_SLOTS];
         slot->time_ns = recorder_now_ns();
         slot->weight_ns = cpu_ns - ring->cpu_ns;
-        copy_registers(slot, context);
+        const greg_t *g = ((const ucontext_t *)context)->uc_mcontext.gregs;
+        static const struct {
+            unsigned char ours, theirs;
+        } pairs[] = {{UNWIND_PC, REG_RIP}, {UNWIND_SP, REG_RSP}, {UNWIND_BP, REG_RBP}, {UNWIND_BX, REG_RBX},
+                     {12, REG_R12},        {13, REG_R13},        {14, REG_R14},        {15, REG_R15}};
+        for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++)
+            slot->reg[pairs[i].ours] = (uint64_t)g[pairs[i].theirs];
         copy_stack(slot);
         ring->cpu_ns = cpu_ns;
         atomic_store_explicit(&ring->head, head + 1, memory_order_release);

@@ -205,21 +205,17 @@ static void prepare_now(struct spool *spool)
     atomic_store_explicit(&spool->state, ok ? SPOOL_READY : SPOOL_NO_ROOM, memory_order_release);
 }
 
-/* Most threads never leave their first segment. The writer's position may be out of date, which only delays the
- * preparation. */
-static bool wants_segment(struct spool *spool)
-{
-    uint64_t first = WW_HEADER_BYTES + spool->ring.slot_bytes; /* behind that of definitions */
-    return __atomic_load_n(&spool->current_offset, __ATOMIC_RELAXED) != first ||
-           __atomic_load_n(&spool->next, __ATOMIC_RELAXED) >= spool->prepare_at;
-}
-
 void spool_prepare(struct spool *spool)
 {
     int saved = errno;
     int idle = SPOOL_IDLE;
-    if (spool_is_open(spool) && wants_segment(spool) && !next_slot_is_held(spool) &&
-        atomic_compare_exchange_strong(&spool->state, &idle, SPOOL_PREPARING))
+    /* Most threads never leave their first segment. The writer's position may be out of date, which only delays the
+     * preparation. */
+    uint64_t first = WW_HEADER_BYTES + spool->ring.slot_bytes; /* behind that of definitions */
+    if (spool_is_open(spool) &&
+        (__atomic_load_n(&spool->current_offset, __ATOMIC_RELAXED) != first ||
+         __atomic_load_n(&spool->next, __ATOMIC_RELAXED) >= spool->prepare_at) &&
+        !next_slot_is_held(spool) && atomic_compare_exchange_strong(&spool->state, &idle, SPOOL_PREPARING))
         prepare_now(spool);
     errno = saved;
 }
@@ -262,26 +258,6 @@ static void leave_current(struct spool *spool)
     }
 }
 
-/* A new call: nothing before it will be written to again. */
-static void let_go(struct spool *spool)
-{
-    release(&spool->held);
-    spool->last_call = NULL;
-    spool->ring.held_number = 0;
-}
-
-/* To the next slot, whose number is known before anybody may prepare the one behind it. */
-static void number_slot(struct spool *spool)
-{
-    struct spool_ring *ring = &spool->ring;
-    if (!spool->held.at)
-        ring->held_number = 0;
-    else if (!ring->held_number)
-        ring->held_number = ring->number;
-    begin_slot(spool->next, false, ++ring->number);
-    __atomic_store_n(&spool->next, spool->next + WW_UNIT, __ATOMIC_RELAXED);
-}
-
 static bool next_segment(struct spool *spool)
 {
     if (next_slot_is_held(spool) || !next_is_ready(spool))
@@ -295,8 +271,16 @@ static bool next_segment(struct spool *spool)
     __atomic_store_n(&spool->current_offset, spool->ready_offset, __ATOMIC_RELAXED);
     __atomic_store_n(&spool->next, spool->current.at, __ATOMIC_RELAXED);
     spool->end = spool->current.at + spool->current.bytes;
-    if (spool->ring.slot_bytes)
-        number_slot(spool);
+    if (spool->ring.slot_bytes) {
+        /* To the next slot, whose number is known before anybody may prepare the one behind it. */
+        struct spool_ring *ring = &spool->ring;
+        if (!spool->held.at)
+            ring->held_number = 0;
+        else if (!ring->held_number)
+            ring->held_number = ring->number;
+        begin_slot(spool->next, false, ++ring->number);
+        __atomic_store_n(&spool->next, spool->next + WW_UNIT, __ATOMIC_RELAXED);
+    }
     atomic_store_explicit(&spool->state, SPOOL_IDLE, memory_order_release);
     void (*tell)(void) = atomic_load(&spool->budget->segment_was_left);
     if (tell)
@@ -310,8 +294,12 @@ void *spool_take_slow(struct spool *spool, unsigned units, bool is_call)
         return NULL;
     int saved = errno;
     char *at = NULL;
-    if (is_call && spool->ring.slot_bytes)
-        let_go(spool);
+    if (is_call && spool->ring.slot_bytes) {
+        /* A new call: nothing before it will be written to again. */
+        release(&spool->held);
+        spool->last_call = NULL;
+        spool->ring.held_number = 0;
+    }
     /* What comes after a hole would be misread: once full, always full. Of a ring, records that belong to one call may
      * be missing, in a slot that will be used again. */
     if (!spool->full && (size_t)units * WW_UNIT <= SPOOL_SMALLEST_SEGMENT && next_segment(spool)) {
