@@ -72,7 +72,9 @@ function causeList(run) {
   const {report} = run, n = report.causes.length;
   const words = report.ranks === 1 ? "There is one rank only: nobody to wait for."
     : !(report.waiting_ns > 0) ? "No rank waits for another."
+    : isSmallWaiting(report) && report.open_waits.length ? null
     : isSmallWaiting(report) ? `Nothing waits for long: ${share(report.waiting_ns / report.efficiency.all_ns)} of all time.` : null;
+  if (report.open_waits.length && isSmallWaiting(report)) return null;
   let shown = Math.min(n, 5);
   while (shown > 1 && report.causes[shown - 1].share < 0.01) shown--;
   const list = el("ol.causes", {id: "causes", "aria-label": "Why ranks wait"});
@@ -162,15 +164,11 @@ function machineRow({machine}) {
     machine.reasons.map((reason) => el("p", null, reason)));
 }
 
+/** Whoever opens the page of a run that hung wants to know this before anything else; the notes begin with it. */
 function hangOf(report) {
-  if (!report.open_waits.length) return null;
-  return el("section.hang", {"aria-label": "Calls that never came back"},
-    report.deadlock.length ? el("p", null, el("b", null, "Deadlock: "), `${rankList(report.deadlock)} wait for each other in a ring.`) : null,
-    el("ul", null, report.open_waits.slice(0, 20).map((wait) => el("li", null,
-      `rank ${wait.rank} never came back from ${wait.call}${wait.file ? ` ${baseName(wait.file)}:${wait.line}` : ""}` +
-      `${wait.for_rank === null ? "" : `, waiting for rank ${wait.for_rank}`}, since ${moment(wait.since_ns, 1e6)}`))));
+  return report.open_waits.length ? el("section.hang", {"aria-label": "Calls that never came back"}, report.notes.map((note) => el("p", null, note))) : null;
 }
 
 function notesOf(report) {
-  return report.notes.length ? el("ul.notes", {"aria-label": "Notes"}, report.notes.map((note) => el("li", null, note))) : null;
+  return report.notes.length && !report.open_waits.length ? el("ul.notes", {"aria-label": "Notes"}, report.notes.map((note) => el("li", null, note))) : null;
 }
