@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { TAPES_ROOM = 128 << 20, BATCH_TOTAL = 1 << 20, BATCH_SMALLEST = 64, BATCH_LARGEST = 512 };
+enum { TAPES_ROOM = 160 << 20, BATCH_TOTAL = 1 << 20, BATCH_SMALLEST = 64, BATCH_LARGEST = 512 };
 
 static struct archive_reader *archive_of(struct trace *trace)
 {
@@ -216,7 +216,7 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
     if (!archive->locations)
         err_out_of_memory(trace->n_locations * sizeof *archive->locations);
     clocks_init(&archive->clocks, trace->n_locations);
-    tapes_begin(&archive->tapes, trace->n_locations, TAPES_ROOM);
+    tapes_begin(&archive->tapes, trace->n_locations, TAPES_ROOM, trace->n_records);
     archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);
     OTF2_DefReaderCallbacks *callbacks = OTF2_DefReaderCallbacks_New();
     if (!callbacks)

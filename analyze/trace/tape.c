@@ -18,9 +18,12 @@ struct tape_chunk {
     unsigned char bytes[];
 };
 
-void tapes_begin(struct tapes *tapes, uint32_t n_locations, size_t most_bytes)
+void tapes_begin(struct tapes *tapes, uint32_t n_locations, size_t most_bytes, uint64_t n_records)
 {
+    enum { EVENT_BYTES = 16 }; /* as a rule */
     *tapes = (struct tapes){.n = n_locations, .most_bytes = most_bytes};
+    if (n_records > most_bytes / EVENT_BYTES)
+        tapes->state = TAPES_TOO_LARGE;
     for (int kind = 0; kind <= EV_END; kind++)
         memset(&tapes->masks[kind].others, 0xff, sizeof tapes->masks[kind].others);
     tapes->of = calloc(n_locations + 1, sizeof *tapes->of);
@@ -39,7 +42,7 @@ void tapes_discard(struct tapes *tapes)
     }
     tapes->size_bytes = 0;
     tapes->n_ended = 0;
-    tapes->state = TAPES_EMPTY;
+    tapes->state = tapes->state == TAPES_TOO_LARGE ? TAPES_TOO_LARGE : TAPES_EMPTY;
 }
 
 void tapes_release(struct tapes *tapes)

@@ -41,7 +41,8 @@ struct tapes {
     } masks[EV_END + 1];           /* by kind */
 };
 
-void tapes_begin(struct tapes *tapes, uint32_t n_locations, size_t most_bytes);
+/* Of about n_records (0 = unknown): where they will not fit, nothing is written at all. */
+void tapes_begin(struct tapes *tapes, uint32_t n_locations, size_t most_bytes, uint64_t n_records);
 void tapes_release(struct tapes *tapes);
 /* A reading begins: plays complete tapes from the start, writes new ones otherwise. True when it plays. */
 bool tapes_rewind(struct tapes *tapes);
