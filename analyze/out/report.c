@@ -194,7 +194,11 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     page_piece(page, HANG, "(%s)", label_kind(&report->book, cause));
     page_end(page);
     report_parts(report, cause);
-    for (uint32_t i = 0; i < cause->n_sites && i < SITES_SHOWN; i++) {
+    /* By falling waiting; a call with less than a hundredth of it is only counted. */
+    uint32_t n_calls = cause->n_sites < SITES_SHOWN ? cause->n_sites : SITES_SHOWN;
+    while (n_calls > 1 && cause->sites[n_calls - 1].waiting_ns < 0.01 * cause->waiting_ns)
+        n_calls--;
+    for (uint32_t i = 0; i < n_calls; i++) {
         /* On one line if it fits, else on two; the callers are cut only where they do not fit a line of their own. */
         enum { HANG_SITE = HANG + 12 };
         size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
@@ -207,7 +211,7 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
         page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, &cause->sites[i]));
         page_end(&report->page);
     }
-    uint32_t n_left = cause->n_sites > SITES_SHOWN ? cause->n_sites - SITES_SHOWN : 0;
+    uint32_t n_left = cause->n_sites - n_calls;
     if (n_left)
         page_line(page, "%*sand %u more %s (--cause %u)", HANG + 12, "", n_left, n_left == 1 ? "call" : "calls",
                   row + 1);
