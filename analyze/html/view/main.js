@@ -126,6 +126,24 @@ function restyleAll() {
   refillViews();
 }
 
+/** Paper is light: the theme goes back to what it was when the page has been printed. */
+let themeOnScreen = null;
+function printInLight(isPrinting) {
+  const theme = document.documentElement.dataset;
+  if (isPrinting) {
+    if (!isDark()) return;
+    themeOnScreen = theme.theme ?? "";
+    theme.theme = "light";
+  } else {
+    if (themeOnScreen === null) return;
+    if (themeOnScreen) theme.theme = themeOnScreen;
+    else delete theme.theme;
+    themeOnScreen = null;
+  }
+  restyleAll();
+  for (const view of timelines) view.drawNow();
+}
+
 function toggleHelp() {
   const old = document.getElementById("keys");
   if (old) {
@@ -221,6 +239,8 @@ async function open() {
   document.addEventListener("click", followLink);
   document.addEventListener("keydown", pageKey);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyleAll);
+  addEventListener("beforeprint", () => printInLight(true));
+  addEventListener("afterprint", () => printInLight(false));
   if (location.hash) document.getElementById(state.view)?.scrollIntoView();
   for (const view of timelines) view.draw();
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

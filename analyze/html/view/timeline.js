@@ -60,6 +60,7 @@ function makeTimeline(run) {
   const view = {run, t, canvas, chosen, tip, bands: [], first: 0, count: t.rows.length, width: 0, selected: null, focusRow: 0, lit: null, tiles: null, isPathShown: true, frames: []};
   const context = canvas.getContext("2d", {alpha: false});
   let isQueued = false;
+  view.drawNow = () => drawTimeline(view, context);
   view.draw = () => {
     if (isQueued) return;
     isQueued = true;

@@ -259,8 +259,10 @@ def check_widths(browser, name, page):
     before = dark()
     browser.click("#theme")
     expect(f"{name}: dark and light differ", dark() != before)
+    browser.run("document.documentElement.dataset.theme = 'dark'; addEventListener('beforeprint', () => { window.printed = document.documentElement.dataset.theme; })")
     paper = base64.b64decode(browser.command("POST", "/goog/cdp/execute", {"cmd": "Page.printToPDF", "params": {}})["data"])
     n_pages = len(re.findall(rb"/Type\s*/Page\b", paper))
+    expect(f"{name}: paper is light", browser.run("return [window.printed, document.documentElement.dataset.theme]") == ["light", "dark"])
     expect(f"{name}: it prints to a few pages", 1 <= n_pages <= 12, n_pages)
 
 
