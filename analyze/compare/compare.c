@@ -349,7 +349,7 @@ static void row_judge(const struct comparison *comparison, struct compare_row *r
     else if (most_ns > scale && !row->test.sees_doubling)
         row->verdict = COMPARE_TOO_FEW;
     if (row->verdict == COMPARE_TOO_FEW && row->test.is_known)
-        row->runs_needed = noise_runs_needed(most_ns, row->test.scatter, scale, row->level);
+        row->runs_needed = noise_runs_needed(&row->test, row->level);
 }
 
 /* A row's part of what those beside it share. */

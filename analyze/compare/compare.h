@@ -44,7 +44,7 @@ struct compare_row {
     double computing_ns[2], imbalance_ns[2];
     struct noise_test test; /* of two sides */
     double level;           /* that its chance was held against; 0 = it was not tested */
-    unsigned runs_needed;   /* on each side, to tell a doubling; 0 = more than a hundred, or not known */
+    unsigned runs_needed;   /* on each side, to tell such a change or a doubling; 0 = over a hundred, or not known */
     enum compare_verdict verdict;
 };
 

@@ -71,18 +71,20 @@ struct noise_test noise_compare(const double *before, size_t n_before, const dou
         test.chance = apart > rounding ? 0 : 1;
     double told = noise_student(level, freedom) * error;
     double most = fmax(noise_mean(before, n_before), noise_mean(after, n_after));
-    test.sees_doubling = told <= asinh(2 * most / scale) - asinh(most / scale);
+    test.apart = apart;
+    test.doubling = asinh(2 * most / scale) - asinh(most / scale);
+    test.sees_doubling = told <= test.doubling;
     test.least = scale * fabs(sinh(first.mean + (second.mean < first.mean ? -told : told)) - sinh(first.mean));
     return test;
 }
 
-unsigned noise_runs_needed(double mean, double scatter, double scale, double level)
+unsigned noise_runs_needed(const struct noise_test *test, double level)
 {
     enum { RUNS_MOST = 100 };
     static const double POWER = 0.84; /* standard deviations: four times out of five */
-    double apart = asinh(2 * mean / scale) - asinh(mean / scale);
+    double apart = fmax(test->apart, test->doubling);
     for (unsigned n = 2; n <= RUNS_MOST; n++)
-        if ((noise_student(level, 2 * n - 2) + POWER) * scatter * sqrt(2.0 / n) <= apart)
+        if ((noise_student(level, 2 * n - 2) + POWER) * test->scatter * sqrt(2.0 / n) <= apart)
             return n;
     return 0;
 }

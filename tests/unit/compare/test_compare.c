@@ -410,9 +410,15 @@ static void noise_is_student_s_test_of_transformed_values(void **state)
     static const double small[] = {1, 2, 0, 3}, large[] = {100, 800, 300, 500};
     assert_true(noise_compare(small, 4, large, 4, 1, 0.001).chance < 0.001);
     /* More scatter takes more runs, and some are never told. */
-    unsigned few = noise_runs_needed(100, 0.1, 1, 0.02), more = noise_runs_needed(100, 0.5, 1, 0.02);
+    struct noise_test scattered = {.scatter = 0.1, .doubling = 0.69};
+    unsigned few = noise_runs_needed(&scattered, 0.02);
+    scattered.scatter = 0.5;
+    unsigned more = noise_runs_needed(&scattered, 0.02);
     assert_true(few >= 2 && few < more);
-    assert_int_equal(noise_runs_needed(100, 20, 1, 0.02), 0);
+    scattered.apart = 2; /* a change of that size takes fewer */
+    assert_true(noise_runs_needed(&scattered, 0.02) < more);
+    scattered.scatter = 20;
+    assert_int_equal(noise_runs_needed(&scattered, 0.02), 0);
 }
 
 static double draw(uint64_t *seed)
