@@ -365,36 +365,39 @@ static void look_at(const struct options *options, const char *run)
     load_release(&loaded);
 }
 
-static double now_s(void)
+static double clock_s(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 /*
- * Until the run is over: a look, then a pause of the given length, or of ten times what the look took: so it takes a
- * tenth of one CPU at most, and that at the lowest priority. Returns the run, to be freed; NULL after error().
+ * Until the run is over: a look, then a pause of the given length, or of ten times the CPU time that the look took: so
+ * it takes a tenth of one CPU at most, and that at a low priority. At the lowest it would get none beside a program
+ * that keeps every CPU busy. Returns the run, to be freed; NULL after error().
  */
 static char *watch(const struct options *options)
 {
-    enum { LOWEST = 19, REST = 10, GRACE = 5 };
+    enum { LOW = 10, REST = 10, GRACE = 5 };
     char *run = run_find_directory(options->path);
     int n_over = 0;
     if (!run)
         return NULL;
-    if (nice(LOWEST) < 0)
+    if (nice(LOW) < 0)
         errno = 0; /* it is low already */
     while (n_over < GRACE && !ferror(stdout) && !run_has_archive(run)) {
-        double from_s = now_s();
+        double from_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
         enum live_state state = live_look(run);
         if (state == LIVE_GOING)
             look_at(options, run);
         fflush(stdout);
         /* When it is over, its processes may still be making the archive. */
         n_over = state == LIVE_OVER ? n_over + 1 : 0;
-        double pause_s = state == LIVE_OVER ? 1 : fmax(options->watch_s, REST * (now_s() - from_s));
-        for (double until_s = now_s() + pause_s; now_s() < until_s && !run_has_archive(run);)
+        double pause_s =
+            state == LIVE_OVER ? 1 : fmax(options->watch_s, REST * (clock_s(CLOCK_PROCESS_CPUTIME_ID) - from_s));
+        for (double until_s = clock_s(CLOCK_MONOTONIC) + pause_s;
+             clock_s(CLOCK_MONOTONIC) < until_s && !run_has_archive(run);)
             usleep(200000);
     }
     fputs(style_clear(&options->text.look), stdout);
