@@ -239,7 +239,20 @@ void work_release(struct work *work)
 {
     vec_release(&work->effects);
     sparse_release(&work->sum);
+    map_release(&work->heavier);
+    vec_release(&work->more);
     arena_release(&work->arena);
+}
+
+void work_add_weight(struct work *work, const struct counts_block *block, double more)
+{
+    bool is_new;
+    uint64_t *index = map_put(&work->heavier, (uint64_t)(uintptr_t)block, &is_new);
+    if (is_new) {
+        *vec_push(&work->more) = 0;
+        *index = work->more.n;
+    }
+    work->more.at[*index - 1] += more;
 }
 
 /* Adds the effects on blocks of one function to the places that the blocks lie in. */
@@ -248,10 +261,11 @@ static void add_effects(struct work *work, uint32_t module, const struct counts_
     for (size_t i = 0; i < work->effects.n; i++) {
         const struct counts_effect *effect = &work->effects.at[i];
         uint32_t place = executions_block_place(work->executions, module, function, effect->block);
+        const uint64_t *more = map_get(&work->heavier, (uint64_t)(uintptr_t)&function->blocks[effect->block]);
+        double length = executions_block_length(work->executions, module, function, effect->block);
         if (place != CODE_NONE)
             sparse_add(&work->sum, place,
-                       (double)effect->executions *
-                           executions_block_length(work->executions, module, function, effect->block));
+                       (double)effect->executions * (length + (more ? work->more.at[*more - 1] : 0)));
     }
 }
 

@@ -93,11 +93,15 @@ struct work {
     struct executions *executions;
     struct work_form *points, *frames; /* by trace point, by trace frame (with all its callers) */
     struct counts_effects effects;
-    struct sparse sum; /* scratch */
+    struct sparse sum;  /* scratch */
+    struct map heavier; /* block -> 1 + index in more */
+    VEC(double) more;
     struct arena arena;
 };
 
 void work_begin(struct work *work, struct executions *executions);
 void work_release(struct work *work);
+/* An execution of the block is so many instructions more. Before anything is measured. */
+void work_add_weight(struct work *work, const struct counts_block *block, double more);
 /* Replaces what is in *out: work by place, packed, all of it positive. `counts`: as in a stretch. */
 void work_measure(struct work *work, const struct sparse *counts, struct sparse *out);

@@ -19,12 +19,14 @@ void costs_begin(struct costs *costs, struct sites *sites, struct work *work, ui
 {
     *costs = (struct costs){.sites = sites, .work = work, .n_columns = 1, .n_ranks = n_ranks};
     costs->ranks = arena_array(&costs->arena, struct rank_costs, n_ranks + 1);
+    work_begin(&costs->weighed, work->executions);
 }
 
 static void rank_costs_release(struct rank_costs *rank)
 {
     sparse_release(&rank->work);
     sparse_release(&rank->steps);
+    sparse_release(&rank->counts);
 }
 
 void costs_release(struct costs *costs)
@@ -32,6 +34,7 @@ void costs_release(struct costs *costs)
     for (uint32_t rank = 0; costs->ranks && rank < costs->n_ranks; rank++)
         rank_costs_release(&costs->ranks[rank]);
     rank_costs_release(&costs->all);
+    work_release(&costs->weighed);
     map_release(&costs->columns);
     intern_release(&costs->pairs);
     vec_release(&costs->lengths);
@@ -88,6 +91,7 @@ void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch
     double on_ns = amounts[ON_CPU] + stretch->count_more_ns;
     work_measure(costs->work, &stretch->counts, &costs->measured);
     sparse_add_all(&at->work, &costs->measured, 1);
+    sparse_add_all(&at->counts, &stretch->counts, 1);
     at->counted_ns += on_ns;
     bool is_all_counted = stretch->is_count_whole && !sites_is_start(costs->sites, stretch->from);
     bool is_equation = is_all_counted && !stretch->n_worker && on_ns >= SHORTEST_NS;
@@ -105,11 +109,12 @@ static uint64_t step_key_of(uint64_t place, uint32_t step)
     return key_pair((uint32_t)place, step);
 }
 
-/* A sample belongs to the innermost place in which work was counted. */
-static uint32_t frame_counted_place(struct costs *costs, uint32_t frame)
+/* A sample belongs to the innermost place in which work was counted; *counted is the frame there. */
+static uint32_t frame_counted_place(struct costs *costs, uint32_t frame, uint32_t *counted)
 {
     trace_walk (costs->sites->trace, at, frame) {
         uint32_t place = sites_frame_place(costs->sites, at);
+        *counted = at;
         if (place != CODE_NONE && map_get(&costs->columns, place))
             return place;
     }
@@ -125,7 +130,8 @@ static void take_samples(struct costs *costs, const struct survey *survey)
         struct rank_costs *rank = &costs->ranks[entry->rank];
         rank->sampled_ns += (double)entry->sampled_ns;
         rank->n_samples += (double)entry->n_samples;
-        uint32_t place = frame_counted_place(costs, entry->frame), step = sites_sample_step(costs->sites, entry->frame);
+        uint32_t at, place = frame_counted_place(costs, entry->frame, &at);
+        uint32_t step = sites_sample_step(costs->sites, entry->frame);
         if (place != CODE_NONE && step != TRACE_NONE) {
             uint64_t own_ns = entry->sampled_ns - entry->kernel_ns;
             uint32_t in_kernel = steps_in_state(costs->sites->steps, step, STEP_BLOCKED);
@@ -246,19 +252,6 @@ static void rank_fit(struct costs *costs, struct rank_costs *rank)
     arena_release(&scratch);
 }
 
-void costs_fit(struct costs *costs, const struct survey *survey)
-{
-    take_samples(costs, survey);
-    nnls_widen(&costs->all.problem, &costs->arena, costs->n_columns);
-    for (uint32_t i = 0; i < costs->n_ranks; i++)
-        rank_join(costs, &costs->ranks[i]);
-    sparse_pack(&costs->all.work);
-    sparse_pack(&costs->all.steps);
-    rank_fit(costs, &costs->all);
-    for (uint32_t i = 0; i < costs->n_ranks; i++)
-        rank_fit(costs, &costs->ranks[i]);
-}
-
 /* The terms of one place in a packed vector by (place, step). */
 struct place_steps {
     const struct term *at;
@@ -282,6 +275,133 @@ static struct place_steps steps_of_place(const struct sparse *steps, uint64_t pl
         found.n++;
     }
     return found;
+}
+
+/* Calls from one address to code that is not counted. */
+struct uncounted_call {
+    uint32_t place;
+    const struct counts_block *block;
+    double sampled_ns; /* in what was called, on all processes */
+    double *n_calls;   /* by process, and of all */
+};
+
+struct uncounted {
+    struct costs *costs;
+    struct map index; /* frame of the call, or block -> 1 + index in calls */
+    VEC(struct uncounted_call) calls;
+    struct sparse own; /* sampled in a place itself */
+    uint32_t rank;
+};
+
+static void uncounted_add(struct uncounted *uncounted, uint32_t frame, uint32_t place, double ns)
+{
+    struct costs *costs = uncounted->costs;
+    struct executions *executions = costs->work->executions;
+    const struct trace_frame *call = &costs->sites->trace->frames[frame];
+    struct counts *counts = call->is_return ? executions_module(executions, call->module) : NULL;
+    uint32_t function, block;
+    if (!counts || !counts_parked_at(counts, call->address, &function, &block))
+        return;
+    const struct counts_block *at = &counts_function(counts, function)->blocks[block];
+    uint64_t *index = map_put(&uncounted->index, (uint64_t)(uintptr_t)at, NULL);
+    if (!*index) {
+        *vec_push(&uncounted->calls) = (struct uncounted_call){
+            .place = place, .block = at, .n_calls = arena_array(&costs->arena, double, costs->n_ranks + 1)};
+        *index = uncounted->calls.n;
+    }
+    uncounted->calls.at[*index - 1].sampled_ns += ns;
+}
+
+static void block_called(void *context, uint32_t module, const struct counts_function *function,
+                         const struct counts_row *row)
+{
+    struct uncounted *uncounted = context;
+    const uint64_t *index = map_get(&uncounted->index, (uint64_t)(uintptr_t)&function->blocks[row->block]);
+    (void)module;
+    if (!index)
+        return;
+    struct uncounted_call *call = &uncounted->calls.at[*index - 1];
+    call->n_calls[uncounted->rank] += (double)row->executions;
+    call->n_calls[uncounted->costs->n_ranks] += (double)row->executions;
+}
+
+/* A place's times are a part of what its own instructions cost by samples, and a part of what its calls do, on all
+ * processes alike: these parts, by least squares, both about one beforehand. */
+struct call_fit {
+    double own, calls, own_cost;
+};
+
+static struct call_fit call_fit(const struct uncounted *uncounted, uint32_t place)
+{
+    const struct costs *costs = uncounted->costs;
+    double sample_ns = costs->all.sampled_ns / fmax(costs->all.n_samples, 1);
+    double work = sparse_get(&costs->all.work, place), oo = 1, oc = 0, cc = 1, ot = 1, ct = 1;
+    struct call_fit fit = {.own_cost = fmax(sparse_get(&uncounted->own, place), sample_ns) / fmax(work, 1)};
+    for (uint32_t rank = 0; rank < costs->n_ranks; rank++) {
+        double own_ns = fit.own_cost * sparse_get(&costs->ranks[rank].work, place), calls_ns = 0;
+        double took_ns = steps_of_place(&costs->ranks[rank].steps, place).sum_ns;
+        double weight = 1 / (sample_ns * (took_ns + sample_ns) + LENGTH_ERROR * LENGTH_ERROR * took_ns * took_ns);
+        for (size_t i = 0; i < uncounted->calls.n; i++) {
+            const struct uncounted_call *call = &uncounted->calls.at[i];
+            if (call->place == place && call->n_calls[costs->n_ranks] > 0)
+                calls_ns += call->n_calls[rank] * call->sampled_ns / call->n_calls[costs->n_ranks];
+        }
+        oo += weight * own_ns * own_ns;
+        oc += weight * own_ns * calls_ns;
+        cc += weight * calls_ns * calls_ns;
+        ot += weight * own_ns * took_ns;
+        ct += weight * calls_ns * took_ns;
+    }
+    double determinant = oo * cc - oc * oc;
+    fit.calls = fmax((oo * ct - oc * ot) / determinant, 0);
+    fit.own = fmax((ot - oc * fit.calls) / oo, ACROSS_RANKS);
+    return fit;
+}
+
+static void weigh_calls(struct costs *costs, const struct survey *survey)
+{
+    struct uncounted uncounted = {.costs = costs};
+    for (size_t i = 0; i < survey->entries.n; i++) {
+        const struct survey_entry *entry = &survey->entries.at[i];
+        uint32_t at, place = entry->n_samples ? frame_counted_place(costs, entry->frame, &at) : CODE_NONE;
+        if (place == CODE_NONE)
+            continue;
+        if (at == entry->frame)
+            sparse_add(&uncounted.own, place, (double)entry->sampled_ns);
+        else
+            uncounted_add(&uncounted, at, place, (double)entry->sampled_ns);
+    }
+    sparse_pack(&uncounted.own);
+    for (uncounted.rank = 0; uncounted.rank < costs->n_ranks && uncounted.calls.n; uncounted.rank++) {
+        struct sparse *counts = &costs->ranks[uncounted.rank].counts;
+        sparse_pack(counts);
+        executions_each_block(costs->work->executions, counts->at, counts->n, block_called, &uncounted);
+    }
+    for (size_t i = 0; i < uncounted.calls.n; i++) {
+        const struct uncounted_call *call = &uncounted.calls.at[i];
+        struct call_fit fit = call_fit(&uncounted, call->place);
+        double n_calls = call->n_calls[costs->n_ranks];
+        if (n_calls > 0)
+            work_add_weight(&costs->weighed, call->block,
+                            fit.calls * call->sampled_ns / n_calls / (fit.own * fit.own_cost));
+    }
+    map_release(&uncounted.index);
+    vec_release(&uncounted.calls);
+    sparse_release(&uncounted.own);
+}
+
+void costs_fit(struct costs *costs, const struct survey *survey)
+{
+    take_samples(costs, survey);
+    nnls_widen(&costs->all.problem, &costs->arena, costs->n_columns);
+    for (uint32_t i = 0; i < costs->n_ranks; i++)
+        rank_join(costs, &costs->ranks[i]);
+    sparse_pack(&costs->all.work);
+    sparse_pack(&costs->all.steps);
+    rank_fit(costs, &costs->all);
+    for (uint32_t i = 0; i < costs->n_ranks; i++)
+        rank_fit(costs, &costs->ranks[i]);
+    weigh_calls(costs, survey);
 }
 
 /* The time of a place, to its steps as sampled on this process, else anywhere, else to the place itself. */
@@ -327,7 +447,7 @@ void costs_place_work(struct costs *costs, const struct sparse *bins, struct spa
         for (end = i; end < bins->n && (bins->at[end].key & ~(uint64_t)UINT32_MAX) == high;)
             end++;
         uint32_t rank = key_rank(high);
-        work_measure(costs->work, (&(struct sparse){.at = &bins->at[i], .n = end - i, .n_packed = end - i}),
+        work_measure(&costs->weighed, (&(struct sparse){.at = &bins->at[i], .n = end - i, .n_packed = end - i}),
                      &costs->measured);
         sparse_clear(&spread);
         for (size_t j = 0; j < costs->measured.n && rank < costs->n_ranks; j++)

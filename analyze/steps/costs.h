@@ -19,6 +19,11 @@
  * A place has a column of its own as soon as it runs in a stretch that has been seen several times; beyond
  * COSTS_COLUMNS_MAX, and in code that runs once, places share one column. Which steps a place stands for (a helper
  * counts for the loop that calls it, pages are touched in the kernel) is what its samples say.
+ *
+ * Calls of code that is not counted (libm) are one instruction, and may cost a thousand: where a branch leads to such a
+ * call on one process nine times of ten and on the others once, that is more work, though the instructions are as many.
+ * Where work is compared, such a call weighs as many instructions as take as long. How long is what samples say of it
+ * on all processes together, in part: as far as the times of the processes follow the numbers of their calls.
  */
 #pragma once
 #include "analyze/counts/nnls.h"
@@ -29,10 +34,11 @@ enum { COSTS_COLUMNS_MAX = 128 };
 
 struct rank_costs {
     struct nnls problem;
-    struct sparse work;  /* by place, over the run */
-    struct sparse steps; /* sampled weights by (place, step) */
-    double counted_ns;   /* on the CPU in counted stretches */
-    double sampled_ns;   /* weights of all samples */
+    struct sparse work;   /* by place, over the run */
+    struct sparse steps;  /* sampled weights by (place, step) */
+    struct sparse counts; /* over the run */
+    double counted_ns;    /* on the CPU in counted stretches */
+    double sampled_ns;    /* weights of all samples */
     double n_samples;
     struct nnls_cost *fitted; /* by column; NULL = nothing was counted */
 };
@@ -40,8 +46,9 @@ struct rank_costs {
 struct costs {
     struct sites *sites;
     struct work *work;
-    struct map columns; /* by place in which work was done */
-    uint32_t n_columns; /* the first is that of all other places */
+    struct work weighed; /* calls of code that is not counted weigh as much as they cost */
+    struct map columns;  /* by place in which work was done */
+    uint32_t n_columns;  /* the first is that of all other places */
     struct intern pairs;
     VEC(struct usual_length) lengths; /* by pair */
     struct rank_costs *ranks, all;    /* `all` is filled in at the end */
@@ -63,8 +70,9 @@ void costs_fit(struct costs *costs, const struct survey *survey);
  * are. */
 bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *stretch, const struct sparse *seen,
                       struct sparse *out);
-/* Work of the places in which its time was sampled: a helper's is that of the loop that calls it. Bins are packed, by
- * (KEY_ flags and rank; counter or frame); adds (the same; place) with its work to `out`, packed. After the fit. */
+/* Work of the places in which its time was sampled: a helper's is that of the loop that calls it, and so is that of
+ * code which is not counted, as far as the number of calls tells. Bins are packed, by (KEY_ flags and rank; counter or
+ * frame); adds (the same; place) with its work to `out`, packed. After the fit. */
 void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out);
 /* The relative standard error of a place's cost on a process; 0 when it has none of its own. */
 double costs_error(const struct costs *costs, uint32_t rank, uint32_t place);

@@ -4,17 +4,17 @@
  * to the work, not to the instant after that: rank 1 goes round a hundred times as often, at the same cost.
  *
  * ranks: 2
- * expect: loop=uneven rank=1 share=0.7 call=MPI_Allreduce counted_kind=more-work alike=0.5
+ * expect: loop=local_uneven rank=1 share=0.7 call=MPI_Allreduce counted_kind=more-work alike=0.5
  */
 #include "known.h"
 
 static void uneven(long n)
 {
     double x = known_sink;
-    /* begin uneven */
+    /* begin local_uneven */
     for (long i = 0; i < n; i++)
         x = LINK(x);
-    /* end uneven */
+    /* end local_uneven */
     known_sink = x;
 }
 
