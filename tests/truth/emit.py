@@ -596,7 +596,7 @@ def emit(plan):
     if library.fortran:
         library.fortran.add("end module")
     build = {"program": program.name, "libraries": [lib for name, lib in (("matrix", "-lopenblas"), ("transform", "-lfftw3")) if name in used],
-             "flags": [plan["optimise"]] + (["-fopenmp"] if "openmp" in used else [])}
+             "flags": [plan["optimise"], "-fno-ipa-icf"] + (["-fopenmp"] if "openmp" in used else [])}  # equal loops stay two
     sources = {source.name: source.text() for source in (program, library, library.fortran) if source}
     return sources, {"plan": plan, "build": build, "start_line": start_line, "common": common,
                                             "causes": [cause for cause in causes if cause]}
