@@ -186,7 +186,7 @@ static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *
 {
     *scope = around;
     switch (dwarf_tag(die)) {
-    case DW_TAG_subprogram:
+    case DW_TAG_subprogram: {
         Dwarf_Attribute attribute;
         if (dwarf_hasattr_integrate(die, DW_AT_noreturn)) {
             const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
@@ -197,6 +197,7 @@ static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *
         }
         *scope = add_scope(walk, die, SCOPE_NONE);
         return !dwarf_hasattr(die, DW_AT_declaration); /* one without code may hold one that has some */
+    }
     case DW_TAG_inlined_subroutine:
         if (around != SCOPE_NONE && !is_rest_of(walk, die, around))
             *scope = add_scope(walk, die, around);

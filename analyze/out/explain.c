@@ -311,7 +311,7 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
     case KIND_MORE_WORK:
     case KIND_SLOWER:
         return explain_computing(arena, cause, late, others);
-    case KIND_DESCHEDULED:
+    case KIND_DESCHEDULED: {
         const char *was = verb(late, "was", "were");
         double computing_ns =
             cause->kind_ns[KIND_MORE_WORK] + cause->kind_ns[KIND_SLOWER] + cause->kind_ns[KIND_MORE_TIME];
@@ -320,6 +320,7 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                                 amount_ranks(arena, late->ranks, late->n), was);
         return arena_printf(arena, "%s, and %s ready to run but had no CPU",
                             explain_computing(arena, cause, late, others), was);
+    }
     case KIND_BLOCKED:
         return arena_printf(arena, "%s; most of the difference in system calls", explain_time(arena, late, others));
     case KIND_TRANSFER:

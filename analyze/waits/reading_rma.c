@@ -46,7 +46,7 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
     if (class == WW_RMA_FENCE || class == WW_RMA_COMPLETE)
         operations_complete(&reader->operations, reader->lanes->at[lane].rank, event->window, TRACE_NONE);
     switch (class) {
-    case WW_RMA_FENCE:
+    case WW_RMA_FENCE: {
         /* A fence ends for nobody before the last has come. */
         struct gather_call fence = {.comm = event->comm,
                                     .space = GATHER_FENCE,
@@ -56,6 +56,7 @@ void reading_rma_sync(struct reader *reader, uint32_t lane, const struct event *
         if (event->comm < reader->trace->n_comms)
             reading_join(reader, lane, fence, reading_point(reader, lane));
         break;
+    }
     case WW_RMA_POST:
         read_epoch_send(reader, lane, *event, TAG_POST);
         break;

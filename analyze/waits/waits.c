@@ -107,12 +107,13 @@ static bool gathering_release(const struct need *need, struct point **point)
             return true;
         *point = gathering->points[gathering->root];
         return *point || gathering->is_complete;
-    case PATTERN_PREFIX:
+    case PATTERN_PREFIX: {
         /* The last entry among the members before this one; false while one of them is still to come. */
         bool is_known = true;
         for (uint32_t i = 0; i < index && is_known; i++)
             is_known = member_is_later(gathering, i, point);
         return is_known;
+    }
     case PATTERN_NEIGHBORS:
         return neighbors_last(gathering, need->neighbors, point);
     case PATTERN_TO_ROOT:
@@ -192,12 +193,13 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
                                                 .kind = call->class == WW_SEND ? WAIT_LATE_RECEIVER : WAIT_PROGRESS,
                                                 .from_ns = need->from_ns};
         return NULL;
-    case NEED_GATHERING:
+    case NEED_GATHERING: {
         struct gathering *gathering = need->gathering;
         candidates->certain = (struct release){.kind = gathering_kind(gathering), .gathering = gathering};
         if (gathering_release(need, &candidates->certain.point))
             return relay_release(relays, need, call, candidates) ? NULL : &gathering->sleepers;
         return pattern_is_whole(coll_pattern(gathering->coll)) ? &gathering->sleepers : &gathering->arrivals;
+    }
     }
     return NULL;
 }
