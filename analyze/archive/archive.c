@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/archive/archive.h"
 #include "analyze/archive/run.h"
-#include "wrap/base/plain.h"
+#include "wrap/base/err.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>

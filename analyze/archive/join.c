@@ -8,8 +8,6 @@
 #include "analyze/archive/given.h"
 #include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
-#include "wrap/base/meter.h"
-#include "wrap/base/plain.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -110,7 +110,7 @@ void join_keep_code(struct join *join);
 /* join_defs.c: writes the global definitions. */
 void join_write_definitions(struct join *join);
 
-/* A name that the program gave, as any reader can take it (Python's wants UTF-8): wrap/base/plain.h. `bytes` at most.
+/* A name that the program gave, as any reader can take it (Python's wants UTF-8): wrap/base/err.h. `bytes` at most.
  */
 const char *join_plain_name(struct join *join, const char *text, uint32_t bytes);
 

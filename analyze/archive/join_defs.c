@@ -7,7 +7,7 @@
 #include "analyze/archive/archive.h"
 #include "analyze/archive/comms.h"
 #include "analyze/archive/join_rank.h"
-#include "wrap/base/plain.h"
+#include "wrap/base/err.h"
 #include <stdio.h>
 #include <string.h>
 

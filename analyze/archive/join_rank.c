@@ -7,7 +7,6 @@
 #include "analyze/archive/comms.h"
 #include "analyze/archive/run.h"
 #include "wrap/base/err.h"
-#include "wrap/base/plain.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "analyze/archive/run.h"
 #include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
-#include "wrap/base/plain.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "analyze/archive/spool.h"
 #include "analyze/archive/given.h"
 #include "wrap/base/err.h"
-#include "wrap/base/plain.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

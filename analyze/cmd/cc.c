@@ -6,7 +6,6 @@
  */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/terminal.h"
-#include "analyze/cmd/installation.h"
 #include "whywait_plugin_gcc.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"

@@ -5,7 +5,6 @@
  */
 #include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
-#include "wrap/base/plain.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -7,9 +7,8 @@
  * WHYWAIT_* variables.
  */
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/installation.h"
-#include "analyze/cmd/program.h"
 #include "analyze/cmd/terminal.h"
+#include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"
 #include <errno.h>

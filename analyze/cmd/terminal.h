@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the commands share in reading their arguments. argv[0] is the command's name. */
 #pragma once
-#include "analyze/out/style.h"
+#include "analyze/out/page.h"
 #include <getopt.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,3 +50,9 @@ uint32_t option_number(const char *option, const char *text, uint32_t least);
 uint64_t option_seconds(const char *option, const char *text);
 /* The value of --format: text or json; anything else ends the tool. */
 bool option_is_json(const char *text);
+
+/* The files that were built or installed together with this tool. */
+
+/* Looks for a library of ours from where the tool itself lies. Returns false, and path is empty, when it is not there.
+ */
+bool installation_find(const char *name, char path[PATH_MAX]);

@@ -5,7 +5,6 @@
 #include "analyze/code/package.h"
 #include "analyze/code/routines.h"
 #include "wrap/base/err.h"
-#include "wrap/base/plain.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * link-time ones.
  */
 #include "analyze/code/image.h"
-#include "wrap/base/plain.h"
+#include "wrap/base/err.h"
 #include <capstone/capstone.h>
 #include <elf.h>
 #include <elfutils/libdwelf.h>

@@ -3,7 +3,6 @@
 #include "analyze/counts/counts.h"
 #include "analyze/counts/table.h"
 #include "wrap/base/err.h"
-#include "wrap/base/plain.h"
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>

@@ -2,7 +2,7 @@
 #include "analyze/html/sources.h"
 #include "analyze/out/json.h"
 #include "analyze/out/label.h"
-#include "wrap/base/plain.h"
+#include "wrap/base/err.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

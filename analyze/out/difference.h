@@ -2,7 +2,7 @@
 /* The comparison of two sides, as text, as JSON (docs/json.md) and as a short table in Markdown. */
 #pragma once
 #include "analyze/compare/gate.h"
-#include "analyze/out/style.h"
+#include "analyze/out/page.h"
 #include <stdio.h>
 
 struct difference_options {

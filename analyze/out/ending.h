@@ -20,3 +20,14 @@ bool ending_is_orderly(const struct trace *trace, const struct trace_location *l
 const char *ending_name(const struct trace *trace, const struct trace_location *location);
 /* The first location of a rank, or NULL. */
 const struct trace_location *ending_main_thread(const struct trace *trace, uint32_t rank);
+
+/* Why ranks had no CPU, in words: more of them than CPUs, CPUs that they share, other processes. */
+
+/* What is known of the hosts on which ranks lacked a CPU, one sentence for those that are alike; what to look for where
+ * nothing is. */
+struct sentences machine_reasons(const struct label_book *book);
+/* "ranks 1,3 on node17 (8 ranks there)": those that carry most of the machine's row, and their host, if they share it.
+ */
+const char *machine_ranks(const struct label_book *book);
+/* True where a host of these ranks has fewer CPUs than ranks. */
+bool machine_is_crowded(const struct analysis *analysis);

@@ -3,7 +3,6 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
-#include "analyze/out/machine.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

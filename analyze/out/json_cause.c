@@ -2,7 +2,7 @@
 #include "analyze/out/json_cause.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/explain.h"
-#include "analyze/out/machine.h"
+#include "analyze/out/ending.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -8,7 +8,6 @@
 #include "analyze/out/ending.h"
 #include "analyze/out/explain.h"
 #include "analyze/out/label.h"
-#include "analyze/out/machine.h"
 #include "analyze/out/page.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text report. All functions print to `out`, lines of at most `width` columns where the words allow it. */
 #pragma once
-#include "analyze/out/style.h"
+#include "analyze/out/page.h"
 #include "analyze/result/result.h"
 #include <stdio.h>
 

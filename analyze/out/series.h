@@ -2,7 +2,7 @@
 /* Runs in a row: scaling as a table with exponents, versions over time as bars; and runs of one kind, summed up. */
 #pragma once
 #include "analyze/compare/series.h"
-#include "analyze/out/style.h"
+#include "analyze/out/page.h"
 #include <stdio.h>
 
 struct series_options {

@@ -9,7 +9,7 @@
 #include "analyze/out/label.h"
 #include "analyze/out/line_facts.h"
 #include "analyze/out/page.h"
-#include "wrap/base/plain.h"
+#include "wrap/base/err.h"
 #include "wrap/base/containers.h"
 #include <errno.h>
 #include <stdbool.h>

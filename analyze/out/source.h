@@ -2,7 +2,7 @@
 /* The source with blame in the margin. */
 #pragma once
 #include "analyze/counts/coverage.h"
-#include "analyze/out/style.h"
+#include "analyze/out/page.h"
 #include "analyze/result/result.h"
 #include <stdio.h>
 

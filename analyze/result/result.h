@@ -88,7 +88,7 @@ struct moved {
     uint64_t n, bytes, least, most;
 };
 
-/* What a call of MPI moves on all ranks (profile/exchanges.h): in it, or completed by it. */
+/* What a call of MPI moves on all ranks (profile/facts.h): in it, or completed by it. */
 enum { EXCHANGE_PARTNERS = 8 };
 struct site_exchange {
     struct moved messages, collectives;
@@ -217,7 +217,7 @@ struct machine_crowd {
     uint32_t *ranks, n_ranks;
 };
 
-/* What ranks had of a node (blame/hosts.h). */
+/* What ranks had of a node (blame/efficiency.h). */
 struct machine_host {
     const char *name;
     uint32_t *ranks, n_ranks;

@@ -6,7 +6,7 @@
  */
 #pragma once
 #include "wrap/base/containers.h"
-#include "wrap/base/meter.h"
+#include "wrap/base/err.h"
 #include "wrap/format.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/base/err.h"
-#include "wrap/base/plain.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { LINE_BYTES = 4096 };
 
@@ -57,4 +64,147 @@ void warn(const char *format, ...)
 void err_out_of_memory(size_t size_bytes)
 {
     die("out of memory (%zu bytes more were needed)", size_bytes);
+}
+
+int plain_open(const char *path, int flags)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+    struct stat status;
+    if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+/* Length of the UTF-8 sequence at `text` and its code point; 0 when it is malformed (too long, surrogate, cut). */
+static unsigned utf8_decode(const unsigned char *text, uint32_t *code)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned length = *text < 0x80           ? 1
+                      : (*text >> 5) == 0x06 ? 2
+                      : (*text >> 4) == 0x0e ? 3
+                      : (*text >> 3) == 0x1e ? 4
+                                             : 0;
+    if (length <= 1) {
+        *code = *text;
+        return length;
+    }
+    *code = *text & (0x7fu >> length);
+    for (unsigned i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (text[i] & 0x3f);
+    }
+    bool is_bad = *code < smallest[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000);
+    return is_bad ? 0 : length;
+}
+
+static bool is_harmless(uint32_t code)
+{
+    bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    bool turns_direction = code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+                           (code >= 0x2066 && code <= 0x2069);
+    return !is_control && !turns_direction && code != 0xfeff;
+}
+
+size_t plain_text(char *to, const char *text)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    char *end = to;
+    while (*from) {
+        uint32_t code;
+        unsigned length = utf8_decode(from, &code);
+        if (length && is_harmless(code)) {
+            memcpy(end, from, length);
+            end += length;
+        } else {
+            length = length ? length : 1;
+            for (unsigned i = 0; i < length; i++)
+                end += sprintf(end, "\\x%02x", from[i]);
+        }
+        from += length;
+    }
+    *end = '\0';
+    return (size_t)(end - to);
+}
+
+void plain_hex(char *to, const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        to[2 * i] = digits[bytes[i] >> 4];
+        to[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    to[2 * n] = '\0';
+}
+
+static const uint64_t FIRST_NS = 2000000000, AGAIN_NS = 500000000;
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void meter_stage(struct meter *meter, const char *stage, const char *unit, uint64_t n, uint64_t n_after)
+{
+    if (!meter->begin_ns)
+        meter->is_silent = !isatty(STDERR_FILENO);
+    meter->stage_ns = clock_ns();
+    meter->begin_ns = meter->begin_ns ? meter->begin_ns : meter->stage_ns;
+    meter->stage = stage;
+    meter->unit = unit;
+    meter->n = n;
+    meter->n_after = n_after;
+    meter->n_done = 0;
+}
+
+/* How much of the line is there, after snprintf has returned n. */
+static size_t append(size_t used, size_t size, int n)
+{
+    return n < 0 ? used : used + (size_t)n < size ? used + (size_t)n : size - 1;
+}
+
+size_t meter_line(const struct meter *meter, uint64_t now_ns, char *line, size_t size)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G"};
+    if (!meter->stage || now_ns < meter->begin_ns + FIRST_NS || now_ns <= meter->stage_ns)
+        return 0;
+    double rate = (double)meter->n_done * 1e9 / (double)(now_ns - meter->stage_ns), scaled = rate;
+    size_t prefix = 0, used = append(0, size, snprintf(line, size, "whywait: %s", meter->stage));
+    for (; scaled >= 1000 && prefix < 3; prefix++)
+        scaled /= 1000;
+    if (meter->n && meter->n_done <= meter->n)
+        used = append(used, size,
+                      snprintf(line + used, size - used, "  %2.0f %%", 100 * (double)meter->n_done / (double)meter->n));
+    used =
+        append(used, size, snprintf(line + used, size - used, "  %.3g %s %s/s", scaled, prefixes[prefix], meter->unit));
+    if (meter->n && meter->n_done <= meter->n && rate > 0)
+        used = append(used, size,
+                      snprintf(line + used, size - used, "  about %.0f s left",
+                               (double)(meter->n - meter->n_done + meter->n_after) / rate));
+    return used;
+}
+
+void meter_add(struct meter *meter, uint64_t n)
+{
+    char line[160];
+    meter->n_done += n;
+    if (meter->is_silent || !meter->stage)
+        return;
+    uint64_t now_ns = clock_ns();
+    if (now_ns < meter->shown_ns + AGAIN_NS || !meter_line(meter, now_ns, line, sizeof line))
+        return;
+    meter->shown_ns = now_ns;
+    meter->is_shown = true;
+    fprintf(stderr, "\r%s\033[K", line);
+}
+
+void meter_end(struct meter *meter)
+{
+    if (meter->is_shown)
+        fprintf(stderr, "\r\033[K");
+    *meter = (struct meter){0};
 }

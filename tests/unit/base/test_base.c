@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "wrap/base/containers.h"
-#include "wrap/base/meter.h"
+#include "wrap/base/err.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counted blocks in several pieces, and calls in them, laid over a routine of a real program that has one loop. */
-#include "analyze/counts/block_places.h"
+#include "analyze/counts/executions.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "analyze/blame/hosts.h"
-#include "analyze/out/machine.h"
+#include "analyze/blame/efficiency.h"
+#include "analyze/out/ending.h"
 #include <string.h>
 
 enum { RANKS = 4 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is said of when in the run a cause acts. */
 #include "analyze/out/amount.h"
-#include "analyze/out/style.h"
+#include "analyze/out/page.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

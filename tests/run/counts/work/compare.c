@@ -4,7 +4,7 @@
  * counts (executions of its blocks, each weighed with its length) against those that were stepped through there. Exit
  * status 0 when they agree to a seventh wherever a loop is more than a hundredth of the interval.
  */
-#include "analyze/counts/block_places.h"
+#include "analyze/counts/executions.h"
 #include "wrap/base/err.h"
 #include <inttypes.h>
 #include <math.h>
