@@ -28,3 +28,9 @@ static inline bool launcher_is_first_on_node(void)
     return launcher_says_first(
         (const char *const[]){"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL});
 }
+
+/* mpirun gives each process a terminal of its own, at which nobody sits. (srun does so when it is asked for one.) */
+static inline bool launcher_gives_terminals(void)
+{
+    return getenv("OMPI_COMM_WORLD_RANK") || getenv("PMIX_RANK");
+}

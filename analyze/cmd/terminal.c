@@ -2,6 +2,7 @@
 #include "analyze/cmd/terminal.h"
 #include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
+#include "wrap/launcher.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
@@ -50,7 +51,7 @@ static bool locale_is_utf8(void)
 struct look terminal_look(const struct terminal_options *options)
 {
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
-    bool is_terminal = isatty(STDOUT_FILENO), is_dumb = !term || !strcmp(term, "dumb");
+    bool is_terminal = isatty(STDOUT_FILENO) && !launcher_gives_terminals(), is_dumb = !term || !strcmp(term, "dumb");
     struct look look = {.has_colour = options->color == COLOR_ALWAYS ||
                                       (options->color == COLOR_AUTO && is_terminal && !is_dumb && (!none || !*none))};
     if (is_terminal || options->color == COLOR_ALWAYS)
@@ -71,7 +72,8 @@ static const char *pager_command(void)
 
 int pager_begin(const struct terminal_options *options)
 {
-    const char *command = options->no_pager || !isatty(STDOUT_FILENO) ? NULL : pager_command();
+    const char *command =
+        options->no_pager || !isatty(STDOUT_FILENO) || launcher_gives_terminals() ? NULL : pager_command();
     int ends[2];
     fflush(stdout);
     if (!command || pipe(ends))
