@@ -379,10 +379,12 @@ const char *machine_ranks(const struct label_book *book)
     return arena_printf(book->arena, "%s on %s (%u ranks there)", text, host, n_there);
 }
 
-bool machine_is_crowded(const struct analysis *analysis)
+bool machine_is_short(const struct analysis *analysis)
 {
-    for (uint32_t i = 0; i < analysis->machine.n_hosts; i++)
-        if (analysis->machine.hosts[i].n_crowds)
+    for (uint32_t i = 0; i < analysis->machine.n_hosts; i++) {
+        const struct machine_host *host = &analysis->machine.hosts[i];
+        if (host->n_crowds || (host->n_cpus && host->n_busy_threads + host->cpus_of_others > host->n_cpus))
             return true;
+    }
     return false;
 }

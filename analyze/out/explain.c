@@ -482,10 +482,10 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     case KIND_DESCHEDULED:
         return "see the machine's row below";
     case KIND_TRANSFER:
-        if (machine_is_crowded(analysis))
-            return "there are more ranks than CPUs: a partner without a CPU makes a transfer long, so give each rank a "
-                   "CPU "
-                   "before anything else";
+        if (machine_is_short(analysis))
+            return "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give "
+                   "each rank "
+                   "a CPU of its own before anything else";
         return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
     default:
         if (is_code && !trace->n_points)

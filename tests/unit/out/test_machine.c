@@ -37,7 +37,7 @@ static void fixture_make(struct fixture *f)
     f->analysis = (struct analysis){.trace = &f->trace, .machine = {.ranks = f->late, .n_ranks = 1, .n_late = 1}};
 }
 
-static void expect(struct fixture *f, const char *text, bool is_crowded)
+static void expect(struct fixture *f, const char *text, bool is_short)
 {
     struct arena arena = {0};
     const struct label_book book = {.arena = &arena, .analysis = &f->analysis};
@@ -46,7 +46,7 @@ static void expect(struct fixture *f, const char *text, bool is_crowded)
     assert_int_equal(reasons.n, 1);
     if (!strstr(reasons.at[0], text))
         fail_msg("\"%s\" is not in: %s", text, reasons.at[0]);
-    assert_int_equal(machine_is_crowded(&f->analysis), is_crowded);
+    assert_int_equal(machine_is_short(&f->analysis), is_short);
     arena_release(&arena);
     arena_release(&f->analysis.arena);
     fixture_make(f);
@@ -73,7 +73,7 @@ static void reasons_are_told(void **state)
     f.processes[2].machine.n_busy_threads = 4;
     expect(&f, "on n1: rank 2 has more busy threads than CPUs", false);
     f.processes[2].machine.n_busy_threads = f.processes[3].machine.n_busy_threads = 8;
-    expect(&f, "on n1: 18 busy threads of 4 ranks share 8 CPUs", false);
+    expect(&f, "on n1: 18 busy threads of 4 ranks share 8 CPUs", true);
     f.processes[3].machine.busy_ns = 64 * S;
     f.processes[3].machine.watched_ns = 11 * S;
     expect(&f, "on n1: other processes used 2.2 of 8 CPUs", false);
