@@ -136,7 +136,7 @@ function siteFigures(cause, site) {
 function whenBar(cause, durationNs) {
   const most = Math.max(...cause.when_ns, 1), part = durationNs / cause.when_ns.length;
   const first = cause.when_ns.findIndex((ns) => ns > 0), last = cause.when_ns.findLastIndex((ns) => ns > 0);
-  if (first < 0) return null;
+  if (first < 0) return cause.when ? el("p.whenline", null, cause.when) : null;
   const words = `waiting for it over the run, from about ${duration(first * part)} to ${duration((last + 1) * part)}`;
   return el("div.whenline", null, el("div.when", {role: "img", "aria-label": words, title: words}, cause.when_ns.map((ns) =>
     el("i", {style: {height: `${ns > 0 ? Math.max(6, 100 * ns / most) : 0}%`}}))), el("span", null, cause.when || "all through the run"));

@@ -298,7 +298,7 @@ function drawCellName(view, context, band, cell, wait, x0, x1) {
     shown = cause >= 0 ? String(cause + 1) : "";
     if (context.measureText(shown).width + 6 > x1 - x0 || !shown) return;
   }
-  const y = band.y + band.height / 2, textWidth = context.measureText(shown).width;
+  const y = band.y + Math.min(band.height / 2, 8), textWidth = context.measureText(shown).width;
   context.fillStyle = isDark() ? "rgba(20,23,27,0.82)" : "rgba(255,255,255,0.85)";
   context.fillRect(x0 + 2, y - 6, textWidth + 4, 12);
   context.fillStyle = ink(0.95);
@@ -413,7 +413,7 @@ function describe(view, row, cell, wait) {
         reveal(view);
       })));
     const late = lateWork(view, row);
-    if (late.length) lines.push(el("p", null, "Meanwhile, on the way that it waited for: ", late.slice(0, 4).map(([kind, ns, rank], i) =>
+    if (late.length) lines.push(el("p", null, "Meanwhile, on the way that it waited for: ", late.slice(0, 6).map(([kind, ns, rank], i) =>
       [i ? "; " : "", kindLink(run, kind), ` on rank ${rank} ${duration(ns)}`]), "."));
   } else {
     lines.push(el("p", null, el("b", null, `${who}, ${duration(length)}`), `, ${when}: `, parts.slice(0, 6).map(([kind, ns], i) =>
@@ -443,9 +443,8 @@ function lateWork(view, row) {
 
 function kindLink(run, kind) {
   const name = kind.name ?? {computing: "other code", mpi: "in MPI", unknown: "not recorded"}[kind.state] ?? kind.state;
-  const stateText = kind.state === "computing" || kind.state === "waiting" || !kind.name ? "" : ` (${kind.state})`;
-  if (kind.cause < 0) return `${name}${stateText}`;
-  return el("a", {href: `#answer&cause=${kind.cause + 1}`, title: run.report.causes[kind.cause]?.name}, `${name}${stateText} [cause ${kind.cause + 1}]`);
+  if (kind.cause < 0) return name;
+  return el("a", {href: `#answer&cause=${kind.cause + 1}`, title: run.report.causes[kind.cause]?.name}, `${name} [cause ${kind.cause + 1}]`);
 }
 
 /** Moves the time and the rows in view so that what is chosen is in it. */

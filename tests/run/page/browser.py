@@ -30,8 +30,7 @@ class Browser:
     def __init__(self, width=1280, height=900, dark=False):
         self.folder = tempfile.mkdtemp(prefix="whywait-browser-")
         self.options = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb",
-                        "--disable-background-networking", "--no-first-run", f"--window-size={width},{height}", f"--user-data-dir={self.folder}"]
-        self.options += ["--no-sandbox"] if os.getuid() == 0 else []
+                        "--disable-background-networking", "--no-first-run", "--no-sandbox", f"--window-size={width},{height}", f"--user-data-dir={self.folder}"]
         self.options += ["--blink-settings=preferredColorScheme=0"] if dark else []
         self.session = None
 
@@ -96,7 +95,7 @@ class Browser:
     def run_async(self, script, *arguments):
         return self.command("POST", "/execute/async", {"script": script, "args": list(arguments)})
 
-    def until(self, script, *arguments, seconds=30):
+    def until(self, script, *arguments, seconds=60):
         end = time.monotonic() + seconds
         while not (value := self.run(script, *arguments)):
             if time.monotonic() > end:

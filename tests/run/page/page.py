@@ -204,8 +204,10 @@ def check_moving(browser, name, run, page):
     after("a key moves", lambda: browser.keys("Right"), lambda before, now: now[0] > before[0] and moved(before, now))
     after("the mouse moves", lambda: browser.drag(canvas, 0, 10, 150, 10), lambda before, now: now[0] < before[0] and moved(before, now))
     after("touch moves", lambda: browser.drag(canvas, 100, 10, -100, 10, pointer="touch"), lambda before, now: now[0] > before[0] and moved(before, now))
+    # The address follows when nothing has moved for a moment.
+    browser.until("const t = /t=([0-9.]+)\\.\\.([0-9.]+)/.exec(location.hash);"
+                  "return t && Math.round(t[1] * 1e9) === whywait.rangeFrom() && Math.round(t[2] * 1e9) === whywait.rangeTo()")
     shown = view_range(browser)
-    browser.until("return location.hash.includes('t=')")
     address = browser.run("return location.hash")
     browser.open(page, address)
     expect(f"{name}: an address shows the same again", view_range(browser) == shown, address, shown)
@@ -218,7 +220,7 @@ def check_moving(browser, name, run, page):
     for _ in range(40):
         browser.keys("n")
         words = " ".join(text_of(browser, ".chosen"))
-        if f"released by rank {run.known.rank}" in words:
+        if f"released by rank {run.known.rank}" in words and f"cause {run.cause['cause']}" in words:
             break
     expect(f"{name}: a wait tells who released it", f"rank {waiting} waits" in words and f"released by rank {run.known.rank}" in words, words)
     expect(f"{name}: and what that did meanwhile", f"cause {run.cause['cause']}" in words, words)
