@@ -468,7 +468,7 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     switch (cause->kind) {
     case KIND_MORE_WORK:
         return "share out the work of this loop differently; --cause shows which parts of it and which ranks";
-    case KIND_SLOWER:
+    case KIND_SLOWER: {
         /* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
         const char *late = common_host(trace, cause->ranks, cause->n_late);
         const char *others = common_host(trace, cause->others, cause->n_others);
@@ -477,6 +477,7 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
                 arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
         return "look at its memory access and the placement of its data; `perf stat` on a late and another rank tells "
                "more";
+    }
     case KIND_BLOCKED:
         return "see what it sleeps, reads or writes for; `strace -c` on a late rank names the system calls";
     case KIND_DESCHEDULED:
