@@ -201,6 +201,11 @@ const char *code_module_file(struct code *code, uint32_t module)
     return module_get(code, module)->file;
 }
 
+const char *code_module_compiler(struct code *code, uint32_t module)
+{
+    return debug_producer(&module_get(code, module)->debug);
+}
+
 bool code_module_is_runtime(struct code *code, uint32_t module)
 {
     return module >= code->modules.n || code->modules.at[module]->is_runtime;

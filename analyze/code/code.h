@@ -36,6 +36,8 @@ enum code_state code_module_state(struct code *code, uint32_t module);
 bool code_module_is_read(const struct code *code, uint32_t module);
 /* The path of the file that is read (reads it). */
 const char *code_module_file(struct code *code, uint32_t module);
+/* What its debug information says of the compiler and its flags (reads it); NULL = nothing. */
+const char *code_module_compiler(struct code *code, uint32_t module);
 /* A run-time library (libc, libm, MPI, OpenMP, BLAS ...) whose time belongs to the loop that called it. */
 bool code_module_is_runtime(struct code *code, uint32_t module);
 /* Sentences for the report about modules that were used but are degraded; n_notes is set. */

@@ -448,3 +448,15 @@ const char *debug_scope_name(struct debug *debug, struct unit *unit, uint32_t sc
     }
     return s->name[0] != 0 ? s->name : NULL;
 }
+
+const char *debug_producer(const struct debug *debug)
+{
+    for (size_t i = 0; i < debug->units.n; i++) {
+        Dwarf_Die die = debug->units.at[i].die;
+        Dwarf_Attribute attribute;
+        const char *producer = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_producer, &attribute));
+        if (producer != NULL && strncmp(producer, "GNU AS", 6) != 0)
+            return producer;
+    }
+    return NULL;
+}

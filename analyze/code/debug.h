@@ -63,6 +63,8 @@ struct debug {
 bool debug_open(struct debug *debug, const struct image *image);
 void debug_close(struct debug *debug);
 
+/* What the first unit that is no assembler's says of its compiler and its flags; NULL = nothing. */
+const char *debug_producer(const struct debug *debug);
 /* The unit of an address, read; NULL = none. */
 struct unit *debug_unit_at(struct debug *debug, uint64_t address);
 /* The row that holds for an address; NULL = none. */

@@ -17,18 +17,38 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Of the module that the code lies in; where that is not known (calls of MPI), of the program. */
-static uint64_t build_of(const struct analysis *analysis, uint32_t place)
+/* The module that the code lies in; where that is not known (calls of MPI), the program's. TRACE_NONE without any. */
+static uint32_t module_of(const struct analysis *analysis, uint32_t place)
 {
     const struct trace *trace = analysis->trace;
     if (!analysis->code || !trace->n_modules)
-        return 0;
+        return TRACE_NONE;
     uint32_t module = place == CODE_NONE ? 0 : code_place(analysis->code, place)->module;
     for (uint32_t i = 0; place == CODE_NONE && i < trace->n_modules; i++)
         if (trace->program && !strcmp(base_name(trace->modules[i].path), trace->program))
             module = i;
-    const struct trace_module *at = &trace->modules[module];
-    return at->build_id_bytes ? hash_bytes(at->build_id, at->build_id_bytes) : 0;
+    return module;
+}
+
+static uint64_t build_of(const struct analysis *analysis, uint32_t place)
+{
+    uint32_t module = module_of(analysis, place);
+    const struct trace_module *at = module == TRACE_NONE ? NULL : &analysis->trace->modules[module];
+    return at && at->build_id_bytes ? hash_bytes(at->build_id, at->build_id_bytes) : 0;
+}
+
+/* Its name and version, and of its flags those that say for which machine and how much it optimised. */
+static const char *compiler_of(struct arena *arena, const struct analysis *analysis)
+{
+    uint32_t module = module_of(analysis, CODE_NONE);
+    const char *producer = module == TRACE_NONE ? NULL : code_module_compiler(analysis->code, module), *text = "";
+    for (const char *at = producer ? producer : ""; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        if (*at != '-' || !strncmp(at, "-O", 2) || !strncmp(at, "-march", 6))
+            text = arena_printf(arena, "%s%s%.*s", text, *text ? " " : "", (int)n, at);
+        at += n;
+    }
+    return text;
 }
 
 double run_node_waiting(const struct run_node *node)
@@ -153,6 +173,7 @@ struct run *run_make(struct arena *arena, const struct analysis *analysis, const
                         .mpi_ns = rint(efficiency->mpi_ns),
                         .descheduled_ns = rint(efficiency->descheduled_ns),
                         .blocked_ns = rint(efficiency->blocked_ns)};
+    run->compiler = compiler_of(arena, analysis);
     make_hosts(arena, run, trace);
     make_nodes(arena, run, analysis);
     make_places(arena, run, analysis, names);

@@ -30,8 +30,9 @@ struct run_node {
 
 struct run {
     const char *path, *program;
-    const char *command; /* as it was started; "" = unknown */
-    const char *hosts;   /* names, by first appearance */
+    const char *command;  /* as it was started; "" = unknown */
+    const char *compiler; /* of the program, and how it optimised: "GNU C17 12.2.0 -O2"; "" = unknown */
+    const char *hosts;    /* names, by first appearance */
     uint32_t n_ranks, n_hosts;
     uint64_t build, realtime_ns; /* 0 = unknown */
     bool is_counted, is_whole;

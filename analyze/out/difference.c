@@ -358,6 +358,11 @@ static const char *value_build(struct arena *arena, const struct run *run)
     return run->build ? arena_printf(arena, "%08x", (unsigned)(run->build >> 32)) : arena_strdup(arena, "unknown");
 }
 
+static const char *value_compiler(struct arena *arena, const struct run *run)
+{
+    return arena_strdup(arena, run->compiler && *run->compiler ? run->compiler : "unknown");
+}
+
 static const char *value_counted(struct arena *arena, const struct run *run)
 {
     return arena_strdup(arena, run->is_counted ? "built to count" : "not built to count");
@@ -378,6 +383,7 @@ const char **difference_notes(struct arena *arena, const struct comparison *comp
         {"number of ranks", value_ranks, "waiting is the sum over ranks"},
         {"program", value_program, "code is compared by file, routine and line"},
         {"build of the program", value_build, "code that has moved is found by its place in the source"},
+        {"compiler", value_compiler, "the same code may be other loops, and counts are of what it made of them"},
         {"hosts", value_hosts, "their speed is in all times"},
         {"kind of build", value_counted, "counting takes time, and tells short loops apart that samples do not"},
         {"end", value_end, "whywait report tells why"},
