@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait annotate: the source with blame in the margin. */
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/terminal.h"
 #include "analyze/out/source.h"
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"

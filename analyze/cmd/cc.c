@@ -5,7 +5,6 @@
  * line here instead of a failing build.
  */
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/terminal.h"
 #include "whywait_plugin_gcc.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait check: what can be recorded here and of this program, and why the rest cannot. */
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/terminal.h"
 #include "analyze/cmd/program.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"

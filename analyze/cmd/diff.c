@@ -5,7 +5,6 @@
  */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/runs.h"
-#include "analyze/cmd/terminal.h"
 #include "analyze/compare/gate.h"
 #include "analyze/out/difference.h"
 #include "analyze/out/series.h"

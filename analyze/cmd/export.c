@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait export: a run in the formats of other tools. */
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/terminal.h"
 #include "analyze/export/export.h"
 #include "analyze/archive/run.h"
 #include "analyze/pipeline.h"

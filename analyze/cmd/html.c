@@ -2,7 +2,6 @@
 /* whywait html: a page for a browser, in one file; of one run, or of runs before and after a change. */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/runs.h"
-#include "analyze/cmd/terminal.h"
 #include "analyze/html/html.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"

@@ -5,7 +5,6 @@
  */
 #include "analyze/archive/run.h"
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/terminal.h"
 #include "analyze/pipeline.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/page.h"

@@ -1,16 +1,236 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The tool: a table of commands and the dispatch. Options, behaviour and messages of a command are in cmd/NAME.c.
- */
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/terminal.h"
+#include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
 #include "wrap/launcher.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <limits.h>
+#include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+unsigned terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+        return size.ws_col;
+    return 110;
+}
+
+bool terminal_option(struct terminal_options *options, int option)
+{
+    static const char *const words[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+    if (option == OPT_NO_PAGER)
+        options->no_pager = true;
+    if (option != OPT_COLOR)
+        return option == OPT_NO_PAGER;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(optarg, words[i])) {
+            options->color = i;
+            return true;
+        }
+    die("--color: \"%s\" is neither auto, always nor never", optarg);
+}
+
+/* Can the user's locale show blocks? Asked of a locale of its own, so that nothing else changes. */
+static bool locale_is_utf8(void)
+{
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    bool is_utf8 = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+    if (locale)
+        freelocale(locale);
+    return is_utf8;
+}
+
+struct look terminal_look(const struct terminal_options *options)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool is_terminal = isatty(STDOUT_FILENO) && !launcher_gives_terminals(), is_dumb = !term || !strcmp(term, "dumb");
+    struct look look = {.has_colour = options->color == COLOR_ALWAYS ||
+                                      (options->color == COLOR_AUTO && is_terminal && !is_dumb && (!none || !*none))};
+    if (is_terminal || options->color == COLOR_ALWAYS)
+        look.drawing = locale_is_utf8() ? DRAW_UTF8 : DRAW_ASCII;
+    return look;
+}
+
+/* NULL: none is wanted, or none is there. */
+static const char *pager_command(void)
+{
+    const char *const wanted[] = {getenv("WHYWAIT_PAGER"), getenv("PAGER")};
+    char path[PATH_MAX];
+    for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (wanted[i])
+            return *wanted[i] && strcmp(wanted[i], "cat") != 0 ? wanted[i] : NULL;
+    return program_find("less", path) ? "less" : NULL;
+}
+
+int pager_begin(const struct terminal_options *options)
+{
+    const char *command =
+        options->no_pager || !isatty(STDOUT_FILENO) || launcher_gives_terminals() ? NULL : pager_command();
+    int ends[2];
+    fflush(stdout);
+    if (!command || pipe(ends))
+        return 0;
+    pid_t pager = fork();
+    if (pager == 0) {
+        dup2(ends[0], STDIN_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        setenv("LESS", "FRX", false);
+        setenv("LV", "-c", false);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[0]);
+    if (pager > 0)
+        dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+    return pager > 0 ? pager : 0;
+}
+
+void pager_end(int pager)
+{
+    if (!pager)
+        return;
+    fflush(stdout);
+    int nowhere = open("/dev/null", O_WRONLY); /* the pager sees the end only when nobody holds its pipe */
+    if (nowhere >= 0)
+        dup2(nowhere, STDOUT_FILENO);
+    else
+        close(STDOUT_FILENO);
+    while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Levenshtein's distance, of words up to a length beyond which nobody mistypes a name. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { WORD_MOST = 32 };
+    size_t n_a = strlen(a), n_b = strlen(b), row[WORD_MOST + 1];
+    if (n_a > WORD_MOST || n_b > WORD_MOST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= n_b; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n_a; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n_b; j++) {
+            size_t replaced = diagonal + (a[i - 1] != b[j - 1]), inserted = row[j - 1] + 1, removed = row[j] + 1;
+            diagonal = row[j];
+            row[j] = replaced < inserted ? replaced : inserted;
+            row[j] = row[j] < removed ? row[j] : removed;
+        }
+    }
+    return row[n_b];
+}
+
+bool word_is_nearer(const char *typed, const char *known, size_t *least)
+{
+    size_t n = distance(typed, known);
+    if (n >= *least || n > (strlen(typed) + 2) / 3)
+        return false;
+    *least = n;
+    return true;
+}
+
+/* ends the tool: the nearest option is named where one is near. */
+_Noreturn static void die_of_option(char **argv, const struct option *options)
+{
+    const char *typed = argv[optind - 1], *nearest = NULL, *end = strchr(typed, '=');
+    char name[64];
+    size_t least = SIZE_MAX;
+    snprintf(name, sizeof name, "%.*s", end ? (int)(end - typed) : (int)strlen(typed), typed);
+    for (const struct option *at = options; !strncmp(name, "--", 2) && at->name; at++)
+        if (word_is_nearer(name + 2, at->name, &least))
+            nearest = at->name;
+    if (nearest && !strcmp(name + 2, nearest))
+        die("%s takes no value; `whywait help %s` lists the options", name, argv[0]);
+    if (nearest)
+        die("%s: unknown option; did you mean --%s? `whywait help %s` lists them all", typed, nearest, argv[0]);
+    die("%s: unknown option; `whywait help %s` lists the options", typed, argv[0]);
+}
+
+int option_next(int argc, char **argv, const struct option *options, const char *usage)
+{
+    opterr = 0;
+    bool ends_at_program = !strcmp(argv[0], "record"); /* what follows is the program's */
+    bool has_output = false;
+    for (const struct option *at = options; at->name; at++)
+        has_output |= at->val == 'o';
+    int option = getopt_long(argc, argv, ends_at_program ? "+:ho:q" : has_output ? ":ho:" : ":h", options, NULL);
+    if (option == ':')
+        die("%s needs a value; `whywait help %s` says which", argv[optind - 1], argv[0]);
+    if (option == '?')
+        die_of_option(argv, options);
+    if (option == 'h') {
+        fputs(usage, stdout);
+        exit(0);
+    }
+    return option;
+}
+
+const char *option_run(int argc, char **argv)
+{
+    if (argc - optind > 1)
+        die("%s takes one run, not %d (`whywait diff` compares several)", argv[0], argc - optind);
+    return argv[optind];
+}
+
+uint32_t option_number(const char *option, const char *text, uint32_t least)
+{
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (errno || end == text || *end || *text == '-' || number < least || number > UINT32_MAX)
+        die("--%s: \"%s\" is not a number from %u upwards", option, text, least);
+    return (uint32_t)number;
+}
+
+uint64_t option_seconds(const char *option, const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds >= 0 && seconds < 1e9))
+        die("--%s: \"%s\" is not a time in seconds", option, text);
+    return (uint64_t)(1e9 * seconds);
+}
+
+bool option_is_json(const char *text)
+{
+    if (strcmp(text, "json") && strcmp(text, "text"))
+        die("--format: \"%s\" is neither text nor json", text);
+    return !strcmp(text, "json");
+}
+
+bool installation_find(const char *name, char path[PATH_MAX])
+{
+    static const char *const folders[] = {"../lib", "../lib64", "../lib/x86_64-linux-gnu", "../lib/aarch64-linux-gnu"};
+    char tool[PATH_MAX], candidate[2 * PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", tool, sizeof tool - 1);
+    tool[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(tool, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; slash && i < sizeof folders / sizeof *folders; i++) {
+        snprintf(candidate, sizeof candidate, "%s/%s/%s", tool, folders[i], name);
+        if (realpath(candidate, path))
+            return true;
+    }
+    *path = '\0';
+    return false;
+}
+
+/*
+ * The tool: a table of commands and the dispatch. Options, behaviour and messages of a command are in cmd/NAME.c.
+ */
 
 const struct command commands[] = {
     {"record", cmd_record, "[OPTIONS] PROGRAM [ARGUMENTS]",

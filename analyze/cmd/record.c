@@ -7,7 +7,6 @@
  * WHYWAIT_* variables.
  */
 #include "analyze/cmd/cmd.h"
-#include "analyze/cmd/terminal.h"
 #include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"

@@ -2,7 +2,6 @@
 /* whywait report: which loops make the ranks wait. */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/runs.h"
-#include "analyze/cmd/terminal.h"
 #include "analyze/archive/live.h"
 #include "analyze/archive/run.h"
 #include "analyze/out/json.h"

@@ -2,7 +2,6 @@
 /* whywait trend: versions over time, each cause as bars, and the first run at which it changed. */
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/runs.h"
-#include "analyze/cmd/terminal.h"
 #include "analyze/out/series.h"
 #include "wrap/base/err.h"
 #include <errno.h>
