@@ -30,48 +30,17 @@ static double part_blamed(const struct longer *longer, double waiting_ns, bool i
     return waiting_ns > longer->known_ns ? (waiting_ns - longer->known_ns) / longer->open_ns : 0;
 }
 
-/* What processes did in each step on the late side, and by how much that is longer than what they did in it while they
- * waited themselves (some for others, in this class): by (rank; step). Of the latter what is positive, by step as well.
- */
-struct excess {
-    struct sparse took, own, all;
-};
-
-static void excess_make(const struct path_class *class, struct excess *excess)
-{
-    *excess = (struct excess){0};
-    for (size_t i = 0; i < class->terms.n; i++) {
-        const struct term *term = &class->terms.at[i];
-        uint64_t own = term->key & ~(KEY_WAITING | KEY_LONG_TERM);
-        sparse_add(&excess->own, own, (term->key & KEY_WAITING ? -1 : 1) * fmax(term->ns, 0));
-        if (!(term->key & KEY_WAITING) && term->ns > 0)
-            sparse_add(&excess->took, own, term->ns);
-    }
-    sparse_pack(&excess->took);
-    sparse_pack(&excess->own);
-    for (size_t i = 0; i < excess->own.n; i++)
-        if (excess->own.at[i].ns > 0)
-            sparse_add(&excess->all, key_atom(excess->own.at[i].key), excess->own.at[i].ns);
-    sparse_pack(&excess->all);
-}
-
-/* A late process's part of what a step is blamed for. */
-static double excess_part(const struct excess *excess, const struct term *term)
-{
-    uint64_t own = term->key & ~(KEY_WAITING | KEY_LONG_TERM);
-    double own_ns = fmax(sparse_get(&excess->own, own), 0), all_ns = sparse_get(&excess->all, key_atom(term->key));
-    return all_ns > 0 ? own_ns / all_ns * (term->ns / sparse_get(&excess->took, own)) : 0;
-}
-
 double blame_share(const struct path_class *class, const struct sites *sites, struct sparse *blame)
 {
-    struct sparse net = {0};
-    struct excess excess;
+    struct sparse net = {0}, late = {0};
     blame_net(class, &net);
-    excess_make(class, &excess);
+    for (size_t i = 0; i < class->terms.n; i++)
+        if (!(class->terms.at[i].key & KEY_WAITING) && class->terms.at[i].ns > 0)
+            sparse_add(&late, key_atom(class->terms.at[i].key), class->terms.at[i].ns);
+    sparse_pack(&late);
     struct longer longer = {0};
     for (size_t i = 0; i < net.n; i++)
-        if (net.at[i].ns > 0 && sparse_get(&excess.all, net.at[i].key) > 0)
+        if (net.at[i].ns > 0 && sparse_get(&late, net.at[i].key) > 0)
             *(sites_step_is_open(sites, (uint32_t)net.at[i].key) ? &longer.open_ns : &longer.known_ns) += net.at[i].ns;
     bool is_explained = longer.known_ns + longer.open_ns > 0;
     for (size_t i = 0; i < class->terms.n && is_explained; i++) {
@@ -81,7 +50,7 @@ double blame_share(const struct path_class *class, const struct sites *sites, st
         if (!(term->key & KEY_WAITING) && term->ns > 0 && remainder_ns > 0)
             sparse_add(blame, term->key,
                        remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)) *
-                           excess_part(&excess, term));
+                           (term->ns / sparse_get(&late, step)));
     }
     if (!is_explained) {
         /* Only a clock error leaves nothing positive to blame. */
@@ -90,9 +59,7 @@ double blame_share(const struct path_class *class, const struct sites *sites, st
     }
     sparse_pack(blame);
     sparse_release(&net);
-    sparse_release(&excess.took);
-    sparse_release(&excess.own);
-    sparse_release(&excess.all);
+    sparse_release(&late);
     if (!is_explained)
         return class->waiting_ns;
     return longer.known_ns + (class->waiting_ns > longer.known_ns ? longer.open_ns : 0);

@@ -5,9 +5,7 @@
  * The cumulative characterisation is signed: what the late side did minus what the waiting side did. Steps of equal
  * code are netted first, whatever process ran them: what the waiting process did as well is not to blame. The waiting
  * is shared out over the positive remainders in proportion (Boehme et al. 2016, after Meira et al. 1996); a step's part
- * goes to the late processes in proportion to how much longer each was in it than while it waited itself: in a ring or
- * a pipeline the way to who is late leads through all, and most of them do no more there than those that wait. The
- * parts of a class sum to its waiting. Waiting for
+ * goes to the late processes in proportion to their time in it. The parts of a class sum to its waiting. Waiting for
  * shared memory to change, or in a wait of which it is not known what ends it, may be waiting for the waiting process:
  * it is blamed for what the others leave over.
  *

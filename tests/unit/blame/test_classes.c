@@ -155,32 +155,6 @@ static void blame_is_shared_over_positive_remainders(void **state)
     steps_release(&steps);
 }
 
-/* A ring in which process 2 is late: the way to it leads through processes 0 and 1, which are no longer in the step
- * than while they wait themselves. */
-static void who_only_passes_lateness_on_is_not_blamed(void **state)
-{
-    (void)state;
-    struct steps steps = {0};
-    const struct sites sites = {.steps = &steps};
-    uint32_t step = steps_put(&steps, STEP_COMPUTING, WHAT_PLACE, 1, TRACE_NONE);
-    struct path_class class = {.waiting_ns = 500};
-    sparse_add(&class.terms, atom_key(0, step), 100);
-    sparse_add(&class.terms, KEY_LONG_TERM | atom_key(1, step), 50);
-    sparse_add(&class.terms, atom_key(2, step), 250);
-    sparse_add(&class.terms, KEY_LONG_TERM | atom_key(2, step), 750);
-    for (uint32_t rank = 0; rank < 4; rank++)
-        sparse_add(&class.terms, KEY_WAITING | atom_key(rank, step), rank == 3 ? 100 : rank == 2 ? 0 : 275);
-    sparse_pack(&class.terms);
-    struct sparse blame = {0};
-    blame_share(&class, &sites, &blame);
-    assert_true(fabs(sparse_sum(&blame) - 500) < 1e-9);
-    assert_true(fabs(sparse_get(&blame, atom_key(2, step)) - 125) < 1e-9);
-    assert_true(fabs(sparse_get(&blame, KEY_LONG_TERM | atom_key(2, step)) - 375) < 1e-9);
-    sparse_release(&blame);
-    sparse_release(&class.terms);
-    steps_release(&steps);
-}
-
 /* What the clocks' error leaves over on the waiting side, where nobody is late, is blamed on who is. */
 static void what_nobody_is_late_with_is_blamed_as_well(void **state)
 {
@@ -265,7 +239,6 @@ int main(void)
         cmocka_unit_test(distance_lies_between_0_and_2),
         cmocka_unit_test(redundant_steps_are_the_smallest_pairs),
         cmocka_unit_test(blame_is_shared_over_positive_remainders),
-        cmocka_unit_test(who_only_passes_lateness_on_is_not_blamed),
         cmocka_unit_test(what_nobody_is_late_with_is_blamed_as_well),
         cmocka_unit_test(spinning_is_blamed_for_what_nothing_else_explains),
         cmocka_unit_test(tiny_waits_join_the_nearest_class),
