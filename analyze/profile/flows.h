@@ -62,7 +62,8 @@ double flow_calls_of_itself(const struct flow_routine *routine, uint32_t number,
  *
  * The counts of both sides are solved once more, with the edges of the graphs. A cause is a loop or a routine,
  * of which the compiler may have made several; the one in which the late side did most is looked at. Its work is that
- * of its blocks (executions.h), with that of the counted routines they call. Four decisions can make it more for each entry:
+ * of its blocks (executions.h), with that of the counted routines they call. Four decisions can make it more for each
+ * entry:
  *
  *     trips       a loop goes round more often each time it is entered
  *     branch      control goes another way

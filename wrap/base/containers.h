@@ -63,7 +63,7 @@ static inline void slab_release(struct slab *slab)
  *     for (size_t i = 0; i < edges.n; i++) use(edges.at[i]);
  *     vec_release(&edges);
  * vec_push returns a pointer to one new zeroed element, valid until the next push. Memory that cannot be had ends the
- * tool.
+ * tool. (Room implies an array; vec_push asks for both because static analysis does not see that.)
  */
 
 #define VEC(type)                                                                                                      \
@@ -73,7 +73,7 @@ static inline void slab_release(struct slab *slab)
     }
 
 #define vec_push(v)                                                                                                    \
-    ((v)->n < (v)->cap ? (void)0 : vec_grow((void **)&(v)->at, &(v)->cap, (v)->n + 1, sizeof *(v)->at),                \
+    ((v)->at && (v)->n < (v)->cap ? (void)0 : vec_grow((void **)&(v)->at, &(v)->cap, (v)->n + 1, sizeof *(v)->at),     \
      __builtin_memset(&(v)->at[(v)->n], 0, sizeof *(v)->at), &(v)->at[(v)->n++])
 /* Makes n elements, the new ones zeroed. */
 #define vec_resize(v, count)                                                                                           \
