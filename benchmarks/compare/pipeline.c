@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Neighbours exchange halos; one rank in the middle has as many more particles as the first argument says, in per cent
+/* Neighbours exchange halos; rank 1 has as many more particles as the first argument says, in per cent
  * (0 = balanced), which the next rank feels as a late sender. The second argument makes the loop over the field, a
  * fifth of the run, slower on rank 1, in per cent. */
 #include <mpi.h>
