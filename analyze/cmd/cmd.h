@@ -52,8 +52,9 @@ unsigned terminal_width(void);
         "no-pager", no_argument, NULL, OPT_NO_PAGER                                                                    \
     }
 #define TERMINAL_USAGE                                                                                                 \
-    "  --color WHEN      auto (default: on a terminal, unless NO_COLOR is set), always or never\n"                     \
-    "  --no-pager        do not show what is longer than the screen in $WHYWAIT_PAGER, $PAGER or less\n"
+    "  --color WHEN      always, never or auto (default): on a terminal, without\n"                                    \
+    "                    NO_COLOR\n"                                                                                   \
+    "  --no-pager        not in $WHYWAIT_PAGER, $PAGER or less, however long it is\n"
 enum { OPT_COLOR = 1000, OPT_NO_PAGER };
 struct terminal_options {
     enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;

@@ -95,9 +95,10 @@ class Row:
         return self.machine_ns > 0
 
     def lies_in(self, places):
-        """Within a place, or around the planted loop and within a routine or loop around it."""
+        """Begins in a place: in the planted loop, or in a routine or loop around it. The compiler may put an instruction of the lines
+        that follow into a loop, so where it ends says less."""
         file = os.path.basename(self.cause["file"] or "")
-        return any(file == place["file"] and place["first"] <= self.cause["line_first"] <= self.cause["line_last"] <= place["last"] for place in places)
+        return any(file == place["file"] and place["first"] <= self.cause["line_first"] <= place["last"] for place in places)
 
 
 class Judge:

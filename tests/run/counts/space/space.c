@@ -23,6 +23,12 @@ static void *get_counted(size_t n)
     return malloc(ask(n));
 }
 
+void never_called(void);
+void never_called(void)
+{
+    last = malloc(ask(1));
+}
+
 /* Straight-line code: every function of the family once. */
 static __attribute__((noinline)) void ask_once(size_t n)
 {
