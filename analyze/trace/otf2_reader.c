@@ -356,7 +356,8 @@ static void read_batch(struct location_reader *location)
     location->is_at_end = is_damaged || n_read < archive->batch_events || location->is_broken_off;
     for (size_t i = 0; i < location->batch.n; i++) {
         const struct batch_event *at = &location->batch.at[i];
-        tape_write(&archive->tapes, location->loc, &at->event, at->raw_ns, location->bins.at + at->first_bin);
+        tape_write(&archive->tapes, location->loc, &at->event, at->raw_ns,
+                   location->bins.n ? &location->bins.at[at->first_bin] : NULL);
     }
     if (location->is_at_end)
         tape_end(&archive->tapes, location->loc);
