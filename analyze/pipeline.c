@@ -21,6 +21,7 @@
 #include "analyze/profile/flows.h"
 #include "analyze/profile/profile.h"
 #include "analyze/result/names.h"
+#include "analyze/result/whole.h"
 #include "analyze/timeline/gather.h"
 #include "analyze/trace/part.h"
 #include "analyze/waits/waits.h"
@@ -307,6 +308,8 @@ static int analyse(struct loaded *loaded, bool with_timeline, double threshold, 
     loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
     loaded->analysis =
         run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL, threshold, with_facts);
+    if (loaded->analysis)
+        whole_figures(loaded->analysis);
     return loaded->analysis ? 0 : -1;
 }
 

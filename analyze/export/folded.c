@@ -6,6 +6,7 @@
 #include "analyze/export/export.h"
 #include "analyze/export/stack.h"
 #include "analyze/out/amount.h"
+#include "analyze/result/whole.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 #include "wrap/base/containers.h"
@@ -69,7 +70,7 @@ int export_folded(FILE *out, const struct analysis *analysis)
     int64_t *us = arena_array(&arena, int64_t, lines.n);
     for (size_t i = 0; i < lines.n; i++)
         sum += values[i] = fmax(lines.at[i].ns, 0) / 1000;
-    amount_apportion(values, (uint32_t)lines.n, llround(sum), us);
+    whole_apportion(values, (uint32_t)lines.n, llround(sum), us);
     for (size_t i = 0; i < lines.n; i++)
         if (us[i] > 0)
             fprintf(out, "%s %lld\n", lines.at[i].text, (long long)us[i]);

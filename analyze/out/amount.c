@@ -1,34 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/amount.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* `digits` significant ones, but never fewer than the integer part has. */
-static struct amount amount_in_unit(double value, const char *unit, int digits)
+/*
+ * How whole numbers are rounded, wherever that is done again (html/view/format.js): `digits` significant ones, but
+ * never fewer than the integer part has; halves away from zero. In integers, as fractions of two and of ten do not
+ * agree.
+ */
+static struct amount amount_rounded(double whole, uint64_t unit, const char *name, int digits)
 {
     struct amount amount;
-    double size = fabs(value);
-    int before = size < 9.995 ? 1 : size < 99.95 ? 2 : 3;
-    int after = digits > before ? digits - before : 0;
-    snprintf(amount.text, sizeof amount.text, "%.*f %s", after, value, unit);
+    const double most = 1e18; /* sums of damaged times */
+    if (!(fabs(whole) < most)) {
+        snprintf(amount.text, sizeof amount.text, "%.0f %s", whole / (double)unit, name);
+        return amount;
+    }
+    uint64_t size = (uint64_t)fabs(whole), step = unit, room = 10; /* step: what the last digit stands for */
+    int after = 0;
+    for (int i = 1; i < digits; i++, room *= 10)
+        if (step >= 10) {
+            step /= 10;
+            after++;
+        }
+    for (; after && (size + step / 2) / step >= room; after--)
+        step *= 10;
+    uint64_t rounded = (size + step / 2) / step, one = unit / step;
+    snprintf(amount.text, sizeof amount.text, "%s%" PRIu64, whole < 0 ? "-" : "", rounded / one);
+    size_t n = strlen(amount.text);
+    if (after)
+        n += (size_t)snprintf(amount.text + n, sizeof amount.text - n, ".%0*" PRIu64, after, rounded % one);
+    snprintf(amount.text + n, sizeof amount.text - n, " %s", name);
     return amount;
 }
 
+/* Whole nanoseconds, which are what JSON has: from either the same text. */
 static struct amount amount_scaled(double ns, int digits)
 {
+    ns = round(ns);
     double size = fabs(ns);
-    if (size < 0.5)
+    if (size < 1)
         return (struct amount){"0 s"};
-    if (size < 999.5)
-        return amount_in_unit(ns, "ns", 1);
+    if (size < 1e3)
+        return amount_rounded(ns, 1, "ns", digits);
     if (size < 999.5e3)
-        return amount_in_unit(ns / 1e3, "us", digits);
+        return amount_rounded(ns, 1000, "us", digits);
     if (size < 999.5e6)
-        return amount_in_unit(ns / 1e6, "ms", digits);
-    return amount_in_unit(ns / 1e9, "s", digits);
+        return amount_rounded(ns, 1000000, "ms", digits);
+    return amount_rounded(ns, 1000000000, "s", digits);
 }
 
 struct amount amount_duration(double ns)
@@ -38,7 +61,12 @@ struct amount amount_duration(double ns)
 
 struct amount amount_cost(double ns)
 {
-    return ns < 999.5 ? amount_in_unit(ns, "ns", 3) : amount_duration(ns);
+    struct amount amount;
+    int after = fabs(ns) < 9.995 ? 2 : fabs(ns) < 99.95 ? 1 : 0;
+    if (ns >= 999.5)
+        return amount_duration(ns);
+    snprintf(amount.text, sizeof amount.text, "%.*f ns", after, ns);
+    return amount;
 }
 
 struct amount amount_change(double ns)
@@ -57,13 +85,12 @@ struct amount amount_gain(double ns)
 
 struct amount amount_bytes(double bytes)
 {
-    static const char *const units[] = {"kB", "MB", "GB", "TB"};
-    if (bytes < 1000)
-        return amount_in_unit(bytes, "bytes", 1);
-    size_t unit = 0;
-    for (bytes /= 1e3; bytes >= 999.5 && unit + 1 < sizeof units / sizeof *units; bytes /= 1e3)
-        unit++;
-    return amount_in_unit(bytes, units[unit], 3);
+    static const char *const names[] = {"bytes", "kB", "MB", "GB", "TB"};
+    size_t i = 0;
+    uint64_t unit = 1;
+    for (bytes = round(bytes); i + 1 < sizeof names / sizeof *names && bytes >= 999.5 * (double)unit; unit *= 1000)
+        i++;
+    return amount_rounded(bytes, unit, names[i], 3);
 }
 
 struct amount amount_share(double share)
@@ -159,44 +186,6 @@ const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
         text = arena_printf(arena, "%s%s%s", text, group ? "," : "", next);
     }
     return i < n ? arena_printf(arena, "%s and %u more", text, n - i) : text;
-}
-
-struct remainder {
-    double part;
-    uint32_t index;
-};
-
-static int by_falling_part(const void *a, const void *b)
-{
-    const struct remainder *x = a, *y = b;
-    if (x->part != y->part)
-        return x->part < y->part ? 1 : -1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers)
-{
-    struct arena scratch = {0};
-    struct remainder *remainders = arena_array(&scratch, struct remainder, n);
-    /* Sums of damaged times may be beyond any integer. */
-    const int64_t largest_total = INT64_MAX / 2;
-    const double largest = (double)largest_total / ((double)n + 1);
-    int64_t left = total < 0 || total > largest_total ? largest_total : total;
-    for (uint32_t i = 0; i < n; i++) {
-        double value = fmin(fmax(values[i], 0), largest);
-        integers[i] = (int64_t)floor(value);
-        remainders[i] = (struct remainder){value - floor(value), i};
-        left -= integers[i];
-    }
-    qsort(remainders, n, sizeof *remainders, by_falling_part);
-    for (uint32_t i = 0; i < n && left > 0; i++, left--)
-        integers[remainders[i].index]++;
-    for (uint32_t i = n; i-- > 0 && left < 0;)
-        if (integers[i] > 0) {
-            integers[i]--;
-            left++;
-        }
-    arena_release(&scratch);
 }
 
 /* Of all: in one part of the run; left out at both ends together; how much more in the second half. */

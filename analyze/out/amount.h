@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers as a person reads them, and integers that still add up for those who compute with them. */
+/* Numbers as a person reads them. */
 #pragma once
 #include "analyze/result/result.h"
 #include "wrap/base/containers.h"
@@ -22,10 +22,6 @@ struct amount amount_count(uint64_t count);      /* "81,204" */
 /* "rank 1", "ranks 0,2-5", "ranks 1,3,5 ... 63": sorted, rows of equal distance joined; more than about ten groups are
  * cut and counted. */
 const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n);
-
-/* Rounds n values (none negative) to integers whose sum is `total`, the rounded sum or one beside it, by largest
- * remainder: equal values stay in order and falling values keep falling. */
-void amount_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers);
 
 /* When in the run a cause acts, from its waiting in equal parts of the run. */
 

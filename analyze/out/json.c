@@ -140,21 +140,17 @@ static json_t *json_clocks(const struct trace_clocks *clocks)
                      (json_int_t)clocks->largest_violation_ns, "repaired", (json_int_t)clocks->n_repaired);
 }
 
-static void json_apportion(struct json *json)
+/* Whole already (result/whole.h), so that they add up. */
+static void json_take_waiting(struct json *json)
 {
     const struct analysis *analysis = json->analysis;
-    uint32_t n_most = analysis->n_causes > analysis->n_sites ? analysis->n_causes : analysis->n_sites;
-    double *values = arena_array(&json->arena, double, n_most + 1);
-    json->cause_ns = arena_array(&json->arena, int64_t, analysis->n_causes + 1);
+    json->cause_ns = arena_array(&json->arena, int64_t, analysis->n_causes);
     json->site_ns = arena_array(&json->arena, int64_t, analysis->n_sites);
+    json->machine_ns = llround(analysis->machine.waiting_ns);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
-        values[i] = analysis->causes[i].waiting_ns;
-    values[analysis->n_causes] = analysis->machine.waiting_ns;
-    amount_apportion(values, analysis->n_causes + 1, llround(analysis->waiting_ns), json->cause_ns);
-    json->machine_ns = json->cause_ns[analysis->n_causes];
+        json->cause_ns[i] = llround(analysis->causes[i].waiting_ns);
     for (uint32_t i = 0; i < analysis->n_sites; i++)
-        values[i] = analysis->sites[i].waiting_ns;
-    amount_apportion(values, analysis->n_sites, llround(analysis->waiting_ns), json->site_ns);
+        json->site_ns[i] = llround(analysis->sites[i].waiting_ns);
 }
 
 static json_t *json_uncalled(const struct profile *profile);
@@ -263,7 +259,7 @@ static struct json json_begin(const struct analysis *analysis, const struct json
 {
     struct json json = {.analysis = analysis, .options = options, .rest = json_object()};
     json.labels = arena_array(&json.arena, const char *, analysis->n_steps + 1);
-    json_apportion(&json);
+    json_take_waiting(&json);
     return json;
 }
 

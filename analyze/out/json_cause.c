@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/json_cause.h"
 #include "analyze/out/amount.h"
+#include "analyze/result/whole.h"
 #include "analyze/out/explain.h"
 #include "analyze/out/ending.h"
 #include <math.h>
@@ -144,7 +145,7 @@ static void add_classes(struct json *json, json_t *object, uint32_t number, cons
         shown.at[i] = &site->classes[i];
         values[i] = site->classes[i].waiting_ns;
     }
-    amount_apportion(values, site->n_classes, json->site_ns[number], shown.times);
+    whole_apportion(values, site->n_classes, json->site_ns[number], shown.times);
     qsort(shown.at, site->n_classes, sizeof *shown.at, by_falling_waiting);
     qsort(shown.at, shown.n, sizeof *shown.at, by_place);
     json_t *classes = json_array();
@@ -231,7 +232,7 @@ static void add_cause_sites(struct json *json, json_t *object, const struct caus
     uint32_t n_shown = json_n_shown(json, n, CALLS_SHOWN);
     for (uint32_t i = 0; i < n; i++)
         values[i] = at[i].waiting_ns;
-    amount_apportion(values, n, waiting_ns, times);
+    whole_apportion(values, n, waiting_ns, times);
     for (uint32_t i = 0; i < n_shown; i++) {
         json_t *site = json_site_head(json, at[i].site, times[i]);
         json_object_set_new(site, "instances_blamed", json_integer((json_int_t)at[i].n_instances));
@@ -354,7 +355,7 @@ static void add_parts(struct json *json, json_t *object, const struct cause *cau
     double least_ns = n_most ? sizes[n_most - 1] : 0;
     for (uint32_t i = 0; i < cause->n_parts; i++)
         values[i] = cause->parts[i].own_ns;
-    amount_apportion(values, cause->n_parts, waiting_ns, own_ns);
+    whole_apportion(values, cause->n_parts, waiting_ns, own_ns);
     for (uint32_t i = 0; i < cause->n_parts; i++) {
         const struct cause_part *part = &cause->parts[i];
         uint32_t end = i + 1;
@@ -471,7 +472,7 @@ json_t *json_machine(struct json *json)
              n_places = json_n_shown(json, machine->n_places, PARTS_SHOWN);
     for (uint32_t i = 0; i < machine->n_places; i++)
         values[i] = machine->places[i].waiting_ns;
-    amount_apportion(values, machine->n_places, json->machine_ns, place_ns);
+    whole_apportion(values, machine->n_places, json->machine_ns, place_ns);
     for (uint32_t i = 0; i < n_ranks; i++)
         json_array_append_new(by_rank, json_pack("{s:i, s:o, s:o}", "rank", (int)machine->ranks[i].rank, "blame_ns",
                                                  json_ns(machine->ranks[i].blame_ns), "descheduled_ns",

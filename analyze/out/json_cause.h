@@ -17,7 +17,7 @@ struct json {
     const char **labels; /* of steps, when they have been asked for */
     const struct analysis *analysis;
     const struct json_options *options;
-    int64_t *cause_ns, *site_ns, machine_ns; /* apportioned */
+    int64_t *cause_ns, *site_ns, machine_ns;
     json_t *rest;                            /* its `left_out`: what the report's own lists leave out */
 };
 

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Numbers as the reports print them (analyze/out/amount.c).
 
-function inUnit(value, unit, digits) {
-  const size = Math.abs(value), before = size < 9.995 ? 1 : size < 99.95 ? 2 : 3;
-  return `${value.toFixed(Math.max(digits - before, 0))} ${unit}`;
+/** A whole number in a unit: significant digits, but never fewer than the integer part has; halves away from zero. */
+function rounded(whole, unit, name, digits) {
+  const size = Math.abs(whole), most = 10 ** digits;
+  let step = unit, after = 0;
+  for (; after < digits - 1 && step >= 10; after++) step /= 10;
+  const inSteps = () => Math.floor((size + Math.floor(step / 2)) / step);
+  for (; after && inSteps() >= most; after--) step *= 10;
+  const n = inSteps(), one = unit / step, rest = after ? `.${String(n % one).padStart(after, "0")}` : "";
+  return `${whole < 0 ? "-" : ""}${Math.floor(n / one)}${rest} ${name}`;
 }
 
 function duration(ns, digits = 3) {
-  const size = Math.abs(ns);
-  if (size < 0.5) return "0 s";
-  if (size < 999.5) return inUnit(ns, "ns", 1);
-  if (size < 999.5e3) return inUnit(ns / 1e3, "us", digits);
-  if (size < 999.5e6) return inUnit(ns / 1e6, "ms", digits);
-  return inUnit(ns / 1e9, "s", digits);
+  const whole = Math.sign(ns) * Math.round(Math.abs(ns)), size = Math.abs(whole);
+  if (size < 1) return "0 s";
+  if (size < 1e3) return rounded(whole, 1, "ns", digits);
+  if (size < 999.5e3) return rounded(whole, 1e3, "us", digits);
+  if (size < 999.5e6) return rounded(whole, 1e6, "ms", digits);
+  return rounded(whole, 1e9, "s", digits);
 }
 
 /** A point in time, as many digits as a step of `scale` ns tells apart. */
@@ -23,7 +29,7 @@ function moment(ns, scale = 1e3) {
 
 const gain = (ns) => ns < 1 ? "nothing" : duration(-ns, 2);
 const change = (ns) => (ns >= 0.5 ? "+" : "") + duration(ns);
-const cost = (ns) => ns < 999.5 ? inUnit(ns, "ns", 3) : duration(ns);
+const cost = (ns) => ns < 999.5 ? `${ns.toFixed(Math.abs(ns) < 9.995 ? 2 : Math.abs(ns) < 99.95 ? 1 : 0)} ns` : duration(ns);
 const count = (n) => Math.round(n).toLocaleString("en-US");
 const ratio = (value) => value === null ? "–" : value.toFixed(2);
 
@@ -35,11 +41,10 @@ function share(part) {
 }
 
 function bytes(n) {
-  if (n < 1000) return inUnit(n, "bytes", 1);
-  const units = ["kB", "MB", "GB", "TB"];
-  let unit = 0;
-  for (n /= 1e3; n >= 999.5 && unit + 1 < units.length; n /= 1e3) unit++;
-  return inUnit(n, units[unit], 3);
+  const units = ["bytes", "kB", "MB", "GB", "TB"], whole = Math.round(n);
+  let i = 0;
+  while (i + 1 < units.length && whole >= 999.5 * 1000 ** i) i++;
+  return rounded(whole, 1000 ** i, units[i], 3);
 }
 
 /** "rank 1", "ranks 0,2-5": rows of neighbours joined, cut and counted when there are many. */

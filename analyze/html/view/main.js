@@ -248,7 +248,7 @@ async function open() {
 }
 
 // For tests, which look at the page from outside.
-window.whywait = {state, timelines, get page() { return page; }, setRange, zoomRange, rangeFrom, rangeTo, chooseCause, criticalPath, addSums, PAINT};
+window.whywait = {state, timelines, duration, get page() { return page; }, setRange, zoomRange, rangeFrom, rangeTo, chooseCause, criticalPath, addSums, PAINT};
 
 open().catch((problem) => {
   refill(document.getElementById("main"), el("p", {role: "alert"}, `This page could not be opened: ${problem.message}. It needs a browser of 2023 or later.`));

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from decimal import ROUND_HALF_UP, Decimal
 
 from browser import Browser, programs
 
@@ -35,17 +36,16 @@ def expect(what, ok, *seen):
 
 
 def duration(ns, digits=3):
-    """As analyze/out/amount.c."""
-    size = abs(ns)
-    if size < 0.5:
+    """As analyze/out/amount.c: whole nanoseconds, halves away from zero."""
+    whole = Decimal(ns).quantize(1, ROUND_HALF_UP)
+    size = abs(whole)
+    if size < 1:
         return "0 s"
-    if size < 999.5:
-        return f"{ns:.0f} ns"
-    for limit, unit, scale in ((999.5e3, "us", 1e3), (999.5e6, "ms", 1e6), (math.inf, "s", 1e9)):
-        if size < limit:
-            value = ns / scale
-            before = 1 if abs(value) < 9.995 else 2 if abs(value) < 99.95 else 3
-            return f"{value:.{max(digits - before, 0)}f} {unit}"
+    unit, scale = next((unit, scale) for limit, unit, scale in ((1e3, "ns", 0), (999.5e3, "us", 3), (999.5e6, "ms", 6), (math.inf, "s", 9)) if size < limit)
+    for after in range(min(digits - 1, scale), -1, -1):
+        value = whole.scaleb(-scale).quantize(Decimal(1).scaleb(-after), ROUND_HALF_UP)
+        if after == 0 or abs(value) < 10 ** (digits - after):
+            return f"{value} {unit}"
 
 
 def share(part):
@@ -149,6 +149,15 @@ def check_numbers(browser, name, run):
     for rank in report["by_rank"]:
         waited = sums[str(rank["rank"])]
         expect(f"{name}: the timeline's waiting of rank {rank['rank']}", abs(waited - rank["waiting_ns"]) <= 1e-3 * rank["waiting_ns"] + 1e4, waited, rank["waiting_ns"])
+
+
+def check_rounding(browser):
+    """The page rounds as the text report does, halves too: whatever the number, there is one text for it."""
+    sizes = [*range(1, 1000), *(n * 10 ** k + d for k in range(0, 10) for n in (3625, 3635, 9995, 9994, 33350, 99950, 999500, 125, 1005) for d in (-1, 0, 1))]
+    for digits in (3, 2):
+        seen = browser.run("return arguments[0].map((ns) => whywait.duration(ns, arguments[1]))", sizes, digits)
+        wrong = [(ns, text, duration(ns, digits)) for ns, text in zip(sizes, seen) if text != duration(ns, digits)]
+        expect(f"the page rounds to {digits} digits as the report does", not wrong, wrong[:5])
 
 
 def check_views(browser, name, run, page):
@@ -352,6 +361,7 @@ def main():
             check_numbers(browser, name, run)
             check_views(browser, name, run, page)
             if turn == 0:
+                check_rounding(browser)
                 check_moving(browser, name, run, page)
                 check_finding(browser, name, run, page)
                 check_widths(browser, name, page)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "analyze/out/amount.h"
+#include "analyze/result/whole.h"
 #include <math.h>
 
 static void durations_have_three_digits(void **state)
@@ -14,9 +15,30 @@ static void durations_have_three_digits(void **state)
         double ns;
         const char *text;
     } cases[] = {
-        {0, "0 s"},          {0.4, "0 s"},        {1, "1 ns"},        {999, "999 ns"},     {999.6, "1.00 us"},
-        {1234, "1.23 us"},   {12345, "12.3 us"},  {123456, "123 us"}, {999600, "1.00 ms"}, {9.71e9, "9.71 s"},
-        {12.84e9, "12.8 s"}, {9.996e9, "10.0 s"}, {99.96e9, "100 s"}, {3600e9, "3600 s"},  {-2e6, "-2.00 ms"},
+        {0, "0 s"},
+        {0.4, "0 s"},
+        {1, "1 ns"},
+        {999, "999 ns"},
+        {999.6, "1.00 us"},
+        {1234, "1.23 us"},
+        {12345, "12.3 us"},
+        {123456, "123 us"},
+        {999600, "1.00 ms"},
+        {9.71e9, "9.71 s"},
+        {12.84e9, "12.8 s"},
+        {9.996e9, "10.0 s"},
+        {99.96e9, "100 s"},
+        {3600e9, "3600 s"},
+        {-2e6, "-2.00 ms"},
+        /* Halves go away from zero, and what is rounded are whole nanoseconds: JSON has no others. */
+        {3625, "3.63 us"},
+        {3624.9, "3.63 us"},
+        {3624.4, "3.62 us"},
+        {-3625, "-3.63 us"},
+        {33350, "33.4 us"},
+        {9995, "10.0 us"},
+        {999.4, "999 ns"},
+        {2e18, "2000000000 s"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(amount_duration(cases[i].ns).text, cases[i].text);
@@ -84,7 +106,7 @@ static void apportioned_integers_add_up(void **state)
             values[i] = value;
             sum += value;
         }
-        amount_apportion(values, n, llround(sum), integers);
+        whole_apportion(values, n, llround(sum), integers);
         for (uint32_t i = 0; i < n; i++) {
             integer_sum += integers[i];
             assert_true(fabs((double)integers[i] - values[i]) < 1);
@@ -98,9 +120,9 @@ static void a_total_one_beside_the_sum_is_met(void **state)
 {
     (void)state;
     int64_t integers[3];
-    amount_apportion((double[]){4, 2, 0}, 3, 7, integers);
+    whole_apportion((double[]){4, 2, 0}, 3, 7, integers);
     assert_int_equal(integers[0] + integers[1] + integers[2], 7);
-    amount_apportion((double[]){4, 2, 0}, 3, 5, integers);
+    whole_apportion((double[]){4, 2, 0}, 3, 5, integers);
     assert_int_equal(integers[0] + integers[1] + integers[2], 5);
     assert_true(integers[2] >= 0);
 }

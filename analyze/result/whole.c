@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/result/whole.h"
+#include "wrap/base/containers.h"
+#include <math.h>
+#include <stdlib.h>
+
+struct remainder {
+    double part;
+    uint32_t index;
+};
+
+static int by_falling_part(const void *a, const void *b)
+{
+    const struct remainder *x = a, *y = b;
+    if (x->part != y->part)
+        return x->part < y->part ? 1 : -1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void whole_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers)
+{
+    struct arena scratch = {0};
+    struct remainder *remainders = arena_array(&scratch, struct remainder, n);
+    /* Sums of damaged times may be beyond any integer. */
+    const int64_t largest_total = INT64_MAX / 2;
+    const double largest = (double)largest_total / ((double)n + 1);
+    int64_t left = total < 0 || total > largest_total ? largest_total : total;
+    for (uint32_t i = 0; i < n; i++) {
+        double value = fmin(fmax(values[i], 0), largest);
+        integers[i] = (int64_t)floor(value);
+        remainders[i] = (struct remainder){value - floor(value), i};
+        left -= integers[i];
+    }
+    qsort(remainders, n, sizeof *remainders, by_falling_part);
+    for (uint32_t i = 0; i < n && left > 0; i++, left--)
+        integers[remainders[i].index]++;
+    for (uint32_t i = n; i-- > 0 && left < 0;)
+        if (integers[i] > 0) {
+            integers[i]--;
+            left++;
+        }
+    arena_release(&scratch);
+}
+
+void whole_figures(struct analysis *analysis)
+{
+    struct arena scratch = {0};
+    uint32_t n_causes = analysis->n_causes, n_sites = analysis->n_sites, n = n_causes > n_sites ? n_causes : n_sites;
+    double *values = arena_array(&scratch, double, n + 1);
+    int64_t *integers = arena_array(&scratch, int64_t, n + 1);
+    analysis->waiting_ns = round(analysis->waiting_ns);
+    int64_t total_ns = llround(analysis->waiting_ns);
+    for (uint32_t i = 0; i < n_causes; i++)
+        values[i] = analysis->causes[i].waiting_ns;
+    values[n_causes] = analysis->machine.waiting_ns;
+    whole_apportion(values, n_causes + 1, total_ns, integers);
+    for (uint32_t i = 0; i < n_causes; i++)
+        analysis->causes[i].waiting_ns = (double)integers[i];
+    analysis->machine.waiting_ns = (double)integers[n_causes];
+    for (uint32_t i = 0; i < n_sites; i++)
+        values[i] = analysis->sites[i].waiting_ns;
+    whole_apportion(values, n_sites, total_ns, integers);
+    for (uint32_t i = 0; i < n_sites; i++)
+        analysis->sites[i].waiting_ns = (double)integers[i];
+    arena_release(&scratch);
+}
