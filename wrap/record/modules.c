@@ -5,6 +5,7 @@
  * changed.
  */
 #include "wrap/record/modules.h"
+#include "wrap/record/process/loader.h"
 #include "wrap/record/recorder.h"
 #include <elf.h>
 #include <link.h>
@@ -63,14 +64,6 @@ static struct ww_module describe(const struct dl_phdr_info *info)
     return module;
 }
 
-static bool is_seen(const struct ww_module *module)
-{
-    for (unsigned i = 0; i < modules.n; i++)
-        if (modules.seen[i].low == module->low && modules.seen[i].bias == module->bias)
-            return true;
-    return false;
-}
-
 static void write_module(struct spool *spool, struct ww_module *module, const char *path, size_t path_bytes)
 {
     unsigned units = (unsigned)((sizeof *module + path_bytes + 1 + WW_UNIT - 1) / WW_UNIT);
@@ -95,8 +88,11 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
     scan->n_adds = info->dlpi_adds;
     scan->n_subs = info->dlpi_subs;
     struct ww_module module = describe(info);
-    if (module.high == 0 || is_seen(&module) || modules.n == MAX_MODULES)
+    if (module.high == 0 || modules.n == MAX_MODULES)
         return 0;
+    for (unsigned i = 0; i < modules.n; i++)
+        if (modules.seen[i].low == module.low && modules.seen[i].bias == module.bias)
+            return 0;
     /* The program itself has no name in the list. */
     ssize_t n = -1;
     if (is_program)
@@ -112,22 +108,13 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-static int read_counters(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct scan *scan = context;
-    (void)size;
-    scan->n_adds = info->dlpi_adds;
-    scan->n_subs = info->dlpi_subs;
-    return 1;
-}
-
 bool modules_scan(struct spool *spool)
 {
     struct scan scan = {.spool = spool, .is_first = true};
-    dl_iterate_phdr(read_counters, &scan);
-    if (scan.n_adds == modules.n_adds && scan.n_subs == modules.n_subs)
+    struct loader_counts now = loader_count();
+    if (now.n_adds == modules.n_adds && now.n_subs == modules.n_subs)
         return false;
-    bool unloaded = scan.n_subs != modules.n_subs;
+    bool unloaded = now.n_subs != modules.n_subs;
     /* Another file may now stand where a known one was: all are written again, the later record counts from its time
      * on. */
     if (unloaded)

@@ -7,6 +7,7 @@
 #include "wrap/only.h"
 #include "wrap/points.h"
 #include "wrap/record/count/counters.h"
+#include "wrap/record/process/loader.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -198,14 +199,6 @@ static bool read_tables(struct counters_process *process, const struct tables *t
     return module->n_points > 0;
 }
 
-static uint64_t tls_bytes(const struct dl_phdr_info *info)
-{
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_TLS)
-            return info->dlpi_phdr[i].p_memsz;
-    return 0;
-}
-
 /* The address lies in a writable segment of the module. */
 static bool is_writable(const struct dl_phdr_info *info, uint64_t address)
 {
@@ -218,17 +211,22 @@ static bool is_writable(const struct dl_phdr_info *info, uint64_t address)
     return false;
 }
 
-static void find_segments(const struct dl_phdr_info *info, struct counters_module *module)
+/* Where the module lies. Returns the bytes of its thread-local block. */
+static uint64_t find_segments(const struct dl_phdr_info *info, struct counters_module *module)
 {
+    uint64_t tls_bytes = 0;
     module->low = UINT64_MAX;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uint64_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_TLS)
+            tls_bytes = p->p_memsz;
         if (p->p_type != PT_LOAD)
             continue;
         module->low = at < module->low ? at : module->low;
         module->high = at + p->p_memsz > module->high ? at + p->p_memsz : module->high;
     }
+    return tls_bytes;
 }
 
 struct scan {
@@ -268,13 +266,12 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
     struct tables tables = {find_section(&image, POINTS_SECTION, sizeof POINTS_SECTION),
                             find_section(&image, POINTS_STRINGS, sizeof POINTS_STRINGS)};
     struct counters_module module = {.bias = info->dlpi_addr, .tls_module = info->dlpi_tls_modid};
-    uint64_t mark = 0;
-    if (tables.points.at && read_tables(process, &tables, tls_bytes(info) / WORD_BYTES, &module, &mark)) {
+    uint64_t mark = 0, tls_bytes = find_segments(info, &module);
+    if (tables.points.at && read_tables(process, &tables, tls_bytes / WORD_BYTES, &module, &mark)) {
         if (is_writable(info, mark)) {
             module.mark = (uint64_t *)(uintptr_t)(info->dlpi_addr + mark);
             *module.mark = 1;
         }
-        find_segments(info, &module);
         module.id = process->n_modules + 1;
         scan->is_there[process->n_modules] = scan->is_new = true;
         process->modules[process->n_modules++] = module;
@@ -284,20 +281,10 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-static int look_at_loader(struct dl_phdr_info *info, size_t size, void *context)
-{
-    unsigned long long *counts = context;
-    (void)size;
-    counts[0] = info->dlpi_adds;
-    counts[1] = info->dlpi_subs;
-    return 1;
-}
-
 bool counters_scan(struct counters_process *process)
 {
-    unsigned long long counts[2] = {0, 0};
-    dl_iterate_phdr(look_at_loader, counts);
-    if (process->was_scanned && counts[0] == process->n_adds && counts[1] == process->n_subs)
+    struct loader_counts now = loader_count();
+    if (process->was_scanned && now.n_adds == process->n_adds && now.n_subs == process->n_subs)
         return false;
     int saved = errno;
     struct scan scan = {.process = process, .is_first = true};

@@ -18,7 +18,6 @@
 #include "wrap/record/threads.h"
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,25 +27,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void read_command(char *text, size_t size_bytes)
-{
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, size_bytes - 1);
-    if (fd >= 0)
-        close(fd);
-    n = n > 0 ? n : 0;
-    text[n] = '\0';
-    for (ssize_t i = 0; i + 1 < n; i++)
-        if (text[i] == '\0')
-            text[i] = ' ';
-}
-
 static void describe_process(struct ww_header *header)
 {
     struct timespec real;
     ssize_t n = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
     header->program[n > 0 ? n : 0] = '\0';
-    read_command(header->command, sizeof header->command);
+    size_t n_command = machine_read_text("/proc/self/cmdline", header->command, sizeof header->command);
+    for (size_t i = 0; i + 1 < n_command; i++)
+        if (header->command[i] == '\0')
+            header->command[i] = ' ';
     if (gethostname(header->host, sizeof header->host - 1) != 0)
         strcpy(header->host, "unknown");
     world_library(header->mpi, sizeof header->mpi);
@@ -195,18 +184,6 @@ void life_abort(int mpi_error)
         threads_mark_end(WW_END_ABORT, mpi_error, recorder_now_ns());
 }
 
-/* Samples stop and start again; calls go on being recorded, because messages are matched by their order. */
-static void switch_samples(bool is_on, uint64_t now_ns)
-{
-    bool is_paused = atomic_load(&recorder.paused_from_ns) && atomic_load(&recorder.paused_until_ns) == UINT64_MAX;
-    if (is_on && is_paused)
-        atomic_store(&recorder.paused_until_ns, now_ns);
-    if (is_on || is_paused)
-        return;
-    atomic_store(&recorder.paused_until_ns, UINT64_MAX);
-    atomic_store(&recorder.paused_from_ns, now_ns);
-}
-
 void life_pcontrol(int level)
 {
     struct ww_control *record = record_append(1);
@@ -214,6 +191,13 @@ void life_pcontrol(int level)
         return;
     record->level = (uint32_t)level;
     record->time_ns = recorder_now_ns();
-    switch_samples(level != 0, record->time_ns);
+    /* Samples stop and start again; calls go on being recorded, because messages are matched by their order. */
+    bool is_paused = atomic_load(&recorder.paused_from_ns) && atomic_load(&recorder.paused_until_ns) == UINT64_MAX;
+    if (level != 0 && is_paused)
+        atomic_store(&recorder.paused_until_ns, record->time_ns);
+    if (level == 0 && !is_paused) {
+        atomic_store(&recorder.paused_until_ns, UINT64_MAX);
+        atomic_store(&recorder.paused_from_ns, record->time_ns);
+    }
     record_commit(record, WW_CONTROL, 1);
 }

@@ -50,22 +50,16 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-static void *search_in(const char *path, const char *name)
-{
-    void *object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    void *found = object ? dlsym(object, name) : NULL;
-    if (object)
-        dlclose(object);
-    return found;
-}
-
 static void *search_objects(const char *name)
 {
     for (int nth = 0;; nth++) {
         struct search search = {.nth = nth};
         if (!dl_iterate_phdr(search_object, &search))
             return NULL;
-        void *found = search_in(search.path, name);
+        void *object = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
+        void *found = object ? dlsym(object, name) : NULL;
+        if (object)
+            dlclose(object);
         Dl_info theirs, ours;
         if (found && !(dladdr(found, &theirs) && dladdr(&mpi_handles, &ours) && theirs.dli_fbase == ours.dli_fbase))
             return found;
@@ -123,10 +117,13 @@ static int load_handles(void)
         .request_null = next_find_data("ompi_request_null"),
         .message_no_proc = next_find_data("ompi_message_no_proc"),
         .byte = next_find_data("ompi_mpi_byte"),
+        .uint64 = next_find_data("ompi_mpi_uint64_t"),
         .type_null = next_find_data("ompi_mpi_datatype_null"),
         .file_null = next_find_data("ompi_mpi_file_null"),
         .win_null = next_find_data("ompi_mpi_win_null"),
         .group_null = next_find_data("ompi_mpi_group_null"),
+        .sum = next_find_data("ompi_mpi_op_sum"),
+        .errors_return = next_find_data("ompi_mpi_errors_return"),
     };
     return mpi_handles.comm_world && mpi_handles.byte && mpi_handles.request_null ? 0 : -1;
 }
@@ -140,10 +137,13 @@ static int load_handles(void)
         .request_null = MPI_REQUEST_NULL,
         .message_no_proc = MPI_MESSAGE_NO_PROC,
         .byte = MPI_BYTE,
+        .uint64 = MPI_UINT64_T,
         .type_null = MPI_DATATYPE_NULL,
         .file_null = MPI_FILE_NULL,
         .win_null = MPI_WIN_NULL,
         .group_null = MPI_GROUP_NULL,
+        .sum = MPI_SUM,
+        .errors_return = MPI_ERRORS_RETURN,
     };
     return next_find_data("ompi_mpi_comm_world") ? -1 : 0;
 }
@@ -301,14 +301,6 @@ static void read_dynamic(struct object *object, const ElfW(Dyn) * entry)
     }
 }
 
-static void rewrite(uintptr_t *slot, void *target)
-{
-    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-    void *page = (void *)((uintptr_t)slot & ~(page_bytes - 1));
-    if (*slot != (uintptr_t)target && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) == 0)
-        __atomic_store_n(slot, (uintptr_t)target, __ATOMIC_RELEASE);
-}
-
 static void rewrite_table(const struct object *object, const ElfW(Rela) * table, size_t bytes)
 {
     for (size_t i = 0; table && i < bytes / sizeof *table; i++) {
@@ -319,8 +311,13 @@ static void rewrite_table(const struct object *object, const ElfW(Rela) * table,
         const char *name = object->names + symbol->st_name;
         bool is_mpi = strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0;
         void *next = is_mpi ? dlsym(RTLD_NEXT, name) : NULL;
-        if (next)
-            rewrite((uintptr_t *)(object->base + table[i].r_offset), next);
+        if (next) {
+            uintptr_t *slot = (uintptr_t *)(object->base + table[i].r_offset);
+            uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+            void *page = (void *)((uintptr_t)slot & ~(page_bytes - 1));
+            if (*slot != (uintptr_t)next && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) == 0)
+                __atomic_store_n(slot, (uintptr_t)next, __ATOMIC_RELEASE);
+        }
     }
 }
 

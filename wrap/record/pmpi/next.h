@@ -55,15 +55,17 @@ void *next_find_data(const char *name);
 /* Handles as the spool knows them. */
 #define HANDLE(handle) ((uint64_t)(uintptr_t)(handle))
 
-/* The predefined handles that the recorder compares with; valid after next_load_handles. */
+/* The predefined handles that the recorder compares with or uses itself; valid after next_load_handles. */
 struct mpi_handles {
     MPI_Comm comm_world, comm_self, comm_null;
     MPI_Request request_null;
     MPI_Message message_no_proc;
-    MPI_Datatype byte, type_null;
+    MPI_Datatype byte, uint64, type_null;
     MPI_File file_null;
     MPI_Win win_null;
     MPI_Group group_null;
+    MPI_Op sum;
+    MPI_Errhandler errors_return;
 };
 extern struct mpi_handles mpi_handles;
 /* 0, or -1 when the MPI of this process is not the one that this library was built for. */

@@ -4,10 +4,10 @@
  */
 #include "wrap/record/pmpi/world.h"
 #include "wrap/record/pmpi/next.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +21,6 @@ static const uint64_t PATIENCE_NS = 10000000000u;
 static MPI_Comm private_world;
 static bool is_substitute; /* mpi_handles.comm_world is not MPI_COMM_WORLD */
 static int my_rank;
-
-static MPI_Errhandler errors_return(void)
-{
-#ifdef OPEN_MPI
-    return (MPI_Errhandler)next_find_data("ompi_mpi_errors_return");
-#else
-    return MPI_ERRORS_RETURN;
-#endif
-}
 
 bool world_is_up(void)
 {
@@ -82,9 +73,8 @@ bool world_open(int32_t *rank, int32_t *n_ranks)
         return false;
     if (is_substitute)
         mpi_handles.comm_world = private_world;
-    MPI_Errhandler quiet = errors_return();
-    if (quiet)
-        PMPI(Comm_set_errhandler)(private_world, quiet);
+    if (mpi_handles.errors_return)
+        PMPI(Comm_set_errhandler)(private_world, mpi_handles.errors_return);
     PMPI(Comm_rank)(private_world, &my_rank);
     PMPI(Comm_size)(private_world, &world_size);
     *rank = my_rank;
@@ -97,24 +87,11 @@ bool world_broadcast(void *data, size_t size_bytes)
     return PMPI(Bcast)(data, (int)size_bytes, mpi_handles.byte, 0, private_world) == MPI_SUCCESS;
 }
 
-static void sum_handles(MPI_Datatype *type, MPI_Op *op)
-{
-#ifdef OPEN_MPI
-    *type = (MPI_Datatype)next_find_data("ompi_mpi_uint64_t");
-    *op = (MPI_Op)next_find_data("ompi_mpi_op_sum");
-#else
-    *type = MPI_UINT64_T;
-    *op = MPI_SUM;
-#endif
-}
-
 bool world_sum(uint64_t *values, unsigned n)
 {
     uint64_t sums[MAX_VALUES] = {0};
-    MPI_Datatype type;
-    MPI_Op op;
-    sum_handles(&type, &op);
-    if (n > MAX_VALUES || PMPI(Reduce)(values, sums, (int)n, type, op, 0, private_world) != MPI_SUCCESS)
+    if (n > MAX_VALUES ||
+        PMPI(Reduce)(values, sums, (int)n, mpi_handles.uint64, mpi_handles.sum, 0, private_world) != MPI_SUCCESS)
         return false;
     if (my_rank == 0)
         memcpy(values, sums, n * sizeof *values);
@@ -151,14 +128,9 @@ void world_library(char *text, size_t size_bytes)
 /* Two processes share a clock when they run on one boot of one kernel in one time namespace. */
 static uint64_t clock_domain(void)
 {
-    char id[128] = "";
+    char id[128];
     struct stat namespace = {0};
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        ssize_t n = read(fd, id, sizeof id - 1);
-        (void)n;
-        close(fd);
-    }
+    machine_read_text("/proc/sys/kernel/random/boot_id", id, sizeof id);
     stat("/proc/self/ns/time", &namespace);
     uint64_t hash = 1469598103934665603u ^ namespace.st_ino;
     for (const char *c = id; *c; c++)

@@ -14,16 +14,22 @@ static struct {
     char limit_dir[MACHINE_PATH_BYTES];
 } machine_self;
 
-/* The beginning of a file, as text: "" when it cannot be read. */
-static const char *read_text(const char *dir, const char *name, char *text, size_t size_bytes)
+size_t machine_read_text(const char *path, char *text, size_t size_bytes)
 {
-    char path[MACHINE_PATH_BYTES + 64];
-    snprintf(path, sizeof path, "%s%s", dir, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : read(fd, text, size_bytes - 1);
     if (fd >= 0)
         close(fd);
-    text[n > 0 ? n : 0] = '\0';
+    n = n > 0 ? n : 0;
+    text[n] = '\0';
+    return (size_t)n;
+}
+
+static const char *read_text(const char *dir, const char *name, char *text, size_t size_bytes)
+{
+    char path[MACHINE_PATH_BYTES + 64];
+    snprintf(path, sizeof path, "%s%s", dir, name);
+    machine_read_text(path, text, size_bytes);
     return text;
 }
 

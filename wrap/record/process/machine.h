@@ -6,6 +6,10 @@
  */
 #pragma once
 #include "wrap/format.h"
+#include <stddef.h>
+
+/* The beginning of one of the kernel's files, as text: "" when it cannot be read. Returns its length. */
+size_t machine_read_text(const char *path, char *text, size_t size_bytes);
 
 /* Of the present, and where the counting of times begins. Not to be called twice at a time, as machine_watch. */
 void machine_begin(struct ww_machine *machine);

@@ -1,36 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/sample/gap.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/sample/timer.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-/* "ON_CPU READY SLICES" in ns; 0 where the kernel does not count it. */
-static uint64_t read_ready_ns(int32_t tid)
-{
-    char path[64], text[128];
-    unsigned long long cpu_ns, ready_ns;
-    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    return sscanf(text, "%llu %llu", &cpu_ns, &ready_ns) == 2 ? ready_ns : 0;
-}
 
 bool gap_read_account(int32_t tid, uint64_t now_ns, struct gap_account *account)
 {
     struct timespec cpu;
+    char path[64], text[128];
+    unsigned long long cpu_ns, ready_ns;
     if (clock_gettime(timer_cpu_clock(tid), &cpu) != 0)
         return false;
+    /* "ON_CPU READY SLICES" in ns; nothing where the kernel does not count it. */
+    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+    machine_read_text(path, text, sizeof text);
+    bool is_counted = sscanf(text, "%llu %llu", &cpu_ns, &ready_ns) == 2;
     *account = (struct gap_account){.time_ns = now_ns,
                                     .cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec,
-                                    .ready_ns = read_ready_ns(tid)};
+                                    .ready_ns = is_counted ? ready_ns : 0};
     return true;
 }
 

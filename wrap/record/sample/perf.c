@@ -12,12 +12,12 @@
  * A switch from the CPU inside an MPI call is left out together with the switch back.
  */
 #include "wrap/record/sample/perf.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/sample/sample.h"
 #include "wrap/record/sample/sampler.h"
 #include "wrap/record/threads.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,19 +52,6 @@ static bool exclude_kernel;
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
 static uint64_t switch_cost_ns, n_switches; /* from a CPU and back */
-
-static uint64_t read_namespace_offset_ns(void)
-{
-    char text[256];
-    long long s, ns;
-    int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    const char *line = strstr(text, "monotonic");
-    return line && sscanf(line, "monotonic %lld %lld", &s, &ns) == 2 ? (uint64_t)(s * 1000000000 + ns) : 0;
-}
 
 /* With a buffer of `data_bytes` (a power of two), halved down to one page where the limit on locked memory demands it.
  * No descriptor stays open: the mapping keeps the event alive, and the program can close or miss nothing. */
@@ -258,7 +245,12 @@ uint64_t perf_choose(int *error)
     uint64_t cost_ns = median_gap_ns();
     perf_close(&ring);
     switch_cost_ns = median_stop_ns(task_clock(TRIAL_NS, 0)) + median_stop_ns(switches());
-    namespace_offset_ns = read_namespace_offset_ns();
+    char offsets[256];
+    long long s, ns;
+    machine_read_text("/proc/self/timens_offsets", offsets, sizeof offsets);
+    const char *line = strstr(offsets, "monotonic");
+    bool has_offset = line && sscanf(line, "monotonic %lld %lld", &s, &ns) == 2;
+    namespace_offset_ns = has_offset ? (uint64_t)(s * 1000000000 + ns) : 0;
     for (unsigned i = 0; i < 2; i++) {
         scratch[i] = mmap(NULL, RING_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (scratch[i] == MAP_FAILED)

@@ -17,10 +17,10 @@
  */
 #include "wrap/record/sample/sample.h"
 #include "wrap/record/count/workers.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/sample/sampler.h"
 #include "wrap/record/stack/pages.h"
 #include "wrap/record/threads.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -130,15 +130,6 @@ static void walk_sample(struct stack_walk *walk, struct recorder_thread *thread,
         walk_from(walk, sample->frame, &sample->window);
 }
 
-static bool passes_through_recorder(const struct stack_walk *walk)
-{
-    for (unsigned i = 0; i < walk->n; i++)
-        if (walk->address[i] - recorder.library_low < recorder.library_high - recorder.library_low &&
-            !workers_is_start(walk->address[i]))
-            return true;
-    return false;
-}
-
 static void write_sample(struct recorder_thread *thread, uint32_t stack, uint32_t flags, uint64_t time_ns,
                          uint64_t weight_ns)
 {
@@ -157,10 +148,15 @@ void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time
     write_sample(thread, stack, 0, time_ns, weight_ns);
 }
 
+/* 0 when the stack passes through this library. */
 static uint32_t emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
                      uint64_t weight_ns)
 {
-    if (passes_through_recorder(walk) || !threads_open_samples(thread))
+    for (unsigned i = 0; i < walk->n; i++)
+        if (walk->address[i] - recorder.library_low < recorder.library_high - recorder.library_low &&
+            !workers_is_start(walk->address[i]))
+            return 0;
+    if (!threads_open_samples(thread))
         return 0;
     uint32_t stack = stacks_intern(&thread->sample_stacks, &thread->samples, walk);
     write_sample(thread, stack, flags, time_ns, weight_ns);
@@ -186,13 +182,7 @@ static bool read_place(int32_t tid, struct place *place)
 {
     char path[64], text[256];
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return false;
-    text[n] = '\0';
+    machine_read_text(path, text, sizeof text);
     unsigned long long sp, pc;
     int system_call = -1;
     if (sscanf(text, "-1 %llx %llx", &sp, &pc) != 2 &&

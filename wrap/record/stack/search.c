@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrap/record/stack/search.h"
+#include "wrap/record/process/loader.h"
 #include "wrap/record/stack/call_site.h"
 #include "wrap/record/stack/cfi.h"
 #include <link.h>
@@ -7,14 +8,14 @@
 
 enum { WORD = 8, SAVED_WORDS = 8, MAX_PARTS = 1024 };
 
-/* Where code is, in order of address, as of the loader's counters. Not the dynamic linker's: it calls no kernel, but
+/* Where code is, in order of address, as of the loader's counts. Not the dynamic linker's: it calls no kernel, but
  * leaves its frames where the kernel's block is, when it finds the library's routine for the first call. */
 static struct {
     struct part {
         uint64_t low, high;
     } part[MAX_PARTS];
     unsigned n; /* MAX_PARTS: there may be more, and nothing is searched */
-    unsigned long long n_adds, n_subs;
+    struct loader_counts as_of;
 } code;
 
 static int add_parts(struct dl_phdr_info *info, size_t size, void *context)
@@ -34,27 +35,6 @@ static int add_parts(struct dl_phdr_info *info, size_t size, void *context)
         code.part[at] = part;
     }
     return 0;
-}
-
-static int see_change(struct dl_phdr_info *info, size_t size, void *context)
-{
-    bool *is_changed = context;
-    (void)size;
-    *is_changed = info->dlpi_adds != code.n_adds || info->dlpi_subs != code.n_subs;
-    code.n_adds = info->dlpi_adds;
-    code.n_subs = info->dlpi_subs;
-    return 1;
-}
-
-static bool list_code(void)
-{
-    bool is_changed = false;
-    dl_iterate_phdr(see_change, &is_changed);
-    if (is_changed) {
-        code.n = 0;
-        dl_iterate_phdr(add_parts, NULL);
-    }
-    return code.n < MAX_PARTS;
 }
 
 /* NULL = none. */
@@ -142,7 +122,15 @@ static bool search_part(struct unwind_frame *frame, const struct unwind_stack *s
 
 bool search_caller(struct unwind_frame *frame, const struct unwind_stack *stack, uint64_t *slot)
 {
-    if (!stack->known || !(frame->valid & 1u << UNWIND_SP) || frame->reg[UNWIND_SP] % WORD != 0 || !list_code())
+    if (!stack->known || !(frame->valid & 1u << UNWIND_SP) || frame->reg[UNWIND_SP] % WORD != 0)
+        return false;
+    struct loader_counts now = loader_count();
+    if (now.n_adds != code.as_of.n_adds || now.n_subs != code.as_of.n_subs) {
+        code.as_of = now;
+        code.n = 0;
+        dl_iterate_phdr(add_parts, NULL);
+    }
+    if (code.n == MAX_PARTS)
         return false;
     const struct part *own = part_of(frame->reg[UNWIND_PC]);
     return search_part(frame, stack, own, true, slot) || search_part(frame, stack, own, false, slot);
