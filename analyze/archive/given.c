@@ -181,20 +181,6 @@ static void give_up(struct given_writer *writer)
     writer->fd = writer->spool_fd = -1;
 }
 
-/* What an earlier conversion kept before it was killed; a block that is not whole is cut off. */
-static void go_on(struct given_writer *writer)
-{
-    struct given_block block;
-    off_t at = 0, end = lseek(writer->fd, 0, SEEK_END);
-    while (pread(writer->fd, &block, sizeof block, at) == (ssize_t)sizeof block && block.magic == MAGIC &&
-           at + (off_t)sizeof block + (off_t)block.bytes <= end) {
-        at += (off_t)sizeof block + (off_t)block.bytes;
-        writer->done += block.raw_bytes;
-    }
-    if (at < end && ftruncate(writer->fd, at))
-        give_up(writer);
-}
-
 void given_begin(struct given_writer *writer, const char *path, uint64_t from, uint64_t until)
 {
     char *kept = given_path(path);
@@ -204,8 +190,18 @@ void given_begin(struct given_writer *writer, const char *path, uint64_t from, u
     free(kept);
     if (writer->fd < 0 || writer->spool_fd < 0)
         give_up(writer);
-    else
-        go_on(writer);
+    else {
+        /* What an earlier conversion kept before it was killed; a block that is not whole is cut off. */
+        struct given_block block;
+        off_t at = 0, end = lseek(writer->fd, 0, SEEK_END);
+        while (pread(writer->fd, &block, sizeof block, at) == (ssize_t)sizeof block && block.magic == MAGIC &&
+               at + (off_t)sizeof block + (off_t)block.bytes <= end) {
+            at += (off_t)sizeof block + (off_t)block.bytes;
+            writer->done += block.raw_bytes;
+        }
+        if (at < end && ftruncate(writer->fd, at))
+            give_up(writer);
+    }
 }
 
 /* All of it, or nothing. */

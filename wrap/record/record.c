@@ -179,14 +179,6 @@ void record_leave(struct ww_call *call, int mpi_error)
         thread->depth--;
 }
 
-static bool slept_since_last_poll(const struct recorder_thread *thread, uint64_t gap_ns)
-{
-    if (gap_ns < POLL_NAP_MIN_NS || gap_ns > POLL_NAP_MAX_NS || !thread->poll_cpu_ns)
-        return false;
-    uint64_t awake_ns = recorder_cpu_ns() - thread->poll_cpu_ns;
-    return awake_ns < POLL_NAP_CPU_NS && awake_ns < gap_ns / 2;
-}
-
 /* Does a poll at the same place go on with the open interval? Where polls are rare, not when the program did some work
  * of its own since the last one; a nap is remembered. */
 static inline bool poll_goes_on(struct recorder_thread *thread)
@@ -196,7 +188,10 @@ static inline bool poll_goes_on(struct recorder_thread *thread)
     uint64_t now_ns = recorder_now_ns(), gap_ns = now_ns - thread->poll->leave_ns;
     if (gap_ns <= POLL_WORK_NS)
         return true;
-    if (!slept_since_last_poll(thread, gap_ns))
+    if (gap_ns < POLL_NAP_MIN_NS || gap_ns > POLL_NAP_MAX_NS || !thread->poll_cpu_ns)
+        return false;
+    uint64_t awake_ns = recorder_cpu_ns() - thread->poll_cpu_ns;
+    if (awake_ns >= POLL_NAP_CPU_NS || awake_ns >= gap_ns / 2)
         return false;
     memmove(&thread->poll_nap[0], &thread->poll_nap[1], sizeof thread->poll_nap - sizeof thread->poll_nap[0]);
     thread->poll_nap[RECORDER_NAPS - 1] = (struct recorder_nap){.from_ns = thread->poll->leave_ns, .to_ns = now_ns};
@@ -250,17 +245,6 @@ void record_poll_failed(struct record_poll *poll)
         thread->depth--;
 }
 
-static struct ww_call *part_at_nap(struct recorder_thread *thread, struct ww_call *open, const struct recorder_nap *nap)
-{
-    open->leave_ns = nap->from_ns;
-    call_ends(thread, open);
-    struct ww_call *call =
-        append_call(thread, open->call, nap->to_ns, thread->poll_return_address, thread->outer_frame);
-    if (call)
-        call->flags = WW_F_POLL | WW_F_AFTER_NAP;
-    return call;
-}
-
 struct ww_call *record_poll_succeeded(struct record_poll *poll)
 {
     struct recorder_thread *thread = recorder_self;
@@ -270,9 +254,16 @@ struct ww_call *record_poll_succeeded(struct record_poll *poll)
     thread->poll_is_sparse = recorder_now_ns() - poll->call->leave_ns > POLL_SPARSE_NS;
     thread->poll = NULL;
     struct ww_call *call = poll->call;
-    for (int i = 0; i < RECORDER_NAPS && call; i++)
-        if (thread->poll_nap[i].to_ns)
-            call = part_at_nap(thread, call, &thread->poll_nap[i]);
+    for (int i = 0; i < RECORDER_NAPS && call; i++) {
+        const struct recorder_nap *nap = &thread->poll_nap[i];
+        if (!nap->to_ns)
+            continue;
+        call->leave_ns = nap->from_ns;
+        call_ends(thread, call);
+        call = append_call(thread, call->call, nap->to_ns, thread->poll_return_address, thread->outer_frame);
+        if (call)
+            call->flags = WW_F_POLL | WW_F_AFTER_NAP;
+    }
     return call;
 }
 

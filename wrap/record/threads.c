@@ -313,19 +313,6 @@ void threads_keep_up(void (*when_full)(struct recorder_thread *thread))
     }
 }
 
-/* Since the helper's first look at this thread: what MPI's own threads used to start is not counted. */
-static bool is_busy(struct recorder_thread *thread, uint64_t now_ns)
-{
-    uint64_t cpu_ns = machine_thread_ns(thread->tid);
-    if (thread->watched_tid != thread->tid) {
-        thread->watched_tid = thread->tid;
-        thread->watched_from_ns = now_ns;
-        thread->watched_from_cpu_ns = cpu_ns;
-    }
-    return now_ns > thread->watched_from_ns &&
-           cpu_ns >= thread->watched_from_cpu_ns + (now_ns - thread->watched_from_ns) / 100;
-}
-
 unsigned threads_look_at_cpus(void)
 {
     unsigned n_busy = 0;
@@ -333,7 +320,14 @@ unsigned threads_look_at_cpus(void)
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         if (atomic_load(&t->state) != THREAD_RUNS)
             continue;
-        n_busy += is_busy(t, now_ns);
+        uint64_t cpu_ns = machine_thread_ns(t->tid);
+        /* Since the helper's first look at this thread: what MPI's own threads used to start is not counted. */
+        if (t->watched_tid != t->tid) {
+            t->watched_tid = t->tid;
+            t->watched_from_ns = now_ns;
+            t->watched_from_cpu_ns = cpu_ns;
+        }
+        n_busy += now_ns > t->watched_from_ns && cpu_ns >= t->watched_from_cpu_ns + (now_ns - t->watched_from_ns) / 100;
         if (spool_is_open(&t->events))
             machine_read_cpus(t->tid, t->events.header->cpus);
         if (spool_is_open(&t->samples))

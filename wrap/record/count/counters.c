@@ -55,21 +55,17 @@ void counters_attach(const struct counters_process *process, uint32_t n_modules,
     errno = saved;
 }
 
-/* True when STEP words are the same. */
-static inline bool same_step(const uint64_t *live, const uint64_t *copy)
-{
-    uint64_t difference = 0;
-    for (int i = 0; i < STEP; i++)
-        difference |= live[i] ^ copy[i];
-    return difference == 0;
-}
-
 /* The first of words [word, n) that may differ, a multiple of STEP behind `word`. */
 static inline __attribute__((always_inline)) uint32_t skip_same(const uint64_t *live, const uint64_t *copy,
                                                                 uint32_t word, uint32_t n)
 {
-    while (word + STEP <= n && same_step(live + word, copy + word))
-        word += STEP;
+    for (; word + STEP <= n; word += STEP) {
+        uint64_t difference = 0;
+        for (int i = 0; i < STEP; i++)
+            difference |= live[word + i] ^ copy[word + i];
+        if (difference)
+            break;
+    }
     return word;
 }
 
@@ -159,25 +155,23 @@ static void move_counts(const struct counters_module *module, struct counters_vi
     }
 }
 
-static void leave_one(const struct counters_module *module, struct counters_view *view, struct counters_view *rest)
-{
-    if (!rest->live && make_copies(module, rest))
-        rest->live = counters_pages((size_t)module->n_points * WORD_BYTES);
-    for (int kind = 0; kind < COUNTERS_KINDS; kind++) {
-        if (view->live && rest->live)
-            move_counts(module, view, (enum counters_kind)kind, (uint64_t *)(uintptr_t)rest->live);
-        if (view->copy[kind])
-            memset(view->copy[kind], 0, copy_bytes(module, kind));
-    }
-}
-
 void counters_leave(const struct counters_process *process, uint32_t n_modules, struct counters_thread *thread,
                     struct counters_thread *rest)
 {
     int saved = errno;
     counters_attach(process, n_modules, thread);
-    for (uint32_t i = 0; i < n_modules; i++)
-        leave_one(&process->modules[i], &thread->views[i], &rest->views[i]);
+    for (uint32_t i = 0; i < n_modules; i++) {
+        const struct counters_module *module = &process->modules[i];
+        struct counters_view *view = &thread->views[i], *to = &rest->views[i];
+        if (!to->live && make_copies(module, to))
+            to->live = counters_pages((size_t)module->n_points * WORD_BYTES);
+        for (int kind = 0; kind < COUNTERS_KINDS; kind++) {
+            if (view->live && to->live)
+                move_counts(module, view, (enum counters_kind)kind, (uint64_t *)(uintptr_t)to->live);
+            if (view->copy[kind])
+                memset(view->copy[kind], 0, copy_bytes(module, kind));
+        }
+    }
     unwound_move(&thread->unwound, &rest->unwound);
     thread->n_modules = 0;
     rest->n_modules = n_modules;

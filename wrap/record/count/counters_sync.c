@@ -66,19 +66,6 @@ static bool comes_soon(void)
     return atomic_load_explicit(&recorder_self->open_ns, memory_order_relaxed) - left_ns < WORTH_TAKING_NS;
 }
 
-static void announce(const struct counters_module *module)
-{
-    const uint16_t units = (sizeof(struct ww_counters) + WW_UNIT - 1) / WW_UNIT;
-    struct ww_counters *record = record_define(units);
-    if (!record)
-        return;
-    record->id = module->id;
-    record->n_points = module->n_points;
-    record->flags = module->is_seen_everywhere ? WW_COUNTERS_ALL_THREADS : 0;
-    record->bias = module->bias;
-    record_commit(record, WW_COUNTERS, units);
-}
-
 /* Said once, by rank 0: waiting for the end of a long run to learn of a misspelt name would be a pity. */
 static void check_options(void)
 {
@@ -136,8 +123,18 @@ static void scan(void)
     if (!begin_scan(0))
         return;
     find_modules();
-    for (; counters.n_announced < counters.process.n_modules; counters.n_announced++)
-        announce(&counters.process.modules[counters.n_announced]);
+    for (; counters.n_announced < counters.process.n_modules; counters.n_announced++) {
+        const struct counters_module *module = &counters.process.modules[counters.n_announced];
+        const uint16_t units = (sizeof(struct ww_counters) + WW_UNIT - 1) / WW_UNIT;
+        struct ww_counters *record = record_define(units);
+        if (record) {
+            record->id = module->id;
+            record->n_points = module->n_points;
+            record->flags = module->is_seen_everywhere ? WW_COUNTERS_ALL_THREADS : 0;
+            record->bias = module->bias;
+            record_commit(record, WW_COUNTERS, units);
+        }
+    }
     check_options();
     end_scan();
 }
@@ -231,22 +228,6 @@ static void take_worker(struct counters_thread *thread)
     take_thread(thread, false);
 }
 
-/* `must_be_now`: what they count from now on belongs to something else. */
-static void take_workers(bool must_be_now)
-{
-    if (recorder_self->index != 0 || !workers_are_there())
-        return;
-    uint64_t now_ns = recorder_now_ns();
-    if (!must_be_now && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)
-        return;
-    workers_each(take_worker);
-    struct counters_bin young = {0, workers_take_young_ns()};
-    if (young.value)
-        write_bins(counters.process.modules[0].id, WW_BIN_TIME, &young, 1);
-    counters.workers_ns = recorder_now_ns();
-    counters.workers_took_ns = counters.workers_ns - now_ns;
-}
-
 void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address)
 {
     (void)return_address;
@@ -259,5 +240,17 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
         return;
     counters_attach(&counters.process, n_modules, own->thread);
     take_thread(own->thread, true);
-    take_workers(call_id == WW_ID_Finalize || call_id == WW_ID_Pcontrol);
+    if (recorder_self->index != 0 || !workers_are_there())
+        return;
+    /* What the other threads count behind such a call belongs to something else. */
+    bool must_be_now = call_id == WW_ID_Finalize || call_id == WW_ID_Pcontrol;
+    uint64_t now_ns = recorder_now_ns();
+    if (!must_be_now && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)
+        return;
+    workers_each(take_worker);
+    struct counters_bin young = {0, workers_take_young_ns()};
+    if (young.value)
+        write_bins(counters.process.modules[0].id, WW_BIN_TIME, &young, 1);
+    counters.workers_ns = recorder_now_ns();
+    counters.workers_took_ns = counters.workers_ns - now_ns;
 }

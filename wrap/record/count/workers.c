@@ -86,19 +86,6 @@ static void prepare(void)
     workers.key = thread_key_new(thread_ends);
 }
 
-static struct worker *find_unused(void)
-{
-    for (struct worker *worker = workers.first; worker; worker = worker->next)
-        if (worker->state == UNUSED)
-            return worker;
-    void *at = mmap(NULL, sizeof(struct worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED)
-        return NULL;
-    struct worker *worker = at;
-    worker->next = workers.first;
-    return workers.first = worker;
-}
-
 /* The calling thread's, made when there is none. Its counters are empty after counters_leave_to. */
 static struct worker *self_or_new(void)
 {
@@ -106,7 +93,16 @@ static struct worker *self_or_new(void)
     if (self)
         return self;
     lock(&before);
-    self = find_unused();
+    for (self = workers.first; self && self->state != UNUSED;)
+        self = self->next;
+    if (!self) {
+        void *at = mmap(NULL, sizeof *self, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at != MAP_FAILED) {
+            self = at;
+            self->next = workers.first;
+            workers.first = self;
+        }
+    }
     if (self) {
         self->n_passes = 0;
         set_state(self, BEGINNING);

@@ -107,21 +107,6 @@ static void *join(void *unused)
     return NULL;
 }
 
-/* The archive's last step, which rank 0 does. Without a thread it is done at once. */
-static void start_join(void)
-{
-    sigset_t before;
-    if (!recorder.options.convert || sums[SUM_UNCONVERTED])
-        return;
-    signals_block(&before);
-    workers_pause();
-    joiner.is_running = pthread_create(&joiner.thread, NULL, join, NULL) == 0;
-    workers_resume();
-    signals_restore(&before);
-    if (!joiner.is_running)
-        join(NULL);
-}
-
 void finish_before_finalize(void)
 {
     int saved = errno;
@@ -136,8 +121,17 @@ void finish_before_finalize(void)
         convert();
     world_sum(sums, N_SUMS);
     world_close();
-    if (recorder.rank == 0 && recorder.run_dir[0])
-        start_join();
+    /* The archive's last step, which rank 0 does. Without a thread it is done at once. */
+    if (recorder.rank == 0 && recorder.run_dir[0] && recorder.options.convert && !sums[SUM_UNCONVERTED]) {
+        sigset_t before;
+        signals_block(&before);
+        workers_pause();
+        joiner.is_running = pthread_create(&joiner.thread, NULL, join, NULL) == 0;
+        workers_resume();
+        signals_restore(&before);
+        if (!joiner.is_running)
+            join(NULL);
+    }
     errno = saved;
 }
 
@@ -153,17 +147,6 @@ static const char *grouped(uint64_t value, char text[32])
     }
     text[out] = '\0';
     return text;
-}
-
-static void describe_loss(char *text, size_t size_bytes)
-{
-    char number[32];
-    if (sums[SUM_OFF])
-        snprintf(text, size_bytes, "NOT RECORDED on %llu ranks", (unsigned long long)sums[SUM_OFF]);
-    else if (sums[SUM_DROPPED])
-        snprintf(text, size_bytes, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
-    else
-        snprintf(text, size_bytes, recorder.options.last_bytes ? "the newest kept" : "nothing lost");
 }
 
 /* What the user has to know of the run directory. */
@@ -182,8 +165,13 @@ void finish_after_finalize(void)
         pthread_join(joiner.thread, NULL);
     joiner.is_running = false;
     if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet) {
-        char calls[32], loss[80], overhead[32];
-        describe_loss(loss, sizeof loss);
+        char calls[32], loss[80], overhead[32], number[32];
+        if (sums[SUM_OFF])
+            snprintf(loss, sizeof loss, "NOT RECORDED on %llu ranks", (unsigned long long)sums[SUM_OFF]);
+        else if (sums[SUM_DROPPED])
+            snprintf(loss, sizeof loss, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
+        else
+            snprintf(loss, sizeof loss, recorder.options.last_bytes ? "the newest kept" : "nothing lost");
         /* Starting alone takes some milliseconds, which is no share of a run that does nothing. */
         uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
         if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)

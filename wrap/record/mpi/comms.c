@@ -82,15 +82,6 @@ static void write_comm(MPI_Comm comm, struct comm_info *info)
     free(world_rank);
 }
 
-static int cart_neighbors(MPI_Comm comm, int n_dims, int *neighbor)
-{
-    for (int i = 0; i < n_dims; i++)
-        if (PMPI(Cart_shift)(comm, i, 1, &neighbor[2 * i], &neighbor[2 * i + 1]) != MPI_SUCCESS)
-            return -1;
-    memcpy(neighbor + 2 * n_dims, neighbor, (size_t)n_dims * 2 * sizeof *neighbor);
-    return 0;
-}
-
 static int count_neighbors(MPI_Comm comm, int kind, struct comm_info *info)
 {
     int weighted, n = 0;
@@ -105,8 +96,14 @@ static int list_neighbors(MPI_Comm comm, int kind, struct comm_info *info)
 {
     size_t n_in = (size_t)info->n_in, n_out = (size_t)info->n_out;
     int *list = info->neighbors;
-    if (kind == MPI_CART)
-        return cart_neighbors(comm, info->n_in / 2, list);
+    if (kind == MPI_CART) {
+        int n_dims = info->n_in / 2;
+        for (int i = 0; i < n_dims; i++)
+            if (PMPI(Cart_shift)(comm, i, 1, &list[2 * i], &list[2 * i + 1]) != MPI_SUCCESS)
+                return -1;
+        memcpy(list + 2 * n_dims, list, (size_t)n_dims * 2 * sizeof *list);
+        return 0;
+    }
     if (kind == MPI_GRAPH) {
         int err = PMPI(Graph_neighbors)(comm, info->rank, info->n_in, list);
         memcpy(list + n_in, list, n_out * sizeof *list);
@@ -166,8 +163,9 @@ static int ask_comm(MPI_Comm comm, struct comm_info *info)
     return 0;
 }
 
-static struct comm_info *new_info(uint32_t id, uint32_t parent)
+static struct comm_info *enter_comm(MPI_Comm comm, uint32_t parent)
 {
+    uint32_t id = ++tables.n_comms;
     struct comm_info *info = tables.free;
     if (info)
         tables.free = info->next_free;
@@ -178,12 +176,6 @@ static struct comm_info *new_info(uint32_t id, uint32_t parent)
         info->parent = parent;
         info->known = info->written = false;
     }
-    return info;
-}
-
-static struct comm_info *enter_comm(MPI_Comm comm, uint32_t parent)
-{
-    struct comm_info *info = new_info(++tables.n_comms, parent);
     struct comm_info *before = (void *)handle_map_set(&tables.comms, HANDLE(comm), (uintptr_t)info);
     if (before) {
         before->next_free = tables.free;

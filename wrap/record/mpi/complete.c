@@ -33,43 +33,31 @@ static void make_key(void)
     many_key = thread_key_new(release);
 }
 
-static bool grow(int n)
-{
-    size_t room = 1024;
-    while (room < (size_t)n)
-        room *= 2;
-    pthread_once(&many_once, make_key);
-    void *block = malloc(room * (sizeof(MPI_Request) + sizeof(MPI_Status)));
-    if (!block)
-        return false;
-    free(many.block);
-    many.block = block;
-    many.n = (int)room;
-    pthread_setspecific(many_key, block);
-    return true;
-}
-
 bool complete_many(struct complete *list, int n)
 {
     int saved_errno = errno;
-    bool fits = n <= many.n || grow(n);
+    if (n > many.n) {
+        size_t room = 1024;
+        while (room < (size_t)n)
+            room *= 2;
+        pthread_once(&many_once, make_key);
+        void *block = malloc(room * (sizeof(MPI_Request) + sizeof(MPI_Status)));
+        if (block) {
+            free(many.block);
+            many.block = block;
+            many.n = (int)room;
+            pthread_setspecific(many_key, block);
+        }
+    }
     errno = saved_errno;
     list->before = many.block;
     list->statuses = (void *)((MPI_Request *)many.block + many.n);
-    return fits;
+    return n <= many.n;
 }
 
 void complete_expect_cancelled(void)
 {
     __atomic_store_n(&complete_may_be_cancelled, true, __ATOMIC_RELAXED);
-}
-
-/* On an error the statuses tell which requests are complete, if the error is MPI_ERR_IN_STATUS; null handles do. */
-static bool is_done(int err, const MPI_Status *status, MPI_Request after)
-{
-    if (err == MPI_SUCCESS || after == mpi_handles.request_null)
-        return true;
-    return err == MPI_ERR_IN_STATUS && status->MPI_ERROR == MPI_SUCCESS;
 }
 
 void complete_all(struct ww_call *call, int err, struct complete *list, int n, const MPI_Request *after)
@@ -79,7 +67,10 @@ void complete_all(struct ww_call *call, int err, struct complete *list, int n, c
     for (int i = 0; i < n; i++) {
         MPI_Status *status = &list->statuses[i];
         bool failed = err == MPI_ERR_IN_STATUS && status->MPI_ERROR != MPI_SUCCESS;
-        if (is_done(err, status, after[i]))
+        /* On an error the statuses tell which requests are complete, if the error is MPI_ERR_IN_STATUS; null handles
+         * do.
+         */
+        if (err == MPI_SUCCESS || after[i] == mpi_handles.request_null || (err == MPI_ERR_IN_STATUS && !failed))
             complete_request(call, list->before[i], status, failed ? WW_F_ERROR : 0);
     }
 }

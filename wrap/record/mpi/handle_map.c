@@ -42,22 +42,18 @@ static int make_room(struct handle_map *map)
     return 0;
 }
 
-static uintptr_t set_locked(struct handle_map *map, uint64_t key, uintptr_t value)
-{
-    if (!key || (!value && !handle_map_get(map, key)) || make_room(map) != 0)
-        return 0;
-    struct handle_slot *slot = find_slot(map->table, key);
-    if (slot->key != key) {
-        map->n_keys += slot->key == 0;
-        __atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
-    }
-    return __atomic_exchange_n(&slot->value, value, __ATOMIC_ACQ_REL);
-}
-
 uintptr_t handle_map_set(struct handle_map *map, uint64_t key, uintptr_t value)
 {
+    uintptr_t before = 0;
     pthread_mutex_lock(&map->lock);
-    uintptr_t before = set_locked(map, key, value);
+    if (key && (value || handle_map_get(map, key)) && make_room(map) == 0) {
+        struct handle_slot *slot = find_slot(map->table, key);
+        if (slot->key != key) {
+            map->n_keys += slot->key == 0;
+            __atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
+        }
+        before = __atomic_exchange_n(&slot->value, value, __ATOMIC_ACQ_REL);
+    }
     pthread_mutex_unlock(&map->lock);
     return before;
 }

@@ -135,22 +135,18 @@ MPI_ENTRY(Pcontrol, (const int level, ...))
 }
 
 #if MPI_HAS_4
-static void ask_processes(MPI_Session session)
-{
-    MPI_Group group;
-    if (PMPI(Group_from_session_pset)(session, "mpi://WORLD", &group) != MPI_SUCCESS)
-        return;
-    if (PMPI(Group_size)(group, &sessions.n_processes) != MPI_SUCCESS ||
-        PMPI(Group_rank)(group, &sessions.rank) != MPI_SUCCESS)
-        sessions.n_processes = 0;
-    PMPI(Group_free)(&group);
-}
-
 void session_began(MPI_Session session)
 {
     int saved = errno;
-    if (__atomic_fetch_add(&sessions.n_open, 1, __ATOMIC_ACQ_REL) == 0 && !recorder.started)
-        ask_processes(session);
+    if (__atomic_fetch_add(&sessions.n_open, 1, __ATOMIC_ACQ_REL) == 0 && !recorder.started) {
+        MPI_Group group;
+        if (PMPI(Group_from_session_pset)(session, "mpi://WORLD", &group) == MPI_SUCCESS) {
+            if (PMPI(Group_size)(group, &sessions.n_processes) != MPI_SUCCESS ||
+                PMPI(Group_rank)(group, &sessions.rank) != MPI_SUCCESS)
+                sessions.n_processes = 0;
+            PMPI(Group_free)(&group);
+        }
+    }
     errno = saved;
 }
 

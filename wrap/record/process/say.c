@@ -65,14 +65,6 @@ bool say_claim(int *claim)
     return *claim == SAY_UNKNOWN;
 }
 
-static bool is_known(const char *text)
-{
-    for (unsigned i = 0; i < notes.n; i++)
-        if (strcmp(notes.text[i], text) == 0)
-            return true;
-    return false;
-}
-
 void say_note(const char *format, ...)
 {
     int saved = errno;
@@ -82,7 +74,10 @@ void say_note(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     pthread_mutex_lock(&notes.lock);
-    if (notes.n < MAX_NOTES && !is_known(text))
+    unsigned known = 0;
+    while (known < notes.n && strcmp(notes.text[known], text) != 0)
+        known++;
+    if (known == notes.n && notes.n < MAX_NOTES)
         strcpy(notes.text[notes.n++], text);
     pthread_mutex_unlock(&notes.lock);
     errno = saved;

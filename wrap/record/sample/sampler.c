@@ -369,20 +369,16 @@ void sampler_stop(void)
     sampler.on = false;
 }
 
-static bool somebody_sleeps(void)
-{
-    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
-        if (t->sampler && (t->sampler->asleep_ns > 0 || (sampler.by_timer && t->sampler->state == OFF_ASLEEP)))
-            return true;
-    return false;
-}
-
 uint64_t sampler_patience_ns(void)
 {
     if (!sampler.on)
         return LONGEST_PATIENCE_NS;
     uint64_t room_ns = sampler.room_ns ? sampler.room_ns / 2 : LONGEST_PATIENCE_NS;
-    uint64_t patience_ns = somebody_sleeps() ? LONGEST_PATIENCE_NS / 2 : LONGEST_PATIENCE_NS;
+    bool somebody_sleeps = false;
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
+        somebody_sleeps |=
+            t->sampler && (t->sampler->asleep_ns > 0 || (sampler.by_timer && t->sampler->state == OFF_ASLEEP));
+    uint64_t patience_ns = somebody_sleeps ? LONGEST_PATIENCE_NS / 2 : LONGEST_PATIENCE_NS;
     /* Never in step with the program. */
     patience_ns -= recorder_now_ns() / 64 % (patience_ns / 4);
     return room_ns < patience_ns ? room_ns : patience_ns;

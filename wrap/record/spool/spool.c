@@ -162,25 +162,21 @@ static bool next_slot_is_held(const struct spool *spool)
     return ring->slot_bytes && ring->held_number && ring->held_number + ring->n == ring->number + 1;
 }
 
-static bool reuse_slot(struct spool *spool, struct spool_segment *segment, uint64_t *offset)
-{
-    struct spool_ring *ring = &spool->ring;
-    int fd = spool_fd(spool);
-    if (fd < 0 || ring->n < RING_FEWEST)
-        return false;
-    ring->most = ring->n; /* also where there is no room for more */
-    *offset = WW_HEADER_BYTES + (uint64_t)ring->slots[ring->number % ring->n] * ring->slot_bytes;
-    *segment = (struct spool_segment){.bytes = ring->slot_bytes};
-    if (write_zeros(fd, *offset, ring->slot_bytes))
-        segment->at = map_file(fd, *offset, ring->slot_bytes);
-    return segment->at != NULL;
-}
-
 static bool prepare_slot(struct spool *spool)
 {
     struct spool_ring *ring = &spool->ring;
-    if (ring->n == ring->most || !add_slot(spool, &spool->ready, &spool->ready_offset))
-        return reuse_slot(spool, &spool->ready, &spool->ready_offset);
+    if (ring->n == ring->most || !add_slot(spool, &spool->ready, &spool->ready_offset)) {
+        /* The oldest one again. */
+        int fd = spool_fd(spool);
+        if (fd < 0 || ring->n < RING_FEWEST)
+            return false;
+        ring->most = ring->n; /* also where there is no room for more */
+        spool->ready_offset = WW_HEADER_BYTES + (uint64_t)ring->slots[ring->number % ring->n] * ring->slot_bytes;
+        spool->ready = (struct spool_segment){.bytes = ring->slot_bytes};
+        if (write_zeros(fd, spool->ready_offset, ring->slot_bytes))
+            spool->ready.at = map_file(fd, spool->ready_offset, ring->slot_bytes);
+        return spool->ready.at != NULL;
+    }
     ring->slots[ring->n++] = (uint32_t)((spool->ready_offset - WW_HEADER_BYTES) / ring->slot_bytes);
     return true;
 }

@@ -252,18 +252,6 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
     m->row.cfa_register = (unsigned)reg;
 }
 
-static bool run_state(struct machine *m, unsigned op)
-{
-    bool is_remember = op == 0x0a;
-    if (m->n_saved == (is_remember ? CFI_SAVED : 0))
-        return false;
-    if (is_remember)
-        m->saved[m->n_saved++] = m->row;
-    else
-        m->row = m->saved[--m->n_saved];
-    return true;
-}
-
 /* How the CFA is found. */
 static void run_cfa(struct machine *m, struct cursor *c, unsigned op)
 {
@@ -350,9 +338,16 @@ static bool run_extended(struct machine *m, struct cursor *c, unsigned op)
     case 0x04:
         m->location += take(c, (size_t)1 << (op - 2)) * m->cie->code_factor;
         return true;
-    case 0x0a: /* remember_state, restore_state */
-    case 0x0b:
-        return run_state(m, op);
+    case 0x0a: /* remember_state */
+        if (m->n_saved == CFI_SAVED)
+            return false;
+        m->saved[m->n_saved++] = m->row;
+        return true;
+    case 0x0b: /* restore_state */
+        if (m->n_saved == 0)
+            return false;
+        m->row = m->saved[--m->n_saved];
+        return true;
     case 0x0c:
     case 0x0d:
     case 0x0e:

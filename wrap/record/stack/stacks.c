@@ -230,15 +230,6 @@ static void remember_place(struct stack_table *table, uint64_t ra, uint64_t fa, 
     atomic_store_explicit(&table->last, entry, memory_order_release);
 }
 
-/* A signal frame keeps its address elsewhere: such stacks are walked each time. */
-static bool has_places(const struct stack_walk *walk)
-{
-    for (unsigned i = 0; i < walk->n; i++)
-        if (walk->slot[i] == 0)
-            return false;
-    return true;
-}
-
 uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const struct stack_bounds *bounds,
                           const void *return_address, const void *frame_address)
 {
@@ -254,7 +245,11 @@ uint32_t stacks_find_slow(struct stack_table *table, struct spool *spool, const 
         walk.flags = WW_STACK_CUT;
     uint32_t id = stacks_intern(table, spool, &walk);
     atomic_store_explicit(&table->last, NULL, memory_order_relaxed);
-    if (own && id != 0 && has_places(&walk))
+    /* A signal frame keeps its address elsewhere: such stacks are walked each time. */
+    bool has_places = own && id != 0;
+    for (unsigned i = 0; i < walk.n; i++)
+        has_places &= walk.slot[i] != 0;
+    if (has_places)
         remember_place(table, ra, fa, id, &walk);
     errno = saved;
     return id;

@@ -194,22 +194,6 @@ static struct rule_slot *slots_of(uint64_t pc)
     return &rules[hash % (N_RULES - N_PROBES)];
 }
 
-static void slot_write(struct rule_slot *slot, const struct rule *rule)
-{
-    uint64_t word[RULE_WORDS];
-    memcpy(word, rule, sizeof word);
-    for (unsigned i = 0; i < RULE_WORDS; i++)
-        atomic_store_explicit(&slot->word[i], word[i], memory_order_relaxed);
-}
-
-static void slot_read(struct rule_slot *slot, struct rule *rule)
-{
-    uint64_t word[RULE_WORDS] = {0};
-    for (unsigned i = 0; i < RULE_WORDS; i++)
-        word[i] = atomic_load_explicit(&slot->word[i], memory_order_relaxed);
-    memcpy(rule, word, sizeof word);
-}
-
 static void rule_keep(uint64_t key, const struct rule *rule)
 {
     struct rule_slot *slot = slots_of(key & 0xffffffffffffu), *free_slot = NULL;
@@ -223,7 +207,10 @@ static void rule_keep(uint64_t key, const struct rule *rule)
         free_slot = &slot[(key >> 4) % N_PROBES];
     atomic_store(&free_slot->key, 0);
     atomic_thread_fence(memory_order_release);
-    slot_write(free_slot, rule);
+    uint64_t word[RULE_WORDS];
+    memcpy(word, rule, sizeof word);
+    for (unsigned i = 0; i < RULE_WORDS; i++)
+        atomic_store_explicit(&free_slot->word[i], word[i], memory_order_relaxed);
     atomic_store_explicit(&free_slot->key, key, memory_order_release);
 }
 
@@ -233,19 +220,14 @@ static bool rule_known(uint64_t key, struct rule *rule)
     for (unsigned i = 0; i < N_PROBES; i++) {
         if (atomic_load_explicit(&slot[i].key, memory_order_acquire) != key)
             continue;
-        slot_read(&slot[i], rule);
+        uint64_t word[RULE_WORDS] = {0};
+        for (unsigned j = 0; j < RULE_WORDS; j++)
+            word[j] = atomic_load_explicit(&slot[i].word[j], memory_order_relaxed);
+        memcpy(rule, word, sizeof word);
         atomic_thread_fence(memory_order_acquire);
         return atomic_load_explicit(&slot[i].key, memory_order_relaxed) == key;
     }
     return false;
-}
-
-static bool search_rows(uint64_t pc, struct search *search)
-{
-    search->pc = pc;
-    search->is_code = search->found = false;
-    memset(&search->module, 0, sizeof search->module);
-    return dl_iterate_phdr(search_module, search) != 0 && search->found;
 }
 
 /* `pc` is below 2^47 in every user process, which leaves the upper bits of the key to the generation. */
@@ -258,7 +240,10 @@ static struct rule rule_of(uint64_t pc)
     struct search search;
     sigset_t before;
     lock_rules(&before);
-    if (search_rows(pc, &search))
+    search.pc = pc;
+    search.is_code = search.found = false;
+    memset(&search.module, 0, sizeof search.module);
+    if (dl_iterate_phdr(search_module, &search) != 0 && search.found)
         rule = boil_down(&search.row);
     else
         rule = (struct rule){.kind = search.is_code ? RULE_POINTERS : RULE_OUTSIDE};
