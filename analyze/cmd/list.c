@@ -98,55 +98,27 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
     return 0;
 }
 
-static const struct row *row_at(const void *data, unsigned row)
+static void list_print(const struct list *list, size_t width)
 {
-    return &((const struct list *)data)->rows.at[row];
-}
-
-static const char *cell_name(struct arena *arena, const void *data, unsigned row)
-{
-    (void)arena;
-    return row_at(data, row)->name;
-}
-
-static const char *cell_program(struct arena *arena, const void *data, unsigned row)
-{
-    (void)arena;
-    return row_at(data, row)->program;
-}
-
-static const char *cell_ranks(struct arena *arena, const void *data, unsigned row)
-{
-    const struct row *at = row_at(data, row);
-    return at->state ? "" : arena_printf(arena, "%u", at->n_ranks);
-}
-
-static const char *cell_date(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_date(row_at(data, row)->realtime_ns).text);
-}
-
-static const char *cell_time(struct arena *arena, const void *data, unsigned row)
-{
-    const struct row *at = row_at(data, row);
-    return at->state ? "" : arena_strdup(arena, amount_duration((double)at->dur_ns).text);
-}
-
-static const char *cell_waiting(struct arena *arena, const void *data, unsigned row)
-{
-    const struct row *at = row_at(data, row);
-    return at->waiting < 0 ? "" : arena_strdup(arena, amount_share(at->waiting).text);
-}
-
-static const char *cell_size(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_bytes((double)row_at(data, row)->bytes).text);
-}
-
-static const char *cell_state(struct arena *arena, const void *data, unsigned row)
-{
-    (void)arena;
-    return row_at(data, row)->state ? row_at(data, row)->state : "";
+    static const struct page_column columns[] = {
+        {"run", PAGE_LEFT, STYLE_PLAIN},      {"program", PAGE_LEFT, STYLE_PLAIN}, {"ranks", PAGE_RIGHT, STYLE_PLAIN},
+        {"recorded", PAGE_LEFT, STYLE_PLAIN}, {"time", PAGE_RIGHT, STYLE_PLAIN},   {"waiting", PAGE_RIGHT, STYLE_PLAIN},
+        {"size", PAGE_RIGHT, STYLE_PLAIN},    {"", PAGE_LEFT, STYLE_PLAIN},
+    };
+    struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
+    struct page page = {.out = stdout, .width = width};
+    for (size_t i = 0; i < list->rows.n; i++) {
+        const struct row *row = &list->rows.at[i];
+        page_cell(&table, "%s", row->name);
+        page_cell(&table, "%s", row->program);
+        page_cell(&table, row->state ? "" : "%u", row->n_ranks);
+        page_cell(&table, "%s", amount_date(row->realtime_ns).text);
+        page_cell(&table, "%s", row->state ? "" : amount_duration((double)row->dur_ns).text);
+        page_cell(&table, "%s", row->waiting < 0 ? "" : amount_share(row->waiting).text);
+        page_cell(&table, "%s", amount_bytes((double)row->bytes).text);
+        page_cell(&table, "%s", row->state ? row->state : "");
+    }
+    page_table(&page, &table);
 }
 
 int cmd_list(int argc, char **argv)
@@ -155,12 +127,6 @@ int cmd_list(int argc, char **argv)
                                                  {"width", required_argument, NULL, 'w'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
-    static const struct page_column columns[] = {
-        {"run", PAGE_LEFT, STYLE_PLAIN, cell_name},     {"program", PAGE_LEFT, STYLE_PLAIN, cell_program},
-        {"ranks", PAGE_RIGHT, STYLE_PLAIN, cell_ranks}, {"recorded", PAGE_LEFT, STYLE_PLAIN, cell_date},
-        {"time", PAGE_RIGHT, STYLE_PLAIN, cell_time},   {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_waiting},
-        {"size", PAGE_RIGHT, STYLE_PLAIN, cell_size},   {"", PAGE_LEFT, STYLE_PLAIN, cell_state},
-    };
     bool is_quick = false;
     unsigned width = terminal_width();
     int option;
@@ -175,12 +141,8 @@ int cmd_list(int argc, char **argv)
     struct list list = {0};
     if (list_read(&list, argc > optind ? argv[optind] : ".", is_quick))
         return 1;
-    struct page page = {.out = stdout, .width = width};
     if (list.rows.n)
-        page_table(&page, &(struct page_table){.columns = columns,
-                                               .n_columns = sizeof columns / sizeof *columns,
-                                               .n_rows = (unsigned)list.rows.n,
-                                               .data = &list});
+        list_print(&list, width);
     else
         puts("no runs here: record one with `mpirun -n 4 whywait record ./app`");
     vec_release(&list.rows);

@@ -20,9 +20,8 @@ struct view {
     VEC(size_t) rows;
 };
 
-static const struct compare_row *row_at(const void *data, unsigned row)
+static const struct compare_row *row_at(const struct view *view, size_t row)
 {
-    const struct view *view = data;
     return &view->comparison->rows.at[view->rows.at[row]];
 }
 
@@ -45,54 +44,15 @@ const char *difference_kinds(struct arena *arena, const struct comparison *compa
     return text;
 }
 
-static const char *cell_name(struct arena *arena, const void *data, unsigned row)
-{
-    return difference_row_name(arena, row_at(data, row), true);
-}
-
-static const char *cell_before(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_duration(row_at(data, row)->mean_ns[0]).text);
-}
-
-static const char *cell_after(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_duration(row_at(data, row)->mean_ns[1]).text);
-}
-
-static const char *cell_change(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_change(compare_change(row_at(data, row))).text);
-}
-
-static const char *cell_verdict(struct arena *arena, const void *data, unsigned row)
+/* "more (+-12 ms)" */
+static const char *verdict_text(struct arena *arena, const struct compare_row *row)
 {
     static const char *const words[] = {"within noise", "less", "more", "too few runs"};
-    const struct compare_row *at = row_at(data, row);
-    if (at->verdict == COMPARE_TOO_FEW && at->runs_needed)
-        return arena_printf(arena, "too few runs: take %u a side", at->runs_needed);
-    if (at->verdict == COMPARE_TOO_FEW || !(at->level > 0) || !isfinite(at->test.least))
-        return words[at->verdict];
-    return arena_printf(arena, "%s (+-%s)", words[at->verdict], amount_duration(at->test.least).text);
-}
-
-static const struct page_column columns[] = {
-    {"", PAGE_WRAP, STYLE_PLAIN, cell_name},
-    {"before", PAGE_RIGHT, STYLE_PLAIN, cell_before},
-    {"after", PAGE_RIGHT, STYLE_PLAIN, cell_after},
-    {"change", PAGE_RIGHT, STYLE_PLAIN, cell_change},
-    {"which is", PAGE_LEFT, STYLE_PLAIN, cell_verdict},
-};
-
-static void print_kinds(struct page *page, const void *data, unsigned row)
-{
-    const struct view *view = data;
-    struct arena scratch = {0};
-    const struct compare_row *at = row_at(data, row);
-    const char *kinds = at->depth == 1 ? difference_kinds(&scratch, view->comparison, at) : "";
-    if (*kinds)
-        page_paragraph(page, 6, 8, kinds);
-    arena_release(&scratch);
+    if (row->verdict == COMPARE_TOO_FEW && row->runs_needed)
+        return arena_printf(arena, "too few runs: take %u a side", row->runs_needed);
+    if (row->verdict == COMPARE_TOO_FEW || !(row->level > 0) || !isfinite(row->test.least))
+        return words[row->verdict];
+    return arena_printf(arena, "%s (+-%s)", words[row->verdict], amount_duration(row->test.least).text);
 }
 
 /* Groups, and of each its causes up to n_top, as long as they change by a thousandth of all waiting. */
@@ -415,6 +375,34 @@ static void count_runs(const struct comparison *comparison, char *text, size_t s
     snprintf(text, size, "%u %s before, %u after", n, n == 1 ? "run" : "runs", comparison->n_of_side[1]);
 }
 
+static void print_rows(struct page *page, const struct view *view)
+{
+    static const struct page_column columns[] = {
+        {"", PAGE_WRAP, STYLE_PLAIN},        {"before", PAGE_RIGHT, STYLE_PLAIN},  {"after", PAGE_RIGHT, STYLE_PLAIN},
+        {"change", PAGE_RIGHT, STYLE_PLAIN}, {"which is", PAGE_LEFT, STYLE_PLAIN},
+    };
+    struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
+    struct arena scratch = {0};
+    for (size_t i = 0; i < view->rows.n; i++) {
+        const struct compare_row *row = row_at(view, i);
+        page_cell(&table, "%s", difference_row_name(&scratch, row, true));
+        page_cell(&table, "%s", amount_duration(row->mean_ns[0]).text);
+        page_cell(&table, "%s", amount_duration(row->mean_ns[1]).text);
+        page_cell(&table, "%s", amount_change(compare_change(row)).text);
+        page_cell(&table, "%s", verdict_text(&scratch, row));
+    }
+    page_table_begin(page, &table);
+    for (size_t i = 0; i < view->rows.n; i++) {
+        page_table_row(page, &table, i);
+        const char *kinds =
+            row_at(view, i)->depth == 1 ? difference_kinds(&scratch, view->comparison, row_at(view, i)) : "";
+        if (*kinds)
+            page_paragraph(page, 6, 8, kinds);
+    }
+    page_table_end(&table);
+    arena_release(&scratch);
+}
+
 void difference_print(FILE *out, const struct comparison *comparison, const struct difference_options *options)
 {
     struct page page = {.out = out, .width = options->width, .look = options->look};
@@ -426,11 +414,7 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     page_end(&page);
     print_facts(&page, comparison, options->n_top);
     choose_rows(&view, options);
-    page_table(&page, &(struct page_table){.columns = columns,
-                                           .n_columns = sizeof columns / sizeof *columns,
-                                           .n_rows = (unsigned)view.rows.n,
-                                           .data = &view,
-                                           .after = print_kinds});
+    print_rows(&page, &view);
     page_end(&page);
     print_shares(&page, comparison, options->n_top);
     if (comparison->n_runs < 3)
@@ -465,11 +449,13 @@ void difference_print_markdown(FILE *out, const struct comparison *comparison, c
     count_runs(comparison, runs, sizeof runs);
     choose_rows(&view, options);
     fprintf(out, "**whywait**: %s\n\n| | before | after | change | |\n|---|---:|---:|---:|---|\n", runs);
-    for (unsigned i = 0; i < view.rows.n; i++)
-        fprintf(out, "| %s%s | %s | %s | %s | %s |\n", row_at(&view, i)->depth ? "&nbsp;&nbsp;" : "",
-                markdown_text(&scratch, difference_row_name(&scratch, row_at(&view, i), false)),
-                cell_before(&scratch, &view, i), cell_after(&scratch, &view, i), cell_change(&scratch, &view, i),
-                cell_verdict(&scratch, &view, i));
+    for (size_t i = 0; i < view.rows.n; i++) {
+        const struct compare_row *row = row_at(&view, i);
+        fprintf(out, "| %s%s | %s | %s | %s | %s |\n", row->depth ? "&nbsp;&nbsp;" : "",
+                markdown_text(&scratch, difference_row_name(&scratch, row, false)),
+                amount_duration(row->mean_ns[0]).text, amount_duration(row->mean_ns[1]).text,
+                amount_change(compare_change(row)).text, verdict_text(&scratch, row));
+    }
     fputs(n_told ? "\nCounted exactly:\n" : "", out);
     for (size_t i = 0; i < n_told; i++)
         fprintf(out, "- %s\n", markdown_text(&scratch, difference_fact(&scratch, &comparison->facts.at[i])));

@@ -35,36 +35,9 @@ struct alike {
 };
 
 struct drill_ranks {
-    const struct cause *cause;
     struct alike *rows;
     uint32_t n_rows;
-    bool is_counted; /* on all ranks or on none */
 };
-
-static const struct alike *alike_at(const void *data, unsigned row)
-{
-    return &((const struct drill_ranks *)data)->rows[row];
-}
-
-static const char *cell_rank(struct arena *arena, const void *data, unsigned row)
-{
-    const struct alike *alike = alike_at(data, row);
-    uint32_t *ranks = arena_array(arena, uint32_t, alike->n);
-    if (alike->n == 1)
-        return arena_printf(arena, "%u", alike->at->rank);
-    for (uint32_t i = 0; i < alike->n; i++)
-        ranks[i] = alike->at[i].rank;
-    return arena_printf(arena, "%u ranks: %s", alike->n, strchr(amount_ranks(arena, ranks, alike->n), ' ') + 1);
-}
-
-static const char *cell_rank_blame(struct arena *arena, const void *data, unsigned row)
-{
-    const struct alike *alike = alike_at(data, row);
-    double blame_ns = 0;
-    for (uint32_t i = 0; i < alike->n; i++)
-        blame_ns += alike->at[i].blame_ns;
-    return blame_ns > 0 ? arena_strdup(arena, amount_duration(blame_ns).text) : "-";
-}
 
 /* "1.20 s", "1.20 s to 1.31 s" */
 static const char *range(struct arena *arena, struct amount low, struct amount high)
@@ -73,49 +46,33 @@ static const char *range(struct arena *arena, struct amount low, struct amount h
                                        : arena_strdup(arena, low.text);
 }
 
-static const char *cell_rank_time(struct arena *arena, const void *data, unsigned row)
+/* What a row's ranks spend, all together. */
+static void put_alike(struct page_table *table, struct arena *arena, const struct alike *alike, bool is_counted)
 {
-    const struct alike *alike = alike_at(data, row);
-    return range(arena, amount_duration(alike->at[alike->n - 1].time_ns), amount_duration(alike->at->time_ns));
-}
-
-static const char *cell_rank_executions(struct arena *arena, const void *data, unsigned row)
-{
-    const struct alike *alike = alike_at(data, row);
-    uint64_t low = UINT64_MAX, high = 0;
-    if (!((const struct drill_ranks *)data)->is_counted)
-        return "not counted";
+    const struct cause_rank *at = alike->at, *last = &at[alike->n - 1];
+    uint32_t *ranks = arena_array(arena, uint32_t, alike->n);
+    uint64_t least = UINT64_MAX, most = 0;
+    double blame_ns = 0, computing_ns = 0, executions = 0, variance_ns2 = 0;
     for (uint32_t i = 0; i < alike->n; i++) {
-        low = alike->at[i].executions < low ? alike->at[i].executions : low;
-        high = alike->at[i].executions > high ? alike->at[i].executions : high;
+        ranks[i] = at[i].rank;
+        blame_ns += at[i].blame_ns;
+        least = at[i].executions < least ? at[i].executions : least;
+        most = at[i].executions > most ? at[i].executions : most;
+        computing_ns += at[i].computing_ns;
+        executions += (double)at[i].executions;
+        variance_ns2 += pow(at[i].cost_error * at[i].computing_ns, 2);
     }
-    return range(arena, amount_count(low), amount_count(high));
+    if (alike->n == 1)
+        page_cell(table, "%u", at->rank);
+    else
+        page_cell(table, "%u ranks: %s", alike->n, strchr(amount_ranks(arena, ranks, alike->n), ' ') + 1);
+    page_cell(table, "%s", blame_ns > 0 ? amount_duration(blame_ns).text : "-");
+    page_cell(table, "%s", range(arena, amount_duration(last->time_ns), amount_duration(at->time_ns)));
+    page_cell(table, "%s", is_counted ? range(arena, amount_count(least), amount_count(most)) : "not counted");
+    bool has_error = executions > 0 && variance_ns2 > 0;
+    page_cell(table, "%s%s%s", executions > 0 ? amount_cost(computing_ns / executions).text : "",
+              has_error ? " +-" : "", has_error ? amount_share(sqrt(variance_ns2) / computing_ns).text : "");
 }
-
-/* Of all ranks of the row together. */
-static const char *cell_rank_cost(struct arena *arena, const void *data, unsigned row)
-{
-    const struct alike *alike = alike_at(data, row);
-    double computing_ns = 0, executions = 0, variance_ns2 = 0;
-    for (uint32_t i = 0; i < alike->n; i++) {
-        computing_ns += alike->at[i].computing_ns;
-        executions += (double)alike->at[i].executions;
-        variance_ns2 += pow(alike->at[i].cost_error * alike->at[i].computing_ns, 2);
-    }
-    if (!(executions > 0))
-        return "";
-    const char *cost = arena_strdup(arena, amount_cost(computing_ns / executions).text);
-    return variance_ns2 > 0 ? arena_printf(arena, "%s +-%s", cost, amount_share(sqrt(variance_ns2) / computing_ns).text)
-                            : cost;
-}
-
-static const struct page_column rank_columns[] = {
-    {"rank", PAGE_WRAP, STYLE_PLAIN, cell_rank},
-    {"makes others wait", PAGE_RIGHT, STYLE_PLAIN, cell_rank_blame},
-    {"time in it", PAGE_RIGHT, STYLE_PLAIN, cell_rank_time},
-    {"executions", PAGE_RIGHT, STYLE_PLAIN, cell_rank_executions},
-    {"each", PAGE_RIGHT, STYLE_PLAIN, cell_rank_cost},
-};
 
 static int by_falling_time(const void *a, const void *b)
 {
@@ -141,12 +98,20 @@ static void add_alike(struct drill_ranks *data, struct cause_rank *ranks, uint32
 /* The late ones, then the others. Many ranks share rows: those that differ least, as few as it takes. */
 static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
 {
+    static const struct page_column columns[] = {
+        {"rank", PAGE_WRAP, STYLE_PLAIN},        {"makes others wait", PAGE_RIGHT, STYLE_PLAIN},
+        {"time in it", PAGE_RIGHT, STYLE_PLAIN}, {"executions", PAGE_RIGHT, STYLE_PLAIN},
+        {"each", PAGE_RIGHT, STYLE_PLAIN},
+    };
+    struct page_table table = {
+        .columns = columns, .n_columns = sizeof columns / sizeof *columns, .indent = DRILL_INDENT};
     uint32_t n = cause->n_ranks + cause->n_others;
     struct cause_rank *ranks = arena_array(&drill->arena, struct cause_rank, n + 1);
-    struct drill_ranks data = {.cause = cause, .rows = arena_array(&drill->arena, struct alike, n + 1)};
+    struct drill_ranks data = {.rows = arena_array(&drill->arena, struct alike, n + 1)};
+    bool is_counted = false; /* on all ranks or on none */
     for (uint32_t i = 0; i < n; i++) {
         ranks[i] = i < cause->n_ranks ? cause->ranks[i] : cause->others[i - cause->n_ranks];
-        data.is_counted |= ranks[i].executions > 0;
+        is_counted |= ranks[i].executions > 0;
     }
     bool each = drill->options->all || n <= RANKS_SHOWN;
     if (!each) {
@@ -160,49 +125,14 @@ static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
         if (each || data.n_rows <= RANKS_SHOWN)
             break;
     }
-    page_table(&drill->page, &(struct page_table){.columns = rank_columns,
-                                                  .n_columns = sizeof rank_columns / sizeof *rank_columns,
-                                                  .n_rows = data.n_rows,
-                                                  .indent = DRILL_INDENT,
-                                                  .data = &data});
+    for (uint32_t i = 0; i < data.n_rows; i++)
+        put_alike(&table, &drill->arena, &data.rows[i], is_counted);
+    page_table(&drill->page, &table);
 }
 
 /* What is inside a cause: its parts as a tree. */
 
-struct drill_parts {
-    const struct drill *drill;
-    const struct cause *cause;
-    const uint32_t *shown; /* of the cause's parts */
-};
-
-static const struct cause_part *shown_part(const void *data, unsigned row)
-{
-    const struct drill_parts *parts = data;
-    return &parts->cause->parts[parts->shown[row]];
-}
-
-static const char *cell_part(struct arena *arena, const void *data, unsigned row)
-{
-    const struct cause_part *part = shown_part(data, row);
-    struct label_book book = ((const struct drill_parts *)data)->drill->book;
-    book.arena = arena;
-    const char *label = label_step(&book, part->step);
-    if (part->call_line && part->depth)
-        label = arena_printf(arena, "%s, called on line %u", label, part->call_line);
-    return arena_printf(arena, "%*s%s", 2 * (int)part->depth, "", label);
-}
-
-static const char *cell_part_blame(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_duration(shown_part(data, row)->waiting_ns).text);
-}
-
-static const char *cell_part_share(struct arena *arena, const void *data, unsigned row)
-{
-    double all_ns = ((const struct drill_parts *)data)->cause->waiting_ns;
-    return arena_strdup(arena, amount_share(all_ns > 0 ? shown_part(data, row)->waiting_ns / all_ns : 0).text);
-}
-
+/* Of a part, the mean of the late ranks or of the others. */
 static double part_time(const struct cause_part *part, const struct cause *cause, bool is_late)
 {
     double sum_ns = 0;
@@ -217,54 +147,49 @@ static double part_time(const struct cause_part *part, const struct cause *cause
     return n ? sum_ns / n : 0;
 }
 
-static const char *cell_part_late(struct arena *arena, const void *data, unsigned row)
-{
-    const struct cause_part *part = shown_part(data, row);
-    double ns = part_time(part, ((const struct drill_parts *)data)->cause, true);
-    return part->n_ranks ? arena_strdup(arena, amount_duration(ns).text) : "";
-}
-
-static const char *cell_part_others(struct arena *arena, const void *data, unsigned row)
-{
-    const struct cause_part *part = shown_part(data, row);
-    double ns = part_time(part, ((const struct drill_parts *)data)->cause, false);
-    return part->n_ranks ? arena_strdup(arena, amount_duration(ns).text) : "";
-}
-
-static const struct page_column part_columns[] = {
-    {"inside", PAGE_WRAP, STYLE_PLAIN, cell_part},
-    {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_part_blame},
-    {"of it", PAGE_RIGHT, STYLE_PLAIN, cell_part_share},
-    {"late ranks' time", PAGE_RIGHT, STYLE_PLAIN, cell_part_late},
-    {"others'", PAGE_RIGHT, STYLE_PLAIN, cell_part_others},
-};
-
 static int by_falling_size(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
     return (left < right) - (left > right);
 }
 
+static void put_part(struct page_table *table, struct drill *drill, const struct cause *cause,
+                     const struct cause_part *part)
+{
+    char call[32] = "";
+    if (part->call_line && part->depth)
+        snprintf(call, sizeof call, ", called on line %u", part->call_line);
+    page_cell(table, "%*s%s%s", 2 * (int)part->depth, "", label_step(&drill->book, part->step), call);
+    page_cell(table, "%s", amount_duration(part->waiting_ns).text);
+    page_cell(table, "%s", amount_share(cause->waiting_ns > 0 ? part->waiting_ns / cause->waiting_ns : 0).text);
+    page_cell(table, "%s", part->n_ranks ? amount_duration(part_time(part, cause, true)).text : "");
+    page_cell(table, "%s", part->n_ranks ? amount_duration(part_time(part, cause, false)).text : "");
+}
+
 /* The largest, with what is around them: that is never smaller than what is inside. */
 static void drill_parts(struct drill *drill, const struct cause *cause)
 {
+    static const struct page_column columns[] = {
+        {"inside", PAGE_WRAP, STYLE_PLAIN},   {"waiting", PAGE_RIGHT, STYLE_PLAIN},
+        {"of it", PAGE_RIGHT, STYLE_PLAIN},   {"late ranks' time", PAGE_RIGHT, STYLE_PLAIN},
+        {"others'", PAGE_RIGHT, STYLE_PLAIN},
+    };
+    struct page_table table = {
+        .columns = columns, .n_columns = sizeof columns / sizeof *columns, .indent = DRILL_INDENT};
     double *sizes = arena_array(&drill->arena, double, cause->n_parts + 1);
-    uint32_t *shown = arena_array(&drill->arena, uint32_t, cause->n_parts + 1), n = 0;
     if (cause->n_parts < 2)
         return;
     for (uint32_t i = 0; i < cause->n_parts; i++)
         sizes[i] = cause->parts[i].waiting_ns;
     qsort(sizes, cause->n_parts, sizeof *sizes, by_falling_size);
-    uint32_t most = drill_n_shown(drill, cause->n_parts, PARTS_SHOWN);
+    uint32_t most = drill_n_shown(drill, cause->n_parts, PARTS_SHOWN), n = 0;
     for (uint32_t i = 0; i < cause->n_parts && n < most; i++)
-        if (cause->parts[i].waiting_ns >= sizes[most - 1])
-            shown[n++] = i;
+        if (cause->parts[i].waiting_ns >= sizes[most - 1]) {
+            put_part(&table, drill, cause, &cause->parts[i]);
+            n++;
+        }
     page_end(&drill->page);
-    page_table(&drill->page, &(struct page_table){.columns = part_columns,
-                                                  .n_columns = sizeof part_columns / sizeof *part_columns,
-                                                  .n_rows = n,
-                                                  .indent = DRILL_INDENT,
-                                                  .data = &(struct drill_parts){drill, cause, shown}});
+    page_table(&drill->page, &table);
     drill_say_more(drill, DRILL_INDENT, cause->n_parts - n, "place", "places");
 }
 

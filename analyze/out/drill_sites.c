@@ -8,134 +8,63 @@
 /* What is shown of each list unless everything is asked for. */
 enum { SITES_LISTED = 30, RANKS_SHOWN = 12, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
 
-/* Sites. */
-
-static const char *cell_site(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill *drill = data;
-    struct label_book book = drill->book;
-    book.arena = arena;
-    return arena_printf(arena, "%u %s", row + 1, label_site(&book, row));
-}
-
-static const char *cell_site_kind(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill *drill = data;
-    return arena_strdup(arena, wait_kind_name(drill->analysis->sites[row].kind));
-}
-
-static const char *cell_site_waiting(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill *drill = data;
-    return arena_strdup(arena, amount_duration(drill->analysis->sites[row].waiting_ns).text);
-}
-
-static const char *cell_site_share(struct arena *arena, const void *data, unsigned row)
-{
-    const struct analysis *analysis = ((const struct drill *)data)->analysis;
-    double all_ns = analysis->waiting_ns;
-    return arena_strdup(arena, amount_share(all_ns > 0 ? analysis->sites[row].waiting_ns / all_ns : 0).text);
-}
-
-static const char *cell_site_instances(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill *drill = data;
-    return arena_strdup(arena, amount_count(drill->analysis->sites[row].n_instances).text);
-}
-
-static const struct page_column site_columns[] = {
-    {"  where ranks wait", PAGE_WRAP, STYLE_PLAIN, cell_site},   {"kind", PAGE_LEFT, STYLE_PLAIN, cell_site_kind},
-    {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_site_waiting},     {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_site_share},
-    {"instances", PAGE_RIGHT, STYLE_PLAIN, cell_site_instances},
-};
-
 void report_sites(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
+    static const struct page_column columns[] = {
+        {"  where ranks wait", PAGE_WRAP, STYLE_PLAIN}, {"kind", PAGE_LEFT, STYLE_PLAIN},
+        {"waiting", PAGE_RIGHT, STYLE_PLAIN},           {"of all", PAGE_RIGHT, STYLE_PLAIN},
+        {"instances", PAGE_RIGHT, STYLE_PLAIN},
+    };
+    struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
     struct drill drill;
     drill_init(&drill, out, analysis, options);
     unsigned n = options->n_top && options->n_top < analysis->n_sites ? options->n_top : analysis->n_sites;
     n = options->all ? analysis->n_sites : drill_n_shown(&drill, n, SITES_LISTED);
+    for (unsigned i = 0; i < n; i++) {
+        const struct wait_site *site = &analysis->sites[i];
+        page_cell(&table, "%u %s", i + 1, label_site(&drill.book, i));
+        page_cell(&table, "%s", wait_kind_name(site->kind));
+        page_cell(&table, "%s", amount_duration(site->waiting_ns).text);
+        page_cell(&table, "%s",
+                  amount_share(analysis->waiting_ns > 0 ? site->waiting_ns / analysis->waiting_ns : 0).text);
+        page_cell(&table, "%s", amount_count(site->n_instances).text);
+    }
     if (!n)
         page_line(&drill.page, "No rank waits for another.");
     else
-        page_table(&drill.page, &(struct page_table){.columns = site_columns,
-                                                     .n_columns = sizeof site_columns / sizeof *site_columns,
-                                                     .n_rows = n,
-                                                     .data = &drill});
+        page_table(&drill.page, &table);
     drill_say_more(&drill, 0, analysis->n_sites - n, "call", "calls");
     arena_release(&drill.arena);
 }
 
 /* Classes and their steps. */
 
-struct drill_class {
-    const struct drill *drill;
-    const struct wait_class *class;
-    const uint32_t *shown; /* of the class's steps */
-};
-
-static const struct class_step *shown_step(const void *data, unsigned row)
-{
-    const struct drill_class *shown = data;
-    return &shown->class->steps[shown->shown[row]];
-}
-
-static const char *cell_step_rank(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_printf(arena, "%u", shown_step(data, row)->rank);
-}
-
-static const char *cell_step(struct arena *arena, const void *data, unsigned row)
-{
-    const struct drill_class *shown = data;
-    struct label_book book = shown->drill->book;
-    book.arena = arena;
-    const struct class_step *step = shown_step(data, row);
-    return arena_printf(arena, "%s%s", label_step(&book, step->step),
-                        step->is_long_term ? " (through another rank's wait)" : "");
-}
-
-static const char *cell_step_duration(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_change(shown_step(data, row)->dur_ns).text);
-}
-
-static const char *cell_step_blame(struct arena *arena, const void *data, unsigned row)
-{
-    double blame_ns = shown_step(data, row)->blame_ns;
-    return blame_ns > 0 ? arena_strdup(arena, amount_duration(blame_ns).text) : "";
-}
-
-static const char *cell_step_counts(struct arena *arena, const void *data, unsigned row)
-{
-    const struct class_step *step = shown_step(data, row);
-    if (!step->executions)
-        return "";
-    return arena_printf(arena, "%c%s", step->executions > 0 ? '+' : '-',
-                        amount_count((uint64_t)llabs(step->executions)).text);
-}
-
-static const struct page_column step_columns[] = {
-    {"rank", PAGE_RIGHT, STYLE_PLAIN, cell_step_rank},           {"step", PAGE_WRAP, STYLE_PLAIN, cell_step},
-    {"difference", PAGE_RIGHT, STYLE_PLAIN, cell_step_duration}, {"blamed", PAGE_RIGHT, STYLE_PLAIN, cell_step_blame},
-    {"executions", PAGE_RIGHT, STYLE_PLAIN, cell_step_counts},
-};
-
 static void drill_steps(struct drill *drill, const struct wait_class *class)
 {
-    uint32_t *shown = arena_array(&drill->arena, uint32_t, class->n_steps), n = 0;
-    for (uint32_t i = 0; i < class->n_steps; i++)
-        if (drill->options->all_steps || !class->steps[i].is_redundant)
-            shown[n++] = i;
-    struct drill_class data = {.drill = drill, .class = class, .shown = shown};
-    uint32_t n_matter = n;
-    n = drill_n_shown(drill, n, STEPS_SHOWN);
-    page_table(&drill->page, &(struct page_table){.columns = step_columns,
-                                                  .n_columns = sizeof step_columns / sizeof *step_columns,
-                                                  .n_rows = n,
-                                                  .indent = DRILL_DEEP,
-                                                  .data = &data});
-    drill_say_more(drill, DRILL_DEEP, n_matter - n, "step", "steps");
+    static const struct page_column columns[] = {
+        {"rank", PAGE_RIGHT, STYLE_PLAIN},       {"step", PAGE_WRAP, STYLE_PLAIN},
+        {"difference", PAGE_RIGHT, STYLE_PLAIN}, {"blamed", PAGE_RIGHT, STYLE_PLAIN},
+        {"executions", PAGE_RIGHT, STYLE_PLAIN},
+    };
+    struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns, .indent = DRILL_DEEP};
+    uint32_t n_matter = 0, most = drill_n_shown(drill, class->n_steps, STEPS_SHOWN);
+    for (uint32_t i = 0; i < class->n_steps; i++) {
+        const struct class_step *step = &class->steps[i];
+        if ((!drill->options->all_steps && step->is_redundant) || n_matter++ >= most)
+            continue;
+        page_cell(&table, "%u", step->rank);
+        page_cell(&table, "%s%s", label_step(&drill->book, step->step),
+                  step->is_long_term ? " (through another rank's wait)" : "");
+        page_cell(&table, "%s", amount_change(step->dur_ns).text);
+        page_cell(&table, "%s", step->blame_ns > 0 ? amount_duration(step->blame_ns).text : "");
+        page_cell(&table, "%s%s",
+                  step->executions > 0 ? "+"
+                  : step->executions   ? "-"
+                                       : "",
+                  step->executions ? amount_count((uint64_t)llabs(step->executions)).text : "");
+    }
+    page_table(&drill->page, &table);
+    drill_say_more(drill, DRILL_DEEP, n_matter > most ? n_matter - most : 0, "step", "steps");
     uint32_t n_left = class->n_steps - n_matter;
     if (n_left)
         page_paragraph(&drill->page, DRILL_DEEP, DRILL_DEEP,

@@ -120,27 +120,28 @@ void page_paragraph(struct page *page, size_t indent, size_t hang, const char *t
     page_end(page);
 }
 
-static bool is_silent(const struct page_table *table, const char **cells, unsigned column)
+void page_cell(struct page_table *table, const char *format, ...)
 {
-    for (unsigned row = 0; row < table->n_rows; row++)
-        if (*cells[row * table->n_columns + column])
-            return false;
-    return table->n_rows > 0;
+    va_list args;
+    va_start(args, format);
+    *vec_push(&table->cells) = page_format(&table->arena, format, args);
+    va_end(args);
 }
 
-/* 0 for columns that are left out. */
-static size_t *table_widths(struct arena *arena, const struct page_table *table, const char **cells, size_t room)
+/* Of the columns, 0 for those that are left out. */
+static void table_measure(struct page_table *table, size_t room)
 {
-    size_t *widths = arena_array(arena, size_t, table->n_columns), total = 0;
+    size_t *widths = table->widths = arena_array(&table->arena, size_t, table->n_columns), total = 0;
     unsigned widest = 0;
     for (unsigned c = 0; c < table->n_columns; c++) {
-        if (is_silent(table, cells, c))
-            continue;
-        widths[c] = text_columns(table->columns[c].title);
-        for (unsigned row = 0; row < table->n_rows; row++) {
-            size_t columns = text_columns(cells[row * table->n_columns + c]);
+        for (size_t i = c; i < table->cells.n; i += table->n_columns) {
+            size_t columns = text_columns(table->cells.at[i]);
             widths[c] = columns > widths[c] ? columns : widths[c];
         }
+        if (!widths[c] && table->cells.n)
+            continue;
+        size_t title = text_columns(table->columns[c].title);
+        widths[c] = title > widths[c] ? title : widths[c];
         total += widths[c] + GAP;
         bool is_text = table->columns[c].align != PAGE_RIGHT;
         if (is_text && (table->columns[widest].align == PAGE_RIGHT || widths[c] > widths[widest]))
@@ -151,71 +152,63 @@ static size_t *table_widths(struct arena *arena, const struct page_table *table,
         size_t excess = total - room, least = 12;
         widths[widest] = widths[widest] > excess + least ? widths[widest] - excess : least;
     }
-    return widths;
 }
 
-/* Prints what fits of each cell; the rest of those that wrap is left in `cells`. */
-static void table_line(struct page *page, const struct page_table *table, const size_t *widths, const char **cells,
-                       bool is_first, bool is_title)
+/* A line, and more below it as long as some cell that wraps has a rest. */
+static void table_row(struct page *page, const struct page_table *table, const char **cells, bool is_title)
 {
     struct arena scratch = {0};
-    size_t start = table->indent;
-    for (unsigned c = 0; c < table->n_columns; c++) {
-        bool wraps = table->columns[c].align == PAGE_WRAP;
-        size_t hang = is_first ? 0 : WRAP_HANG, room = widths[c] > hang ? widths[c] - hang : 1;
-        const char *cell = wraps ? text_first_line(&scratch, &cells[c], room) : text_cut(&scratch, cells[c], widths[c]);
-        size_t pad = table->columns[c].align == PAGE_RIGHT ? widths[c] - text_columns(cell) : wraps ? hang : 0;
-        if (!wraps)
-            cells[c] = "";
-        if (*cell && widths[c]) {
-            page_tab(page, start + pad);
-            page_style(page, is_title ? STYLE_HEADING : table->columns[c].style);
-            page_write(page, cell);
+    bool has_rest = true;
+    for (size_t hang = 0; has_rest; hang = WRAP_HANG) {
+        size_t start = table->indent;
+        has_rest = false;
+        for (unsigned c = 0; c < table->n_columns; c++) {
+            const struct page_column *column = &table->columns[c];
+            size_t width = table->widths[c], room = width > hang ? width - hang : 1;
+            bool wraps = column->align == PAGE_WRAP;
+            const char *cell = wraps ? text_first_line(&scratch, &cells[c], room) : text_cut(&scratch, cells[c], width);
+            size_t pad = wraps ? hang : column->align == PAGE_RIGHT ? width - text_columns(cell) : 0;
+            cells[c] = wraps ? cells[c] : "";
+            has_rest |= *cells[c] != '\0';
+            if (*cell && width) {
+                page_tab(page, start + pad);
+                page_style(page, is_title ? STYLE_HEADING : column->style);
+                page_write(page, cell);
+            }
+            start += width ? width + GAP : 0;
         }
-        start += widths[c] ? widths[c] + GAP : 0;
+        page_style(page, STYLE_PLAIN);
+        page_end(page);
     }
-    page_style(page, STYLE_PLAIN);
-    page_end(page);
     arena_release(&scratch);
 }
 
-static bool has_rest(const struct page_table *table, const char **cells)
+void page_table_begin(struct page *page, struct page_table *table)
 {
-    for (unsigned c = 0; c < table->n_columns; c++)
-        if (*cells[c])
-            return true;
-    return false;
-}
-
-static void table_row(struct page *page, const struct page_table *table, const size_t *widths, const char **cells,
-                      bool is_title)
-{
-    table_line(page, table, widths, cells, true, is_title);
-    while (has_rest(table, cells))
-        table_line(page, table, widths, cells, false, is_title);
-}
-
-void page_table(struct page *page, const struct page_table *table)
-{
-    struct arena scratch = {0};
-    /* Cells escaped, [row * n_columns + column]. */
-    const char **cells = arena_array(&scratch, const char *, (size_t)table->n_rows * table->n_columns);
-    for (unsigned row = 0; row < table->n_rows; row++)
-        for (unsigned c = 0; c < table->n_columns; c++)
-            cells[row * table->n_columns + c] =
-                text_escape(&scratch, table->columns[c].cell(&scratch, table->data, row));
-    size_t room = page->width > table->indent ? page->width - table->indent : 1;
-    size_t *widths = table_widths(&scratch, table, cells, room);
-    const char **titles = arena_array(&scratch, const char *, table->n_columns);
+    table_measure(table, page->width > table->indent ? page->width - table->indent : 1);
+    const char **titles = arena_array(&table->arena, const char *, table->n_columns);
     for (unsigned c = 0; c < table->n_columns; c++)
         titles[c] = table->columns[c].title;
-    table_row(page, table, widths, titles, true);
-    for (unsigned row = 0; row < table->n_rows; row++) {
-        table_row(page, table, widths, cells + (size_t)row * table->n_columns, false);
-        if (table->after)
-            table->after(page, table->data, row);
-    }
-    arena_release(&scratch);
+    table_row(page, table, titles, true);
+}
+
+void page_table_row(struct page *page, struct page_table *table, size_t row)
+{
+    table_row(page, table, &table->cells.at[row * table->n_columns], false);
+}
+
+void page_table_end(struct page_table *table)
+{
+    vec_release(&table->cells);
+    arena_release(&table->arena);
+}
+
+void page_table(struct page *page, struct page_table *table)
+{
+    page_table_begin(page, table);
+    for (size_t row = 0; row < table->cells.n / table->n_columns; row++)
+        page_table_row(page, table, row);
+    page_table_end(table);
 }
 
 /*

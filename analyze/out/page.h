@@ -69,24 +69,33 @@ void page_words(struct page *page, size_t hang, const char *text);
 void page_paragraph(struct page *page, size_t indent, size_t hang, const char *text);
 
 /*
- * A table: columns are data. A cell is made by its column's function from the row's number. Where the table would be
- * wider than the page, the widest column of text gives way: it is cut, or goes on below the row (PAGE_WRAP). A column
- * in which no cell says anything is left out. `after`, if any, prints lines below a row.
+ * A table: columns are data, and whoever prints it puts the cells in first, row by row, because all of them decide the
+ * widths. Where the table would be wider than the page, the widest column of text gives way: it is cut, or goes on
+ * below the row (PAGE_WRAP). A column in which no cell says anything is left out.
+ *     struct page_table table = {.columns = columns, .n_columns = 2};
+ *     for (...) { page_cell(&table, "%s", name); page_cell(&table, "%u", n); }
+ *     page_table(&page, &table);
  */
 struct page_column {
     const char *title;
     enum { PAGE_LEFT, PAGE_WRAP, PAGE_RIGHT } align;
     enum style style;
-    const char *(*cell)(struct arena *arena, const void *data, unsigned row);
 };
 struct page_table {
     const struct page_column *columns;
-    unsigned n_columns, n_rows;
     size_t indent;
-    const void *data;
-    void (*after)(struct page *page, const void *data, unsigned row);
+    struct arena arena;
+    VEC(const char *) cells; /* escaped, [row * n_columns + column] */
+    size_t *widths;          /* from page_table_begin on; 0 = left out */
+    unsigned n_columns;
 };
-void page_table(struct page *page, const struct page_table *table);
+void page_cell(struct page_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints all of it, and lets go of the cells. */
+void page_table(struct page *page, struct page_table *table);
+/* The same in steps, where lines of another kind stand between the rows: titles, each row once, the end. */
+void page_table_begin(struct page *page, struct page_table *table);
+void page_table_row(struct page *page, struct page_table *table, size_t row);
+void page_table_end(struct page_table *table);
 
 /* Text from a recorded program (names, paths, arguments) made fit for a terminal. */
 

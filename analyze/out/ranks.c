@@ -96,63 +96,15 @@ static int by_falling_cause(const void *a, const void *b)
     return (left->ranks[0] > right->ranks[0]) - (left->ranks[0] < right->ranks[0]);
 }
 
-static const struct alike *row_at(const void *data, unsigned row)
-{
-    return &((const struct ranks *)data)->rows.at[row];
-}
-
-static const char *cell_ranks(struct arena *arena, const void *data, unsigned row)
-{
-    const struct alike *alike = row_at(data, row);
-    const char *text = amount_ranks(arena, alike->ranks, alike->n);
-    return alike->n > 2 ? arena_printf(arena, "%u ranks: %s", alike->n, strchr(text, ' ') + 1) : text;
-}
-
-static const char *cell_host(struct arena *arena, const void *data, unsigned row)
-{
-    (void)arena;
-    const struct alike *alike = row_at(data, row);
-    return alike->host ? alike->host : "several";
-}
-
-static const char *share_text(struct arena *arena, const struct alike *row, enum state state)
-{
-    double share = row->share[state] / row->n;
-    return share > 0 ? arena_strdup(arena, amount_share(share).text) : "";
-}
-
-#define CELL_SHARE(name, state)                                                                                        \
-    static const char *name(struct arena *arena, const void *data, unsigned row)                                       \
-    {                                                                                                                  \
-        return share_text(arena, row_at(data, row), state);                                                            \
-    }
-CELL_SHARE(cell_computing, COMPUTING)
-CELL_SHARE(cell_waiting, WAITING)
-CELL_SHARE(cell_transfer, TRANSFER)
-CELL_SHARE(cell_in_mpi, IN_MPI)
-CELL_SHARE(cell_descheduled, DESCHEDULED)
-CELL_SHARE(cell_blocked, BLOCKED)
-CELL_SHARE(cell_off, OFF)
-
-static const char *cell_caused(struct arena *arena, const void *data, unsigned row)
-{
-    const struct alike *alike = row_at(data, row);
-    double ns = alike->caused_ns / alike->n;
-    if (!(ns > 0))
-        return "";
-    return arena_printf(arena, "%s%s", amount_duration(ns).text, alike->n > 1 ? " each" : "");
-}
-
 /* One letter a state, so that it reads without colour and in any terminal: "cccccwwwwwt". */
-static const char *cell_bar(struct arena *arena, const void *data, unsigned row)
+static const char *state_bar(struct arena *arena, const struct alike *row)
 {
     enum { COLUMNS = 16 };
     static const char letters[N_STATES] = {'c', 'w', 't', 'm', 'd', 'b', ' '};
-    const struct alike *alike = row_at(data, row);
     char *bar = arena_alloc(arena, COLUMNS + 1), *end = bar;
     double sum = 0;
     for (int state = 0; state < N_STATES; state++) {
-        sum += alike->share[state] / alike->n;
+        sum += row->share[state] / row->n;
         while (end - bar < (long)lround(sum * COLUMNS) && end - bar < COLUMNS)
             *end++ = letters[state];
     }
@@ -171,25 +123,32 @@ static bool has_one_host(const struct ranks *ranks)
 
 static void print_rows(struct ranks *ranks, unsigned n_most)
 {
-    struct page_column columns[] = {
-        {"rank", PAGE_LEFT, STYLE_PLAIN, cell_ranks},
-        {"host", PAGE_LEFT, STYLE_PLAIN, cell_host},
-        {"computing", PAGE_RIGHT, STYLE_PLAIN, cell_computing},
-        {"waiting", PAGE_RIGHT, STYLE_PLAIN, cell_waiting},
-        {"transfer", PAGE_RIGHT, STYLE_PLAIN, cell_transfer},
-        {"in MPI", PAGE_RIGHT, STYLE_PLAIN, cell_in_mpi},
-        {"descheduled", PAGE_RIGHT, STYLE_PLAIN, cell_descheduled},
-        {"blocked", PAGE_RIGHT, STYLE_PLAIN, cell_blocked},
-        {"not recorded", PAGE_RIGHT, STYLE_PLAIN, cell_off},
-        {"made wait", PAGE_RIGHT, STYLE_PLAIN, cell_caused},
-        {"its time", PAGE_LEFT, STYLE_PLAIN, cell_bar},
+    static const struct page_column columns[] = {
+        {"rank", PAGE_LEFT, STYLE_PLAIN},          {"host", PAGE_LEFT, STYLE_PLAIN},
+        {"computing", PAGE_RIGHT, STYLE_PLAIN},    {"waiting", PAGE_RIGHT, STYLE_PLAIN},
+        {"transfer", PAGE_RIGHT, STYLE_PLAIN},     {"in MPI", PAGE_RIGHT, STYLE_PLAIN},
+        {"descheduled", PAGE_RIGHT, STYLE_PLAIN},  {"blocked", PAGE_RIGHT, STYLE_PLAIN},
+        {"not recorded", PAGE_RIGHT, STYLE_PLAIN}, {"made wait", PAGE_RIGHT, STYLE_PLAIN},
+        {"its time", PAGE_LEFT, STYLE_PLAIN},
     };
-    unsigned n = sizeof columns / sizeof *columns, n_rows = (unsigned)ranks->rows.n;
-    if (has_one_host(ranks))
-        memmove(&columns[1], &columns[2], (--n - 1) * sizeof *columns);
-    if (n_most && n_rows > n_most)
-        n_rows = n_most;
-    page_table(&ranks->page, &(struct page_table){.columns = columns, .n_columns = n, .n_rows = n_rows, .data = ranks});
+    struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
+    bool one_host = has_one_host(ranks);
+    size_t n_rows = n_most && ranks->rows.n > n_most ? n_most : ranks->rows.n;
+    for (size_t i = 0; i < n_rows; i++) {
+        const struct alike *row = &ranks->rows.at[i];
+        const char *text = amount_ranks(&ranks->arena, row->ranks, row->n);
+        if (row->n > 2)
+            text = arena_printf(&ranks->arena, "%u ranks: %s", row->n, strchr(text, ' ') + 1);
+        page_cell(&table, "%s", text);
+        page_cell(&table, "%s", one_host ? "" : row->host ? row->host : "several");
+        for (int state = 0; state < N_STATES; state++)
+            page_cell(&table, "%s", row->share[state] > 0 ? amount_share(row->share[state] / row->n).text : "");
+        double caused_ns = row->caused_ns / row->n;
+        page_cell(&table, "%s%s", caused_ns > 0 ? amount_duration(caused_ns).text : "",
+                  caused_ns > 0 && row->n > 1 ? " each" : "");
+        page_cell(&table, "%s", state_bar(&ranks->arena, row));
+    }
+    page_table(&ranks->page, &table);
     if (n_rows < ranks->rows.n)
         page_line(&ranks->page, "and %zu more rows (--all)", ranks->rows.n - n_rows);
 }
@@ -292,60 +251,33 @@ void report_ranks(FILE *out, const struct analysis *analysis, const struct repor
 
 /* The critical path. */
 
-static const struct critical_step *critical_at(const void *data, unsigned row)
-{
-    return &((const struct ranks *)data)->analysis->critical[row];
-}
-
-static const char *cell_step(struct arena *arena, const void *data, unsigned row)
-{
-    const struct ranks *ranks = data;
-    struct label_book book = ranks->book;
-    book.arena = arena;
-    return label_step(&book, critical_at(data, row)->step);
-}
-
-static const char *cell_on_path(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_duration(critical_at(data, row)->on_path_ns).text);
-}
-
-static const char *cell_of_run(struct arena *arena, const void *data, unsigned row)
-{
-    double wall_ns = ((const struct ranks *)data)->analysis->efficiency.wall_ns;
-    return arena_strdup(arena, amount_share(wall_ns > 0 ? critical_at(data, row)->on_path_ns / wall_ns : 0).text);
-}
-
-static const char *cell_imbalance(struct arena *arena, const void *data, unsigned row)
-{
-    double ns = critical_at(data, row)->on_path_ns - critical_at(data, row)->mean_ns;
-    return ns > 0.5 ? arena_strdup(arena, amount_duration(ns).text) : "";
-}
-
-static const char *cell_where(struct arena *arena, const void *data, unsigned row)
-{
-    const struct critical_step *step = critical_at(data, row);
-    if (step->n_ranks == 1)
-        return arena_printf(arena, "rank %u", step->rank);
-    return arena_printf(arena, "rank %u %s, %u more", step->rank, amount_share(step->rank_ns / step->on_path_ns).text,
-                        step->n_ranks - 1);
-}
-
 void report_critical(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
     static const struct page_column columns[] = {
-        {"on the critical path", PAGE_WRAP, STYLE_PLAIN, cell_step},
-        {"time", PAGE_RIGHT, STYLE_PLAIN, cell_on_path},
-        {"of the run", PAGE_RIGHT, STYLE_PLAIN, cell_of_run},
-        {"more than the mean", PAGE_RIGHT, STYLE_PLAIN, cell_imbalance},
-        {"on", PAGE_LEFT, STYLE_PLAIN, cell_where},
+        {"on the critical path", PAGE_WRAP, STYLE_PLAIN},
+        {"time", PAGE_RIGHT, STYLE_PLAIN},
+        {"of the run", PAGE_RIGHT, STYLE_PLAIN},
+        {"more than the mean", PAGE_RIGHT, STYLE_PLAIN},
+        {"on", PAGE_LEFT, STYLE_PLAIN},
     };
+    struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
     struct ranks ranks = ranks_begin(out, analysis, options);
     ranks.book = (struct label_book){&ranks.arena, analysis, options->full_paths, !options->full_paths};
     uint32_t n = !options->all && analysis->n_critical > STEPS_MOST ? STEPS_MOST : analysis->n_critical;
-    page_table(&ranks.page,
-               &(struct page_table){
-                   .columns = columns, .n_columns = sizeof columns / sizeof *columns, .n_rows = n, .data = &ranks});
+    for (uint32_t i = 0; i < n; i++) {
+        const struct critical_step *step = &analysis->critical[i];
+        double wall_ns = analysis->efficiency.wall_ns, lost_ns = step->on_path_ns - step->mean_ns;
+        page_cell(&table, "%s", label_step(&ranks.book, step->step));
+        page_cell(&table, "%s", amount_duration(step->on_path_ns).text);
+        page_cell(&table, "%s", amount_share(wall_ns > 0 ? step->on_path_ns / wall_ns : 0).text);
+        page_cell(&table, "%s", lost_ns > 0.5 ? amount_duration(lost_ns).text : "");
+        if (step->n_ranks == 1)
+            page_cell(&table, "rank %u", step->rank);
+        else
+            page_cell(&table, "rank %u %s, %u more", step->rank, amount_share(step->rank_ns / step->on_path_ns).text,
+                      step->n_ranks - 1);
+    }
+    page_table(&ranks.page, &table);
     if (n < analysis->n_critical)
         page_line(&ranks.page, "and %u more steps (--all)", analysis->n_critical - n);
     page_paragraph(&ranks.page, 0, 0,

@@ -77,46 +77,6 @@ static void report_efficiency(struct report *report)
     page_paragraph(&report->page, 0, INDENT, text);
 }
 
-static const char *cell_cause(struct arena *arena, const void *data, unsigned row)
-{
-    const struct report *report = data;
-    struct label_book book = report->book;
-    book.arena = arena;
-    return arena_printf(arena, "%u %s", row + 1, label_cause(&book, row));
-}
-
-static const char *cell_waiting(struct arena *arena, const void *data, unsigned row)
-{
-    const struct report *report = data;
-    return arena_strdup(arena, amount_duration(report->analysis->causes[row].waiting_ns).text);
-}
-
-static const char *cell_share(struct arena *arena, const void *data, unsigned row)
-{
-    const struct report *report = data;
-    return arena_strdup(arena, amount_share(report->analysis->causes[row].share).text);
-}
-
-static const char *cell_gain(struct arena *arena, const void *data, unsigned row)
-{
-    const struct report *report = data;
-    return arena_strdup(arena, amount_gain(report->analysis->causes[row].if_balanced_ns).text);
-}
-
-/* Only where bars are drawn. */
-static const char *cell_bar(struct arena *arena, const void *data, unsigned row)
-{
-    enum { COLUMNS = 10 };
-    const struct report *report = data;
-    return style_bar(arena, &report->page.look, report->analysis->causes[row].share, COLUMNS);
-}
-
-static const struct page_column cause_columns[] = {
-    {"  why ranks wait", PAGE_WRAP, STYLE_CAUSE, cell_cause}, {"  waiting", PAGE_RIGHT, STYLE_NUMBER, cell_waiting},
-    {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_share},          {"", PAGE_LEFT, STYLE_CAUSE, cell_bar},
-    {"if balanced", PAGE_RIGHT, STYLE_NUMBER, cell_gain},
-};
-
 /* ", class 2 of 2", ", classes 1,3 of 4", ", in 58 of 64 classes": only where it has no part in some. */
 static const char *report_classes(struct report *report, const struct cause_site *at, const struct wait_site *site)
 {
@@ -184,10 +144,11 @@ static void report_parts(struct report *report, const struct cause *cause)
             arena_printf(&report->arena, "%s%s%s", inside ? inside : "", inside && when ? "; " : "", when ? when : ""));
 }
 
-static void report_cause_details(struct page *page, const void *data, unsigned row)
+/* Below its row. */
+static void report_cause_details(struct report *report, uint32_t number)
 {
-    struct report *report = (struct report *)data;
-    const struct cause *cause = &report->analysis->causes[row];
+    struct page *page = &report->page;
+    const struct cause *cause = &report->analysis->causes[number];
     page_tab(page, HANG);
     page_words(page, HANG, explain_cause(&report->arena, cause));
     page_piece(page, HANG, "(%s)", label_kind(&report->book, cause));
@@ -213,16 +174,41 @@ static void report_cause_details(struct page *page, const void *data, unsigned r
     uint32_t n_left = cause->n_sites - n_calls;
     if (n_left)
         page_line(page, "%*sand %u more %s (--cause %u)", HANG + 12, "", n_left, n_left == 1 ? "call" : "calls",
-                  row + 1);
+                  number + 1);
     /* The same advice again helps nobody. */
     const char *next = explain_next(&report->arena, report->analysis, cause);
     bool is_said = false;
-    for (unsigned i = 0; i < row && !is_said; i++)
+    for (uint32_t i = 0; i < number && !is_said; i++)
         is_said = !strcmp(next, explain_next(&report->arena, report->analysis, &report->analysis->causes[i]));
     page_style(page, STYLE_ADVICE);
     if (!is_said)
         page_paragraph(page, HANG, HANG + 6, arena_printf(&report->arena, "next: %s", next));
     page_style(page, STYLE_PLAIN);
+}
+
+static void report_list(struct report *report)
+{
+    static const struct page_column columns[] = {
+        {"  why ranks wait", PAGE_WRAP, STYLE_CAUSE}, {"  waiting", PAGE_RIGHT, STYLE_NUMBER},
+        {"of all", PAGE_RIGHT, STYLE_PLAIN},          {"", PAGE_LEFT, STYLE_CAUSE},
+        {"if balanced", PAGE_RIGHT, STYLE_NUMBER},
+    };
+    enum { BAR_COLUMNS = 10 };
+    struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
+    for (uint32_t i = 0; i < report->n_causes; i++) {
+        const struct cause *cause = &report->analysis->causes[i];
+        page_cell(&table, "%u %s", i + 1, label_cause(&report->book, i));
+        page_cell(&table, "%s", amount_duration(cause->waiting_ns).text);
+        page_cell(&table, "%s", amount_share(cause->share).text);
+        page_cell(&table, "%s", style_bar(&report->arena, &report->page.look, cause->share, BAR_COLUMNS));
+        page_cell(&table, "%s", amount_gain(cause->if_balanced_ns).text);
+    }
+    page_table_begin(&report->page, &table);
+    for (uint32_t i = 0; i < report->n_causes; i++) {
+        page_table_row(&report->page, &table, i);
+        report_cause_details(report, i);
+    }
+    page_table_end(&table);
 }
 
 static uint32_t report_n_shown(const struct analysis *analysis, const struct report_options *options)
@@ -279,11 +265,7 @@ static void report_causes(struct report *report, const struct report_options *op
         return;
     page_end(&report->page);
     report->n_causes = report_n_shown(analysis, options);
-    page_table(&report->page, &(struct page_table){.columns = cause_columns,
-                                                   .n_columns = sizeof cause_columns / sizeof *cause_columns,
-                                                   .n_rows = report->n_causes,
-                                                   .data = report,
-                                                   .after = report_cause_details});
+    report_list(report);
     double rest = 0, rest_ns = 0;
     for (uint32_t i = report->n_causes; i < analysis->n_causes; i++) {
         rest += analysis->causes[i].share;

@@ -27,13 +27,8 @@ struct table {
     const struct analysis *analysis;
     const struct profile *profile;
     const struct routines_options *options;
-    struct routine_row *routines; /* rows, or */
-    VEC(struct line) arcs;        /* rows */
-    bool is_callers;              /* arcs: the caller is named, not the callee */
-    struct routine_arc rest;      /* arcs: calls that none has */
+    struct routine_row *routines;
 };
-
-enum { REST = UINT32_MAX }; /* its number */
 
 static int line_compare(const void *a, const void *b)
 {
@@ -54,12 +49,6 @@ static void table_begin(struct table *table, FILE *out, const struct analysis *a
                             .options = options};
     table->book =
         (struct label_book){.arena = &table->arena, .analysis = analysis, .full_paths = options->text.full_paths};
-}
-
-static void table_end(struct table *table)
-{
-    vec_release(&table->arcs);
-    arena_release(&table->arena);
 }
 
 const char *routines_label(const struct label_book *book, const struct profile *profile, uint32_t number)
@@ -87,123 +76,6 @@ const char *routines_amount(struct arena *arena, const struct profile *profile, 
         return "-";
     return arena_strdup(arena, profile->is_bytes ? amount_bytes(ns).text : amount_duration(ns).text);
 }
-
-/* Rows are routines. */
-
-static const struct routine_profile *row_routine(const void *data, unsigned row)
-{
-    const struct table *table = data;
-    return &table->profile->routines[table->routines[row].number];
-}
-
-static const char *cell_routine(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    struct label_book book = table->book;
-    book.arena = arena;
-    return routines_label(&book, table->profile, table->routines[row].number);
-}
-
-static const char *cell_total(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    return routines_amount(arena, table->profile, row_routine(data, row)->total_ns);
-}
-
-static const char *cell_total_share(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    return routines_share(arena, table->profile, row_routine(data, row)->total_ns);
-}
-
-static const char *cell_self(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    return routines_amount(arena, table->profile, row_routine(data, row)->self_ns);
-}
-
-static const char *cell_self_share(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    return routines_share(arena, table->profile, row_routine(data, row)->self_ns);
-}
-
-static const char *cell_calls(struct arena *arena, const void *data, unsigned row)
-{
-    return routines_count(arena, row_routine(data, row)->calls);
-}
-
-/* "2: 3.1 x mean" */
-static const char *cell_most(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    const struct routine_profile *routine = row_routine(data, row);
-    uint32_t n_ranks = table->analysis->trace->n_ranks, most = 0;
-    for (uint32_t rank = 1; rank < n_ranks; rank++)
-        if (routine->rank_total_ns[rank] > routine->rank_total_ns[most])
-            most = rank;
-    if (n_ranks < 2 || routine->total_ns < 0.5)
-        return "-";
-    return arena_printf(arena, "%u: %.1f x mean", most, routine->rank_total_ns[most] * n_ranks / routine->total_ns);
-}
-
-static const struct page_column routine_columns[] = {
-    {"  routine", PAGE_WRAP, STYLE_CAUSE, cell_routine},   {"total", PAGE_RIGHT, STYLE_NUMBER, cell_total},
-    {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_total_share}, {"self", PAGE_RIGHT, STYLE_PLAIN, cell_self},
-    {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_self_share},  {"calls", PAGE_RIGHT, STYLE_PLAIN, cell_calls},
-    {"most on rank", PAGE_RIGHT, STYLE_PLAIN, cell_most},
-};
-
-/* Rows are arcs. */
-
-static const struct routine_arc *row_arc(const void *data, unsigned row)
-{
-    const struct table *table = data;
-    uint32_t number = table->arcs.at[row].arc;
-    return number == REST ? &table->rest : &table->profile->arcs[number];
-}
-
-static const char *cell_partner(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    const struct routine_arc *arc = row_arc(data, row);
-    if (arc == &table->rest)
-        return table->is_callers ? "  through pointers, or from code that is not counted" : "  through pointers";
-    struct label_book book = table->book;
-    book.arena = arena;
-    return arena_printf(arena, "  %s", routines_label(&book, table->profile, table->is_callers ? arc->from : arc->to));
-}
-
-static const char *cell_arc_self(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    return routines_amount(arena, table->profile, row_arc(data, row)->self_ns);
-}
-
-static const char *cell_arc_below(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    return routines_amount(arena, table->profile, row_arc(data, row)->below_ns);
-}
-
-static const char *cell_arc_calls(struct arena *arena, const void *data, unsigned row)
-{
-    return routines_count(arena, row_arc(data, row)->calls);
-}
-
-static const struct page_column caller_columns[] = {
-    {"  called by", PAGE_WRAP, STYLE_PLAIN, cell_partner},
-    {"self", PAGE_RIGHT, STYLE_PLAIN, cell_arc_self},
-    {"below", PAGE_RIGHT, STYLE_PLAIN, cell_arc_below},
-    {"calls", PAGE_RIGHT, STYLE_PLAIN, cell_arc_calls},
-};
-static const struct page_column callee_columns[] = {
-    {"  calls", PAGE_WRAP, STYLE_PLAIN, cell_partner},
-    {"self", PAGE_RIGHT, STYLE_PLAIN, cell_arc_self},
-    {"below", PAGE_RIGHT, STYLE_PLAIN, cell_arc_below},
-    {"calls", PAGE_RIGHT, STYLE_PLAIN, cell_arc_calls},
-};
-enum { N_ROUTINE_COLUMNS = 7, N_ARC_COLUMNS = 4 };
 
 void routines_print_head(struct page *page, const struct analysis *analysis, const struct profile *profile)
 {
@@ -379,6 +251,35 @@ static void print_cycles(struct table *table)
     }
 }
 
+static void print_table(struct table *table, unsigned n)
+{
+    static const struct page_column columns[] = {
+        {"  routine", PAGE_WRAP, STYLE_CAUSE},     {"total", PAGE_RIGHT, STYLE_NUMBER},
+        {"of all", PAGE_RIGHT, STYLE_PLAIN},       {"self", PAGE_RIGHT, STYLE_PLAIN},
+        {"of all", PAGE_RIGHT, STYLE_PLAIN},       {"calls", PAGE_RIGHT, STYLE_PLAIN},
+        {"most on rank", PAGE_RIGHT, STYLE_PLAIN},
+    };
+    struct page_table cells = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
+    const struct profile *profile = table->profile;
+    for (unsigned i = 0; i < n; i++) {
+        const struct routine_profile *routine = &profile->routines[table->routines[i].number];
+        uint32_t n_ranks = table->analysis->trace->n_ranks, most = 0;
+        for (uint32_t rank = 1; rank < n_ranks; rank++)
+            most = routine->rank_total_ns[rank] > routine->rank_total_ns[most] ? rank : most;
+        page_cell(&cells, "%s", routines_label(&table->book, profile, table->routines[i].number));
+        page_cell(&cells, "%s", routines_amount(&table->arena, profile, routine->total_ns));
+        page_cell(&cells, "%s", routines_share(&table->arena, profile, routine->total_ns));
+        page_cell(&cells, "%s", routines_amount(&table->arena, profile, routine->self_ns));
+        page_cell(&cells, "%s", routines_share(&table->arena, profile, routine->self_ns));
+        page_cell(&cells, "%s", routines_count(&table->arena, routine->calls));
+        if (n_ranks < 2 || routine->total_ns < 0.5)
+            page_cell(&cells, "-");
+        else
+            page_cell(&cells, "%u: %.1f x mean", most, routine->rank_total_ns[most] * n_ranks / routine->total_ns);
+    }
+    page_table(&table->page, &cells);
+}
+
 int report_routines(FILE *out, const struct analysis *analysis, const struct profile *profile,
                     const struct routines_options *options)
 {
@@ -391,10 +292,7 @@ int report_routines(FILE *out, const struct analysis *analysis, const struct pro
         routines_print_head(&table.page, analysis, profile);
     if (n > 0) {
         page_end(&table.page);
-        page_table(&table.page, &(struct page_table){.columns = routine_columns,
-                                                     .n_columns = N_ROUTINE_COLUMNS,
-                                                     .n_rows = (unsigned)n,
-                                                     .data = &table});
+        print_table(&table, (unsigned)n);
     }
     if (n < n_chosen)
         page_line(&table.page, "and %d more routines (--top 0)", n_chosen - n);
@@ -407,31 +305,47 @@ int report_routines(FILE *out, const struct analysis *analysis, const struct pro
                        "total: with what it calls; most on rank: who spends most in it, against the mean of all ranks; "
                        "--routine NAME: callers and callees; --graph: those of all routines");
     }
-    table_end(&table);
+    arena_release(&table.arena);
     return n < 0 ? -1 : 0;
 }
 
+/* Those that call a routine, or that it calls. */
 static void print_arcs(struct table *table, uint32_t routine, bool is_callers)
 {
+    const struct page_column columns[] = {
+        {is_callers ? "  called by" : "  calls", PAGE_WRAP, STYLE_PLAIN},
+        {"self", PAGE_RIGHT, STYLE_PLAIN},
+        {"below", PAGE_RIGHT, STYLE_PLAIN},
+        {"calls", PAGE_RIGHT, STYLE_PLAIN},
+    };
+    struct page_table cells = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
     const struct profile *profile = table->profile;
-    table->arcs.n = 0;
-    table->is_callers = is_callers;
+    VEC(struct line) lines = {0};
     for (uint32_t i = 0; i < profile->n_arcs; i++) {
         const struct routine_arc *arc = &profile->arcs[i];
         if ((is_callers ? arc->to : arc->from) == routine && (arc->self_ns + arc->below_ns >= 0.5 || arc->calls))
-            *vec_push(&table->arcs) = (struct line){arc->self_ns + arc->below_ns, (double)arc->calls, i};
+            *vec_push(&lines) = (struct line){arc->self_ns + arc->below_ns, (double)arc->calls, i};
     }
-    const struct routine_profile *at = &profile->routines[routine];
-    table->rest.calls = is_callers ? at->calls_from_unknown : at->calls_to_unknown;
-    if (table->rest.calls)
-        *vec_push(&table->arcs) = (struct line){0, 0, REST};
-    if (table->arcs.n)
-        qsort(table->arcs.at, table->arcs.n, sizeof *table->arcs.at, line_compare);
-    if (table->arcs.n)
-        page_table(&table->page, &(struct page_table){.columns = is_callers ? caller_columns : callee_columns,
-                                                      .n_columns = N_ARC_COLUMNS,
-                                                      .n_rows = (unsigned)table->arcs.n,
-                                                      .data = table});
+    if (lines.n)
+        qsort(lines.at, lines.n, sizeof *lines.at, line_compare);
+    for (size_t i = 0; i < lines.n; i++) {
+        const struct routine_arc *arc = &profile->arcs[lines.at[i].arc];
+        page_cell(&cells, "  %s", routines_label(&table->book, profile, is_callers ? arc->from : arc->to));
+        page_cell(&cells, "%s", routines_amount(&table->arena, profile, arc->self_ns));
+        page_cell(&cells, "%s", routines_amount(&table->arena, profile, arc->below_ns));
+        page_cell(&cells, "%s", routines_count(&table->arena, arc->calls));
+    }
+    uint64_t n_rest =
+        is_callers ? profile->routines[routine].calls_from_unknown : profile->routines[routine].calls_to_unknown;
+    if (n_rest) {
+        page_cell(&cells, "  through pointers%s", is_callers ? ", or from code that is not counted" : "");
+        page_cell(&cells, "-");
+        page_cell(&cells, "-");
+        page_cell(&cells, "%s", routines_count(&table->arena, n_rest));
+    }
+    if (lines.n || n_rest)
+        page_table(&table->page, &cells);
+    vec_release(&lines);
 }
 
 static void print_routine(struct table *table, uint32_t number)
@@ -483,6 +397,6 @@ int report_routine(FILE *out, const struct analysis *analysis, const struct prof
                   routine->file ? label_lines(&table.book, routine->file, routine->line, routine->line) : "");
         n_found++;
     }
-    table_end(&table);
+    arena_release(&table.arena);
     return n_found ? 0 : no_such_routine(name);
 }

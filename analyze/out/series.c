@@ -202,51 +202,6 @@ static struct spread spread_of(const struct comparison *comparison, const struct
     return spread;
 }
 
-/* Groups, and n_top causes of each; 0 = all. */
-struct summary {
-    const struct comparison *comparison;
-    VEC(size_t) rows;
-};
-
-static const struct compare_row *summary_row(const void *data, unsigned row)
-{
-    const struct summary *summary = data;
-    return &summary->comparison->rows.at[summary->rows.at[row]];
-}
-
-static const char *summary_name(struct arena *arena, const void *data, unsigned row)
-{
-    return difference_row_name(arena, summary_row(data, row), true);
-}
-
-static const char *duration_cell(struct arena *arena, double ns)
-{
-    return arena_strdup(arena, amount_duration(ns).text);
-}
-
-static const char *summary_mean(struct arena *arena, const void *data, unsigned row)
-{
-    return duration_cell(arena, summary_row(data, row)->mean_ns[0]);
-}
-
-static const char *summary_deviation(struct arena *arena, const void *data, unsigned row)
-{
-    const struct summary *summary = data;
-    return duration_cell(arena, spread_of(summary->comparison, summary_row(data, row)).deviation);
-}
-
-static const char *summary_least(struct arena *arena, const void *data, unsigned row)
-{
-    const struct summary *summary = data;
-    return duration_cell(arena, spread_of(summary->comparison, summary_row(data, row)).least);
-}
-
-static const char *summary_most(struct arena *arena, const void *data, unsigned row)
-{
-    const struct summary *summary = data;
-    return duration_cell(arena, spread_of(summary->comparison, summary_row(data, row)).most);
-}
-
 /* Over ranks and runs, by kind. */
 static void sum_counts(const struct comparison *comparison, uint64_t sums[FACT_N])
 {
@@ -255,34 +210,44 @@ static void sum_counts(const struct comparison *comparison, uint64_t sums[FACT_N
             sums[comparison->runs[run]->facts[i].kind] += comparison->runs[run]->facts[i].sum;
 }
 
-void summary_print(FILE *out, const struct comparison *comparison, const struct series_options *options)
+/* Groups, and n_top causes of each; 0 = all. */
+static void print_spreads(struct page *page, const struct comparison *comparison, unsigned n_top)
 {
     static const struct page_column columns[] = {
-        {.title = "", .align = PAGE_WRAP, .cell = summary_name},
-        {.title = "mean", .align = PAGE_RIGHT, .cell = summary_mean},
-        {.title = "spread", .align = PAGE_RIGHT, .cell = summary_deviation},
-        {.title = "smallest", .align = PAGE_RIGHT, .cell = summary_least},
-        {.title = "largest", .align = PAGE_RIGHT, .cell = summary_most},
+        {"", PAGE_WRAP, STYLE_PLAIN},         {"mean", PAGE_RIGHT, STYLE_PLAIN},
+        {"spread", PAGE_RIGHT, STYLE_PLAIN},  {"smallest", PAGE_RIGHT, STYLE_PLAIN},
+        {"largest", PAGE_RIGHT, STYLE_PLAIN},
     };
+    struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
+    struct arena scratch = {0};
+    unsigned n_causes = 0;
+    for (size_t i = 0; i < comparison->rows.n; i++) {
+        const struct compare_row *row = &comparison->rows.at[i];
+        n_causes = row->depth ? n_causes + (row->depth == 1) : 0;
+        if (row->depth > 1 || (n_top && n_causes > n_top))
+            continue;
+        struct spread spread = spread_of(comparison, row);
+        page_cell(&table, "%s", difference_row_name(&scratch, row, true));
+        page_cell(&table, "%s", amount_duration(spread.mean).text);
+        page_cell(&table, "%s", amount_duration(spread.deviation).text);
+        page_cell(&table, "%s", amount_duration(spread.least).text);
+        page_cell(&table, "%s", amount_duration(spread.most).text);
+    }
+    page_table(page, &table);
+    arena_release(&scratch);
+}
+
+void summary_print(FILE *out, const struct comparison *comparison, const struct series_options *options)
+{
     static const char *const counted[FACT_N] = {"iterations of loops", NULL,      "calls of routines", NULL,
                                                 "calls of MPI",        "messages"};
     struct page page = {.out = out, .width = options->width, .look = options->look};
     struct arena scratch = {0};
-    struct summary summary = {.comparison = comparison};
     uint64_t sums[FACT_N] = {0};
-    unsigned n_causes = 0;
-    for (size_t i = 0; i < comparison->rows.n; i++) {
-        n_causes = comparison->rows.at[i].depth ? n_causes + (comparison->rows.at[i].depth == 1) : 0;
-        if (comparison->rows.at[i].depth < 2 && (!options->n_top || n_causes <= options->n_top))
-            *vec_push(&summary.rows) = i;
-    }
     sum_counts(comparison, sums);
     page_line(&page, "%zu runs of %s", comparison->n_runs, text_escape(&scratch, comparison->runs[0]->program));
     page_end(&page);
-    page_table(&page, &(struct page_table){.columns = columns,
-                                           .n_columns = sizeof columns / sizeof *columns,
-                                           .n_rows = (unsigned)summary.rows.n,
-                                           .data = &summary});
+    print_spreads(&page, comparison, options->n_top);
     page_end(&page);
     const char *text = "in all runs together";
     for (int kind = 0; kind < FACT_N; kind++)
@@ -294,7 +259,6 @@ void summary_print(FILE *out, const struct comparison *comparison, const struct 
     page_paragraph(&page, 0, 2, "spread: standard deviation of a run; whywait report RUN has the details of one");
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));
-    vec_release(&summary.rows);
     arena_release(&scratch);
 }
 

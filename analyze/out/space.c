@@ -8,94 +8,53 @@
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
 
-struct table {
-    struct arena arena;
-    struct page page;
-    struct label_book book;
-    const struct analysis *analysis;
-};
-
-static const struct allocation *row_allocation(const void *data, unsigned row)
+/* "src/mesh.c:40 in mesh_read() through resize()" */
+static const char *asked_at(const struct label_book *book, const struct allocation *allocation)
 {
-    const struct table *table = data;
-    return &table->analysis->allocations[row];
-}
-
-static const char *cell_where(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    const struct allocation *allocation = row_allocation(data, row);
-    struct label_book book = table->book;
-    book.arena = arena;
-    const char *routine = allocation->routine ? label_routine(&book, allocation->routine) : NULL;
+    const char *routine = allocation->routine ? label_routine(book, allocation->routine) : NULL;
     if (!allocation->file)
-        return arena_printf(arena, "%u %s", row + 1, routine ? routine : "a library that is not at hand");
-    const char *lines = label_lines(&book, allocation->file, allocation->line, allocation->line);
-    const char *through = allocation->through ? label_routine(&book, allocation->through) : "";
-    return arena_printf(arena, "%u %s%s%s%s%s", row + 1, lines, routine ? " in " : "", routine ? routine : "",
-                        *through ? " through " : "", through);
+        return routine ? routine : "a library that is not at hand";
+    const char *through = allocation->through ? label_routine(book, allocation->through) : "";
+    return arena_printf(book->arena, "%s%s%s%s%s",
+                        label_lines(book, allocation->file, allocation->line, allocation->line), routine ? " in " : "",
+                        routine ? routine : "", *through ? " through " : "", through);
 }
-
-static const char *cell_bytes(struct arena *arena, const void *data, unsigned row)
-{
-    return arena_strdup(arena, amount_bytes((double)row_allocation(data, row)->bytes).text);
-}
-
-static const char *cell_share(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    double share = (double)row_allocation(data, row)->bytes / (double)table->analysis->allocated_bytes;
-    return arena_strdup(arena, amount_share(share).text);
-}
-
-static uint32_t rank_with_most(const struct table *table, const struct allocation *allocation)
-{
-    uint32_t most = 0;
-    for (uint32_t rank = 1; rank < table->analysis->trace->n_ranks; rank++)
-        if (allocation->rank_bytes[rank] > allocation->rank_bytes[most])
-            most = rank;
-    return most;
-}
-
-static const char *cell_most(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    const struct allocation *allocation = row_allocation(data, row);
-    uint32_t rank = rank_with_most(table, allocation);
-    return arena_printf(arena, "rank %u: %s", rank, amount_bytes((double)allocation->rank_bytes[rank]).text);
-}
-
-static const char *cell_times_mean(struct arena *arena, const void *data, unsigned row)
-{
-    const struct table *table = data;
-    const struct allocation *allocation = row_allocation(data, row);
-    double mean = (double)allocation->bytes / table->analysis->trace->n_ranks;
-    return arena_printf(arena, "%.1f x", (double)allocation->rank_bytes[rank_with_most(table, allocation)] / mean);
-}
-
-static const struct page_column columns[] = {
-    {"  where memory is asked for", PAGE_LEFT, STYLE_PLAIN, cell_where},
-    {"bytes", PAGE_RIGHT, STYLE_NUMBER, cell_bytes},
-    {"of all", PAGE_RIGHT, STYLE_PLAIN, cell_share},
-    {"most", PAGE_RIGHT, STYLE_PLAIN, cell_most},
-    {"the mean", PAGE_RIGHT, STYLE_PLAIN, cell_times_mean},
-};
 
 void report_space(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
-    struct table table = {.page = {.out = out, .width = options->width, .look = options->look}, .analysis = analysis};
-    table.book = (struct label_book){&table.arena, analysis, options->full_paths, !options->full_paths};
-    unsigned n = analysis->n_allocations;
+    static const struct page_column columns[] = {
+        {"  where memory is asked for", PAGE_LEFT, STYLE_PLAIN},
+        {"bytes", PAGE_RIGHT, STYLE_NUMBER},
+        {"of all", PAGE_RIGHT, STYLE_PLAIN},
+        {"most", PAGE_RIGHT, STYLE_PLAIN},
+        {"the mean", PAGE_RIGHT, STYLE_PLAIN},
+    };
+    struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
+    struct page page = {.out = out, .width = options->width, .look = options->look};
+    struct arena scratch = {0};
+    struct label_book book = {&scratch, analysis, options->full_paths, !options->full_paths};
+    unsigned n = analysis->n_allocations, n_ranks = analysis->trace->n_ranks;
     if (options->n_top && n > options->n_top)
         n = options->n_top;
-    page_line(&table.page, "%s: %s asked for in all, at %u %s", analysis->trace->program,
+    for (unsigned i = 0; i < n; i++) {
+        const struct allocation *allocation = &analysis->allocations[i];
+        double bytes = (double)allocation->bytes, most_bytes = 0;
+        uint32_t most = 0;
+        for (uint32_t rank = 1; rank < n_ranks; rank++)
+            most = allocation->rank_bytes[rank] > allocation->rank_bytes[most] ? rank : most;
+        most_bytes = (double)allocation->rank_bytes[most];
+        page_cell(&table, "%u %s", i + 1, asked_at(&book, allocation));
+        page_cell(&table, "%s", amount_bytes(bytes).text);
+        page_cell(&table, "%s", amount_share(bytes / (double)analysis->allocated_bytes).text);
+        page_cell(&table, "rank %u: %s", most, amount_bytes(most_bytes).text);
+        page_cell(&table, "%.1f x", most_bytes / (bytes / n_ranks));
+    }
+    page_line(&page, "%s: %s asked for in all, at %u %s", analysis->trace->program,
               amount_bytes((double)analysis->allocated_bytes).text, analysis->n_allocations,
               analysis->n_allocations == 1 ? "place" : "places");
-    page_end(&table.page);
-    page_table(&table.page,
-               &(struct page_table){
-                   .columns = columns, .n_columns = sizeof columns / sizeof *columns, .n_rows = n, .data = &table});
+    page_end(&page);
+    page_table(&page, &table);
     if (n < analysis->n_allocations)
-        page_line(&table.page, "and %u more (--top 0)", analysis->n_allocations - n);
-    arena_release(&table.arena);
+        page_line(&page, "and %u more (--top 0)", analysis->n_allocations - n);
+    arena_release(&scratch);
 }

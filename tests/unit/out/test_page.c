@@ -106,25 +106,16 @@ static void paragraphs_break_at_blanks(void **state)
 
 static const char *const words[][2] = {{"alpha", "1"}, {"a much longer label than fits", "22"}};
 
-static const char *cell_word(struct arena *arena, const void *data, unsigned row)
-{
-    (void)arena;
-    return ((const char *const(*)[2])data)[row][0];
-}
+static const struct page_column columns[] = {{"word", PAGE_LEFT, STYLE_PLAIN}, {"n", PAGE_RIGHT, STYLE_PLAIN}};
 
-static const char *cell_number(struct arena *arena, const void *data, unsigned row)
+static void put_words(struct page_table *table, size_t n)
 {
-    (void)arena;
-    return ((const char *const(*)[2])data)[row][1];
-}
-
-static const struct page_column columns[] = {{"word", PAGE_LEFT, STYLE_PLAIN, cell_word},
-                                             {"n", PAGE_RIGHT, STYLE_PLAIN, cell_number}};
-
-static void after_row(struct page *page, const void *data, unsigned row)
-{
-    (void)data;
-    page_line(page, "  row %u", row);
+    for (size_t i = 0; i < n; i++) {
+        page_cell(table, "%s", words[i][0]);
+        if (table->n_columns > 2)
+            page_cell(table, "%s", "");
+        page_cell(table, "%s", words[i][1]);
+    }
 }
 
 static void tables_align_and_cut(void **state)
@@ -132,13 +123,16 @@ static void tables_align_and_cut(void **state)
     (void)state;
     struct capture capture;
     capture_start(&capture, 22);
-    page_table(&capture.page, &(struct page_table){columns, 2, 2, 1, words, NULL});
+    struct page_table table = {.columns = columns, .n_columns = 2, .indent = 1};
+    put_words(&table, 2);
+    page_table(&capture.page, &table);
     capture_expect(&capture, " word                n\n"
                              " alpha               1\n"
                              " a much longer ...  22\n");
     capture_start(&capture, 80);
-    page_table(&capture.page, &(struct page_table){columns, 2, 1, 0, words, after_row});
-    capture_expect(&capture, "word   n\nalpha  1\n  row 0\n");
+    struct page_table empty = {.columns = columns, .n_columns = 2};
+    page_table(&capture.page, &empty);
+    capture_expect(&capture, "word  n\n");
 }
 
 static void text_wraps_at_blanks_then_behind_colons(void **state)
@@ -165,23 +159,21 @@ static void text_wraps_at_blanks_then_behind_colons(void **state)
     arena_release(&arena);
 }
 
-static const char *cell_nothing(struct arena *arena, const void *data, unsigned row)
-{
-    (void)arena;
-    (void)data;
-    (void)row;
-    return "";
-}
-
 static void tables_wrap_and_leave_out_silent_columns(void **state)
 {
     (void)state;
-    static const struct page_column wrapped[] = {{"word", PAGE_WRAP, STYLE_PLAIN, cell_word},
-                                                 {"none", PAGE_RIGHT, STYLE_PLAIN, cell_nothing},
-                                                 {"n", PAGE_RIGHT, STYLE_PLAIN, cell_number}};
+    static const struct page_column wrapped[] = {
+        {"word", PAGE_WRAP, STYLE_PLAIN}, {"none", PAGE_RIGHT, STYLE_PLAIN}, {"n", PAGE_RIGHT, STYLE_PLAIN}};
     struct capture capture;
     capture_start(&capture, 22);
-    page_table(&capture.page, &(struct page_table){wrapped, 3, 2, 1, words, after_row});
+    struct page_table table = {.columns = wrapped, .n_columns = 3, .indent = 1};
+    put_words(&table, 2);
+    page_table_begin(&capture.page, &table);
+    for (size_t row = 0; row < 2; row++) {
+        page_table_row(&capture.page, &table, row);
+        page_line(&capture.page, "  row %zu", row);
+    }
+    page_table_end(&table);
     capture_expect(&capture, " word                n\n"
                              " alpha               1\n"
                              "  row 0\n"
@@ -194,19 +186,20 @@ static void tables_wrap_and_leave_out_silent_columns(void **state)
 static void styles_take_no_room_and_only_where_there_is_colour(void **state)
 {
     (void)state;
-    static const struct page_column styled[] = {{"word", PAGE_LEFT, STYLE_CAUSE, cell_word},
-                                                {"n", PAGE_RIGHT, STYLE_PLAIN, cell_number}};
-    const struct page_table table = {styled, 2, 1, 0, words, NULL};
-    struct capture capture;
-    capture_start(&capture, 40);
-    page_table(&capture.page, &table);
-    capture_expect(&capture, "word   n\n"
-                             "alpha  1\n");
-    capture_start(&capture, 40);
-    capture.page.look.has_colour = true;
-    page_table(&capture.page, &table);
-    capture_expect(&capture, "\033[1mword\033[0m   \033[1mn\033[0m\n"
-                             "\033[1;31malpha\033[0m  1\n");
+    static const struct page_column styled[] = {{"word", PAGE_LEFT, STYLE_CAUSE}, {"n", PAGE_RIGHT, STYLE_PLAIN}};
+    static const char *const texts[] = {"word   n\n"
+                                        "alpha  1\n",
+                                        "\033[1mword\033[0m   \033[1mn\033[0m\n"
+                                        "\033[1;31malpha\033[0m  1\n"};
+    for (int has_colour = 0; has_colour < 2; has_colour++) {
+        struct capture capture;
+        struct page_table table = {.columns = styled, .n_columns = 2};
+        capture_start(&capture, 40);
+        capture.page.look.has_colour = has_colour;
+        put_words(&table, 1);
+        page_table(&capture.page, &table);
+        capture_expect(&capture, texts[has_colour]);
+    }
 }
 
 static void bars_are_as_long_as_their_share(void **state)
