@@ -22,7 +22,7 @@ static const char list_usage[] = "Usage: whywait list [OPTIONS] [DIRECTORY]\n"
                                  "recorded, how long it took, how much of that was waiting, size on disk.\n"
                                  "\n"
                                  "  --quick      do not read the runs' events: no column for the waiting\n"
-                                 "  --width N    columns of the text (default: the terminal's, or 110)\n"
+                                 "  --width N    columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
                                  "  -h, --help   this text\n";
 static const char rm_usage[] = "Usage: whywait rm RUN...\n"
                                "Removes run directories. What is no run is left alone, and said.\n"
@@ -98,15 +98,15 @@ static int list_read(struct list *list, const char *directory, bool is_quick)
     return 0;
 }
 
-static void list_print(const struct list *list, size_t width)
+static void list_print(const struct list *list, struct page *page)
 {
     static const struct page_column columns[] = {
-        {"run", PAGE_LEFT, STYLE_PLAIN},      {"program", PAGE_LEFT, STYLE_PLAIN}, {"ranks", PAGE_RIGHT, STYLE_PLAIN},
-        {"recorded", PAGE_LEFT, STYLE_PLAIN}, {"time", PAGE_RIGHT, STYLE_PLAIN},   {"waiting", PAGE_RIGHT, STYLE_PLAIN},
-        {"size", PAGE_RIGHT, STYLE_PLAIN},    {"", PAGE_LEFT, STYLE_PLAIN},
+        {"run", PAGE_LEFT, STYLE_CAUSE},    {"program", PAGE_LEFT, STYLE_PLAIN},
+        {"ranks", PAGE_RIGHT, STYLE_PLAIN}, {"recorded", PAGE_LEFT, STYLE_QUIET},
+        {"time", PAGE_RIGHT, STYLE_PLAIN},  {"waiting", PAGE_RIGHT, STYLE_NUMBER},
+        {"size", PAGE_RIGHT, STYLE_QUIET},  {"", PAGE_LEFT, STYLE_WARNING},
     };
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
-    struct page page = {.out = stdout, .width = width};
     for (size_t i = 0; i < list->rows.n; i++) {
         const struct row *row = &list->rows.at[i];
         page_cell(&table, "%s", row->name);
@@ -118,19 +118,23 @@ static void list_print(const struct list *list, size_t width)
         page_cell(&table, "%s", amount_bytes((double)row->bytes).text);
         page_cell(&table, "%s", row->state ? row->state : "");
     }
-    page_table(&page, &table);
+    page_table(page, &table);
 }
 
 int cmd_list(int argc, char **argv)
 {
     static const struct option long_options[] = {{"quick", no_argument, NULL, 'k'},
                                                  {"width", required_argument, NULL, 'w'},
+                                                 TERMINAL_OPTIONS,
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
+    struct terminal_options terminal = {0};
     bool is_quick = false;
     unsigned width = terminal_width();
     int option;
     while ((option = option_next(argc, argv, long_options, list_usage)) != -1) {
+        if (terminal_option(&terminal, option))
+            continue;
         if (option == 'k')
             is_quick = true;
         else if (option == 'w')
@@ -141,13 +145,17 @@ int cmd_list(int argc, char **argv)
     struct list list = {0};
     if (list_read(&list, argc > optind ? argv[optind] : ".", is_quick))
         return 1;
+    struct page page = {.out = stdout, .width = width, .look = terminal_look(&terminal)};
+    int pager = pager_begin(&terminal);
     if (list.rows.n)
-        list_print(&list, width);
+        list_print(&list, &page);
     else
         puts("no runs here: record one with `mpirun -n 4 whywait record ./app`");
+    int failed = fflush(stdout) ? error("cannot write the list: %s", strerror(errno)) : 0;
+    pager_end(pager);
     vec_release(&list.rows);
     arena_release(&list.arena);
-    return 0;
+    return failed ? 1 : 0;
 }
 
 int cmd_rm(int argc, char **argv)

@@ -11,6 +11,7 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,17 @@ def main():
         words = [tool, *view, "--width", "100", RUN, *([RUN] if view == ["diff"] else [])]
         text, _ = on_terminal(words, PAGER="cat", **UTF8)
         expect(f"{view}: other words on a terminal", words_of(text) == words_of(piped(words)[0]))
+    # The lists of runs, and of runs over time: the same rules.
+    for name in ("one", "two"):
+        shutil.copytree(RUN, folder / f"{name}.whywait")
+    for words in ([tool, "list", "--width", "100", folder], [tool, "trend", "--width", "100", RUN, RUN, RUN]):
+        bare, status = piped(words, **UTF8)
+        shown, _ = on_terminal(words, PAGER="cat", **UTF8)
+        expect(f"{words[1]}: colour in a pipe, or none on a terminal", status == 0 and not ESCAPE.search(bare) and ESCAPE.search(shown))
+        expect(f"{words[1]}: other words on a terminal", words_of(shown) == words_of(bare))
+        expect(f"{words[1]}: --color=always is not heeded", ESCAPE.search(piped([*words, "--color=always"], NO_COLOR="1", **UTF8)[0]))
+        for environment, option in (({"NO_COLOR": "1"}, []), ({}, ["--color", "never"])):
+            expect(f"{words[1]}: {environment} {option} is not heeded", not ESCAPE.search(on_terminal([*words, *option], PAGER="cat", **UTF8, **environment)[0]))
     expect("--color takes anything", piped([*report, "--color", "some"])[1] == 1)
 
     paged = folder / "paged"
