@@ -81,8 +81,9 @@ enum { ARCHIVE_FRAME_RETURN = 1, ARCHIVE_FRAME_CUT = 2 };
 
 enum { ARCHIVE_CHUNK_EVENTS = 256 << 10, ARCHIVE_CHUNK_DEFS = 1 << 20 /* at least */ };
 #define ARCHIVE_NAME "traces"
-/* Beside it, the code that ran: a directory of files named by build id. */
+/* Beside it, the code that ran: a directory of files named by build id, and one of their sources (keep.h). */
 #define ARCHIVE_CODE "code"
+#define ARCHIVE_SOURCES "source"
 
 /* Local id of the communicator that stands for the threads of a process; far from those that MPI makes. */
 enum { ARCHIVE_COMM_THREADS = 0x7fffffff };

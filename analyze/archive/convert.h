@@ -12,6 +12,7 @@
 struct convert_place {
     const char *routine, *file; /* NULL = unknown */
     uint32_t line;
+    const char *sources[2]; /* files worth keeping: that one, and of the routine into which it was inlined; or NULL */
 };
 struct convert_options {
     bool keep_spool;

@@ -6,6 +6,7 @@
 #include "analyze/archive/join.h"
 #include "analyze/archive/run.h"
 #include "analyze/archive/given.h"
+#include "analyze/archive/keep.h"
 #include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
 #include <dirent.h>
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -246,6 +246,8 @@ static void join_release(struct join *join)
     intern_release(&join->io_files);
     intern_release(&join->io_handles);
     intern_release(&join->counters);
+    intern_release(&join->sources);
+    vec_release(&join->source_modules);
     vec_release(&join->comm_infos);
     vec_release(&join->win_infos);
     vec_release(&join->handle_infos);
@@ -269,7 +271,7 @@ static int join_parts(const char *run_dir, const struct convert_options *options
     if (!result)
         result = close_whole(&join, write_whole(&join, list));
     if (!result)
-        join_keep_code(&join);
+        keep_what_ran(&join);
     /* The anchor comes last: with it the archive is there. */
     static const char *const names[] = {"", ".def", ".otf2"};
     for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
@@ -405,62 +407,4 @@ int convert_salvage(const char *run_dir, const struct convert_options *options)
     free(spool);
     free(anchor);
     return result;
-}
-
-/*
- * A run is read when its program has been built anew: that is what comparing runs is for. So the builds that ran are
- * kept in the run directory, each under its build id. A hard link does that for nothing, since linkers make a new file;
- * where there can be none, as on another file system, it is a copy, if all are not too large. What cannot be kept is no
- * error: its names are lost only when the file has changed.
- */
-
-enum { MOST_COPIED_BYTES = 64 << 20 };
-
-/* Under its name only when it is whole. Returns what it took. */
-static off_t copy_file(const char *path, const char *kept, off_t most)
-{
-    char *unfinished = path_format("%s.tmp", kept);
-    struct stat status;
-    int to = -1, from = plain_open(path, 0);
-    bool is_whole = from >= 0 && fstat(from, &status) == 0 && status.st_size <= most;
-    if (is_whole) {
-        unlink(unfinished);
-        to = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        is_whole = to >= 0;
-        for (off_t left = status.st_size; is_whole && left > 0;) {
-            ssize_t done = sendfile(to, from, NULL, (size_t)left);
-            is_whole = done > 0;
-            left -= done;
-        }
-    }
-    if (to >= 0)
-        is_whole = close(to) == 0 && is_whole && rename(unfinished, kept) == 0;
-    if (to >= 0 && !is_whole)
-        unlink(unfinished);
-    if (from >= 0)
-        close(from);
-    free(unfinished);
-    return is_whole ? status.st_size : 0;
-}
-
-void join_keep_code(struct join *join)
-{
-    char *dir = path_format("%s/" ARCHIVE_CODE, join->run_dir);
-    off_t left = MOST_COPIED_BYTES;
-    for (size_t i = 0; i < join->module_infos.n; i++) {
-        const struct join_module_info *module = &join->module_infos.at[i];
-        const struct convert_options *options = join->options;
-        if (!(options && options->is_kept && module->build_id_bytes &&
-              options->is_kept(options->user, module->path, module->build_id, module->build_id_bytes)))
-            continue;
-        if (dir_make(dir))
-            break;
-        char name[2 * sizeof module->build_id + 1];
-        plain_hex(name, module->build_id, module->build_id_bytes);
-        char *kept = path_format("%s/%s", dir, name);
-        if (linkat(AT_FDCWD, module->path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) && errno != EEXIST)
-            left -= copy_file(module->path, kept, left);
-        free(kept);
-    }
-    free(dir);
 }

@@ -92,6 +92,8 @@ struct join {
     uint64_t lost_ns; /* switches were lost for so long, outside MPI, all threads together */
     VEC(struct join_location) locations;
     struct intern modules, frames, groups, comms, wins, sync_groups, counters;
+    struct intern sources; /* paths that frames name, but for headers of the system; by id: */
+    VEC(uint32_t) source_modules;
     struct intern io_files, io_handles; /* names; struct join_handle */
     VEC(struct join_comm_info) comm_infos;
     VEC(struct join_win_info) win_infos;
@@ -105,8 +107,6 @@ struct join {
 /* join_rank.c: reads the part of one rank, fills the tables and writes the local definitions of its locations. 0, or -1
  * after error(). */
 int join_read_rank(struct join *join, uint32_t rank);
-/* Keeps the files of modules in the run directory. */
-void join_keep_code(struct join *join);
 /* join_defs.c: writes the global definitions. */
 void join_write_definitions(struct join *join);
 

@@ -274,6 +274,11 @@ static struct convert_place frame_place(struct join *join, const struct join_fra
     if (module && options && options->resolve)
         options->resolve(options->user, module->path, module->build_id, module->build_id_bytes, frame->address,
                          frame->flags & ARCHIVE_FRAME_RETURN, &place);
+    for (size_t i = 0; i < sizeof place.sources / sizeof *place.sources; i++) {
+        size_t known = join->sources.n;
+        if (place.sources[i] && intern_text(&join->sources, place.sources[i]) == known)
+            *vec_push(&join->source_modules) = frame->module;
+    }
     if (place.routine)
         return place;
     const char *path = module ? module->path : "unknown", *slash = strrchr(path, '/');

@@ -2,6 +2,7 @@
 #include "analyze/archive/run.h"
 #include "analyze/archive/convert.h"
 #include "analyze/code/code.h"
+#include "analyze/code/loop_lines.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"
 #include <dirent.h>
@@ -71,6 +72,9 @@ static bool resolve(void *user, const char *path, const uint8_t *build_id, uint3
     place->routine = spot.routine ? spot.routine : spot.host_routine;
     place->file = spot.file;
     place->line = spot.line;
+    const char *files[] = {spot.file, spot.call_file};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        place->sources[i] = files[i] && *files[i] == '/' && !source_is_system(files[i]) ? files[i] : NULL;
     return place->routine != NULL;
 }
 

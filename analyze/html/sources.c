@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/html/sources.h"
 #include "analyze/out/json.h"
-#include "analyze/out/label.h"
+#include "analyze/out/original.h"
 #include "wrap/base/err.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Lines around what is marked; files shorter than that are shown whole; and what a page has room for. */
-enum { CONTEXT = 25, WHOLE = 400, MOST_FILES = 40, MOST_BYTES = 1 << 20, LONGEST_LINE = 2000, LARGEST_FILE = 64 << 20 };
+enum { CONTEXT = 25, WHOLE = 400, MOST_FILES = 40, MOST_BYTES = 1 << 20, LONGEST_LINE = 2000 };
 
 struct span {
     uint32_t first, last;
@@ -23,6 +20,8 @@ struct source {
 };
 
 struct sources {
+    const struct analysis *analysis;
+    const char *directory;
     VEC(struct source) files;
     size_t n_bytes;
 };
@@ -94,69 +93,27 @@ static bool is_short(FILE *file)
     return lines <= WHOLE;
 }
 
-/* Empty files have nothing to show, and those of the kernel claim to be empty. */
-static FILE *open_source(const char *path, struct stat *status)
+static json_t *read_source(struct sources *sources, const struct source *source, uint64_t built_ns)
 {
-    int fd = plain_open(path, 0);
-    if (fd < 0)
-        return NULL;
-    if (fstat(fd, status) == 0 && status->st_size > 0 && status->st_size <= LARGEST_FILE)
-        return fdopen(fd, "r");
-    close(fd);
-    errno = EFBIG;
-    return NULL;
-}
-
-static uint64_t written_ns(const struct stat *status)
-{
-    return (uint64_t)status->st_mtim.tv_sec * 1000000000u + (uint64_t)status->st_mtim.tv_nsec;
-}
-
-/* Sources that were written to later are not what ran: when the program was built, as far as its file tells, and in any
- * case before the run. 0 = not known. */
-static uint64_t built_ns(const struct analysis *analysis)
-{
-    const struct trace *trace = analysis->trace;
-    uint64_t latest_ns = trace->realtime_ns;
-    for (uint32_t i = 0; analysis->code && latest_ns && i < trace->n_modules; i++) {
-        struct stat status;
-        const char *file = code_module_file(analysis->code, i);
-        bool is_program = trace->program && !strcmp(label_base_name(trace->modules[i].path), trace->program);
-        if (is_program && file && stat(file, &status) == 0 && written_ns(&status) < latest_ns)
-            latest_ns = written_ns(&status);
+    static const char *const states[] = {"same", "changed", "unknown", "missing"};
+    struct original original = original_open(sources->analysis, source->file, sources->directory, built_ns);
+    const char *warning = original_warning(original.state);
+    json_t *object = json_pack("{s:o, s:s, s:s?}", "file", json_text(source->file), "state", states[original.state],
+                               "warning", warning);
+    if (!original.file) {
+        json_object_update_new(object, json_pack("{s:s, s:[]}", "reason", strerror(original.reason), "pieces"));
+        return object;
     }
-    return latest_ns;
-}
-
-static json_t *read_source(struct sources *sources, const struct source *source, uint64_t until_ns,
-                           const char *directory)
-{
-    struct stat status;
-    struct arena scratch = {0};
-    FILE *file = open_source(source->file, &status);
-    int why = errno;
-    const char *name = strrchr(source->file, '/');
-    if (!file && directory)
-        file = open_source(arena_printf(&scratch, "%s/%s", directory, name ? name + 1 : source->file), &status);
-    json_t *object = json_pack("{s:o}", "file", json_text(source->file));
-    if (!file) {
-        json_object_update_new(object,
-                               json_pack("{s:s, s:s, s:[]}", "state", "missing", "reason", strerror(why), "pieces"));
-    } else {
-        const char *state = !until_ns ? "unknown" : written_ns(&status) > until_ns ? "changed" : "same";
-        json_object_set_new(object, "state", json_string(state));
-        json_object_set_new(object, "pieces", read_pieces(sources, source, file, is_short(file)));
-        fclose(file);
-    }
-    arena_release(&scratch);
+    json_object_set_new(object, "pieces", read_pieces(sources, source, original.file, is_short(original.file)));
+    fclose(original.file);
     return object;
 }
 
 json_t *sources_read(const struct analysis *analysis, const char *directory)
 {
-    struct sources sources = {0};
+    struct sources sources = {.analysis = analysis, .directory = directory};
     json_t *files = json_array();
-    uint64_t until_ns = built_ns(analysis);
+    uint64_t built_ns = original_built_ns(analysis);
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++) {
             const struct cause_part *part = &analysis->causes[i].parts[k];
@@ -170,7 +127,7 @@ json_t *sources_read(const struct analysis *analysis, const char *directory)
         qsort(sources.files.at, sources.files.n, sizeof *sources.files.at, by_falling_waiting);
     for (size_t i = 0; i < sources.files.n; i++) {
         if (i < MOST_FILES)
-            json_array_append_new(files, read_source(&sources, &sources.files.at[i], until_ns, directory));
+            json_array_append_new(files, read_source(&sources, &sources.files.at[i], built_ns));
         vec_release(&sources.files.at[i].spans);
     }
     vec_release(&sources.files);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The sources that a page shows: of each file that a cause, a part of one or a waiting call lies in, the lines around
- * them. Files are read from where the debug information says they were, or from `directory`; one that has been written
- * to since the program was built is told as that, because its lines may have moved.
+ * them, as out/original.h has it.
  */
 #pragma once
 #include "analyze/result/result.h"
 #include <jansson.h>
 
 /* A new reference: an array of objects with `file`, `state` ("same": not written to since; "changed"; "missing";
- * "unknown": the archive does not say when it was recorded), `reason` of a missing one, and `pieces`, arrays of the
+ * "unknown": the archive does not say when it was recorded), a `warning` or null, `reason` of a missing one, and `pieces`, arrays of the
  * first line's number and lines of text. */
 json_t *sources_read(const struct analysis *analysis, const char *directory);

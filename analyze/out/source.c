@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A file's lines get marks: what its loops make others wait (at their first line, a bar along the others) and what is
- * waited at its calls. Lines near a mark are printed. Sources are read from where the debug information says they were;
- * only plain files are opened, and not more of them than a person would read.
+ * waited at its calls. Lines near a mark are printed. Sources are read as original.h has them.
  */
 #include "analyze/out/source.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
 #include "analyze/out/line_facts.h"
+#include "analyze/out/original.h"
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { LARGEST_FILE = 64 << 20, CAUSE_COLUMN = 11, SITE_COLUMN = 24, TAB = 8 };
+enum { CAUSE_COLUMN = 11, SITE_COLUMN = 24, TAB = 8 };
 
 struct mark {
     uint32_t line_first, line_last;
@@ -38,6 +35,7 @@ struct source {
     const struct source_options *options;
     struct page page;
     struct arena arena;
+    uint64_t built_ns;
     VEC(struct marked_file) files;
 };
 
@@ -111,20 +109,6 @@ static void source_collect(struct source *source)
         source_find_asked(source);
     if (source->files.n)
         qsort(source->files.at, source->files.n, sizeof *source->files.at, by_falling_total);
-}
-
-/* An empty file has nothing to show, and those of the kernel, on which reading may wait, claim to be empty. */
-static FILE *open_plain(const char *path)
-{
-    struct stat status;
-    int fd = plain_open(path, 0);
-    if (fd < 0)
-        return NULL;
-    if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size <= LARGEST_FILE)
-        return fdopen(fd, "r");
-    close(fd);
-    errno = EFBIG;
-    return NULL;
 }
 
 struct line_sums {
@@ -273,12 +257,17 @@ static void source_line(struct source *source, const struct marked_file *file, c
     arena_release(&scratch);
 }
 
-static void source_titles(struct source *source, const struct marked_file *file)
+static void source_titles(struct source *source, const struct marked_file *file, const char *warning)
 {
     struct page *page = &source->page;
     struct layout layout = layout_of(&file->facts);
     page_style(page, STYLE_HEADING);
     page_line(page, "%s", file->path);
+    if (warning) {
+        page_style(page, STYLE_WARNING);
+        page_paragraph(page, 0, 2, warning);
+        page_style(page, STYLE_HEADING);
+    }
     page_right(page, layout.cause, "causes");
     page_right(page, layout.site, "waits here");
     if (file->facts.has_time)
@@ -298,22 +287,20 @@ static void source_titles(struct source *source, const struct marked_file *file)
 /* False when it cannot be read. */
 static bool source_file(struct source *source, const struct marked_file *marked)
 {
-    FILE *file = open_plain(marked->path);
-    int why = errno;
-    const char *name = strrchr(marked->path, '/'), *directory = source->options->directory;
-    if (!file && directory)
-        file = open_plain(arena_printf(&source->arena, "%s/%s", directory, name ? name + 1 : marked->path));
-    if (!file)
-        page_line(&source->page, "%s   cannot be read: %s%s", marked->path, strerror(why),
-                  directory ? "" : " (--source DIR says where else to look)");
-    if (!file)
+    struct original original =
+        original_open(source->analysis, marked->path, source->options->directory, source->built_ns);
+    const char *warning = original_warning(original.state);
+    if (!original.file) {
+        page_line(&source->page, "%s   cannot be read: %s%s", marked->path, strerror(original.reason),
+                  source->options->directory ? "" : " (--source DIR says where else to look)");
         return false;
-    source_titles(source, marked);
+    }
+    source_titles(source, marked, warning);
     size_t number_column = layout_of(&marked->facts).number;
     char *text = NULL;
     size_t size = 0;
     uint32_t last_shown = 0;
-    for (uint32_t number = 1; getline(&text, &size, file) > 0; number++) {
+    for (uint32_t number = 1; getline(&text, &size, original.file) > 0; number++) {
         struct line_sums sums = line_sums(marked, number, source->options);
         if (!sums.is_near)
             continue;
@@ -325,14 +312,16 @@ static bool source_file(struct source *source, const struct marked_file *marked)
         last_shown = number;
     }
     free(text);
-    fclose(file);
+    fclose(original.file);
     return true;
 }
 
 struct source_files source_print(FILE *out, const struct analysis *analysis, const struct source_options *options)
 {
-    struct source source = {
-        .analysis = analysis, .options = options, .page = {.out = out, .width = options->width, .look = options->look}};
+    struct source source = {.analysis = analysis,
+                            .options = options,
+                            .built_ns = original_built_ns(analysis),
+                            .page = {.out = out, .width = options->width, .look = options->look}};
     struct source_files files = {0};
     source_collect(&source);
     struct file_facts *facts = arena_array(&source.arena, struct file_facts, source.files.n);

@@ -27,11 +27,6 @@ function viewSource(run) {
       el("ul", null, bare.map((cause) => el("li", null, el("a", {href: `#answer&cause=${cause.cause}`}, `cause ${cause.cause}: ${cause.name}`), ` ${duration(cause.waiting_ns)}`)))) : null];
 }
 
-const SOURCE_STATES = {
-  changed: "This file was written to after the program was built: lines may have moved since, and the marks may stand beside the wrong ones.",
-  unknown: "The archive does not tell when it was recorded: whether this file has changed since is not known.",
-};
-
 function sourceArticle(run, source, marks) {
   const name = source.file, body = el("div");
   let isAll = false;
@@ -44,7 +39,7 @@ function sourceArticle(run, source, marks) {
   return el("article.source", {"data-find": `${name} ${[...marks.values()].flatMap((m) => m.causes.map((c) => c.part.name)).join(" ")}`},
     el("h3", {title: name}, baseName(name), el("small", null, ` ${name}`)),
     source.state === "missing" ? el("p.warn", null, `This file cannot be read: ${source.reason}. whywait html --source DIR says where else to look.`)
-      : SOURCE_STATES[source.state] ? el("p.warn", null, SOURCE_STATES[source.state]) : null,
+      : source.warning ? el("p.warn", null, source.warning) : null,
     source.pieces.length ? body : linesWithoutText(run, marks));
 }
 

@@ -278,22 +278,33 @@ def check_widths(browser, name, page):
 
 
 def check_sources(browser, name, run, program):
-    """Of a program built here: its source is as it was until somebody writes to it."""
-    states = lambda page: [file["state"] for file in json.loads(data_of(page)["sources-0"]) if os.path.basename(file["file"]) == run.known.source]
-    known = [file["file"] for file in json.loads(data_of(run.page())["sources-0"]) if os.path.basename(file["file"]) == run.known.source]
-    if not os.access(known[0], os.W_OK):
-        return
-    stamp = os.stat(known[0])
-    try:
-        os.utime(known[0])
+    """The run has kept its sources as they were when it was recorded; without them, what was written to later is told as changed."""
+    def shown(words):
         page = run.page()
-        expect(f"{name}: a source that was written to is told as changed", states(page) == ["changed"], states(page))
         browser.open(page, "#source")
-        expect(f"{name}: in words", any("after the program was built" in text for text in text_of(browser, "#source .warn")))
-        os.utime(known[0], ns=(stamp.st_atime_ns, min(stamp.st_mtime_ns, os.stat(program).st_mtime_ns - 1)))
-        expect(f"{name}: a source of before the build is not", states(run.page()) == ["same"], states(run.page()))
+        file = next(file for file in json.loads(data_of(page)["sources-0"]) if os.path.basename(file["file"]) == run.known.source)
+        warnings = [text for text in text_of(browser, "#source article")  if "after the program was built" in text and run.known.source in text]
+        expect(f"{name}: page and annotate tell a source as changed or not, {words}",
+               bool(warnings) == ("after the program was built" in " ".join(run.output("annotate", "--file", run.known.source, run.path).split())) == (file["state"] == "changed"))
+        return file["file"], file["state"], json.dumps(file["pieces"])
+
+    file, state, text = shown("as recorded")
+    kept = glob.glob(run.path + "/source/*-" + run.known.source)
+    expect(f"{name}: the run keeps its source", len(kept) == 1 and open(kept[0]).read() == open(file).read(), kept)
+    if not kept or not os.access(file, os.W_OK):
+        return
+    stamp = os.stat(file)
+    expect(f"{name}: with its date", abs(os.stat(kept[0]).st_mtime - stamp.st_mtime) < 1e-3)
+    try:
+        os.utime(file)
+        expect(f"{name}: a later change of the file does not matter", shown("touched")[1:] == (state, text))
+        os.rename(kept[0], kept[0] + ".away")
+        expect(f"{name}: without the copy it is told as changed", shown("touched, not kept")[1] == "changed")
+        os.utime(file, ns=(stamp.st_atime_ns, min(stamp.st_mtime_ns, os.stat(program).st_mtime_ns - 1)))
+        expect(f"{name}: a source of before the build is not", shown("old, not kept")[1] == "same")
+        os.rename(kept[0] + ".away", kept[0])
     finally:
-        os.utime(known[0], ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
 
 
 def check_comparison(browser, arguments, name, run, program, folder):

@@ -4,9 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "analyze/archive/keep.h"
+#include "analyze/archive/run.h"
 #include "analyze/out/source.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct fixture {
@@ -15,6 +18,7 @@ struct fixture {
     struct cause cause;
     struct cause_part part;
     struct wait_site site;
+    struct trace trace;
     struct analysis analysis;
 };
 
@@ -30,7 +34,9 @@ static int fixture_make(void **state)
     f->part = (struct cause_part){.waiting_ns = 2e9, .own_ns = 2e9};
     f->cause = (struct cause){.waiting_ns = 2e9, .parts = &f->part, .n_parts = 1};
     f->site = (struct wait_site){.file = f->path, .line = 25, .waiting_ns = 2e9};
-    f->analysis = (struct analysis){.steps = &f->step,
+    f->trace = (struct trace){.realtime_ns = UINT64_MAX};
+    f->analysis = (struct analysis){.trace = &f->trace,
+                                    .steps = &f->step,
                                     .causes = &f->cause,
                                     .sites = &f->site,
                                     .n_steps = 1,
@@ -117,12 +123,57 @@ static void what_is_no_plain_file_is_not_opened(void **state)
     free(text);
 }
 
+static void write_text(const char *path, const char *first_line)
+{
+    FILE *file = fopen(path, "w");
+    fputs(first_line, file);
+    for (int line = 2; line <= 30; line++)
+        fprintf(file, "line %d\n", line);
+    fclose(file);
+}
+
+/* One that is younger than the build is told; what the run has kept is shown as it was, whatever came after. */
+static void sources_are_never_shifted_silently(void **state)
+{
+    struct fixture *f = *state;
+    char *text, dir[] = "/tmp/whywait-run-XXXXXX", *kept;
+    const struct source_options options = {.width = 200, .n_context = 20};
+    f->trace.realtime_ns = 1000000000;
+    print(f, &options, 1, &text);
+    assert_non_null(strstr(text, "This file was written to after the program was built"));
+    free(text);
+    f->trace.realtime_ns = 0;
+    print(f, &options, 1, &text);
+    assert_non_null(strstr(text, "whether this file has changed since is not known"));
+    free(text);
+
+    f->trace.run_dir = mkdtemp(dir);
+    f->trace.realtime_ns = UINT64_MAX;
+    kept = keep_source_path(dir, f->path);
+    *strrchr(kept, '/') = 0;
+    mkdir(kept, 0700);
+    kept[strlen(kept)] = '/';
+    write_text(kept, "as it was\n");
+    write_text(f->path, "as it is now\n");
+    print(f, &options, 1, &text);
+    assert_non_null(strstr(text, "  as it was\n"));
+    assert_null(strstr(text, "after the program was built"));
+    assert_null(strstr(text, "as it is now"));
+    free(text);
+    dir_remove(dir);
+    print(f, &options, 1, &text);
+    assert_non_null(strstr(text, "  as it is now\n"));
+    free(text);
+    free(kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(marked_lines_stand_with_their_context, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(lines_that_are_asked_for_are_shown, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(other_files_and_trifles_are_left_out, fixture_make, fixture_free),
+        cmocka_unit_test_setup_teardown(sources_are_never_shifted_silently, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(what_is_no_plain_file_is_not_opened, fixture_make, fixture_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
