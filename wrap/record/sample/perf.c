@@ -43,7 +43,6 @@ enum {
     MAX_READINGS = 1000000,
     USUAL_COST_NS = 5000,
     STOPS = 32,
-    LONG_IN_CALL_NS = 500000,
 };
 
 static char *scratch[2];
@@ -335,6 +334,17 @@ void perf_begin(struct recorder_thread *thread, uint64_t now_ns)
     write_switch(thread, WW_SW_OUT, now_ns);
 }
 
+static void take_back_in_call(struct recorder_thread *thread, uint64_t time_ns)
+{
+    struct sampler_thread *s = thread->sampler;
+    uint64_t call_ns = sample_call_ns(thread, s->asleep_since_ns);
+    uint64_t off_ns = sampler_absence_add(&s->absence, call_ns, s->asleep_since_ns, time_ns);
+    if (off_ns == 0)
+        return;
+    write_switch(thread, WW_SW_OUT | WW_SW_PREEMPTED, time_ns - off_ns);
+    write_switch(thread, 0, time_ns);
+}
+
 static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;
@@ -354,10 +364,9 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
         else
             write_switch(thread, WW_SW_OUT | (preempted ? WW_SW_PREEMPTED : 0), time_ns);
     } else {
-        bool is_long = s->state == OFF_IN_CALL && time_ns > s->asleep_since_ns + LONG_IN_CALL_NS;
-        if (is_long)
-            write_switch(thread, WW_SW_OUT | WW_SW_PREEMPTED, s->asleep_since_ns);
-        if (is_long || s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
+        if (s->state == OFF_IN_CALL)
+            take_back_in_call(thread, time_ns);
+        if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
             write_switch(thread, 0, time_ns);
         if (s->state == OFF_ASLEEP && time_ns > s->asleep_since_ns)
             s->asleep_ns += time_ns - s->asleep_since_ns;

@@ -29,26 +29,30 @@
 
 enum { BLOCKED_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
 
-bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns)
+uint64_t sample_call_ns(struct recorder_thread *thread, uint64_t time_ns)
 {
     uint64_t open_ns = atomic_load_explicit(&thread->open_ns, memory_order_acquire);
-    uint64_t from_ns = atomic_load_explicit(&recorder.paused_from_ns, memory_order_relaxed);
-    if (from_ns && time_ns >= from_ns &&
-        time_ns < atomic_load_explicit(&recorder.paused_until_ns, memory_order_relaxed))
-        return true;
+    uint64_t enter_ns = atomic_load_explicit(&thread->last_enter_ns, memory_order_relaxed);
     if (open_ns != 0 && time_ns >= open_ns)
-        return true;
-    if (time_ns <= atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed) &&
-        time_ns >= atomic_load_explicit(&thread->last_enter_ns, memory_order_relaxed))
-        return true;
+        return open_ns;
+    if (time_ns <= atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed) && time_ns >= enter_ns)
+        return enter_ns;
     unsigned n = atomic_load_explicit(&thread->n_long_calls, memory_order_acquire);
     for (unsigned i = n > RECORDER_LONG_CALLS ? n - RECORDER_LONG_CALLS : 0; i < n; i++) {
         struct recorder_interval *call = &thread->long_call[i % RECORDER_LONG_CALLS];
-        if (time_ns >= atomic_load_explicit(&call->enter_ns, memory_order_relaxed) &&
-            time_ns <= atomic_load_explicit(&call->leave_ns, memory_order_relaxed))
-            return true;
+        enter_ns = atomic_load_explicit(&call->enter_ns, memory_order_relaxed);
+        if (time_ns >= enter_ns && time_ns <= atomic_load_explicit(&call->leave_ns, memory_order_relaxed))
+            return enter_ns;
     }
-    return false;
+    return 0;
+}
+
+bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns)
+{
+    uint64_t from_ns = atomic_load_explicit(&recorder.paused_from_ns, memory_order_relaxed);
+    bool is_paused = from_ns && time_ns >= from_ns &&
+                     time_ns < atomic_load_explicit(&recorder.paused_until_ns, memory_order_relaxed);
+    return is_paused || sample_call_ns(thread, time_ns) != 0;
 }
 
 uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns)

@@ -20,6 +20,8 @@ void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time
 bool sample_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns);
 /* Was the thread in a recorded MPI call at this time, as far as is known without its stack, or recording paused? */
 bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns);
+/* The same call, by when it was entered; 0 = none is known. */
+uint64_t sample_call_ns(struct recorder_thread *thread, uint64_t time_ns);
 /* When the last MPI call before this time was left, as far as is known; 0 = none is. */
 uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns);
 /* Threads that neither called MPI nor were ever seen computing (most libraries have some) leave no file. */

@@ -40,6 +40,10 @@ enum {
     SWITCHING_WINDOW_NS = 50000000,
     SWITCHING_BEGINS_PER_S = 10000,
     SWITCHING_ENDS_PER_S = 2500,
+    /* Off the CPU in a call: what takes less happens for any reason, more is told at once. */
+    SHORTEST_ABSENCE_NS = 20000,
+    LONGEST_ABSENCE_NS = 500000,
+    PART_OF_CALL = 4,
 };
 
 static struct {
@@ -268,6 +272,21 @@ bool sampler_switching_changed(struct sampler_switching *switching, uint64_t now
     switching->since_ns = now_ns;
     switching->n_switches = 0;
     return switching->is_frequent != was_frequent;
+}
+
+uint64_t sampler_absence_add(struct sampler_absence *absence, uint64_t call_ns, uint64_t from_ns, uint64_t now_ns)
+{
+    uint64_t due_ns = (now_ns - call_ns) / PART_OF_CALL;
+    if (due_ns < SHORTEST_ABSENCE_NS)
+        due_ns = SHORTEST_ABSENCE_NS;
+    if (due_ns > LONGEST_ABSENCE_NS)
+        due_ns = LONGEST_ABSENCE_NS;
+    if (call_ns == 0 || absence->call_ns != call_ns)
+        *absence = (struct sampler_absence){.call_ns = call_ns};
+    absence->off_ns += now_ns > from_ns ? now_ns - from_ns : 0;
+    uint64_t off_ns = absence->off_ns < due_ns ? 0 : absence->off_ns;
+    absence->off_ns -= off_ns;
+    return off_ns;
 }
 
 /* A new event, which counts anew. */

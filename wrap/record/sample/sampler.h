@@ -49,10 +49,23 @@ struct sampler_switching {
 /* To be asked now and then. True when it has begun or ended just now. */
 bool sampler_switching_changed(struct sampler_switching *switching, uint64_t now_ns);
 
+/*
+ * Where such a rank polls it is off the CPU for some microseconds again and again. Such times are told as one that ends
+ * with the last, as soon as they are worth it: a quarter of the call so far. So no more than that is left out of any
+ * call, and a long call has few records.
+ */
+struct sampler_absence {
+    uint64_t call_ns; /* when the MPI call was entered */
+    uint64_t off_ns;  /* for so long it was off the CPU there, as far as it is not told yet */
+};
+/* It was off the CPU between two times, in the call that was entered at call_ns (0 = unknown: each time is on its own).
+ * Returns how long a time that ends now should be told of, or 0. */
+uint64_t sampler_absence_add(struct sampler_absence *absence, uint64_t call_ns, uint64_t from_ns, uint64_t now_ns);
+
 enum sampler_state {
     ON_CPU,
     OFF_HIDDEN,  /* asleep inside an MPI call, or of no interest */
-    OFF_IN_CALL, /* preempted inside an MPI call: written only when it was long, since a rank that polls yields often */
+    OFF_IN_CALL, /* preempted inside an MPI call, where a rank that polls yields often: many times are written as one */
     OFF_PREEMPTED,
     OFF_ASLEEP,
 };
@@ -69,10 +82,11 @@ struct sampler_thread {
     struct sampler_switching switching;
     struct timer_ring *timer; /* instead of the rings */
     enum sampler_state state;
-    uint64_t began_ns;           /* when sampling began */
-    uint64_t looked_ns;          /* when it was last looked at */
-    uint64_t asleep_ns;          /* time asleep that no look has accounted for, without the present sleep */
-    uint64_t asleep_since_ns;    /* of the present time off the CPU, what is not accounted for */
+    uint64_t began_ns;        /* when sampling began */
+    uint64_t looked_ns;       /* when it was last looked at */
+    uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */
+    uint64_t asleep_since_ns; /* of the present time off the CPU, what is not accounted for */
+    struct sampler_absence absence;
     uint64_t written_ns;         /* the time of the last record */
     bool kernel_is_hidden;       /* samples that fall into the kernel are left out */
     uint64_t sampled_ns, cpu_ns; /* at the last sample: its time, and CPU time of the thread; 0 = none yet */

@@ -55,9 +55,43 @@ static void test_burst(void **state)
     assert_int_equal(ask(&switching, &now_ns, 1, 400) + ask(&switching, &now_ns, 50, 0), 0);
 }
 
+/* A call in which a thread is off the CPU for 4 us of each 10: what is told is nearly all, in few times. */
+static void test_short_absences_are_told_together(void **state)
+{
+    (void)state;
+    struct sampler_absence absence = {0};
+    uint64_t enter_ns = 5000000000, told_ns = 0, n_told = 0, last_ns = enter_ns;
+    for (uint64_t i = 0; i < 10000; i++) {
+        uint64_t from_ns = enter_ns + 10000 * i, now_ns = from_ns + 4000;
+        uint64_t off_ns = sampler_absence_add(&absence, enter_ns, from_ns, now_ns);
+        if (off_ns == 0)
+            continue;
+        assert_true(now_ns - off_ns >= last_ns); /* they follow each other */
+        told_ns += off_ns;
+        last_ns = now_ns;
+        n_told++;
+    }
+    assert_true(told_ns > 39 * MS && told_ns <= 40 * MS);
+    assert_true(n_told < 120);
+}
+
+static void test_calls_are_apart(void **state)
+{
+    (void)state;
+    struct sampler_absence absence = {0};
+    assert_int_equal(sampler_absence_add(&absence, 100 * MS, 100 * MS, 100 * MS + 15000), 0);
+    assert_int_equal(sampler_absence_add(&absence, 101 * MS, 101 * MS, 101 * MS + 15000), 0);
+    assert_int_equal(sampler_absence_add(&absence, 101 * MS, 101 * MS + 20000, 101 * MS + 30000), 25000);
+    /* A long one is told alone, also where nothing is known of the call. */
+    assert_int_equal(sampler_absence_add(&absence, 0, 200 * MS, 200 * MS + 15000), 0);
+    assert_int_equal(sampler_absence_add(&absence, 0, 201 * MS, 202 * MS), MS);
+    assert_int_equal(sampler_absence_add(&absence, 1, 300 * MS, 301 * MS), MS);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_begins_and_ends), cmocka_unit_test(test_is_steady),
-                                       cmocka_unit_test(test_burst)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_begins_and_ends), cmocka_unit_test(test_is_steady), cmocka_unit_test(test_burst),
+        cmocka_unit_test(test_short_absences_are_told_together), cmocka_unit_test(test_calls_are_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
