@@ -78,6 +78,7 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
                                      .messages = &passes->messages,
                                      .gatherings = &passes->gatherings,
                                      .locks = &passes->locks,
+                                     .absences = &passes->lanes.absences,
                                      .sink = classes_sink(&passes->classes),
                                      .steps = &passes->steps};
     replay_begin(&passes->replay);

@@ -91,6 +91,7 @@ void lanes_rewind(struct lanes *lanes)
         lanes->rank_workers[rank] = TRACE_NONE;
         lanes->rank_is_off[rank] = false;
     }
+    lanes->keeps_absences = true;
 }
 
 void lanes_release(struct lanes *lanes)
@@ -110,6 +111,7 @@ void lanes_release(struct lanes *lanes)
     vec_free(lanes->rank_workers);
     vec_free(lanes->rank_is_off);
     vec_release(&lanes->is_part);
+    absences_release(&lanes->absences);
 }
 
 /*
@@ -264,7 +266,6 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
     lane->frame = event->frame;
     lane->enter_ns = event->time_ns;
     lane->depth = 1;
-    lane->idle.n = 0;
     lane_count(lane);
     return LANE_ENTERED;
 }
@@ -360,37 +361,43 @@ static void worker_on(struct lanes *lanes, struct lane *worker, uint64_t now_ns)
     worker->off_since_ns = 0;
 }
 
-static void lane_on(struct lane *lane, uint64_t now_ns)
+static void lane_end_absence(struct lanes *lanes, const struct lane *lane, uint64_t now_ns)
+{
+    if (lanes->keeps_absences)
+        absences_end(&lanes->absences, (uint32_t)(lane - lanes->at), now_ns);
+}
+
+static void lane_off(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    lane->has_switches = true;
+    lane->off_since_ns = event->time_ns;
+    lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
+    lane_end_absence(lanes, lane, 0);
+    if (lanes->keeps_absences && lane->depth && lane->off_kind == OFF_PREEMPTED)
+        absences_add(&lanes->absences, (struct absence){.from_ns = event->time_ns,
+                                                        .call_ns = lane->enter_ns,
+                                                        .lane = event->loc,
+                                                        .rank = lane->rank,
+                                                        .site = lane->site});
+}
+
+static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
     if (!lane->off_since_ns)
         return;
-    uint64_t begin_ns = lane->depth ? lane->enter_ns : lane->stretch.begin_ns;
+    uint64_t begin_ns = lane->stretch.begin_ns;
     uint64_t since_ns = lane->off_since_ns > begin_ns ? lane->off_since_ns : begin_ns;
     lane->off_since_ns = 0;
-    if (now_ns <= since_ns)
-        return;
-    if (!lane->depth) {
+    if (lane->depth)
+        lane_end_absence(lanes, lane, now_ns);
+    else if (now_ns > since_ns)
         lane->stretch.off_ns[lane->off_kind] += now_ns - since_ns;
-    } else if (lane->off_kind == OFF_PREEMPTED) {
-        lane->idle.times[lane->idle.n++ % IDLE_KEPT] = (struct idle_time){.from_ns = since_ns, .to_ns = now_ns};
-    }
-}
-
-uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
-{
-    uint64_t sum_ns = 0;
-    for (uint32_t i = 0; i < idle->n && i < IDLE_KEPT; i++) {
-        struct idle_time time = idle->times[i];
-        uint64_t begin_ns = time.from_ns > from_ns ? time.from_ns : from_ns;
-        uint64_t end_ns = time.to_ns < to_ns ? time.to_ns : to_ns;
-        sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
-    }
-    return sum_ns;
 }
 
 static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     lane->is_ended = true;
+    lane_end_absence(lanes, lane, event->time_ns);
     if (!lane->depth) {
         lane_mark_path(lanes, lane, event->time_ns);
         lane->site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE);
@@ -424,8 +431,10 @@ enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
         return LANE_NOTHING;
     if (!lane->is_begun)
         lane_begin_late(lanes, event);
-    if (lane->off_since_ns && event_is_on_cpu(event))
+    if (lane->off_since_ns && event_is_on_cpu(event)) {
         lane->off_since_ns = 0;
+        lane_end_absence(lanes, lane, 0);
+    }
     switch (event->kind) {
     case EV_ENTER:
         return lane_enter(lanes, lane, event);
@@ -435,15 +444,13 @@ enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
         lane_sample(lanes, lane, event);
         break;
     case EV_OFF:
-        lane->has_switches = true;
-        lane->off_since_ns = event->time_ns;
-        lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
+        lane_off(lanes, lane, event);
         break;
     case EV_ON:
         if (lane->is_worker)
             worker_on(lanes, lane, event->time_ns);
         else
-            lane_on(lane, event->time_ns);
+            lane_on(lanes, lane, event->time_ns);
         break;
     case EV_BINS:
         lane_bins(lanes, lane, event);

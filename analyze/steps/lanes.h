@@ -7,6 +7,7 @@
  * it has done so, or the main thread's stretch ends: until then it keeps its samples.
  */
 #pragma once
+#include "analyze/steps/absences.h"
 #include "analyze/steps/sites.h"
 #include "wrap/base/sparse.h"
 
@@ -33,16 +34,6 @@ struct stretch {
     double count_more_ns; /* the counts are also of so much time on a CPU, in stretches before this one */
 };
 
-enum { IDLE_KEPT = 16 };
-
-/* When a location was last preempted; the oldest times are forgotten first. */
-struct idle {
-    uint32_t n; /* ever */
-    struct idle_time {
-        uint64_t from_ns, to_ns;
-    } times[IDLE_KEPT];
-};
-
 struct lane {
     uint32_t rank;
     bool is_worker;
@@ -55,7 +46,6 @@ struct lane {
     enum off_kind off_kind;
     bool has_switches; /* recorded: time off the CPU is known by them alone */
     uint64_t mark_ns;  /* up to here the stretch's paths are accounted for */
-    struct idle idle;  /* inside the present MPI call */
     bool is_begun, is_ended;
     bool is_listed;         /* among its rank's busy workers, */
     uint32_t next_worker;   /* of which this is the next; TRACE_NONE */
@@ -72,11 +62,13 @@ struct lane {
 struct lanes {
     struct sites *sites;
     const struct trace *trace;
-    struct lane *at;        /* by location */
-    uint32_t *rank_lane;    /* main thread's location of each rank */
-    uint32_t *rank_workers; /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
-    bool *rank_is_off;      /* the program has switched recording off there */
-    VEC(bool) is_part;      /* by context: it is not around all of a location's calls of MPI */
+    struct lane *at;          /* by location */
+    uint32_t *rank_lane;      /* main thread's location of each rank */
+    uint32_t *rank_workers;   /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
+    bool *rank_is_off;        /* the program has switched recording off there */
+    VEC(bool) is_part;        /* by context: it is not around all of a location's calls of MPI */
+    struct absences absences; /* in the second reading */
+    bool keeps_absences;
 };
 
 enum lane_news {
@@ -87,7 +79,7 @@ enum lane_news {
 };
 
 void lanes_begin(struct lanes *lanes, struct sites *sites);
-/* The first event again; what was learned about workers is kept. */
+/* The first event again, for the second reading; what was learned about workers is kept. */
 void lanes_rewind(struct lanes *lanes);
 void lanes_release(struct lanes *lanes);
 bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank);
@@ -96,5 +88,3 @@ enum lane_news lanes_feed(struct lanes *lanes, const struct event *event);
  * from the times off the CPU. */
 void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS]);
 uint64_t stretch_length(const struct stretch *stretch);
-/* How long it was preempted between two times. */
-uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

@@ -64,14 +64,24 @@ static void reading_begin(struct reader *reader, uint32_t at)
     reading_passive_begin(reader, at);
 }
 
+/* What is being read, or has been and waits to be replayed, is all that anybody asks about. */
+static void forget_absences(struct reader *reader, uint64_t now_ns)
+{
+    uint64_t oldest_ns = now_ns;
+    for (uint32_t i = 0; i < reader->trace->n_locations; i++) {
+        const struct call *queued = reader->replay->lanes[i].first, *call = queued ? queued : reader->readings[i].call;
+        if (call && call->enter_ns < oldest_ns)
+            oldest_ns = call->enter_ns;
+    }
+    absences_forget(&reader->lanes->absences, oldest_ns);
+}
+
 static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
 {
-    struct lane *lane = &reader->lanes->at[at];
     struct reading *reading = &reader->readings[at];
     struct call *call = reading->call;
     call->leave_ns = leave_ns;
-    if (lane->idle.n)
-        call->idle = lane->idle;
+    call->idle = (struct idle){&reader->lanes->absences, at};
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
     reading_passive_end(reader, at);
@@ -86,6 +96,8 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     reading->call = NULL;
     reader->n_calls++;
     replay_queue(reader->replay, at, call);
+    if (absences_are_many(&reader->lanes->absences))
+        forget_absences(reader, leave_ns);
 }
 
 /* The trace ends inside a call: what it had posted counts, what it waited for never came. */
@@ -435,6 +447,8 @@ void reading_check_sends(struct reader *reader, struct reading *reading)
             reading_need(reading, (struct need){.kind = NEED_RECEIVE, .message = message_hold(message)});
         if (sends_only)
             reading_need_receiver(reader, reading, message);
+        if (call->leave_ns - call->enter_ns >= RENDEZVOUS_MIN_NS)
+            *vec_push(&call->receivers) = message->destination;
         message_drop(reader->replay->messages, message);
     }
     reading->sent.n = 0;

@@ -44,9 +44,11 @@ void replay_release(struct replay *replay)
         sparse_release(&call->counts);
         vec_release(&call->points);
         vec_release(&call->needs);
+        vec_release(&call->receivers);
         free(call);
     }
     relays_release(&replay->relays);
+    vec_release(&replay->found);
     vec_release(&replay->call_steps);
     vec_free(replay->lanes);
     vec_free(replay->ranks);
@@ -64,6 +66,7 @@ struct call *replay_call(struct replay *replay)
     struct call empty = {.before = call->before, .counts = call->counts};
     empty.points.at = call->points.at, empty.points.cap = call->points.cap;
     empty.needs.at = call->needs.at, empty.needs.cap = call->needs.cap;
+    empty.receivers.at = call->receivers.at, empty.receivers.cap = call->receivers.cap;
     sparse_clear(&empty.before);
     sparse_clear(&empty.counts);
     *call = empty;
@@ -236,6 +239,29 @@ static struct call_steps call_steps_of(struct replay *replay, const struct call 
     return made;
 }
 
+/*
+ * Communication goes on while all who take part are on a CPU. While this location is and another one that the call
+ * needs is not, the time is that one's, without a CPU. This one was busy all the same: its own sums stay as they are.
+ */
+static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                                uint32_t step, uint64_t from_ns, uint64_t to_ns)
+{
+    replay->found.n = 0;
+    if (!call->is_open && call->needs.n + call->receivers.n)
+        absences_find(replay->absences, from_ns, to_ns, &replay->found);
+    for (size_t i = 0; i < replay->found.n; i++) {
+        const struct absence *absence = &replay->found.at[i];
+        uint64_t begin_ns = absence->from_ns > from_ns ? absence->from_ns : from_ns; /* accounted for up to from_ns */
+        if (absence->to_ns <= begin_ns || !waits_takes_part(call, absence))
+            continue;
+        uint32_t absent = steps_put(replay->steps, STEP_DESCHEDULED, WHAT_SITE, absence->site, TRACE_NONE);
+        double ns = (double)(absence->to_ns - begin_ns - idle_between(&call->idle, begin_ns, absence->to_ns));
+        sparse_add(&lane->open, atom_key(lane->rank, step), -ns);
+        sparse_add(&lane->open, atom_key(absence->rank, absent), ns);
+        from_ns = absence->to_ns;
+    }
+}
+
 /* Time inside a call that nobody else is to blame for: not on a CPU, or communication. */
 static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
                                uint64_t from_ns, uint64_t to_ns)
@@ -247,6 +273,7 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
     struct call_steps steps = call_steps_of(replay, call);
     lane_spend(replay, lane, steps.step, busy_ns);
     lane_spend(replay, lane, steps.absent, idle_ns);
+    lane_hand_to_absent(replay, lane, call, steps.step, from_ns, to_ns);
     const struct term terms[] = {{atom_key(lane->rank, steps.step), busy_ns},
                                  {atom_key(lane->rank, steps.absent), idle_ns}};
     lane_tell(replay, lane, from_ns, to_ns, terms, 2);

@@ -68,6 +68,7 @@ struct call {
     struct spent spent;
     VEC(struct point *) points; /* held: to be set at entry */
     VEC(struct need) needs;
+    VEC(uint32_t) receivers; /* ranks that it sent to, though none of its needs may say so: of a send that took long */
     struct chain_node *node; /* held: the chain at entry */
 };
 
@@ -113,6 +114,8 @@ struct replay {
     struct gatherings *gatherings;
     struct locks *locks;
     struct relays relays;
+    const struct absences *absences; /* of all locations, up to the last event that was read */
+    absence_list found;              /* scratch */
     struct wait_sink sink;
     struct time_sink times;
     struct steps *steps;

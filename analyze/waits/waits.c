@@ -263,6 +263,45 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
     return NULL;
 }
 
+static bool is_at(const struct point *point, const struct absence *absence)
+{
+    return point && point->lane == absence->lane;
+}
+
+/* In a blocking operation a member takes part as long as it is in the call with which it came. */
+static bool takes_part_in(const struct need *need, const struct absence *absence)
+{
+    const struct gathering *gathering = need->gathering;
+    bool is_all = gathering->coll != WW_COLL_NEIGHBOR, takes_part = false;
+    uint32_t n = is_all ? gathering->n : need->neighbors ? need->neighbors->n_in : 0;
+    for (uint32_t i = 0; i < n && !takes_part; i++) {
+        uint32_t member = is_all ? i : need->neighbors->peers[i];
+        const struct point *point = member < gathering->n ? gathering->points[member] : NULL;
+        takes_part =
+            is_at(point, absence) && (gathering->class == WW_ICOLLECTIVE || point->time_ns == absence->call_ns);
+    }
+    return takes_part;
+}
+
+bool waits_takes_part(const struct call *call, const struct absence *absence)
+{
+    bool takes_part = false;
+    if (absence->lane == call->idle.lane)
+        return false;
+    for (size_t i = 0; i < call->receivers.n && !takes_part; i++)
+        takes_part = call->receivers.at[i] == absence->rank;
+    for (size_t i = 0; i < call->needs.n && !takes_part; i++) {
+        const struct need *need = &call->needs.at[i];
+        if (need->gathering)
+            takes_part = takes_part_in(need, absence);
+        else if (need->message)
+            takes_part = is_at(need->message->send, absence) || is_at(need->message->receive, absence);
+        else
+            takes_part = is_at(need->lock_wait ? need->lock_wait->release : need->point, absence);
+    }
+    return takes_part;
+}
+
 bool waits_need_all(enum ww_coll coll)
 {
     return coll_pattern(coll) == PATTERN_ALL;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When locations were preempted inside an MPI call: ready to run, but without a CPU.
+ *
+ * Meanwhile such a location does nothing for itself, nor for others that communicate with it. All absences stand in one
+ * list in the order of their ends, which is the order in which events tell of them. Only the last ones are asked for:
+ * whoever knows how far back forgets the others now and then, so that memory follows what is under way.
+ */
+#pragma once
+#include "analyze/trace/trace.h"
+#include "wrap/base/containers.h"
+
+struct absence {
+    uint64_t from_ns, to_ns;
+    uint64_t call_ns; /* when the call began */
+    uint32_t lane, rank, site;
+};
+
+typedef VEC(struct absence) absence_list;
+
+struct absences {
+    absence_list over;      /* by to_ns */
+    absence_list under_way; /* to_ns: UINT64_MAX */
+    size_t n_kept;          /* of those over, when they were last forgotten */
+};
+
+void absences_release(struct absences *absences);
+/* A location leaves its CPU (to_ns is not read), */
+void absences_add(struct absences *absences, struct absence absence);
+/* and is back on one; nothing happens where it had not left. A time of 0: nobody knows since when it is back. */
+void absences_end(struct absences *absences, uint32_t lane, uint64_t now_ns);
+/* Adds those with a part between the two times to the list, cut to it, by the order of their beginnings. */
+void absences_find(const struct absences *absences, uint64_t from_ns, uint64_t to_ns, absence_list *list);
+/* True when there are many to forget. */
+bool absences_are_many(const struct absences *absences);
+/* Nobody will ask for a time before this any more. */
+void absences_forget(struct absences *absences, uint64_t before_ns);
+
+/* Those of one location. */
+struct idle {
+    const struct absences *absences; /* NULL = none are known */
+    uint32_t lane;
+};
+/* How long it was absent between two times. */
+uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

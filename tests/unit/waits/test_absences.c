@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls that last because a process was preempted inside one: the machine's time, whoever polled meanwhile. */
+#include "analyze/steps/absences.h"
+#include "tests/unit/scene/scene.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define assert_us(value, expected) assert_true(fabs((value) - (expected)) < 1e-3)
+
+static void be_preempted(struct scene *scene, uint32_t rank, uint64_t from_us, uint64_t to_us)
+{
+    scene_event(scene,
+                (struct event){.kind = EV_OFF, .loc = rank, .time_ns = from_us * 1000, .flags = WW_SW_PREEMPTED});
+    scene_event(scene, (struct event){.kind = EV_ON, .loc = rank, .time_ns = to_us * 1000});
+}
+
+/* Waiting that is blamed on the machine, by who had no CPU. */
+static double blame_on_machine(const struct scene *scene, uint32_t rank)
+{
+    const struct machine *machine = &scene->analysis->machine;
+    double blame_ns = 0;
+    for (uint32_t i = 0; i < machine->n_ranks; i++)
+        blame_ns += machine->ranks[i].rank == rank ? machine->ranks[i].blame_ns : 0;
+    return blame_ns / 1000;
+}
+
+static double blame_on_transfer(const struct scene *scene)
+{
+    double blame_ns = 0;
+    for (uint32_t i = 0; i < scene->analysis->n_causes; i++)
+        blame_ns += scene->analysis->causes[i].kind_ns[KIND_TRANSFER];
+    return blame_ns / 1000;
+}
+
+/* Rank 0 sends from 100 on, and has no CPU from 150 to 350; rank 1 has polled for the message since 10 and has it at
+ * 400; then it sends to rank 2, who has waited for that since 10. */
+static struct scene *a_sender_preempted(void)
+{
+    struct scene *scene = scene_make(3);
+    scene_work(scene, 0, "computes", 100);
+    scene_send(scene, 0, 1, 7, 390);
+    be_preempted(scene, 0, 150, 350);
+    scene_work(scene, 1, "computes", 10);
+    scene_receive(scene, 1, 0, 7, 400);
+    scene_send(scene, 1, 2, 7, 401);
+    scene_work(scene, 2, "computes", 10);
+    scene_receive(scene, 2, 1, 7, 401);
+    return scene;
+}
+
+static void a_transfer_lasts_while_the_partner_has_no_cpu(void **state)
+{
+    (void)state;
+    struct scene *scene = a_sender_preempted();
+    scene_analyse(scene);
+    /* Rank 2 waits from 10 to 400: 90 for rank 0's computing, 200 for the machine, 100 for the message. */
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 2), 390);
+    assert_us(blame_on_machine(scene, 0), 200);
+    assert_us(blame_on_machine(scene, 1), 0);
+    assert_us(blame_on_transfer(scene), 100);
+    /* Rank 1 itself was on a CPU all the time. */
+    assert_us(scene->analysis->ranks[1].descheduled_ns / 1000, 0);
+    assert_us(scene->analysis->ranks[1].transfer_ns / 1000, 301);
+    assert_us(scene->analysis->ranks[0].descheduled_ns / 1000, 200);
+    scene_free(scene);
+}
+
+/* Neither the partner of another message nor one outside of MPI keeps this message. */
+static void others_without_a_cpu_hold_up_nothing(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(4);
+    scene_work(scene, 0, "computes", 100);
+    scene_send(scene, 0, 1, 7, 110);
+    scene_work(scene, 0, "computes", 395);
+    be_preempted(scene, 0, 150, 250);
+    scene_work(scene, 1, "computes", 10);
+    scene_receive(scene, 1, 0, 7, 400);
+    scene_work(scene, 2, "computes", 10);
+    scene_work(scene, 3, "computes", 390);
+    scene_send(scene, 3, 2, 7, 392);
+    scene_receive(scene, 2, 3, 7, 395);
+    be_preempted(scene, 2, 150, 350);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 400);
+    scene_analyse(scene);
+    assert_us(blame_on_machine(scene, 2), 0);
+    scene_free(scene);
+}
+
+/* Where sender and receiver take turns on one CPU, each time is the one's that has none. */
+static void times_without_a_cpu_are_told_once(void **state)
+{
+    (void)state;
+    struct scene *scene = a_sender_preempted();
+    be_preempted(scene, 1, 120, 160);
+    be_preempted(scene, 1, 340, 380);
+    scene_analyse(scene);
+    assert_us(scene->analysis->ranks[1].descheduled_ns / 1000, 80);
+    assert_us(blame_on_machine(scene, 0), 180); /* from 160 to 340 */
+    assert_us(blame_on_machine(scene, 1), 80);
+    assert_us(blame_on_transfer(scene), 40);
+    scene_free(scene);
+}
+
+/* However often a process leaves the CPU in one call, all of it counts. */
+static void a_call_with_many_switches(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_work(scene, 0, "computes", 100);
+    scene_work(scene, 1, "computes", 100);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 10300);
+    for (uint64_t i = 0; i < 100; i++)
+        be_preempted(scene, 1, 200 + 100 * i, 290 + 100 * i);
+    scene_analyse(scene);
+    assert_us(scene->analysis->ranks[1].descheduled_ns / 1000, 9000);
+    assert_us(scene->analysis->ranks[1].transfer_ns / 1000, 1200);
+    scene_free(scene);
+}
+
+/* Rank 2 leaves the broadcast early and has no CPU in its next call; rank 0, still in it, lacks one as well. */
+static void a_collective_lasts_for_those_who_are_still_in_it(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    scene_collective(scene, 0, WW_ID_Allreduce, TRACE_NONE, 300);
+    be_preempted(scene, 0, 50, 150);
+    scene_collective(scene, 1, WW_ID_Allreduce, TRACE_NONE, 300);
+    scene_collective(scene, 2, WW_ID_Allreduce, TRACE_NONE, 20);
+    scene_work(scene, 0, "computes", 305);
+    scene_work(scene, 1, "computes", 310);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 320);
+    be_preempted(scene, 2, 30, 290);
+    scene_analyse(scene);
+    /* Rank 2 waits at the barrier for rank 1, which the allreduce kept: 100 for rank 0. */
+    double machine_us = blame_on_machine(scene, 0);
+    assert_true(machine_us > 90 && machine_us <= 110);
+    assert_us(blame_on_machine(scene, 2), 0);
+    scene_free(scene);
+}
+
+static void what_is_forgotten_is_gone_and_the_rest_is_not(void **state)
+{
+    (void)state;
+    struct absences absences = {0};
+    absence_list found = {0};
+    for (uint64_t i = 0; i < 100; i++) {
+        absences_add(&absences, (struct absence){.from_ns = 10 * i, .lane = (uint32_t)(i % 2)});
+        absences_end(&absences, (uint32_t)(i % 2), 10 * i + 4);
+    }
+    absences_add(&absences, (struct absence){.from_ns = 995, .lane = 2});
+    assert_true(absences_are_many(&absences));
+    absences_forget(&absences, 902);
+    assert_false(absences_are_many(&absences));
+    struct idle idle = {&absences, 1};
+    assert_int_equal(idle_between(&idle, 902, 2000), 5 * 4);
+    assert_int_equal(idle_between(&idle, 912, 931), 2 + 1);
+    absences_find(&absences, 902, 1000, &found);
+    assert_int_equal(found.n, 11);
+    assert_int_equal(found.at[0].from_ns, 902);
+    assert_int_equal(found.at[0].to_ns, 904);
+    assert_int_equal(found.at[10].to_ns, 1000); /* not over yet */
+    vec_release(&found);
+    absences_release(&absences);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_transfer_lasts_while_the_partner_has_no_cpu),
+                                       cmocka_unit_test(others_without_a_cpu_hold_up_nothing),
+                                       cmocka_unit_test(times_without_a_cpu_are_told_once),
+                                       cmocka_unit_test(a_call_with_many_switches),
+                                       cmocka_unit_test(a_collective_lasts_for_those_who_are_still_in_it),
+                                       cmocka_unit_test(what_is_forgotten_is_gone_and_the_rest_is_not)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
