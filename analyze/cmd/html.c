@@ -94,8 +94,14 @@ static int add_run(struct writing *writing, const char *path, uint32_t side)
     int status = is_compared ? load_analysis_with_facts(&loaded, path, true) : load_analysis(&loaded, path, true);
     if (!status && !writing->out)
         status = begin(writing, loaded.trace);
-    if (!status)
-        status = html_run(&writing->html, loaded.analysis, &loaded.timeline, writing->options->sources);
+    if (!status) {
+        struct coverage coverage = {0};
+        bool is_counted =
+            loaded.trace->n_points && loaded.code && coverage_read(&coverage, loaded.trace, loaded.code) == 0;
+        const struct html_sources sources = {writing->options->sources, is_counted ? &coverage : NULL};
+        status = html_run(&writing->html, loaded.analysis, &loaded.timeline, &sources);
+        coverage_release(&coverage);
+    }
     if (!status && is_compared) {
         *vec_push(&writing->runs) = runs_make(&writing->arena, &loaded, path);
         *vec_push(&writing->side_of) = side;

@@ -58,7 +58,8 @@ int html_begin(struct html *html, FILE *out, const char *title)
     return written(html, !ferror(out));
 }
 
-int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline, const char *sources)
+int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline,
+             const struct html_sources *sources)
 {
     char name[64], *text = NULL;
     size_t n = 0;
@@ -79,7 +80,9 @@ int html_run(struct html *html, const struct analysis *analysis, const struct ti
     put_json(html, name, head);
     snprintf(name, sizeof name, "sources-%u", html->n_runs);
     html->n_runs++;
-    return put_json(html, name, sources_read(analysis, sources));
+    return put_json(html, name,
+                    json_pack("{s:o, s:o}", "files", sources_read(analysis, sources->directory, sources->coverage),
+                              "bare", sources_bare(analysis)));
 }
 
 int html_comparison(struct html *html, const struct comparison *comparison)

@@ -9,6 +9,7 @@
  */
 #pragma once
 #include "analyze/compare/compare.h"
+#include "analyze/counts/coverage.h"
 #include "analyze/result/result.h"
 #include "analyze/timeline/timeline.h"
 #include <stdio.h>
@@ -21,7 +22,11 @@ struct html {
 
 /* Each returns 0, or -1 after error() when the page cannot be written; so do all that follow then. */
 int html_begin(struct html *html, FILE *out, const char *title);
-/* `sources`: where to look for those that are not where they were compiled; NULL = nowhere. */
-int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline, const char *sources);
+struct html_sources {
+    const char *directory;     /* where to look for those that are not where they were compiled; NULL = nowhere */
+    struct coverage *coverage; /* read; NULL: nothing was counted */
+};
+int html_run(struct html *html, const struct analysis *analysis, const struct timeline *timeline,
+             const struct html_sources *sources);
 int html_comparison(struct html *html, const struct comparison *comparison);
 int html_end(struct html *html);

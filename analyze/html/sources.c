@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/html/sources.h"
 #include "analyze/out/json.h"
+#include "analyze/out/line_facts.h"
 #include "analyze/out/original.h"
 #include "wrap/base/err.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +19,7 @@ struct source {
     const char *file;
     double ns; /* waiting that it causes or at which it waits */
     VEC(struct span) spans;
+    struct file_facts facts;
 };
 
 struct sources {
@@ -36,7 +39,7 @@ static void mark(struct sources *sources, const char *file, uint32_t first, uint
             source = &sources->files.at[i];
     if (!source) {
         source = vec_push(&sources->files);
-        source->file = file;
+        source->file = source->facts.path = file;
     }
     source->ns += ns;
     *vec_push(&source->spans) = (struct span){first, last < first ? first : last};
@@ -93,6 +96,37 @@ static bool is_short(FILE *file)
     return lines <= WHOLE;
 }
 
+/* [[line, ns, and of a line that is counted its executions on a rank: least, mean, most; ways] ...] */
+static json_t *facts_of(const struct source *source, uint32_t n_ranks, bool is_whole)
+{
+    json_t *lines = json_array();
+    struct arena scratch = {0};
+    for (uint32_t line = 1; line < source->facts.lines.n; line++) {
+        const struct line_facts *facts = &source->facts.lines.at[line];
+        if ((facts->time_ns < 0.5 && !facts->is_counted) || !(is_whole || is_near(source, line)))
+            continue;
+        json_int_t time_ns = (json_int_t)llround(facts->time_ns);
+        json_t *fact = facts->is_counted
+                           ? json_pack("[i, I, I, f, I, s]", (int)line, time_ns, (json_int_t)facts->least,
+                                       facts->sum / n_ranks, (json_int_t)facts->most, line_facts_ways(&scratch, facts))
+                           : json_pack("[i, I]", (int)line, time_ns);
+        json_array_append_new(lines, fact);
+    }
+    arena_release(&scratch);
+    return lines;
+}
+
+/* [[first line, last line, depth] ...], the outer first. */
+static json_t *loops_of(const struct source *source)
+{
+    json_t *loops = json_array();
+    for (size_t i = 0; i < source->facts.loops.n; i++) {
+        const struct line_loop *loop = &source->facts.loops.at[i];
+        json_array_append_new(loops, json_pack("[i, i, i]", (int)loop->first, (int)loop->last, (int)loop->depth));
+    }
+    return loops;
+}
+
 static json_t *read_source(struct sources *sources, const struct source *source, uint64_t built_ns)
 {
     static const char *const states[] = {"same", "changed", "unknown", "missing"};
@@ -104,12 +138,25 @@ static json_t *read_source(struct sources *sources, const struct source *source,
         json_object_update_new(object, json_pack("{s:s, s:[]}", "reason", strerror(original.reason), "pieces"));
         return object;
     }
-    json_object_set_new(object, "pieces", read_pieces(sources, source, original.file, is_short(original.file)));
+    bool is_whole = is_short(original.file);
+    json_object_update_new(
+        object, json_pack("{s:o, s:o, s:o}", "facts", facts_of(source, sources->analysis->trace->n_ranks, is_whole),
+                          "loops", loops_of(source), "pieces", read_pieces(sources, source, original.file, is_whole)));
     fclose(original.file);
     return object;
 }
 
-json_t *sources_read(const struct analysis *analysis, const char *directory)
+static void gather_facts(struct sources *sources, size_t n, struct coverage *coverage)
+{
+    struct file_facts facts[MOST_FILES];
+    for (size_t i = 0; i < n; i++)
+        facts[i] = sources->files.at[i].facts;
+    line_facts_gather(facts, n, sources->analysis, coverage);
+    for (size_t i = 0; i < n; i++)
+        sources->files.at[i].facts = facts[i];
+}
+
+json_t *sources_read(const struct analysis *analysis, const char *directory, struct coverage *coverage)
 {
     struct sources sources = {.analysis = analysis, .directory = directory};
     json_t *files = json_array();
@@ -125,11 +172,132 @@ json_t *sources_read(const struct analysis *analysis, const char *directory)
              analysis->sites[i].waiting_ns);
     if (sources.files.n)
         qsort(sources.files.at, sources.files.n, sizeof *sources.files.at, by_falling_waiting);
+    size_t n_shown = sources.files.n < MOST_FILES ? sources.files.n : MOST_FILES;
+    gather_facts(&sources, n_shown, coverage);
     for (size_t i = 0; i < sources.files.n; i++) {
-        if (i < MOST_FILES)
-            json_array_append_new(files, read_source(&sources, &sources.files.at[i], built_ns));
-        vec_release(&sources.files.at[i].spans);
+        struct source *source = &sources.files.at[i];
+        if (i < n_shown)
+            json_array_append_new(files, read_source(&sources, source, built_ns));
+        line_facts_release(&source->facts);
+        vec_release(&source->spans);
     }
     vec_release(&sources.files);
     return files;
+}
+
+/*
+ * Where there is no source: the loops of the machine code in the routines that are blamed, as they lie in each other.
+ */
+
+struct bare {
+    const struct analysis *analysis;
+    VEC(struct bare_routine {
+        uint32_t module;
+        uint64_t address;
+        double ns; /* waiting that it causes */
+    })
+    routines;
+    double *time_ns, *own_ns; /* by place */
+    uint32_t *cause;          /* by place: the one with most of own_ns; TRACE_NONE */
+};
+
+static void bare_collect(struct bare *bare, struct arena *scratch)
+{
+    const struct analysis *analysis = bare->analysis;
+    uint32_t n_places = code_n_places(analysis->code);
+    bare->own_ns = arena_array(scratch, double, n_places + 1);
+    bare->cause = arena_array(scratch, uint32_t, n_places + 1);
+    double *most_ns = arena_array(scratch, double, n_places + 1);
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        for (uint32_t k = 0; k < analysis->causes[i].n_parts; k++) {
+            const struct cause_part *part = &analysis->causes[i].parts[k];
+            const struct step *step = &analysis->steps[part->step];
+            if (step->file || step->place >= n_places || !(part->own_ns > 0))
+                continue;
+            const struct code_place *place = code_place(analysis->code, step->place);
+            bare->own_ns[step->place] += part->own_ns;
+            if (part->own_ns > most_ns[step->place]) {
+                most_ns[step->place] = part->own_ns;
+                bare->cause[step->place] = i;
+            }
+            struct bare_routine *routine = NULL;
+            for (size_t r = 0; r < bare->routines.n && !routine; r++)
+                if (bare->routines.at[r].module == place->module &&
+                    bare->routines.at[r].address == place->routine_address)
+                    routine = &bare->routines.at[r];
+            if (!routine) {
+                routine = vec_push(&bare->routines);
+                *routine = (struct bare_routine){place->module, place->routine_address, 0};
+            }
+            routine->ns += part->own_ns;
+        }
+}
+
+static void bare_time(struct bare *bare, struct arena *scratch)
+{
+    const struct analysis *analysis = bare->analysis;
+    uint32_t n_places = code_n_places(analysis->code);
+    bare->time_ns = arena_array(scratch, double, n_places + 1);
+    for (uint32_t i = 0; i < analysis->profile.n_stacks && bare->routines.n; i++) {
+        const struct profile_stack *stack = &analysis->profile.stacks[i];
+        if (stack->frame >= analysis->trace->n_frames)
+            continue;
+        const struct trace_frame *frame = &analysis->trace->frames[stack->frame];
+        if (frame->module >= analysis->trace->n_modules)
+            continue;
+        uint32_t place = code_place_at(analysis->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+        if (place < n_places)
+            bare->time_ns[place] += stack->ns;
+    }
+}
+
+static int by_falling_ns(const void *a, const void *b)
+{
+    const struct bare_routine *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Places of one routine as [offset, depth, ns, waiting caused, cause or -1], by address: what lies inside comes behind.
+ */
+static json_t *bare_loops(const struct bare *bare, const struct bare_routine *routine, const char **name)
+{
+    struct code *code = bare->analysis->code;
+    json_t *loops = json_array();
+    for (uint32_t i = 0; i < code_n_places(code); i++) {
+        const struct code_place *place = code_place(code, i);
+        bool has_time = bare->time_ns && i < code_n_places(code);
+        if (place->module != routine->module || place->routine_address != routine->address || place->source != i)
+            continue;
+        *name = place->host_routine ? place->host_routine : *name;
+        json_array_append_new(loops, json_pack("[I, i, I, I, i]", (json_int_t)(place->address - routine->address),
+                                               (int)place->depth, (json_int_t)llround(has_time ? bare->time_ns[i] : 0),
+                                               (json_int_t)llround(bare->own_ns[i]),
+                                               bare->own_ns[i] > 0 ? (int)bare->cause[i] : -1));
+    }
+    return loops;
+}
+
+json_t *sources_bare(const struct analysis *analysis)
+{
+    struct bare bare = {.analysis = analysis};
+    struct arena scratch = {0};
+    json_t *routines = json_array();
+    if (!analysis->code)
+        return routines;
+    bare_collect(&bare, &scratch);
+    bare_time(&bare, &scratch);
+    if (bare.routines.n)
+        qsort(bare.routines.at, bare.routines.n, sizeof *bare.routines.at, by_falling_ns);
+    for (size_t i = 0; i < bare.routines.n && i < MOST_FILES; i++) {
+        const char *name = NULL;
+        json_t *loops = bare_loops(&bare, &bare.routines.at[i], &name);
+        const char *module = analysis->trace->modules[bare.routines.at[i].module].path;
+        json_array_append_new(routines, json_pack("{s:o, s:o, s:o}", "routine", json_text(name), "module",
+                                                  json_text(module), "loops", loops));
+    }
+    vec_release(&bare.routines);
+    arena_release(&scratch);
+    return routines;
 }

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAUSE_COLUMN = 11, SITE_COLUMN = 24, TAB = 8 };
+enum { WAYS_COLUMNS = 8, CAUSE_COLUMN = 11, SITE_COLUMN = 24, TAB = 8 };
 
 struct mark {
     uint32_t line_first, line_last;
@@ -151,22 +151,6 @@ static struct layout layout_of(const struct file_facts *facts)
     return layout;
 }
 
-/* "75/25": per cent of the times that each way behind a condition was taken; several conditions apart by blanks. */
-static const char *ways_text(struct arena *arena, const struct line_facts *facts)
-{
-    enum { COLUMNS = 8 };
-    const char *text = "";
-    for (size_t i = 0; i < facts->ways.n; i++) {
-        const struct line_way *way = &facts->ways.at[i];
-        const char *between = i == 0                                                             ? ""
-                              : way[-1].function == way->function && way[-1].block == way->block ? "/"
-                                                                                                 : " ";
-        if (way->executions > 0)
-            text = arena_printf(arena, "%s%s%.0f", text, *text ? between : "", 100 * way->taken / way->executions);
-    }
-    return text_cut(arena, text, COLUMNS);
-}
-
 /* Least, mean and most on a rank; where all ranks are alike the mean says it. */
 static void source_counts(struct source *source, const struct layout *layout, const struct line_facts *facts)
 {
@@ -238,7 +222,7 @@ static void source_line(struct source *source, const struct marked_file *file, c
     if (facts && facts->is_counted)
         source_counts(source, &layout, facts);
     if (facts && file->facts.has_ways)
-        page_right(page, layout.ways, ways_text(&scratch, facts));
+        page_right(page, layout.ways, text_cut(&scratch, line_facts_ways(&scratch, facts), WAYS_COLUMNS));
     page_style(page, STYLE_QUIET);
     page_right(page, layout.number, arena_printf(&scratch, "%u", number));
     const char *line = expanded(&scratch, text), *loops = loops_text(source, &scratch, &file->facts, number);

@@ -31,6 +31,13 @@ const gain = (ns) => ns < 1 ? "nothing" : duration(-ns, 2);
 const change = (ns) => (ns >= 0.5 ? "+" : "") + duration(ns);
 const cost = (ns) => ns < 999.5 ? `${ns.toFixed(Math.abs(ns) < 9.995 ? 2 : Math.abs(ns) < 99.95 ? 1 : 0)} ns` : duration(ns);
 const count = (n) => Math.round(n).toLocaleString("en-US");
+/** Of a column of its own: "81.2k", "3.5M" (analyze/out/amount.c). */
+function brief(n) {
+  const units = ["", "k", "M", "G", "T", "P", "E"];
+  let unit = 0;
+  for (; n >= 999.5 && unit + 1 < units.length; n /= 1000) unit++;
+  return n.toFixed(n >= 99.95 || (!unit && Number.isInteger(n)) ? 0 : n >= 9.995 ? 1 : 2) + units[unit];
+}
 const ratio = (value) => value === null ? "–" : value.toFixed(2);
 
 function share(part) {

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Records programs of known cause, makes their pages, and looks at them in a browser without a window.
 
-    page.py --whywait TOOL --mpirun MPIRUN [--axe FILE] PROGRAM SOURCE [PROGRAM SOURCE ...]
+    page.py --whywait TOOL --mpirun MPIRUN [--axe FILE] [--counted PROGRAM SOURCE] [--bare PROGRAM SOURCE] PROGRAM SOURCE [PROGRAM SOURCE ...]
 
 Of each program: the page carries the JSON report byte for byte, asks nobody for anything, has nothing to say on the console; what
 stands in it are the report's numbers; and each view shows the known cause, which the head of the source tells (`ranks:`, `loop=`,
 `rank=`, `call=`; see ../known/known). Of the first also: moving in time by mouse, wheel, touch and keys, addresses, search, links,
-narrow windows, print, and a comparison of two runs. With --axe nothing of that, but the checks of axe-core (which `bootstrap test`
+narrow windows, print, and a comparison of two runs. Of a counted program (branches) executions and ways beside its lines; of a bare one
+(no_debug), which has no lines, the loops of its machine code. With --axe nothing of that, but the checks of axe-core (which `bootstrap test`
 fetches), in light and dark, wide and narrow. Ends with 77 where there is no browser, or no axe-core.
 """
 import argparse
@@ -282,7 +283,7 @@ def check_sources(browser, name, run, program):
     def shown(words):
         page = run.page()
         browser.open(page, "#source")
-        file = next(file for file in json.loads(data_of(page)["sources-0"]) if os.path.basename(file["file"]) == run.known.source)
+        file = next(file for file in json.loads(data_of(page)["sources-0"])["files"] if os.path.basename(file["file"]) == run.known.source)
         warnings = [text for text in text_of(browser, "#source article")  if "after the program was built" in text and run.known.source in text]
         expect(f"{name}: page and annotate tell a source as changed or not, {words}",
                bool(warnings) == ("after the program was built" in " ".join(run.output("annotate", "--file", run.known.source, run.path).split())) == (file["state"] == "changed"))
@@ -305,6 +306,52 @@ def check_sources(browser, name, run, program):
         os.rename(kept[0] + ".away", kept[0])
     finally:
         os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+
+def record(arguments, program, ranks, path):
+    """The run and its page, of which nothing is expected yet."""
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                       OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
+    subprocess.run([arguments.mpirun, "-n", str(ranks), arguments.whywait, "record", "-q", "-o", path, program], check=True,
+                   env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([arguments.whywait, "html", "-o", path + ".html", path], check=True, stdout=subprocess.DEVNULL)
+    return path + ".html"
+
+
+def check_counted(browser, arguments, folder):
+    """Margins of the page's source are those of annotate: executions on a rank, and the ways of a condition."""
+    program, source = arguments.counted
+    name, ranks = os.path.basename(source), int(re.search(r"ranks: (\d+)", open(source).read())[1])
+    path = os.path.join(folder, "counted.whywait")
+    browser.open(record(arguments, program, ranks, path), "#source&cause=1")
+    rows = browser.run("""const table = [...document.querySelectorAll('#source article')].find((one) => one.textContent.includes(arguments[0])).querySelector('table.code');
+        return [...table.tBodies[0].rows].map((row) => [row.querySelector('.line')?.textContent, row.querySelector('.runs')?.textContent, row.querySelector('.ways')?.textContent,
+                                                        row.querySelector('.brackets')?.textContent])""", name)
+    shown = {int(line): (runs or "", ways or "", loops or "") for line, runs, ways, loops in rows if line}
+    text = subprocess.run([arguments.whywait, "annotate", "--file", name, "--width", "250", path], check=True, capture_output=True, text=True).stdout
+    lines = {number: line for number, line in enumerate(open(source).read().splitlines(), 1)}
+    condition = next(number for number, line in lines.items() if "if (flag[i])" in line)
+    for number, (runs, ways, loops) in shown.items():
+        row = next((row for row in text.splitlines() if re.search(rf" {number}  .*{re.escape(lines[number].strip())}$", row) and lines[number].strip()), None)
+        words = row.split(f" {number}  ")[0].split() if row else []
+        expect(f"counted: line {number}, {words}", not row or all(word in words for word in runs.split(", ") + [ways] if word), runs, ways)
+    expect("counted: the condition goes both ways", re.fullmatch(r"\d+/\d+", shown[condition][1]) and shown[condition][2].strip() == "│", shown[condition])
+    expect("counted: ranks differ behind it", len(shown[condition + 1][0].split(", ")) == 3, shown[condition + 1])
+    check_quiet(browser, "counted")
+
+
+def check_bare(browser, arguments, folder):
+    """Loops of the machine code, where no line is known, with what they cause."""
+    program, source = arguments.bare
+    path = os.path.join(folder, "bare.whywait")
+    browser.open(record(arguments, program, int(re.search(r"ranks: (\d+)", open(source).read())[1]), path), "#source&cause=1")
+    cause = json.loads(subprocess.run([arguments.whywait, "report", "--format", "json", path], check=True, capture_output=True, text=True).stdout)["causes"][0]
+    chosen = text_of(browser, "table.bare tr.is-chosen")
+    offset = re.search(r"\+0x[0-9a-f]+", cause["name"])
+    own = cause["parts"][0]["own_ns"]
+    expect("bare: the loop has no line", not cause["file"] and offset, cause["name"])
+    expect("bare: the loop is there with what it causes", len(chosen) == 1 and offset and offset[0] in chosen[0] and duration(own) in chosen[0], chosen, cause["name"], duration(own))
+    check_quiet(browser, "bare")
 
 
 def check_comparison(browser, arguments, name, run, program, folder):
@@ -347,7 +394,9 @@ def main():
     parser.add_argument("--whywait", required=True)
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--axe")
-    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--counted", nargs=2, metavar=("PROGRAM", "SOURCE"))
+    parser.add_argument("--bare", nargs=2, metavar=("PROGRAM", "SOURCE"))
+    parser.add_argument("programs", nargs="*")
     arguments = parser.parse_args()
     if not programs():
         print("skipped: no browser (chromium and chromedriver)")
@@ -379,6 +428,9 @@ def main():
                 check_sources(browser, name, run, program)
                 check_comparison(browser, arguments, name, run, program, folder)
             check_quiet(browser, name)
+        for check, is_wanted in ((check_counted, arguments.counted), (check_bare, arguments.bare)):
+            if is_wanted:
+                check(browser, arguments, folder)
     print(f"{len(faults)} faults" if faults else "all is well")
     return 1 if faults else 0
 
