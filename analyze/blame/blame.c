@@ -30,37 +30,107 @@ static double part_blamed(const struct longer *longer, double waiting_ns, bool i
     return waiting_ns > longer->known_ns ? (waiting_ns - longer->known_ns) / longer->open_ns : 0;
 }
 
-double blame_share(const struct path_class *class, const struct sites *sites, struct sparse *blame)
+/* What a process spent in a step on the late side; and over the whole run, infinite where the books have none of it. */
+struct late_part {
+    uint64_t key;
+    double ns, of_run_ns;
+};
+
+static int late_part_compare(const void *a, const void *b)
 {
-    struct sparse net = {0}, late = {0};
-    blame_net(class, &net);
-    for (size_t i = 0; i < class->terms.n; i++)
-        if (!(class->terms.at[i].key & KEY_WAITING) && class->terms.at[i].ns > 0)
-            sparse_add(&late, key_atom(class->terms.at[i].key), class->terms.at[i].ns);
-    sparse_pack(&late);
-    struct longer longer = {0};
-    for (size_t i = 0; i < net.n; i++)
-        if (net.at[i].ns > 0 && sparse_get(&late, net.at[i].key) > 0)
-            *(sites_step_is_open(sites, (uint32_t)net.at[i].key) ? &longer.open_ns : &longer.known_ns) += net.at[i].ns;
-    bool is_explained = longer.known_ns + longer.open_ns > 0;
-    for (size_t i = 0; i < class->terms.n && is_explained; i++) {
+    const struct late_part *left = a, *right = b;
+    uint32_t left_step = key_atom(left->key), right_step = key_atom(right->key);
+    if (left_step != right_step)
+        return left_step < right_step ? -1 : 1;
+    return (left->key > right->key) - (left->key < right->key);
+}
+
+/* Parts that may be blamed, by step. To be freed; how many goes to *n. */
+static struct late_part *late_parts(const struct path_class *class, const struct sparse *net,
+                                    const struct sparse *times, size_t *n)
+{
+    struct late_part *parts = NULL;
+    size_t cap = 0;
+    vec_grow((void **)&parts, &cap, class->terms.n + 1, sizeof *parts);
+    *n = 0;
+    for (size_t i = 0; i < class->terms.n; i++) {
         const struct term *term = &class->terms.at[i];
-        uint32_t step = key_atom(term->key);
-        double remainder_ns = sparse_get(&net, step);
-        if (!(term->key & KEY_WAITING) && term->ns > 0 && remainder_ns > 0)
-            sparse_add(blame, term->key,
-                       remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)) *
-                           (term->ns / sparse_get(&late, step)));
+        if (term->key & KEY_WAITING || term->ns <= 0 || sparse_get(net, key_atom(term->key)) <= 0)
+            continue;
+        double of_run_ns = sparse_get(times, atom_key(key_rank(term->key), key_atom(term->key)));
+        parts[(*n)++] = (struct late_part){term->key, term->ns, of_run_ns > 0 ? of_run_ns : INFINITY};
     }
-    if (!is_explained) {
+    qsort(parts, *n, sizeof *parts, late_part_compare);
+    return parts;
+}
+
+/* How much of a step's time over the run is ordinary, if what exceeds it on the late side is the remainder. It rises
+ * from one turn to the next, as processes that spend no more are left out. Rounded down: somebody is above it. */
+static double ordinary_time(const struct late_part *parts, size_t n, double remainder_ns)
+{
+    static const double ROUNDING = 1e-9;
+    for (double ordinary_ns = 0, before_ns;;) {
+        double ns = 0, slope = 0;
+        for (size_t i = 0; i < n; i++)
+            if (parts[i].of_run_ns > ordinary_ns) {
+                ns += parts[i].ns;
+                slope += parts[i].ns / parts[i].of_run_ns;
+            }
+        before_ns = ordinary_ns;
+        ordinary_ns = slope > 0 ? (ns - remainder_ns) / slope : 0;
+        if (ordinary_ns <= before_ns * (1 + ROUNDING))
+            return before_ns * (1 - ROUNDING);
+    }
+}
+
+/* A remainder falls to those who are in the step for longer than is ordinary. */
+static void share_remainder(const struct late_part *parts, size_t n, double remainder_ns, double blamed_ns,
+                            struct sparse *blame)
+{
+    double ordinary_ns = ordinary_time(parts, n, remainder_ns), all_ns = 0;
+    for (size_t i = 0; i < n; i++)
+        all_ns += parts[i].ns * fmax(1 - ordinary_ns / parts[i].of_run_ns, 0);
+    for (size_t i = 0; i < n; i++)
+        sparse_add(blame, parts[i].key,
+                   blamed_ns * (parts[i].ns * fmax(1 - ordinary_ns / parts[i].of_run_ns, 0) / all_ns));
+}
+
+static size_t parts_of_step(const struct late_part *parts, size_t n)
+{
+    size_t end = 1;
+    while (end < n && key_atom(parts[end].key) == key_atom(parts[0].key))
+        end++;
+    return end;
+}
+
+double blame_share(const struct path_class *class, const struct sites *sites, const struct sparse *times,
+                   struct sparse *blame)
+{
+    struct sparse net = {0};
+    struct longer longer = {0};
+    size_t n;
+    blame_net(class, &net);
+    struct late_part *parts = late_parts(class, &net, times, &n);
+    for (size_t i = 0; i < n; i += parts_of_step(parts + i, n - i)) {
+        uint32_t step = key_atom(parts[i].key);
+        *(sites_step_is_open(sites, step) ? &longer.open_ns : &longer.known_ns) += sparse_get(&net, step);
+    }
+    for (size_t i = 0, n_step; i < n; i += n_step) {
+        uint32_t step = key_atom(parts[i].key);
+        double remainder_ns = sparse_get(&net, step);
+        n_step = parts_of_step(parts + i, n - i);
+        share_remainder(parts + i, n_step, remainder_ns,
+                        remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)), blame);
+    }
+    if (!n) {
         /* Only a clock error leaves nothing positive to blame. */
         uint32_t step = steps_put(sites->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
         sparse_add(blame, atom_key(0, step), class->waiting_ns);
     }
     sparse_pack(blame);
     sparse_release(&net);
-    sparse_release(&late);
-    if (!is_explained)
+    vec_free(parts);
+    if (!n)
         return class->waiting_ns;
     return longer.known_ns + (class->waiting_ns > longer.known_ns ? longer.open_ns : 0);
 }
@@ -102,6 +172,21 @@ static int site_order_compare(const void *a, const void *b)
     return (left->at > right->at) - (left->at < right->at);
 }
 
+/* Time of every rank in every step: atoms of the run, expanded. */
+static void times_make(const struct measure_input *input, struct sparse *times)
+{
+    for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
+        const struct sparse *atoms = &input->ranks[rank].atoms;
+        for (size_t i = 0; i < atoms->n; i++) {
+            struct term single;
+            struct shares shares = pools_expand(input->classes->pools, key_atom(atoms->at[i].key), &single);
+            for (size_t j = 0; j < shares.n; j++)
+                sparse_add(times, atom_key(rank, (uint32_t)shares.at[j].key), atoms->at[i].ns * shares.at[j].ns);
+        }
+    }
+    sparse_pack(times);
+}
+
 /* An empty vector for every class, by site. */
 static struct sparse **vectors_make(const struct classes *classes, struct arena *arena)
 {
@@ -122,6 +207,7 @@ void measures_make(const struct measure_input *input, struct measures *measures)
     for (uint32_t i = 0; i < input->classes->sites.n; i++)
         sorted[i] = order[i].at;
     measures->site_order = sorted;
+    times_make(input, &measures->times);
     measures->blames = vectors_make(input->classes, &measures->arena);
     measures->counted = vectors_make(input->classes, &measures->arena);
     measures->worked = vectors_make(input->classes, &measures->arena);
@@ -129,7 +215,7 @@ void measures_make(const struct measure_input *input, struct measures *measures)
         struct site_classes *at = &input->classes->sites.at[site];
         for (size_t i = 0; i < at->classes.n; i++) {
             struct path_class *class = &at->classes.at[i];
-            class->longer_ns = blame_share(class, input->sites, &measures->blames[site][i]);
+            class->longer_ns = blame_share(class, input->sites, &measures->times, &measures->blames[site][i]);
             executions_solve(input->executions, &class->counts, &measures->counted[site][i]);
             costs_place_work(input->costs, &class->counts, &measures->worked[site][i]);
         }
@@ -156,6 +242,7 @@ void measures_release(struct measures *measures)
     vectors_release(measures->classes, measures->blames);
     vectors_release(measures->classes, measures->counted);
     vectors_release(measures->classes, measures->worked);
+    sparse_release(&measures->times);
     sparse_release(&measures->bins);
     sparse_release(&measures->ran);
     sparse_release(&measures->work_done);

@@ -4,10 +4,16 @@
  *
  * The cumulative characterisation is signed: what the late side did minus what the waiting side did. Steps of equal
  * code are netted first, whatever process ran them: what the waiting process did as well is not to blame. The waiting
- * is shared out over the positive remainders in proportion (Boehme et al. 2016, after Meira et al. 1996); a step's part
- * goes to the late processes in proportion to their time in it. The parts of a class sum to its waiting. Waiting for
- * shared memory to change, or in a wait of which it is not known what ends it, may be waiting for the waiting process:
- * it is blamed for what the others leave over.
+ * is shared out over the positive remainders in proportion (Boehme et al. 2016, after Meira et al. 1996).
+ *
+ * A step's part goes to the processes on the late side. Where lateness is passed on, round a ring or over a grid, they
+ * are the one that is late and all between it and who waits, and these do what the waiting process does as well. Who
+ * is late is in the step for longer over the run than they are: of a process that is in it for T in the whole run and
+ * for t on the late side, t (1 - ordinary / T) is too much, if that is positive, where `ordinary` is what makes this
+ * add up to the remainder. All those with equal T are blamed by t.
+ *
+ * The parts of a class sum to its waiting. Waiting for shared memory to change, or in a wait of which it is not known
+ * what ends it, may be waiting for the waiting process: it is blamed for what the others leave over.
  *
  * Redundant (Meira et al.): pairs of equal code are removed from the smallest difference up while what remains still
  * accounts for 95 % of the waiting. This is for presentation; blame is shared out before.
@@ -18,9 +24,11 @@
 #include "analyze/steps/sites.h"
 #include "analyze/waits/replay.h"
 
-/* Parts of the waiting by atom_key (with KEY_LONG_TERM), packed. Returns the sum of the positive remainders, which
- * the waiting falls short of as far as the waiting side did something else meanwhile. */
-double blame_share(const struct path_class *class, const struct sites *sites, struct sparse *blame);
+/* Parts of the waiting by atom_key (with KEY_LONG_TERM), packed; `times` are those of the run, as in measures. Returns
+ * the sum of the positive remainders, which the waiting falls short of as far as the waiting side did something else
+ * meanwhile. */
+double blame_share(const struct path_class *class, const struct sites *sites, const struct sparse *times,
+                   struct sparse *blame);
 /* Remainders by step, packed. */
 void blame_net(const struct path_class *class, struct sparse *net);
 /* Steps that need not be shown, as keys of a packed vector. */
@@ -45,6 +53,7 @@ struct measure_input {
 struct measures {
     const struct classes *classes;
     uint32_t *site_order;         /* by falling waiting: the result's sites[i] is classes->sites.at[site_order[i]] */
+    struct sparse times;          /* of the whole run, by (rank; step), packed */
     struct sparse **blames;       /* parts of the waiting by (directness, rank; step) */
     struct sparse **counted;      /* executions by (side, directness, rank; place) */
     struct sparse **worked;       /* work (executions.h), with that of helpers; likewise */

@@ -30,23 +30,6 @@ static bool is_without_cpu(const struct causes *causes, uint32_t step)
     return steps_key(causes->steps, step)->state == STEP_DESCHEDULED;
 }
 
-/* Time of every rank in every step: atoms of the run, expanded. */
-static void causes_add_times(struct causes *causes)
-{
-    struct pools *pools = causes->input->classes->pools;
-    for (uint32_t rank = 0; rank < causes->input->classes->n_ranks; rank++) {
-        const struct sparse *atoms = &causes->input->ranks[rank].atoms;
-        for (size_t i = 0; i < atoms->n; i++) {
-            struct term single;
-            struct shares shares = pools_expand(pools, (uint32_t)atoms->at[i].key, &single);
-            for (size_t j = 0; j < shares.n; j++)
-                sparse_add(&causes->time, atom_key(rank, (uint32_t)shares.at[j].key),
-                           atoms->at[i].ns * shares.at[j].ns);
-        }
-    }
-    sparse_pack(&causes->time);
-}
-
 static struct rollup_node *rollup_node(struct causes *causes, uint32_t node)
 {
     if (node >= causes->rollup.nodes.n)
@@ -82,8 +65,9 @@ static void causes_mark_inside(struct causes *causes)
 static void causes_roll_up(struct causes *causes)
 {
     const struct classes *classes = causes->input->classes;
-    for (size_t i = 0; i < causes->time.n; i++)
-        node_add(causes, causes->time.at[i].key, causes->time.at[i].ns, false);
+    const struct sparse *times = &causes->input->measures->times;
+    for (size_t i = 0; i < times->n; i++)
+        node_add(causes, times->at[i].key, times->at[i].ns, false);
     for (size_t site = 0; site < classes->sites.n; site++)
         for (size_t i = 0; i < classes->sites.at[site].classes.n; i++) {
             const struct sparse *blame = &causes->input->measures->blames[site][i];
@@ -285,7 +269,6 @@ static void causes_release(struct causes *causes)
     vec_release(&causes->own);
     waiting_release(&causes->machine);
     sparse_release(&causes->machine_steps);
-    sparse_release(&causes->time);
     sparse_release(&causes->busy_code);
     rollup_release(&causes->rollup);
     placing_release(&causes->placing);
@@ -295,7 +278,6 @@ void causes_find(const struct causes_input *input)
 {
     struct causes causes = {.input = input, .steps = input->sites->steps};
     placing_begin(&causes.placing, input->sites, input->survey);
-    causes_add_times(&causes);
     causes_roll_up(&causes);
     const struct classes *classes = causes.input->classes;
     for (uint32_t site = 0; site < causes.input->analysis->n_sites; site++) {
@@ -303,20 +285,21 @@ void causes_find(const struct causes_input *input)
         for (uint32_t i = 0; i < classes->sites.at[at].classes.n; i++)
             causes_collect_class(&causes, site, at, i);
     }
-    for (size_t i = 0; i < causes.time.n; i++)
-        causes_collect_time(&causes, causes.time.at[i].key, causes.time.at[i].ns);
+    const struct sparse *times = &input->measures->times;
+    for (size_t i = 0; i < times->n; i++)
+        causes_collect_time(&causes, times->at[i].key, times->at[i].ns);
     sparse_pack(&causes.busy_code);
     causes_add_critical(&causes);
     culprits_write(&causes);
     if (input->acting) {
-        /* Whose time is whose: as causes_collect_time shares it out. `time` is packed, so that keys rise. */
+        /* Whose time is whose: as causes_collect_time shares it out. The times are packed, so that keys rise. */
         const struct analysis *analysis = causes.input->analysis;
         struct arena scratch = {0};
         uint32_t *number = arena_array(&scratch, uint32_t, analysis->n_causes + 1);
         for (uint32_t i = 0; i < analysis->n_causes; i++)
             number[analysis->causes[i].found_as] = i;
-        for (size_t i = 0; i < causes.time.n; i++) {
-            uint64_t key = causes.time.at[i].key;
+        for (size_t i = 0; i < times->n; i++) {
+            uint64_t key = times->at[i].key;
             struct placings placings = placing_of(&causes.placing, key_rank(key), key_atom(key));
             for (size_t j = 0; j < placings.n && !is_without_cpu(&causes, key_atom(key)); j++) {
                 const struct culprit *culprit = culprit_of(&causes, placings.at[j].node);

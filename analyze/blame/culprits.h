@@ -33,7 +33,6 @@ struct causes {
     struct steps *steps;
     struct placing placing;
     struct rollup rollup;
-    struct sparse time;           /* by atom_key(rank, step), over the run */
     struct sparse busy_code;      /* computing time by (rank, code place) */
     VEC(struct culprit) culprits; /* by cause in rollup */
     VEC(bool) is_inside;          /* by node in rollup: it lies in the code that names its cause */

@@ -145,12 +145,35 @@ static void blame_is_shared_over_positive_remainders(void **state)
     sparse_add(&class.terms, KEY_WAITING | atom_key(1, 3), 400);
     sparse_pack(&class.terms);
     struct sparse blame = {0};
-    blame_share(&class, &sites, &blame);
+    blame_share(&class, &sites, &(struct sparse){0}, &blame);
     assert_true(fabs(sparse_sum(&blame) - 600) < 1e-9);
     assert_true(fabs(sparse_get(&blame, atom_key(0, 1)) - 240) < 1e-9);
     assert_true(fabs(sparse_get(&blame, KEY_LONG_TERM | atom_key(2, 1)) - 240) < 1e-9);
     assert_true(fabs(sparse_get(&blame, atom_key(0, 2)) - 120) < 1e-9);
     sparse_release(&blame);
+    sparse_release(&class.terms);
+    steps_release(&steps);
+}
+
+static void what_rounding_leaves_of_a_remainder_is_blamed_too(void **state)
+{
+    (void)state;
+    struct steps steps = {0};
+    const struct sites sites = {.steps = &steps};
+    uint32_t step = steps_put(&steps, STEP_COMPUTING, WHAT_PLACE, 1, TRACE_NONE);
+    struct path_class class = {.waiting_ns = 7};
+    struct sparse times = {0}, blame = {0};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        sparse_add(&class.terms, atom_key(rank, step), 3e15);
+        sparse_add(&times, atom_key(rank, step), 5e15);
+    }
+    sparse_add(&class.terms, KEY_WAITING | atom_key(2, step), 6e15 - 1);
+    sparse_pack(&class.terms);
+    sparse_pack(&times);
+    blame_share(&class, &sites, &times, &blame);
+    assert_true(fabs(sparse_sum(&blame) - 7) < 1e-6);
+    sparse_release(&blame);
+    sparse_release(&times);
     sparse_release(&class.terms);
     steps_release(&steps);
 }
@@ -168,7 +191,7 @@ static void what_nobody_is_late_with_is_blamed_as_well(void **state)
     sparse_add(&class.terms, KEY_WAITING | atom_key(1, clock), -20);
     sparse_pack(&class.terms);
     struct sparse blame = {0};
-    blame_share(&class, &sites, &blame);
+    blame_share(&class, &sites, &(struct sparse){0}, &blame);
     assert_true(fabs(sparse_get(&blame, atom_key(0, work)) - 600) < 1e-9);
     sparse_release(&blame);
     sparse_release(&class.terms);
@@ -192,7 +215,7 @@ static void check_spinning(double worked_ns, double waited_ns, double blamed_on_
     sparse_add(&class.terms, KEY_WAITING | atom_key(0, writing), 500 + worked_ns - waited_ns);
     sparse_pack(&class.terms);
     struct sparse blame = {0};
-    blame_share(&class, &sites, &blame);
+    blame_share(&class, &sites, &(struct sparse){0}, &blame);
     assert_true(fabs(sparse_get(&blame, atom_key(1, work)) - blamed_on_work_ns) < 1e-9);
     assert_true(fabs(sparse_get(&blame, atom_key(1, spin)) - (waited_ns - blamed_on_work_ns)) < 1e-9);
     sparse_release(&blame);
@@ -239,6 +262,7 @@ int main(void)
         cmocka_unit_test(distance_lies_between_0_and_2),
         cmocka_unit_test(redundant_steps_are_the_smallest_pairs),
         cmocka_unit_test(blame_is_shared_over_positive_remainders),
+        cmocka_unit_test(what_rounding_leaves_of_a_remainder_is_blamed_too),
         cmocka_unit_test(what_nobody_is_late_with_is_blamed_as_well),
         cmocka_unit_test(spinning_is_blamed_for_what_nothing_else_explains),
         cmocka_unit_test(tiny_waits_join_the_nearest_class),
