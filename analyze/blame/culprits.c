@@ -401,6 +401,14 @@ static void machine_write(struct causes *causes)
     qsort(machine->places, machine->n_places, sizeof *machine->places, machine_place_compare);
 }
 
+static double longest_of(const struct sparse *times)
+{
+    double longest_ns = 0;
+    for (size_t i = 0; i < times->n; i++)
+        longest_ns = fmax(longest_ns, times->at[i].ns);
+    return longest_ns;
+}
+
 /* After the last of them was added, the vectors are as long as the tree. */
 static void nodes_write(struct causes *causes)
 {
@@ -421,6 +429,7 @@ static void nodes_write(struct causes *causes)
                                .step = tree->nodes.at[i].step,
                                .cause = is_named ? cause + 1 : 0,
                                .time_ns = i < rollup->nodes.n ? sparse_sum(&rollup->nodes.at[i].times) : 0,
+                               .longest_ns = i < rollup->nodes.n ? longest_of(&rollup->nodes.at[i].times) : 0,
                                .on_path_ns = causes->own.at[i].on_path_ns};
         memcpy(analysis->nodes[i].kind_ns, causes->own.at[i].kind_ns, sizeof analysis->nodes[i].kind_ns);
     }

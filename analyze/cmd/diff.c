@@ -42,7 +42,7 @@ static const char usage[] = "Usage: whywait diff [OPTIONS] BEFORE AFTER\n"
                             "  --keep FILE       write what a comparison needs of the runs to a small file,\n"
                             "                    which can stand for them wherever a run is named\n"
                             "  --baseline FILE   the runs kept in FILE are those before\n"
-                            "  --fail-above P%[:cause|:time|:waiting|:executions]\n"
+                            "  --fail-above P%[:cause|:time|:waiting|:computing|:executions]\n"
                             "                    end with status 3 when that grew by more than P per cent\n"
                             "                    (default: any of them)\n"
                             "  --format FORMAT   text (default), markdown, or json (fields in docs/json.md)\n"
@@ -91,7 +91,8 @@ static struct options parse(int argc, char **argv)
         else if (option == 'k')
             options.keep = optarg;
         else if (option == 'a' && !(options.has_gate = gate_parse(optarg, &options.gate)))
-            die("--fail-above: \"%s\" is not like 5%% or 5%%:cause (or :time, :waiting, :executions)", optarg);
+            die("--fail-above: \"%s\" is not like 5%% or 5%%:cause (or :time, :waiting, :computing, :executions)",
+                optarg);
     }
     options.print.look = terminal_look(&options.terminal);
     options.runs = argv + optind;

@@ -7,11 +7,13 @@
 /* That anything at all is called less or more although nothing has changed, and how groups share it. */
 static const double CHANCE = 0.05;
 static const double GROUP_PART[GROUP_N] = {
-    [GROUP_RUN_TIME] = 0.1, [GROUP_PROGRAM] = 0.7, [GROUP_MPI] = 0.1, [GROUP_MACHINE] = 0.1};
+    [GROUP_RUN_TIME] = 0.1, [GROUP_COMPUTING] = 0.4, [GROUP_PROGRAM] = 0.3, [GROUP_MPI] = 0.1, [GROUP_MACHINE] = 0.1};
 /* Of the weights of causes and parts: what all of them have alike; the rest goes by their waiting. */
 static const double EACH_PART = 0.2;
 /* Of all time: differences of so much waiting concern nobody. Of a group's waiting: not worth a row. */
 static const double NEGLIGIBLE = 1e-3, WORTH_A_ROW = 0.01;
+/* Of what is negligible: so much must be waited for, for it to matter that a doubling would not be told. */
+static const double WORTH_MORE_RUNS = 10;
 
 double compare_change(const struct compare_row *row)
 {
@@ -26,19 +28,39 @@ static double largest_mean(const struct comparison *comparison, const struct com
     return most;
 }
 
-/* Adds a node, or all below it, to a row. */
-static void row_add(const struct comparison *comparison, struct compare_row *row, const double *kind_ns)
+/* Adds what a node has, or all below it, to a row: computing or waiting. */
+static void row_add(const struct comparison *comparison, struct compare_row *row, const double *match_ns)
 {
     for (size_t run = 0; run < comparison->n_runs; run++) {
-        uint32_t side = comparison->side_of[run];
+        const double *ns = &match_ns[run * MATCH_N];
+        uint32_t side = comparison->side_of[run], n_others = comparison->runs[run]->n_ranks - 1;
         double n = comparison->n_of_side[side];
+        if (row->group == GROUP_COMPUTING) {
+            row->ns[run] += ns[MATCH_LONGEST];
+            row->mean_ns[side] += ns[MATCH_LONGEST] / n;
+            if (row->others_ns)
+                row->others_ns[run] += (ns[MATCH_TIME] - ns[MATCH_LONGEST]) / n_others;
+            continue;
+        }
         for (size_t kind = 0; kind < KIND_N; kind++) {
-            double ns = kind_ns[run * KIND_N + kind];
-            row->ns[run] += ns;
-            row->mean_ns[side] += ns / n;
-            row->kind_ns[side * KIND_N + kind] += ns / n;
+            row->ns[run] += ns[kind];
+            row->mean_ns[side] += ns[kind] / n;
+            row->kind_ns[side * KIND_N + kind] += ns[kind] / n;
         }
     }
+}
+
+static void row_add_row(const struct comparison *comparison, struct compare_row *to, const struct compare_row *from)
+{
+    for (size_t run = 0; run < comparison->n_runs; run++) {
+        to->ns[run] += from->ns[run];
+        if (to->others_ns)
+            to->others_ns[run] += from->others_ns[run];
+    }
+    for (uint32_t side = 0; side < comparison->n_sides; side++)
+        to->mean_ns[side] += from->mean_ns[side];
+    for (size_t k = 0; k < comparison->n_sides * KIND_N; k++)
+        to->kind_ns[k] += from->kind_ns[k];
 }
 
 /* As the last side has it; one whose routine was renamed has its old name beside it. */
@@ -53,12 +75,17 @@ static const char *name_of(struct comparison *comparison, const struct match_pla
 static struct compare_row row_make(struct comparison *comparison, enum compare_group group, uint32_t depth,
                                    const struct match_place *place)
 {
+    bool has_others = group == GROUP_COMPUTING;
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        has_others &= comparison->runs[run]->n_ranks > 1;
     return (struct compare_row){.name = place ? name_of(comparison, place) : NULL,
                                 .place = place ? place->place : NULL,
                                 .group = group,
                                 .depth = depth,
                                 .parent = TRACE_NONE,
                                 .ns = arena_array(&comparison->arena, double, comparison->n_runs + 1),
+                                .others_ns =
+                                    has_others ? arena_array(&comparison->arena, double, comparison->n_runs + 1) : NULL,
                                 .mean_ns = arena_array(&comparison->arena, double, comparison->n_sides + 1),
                                 .kind_ns = arena_array(&comparison->arena, double, comparison->n_sides *KIND_N),
                                 .test = {.chance = 1, .scatter = NAN}};
@@ -71,8 +98,9 @@ static enum compare_group group_of(const struct run_place *place)
 
 typedef VEC(struct compare_row) row_list;
 
-/* One row for each node that stands for one, and where each node's is. */
-static void make_causes(struct comparison *comparison, row_list *causes, uint32_t *row_of_node)
+/* One row for each node that stands for one, and where each node's is: of the waiting for it, or of the computing in
+ * it. Both lists have the same order. */
+static void make_causes(struct comparison *comparison, bool is_computing, row_list *causes, uint32_t *row_of_node)
 {
     const struct match *match = &comparison->match;
     for (size_t i = 0; i < match->nodes.n; i++)
@@ -83,9 +111,12 @@ static void make_causes(struct comparison *comparison, row_list *causes, uint32_
         if (*row == TRACE_NONE) {
             const struct match_place *place = &match->places.at[match->nodes.at[node->row].place];
             *row = (uint32_t)causes->n;
-            *vec_push(causes) = row_make(comparison, group_of(place->place), 1, place);
+            enum compare_group group = group_of(place->place);
+            if (is_computing)
+                group = group == GROUP_PROGRAM ? GROUP_COMPUTING : GROUP_N;
+            *vec_push(causes) = row_make(comparison, group, 1, place);
         }
-        row_add(comparison, &causes->at[*row], node->kind_ns);
+        row_add(comparison, &causes->at[*row], node->own_ns);
     }
     /* Rows of one place are told apart by what is around them. */
     for (uint32_t i = 0; i < match->nodes.n; i++) {
@@ -117,12 +148,12 @@ static void push_parts(struct comparison *comparison, uint32_t cause, const uint
         const struct match_node *node = &match->nodes.at[at.node];
         struct compare_row row =
             row_make(comparison, comparison->rows.at[cause].group, at.depth, &match->places.at[node->place]);
-        row_add(comparison, &row, node->has_below ? node->kind_below_ns : node->kind_ns);
+        row_add(comparison, &row, node->has_below ? node->below_ns : node->own_ns);
         double all_ns = largest_mean(comparison, &row), largest_ns = 0;
         uint32_t n_below = 0;
         for (uint32_t c = node->has_below ? first_child[at.node] : 0; c; c = next_child[c - 1]) {
-            struct compare_row below = row_make(comparison, GROUP_PROGRAM, 0, NULL);
-            row_add(comparison, &below, match->nodes.at[c - 1].kind_below_ns);
+            struct compare_row below = row_make(comparison, row.group, 0, NULL);
+            row_add(comparison, &below, match->nodes.at[c - 1].below_ns);
             largest_ns = fmax(largest_ns, largest_mean(comparison, &below));
             n_below++;
         }
@@ -202,13 +233,8 @@ static void push_group(struct comparison *comparison, enum compare_group group, 
     struct arena scratch = {0};
     struct compare_row sum = row_make(comparison, group, 0, NULL), rest = row_make(comparison, group, 1, NULL);
     for (size_t i = 0; i < causes->n; i++)
-        for (size_t run = 0; run < comparison->n_runs && causes->at[i].group == group; run++)
-            sum.ns[run] += causes->at[i].ns[run];
-    for (size_t i = 0; i < causes->n; i++)
-        for (size_t k = 0; k < comparison->n_sides * KIND_N && causes->at[i].group == group; k++) {
-            sum.mean_ns[k / KIND_N] += causes->at[i].kind_ns[k];
-            sum.kind_ns[k] += causes->at[i].kind_ns[k];
-        }
+        if (causes->at[i].group == group)
+            row_add_row(comparison, &sum, &causes->at[i]);
     uint32_t at = comparison->group_row[group] = (uint32_t)comparison->rows.n;
     *vec_push(&comparison->rows) = sum;
     struct ranked *ranked = rank_rows(comparison, &scratch, causes);
@@ -224,12 +250,7 @@ static void push_group(struct comparison *comparison, enum compare_group group, 
             push_cause(comparison, ways, causes, ranked[i].at, row_of_node);
             continue;
         }
-        for (size_t run = 0; run < comparison->n_runs; run++)
-            rest.ns[run] += cause->ns[run];
-        for (size_t k = 0; k < comparison->n_sides * KIND_N; k++) {
-            rest.mean_ns[k / KIND_N] += cause->kind_ns[k];
-            rest.kind_ns[k] += cause->kind_ns[k];
-        }
+        row_add_row(comparison, &rest, cause);
     }
     if (largest_mean(comparison, &rest) > 0)
         *vec_push(&comparison->rows) = rest;
@@ -281,7 +302,8 @@ static void make_shares(struct comparison *comparison, const uint32_t *row_of_no
         }
         for (size_t run = 0; run < comparison->n_runs; run++) {
             uint32_t side = comparison->side_of[run];
-            double computing_ns = is_mpi ? 0 : node->time_ns[run] / comparison->runs[run]->n_ranks;
+            double computing_ns =
+                is_mpi ? 0 : node->own_ns[run * MATCH_N + MATCH_TIME] / comparison->runs[run]->n_ranks;
             share->computing_ns[side] += computing_ns / comparison->n_of_side[side];
             share->imbalance_ns[side] += (node->on_path_ns[run] - computing_ns) / comparison->n_of_side[side];
         }
@@ -302,7 +324,7 @@ static void make_rows(struct comparison *comparison)
 {
     struct arena scratch = {0};
     const struct match *match = &comparison->match;
-    row_list causes = {0};
+    row_list computing = {0}, causes = {0};
     uint32_t *row_of_node = arena_array(&scratch, uint32_t, match->nodes.n + 1);
     struct ways ways = {arena_array(&scratch, uint32_t, match->nodes.n + 1),
                         arena_array(&scratch, uint32_t, match->nodes.n + 1)};
@@ -313,16 +335,18 @@ static void make_rows(struct comparison *comparison)
         ways.next_child[i] = ways.first_child[parent];
         ways.first_child[parent] = i + 1;
     }
-    make_causes(comparison, &causes, row_of_node);
+    make_causes(comparison, true, &computing, row_of_node);
+    make_causes(comparison, false, &causes, row_of_node);
     uint32_t *shown = arena_array(&scratch, uint32_t, causes.n + 1);
-    for (size_t i = 0; i < causes.n; i++)
-        shown[i] = TRACE_NONE;
+    memset(shown, 0xff, (causes.n + 1) * sizeof *shown);
     push_single(comparison, GROUP_RUN_TIME);
+    push_group(comparison, GROUP_COMPUTING, &ways, &computing, row_of_node, shown);
     push_group(comparison, GROUP_PROGRAM, &ways, &causes, row_of_node, shown);
     push_group(comparison, GROUP_MPI, &ways, &causes, row_of_node, shown);
     push_single(comparison, GROUP_MACHINE);
     if (comparison->n_sides == 2)
         make_shares(comparison, row_of_node, shown);
+    vec_release(&computing);
     vec_release(&causes);
     arena_release(&scratch);
 }
@@ -331,12 +355,22 @@ static void make_rows(struct comparison *comparison)
 static void row_test(const struct comparison *comparison, struct compare_row *row, double scale, double level)
 {
     struct arena scratch = {0};
+    double *values[2], *others[2] = {NULL, NULL};
     size_t n[2] = {0};
-    double *values[2] = {arena_array(&scratch, double, comparison->n_runs),
-                         arena_array(&scratch, double, comparison->n_runs)};
-    for (size_t run = 0; run < comparison->n_runs; run++)
-        values[comparison->side_of[run]][n[comparison->side_of[run]]++] = row->ns[run];
-    row->test = noise_compare(values[0], n[0], values[1], n[1], scale, level);
+    for (int side = 0; side < 2; side++) {
+        values[side] = arena_array(&scratch, double, comparison->n_runs);
+        if (row->others_ns)
+            others[side] = arena_array(&scratch, double, comparison->n_runs);
+    }
+    for (size_t run = 0; run < comparison->n_runs; run++) {
+        uint32_t side = comparison->side_of[run];
+        values[side][n[side]] = row->ns[run];
+        if (row->others_ns)
+            others[side][n[side]] = row->others_ns[run];
+        n[side]++;
+    }
+    row->test = noise_compare((struct noise_side){n[0], values[0], others[0]},
+                              (struct noise_side){n[1], values[1], others[1]}, scale, level);
     row->level = level;
     arena_release(&scratch);
 }
@@ -346,10 +380,10 @@ static void row_judge(const struct comparison *comparison, struct compare_row *r
     double change_ns = compare_change(row), most_ns = largest_mean(comparison, row);
     if (row->test.is_known && row->test.chance <= row->level)
         row->verdict = change_ns < 0 ? COMPARE_LESS : change_ns > 0 ? COMPARE_MORE : COMPARE_NOISE;
-    else if (most_ns > scale && !row->test.sees_doubling)
+    else if (most_ns > WORTH_MORE_RUNS * scale && !row->test.sees_doubling)
         row->verdict = COMPARE_TOO_FEW;
     if (row->verdict == COMPARE_TOO_FEW && row->test.is_known)
-        row->runs_needed = noise_runs_needed(&row->test, row->level);
+        row->runs_needed = noise_runs_needed(&row->test);
 }
 
 /* A row's part of what those beside it share. */
@@ -414,8 +448,9 @@ static void judge(struct comparison *comparison)
             if (is_asked)
                 row_judge(comparison, row, scale);
             else
-                row->verdict = verdict == COMPARE_TOO_FEW && row->mean_ns[0] + row->mean_ns[1] > scale ? COMPARE_TOO_FEW
-                                                                                                       : COMPARE_NOISE;
+                row->verdict = verdict == COMPARE_TOO_FEW && largest_mean(comparison, row) > WORTH_MORE_RUNS * scale
+                                   ? COMPARE_TOO_FEW
+                                   : COMPARE_NOISE;
             if (!is_asked)
                 row->level = 0;
             if (is_asked && (row->verdict == COMPARE_LESS || row->verdict == COMPARE_MORE))

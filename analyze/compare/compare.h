@@ -2,15 +2,16 @@
 /*
  * Runs of two sides, or of a series: what changed, and what of that is more than scatter.
  *
- * Rows are a tree: the run time; all waiting that the program's code causes, in it its causes (match.h), in them their
- * parts; the same of what passes inside MPI; and what the machine caused, which is no part of the program. Kinds of
- * differences stand beside each other in every row.
+ * Rows are a tree: the run time; computing, of each part of the program on the rank that takes longest in it, since
+ * what makes one rank slower there may make nobody wait who would not have waited anyhow; all waiting that the
+ * program's code causes, in it its causes (match.h), in them their parts; the same of what passes inside MPI; and what
+ * the machine caused, which is no part of the program. Kinds of differences stand beside each other in every row.
  *
  * Exact counts (facts.h) are compared first and without a test: where they are the same in all runs of a side, and
  * differ from those of the other, the change is certain.
  *
  * Times are tested from the top down (noise.h). The whole table says less or more with a chance of 5 % at most where
- * nothing has changed. The four groups share that; within a group its sum is tested at half of its level, and its
+ * nothing has changed. The groups share that; within a group its sum is tested at half of its level, and its
  * causes, each with a weight, at the other half, so that what goes here and comes there is not lost. Where either says
  * that the group has changed, causes are tested with the whole level of the group, by weight (Bonferroni): no cause
  * that did not change then adds a chance of error beyond that of the group. Parts of a cause that has changed share its
@@ -25,20 +26,21 @@ enum compare_verdict {
     COMPARE_NOISE,
     COMPARE_LESS,
     COMPARE_MORE,
-    COMPARE_TOO_FEW, /* a doubling could not have been told either */
+    COMPARE_TOO_FEW, /* where it matters: a doubling could not have been told either */
 };
-enum compare_group { GROUP_RUN_TIME, GROUP_PROGRAM, GROUP_MPI, GROUP_MACHINE, GROUP_N };
+enum compare_group { GROUP_RUN_TIME, GROUP_COMPUTING, GROUP_PROGRAM, GROUP_MPI, GROUP_MACHINE, GROUP_N };
 
 struct compare_row {
     const char *name;              /* of the latest side that has it; NULL for a group, and for the remainder of one */
     const struct run_place *place; /* NULL likewise */
     enum compare_group group;
-    uint32_t depth;  /* 0 a group, 1 a cause, then parts */
-    uint32_t parent; /* row around it; TRACE_NONE for a group */
-    bool is_rest;    /* what is too small for a row of its own, put together */
-    double *ns;      /* by run: waiting; of the run time, that */
-    double *mean_ns; /* by side */
-    double *kind_ns; /* [side * KIND_N + kind], means */
+    uint32_t depth;    /* 0 a group, 1 a cause, then parts */
+    uint32_t parent;   /* row around it; TRACE_NONE for a group */
+    bool is_rest;      /* what is too small for a row of its own, put together */
+    double *ns;        /* by run: waiting; of computing, what the rank with most has of it; of the run time, that */
+    double *others_ns; /* by run, of computing: what the other ranks have on average; NULL = not known */
+    double *mean_ns;   /* by side */
+    double *kind_ns;   /* [side * KIND_N + kind], means */
     /* Causes of two sides: what they have of the run time, means of [side]: what a process spends in it on average, and
      * how much more of it lies on the critical path than that. */
     double computing_ns[2], imbalance_ns[2];

@@ -6,7 +6,7 @@
 
 bool gate_parse(const char *text, struct gate *gate)
 {
-    static const char *const names[] = {":time", ":waiting", ":cause", ":executions", ""};
+    static const char *const names[] = {":time", ":waiting", ":cause", ":computing", ":executions", ""};
     char *end;
     *gate = (struct gate){.share = strtod(text, &end) / 100};
     if (end == text || !(gate->share >= 0) || isinf(gate->share))
@@ -35,9 +35,12 @@ void gate_check(const struct comparison *comparison, const struct gate *gate, ga
         check_row(time, time->mean_ns[0], gate, hits);
     if (gate->what == GATE_WAITING || gate->what == GATE_ANY)
         check_row(waiting, waiting->mean_ns[0], gate, hits);
-    for (size_t i = 0; i < comparison->rows.n && (gate->what == GATE_CAUSE || gate->what == GATE_ANY); i++)
-        if (rows[i].depth == 1 && rows[i].group == GROUP_PROGRAM)
-            check_row(&rows[i], waiting->mean_ns[0], gate, hits);
+    for (size_t i = 0; i < comparison->rows.n; i++) {
+        bool is_computing = rows[i].group == GROUP_COMPUTING;
+        bool is_asked = gate->what == GATE_ANY || gate->what == (is_computing ? GATE_COMPUTING : GATE_CAUSE);
+        if (is_asked && rows[i].depth == 1 && (is_computing || rows[i].group == GROUP_PROGRAM))
+            check_row(&rows[i], rows[comparison->group_row[rows[i].group]].mean_ns[0], gate, hits);
+    }
     for (size_t i = 0; i < comparison->facts.n && (gate->what == GATE_EXECUTIONS || gate->what == GATE_ANY); i++) {
         const struct compare_fact *fact = &comparison->facts.at[i];
         double before = fact->before ? (double)fact->before->sum : 0,

@@ -6,14 +6,15 @@
 #pragma once
 #include "analyze/compare/compare.h"
 
-enum gate_what { GATE_TIME, GATE_WAITING, GATE_CAUSE, GATE_EXECUTIONS, GATE_ANY };
+enum gate_what { GATE_TIME, GATE_WAITING, GATE_CAUSE, GATE_COMPUTING, GATE_EXECUTIONS, GATE_ANY };
 struct gate {
     double share; /* 0.05: an increase by more than 5 % */
     enum gate_what what;
 };
 
 /* An increase beyond the limit: of the run time, of the waiting for the program's code, of an exact count, each by what
- * it was; of a cause by what all waiting for the program's code was. */
+ * it was; of a cause by what all waiting for the program's code was; of what the slowest rank computes in a part of the
+ * program by all such computing. */
 struct gate_hit {
     const struct compare_row *row;   /* or NULL */
     const struct compare_fact *fact; /* or NULL */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 /* Raised when a field changes its meaning: an older file is then refused, not misread. */
-enum { KEPT_VERSION = 1 };
+enum { KEPT_VERSION = 2 };
 
 /* Names that are no UTF-8 cannot be kept as they are; the comparison then knows them by what is left. */
 static json_t *text(const char *value)
@@ -51,8 +51,9 @@ static json_t *json_nodes(const struct run *run)
     for (uint32_t i = 0; i < run->n_nodes; i++) {
         const struct run_node *at = &run->nodes[i];
         json_t *row =
-            json_pack("[I, I, I, o, o]", at->parent == TRACE_NONE ? (json_int_t)-1 : (json_int_t)at->parent,
-                      (json_int_t)at->place, (json_int_t)at->cause, whole(at->time_ns), whole(at->on_path_ns));
+            json_pack("[I, I, I, o, o, o]", at->parent == TRACE_NONE ? (json_int_t)-1 : (json_int_t)at->parent,
+                      (json_int_t)at->place, (json_int_t)at->cause, whole(at->time_ns), whole(at->longest_ns),
+                      whole(at->on_path_ns));
         for (int kind = 0; kind < KIND_N; kind++)
             json_array_append_new(row, whole(at->kind_ns[kind]));
         json_array_append_new(nodes, row);
@@ -174,9 +175,10 @@ static bool read_nodes(struct arena *arena, struct run *run, const json_t *nodes
                                           .place = (uint32_t)place,
                                           .cause = (uint32_t)number_at(row, 2),
                                           .time_ns = (double)number_at(row, 3),
-                                          .on_path_ns = (double)number_at(row, 4)};
+                                          .longest_ns = (double)number_at(row, 4),
+                                          .on_path_ns = (double)number_at(row, 5)};
         for (int kind = 0; kind < KIND_N; kind++)
-            run->nodes[i].kind_ns[kind] = (double)number_at(row, 5 + (size_t)kind);
+            run->nodes[i].kind_ns[kind] = (double)number_at(row, 6 + (size_t)kind);
     }
     return true;
 }

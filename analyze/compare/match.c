@@ -172,15 +172,13 @@ static uint32_t match_node(struct match *match, uint32_t parent, uint32_t place,
     struct node_key key = {parent, place};
     uint32_t node = intern_put(&match->keys, &key, sizeof key);
     if (node == match->nodes.n)
-        *vec_push(&match->nodes) =
-            (struct match_node){.parent = parent,
-                                .place = place,
-                                .row = TRACE_NONE,
-                                .kind_ns = arena_array(&match->arena, double, n_runs *KIND_N),
-                                .kind_below_ns = arena_array(&match->arena, double, n_runs *KIND_N),
-                                .time_ns = arena_array(&match->arena, double, n_runs),
-                                .on_path_ns = arena_array(&match->arena, double, n_runs),
-                                .cause = arena_array(&match->arena, uint32_t, n_runs)};
+        *vec_push(&match->nodes) = (struct match_node){.parent = parent,
+                                                       .place = place,
+                                                       .row = TRACE_NONE,
+                                                       .own_ns = arena_array(&match->arena, double, n_runs *MATCH_N),
+                                                       .below_ns = arena_array(&match->arena, double, n_runs *MATCH_N),
+                                                       .on_path_ns = arena_array(&match->arena, double, n_runs),
+                                                       .cause = arena_array(&match->arena, uint32_t, n_runs)};
     return node;
 }
 
@@ -193,11 +191,11 @@ static void add_run(struct match *match, const struct run *run, size_t at, size_
         uint32_t parent = from->parent == TRACE_NONE ? (uint32_t)TRACE_NONE : node_of[from->parent];
         node_of[i] = match_node(match, parent, place[from->place], n_runs);
         struct match_node *node = &match->nodes.at[node_of[i]];
-        for (size_t kind = 0; kind < KIND_N; kind++) {
-            node->kind_ns[at * KIND_N + kind] += from->kind_ns[kind];
-            node->kind_below_ns[at * KIND_N + kind] += from->kind_ns[kind];
+        for (size_t k = 0; k < MATCH_N; k++) {
+            double ns = k == MATCH_TIME ? from->time_ns : k == MATCH_LONGEST ? from->longest_ns : from->kind_ns[k];
+            node->own_ns[at * MATCH_N + k] += ns;
+            node->below_ns[at * MATCH_N + k] += ns;
         }
-        node->time_ns[at] += from->time_ns;
         node->on_path_ns[at] += from->on_path_ns;
         node->cause[at] = from->cause ? from->cause : node->cause[at];
     }
@@ -208,7 +206,7 @@ double match_below(const struct match_node *node, size_t run)
 {
     double ns = 0;
     for (size_t kind = 0; kind < KIND_N; kind++)
-        ns += node->kind_below_ns[run * KIND_N + kind];
+        ns += node->below_ns[run * MATCH_N + kind];
     return ns;
 }
 
@@ -263,8 +261,8 @@ void match_runs(struct match *match, struct run *const *runs, const uint32_t *si
         add_run(match, runs[run], run, n_runs, place[run]);
     for (size_t i = match->nodes.n; i-- > 0;) {
         const struct match_node *node = &match->nodes.at[i];
-        for (size_t k = 0; k < n_runs * KIND_N && node->parent != TRACE_NONE; k++)
-            match->nodes.at[node->parent].kind_below_ns[k] += node->kind_below_ns[k];
+        for (size_t k = 0; k < n_runs * MATCH_N && node->parent != TRACE_NONE; k++)
+            match->nodes.at[node->parent].below_ns[k] += node->below_ns[k];
     }
     uint32_t *row_before = arena_array(&scratch, uint32_t, match->nodes.n + 1);
     for (size_t i = 0; i < match->nodes.n; i++) {

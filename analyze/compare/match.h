@@ -20,14 +20,18 @@ struct match_place {
     const struct run_place *place, *first; /* as the last side has it, and the first one */
 };
 
+/* What a node has in a run: waiting by kind, and the time in it of all ranks and of the rank with most. Of several
+ * nodes the longest times add up, whichever rank has them: so long they take where ranks wait in between. */
+enum { MATCH_TIME = KIND_N, MATCH_LONGEST, MATCH_N };
+
 struct match_node {
-    uint32_t parent;                 /* stands before it; TRACE_NONE */
-    uint32_t place;                  /* of struct match */
-    uint32_t row;                    /* the first node of its row that has the row's name */
-    bool has_below;                  /* all that is below it is in that row as well */
-    uint32_t *cause;                 /* by run: number of the cause it names there, from 1; 0 = none */
-    double *kind_ns, *kind_below_ns; /* [run * KIND_N + kind], of itself and with what is below */
-    double *time_ns, *on_path_ns;    /* by run, of itself */
+    uint32_t parent;           /* stands before it; TRACE_NONE */
+    uint32_t place;            /* of struct match */
+    uint32_t row;              /* the first node of its row that has the row's name */
+    bool has_below;            /* all that is below it is in that row as well */
+    uint32_t *cause;           /* by run: number of the cause it names there, from 1; 0 = none */
+    double *own_ns, *below_ns; /* [run * MATCH_N + measure], of itself and with what is below */
+    double *on_path_ns;        /* by run, of itself */
 };
 
 struct match {

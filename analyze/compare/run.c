@@ -64,6 +64,7 @@ static void node_add(struct run_node *to, const struct run_node *from)
     for (int kind = 0; kind < KIND_N; kind++)
         to->kind_ns[kind] += from->kind_ns[kind];
     to->time_ns += from->time_ns;
+    to->longest_ns += from->longest_ns;
     to->on_path_ns += from->on_path_ns;
 }
 
@@ -80,6 +81,7 @@ static void make_nodes(struct arena *arena, struct run *run, const struct analys
                                      .place = from->step,
                                      .cause = from->cause,
                                      .time_ns = from->time_ns,
+                                     .longest_ns = from->longest_ns,
                                      .on_path_ns = from->on_path_ns};
         memcpy(nodes[i].kind_ns, from->kind_ns, sizeof nodes[i].kind_ns);
     }
@@ -105,6 +107,7 @@ static void make_nodes(struct arena *arena, struct run *run, const struct analys
         for (int kind = 0; kind < KIND_N; kind++)
             made->kind_ns[kind] = rint(made->kind_ns[kind]);
         made->time_ns = rint(made->time_ns);
+        made->longest_ns = rint(made->longest_ns);
         made->on_path_ns = rint(made->on_path_ns);
     }
     arena_release(&scratch);

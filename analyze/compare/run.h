@@ -24,8 +24,8 @@ struct run_place {
 struct run_node {
     uint32_t parent; /* stands before it; TRACE_NONE */
     uint32_t place;
-    uint32_t cause;                              /* from 1; 0 = none */
-    double kind_ns[KIND_N], time_ns, on_path_ns; /* struct code_node */
+    uint32_t cause;                                          /* from 1; 0 = none */
+    double kind_ns[KIND_N], time_ns, longest_ns, on_path_ns; /* struct code_node */
 };
 
 struct run {

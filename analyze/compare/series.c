@@ -115,12 +115,14 @@ static void fit(struct series *series, const double *y, double *exponent, double
 enum { SIDE_LEAST = 2 };
 
 /* The place before `end` that divides a row's runs best: its chance, by the number of places. */
-static double best_split(const double *ns, uint32_t end, double scale, double level, uint32_t *at)
+static double best_split(const struct compare_row *row, uint32_t end, double scale, double level, uint32_t *at)
 {
+    const double *ns = row->ns, *others = row->others_ns;
     double best = 1;
     for (uint32_t split = SIDE_LEAST; split + SIDE_LEAST <= end; split++) {
-        double chance =
-            noise_compare(ns, split, ns + split, end - split, scale, level).chance * (end + 1 - 2 * SIDE_LEAST);
+        struct noise_side first = {split, ns, others},
+                          second = {end - split, ns + split, others ? others + split : NULL};
+        double chance = noise_compare(first, second, scale, level).chance * (end + 1 - 2 * SIDE_LEAST);
         if (chance < best) {
             best = chance;
             *at = split;
@@ -131,13 +133,14 @@ static double best_split(const double *ns, uint32_t end, double scale, double le
 
 static bool find_change(const struct series *series, struct series_row *row, double scale, double level)
 {
-    const double *ns = series->comparison.rows.at[row->row].ns;
+    const struct compare_row *values = &series->comparison.rows.at[row->row];
+    const double *ns = values->ns;
     uint32_t end = (uint32_t)series->comparison.n_runs, at = 0;
     double most = 0;
     for (uint32_t run = 0; run < end; run++)
         most = fmax(most, ns[run]);
     row->changed_at = SERIES_NEVER;
-    while (most > scale && best_split(ns, end, scale, level, &at) <= level) {
+    while (most > scale && best_split(values, end, scale, level, &at) <= level) {
         row->changed_at = at;
         row->is_more = noise_mean(ns + at, end - at) > noise_mean(ns, at);
         end = at;

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const group_names[GROUP_N] = {"run time", "waiting for the program's code",
-                                                 "waiting for what passes inside MPI",
+static const char *const group_names[GROUP_N] = {"run time", "computing: of each part, the slowest rank",
+                                                 "waiting for the program's code", "waiting for what passes inside MPI",
                                                  "waiting for the machine: ranks without a CPU"};
 static const char *const kind_names[KIND_N] = {"more work", "slower",   "descheduled",
                                                "blocked",   "transfer", "more time"};
@@ -44,18 +44,31 @@ const char *difference_kinds(struct arena *arena, const struct comparison *compa
     return text;
 }
 
+/* How many times as long as the others the slowest rank of a side takes. */
+static double by_others(const struct comparison *comparison, const struct compare_row *row, uint32_t side)
+{
+    double others_ns = 0;
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        others_ns += comparison->side_of[run] == side ? row->others_ns[run] : 0;
+    return row->mean_ns[side] * comparison->n_of_side[side] / others_ns;
+}
+
 /* "more (+-12 ms)" */
-static const char *verdict_text(struct arena *arena, const struct compare_row *row)
+static const char *verdict_text(struct arena *arena, const struct comparison *comparison, const struct compare_row *row)
 {
     static const char *const words[] = {"within noise", "less", "more", "too few runs"};
     if (row->verdict == COMPARE_TOO_FEW && row->runs_needed)
         return arena_printf(arena, "too few runs: take %u a side", row->runs_needed);
     if (row->verdict == COMPARE_TOO_FEW || !(row->level > 0) || !isfinite(row->test.least))
         return words[row->verdict];
+    if (row->test.is_by_others && row->verdict != COMPARE_NOISE)
+        return arena_printf(arena, "%s: %.2f -> %.2f x the other ranks", words[row->verdict],
+                            by_others(comparison, row, 0), by_others(comparison, row, 1));
     return arena_printf(arena, "%s (+-%s)", words[row->verdict], amount_duration(row->test.least).text);
 }
 
-/* Groups, and of each its causes up to n_top, as long as they change by a thousandth of all waiting. */
+/* Groups, and of each its causes up to n_top, as long as they change by a thousandth of all waiting. All code computes:
+ * of that, what has changed. */
 static void choose_rows(struct view *view, const struct difference_options *options)
 {
     const struct comparison *comparison = view->comparison;
@@ -71,9 +84,10 @@ static void choose_rows(struct view *view, const struct difference_options *opti
         if (!row->depth)
             n_causes = 0;
         if (row->depth == 1) {
-            n_causes++;
-            is_shown =
-                !options->n_top || (n_causes <= options->n_top && fabs(compare_change(row)) >= 0.001 * waiting_ns);
+            is_shown = row->group == GROUP_COMPUTING ? row->verdict == COMPARE_LESS || row->verdict == COMPARE_MORE
+                                                     : fabs(compare_change(row)) >= 0.001 * waiting_ns;
+            n_causes += is_shown;
+            is_shown = !options->n_top || (is_shown && n_causes <= options->n_top);
         }
         if (!row->depth || (is_shown && (row->depth == 1 || options->parts)))
             *vec_push(&view->rows) = i;
@@ -389,7 +403,7 @@ static void print_rows(struct page *page, const struct view *view)
         page_cell(&table, "%s", amount_duration(row->mean_ns[0]).text);
         page_cell(&table, "%s", amount_duration(row->mean_ns[1]).text);
         page_cell(&table, "%s", amount_change(compare_change(row)).text);
-        page_cell(&table, "%s", verdict_text(&scratch, row));
+        page_cell(&table, "%s", verdict_text(&scratch, view->comparison, row));
     }
     page_table_begin(page, &table);
     for (size_t i = 0; i < view->rows.n; i++) {
@@ -454,7 +468,7 @@ void difference_print_markdown(FILE *out, const struct comparison *comparison, c
         fprintf(out, "| %s%s | %s | %s | %s | %s |\n", row->depth ? "&nbsp;&nbsp;" : "",
                 markdown_text(&scratch, difference_row_name(&scratch, row, false)),
                 amount_duration(row->mean_ns[0]).text, amount_duration(row->mean_ns[1]).text,
-                amount_change(compare_change(row)).text, verdict_text(&scratch, row));
+                amount_change(compare_change(row)).text, verdict_text(&scratch, comparison, row));
     }
     fputs(n_told ? "\nCounted exactly:\n" : "", out);
     for (size_t i = 0; i < n_told; i++)

@@ -31,6 +31,13 @@ static json_t *json_row(const struct comparison *comparison, const struct compar
                   row->level > 0 ? json_ns(row->test.least) : json_null(), "chance", row->test.chance, "level",
                   row->level, "verdict", verdicts[row->verdict], "runs_needed", (json_int_t)row->runs_needed, "runs_ns",
                   runs, "kinds", kinds);
+    if (row->others_ns) {
+        json_t *others = json_array();
+        for (size_t i = 0; i < comparison->n_runs; i++)
+            json_array_append_new(others, json_ns(row->others_ns[i]));
+        json_object_set_new(object, "runs_others_ns", others);
+        json_object_set_new(object, "is_by_others", json_boolean(row->test.is_by_others));
+    }
     if (row->place) {
         json_object_set_new(object, "file", json_text(row->place->file));
         json_object_set_new(object, "routine", json_text(row->place->routine));
@@ -48,7 +55,7 @@ static json_t *json_row(const struct comparison *comparison, const struct compar
 /* Groups by name, their causes in them, and the parts of these, of all depths, in the order of the tree. */
 static void json_add_rows(json_t *object, const struct comparison *comparison)
 {
-    static const char *const groups[GROUP_N] = {"run_time", "program", "mpi", "machine"};
+    static const char *const groups[GROUP_N] = {"run_time", "computing", "program", "mpi", "machine"};
     json_t *group = NULL, *cause = NULL;
     for (size_t i = 0; i < comparison->rows.n; i++) {
         const struct compare_row *row = &comparison->rows.at[i];

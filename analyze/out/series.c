@@ -278,7 +278,7 @@ void summary_print(FILE *out, const struct comparison *comparison, const struct 
     arena_release(&scratch);
 }
 
-static const char *const group_fields[GROUP_N] = {"run_time", "program", "mpi", "machine"};
+static const char *const group_fields[GROUP_N] = {"run_time", "computing", "program", "mpi", "machine"};
 
 static int dump(FILE *out, json_t *object)
 {

@@ -243,6 +243,7 @@ struct code_node {
     uint32_t cause;         /* from 1: a cause that is named by this code and has what is below it here; 0 = none */
     double kind_ns[KIND_N]; /* waiting that is blamed on it */
     double time_ns;         /* that all ranks spent in it, on a CPU or blocked */
+    double longest_ns;      /* of it, of the rank that has most */
     double on_path_ns;      /* of it, on the critical path */
 };
 

@@ -5,7 +5,7 @@ const VERDICTS = {less: "less", more: "more", noise: "within noise", "too-few-ru
 
 function viewComparison(runs, comparison) {
   if (!comparison) return null;
-  const groups = ["run_time", "program", "mpi", "machine"].map((key) => comparison[key]).filter(Boolean);
+  const groups = ["run_time", "computing", "program", "mpi", "machine"].map((key) => comparison[key]).filter(Boolean);
   const rows = groups.flatMap((group) => [group, ...(group.causes || [])]), nAfter = comparison.is_after.filter(Boolean).length;
   const largest = Math.max(1, ...rows.map((row) => Math.abs(row.change_ns)));
   const numberOf = new Map(shownRun().report.causes.flatMap((cause) => cause.parts.map((part) => [part.name, cause.cause])).reverse());

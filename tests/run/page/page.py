@@ -363,7 +363,7 @@ def check_comparison(browser, arguments, name, run, program, folder):
     browser.open(page)
     rows = browser.run("return [...document.querySelectorAll('table.compare tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
     known = json.loads(compared)
-    wanted = [row for group in ("run_time", "program", "mpi", "machine") if known.get(group) for row in [known[group], *known[group]["causes"]]]
+    wanted = [row for group in ("run_time", "computing", "program", "mpi", "machine") if known.get(group) for row in [known[group], *known[group]["causes"]]]
     expect("a row each", [row[0] for row in rows] == [row["name"] for row in wanted], [row[0] for row in rows])
     for row, want in zip(rows, wanted):
         expect(f"the row of {want['name']}", row[1:3] == [duration(want["before_ns"]), duration(want["after_ns"])] and
