@@ -9,6 +9,7 @@
 #include "analyze/archive/keep.h"
 #include "analyze/archive/spool.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,12 +35,6 @@ struct rank_list {
     VEC(uint32_t) ranks; /* rising */
 };
 
-static int by_number(const void *left, const void *right)
-{
-    const uint32_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
 /* The ranks that have a part. */
 static int list_parts(struct rank_list *list, const char *parts_dir)
 {
@@ -54,7 +49,7 @@ static int list_parts(struct rank_list *list, const char *parts_dir)
     }
     closedir(entries);
     if (list->ranks.n)
-        qsort(list->ranks.at, list->ranks.n, sizeof *list->ranks.at, by_number);
+        qsort(list->ranks.at, list->ranks.n, sizeof *list->ranks.at, key_order_u32);
     return 0;
 }
 
@@ -213,7 +208,8 @@ static int clean_up(const char *run_dir, const struct convert_options *options, 
     int result = spool_list_read(&list, spool);
     for (size_t i = 0; !result && !(options && options->keep_spool) && i < list.files.n; i++) {
         const struct spool_file *file = &list.files.at[i];
-        if (!joined->ranks.n || !bsearch(&file->rank, joined->ranks.at, joined->ranks.n, sizeof file->rank, by_number))
+        if (!joined->ranks.n ||
+            !bsearch(&file->rank, joined->ranks.at, joined->ranks.n, sizeof file->rank, key_order_u32))
             continue;
         char *path = spool_file_path(spool, file);
         char *kept = given_path(path);

@@ -4,6 +4,7 @@
  * function without a bin can be concerned too: it moved from one call to the next over edges that carry no counter.
  */
 #include "analyze/counts/table.h"
+#include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,7 +171,7 @@ static void solve_one(struct counts *counts, uint32_t f, struct counts_result *r
     }
 }
 
-/* A frame with its block looked up. */
+/* A frame with its block looked up; in the order of functions. */
 struct parked {
     uint32_t function, block;
     int64_t n;
@@ -180,18 +181,6 @@ struct parked_list {
     struct parked *at;
     size_t n, cap;
 };
-
-static int compare_parked(const void *left, const void *right)
-{
-    const struct parked *a = left, *b = right;
-    return a->function < b->function ? -1 : a->function > b->function;
-}
-
-static int compare_u32(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
 
 static void park(const struct counts *counts, uint64_t return_address, int64_t n, struct parked_list *list)
 {
@@ -210,7 +199,7 @@ static void look_up_frames(const struct counts *counts, const struct counts_bin 
         if (bins[i].point >= POINTS_UNWOUND_FRAME)
             park(counts, bins[i].point - POINTS_UNWOUND_FRAME, (int64_t)(bins[i].value & INT32_MAX), list);
     if (list->n)
-        qsort(list->at, list->n, sizeof *list->at, compare_parked);
+        qsort(list->at, list->n, sizeof *list->at, key_order_u32);
 }
 
 static void add_parked(struct counts *counts, const struct parked_list *list, size_t first, size_t end, int64_t factor)
@@ -237,7 +226,7 @@ void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n
     }
     for (size_t i = 0; i < parked.n; i++)
         n_touched = touch(counts, parked.at[i].function, n_touched);
-    qsort(counts->touched, n_touched, sizeof *counts->touched, compare_u32);
+    qsort(counts->touched, n_touched, sizeof *counts->touched, key_order_u32);
     for (uint32_t i = 0; i < n_touched; i++) {
         uint32_t f = counts->touched[i];
         size_t first = p;

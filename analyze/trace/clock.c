@@ -27,17 +27,11 @@ void clocks_release(struct clocks *clocks)
     *clocks = (struct clocks){0};
 }
 
-static int by_time(const void *left, const void *right)
-{
-    const struct clock_point *a = left, *b = right;
-    return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
-}
-
 void clocks_sort(struct clocks *clocks, size_t location)
 {
     struct clock_location *at = &clocks->locations[location];
     if (at->points.n)
-        qsort(at->points.at, at->points.n, sizeof *at->points.at, by_time);
+        qsort(at->points.at, at->points.n, sizeof *at->points.at, key_order_u64);
 }
 
 static int64_t within_bounds(__int128 ns)
@@ -251,12 +245,6 @@ void clock_steps_take(struct clock_steps *steps, uint32_t cause_rank, uint64_t c
         add(steps, &steps->highs[cause_rank], (struct clock_bound){cause_ns, INT64_MIN, -distance});
 }
 
-static int bounds_by_time(const void *left, const void *right)
-{
-    const struct clock_bound *a = left, *b = right;
-    return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
-}
-
 /* The value nearest to `wish_ns` that satisfies the bounds from the first on, as many as can be satisfied together. */
 static int64_t value_from(const struct clock_bound *bounds, size_t n, int64_t wish_ns)
 {
@@ -287,7 +275,7 @@ void clock_steps_find(struct clock_steps *steps, uint32_t rank, const struct clo
         return;
     const struct clock_bound *bounds = of->bounds.at;
     size_t n = of->bounds.n;
-    qsort(of->bounds.at, n, sizeof *bounds, bounds_by_time);
+    qsort(of->bounds.at, n, sizeof *bounds, key_order_u64);
     struct clock_piece piece = {.from_ns = bounds[0].time_ns, .offset_ns = known_at(known, n_known, 0)};
     for (size_t i = 0; i < n; i++) {
         if (!(piece.offset_ns >= bounds[i].low_ns && piece.offset_ns <= bounds[i].high_ns)) {
