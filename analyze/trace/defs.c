@@ -34,6 +34,61 @@ const char *defs_string(const struct defs *defs, uint32_t id)
          ? (ids_put(&(defs)->table, (id), (uint32_t)(defs)->vec.n), vec_push(&(defs)->vec))                            \
          : ((defs)->n_duplicates++, &(defs)->vec.at[ids_get(&(defs)->table, (id))]))
 
+/* Of most definitions an entry is kept, and of what OTF2 tells of them only a part. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define KEEP(name, vec, table, value, ...)                                                                             \
+    static OTF2_CallbackCode name(void *user, __VA_ARGS__)                                                             \
+    {                                                                                                                  \
+        struct defs *defs = user;                                                                                      \
+        *ENTRY(defs, vec, table, self) = value;                                                                        \
+        return OK;                                                                                                     \
+    }
+
+KEEP(on_string, strings, string_ids, arena_strdup(&defs->arena, text), OTF2_StringRef self, const char *text)
+KEEP(on_attribute, attribute_names, attribute_ids, name, OTF2_AttributeRef self, OTF2_StringRef name,
+     OTF2_StringRef description, OTF2_Type type)
+KEEP(on_node, node_names, node_ids, name, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef class_name,
+     OTF2_SystemTreeNodeRef parent)
+KEEP(on_location_group, location_groups, location_group_ids,
+     ((struct def_location_group){.id = self,
+                                  .name = name,
+                                  .node = node,
+                                  .is_process = type == OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                                  .rank = TRACE_NONE,
+                                  .end_how = WW_END_FINALIZE}),
+     OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef node,
+     OTF2_LocationGroupRef creator)
+KEEP(on_location, locations, location_ids,
+     ((struct def_location){.id = self,
+                            .name = name,
+                            .group = group,
+                            .is_thread = type == OTF2_LOCATION_TYPE_CPU_THREAD,
+                            .cpus = TRACE_NONE,
+                            .n_events = n_events}),
+     OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type, uint64_t n_events, OTF2_LocationGroupRef group)
+KEEP(on_region, regions, region_ids,
+     ((struct def_region){
+         .name = name, .file = file, .line_first = first, .line_last = last, .is_mpi = paradigm == OTF2_PARADIGM_MPI}),
+     OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef canonical, OTF2_StringRef description,
+     OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t first,
+     uint32_t last)
+KEEP(on_comm, comms, comm_ids, ((struct def_comm){name, parent, group, TRACE_NONE, 0}), OTF2_CommRef self,
+     OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
+KEEP(on_intercomm, comms, comm_ids, ((struct def_comm){name, parent, local, remote, 0}), OTF2_CommRef self,
+     OTF2_StringRef name, OTF2_GroupRef local, OTF2_GroupRef remote, OTF2_CommRef parent, OTF2_CommFlag flags)
+KEEP(on_window, win_comms, win_ids, comm, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm,
+     OTF2_RmaWinFlag flags)
+KEEP(on_io_paradigm, io_paradigms, io_paradigm_ids, identification, OTF2_IoParadigmRef self,
+     OTF2_StringRef identification, OTF2_StringRef name, OTF2_IoParadigmClass class, OTF2_IoParadigmFlag flags,
+     uint8_t n, const OTF2_IoParadigmProperty *properties, const OTF2_Type *types, const OTF2_AttributeValue *values)
+KEEP(on_io_file, io_files, io_file_ids, name, OTF2_IoFileRef self, OTF2_StringRef name, OTF2_SystemTreeNodeRef scope)
+KEEP(on_io_handle, io_handles, io_handle_ids, ((struct def_io_handle){file, paradigm}), OTF2_IoHandleRef self,
+     OTF2_StringRef name, OTF2_IoFileRef file, OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm,
+     OTF2_IoHandleRef parent)
+KEEP(on_context, contexts, context_ids,
+     ((struct def_context){.region = region, .parent = parent, .module = TRACE_NONE}), OTF2_CallingContextRef self,
+     OTF2_RegionRef region, OTF2_SourceCodeLocationRef line, OTF2_CallingContextRef parent)
+
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length, uint64_t realtime)
 {
     struct defs *defs = user;
@@ -44,54 +99,12 @@ static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offs
     return OK;
 }
 
-static OTF2_CallbackCode on_string(void *user, OTF2_StringRef self, const char *text)
-{
-    struct defs *defs = user;
-    *ENTRY(defs, strings, string_ids, self) = arena_strdup(&defs->arena, text);
-    return OK;
-}
-
-static OTF2_CallbackCode on_attribute(void *user, OTF2_AttributeRef self, OTF2_StringRef name,
-                                      OTF2_StringRef description, OTF2_Type type)
-{
-    struct defs *defs = user;
-    (void)description, (void)type;
-    *ENTRY(defs, attribute_names, attribute_ids, self) = name;
-    return OK;
-}
-
-static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
-                                 OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
-{
-    struct defs *defs = user;
-    (void)class_name, (void)parent;
-    *ENTRY(defs, node_names, node_ids, self) = name;
-    return OK;
-}
-
 static OTF2_CallbackCode on_node_property(void *user, OTF2_SystemTreeNodeRef node, OTF2_StringRef name, OTF2_Type type,
                                           OTF2_AttributeValue value)
 {
     struct defs *defs = user;
-    (void)node;
     if (type == OTF2_TYPE_STRING)
         *vec_push(&defs->root_properties) = (struct def_property){name, value.stringRef, 0};
-    return OK;
-}
-
-static OTF2_CallbackCode on_location_group(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name,
-                                           OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef node,
-                                           OTF2_LocationGroupRef creator)
-{
-    struct defs *defs = user;
-    (void)creator;
-    *ENTRY(defs, location_groups, location_group_ids, self) =
-        (struct def_location_group){.id = self,
-                                    .name = name,
-                                    .node = node,
-                                    .is_process = type == OTF2_LOCATION_GROUP_TYPE_PROCESS,
-                                    .rank = TRACE_NONE,
-                                    .end_how = WW_END_FINALIZE};
     return OK;
 }
 
@@ -118,20 +131,6 @@ static OTF2_CallbackCode on_location_group_property(void *user, OTF2_LocationGro
     return OK;
 }
 
-static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
-                                     uint64_t n_events, OTF2_LocationGroupRef group)
-{
-    struct defs *defs = user;
-    *ENTRY(defs, locations, location_ids, self) =
-        (struct def_location){.id = self,
-                              .name = name,
-                              .group = group,
-                              .is_thread = type == OTF2_LOCATION_TYPE_CPU_THREAD,
-                              .cpus = TRACE_NONE,
-                              .n_events = n_events};
-    return OK;
-}
-
 static OTF2_CallbackCode on_location_property(void *user, OTF2_LocationRef location, OTF2_StringRef name,
                                               OTF2_Type type, OTF2_AttributeValue value)
 {
@@ -155,23 +154,11 @@ static OTF2_CallbackCode on_location_property(void *user, OTF2_LocationRef locat
     return OK;
 }
 
-static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef canonical,
-                                   OTF2_StringRef description, OTF2_RegionRole role, OTF2_Paradigm paradigm,
-                                   OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t first, uint32_t last)
-{
-    struct defs *defs = user;
-    (void)canonical, (void)description, (void)role, (void)flags;
-    *ENTRY(defs, regions, region_ids, self) = (struct def_region){
-        .name = name, .file = file, .line_first = first, .line_last = last, .is_mpi = paradigm == OTF2_PARADIGM_MPI};
-    return OK;
-}
-
 /* Some tools give the group of locations and the group of MPI_COMM_WORLD the same id. */
 static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType type,
                                   OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t n, const uint64_t *members)
 {
     struct defs *defs = user;
-    (void)name;
     struct def_group group = {
         .type = type, .paradigm = paradigm, .is_global = flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS, .n = n};
     if (type != OTF2_GROUP_TYPE_COMM_LOCATIONS && type != OTF2_GROUP_TYPE_COMM_GROUP &&
@@ -182,72 +169,6 @@ static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef
         *ENTRY(defs, groups, group_ids, self) = group;
     else if (paradigm == OTF2_PARADIGM_MPI)
         defs->comm_locations = group;
-    return OK;
-}
-
-static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
-                                 OTF2_CommRef parent, OTF2_CommFlag flags)
-{
-    struct defs *defs = user;
-    (void)flags;
-    *ENTRY(defs, comms, comm_ids, self) = (struct def_comm){name, parent, group, TRACE_NONE, 0};
-    return OK;
-}
-
-static OTF2_CallbackCode on_intercomm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef local,
-                                      OTF2_GroupRef remote, OTF2_CommRef parent, OTF2_CommFlag flags)
-{
-    struct defs *defs = user;
-    (void)flags;
-    *ENTRY(defs, comms, comm_ids, self) = (struct def_comm){name, parent, local, remote, 0};
-    return OK;
-}
-
-static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm,
-                                   OTF2_RmaWinFlag flags)
-{
-    struct defs *defs = user;
-    (void)name, (void)flags;
-    *ENTRY(defs, win_comms, win_ids, self) = comm;
-    return OK;
-}
-
-static OTF2_CallbackCode on_io_paradigm(void *user, OTF2_IoParadigmRef self, OTF2_StringRef identification,
-                                        OTF2_StringRef name, OTF2_IoParadigmClass class, OTF2_IoParadigmFlag flags,
-                                        uint8_t n, const OTF2_IoParadigmProperty *properties, const OTF2_Type *types,
-                                        const OTF2_AttributeValue *values)
-{
-    struct defs *defs = user;
-    (void)name, (void)class, (void)flags, (void)n, (void)properties, (void)types, (void)values;
-    *ENTRY(defs, io_paradigms, io_paradigm_ids, self) = identification;
-    return OK;
-}
-
-static OTF2_CallbackCode on_io_file(void *user, OTF2_IoFileRef self, OTF2_StringRef name, OTF2_SystemTreeNodeRef scope)
-{
-    struct defs *defs = user;
-    (void)scope;
-    *ENTRY(defs, io_files, io_file_ids, self) = name;
-    return OK;
-}
-
-static OTF2_CallbackCode on_io_handle(void *user, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file,
-                                      OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm,
-                                      OTF2_IoHandleRef parent)
-{
-    struct defs *defs = user;
-    (void)name, (void)flags, (void)comm, (void)parent;
-    *ENTRY(defs, io_handles, io_handle_ids, self) = (struct def_io_handle){file, paradigm};
-    return OK;
-}
-
-static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef self, OTF2_RegionRef region,
-                                    OTF2_SourceCodeLocationRef line, OTF2_CallingContextRef parent)
-{
-    struct defs *defs = user;
-    (void)line;
-    *ENTRY(defs, contexts, context_ids, self) =
-        (struct def_context){.region = region, .parent = parent, .module = TRACE_NONE};
     return OK;
 }
 
