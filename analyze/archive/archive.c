@@ -85,6 +85,30 @@ OTF2_Archive *archive_create(const char *dir, uint64_t longest_bytes)
     return archive;
 }
 
+/* What OTF2 calls a collective operation, and which way its data flow. */
+static const struct collective {
+    OTF2_CollectiveOp op;
+    OTF2_RegionRole role;
+} collectives[] = {
+    [WW_COLL_BARRIER] = {OTF2_COLLECTIVE_OP_BARRIER, OTF2_REGION_ROLE_BARRIER},
+    [WW_COLL_BCAST] = {OTF2_COLLECTIVE_OP_BCAST, OTF2_REGION_ROLE_COLL_ONE2ALL},
+    [WW_COLL_SCATTER] = {OTF2_COLLECTIVE_OP_SCATTER, OTF2_REGION_ROLE_COLL_ONE2ALL},
+    [WW_COLL_SCATTERV] = {OTF2_COLLECTIVE_OP_SCATTERV, OTF2_REGION_ROLE_COLL_ONE2ALL},
+    [WW_COLL_REDUCE] = {OTF2_COLLECTIVE_OP_REDUCE, OTF2_REGION_ROLE_COLL_ALL2ONE},
+    [WW_COLL_GATHER] = {OTF2_COLLECTIVE_OP_GATHER, OTF2_REGION_ROLE_COLL_ALL2ONE},
+    [WW_COLL_GATHERV] = {OTF2_COLLECTIVE_OP_GATHERV, OTF2_REGION_ROLE_COLL_ALL2ONE},
+    [WW_COLL_ALLREDUCE] = {OTF2_COLLECTIVE_OP_ALLREDUCE, OTF2_REGION_ROLE_COLL_ALL2ALL},
+    [WW_COLL_ALLGATHER] = {OTF2_COLLECTIVE_OP_ALLGATHER, OTF2_REGION_ROLE_COLL_ALL2ALL},
+    [WW_COLL_ALLGATHERV] = {OTF2_COLLECTIVE_OP_ALLGATHERV, OTF2_REGION_ROLE_COLL_ALL2ALL},
+    [WW_COLL_ALLTOALL] = {OTF2_COLLECTIVE_OP_ALLTOALL, OTF2_REGION_ROLE_COLL_ALL2ALL},
+    [WW_COLL_ALLTOALLV] = {OTF2_COLLECTIVE_OP_ALLTOALLV, OTF2_REGION_ROLE_COLL_ALL2ALL},
+    [WW_COLL_ALLTOALLW] = {OTF2_COLLECTIVE_OP_ALLTOALLW, OTF2_REGION_ROLE_COLL_ALL2ALL},
+    [WW_COLL_REDUCE_SCATTER] = {OTF2_COLLECTIVE_OP_REDUCE_SCATTER, OTF2_REGION_ROLE_COLL_ALL2ALL},
+    [WW_COLL_REDUCE_SCATTER_BLOCK] = {OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, OTF2_REGION_ROLE_COLL_ALL2ALL},
+    [WW_COLL_SCAN] = {OTF2_COLLECTIVE_OP_SCAN, OTF2_REGION_ROLE_COLL_OTHER},
+    [WW_COLL_EXSCAN] = {OTF2_COLLECTIVE_OP_EXSCAN, OTF2_REGION_ROLE_COLL_OTHER},
+};
+
 /* Neighbourhood collectives have no operation of their own in OTF2: they get the one of the same data flow. */
 static OTF2_CollectiveOp neighbor_op(const char *name)
 {
@@ -103,34 +127,20 @@ static OTF2_CollectiveOp neighbor_op(const char *name)
 
 OTF2_CollectiveOp archive_collective_op(uint32_t call_id)
 {
-    static const OTF2_CollectiveOp ops[] = {
-        [WW_COLL_BARRIER] = OTF2_COLLECTIVE_OP_BARRIER,
-        [WW_COLL_BCAST] = OTF2_COLLECTIVE_OP_BCAST,
-        [WW_COLL_SCATTER] = OTF2_COLLECTIVE_OP_SCATTER,
-        [WW_COLL_SCATTERV] = OTF2_COLLECTIVE_OP_SCATTERV,
-        [WW_COLL_REDUCE] = OTF2_COLLECTIVE_OP_REDUCE,
-        [WW_COLL_GATHER] = OTF2_COLLECTIVE_OP_GATHER,
-        [WW_COLL_GATHERV] = OTF2_COLLECTIVE_OP_GATHERV,
-        [WW_COLL_ALLREDUCE] = OTF2_COLLECTIVE_OP_ALLREDUCE,
-        [WW_COLL_ALLGATHER] = OTF2_COLLECTIVE_OP_ALLGATHER,
-        [WW_COLL_ALLGATHERV] = OTF2_COLLECTIVE_OP_ALLGATHERV,
-        [WW_COLL_ALLTOALL] = OTF2_COLLECTIVE_OP_ALLTOALL,
-        [WW_COLL_ALLTOALLV] = OTF2_COLLECTIVE_OP_ALLTOALLV,
-        [WW_COLL_ALLTOALLW] = OTF2_COLLECTIVE_OP_ALLTOALLW,
-        [WW_COLL_REDUCE_SCATTER] = OTF2_COLLECTIVE_OP_REDUCE_SCATTER,
-        [WW_COLL_REDUCE_SCATTER_BLOCK] = OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK,
-        [WW_COLL_SCAN] = OTF2_COLLECTIVE_OP_SCAN,
-        [WW_COLL_EXSCAN] = OTF2_COLLECTIVE_OP_EXSCAN,
-    };
     const struct call_info *info = call_info(call_id);
     if (info->coll == WW_COLL_NEIGHBOR)
         return neighbor_op(info->name);
     if (info->coll != WW_COLL_CREATE)
-        return ops[info->coll];
+        return collectives[info->coll].op;
     if (info->class == WW_COMM_FREE || info->class == WW_WIN_FREE || !strcmp(info->name, "MPI_File_close"))
         return OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
     bool allocates = strstr(info->name, "_allocate") != NULL;
     return allocates ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+}
+
+OTF2_RegionRole archive_collective_role(enum ww_coll coll)
+{
+    return coll == WW_COLL_NEIGHBOR || coll == WW_COLL_CREATE ? OTF2_REGION_ROLE_COLL_OTHER : collectives[coll].role;
 }
 
 OTF2_IoAccessMode archive_access_mode(uint32_t file_flags)

@@ -100,6 +100,7 @@ OTF2_Archive *archive_create(const char *dir, uint64_t longest_bytes);
 /* Makes OTF2 print nothing; errors come back as codes. */
 void archive_silence(void);
 OTF2_CollectiveOp archive_collective_op(uint32_t call_id);
+OTF2_RegionRole archive_collective_role(enum ww_coll coll);
 /* From the WW_FILE_ flags of a file. */
 OTF2_IoAccessMode archive_access_mode(uint32_t file_flags);
 OTF2_IoStatusFlag archive_status_flags(uint32_t file_flags);

@@ -237,19 +237,6 @@ static void write_locations(struct conversion *conversion)
     }
 }
 
-static int conversion_run(struct conversion *conversion, const struct spool_list *list)
-{
-    if (dir_remove(conversion->part_dir) || dir_make(conversion->part_dir))
-        return -1;
-    conversion->archive = archive_create(conversion->part_dir, 0);
-    if (!conversion->archive || OTF2_Archive_OpenEvtFiles(conversion->archive))
-        return error("OTF2 cannot make an archive in %s: is there room and permission to write?", conversion->part_dir);
-    if (open_streams(conversion, list))
-        return -1;
-    convert_events(conversion);
-    return 0;
-}
-
 /* Everything is closed also after a failure; only then is it known whether all was written. */
 static int conversion_end(struct conversion *conversion, int result)
 {
@@ -293,8 +280,18 @@ static int make_part(const char *run_dir, uint32_t rank, const char *done)
                                     .part_dir = path_format("%s/parts/%u.tmp", run_dir, rank)};
     struct spool_list list;
     int result = spool_list_read(&list, conversion.spool_dir);
-    if (!result)
-        result = conversion_end(&conversion, conversion_run(&conversion, &list));
+    if (!result) {
+        result = dir_remove(conversion.part_dir) || dir_make(conversion.part_dir) ? -1 : 0;
+        conversion.archive = result ? NULL : archive_create(conversion.part_dir, 0);
+        if (!result && (!conversion.archive || OTF2_Archive_OpenEvtFiles(conversion.archive)))
+            result =
+                error("OTF2 cannot make an archive in %s: is there room and permission to write?", conversion.part_dir);
+        if (!result)
+            result = open_streams(&conversion, &list);
+        if (!result)
+            convert_events(&conversion);
+        result = conversion_end(&conversion, result);
+    }
     if (!result)
         result = path_rename(conversion.part_dir, done);
     if (result)

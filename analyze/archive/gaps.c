@@ -5,11 +5,6 @@
 typedef VEC(struct ww_gap) gap_list;
 typedef VEC(uint64_t) time_list;
 
-static bool is_sound(const struct ww_gap *gap, uint64_t after_ns)
-{
-    return gap->from_ns >= after_ns && gap->until_ns > gap->from_ns && gap->until_ns >> 62 == 0;
-}
-
 /* The times of samples taken on a CPU come with them: a thread is sampled less often than it switches. */
 static void read_gaps(const char *path, gap_list *list, time_list *samples)
 {
@@ -19,7 +14,8 @@ static void read_gaps(const char *path, gap_list *list, time_list *samples)
         for (const struct ww_head *head; (head = spool_reader_next(&reader));) {
             const struct ww_gap *gap = (const void *)head;
             const struct ww_sample *sample = (const void *)head;
-            if (head->type == WW_GAP && is_sound(gap, last_ns)) {
+            bool is_sound = gap->from_ns >= last_ns && gap->until_ns > gap->from_ns && gap->until_ns >> 62 == 0;
+            if (head->type == WW_GAP && is_sound) {
                 *vec_push(list) = *gap;
                 last_ns = gap->until_ns;
             } else if (head->type == WW_SAMPLE && !(sample->flags & WW_S_BLOCKED))

@@ -204,16 +204,6 @@ void given_begin(struct given_writer *writer, const char *path, uint64_t from, u
     }
 }
 
-/* All of it, or nothing. */
-static bool write_block(struct given_writer *writer, size_t n)
-{
-    off_t before = lseek(writer->fd, 0, SEEK_END);
-    if (write(writer->fd, writer->bytes.at, n) == (ssize_t)n)
-        return true;
-    (void)!ftruncate(writer->fd, before);
-    return false;
-}
-
 void given_take(struct given_writer *writer, uint64_t place, const uint8_t *records, size_t n)
 {
     size_t known = writer->done > place ? (size_t)(writer->done - place) : 0;
@@ -228,7 +218,9 @@ void given_take(struct given_writer *writer, uint64_t place, const uint8_t *reco
     block.bytes = (uint32_t)encode(records, n, writer->bytes.at + sizeof block);
     block.sum = (uint32_t)hash_bytes(writer->bytes.at + sizeof block, block.bytes);
     memcpy(writer->bytes.at, &block, sizeof block);
-    if (!write_block(writer, sizeof block + block.bytes)) {
+    off_t before = lseek(writer->fd, 0, SEEK_END);
+    if (write(writer->fd, writer->bytes.at, sizeof block + block.bytes) != (ssize_t)(sizeof block + block.bytes)) {
+        (void)!ftruncate(writer->fd, before); /* all of it, or nothing */
         give_up(writer);
         return;
     }

@@ -202,35 +202,12 @@ static void define_location(struct def_writer *defs, const struct join_location 
 
 /* Regions. */
 
-static OTF2_RegionRole collective_role(enum ww_coll coll)
-{
-    switch (coll) {
-    case WW_COLL_BARRIER:
-        return OTF2_REGION_ROLE_BARRIER;
-    case WW_COLL_BCAST:
-    case WW_COLL_SCATTER:
-    case WW_COLL_SCATTERV:
-        return OTF2_REGION_ROLE_COLL_ONE2ALL;
-    case WW_COLL_REDUCE:
-    case WW_COLL_GATHER:
-    case WW_COLL_GATHERV:
-        return OTF2_REGION_ROLE_COLL_ALL2ONE;
-    case WW_COLL_SCAN:
-    case WW_COLL_EXSCAN:
-    case WW_COLL_NEIGHBOR:
-    case WW_COLL_CREATE:
-        return OTF2_REGION_ROLE_COLL_OTHER;
-    default:
-        return OTF2_REGION_ROLE_COLL_ALL2ALL;
-    }
-}
-
 static OTF2_RegionRole region_role(const struct call_info *info)
 {
     if (!strncmp(info->name, "MPI_File_", strlen("MPI_File_")))
         return OTF2_REGION_ROLE_FILE_IO;
     if (info->coll != WW_COLL_NONE)
-        return collective_role(info->coll);
+        return archive_collective_role(info->coll);
     if ((info->class >= WW_SEND && info->class <= WW_CANCEL) || info->class == WW_ISENDRECV ||
         info->class == WW_PARTITIONED)
         return OTF2_REGION_ROLE_POINT2POINT;

@@ -30,26 +30,6 @@ enum live_state live_look(const char *run)
     return state;
 }
 
-/* Blocks of zeros become holes: spool files are made larger than what is in them. */
-static int copy_file(int from, int to)
-{
-    static const char zeros[1 << 16];
-    char buffer[sizeof zeros];
-    off_t size = 0;
-    for (;;) {
-        ssize_t n = read(from, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 || ftruncate(to, size) ? -1 : 0;
-        bool is_hole = !memcmp(buffer, zeros, (size_t)n);
-        for (ssize_t at = 0, done; !is_hole && at < n; at += done)
-            if ((done = pwrite(to, buffer + at, (size_t)(n - at), size + at)) < 0)
-                return -1;
-        size += n;
-    }
-}
-
 /* Files on the disks of other nodes are not there: their ranks are missing from the copy. */
 static int copy_spool(const char *from, const char *to)
 {
@@ -61,7 +41,7 @@ static int copy_spool(const char *from, const char *to)
         struct stat file;
         if (in >= 0 && fstat(in, &file) == 0 && S_ISREG(file.st_mode)) {
             out = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-            if (out < 0 || copy_file(in, out))
+            if (out < 0 || file_copy(in, out))
                 status = error("cannot copy %s to %s: %s", source, target, strerror(errno));
         }
         if (in >= 0)

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -369,6 +368,25 @@ int path_rename(const char *from, const char *to)
     return error("cannot rename %s to %s: %s", from, to, strerror(errno));
 }
 
+int file_copy(int from, int to)
+{
+    static const char zeros[1 << 16];
+    char buffer[sizeof zeros];
+    off_t size = 0;
+    for (;;) {
+        ssize_t n = read(from, buffer, sizeof buffer);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 || ftruncate(to, size) ? -1 : 0;
+        bool is_hole = !memcmp(buffer, zeros, (size_t)n);
+        for (ssize_t at = 0, done; !is_hole && at < n; at += done)
+            if ((done = pwrite(to, buffer + at, (size_t)(n - at), size + at)) < 0)
+                return -1;
+        size += n;
+    }
+}
+
 /* A number of a process may have been given out again: only one that maps this very file counts. */
 bool spool_is_mapped(const char *path, int32_t pid)
 {
@@ -422,18 +440,13 @@ void lock_release(int lock)
  * which is then renamed over the link.
  */
 
-enum { PIECE_BYTES = 1 << 20 };
-
-static bool is_private_folder(int fd)
+/* A folder (S_IFDIR) that nobody else may look into, or a file (S_IFREG) with no other name. */
+static bool is_own(int fd, mode_t kind)
 {
     struct stat status;
-    return fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() && !(status.st_mode & 077);
-}
-
-static bool is_own_file(int fd)
-{
-    struct stat status;
-    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_nlink == 1;
+    if (fstat(fd, &status) != 0 || (status.st_mode & S_IFMT) != kind || status.st_uid != geteuid())
+        return false;
+    return kind == S_IFDIR ? !(status.st_mode & 077) : status.st_nlink == 1;
 }
 
 /* `folder` and `home` are open; the file has one name in both. */
@@ -442,13 +455,10 @@ static bool take_file(int folder, int home, const char *name)
     char temporary[NAME_MAX + 8];
     snprintf(temporary, sizeof temporary, "%s.tmp", name);
     int from = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    int to = from < 0 || !is_own_file(from)
+    int to = from < 0 || !is_own(from, S_IFREG)
                  ? -1
                  : openat(home, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    ssize_t n = to < 0 ? -1 : 1;
-    while (n > 0 || (to >= 0 && n < 0 && errno == EINTR))
-        n = sendfile(to, from, NULL, PIECE_BYTES);
-    bool ok = n == 0 && fsync(to) == 0 && renameat(home, temporary, home, name) == 0;
+    bool ok = to >= 0 && file_copy(from, to) == 0 && fsync(to) == 0 && renameat(home, temporary, home, name) == 0;
     if (from >= 0)
         close(from);
     if (to >= 0)
@@ -471,7 +481,7 @@ static void bring_one(int home, const char *spool_dir, const char *name)
     if (slash && slash != target && !strcmp(slash + 1, name)) {
         *slash = '\0';
         int folder = open(target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        ok = folder >= 0 && is_private_folder(folder) && take_file(folder, home, name);
+        ok = folder >= 0 && is_own(folder, S_IFDIR) && take_file(folder, home, name);
         if (folder >= 0)
             close(folder);
         if (ok)

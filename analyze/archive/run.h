@@ -34,6 +34,9 @@ int dir_make(const char *path);
 int dir_remove(const char *path);
 /* Renames, after error() on failure. */
 int path_rename(const char *from, const char *to);
+/* All that is left of an open file to the beginning of another. Blocks of zeros become holes: spool files are made
+ * larger than what is in them. 0, or -1 with errno. */
+int file_copy(int from, int to);
 
 /* Two users of one run: a program that still records it, and tools that make its archive at the same time. */
 

@@ -248,24 +248,18 @@ static bool take_item(struct stream *stream, struct emitter *emitter)
     return false;
 }
 
-static uint64_t time_ahead(const struct stream *stream)
-{
-    const struct ww_head *head = stream->ahead;
-    switch (head ? head->type : WW_PAD) {
-    case WW_SAMPLE:
-        return ((const struct ww_sample *)(const void *)head)->time_ns;
-    case WW_SWITCH:
-        return ((const struct ww_switch *)(const void *)head)->time_ns;
-    default:
-        return UINT64_MAX;
-    }
-}
-
 /* A switch that was made up for a gap, where it is due. */
 static bool take_gap_switch(struct stream *stream)
 {
-    if (stream->n_gap_switches == stream->gaps.switches.n ||
-        stream->gaps.switches.at[stream->n_gap_switches].time_ns > time_ahead(stream))
+    const struct ww_head *head = stream->ahead;
+    uint64_t ahead_ns = UINT64_MAX;
+    if (stream->n_gap_switches == stream->gaps.switches.n)
+        return false;
+    if (head && head->type == WW_SAMPLE)
+        ahead_ns = ((const struct ww_sample *)(const void *)head)->time_ns;
+    else if (head && head->type == WW_SWITCH)
+        ahead_ns = ((const struct ww_switch *)(const void *)head)->time_ns;
+    if (stream->gaps.switches.at[stream->n_gap_switches].time_ns > ahead_ns)
         return false;
     stream->item = STREAM_SWITCH;
     stream->onoff = stream->gaps.switches.at[stream->n_gap_switches++];

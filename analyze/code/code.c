@@ -141,17 +141,6 @@ void code_use_kept(struct code *code, const char *dir)
     code->kept_dir = arena_strdup(&code->arena, dir);
 }
 
-static enum image_status open_kept(struct code *code, struct module *module)
-{
-    char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
-    plain_hex(name, module->build_id, module->build_id_bytes);
-    const char *file = arena_printf(&code->arena, "%s/%s", code->kept_dir, name);
-    enum image_status status = image_open(&module->image, file, module->build_id, module->build_id_bytes);
-    if (status == IMAGE_OPEN)
-        module->file = file;
-    return status;
-}
-
 static void open_module(struct code *code, struct module *module)
 {
     enum image_status status = IMAGE_MISSING;
@@ -159,9 +148,15 @@ static void open_module(struct code *code, struct module *module)
     if (module->path[0] != 0 && module->path[0] != '[') {
         /* The recorded build, wherever it is. What is said of it otherwise is said of the file that should be it. */
         status = image_open(&module->image, module->path, module->build_id, module->build_id_bytes);
-        if (status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0 &&
-            open_kept(code, module) == IMAGE_OPEN)
-            status = IMAGE_OPEN;
+        if (status != IMAGE_OPEN && code->kept_dir != NULL && module->build_id_bytes > 0) {
+            char *name = arena_alloc(&code->arena, 2 * module->build_id_bytes + 1);
+            plain_hex(name, module->build_id, module->build_id_bytes);
+            const char *kept = arena_printf(&code->arena, "%s/%s", code->kept_dir, name);
+            if (image_open(&module->image, kept, module->build_id, module->build_id_bytes) == IMAGE_OPEN) {
+                status = IMAGE_OPEN;
+                module->file = kept;
+            }
+        }
     }
     if (status == IMAGE_CHANGED)
         module->state = CODE_CHANGED;

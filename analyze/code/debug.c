@@ -425,26 +425,19 @@ static const char *attribute_text(Dwarf_Die *die, unsigned name)
     return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-/* Routines of C++ go by their linked name, which says the namespace; others by the name in the source. */
-static const char *find_name(struct debug *debug, Dwarf_Die *die)
-{
-    const char *linked = attribute_text(die, DW_AT_linkage_name);
-    if (linked == NULL)
-        linked = attribute_text(die, DW_AT_MIPS_linkage_name);
-    if (linked != NULL && strncmp(linked, "_Z", 2) == 0)
-        return name_readable(&debug->arena, linked);
-    const char *name = attribute_text(die, DW_AT_name);
-    if (name != NULL && strcmp(name, "operator()") == 0)
-        return "lambda"; /* any other has a linked name */
-    return name_readable(&debug->arena, name != NULL ? name : linked);
-}
-
 const char *debug_scope_name(struct debug *debug, struct unit *unit, uint32_t scope)
 {
     struct scope *s = &unit->scopes.at[scope];
     if (s->name == NULL) {
-        const char *name = find_name(debug, &s->die);
-        s->name = name != NULL ? name : "";
+        /* Routines of C++ go by their linked name, which says the namespace; others by the name in the source. */
+        const char *linked = attribute_text(&s->die, DW_AT_linkage_name), *name = attribute_text(&s->die, DW_AT_name);
+        if (linked == NULL)
+            linked = attribute_text(&s->die, DW_AT_MIPS_linkage_name);
+        if (name == NULL || (linked != NULL && strncmp(linked, "_Z", 2) == 0))
+            name = linked;
+        bool is_lambda = name != NULL && strcmp(name, "operator()") == 0; /* any other has a linked name */
+        const char *readable = is_lambda ? "lambda" : name_readable(&debug->arena, name);
+        s->name = readable != NULL ? readable : "";
     }
     return s->name[0] != 0 ? s->name : NULL;
 }

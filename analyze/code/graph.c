@@ -327,20 +327,6 @@ static uint32_t find_bound(const struct graph *graph, uint32_t before)
     return 0;
 }
 
-static bool read_entry(const struct image *image, const struct table *table, uint32_t n, uint64_t *target)
-{
-    const uint8_t *bytes = image_bytes(image, table->address + (uint64_t)n * table->width, table->width);
-    if (bytes == NULL)
-        return false;
-    if (table->is_relative) {
-        int32_t offset;
-        memcpy(&offset, bytes, 4);
-        *target = table->address + (uint64_t)(int64_t)offset;
-    } else
-        memcpy(target, bytes, 8);
-    return true;
-}
-
 void jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump, jump_targets *targets)
 {
     struct table table = {0};
@@ -349,9 +335,16 @@ void jump_table_read(const struct image *image, const struct graph *graph, uint3
     uint32_t bound = find_bound(graph, table.user);
     uint32_t n = bound > 0 ? bound : MAX_UNBOUNDED;
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t target;
-        if (!read_entry(image, &table, i, &target))
+        uint64_t target = 0;
+        const uint8_t *entry = image_bytes(image, table.address + (uint64_t)i * table.width, table.width);
+        if (entry == NULL)
             return;
+        if (table.is_relative) {
+            int32_t offset;
+            memcpy(&offset, entry, sizeof offset);
+            target = table.address + (uint64_t)(int64_t)offset;
+        } else
+            memcpy(&target, entry, sizeof target);
         /* An entry of a table of known length may lead to an out-of-line part; the others end where they leave the
          * routine. */
         const struct image_section *section = image_section_at(image, target);

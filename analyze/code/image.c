@@ -6,6 +6,7 @@
  */
 #include "analyze/code/image.h"
 #include "wrap/base/err.h"
+#include "wrap/base/keys.h"
 #include <capstone/capstone.h>
 #include <elf.h>
 #include <elfutils/libdwelf.h>
@@ -14,12 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int section_order(const void *a, const void *b)
-{
-    const struct image_section *x = a, *y = b;
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
-}
 
 static void add_section(struct image *image, Elf_Scn *scn, const GElf_Shdr *header, size_t names)
 {
@@ -52,7 +47,7 @@ static void read_sections(struct image *image)
     /* Overlapping sections (damaged files) are cut, so that an address lies in one at most. */
     if (image->sections.n == 0)
         return;
-    qsort(image->sections.at, image->sections.n, sizeof *image->sections.at, section_order);
+    qsort(image->sections.at, image->sections.n, sizeof *image->sections.at, key_order_u64);
     size_t kept = 1;
     for (size_t i = 1; i < image->sections.n; i++)
         if (image->sections.at[i].lo >= image->sections.at[kept - 1].hi)
@@ -286,21 +281,13 @@ static enum insn_flow x86_flow(const cs_insn *in)
     case X86_INS_UD0:
     case X86_INS_INT3:
         return FLOW_END;
-    default:
-        return FLOW_NEXT;
-    }
-}
-
-static bool x86_is_branch(const cs_insn *in)
-{
-    switch (in->id) {
     case X86_INS_LOOP:
     case X86_INS_LOOPE:
     case X86_INS_LOOPNE:
     case X86_INS_XBEGIN:
-        return true;
+        return FLOW_BRANCH;
     default:
-        return in->mnemonic[0] == 'j' && in->id != X86_INS_JMP && in->id != X86_INS_LJMP;
+        return in->mnemonic[0] == 'j' && in->id != X86_INS_LJMP ? FLOW_BRANCH : FLOW_NEXT;
     }
 }
 
@@ -351,7 +338,7 @@ static void x86_data(const cs_insn *in, struct insn *out)
 static void x86_reduce(const cs_insn *in, struct insn *out)
 {
     const cs_x86_op *op = &in->detail->x86.operands[0];
-    out->flow = x86_is_branch(in) ? FLOW_BRANCH : x86_flow(in);
+    out->flow = x86_flow(in);
     switch (out->flow) {
     case FLOW_BRANCH:
     case FLOW_JUMP:

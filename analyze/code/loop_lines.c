@@ -64,17 +64,6 @@ static void loop_each_insn(const struct loop_context *c, uint32_t loop, void (*v
         block_each_insn(c, l->blocks[b], visit, state);
 }
 
-/* The same without blocks that the compiler made for what it moved onto a way (or a counter), whose lines say nothing.
- */
-static void loop_each_own_insn(const struct loop_context *c, uint32_t loop, void (*visit)(void *state, uint32_t insn),
-                               void *state)
-{
-    const struct cfg_loop *l = &c->loops->at[loop];
-    for (uint32_t b = 0; b < l->n_blocks; b++)
-        if (!is_made_up(c, l->blocks[b]))
-            block_each_insn(c, l->blocks[b], visit, state);
-}
-
 /* True for a block of the loop that can be entered from outside: the head, and more in irreducible loops. */
 static bool is_entry(const struct loop_context *c, uint32_t loop, uint32_t block)
 {
@@ -390,13 +379,17 @@ static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t sco
 {
     const struct scope *s = &c->unit->scopes.at[scope];
     struct home_search search = {.c = c, .scope = scope};
-    loop_each_own_insn(c, loop, count_inside, &search);
+    /* Without blocks that the compiler made for what it moved onto a way (or a counter), whose lines say nothing. */
+    const struct cfg_loop *l = &c->loops->at[loop];
+    for (uint32_t b = 0; b < l->n_blocks; b++)
+        if (!is_made_up(c, l->blocks[b]))
+            block_each_insn(c, l->blocks[b], count_inside, &search);
     if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, scope))
         return false;
     if (s->entry == 0 && !(loop_has_address(c, loop, s->lo) && loop_has_address(c, loop, s->hi - 1)))
         return true;
     /* Entered where the loop begins, or who knows where: by the loop, if that does any of the going round. */
-    if (s->entry == 0 || s->entry == c->graph->blocks.at[c->loops->at[loop].head].lo)
+    if (s->entry == 0 || s->entry == c->graph->blocks.at[l->head].lo)
         return search.n_ways == 0;
     return !loop_has_address(c, loop, s->entry);
 }
@@ -452,20 +445,17 @@ static void head_line(void *state, uint32_t insn)
     }
 }
 
-static bool is_lambda(const struct loop_context *c, uint32_t scope)
-{
-    const char *name = debug_scope_name(c->debug, c->unit, scope);
-    size_t n = name != NULL ? strlen(name) : 0;
-    return n > 0 && (strcmp(name, "lambda") == 0 || (n >= 10 && strcmp(name + n - 10, "operator()") == 0));
-}
-
 /* The body of a lambda that is an argument of the call stands with the call, although it is a routine of its own. Where
  * the home itself calls it, it was an argument of another call, that of the home. */
 static bool is_argument(const struct line_search *search, const struct insn_source *source, uint32_t call_line)
 {
-    return source->scope != search->scope && search->c->unit->scopes.at[source->scope].parent != search->scope &&
-           source->file == search->file && source->line > call_line && source->line <= call_line + LAMBDA_LINES &&
-           is_lambda(search->c, source->scope);
+    const struct loop_context *c = search->c;
+    if (source->scope == search->scope || c->unit->scopes.at[source->scope].parent == search->scope ||
+        source->file != search->file || source->line <= call_line || source->line > call_line + LAMBDA_LINES)
+        return false;
+    const char *name = debug_scope_name(c->debug, c->unit, source->scope);
+    size_t n = name != NULL ? strlen(name) : 0;
+    return n > 0 && (strcmp(name, "lambda") == 0 || (n >= 10 && strcmp(name + n - 10, "operator()") == 0));
 }
 
 static void collect_line(void *state, uint32_t insn)
@@ -482,19 +472,13 @@ static void collect_line(void *state, uint32_t insn)
     use->is_firm = source->is_statement || flow == FLOW_BRANCH || flow == FLOW_CALL || flow == FLOW_INDIRECT_CALL;
 }
 
-static int line_order(const void *a, const void *b)
-{
-    const struct line_use *x = a, *y = b;
-    return x->line < y->line ? -1 : x->line > y->line;
-}
-
 /* Sums up the uses of each line. */
 static void sum_lines(struct line_search *search)
 {
     size_t kept = 0;
     search->n_insns = search->lines.n;
     if (search->lines.n > 0)
-        qsort(search->lines.at, search->lines.n, sizeof *search->lines.at, line_order);
+        qsort(search->lines.at, search->lines.n, sizeof *search->lines.at, key_order_u32);
     for (size_t i = 0; i < search->lines.n; i++) {
         struct line_use *last = kept > 0 ? &search->lines.at[kept - 1] : NULL;
         if (last != NULL && last->line == search->lines.at[i].line) {
@@ -522,7 +506,7 @@ static void mark_statements(struct line_search *search, uint32_t loop)
             search->n_statements++;
             struct line_use key = {.line = row->line}, *use = NULL;
             if (search->lines.n > 0)
-                use = bsearch(&key, search->lines.at, search->lines.n, sizeof key, line_order);
+                use = bsearch(&key, search->lines.at, search->lines.n, sizeof key, key_order_u32);
             if (use != NULL)
                 use->is_firm = true;
         }

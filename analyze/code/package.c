@@ -36,25 +36,19 @@ static bool may_be_packaged(const char *path)
     return false;
 }
 
-/* "libfoo2" of "libfoo2:amd64.list" */
-static const char *name_of_list(struct arena *arena, const char *list)
-{
-    size_t n = strlen(list) - strlen(ending), colon = strcspn(list, ":");
-    return arena_printf(arena, "%.*s", (int)(colon < n ? colon : n), list);
-}
-
 /* Systems with one /usr may have a file listed as it was before: without it. */
 const char *package_of_file(struct arena *arena, const char *lists, const char *path)
 {
     const char *found = NULL, *without = strncmp(path, "/usr/", 5) ? path : path + 4;
     DIR *dir = may_be_packaged(path) ? opendir(lists) : NULL;
     for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
-        size_t n = strlen(entry->d_name), n_ending = strlen(ending);
+        /* "libfoo2:amd64.list" is that of libfoo2. */
+        size_t n = strlen(entry->d_name), n_ending = strlen(ending), colon = strcspn(entry->d_name, ":");
         if (n <= n_ending || strcmp(entry->d_name + n - n_ending, ending) != 0)
             continue;
         const char *list = arena_printf(arena, "%s/%s", lists, entry->d_name);
         if (has_line(list, path) || (without != path && has_line(list, without)))
-            found = name_of_list(arena, entry->d_name);
+            found = arena_printf(arena, "%.*s", (int)(colon < n - n_ending ? colon : n - n_ending), entry->d_name);
     }
     if (dir)
         closedir(dir);

@@ -586,27 +586,22 @@ double block_instructions(struct block_places *places, struct code *code, uint32
     return spot_of(places, code, module, function, block)->instructions;
 }
 
-static struct block_calls *calls_find(struct arena *arena, struct code *code, uint32_t module,
-                                      const struct counts_function *function)
-{
-    struct block_calls *calls = arena_new(arena, struct block_calls);
-    calls->at = arena_array(arena, struct block_call, function->n_addresses);
-    for (uint32_t i = 0; i < function->n_addresses; i++) {
-        const struct points_address *at = &function->addresses[i];
-        uint32_t place = at->what == POINTS_RETURN ? code_known_call(code, module, at->address - 1) : CODE_NONE;
-        if (place != CODE_NONE)
-            calls->at[calls->n++] = (struct block_call){at->block, place};
-    }
-    return calls;
-}
-
 const struct block_calls *block_calls_of(struct block_places *places, struct code *code, uint32_t module,
                                          const struct counts_function *function)
 {
     bool is_new;
     uint64_t *slot = map_put(&places->calls, (uint64_t)(uintptr_t)function, &is_new);
-    if (is_new)
-        *slot = (uint64_t)(uintptr_t)calls_find(&places->arena, code, module, function);
+    if (is_new) {
+        struct block_calls *calls = arena_new(&places->arena, struct block_calls);
+        calls->at = arena_array(&places->arena, struct block_call, function->n_addresses);
+        for (uint32_t i = 0; i < function->n_addresses; i++) {
+            const struct points_address *at = &function->addresses[i];
+            uint32_t place = at->what == POINTS_RETURN ? code_known_call(code, module, at->address - 1) : CODE_NONE;
+            if (place != CODE_NONE)
+                calls->at[calls->n++] = (struct block_call){at->block, place};
+        }
+        *slot = (uint64_t)(uintptr_t)calls;
+    }
     return (const struct block_calls *)(uintptr_t)*slot;
 }
 
