@@ -22,7 +22,8 @@ struct options {
 };
 
 static const char usage[] = "Usage: whywait export [OPTIONS] [RUN...]\n"
-                            "Writes a run for other tools; lcov and gcov-json sum up several of one build.\n"
+                            "Writes a run for other tools; lcov and gcov-json sum up several of one build,\n"
+                            "folded sums up several, and csv has one below the other.\n"
                             "\n"
                             "  --format FORMAT   one of these:\n"
                             "      lcov          executions of every source line, rank by rank, of a program\n"
@@ -46,15 +47,16 @@ static const char usage[] = "Usage: whywait export [OPTIONS] [RUN...]\n"
                             "  -o, --output FILE write there instead of to standard output\n"
                             "  --help            this text\n";
 
-/* What a format takes: the run's name, the events of one or several, its analysis (with the options), or that with a
- * timeline. */
+/* What a format takes: the run's name, the events of one or several, its analysis, or that with a timeline; or the
+ * analyses of one or several with the options. */
 struct format {
     const char *name;
     int (*write_name)(FILE *out, const char *anchor);
     int (*write_events)(FILE *out, const struct coverage_run *runs, size_t n_runs);
     int (*write_analysis)(FILE *out, const struct analysis *analysis);
-    int (*write_chosen)(FILE *out, const struct options *options, const struct analysis *analysis);
+    int (*write_chosen)(FILE *out, const struct options *options, const struct export_run *runs, size_t n_runs);
     int (*write_timeline)(FILE *out, const struct analysis *analysis, const struct timeline *timeline);
+    bool takes_several;
 };
 
 static int write_lcov(FILE *out, const struct coverage_run *runs, size_t n_runs)
@@ -67,13 +69,25 @@ static int write_gcov(FILE *out, const struct coverage_run *runs, size_t n_runs)
     return export_coverage(out, runs, n_runs, true);
 }
 
-static int write_csv(FILE *out, const struct options *options, const struct analysis *analysis)
+static int write_csv(FILE *out, const struct options *options, const struct export_run *runs, size_t n_runs)
 {
-    return export_csv(out, analysis, options->table);
+    return export_csv(out, runs, n_runs, options->table);
 }
 
-static int write_dot(FILE *out, const struct options *options, const struct analysis *analysis)
+/* Who draws stacks adds up those that are equal. */
+static int write_folded(FILE *out, const struct options *options, const struct export_run *runs, size_t n_runs)
 {
+    (void)options;
+    int status = 0;
+    for (size_t i = 0; i < n_runs && status == 0; i++)
+        status = export_folded(out, runs[i].analysis);
+    return status;
+}
+
+static int write_dot(FILE *out, const struct options *options, const struct export_run *runs, size_t n_runs)
+{
+    (void)n_runs;
+    const struct analysis *analysis = runs[0].analysis;
     const struct profile *profile = options->only_causing ? &analysis->blame_profile : &analysis->profile;
     if (!profile->n_routines)
         return error("%s has no samples of call stacks: there is no graph of routines", analysis->trace->path);
@@ -87,12 +101,12 @@ static int write_anchor(FILE *out, const char *anchor)
 }
 
 static const struct format formats[] = {
-    {"lcov", .write_events = write_lcov},
-    {"gcov-json", .write_events = write_gcov},
+    {"lcov", .write_events = write_lcov, .takes_several = true},
+    {"gcov-json", .write_events = write_gcov, .takes_several = true},
     {"chrome", .write_timeline = export_chrome},
-    {"folded", .write_analysis = export_folded},
+    {"folded", .write_chosen = write_folded, .takes_several = true},
     {"callgrind", .write_analysis = export_callgrind},
-    {"csv", .write_chosen = write_csv},
+    {"csv", .write_chosen = write_csv, .takes_several = true},
     {"dot", .write_chosen = write_dot},
     {"otf2", .write_name = write_anchor},
 };
@@ -135,7 +149,7 @@ static struct options parse(int argc, char **argv)
     }
     options.runs = argv + optind;
     options.n_runs = argc - optind;
-    options.path = options.format->write_events ? options.runs[0] : option_run(argc, argv);
+    options.path = options.format->takes_several ? options.runs[0] : option_run(argc, argv);
     return options;
 }
 
@@ -161,14 +175,23 @@ static int write_from_events(FILE *out, const struct options *options)
 
 static int write_from_analysis(FILE *out, const struct options *options)
 {
-    struct loaded loaded;
+    int n = options->format->takes_several && options->n_runs > 1 ? options->n_runs : 1, n_read = 0, status = 0;
     const struct format *format = options->format;
-    int status = load_analysis(&loaded, options->path, format->write_timeline);
+    struct arena scratch = {0};
+    struct loaded *loaded = arena_array(&scratch, struct loaded, n);
+    struct export_run *runs = arena_array(&scratch, struct export_run, n);
+    for (; n_read < n && status == 0; n_read++) {
+        const char *path = n > 1 ? options->runs[n_read] : options->path;
+        status = load_analysis(&loaded[n_read], path, format->write_timeline);
+        runs[n_read] = (struct export_run){loaded[n_read].analysis, path};
+    }
     if (status == 0)
-        status = format->write_timeline ? format->write_timeline(out, loaded.analysis, &loaded.timeline)
-                 : format->write_chosen ? format->write_chosen(out, options, loaded.analysis)
-                                        : format->write_analysis(out, loaded.analysis);
-    load_release(&loaded);
+        status = format->write_timeline ? format->write_timeline(out, loaded[0].analysis, &loaded[0].timeline)
+                 : format->write_chosen ? format->write_chosen(out, options, runs, (size_t)n)
+                                        : format->write_analysis(out, loaded[0].analysis);
+    for (int i = 0; i < n_read; i++)
+        load_release(&loaded[i]);
+    arena_release(&scratch);
     return status;
 }
 

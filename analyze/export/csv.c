@@ -38,6 +38,7 @@ struct csv {
     unsigned n_levels;
     const json_t *items[LEVELS_MOST]; /* at each of them, on the way to the row */
     struct intern columns;
+    const char *run;          /* of several, the one that is visited */
     bool is_writing;          /* the second visit */
     bool has_items, has_list; /* items at the first level; the list that the way leads to, of one of them */
 };
@@ -128,6 +129,8 @@ static void visit_row(struct csv *csv, const json_t *item)
 {
     struct row row = {.csv = csv};
     vec_resize(&row.cells, csv->columns.n);
+    if (csv->run)
+        row_put(&row, "run", csv->run);
     for (unsigned level = 0; level + 1 < csv->n_levels; level++)
         for (size_t i = 0; i < sizeof identities / sizeof *identities; i++)
             if (!strcmp(csv->levels[level], identities[i].list))
@@ -171,9 +174,20 @@ static void visit_item(void *context, json_t *item)
     visit_level(context, 0, item);
 }
 
-int export_csv(FILE *out, const struct analysis *analysis, const char *table)
+/* Whether one of the runs has such a table. */
+static bool visit_runs(struct csv *csv, const struct export_run *runs, size_t n_runs)
 {
-    const struct json_options options = {.routines = &analysis->profile, .all = true};
+    bool is_known = false;
+    for (size_t i = 0; i < n_runs; i++) {
+        const struct json_options options = {.routines = &runs[i].analysis->profile, .all = true};
+        csv->run = n_runs > 1 ? runs[i].name : NULL;
+        is_known |= json_visit(runs[i].analysis, &options, csv->levels[0], visit_item, csv);
+    }
+    return is_known && (csv->n_levels == 1 || !csv->has_items || csv->has_list);
+}
+
+int export_csv(FILE *out, const struct export_run *runs, size_t n_runs, const char *table)
+{
     struct arena arena = {0};
     struct csv csv = {.out = out};
     const char *way = table;
@@ -182,8 +196,7 @@ int export_csv(FILE *out, const struct analysis *analysis, const char *table)
             way = short_names[i].way;
     for (char *rest = arena_strdup(&arena, way); rest && csv.n_levels < LEVELS_MOST;)
         csv.levels[csv.n_levels++] = strsep(&rest, ".");
-    bool is_known = json_visit(analysis, &options, csv.levels[0], visit_item, &csv);
-    is_known &= csv.n_levels == 1 || !csv.has_items || csv.has_list;
+    bool is_known = visit_runs(&csv, runs, n_runs);
     for (size_t i = 0; i < csv.columns.n; i++) {
         if (i)
             fputc(',', out);
@@ -192,7 +205,7 @@ int export_csv(FILE *out, const struct analysis *analysis, const char *table)
     csv.is_writing = true;
     if (csv.columns.n) {
         fputc('\n', out);
-        json_visit(analysis, &options, csv.levels[0], visit_item, &csv);
+        visit_runs(&csv, runs, n_runs);
     }
     intern_release(&csv.columns);
     arena_release(&arena);

@@ -84,6 +84,10 @@ def check_csv(run):
            abs(sum(int(row[2]) for row in rows[1:]) - report["waiting_ns"]) <= RANKS * RANKS)
     rows = list(csv.DictReader(io.StringIO(run.export("csv", "--table", "steps"))))
     expect("csv, steps: a row does not tell its site", {int(row["site"]) for row in rows} == {site["site"] for site in sites})
+    several = subprocess.run([run.tool, "export", "--format", "csv", run.path, run.path], capture_output=True, text=True, check=True).stdout
+    rows = list(csv.DictReader(io.StringIO(several)))
+    expect("csv, two runs: rows do not tell their run, or are not those of each",
+           len(rows) == 2 * len(report["causes"]) and {row["run"] for row in rows} == {run.path} and rows[0] == rows[len(rows) // 2])
     for table in ("nosuch", "causes.nosuch"):
         bad = subprocess.run([run.tool, "export", "--format", "csv", "--table", table, run.path], capture_output=True, text=True)
         expect(f"csv: a table {table} is not refused in one line", bad.returncode == 1 and bad.stderr.count("\n") == 1 and not bad.stdout)

@@ -77,14 +77,23 @@ static void csv_quotes_what_it_must(void **state)
 {
     struct fixture *f = *state;
     char *text;
-    WRITTEN(text, export_csv(out, f->analysis, "causes"));
+    WRITTEN(text, export_csv(out, &(struct export_run){f->analysis, "a"}, 1, "causes"));
     assert_int_equal(strncmp(text, "name,loop,", 10), 0);
     const char *row = strchr(text, '\n') + 1;
     assert_int_equal(strncmp(row, "\"odd\"\"na\\me;a,b", 15), 0);
     assert_non_null(strstr(row, ",1600000,"));
     free(text);
-    WRITTEN(text, export_csv(out, f->analysis, "matrix"));
+    WRITTEN(text, export_csv(out, &(struct export_run){f->analysis, "a"}, 1, "matrix"));
     assert_string_equal(text, "waiting,late,waiting_ns\n0,1,1600000\n");
+    free(text);
+}
+
+static void rows_of_several_runs_tell_which(void **state)
+{
+    struct fixture *f = *state;
+    char *text;
+    WRITTEN(text, export_csv(out, (struct export_run[]){{f->analysis, "a"}, {f->analysis, "b,c"}}, 2, "matrix"));
+    assert_string_equal(text, "run,waiting,late,waiting_ns\na,0,1,1600000\n\"b,c\",0,1,1600000\n");
     free(text);
 }
 
@@ -92,8 +101,8 @@ static void unknown_tables_are_refused(void **state)
 {
     struct fixture *f = *state;
     FILE *nowhere = fopen("/dev/null", "w");
-    assert_int_equal(export_csv(nowhere, f->analysis, "nosuch"), -1);
-    assert_int_equal(export_csv(nowhere, f->analysis, "causes.nosuch"), -1);
+    assert_int_equal(export_csv(nowhere, &(struct export_run){f->analysis, "a"}, 1, "nosuch"), -1);
+    assert_int_equal(export_csv(nowhere, &(struct export_run){f->analysis, "a"}, 1, "causes.nosuch"), -1);
     fclose(nowhere);
 }
 
@@ -148,8 +157,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folded_stacks_sum_to_all_waiting), cmocka_unit_test(csv_quotes_what_it_must),
-        cmocka_unit_test(unknown_tables_are_refused),       cmocka_unit_test(a_timeline_has_waits_with_arrows),
-        cmocka_unit_test(callgrind_has_the_blame),
+        cmocka_unit_test(rows_of_several_runs_tell_which),  cmocka_unit_test(unknown_tables_are_refused),
+        cmocka_unit_test(a_timeline_has_waits_with_arrows), cmocka_unit_test(callgrind_has_the_blame),
     };
     return cmocka_run_group_tests(tests, fixture_make, fixture_free);
 }
