@@ -430,7 +430,8 @@ static void nodes_write(struct causes *causes)
                                .cause = is_named ? cause + 1 : 0,
                                .time_ns = i < rollup->nodes.n ? sparse_sum(&rollup->nodes.at[i].times) : 0,
                                .longest_ns = i < rollup->nodes.n ? longest_of(&rollup->nodes.at[i].times) : 0,
-                               .on_path_ns = causes->own.at[i].on_path_ns};
+                               .on_path_ns = causes->own.at[i].on_path_ns,
+                               .waits = tree->nodes.at[i].waits};
         memcpy(analysis->nodes[i].kind_ns, causes->own.at[i].kind_ns, sizeof analysis->nodes[i].kind_ns);
     }
 }

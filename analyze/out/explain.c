@@ -276,10 +276,21 @@ static const char *explain_times(struct arena *arena, const struct cause *cause,
     return arena_printf(arena, "%s as often as", factors(arena, more));
 }
 
+/* Everybody is late at times, and over the run nobody executes more of it than the others. */
+static bool take_turns(const struct crowd *late, const struct crowd *others)
+{
+    struct excess more = excess_of(late, late, executions_of), instructions = excess_of(late, late, instructions_of);
+    return late->n > 1 && !others->n && late->mean.executions > 0 && is_within(&more, 0.98, 1.02) &&
+           is_same_code(&instructions);
+}
+
 /* From executions: how many more, and what each costs. NULL when the two sides cannot be compared. */
 static const char *explain_work(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
 {
+    if (take_turns(late, others))
+        return arena_printf(arena, "%s run it equally often over the run, but in turns: others wait meanwhile",
+                            amount_ranks(arena, late->ranks, late->n));
     if (!(late->mean.executions > 0) || !others->n)
         return NULL;
     const char *who = amount_ranks(arena, late->ranks, late->n), *whom = amount_ranks(arena, others->ranks, others->n);
@@ -466,8 +477,14 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     const struct trace *trace = analysis->trace;
     bool is_code = analysis->steps[cause->step].place != CODE_NONE;
     switch (cause->kind) {
-    case KIND_MORE_WORK:
+    case KIND_MORE_WORK: {
+        struct crowd late = {0}, others = {0};
+        crowds_make(arena, cause, &late, &others);
+        if (take_turns(&late, &others))
+            return "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller "
+                   "pieces";
         return "share out the work of this loop differently; --cause shows which parts of it and which ranks";
+    }
     case KIND_SLOWER: {
         /* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
         const char *late = common_host(trace, cause->ranks, cause->n_late);

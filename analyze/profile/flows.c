@@ -68,6 +68,7 @@ void flows_read(struct flows *flows, const struct analysis *analysis, const stru
         add_ranks(flows, analysis->trace->n_ranks, measures, cause, sides);
     else {
         /* Where everybody is late at times: whoever is, over the classes that the cause has a part in. */
+        flows->is_pieces = true;
         flows->n_processes[LATE] = flows->n_processes[OTHERS] = 1;
         for (uint32_t i = 0; i < cause->n_sites; i++) {
             const struct cause_site *site = &cause->sites[i];
@@ -316,14 +317,29 @@ static struct region region_make(const struct parting_search *search, uint32_t n
     return region;
 }
 
+static uint32_t loop_place(const struct parting_search *search, const struct flow_routine *routine, uint32_t loop)
+{
+    return executions_block_place(search->flows.executions, routine->module, routine->function,
+                                  routine->function->loops.at[loop].head);
+}
+
+/* A piece of the run may begin or end in the midst of such a loop. */
+static bool loop_waits(const struct parting_search *search, const struct flow_routine *routine, uint32_t loop)
+{
+    const struct analysis *analysis = search->analysis;
+    uint32_t place = loop_place(search, routine, loop);
+    for (uint32_t i = 0; i < analysis->n_nodes; i++)
+        if (analysis->nodes[i].waits && analysis->steps[analysis->nodes[i].step].place == place)
+            return true;
+    return false;
+}
+
 /* Lines. */
 
 static void name_loop(const struct parting_search *search, const struct flow_routine *routine, uint32_t loop,
                       struct parting *fact)
 {
-    const struct counts_function *function = routine->function;
-    uint32_t place =
-        executions_block_place(search->flows.executions, routine->module, function, function->loops.at[loop].head);
+    uint32_t place = loop_place(search, routine, loop);
     const struct code_place *at = place == CODE_NONE ? NULL : code_place(search->analysis->code, place);
     if (!at || !at->is_loop)
         return;
@@ -344,7 +360,8 @@ static void decide_trips(const struct parting_search *search, const struct regio
             (region->loop != CFG_NONE && loops->at[l].depth < loops->at[region->loop].depth))
             continue;
         double entries[N_SIDES] = {loop_entries(routine, l, LATE), loop_entries(routine, l, OTHERS)}, work = 0;
-        if (!(entries[LATE] > 0) || !(entries[OTHERS] > 0))
+        if (!(entries[LATE] > 0) || !(entries[OTHERS] > 0) ||
+            (search->flows.is_pieces && loop_waits(search, routine, l)))
             continue;
         for (uint32_t i = 0; i < loops->at[l].n_blocks; i++)
             work += routine->work[LATE][loops->at[l].blocks[i]];

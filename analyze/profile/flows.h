@@ -41,6 +41,7 @@ struct flows {
     struct map by_function, by_entry; /* routine + 1 */
     VEC(uint32_t) reached;            /* routines whose lengths are known */
     bool has_focus;                   /* what is reached from now on has no length */
+    bool is_pieces;                   /* of the run, from one wait to the next, not the whole run */
     enum flow_side side;              /* being read */
     double n_processes[N_SIDES];
 };
@@ -76,7 +77,9 @@ double flow_calls_of_itself(const struct flow_routine *routine, uint32_t number,
  * the difference.
  *
  * Where the work for each entry is the same, the cause is entered more often. Then the loop around it is asked, its
- * routine, and the caller that calls it more often; only the work of the cause itself counts there.
+ * routine, and the caller that calls it more often; only the work of the cause itself counts there. Where all ranks are
+ * late at times, pieces of the run are compared, from one wait to the next: a loop with such a wait in it was entered
+ * before the piece began, and more iterations of it in the piece say that ranks take turns. They decide nothing.
  *
  * Cost: two solutions for each cause with 1 % or more of the waiting that is not the machine's, and for a branch one
  * search of the routine.

@@ -245,6 +245,7 @@ struct code_node {
     double time_ns;         /* that all ranks spent in it, on a CPU or blocked */
     double longest_ns;      /* of it, of the rank that has most */
     double on_path_ns;      /* of it, on the critical path */
+    bool waits;             /* a call that may wait is made below it */
 };
 
 /* What the machine held up: ranks were ready to run but had no CPU. */

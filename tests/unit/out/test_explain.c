@@ -65,6 +65,16 @@ static void unlike_ranks_have_each_their_own_ratio(void **state)
     expect_text(ranks, 2, 3, KIND_MORE_TIME, "ranks 0,2 spend 1.00 x and 4.5 x as long in it as rank 1");
 }
 
+static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
+{
+    (void)state;
+    struct cause_rank ranks[] = {ran(1, 3000000, 10, 0.01), ran(0, 3000000, 12, 0.01), ran(2, 3010000, 10, 0.01)};
+    expect_text(ranks, 3, 3, KIND_MORE_WORK,
+                "ranks 0-2 run it equally often over the run, but in turns: others wait meanwhile");
+    ranks[2].executions = 1000000;
+    expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 spend 32.0 ms in it on average, at times when others wait");
+}
+
 /* 4.6 +- 8.2 ns against 1.3 +- 15 ns is nothing. */
 static void ratios_inside_their_error_are_no_facts(void **state)
 {
@@ -130,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_of_all_ranks_have_one_range),
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
+        cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
         cmocka_unit_test(partings_are_told),
     };
