@@ -123,10 +123,16 @@ static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
                                     ending_verb(ending->book, first), ending_silence(ending, earliest, last_ns)));
 }
 
+static bool is_usual(const struct open_wait *wait)
+{
+    return wait->dur_ns <= wait->longest_ns;
+}
+
 static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
 {
     bool same_file = a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
-    return same_file && a->line == b->line && a->for_rank == b->for_rank && !strcmp(a->call, b->call);
+    return same_file && is_usual(a) == is_usual(b) && a->line == b->line && a->for_rank == b->for_rank &&
+           !strcmp(a->call, b->call);
 }
 
 /* One sentence for all ranks that hang in one call for one reason. */
@@ -136,7 +142,7 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
     const struct open_wait *wait = &analysis->open_waits[number];
     struct arena *arena = ending->book->arena;
     uint32_t *ranks = arena_array(arena, uint32_t, analysis->n_open_waits), n = 0;
-    uint64_t since_ns = wait->since_ns, start_ns = analysis->trace->start_ns;
+    uint64_t since_ns = wait->since_ns, longest_ns = 0, start_ns = analysis->trace->start_ns;
     for (uint32_t i = number; i < analysis->n_open_waits; i++) {
         const struct open_wait *other = &analysis->open_waits[i];
         if (is_said[i] || !waits_alike(wait, other))
@@ -144,6 +150,7 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
         is_said[i] = true;
         ranks[n++] = other->rank;
         since_ns = other->since_ns < since_ns ? other->since_ns : since_ns;
+        longest_ns = other->dur_ns > longest_ns ? other->dur_ns : longest_ns;
     }
     const char *where =
         wait->file ? arena_printf(arena, " at %s", label_lines(ending->book, wait->file, wait->line, wait->line)) : "";
@@ -155,9 +162,18 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
                                         when.text));
         return;
     }
-    ending_say(ending,
-               arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start.",
-                            amount_ranks(arena, ranks, n), wait->call, where, n == 1 ? "it" : "they", whom, when.text));
+    if (is_usual(wait))
+        ending_say(ending, arena_printf(
+                               arena, "%s %s in %s%s when the run ended, waiting%s for %s: no longer than other waits.",
+                               amount_ranks(arena, ranks, n), n == 1 ? "was" : "were", wait->call, where, whom,
+                               amount_duration((double)longest_ns).text));
+    else if (wait->polls)
+        ending_say(ending, arena_printf(arena, "%s polled with %s%s to the end: waiting%s from %s after the start.",
+                                        amount_ranks(arena, ranks, n), wait->call, where, whom, when.text));
+    else
+        ending_say(ending, arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start.",
+                                        amount_ranks(arena, ranks, n), wait->call, where, n == 1 ? "it" : "they", whom,
+                                        when.text));
 }
 
 static void ending_say_deadlock(struct ending *ending)

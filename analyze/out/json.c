@@ -55,9 +55,10 @@ static json_t *json_summary(struct json *json, uint32_t rank)
 static json_t *json_open_wait(struct json *json, uint32_t number)
 {
     const struct open_wait *wait = &json->analysis->open_waits[number];
-    return json_pack("{s:i, s:o, s:o, s:o, s:i, s:o}", "rank", (int)wait->rank, "for_rank", json_rank(wait->for_rank),
-                     "call", json_text(wait->call), "file", json_text(wait->file), "line", (int)wait->line, "since_ns",
-                     json_moment(json, wait->since_ns));
+    return json_pack("{s:i, s:o, s:o, s:o, s:i, s:o, s:I, s:b}", "rank", (int)wait->rank, "for_rank",
+                     json_rank(wait->for_rank), "call", json_text(wait->call), "file", json_text(wait->file), "line",
+                     (int)wait->line, "since_ns", json_moment(json, wait->since_ns), "dur_ns", (json_int_t)wait->dur_ns,
+                     "unusual", wait->dur_ns > wait->longest_ns);
 }
 
 static json_t *json_allocation(struct json *json, uint32_t number)

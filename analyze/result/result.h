@@ -426,8 +426,10 @@ struct analysis {
         uint32_t rank, for_rank; /* TRACE_NONE = unknown */
         const char *call, *file;
         uint32_t line;
-        bool is_sent; /* for a message that had been sent: nobody holds that up any more */
-        uint64_t since_ns;
+        bool is_sent;              /* for a message that had been sent: nobody holds that up any more */
+        bool polls;                /* it only looks, and may go on at any moment, whoever is waited for */
+        uint64_t since_ns, dur_ns; /* until the rank's last event */
+        uint64_t longest_ns;       /* of the run's waits that ended: what lasts no longer is no sign of a hang */
     } * open_waits;
     uint32_t n_open_waits;
     uint32_t *deadlock; /* ranks that wait for each other in a ring, in its order */

@@ -112,6 +112,7 @@ static void reading_break_off(struct reader *reader, const struct event *end)
     *vec_push(&reader->open_calls) = (struct open_call){.rank = lane->rank,
                                                         .site = lane->site,
                                                         .enter_ns = lane->enter_ns,
+                                                        .end_ns = end->time_ns,
                                                         .class = reading->call->class,
                                                         .comm = comm,
                                                         .peer = messages_peer(reader->trace, comm, lane->rank, peer),

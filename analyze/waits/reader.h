@@ -11,7 +11,7 @@
 /* A call that never ended, as it stood. */
 struct open_call {
     uint32_t rank, site;
-    uint64_t enter_ns;
+    uint64_t enter_ns, end_ns;
     enum ww_class class;
     uint32_t comm; /* of a collective, when known; TRACE_NONE */
     uint32_t peer; /* world rank, when known; TRACE_NONE */

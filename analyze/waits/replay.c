@@ -386,6 +386,8 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     if (replay->times.context)
         replay->times.waited(replay->times.context, (uint32_t)(lane - replay->lanes), &wait);
     replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
+    if (wait.dur_ns > replay->longest_wait_ns)
+        replay->longest_wait_ns = wait.dur_ns;
     lane_take_polls_back(replay, lane, wait.begin_ns, end_ns);
     /* The waiting process goes on from where it was released: the chain of the one it waited for. */
     struct chain *chain = &replay->links->chain;

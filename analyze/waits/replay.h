@@ -126,6 +126,7 @@ struct replay {
     size_t n_queued;
     uint32_t n_wait_for_polling; /* locations */
     uint64_t n_forced, n_calls;
+    uint64_t longest_wait_ns;
     double unexplained_ns;
     struct chain_node *origin;
 };

@@ -423,7 +423,7 @@ uint32_t open_waits_ring(const struct analysis *analysis, uint32_t n_ranks, uint
         uint32_t rank = start, n = 0;
         do {
             const struct open_wait *wait = open_wait_of(analysis, rank);
-            if (!wait || wait->is_sent || n == n_ranks)
+            if (!wait || wait->is_sent || (wait->polls && wait->dur_ns <= wait->longest_ns) || n == n_ranks)
                 break;
             ring[n++] = rank;
             rank = wait->for_rank;
@@ -451,13 +451,17 @@ void open_waits_write(struct analysis *analysis, struct sites *sites, const stru
         if (!class_may_wait(call->class))
             continue;
         names_site(sites, &analysis->arena, call->site, &named);
-        analysis->open_waits[analysis->n_open_waits++] = (struct open_wait){.rank = call->rank,
-                                                                            .for_rank = awaited(reader, call),
-                                                                            .call = named.call,
-                                                                            .file = named.file,
-                                                                            .line = named.line,
-                                                                            .is_sent = is_sent(reader, call),
-                                                                            .since_ns = call->enter_ns};
+        analysis->open_waits[analysis->n_open_waits++] =
+            (struct open_wait){.rank = call->rank,
+                               .for_rank = awaited(reader, call),
+                               .call = named.call,
+                               .file = named.file,
+                               .line = named.line,
+                               .is_sent = is_sent(reader, call),
+                               .polls = call->class == WW_TEST || call->class == WW_IPROBE,
+                               .since_ns = call->enter_ns,
+                               .dur_ns = call->end_ns - call->enter_ns,
+                               .longest_ns = reader->replay->longest_wait_ns};
     }
     qsort(analysis->open_waits, analysis->n_open_waits, sizeof *analysis->open_waits, open_wait_compare);
     analysis->deadlock = arena_array(&analysis->arena, uint32_t, analysis->trace->n_ranks + 1);

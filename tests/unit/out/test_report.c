@@ -290,9 +290,15 @@ static void endings_and_losses_are_said(void **state)
     f->locations[1].end_how = WW_END_EXIT;
     f->locations[1].end_detail = 3;
     f->locations[1].n_dropped = 1234;
-    f->open_waits[0] = (struct open_wait){
-        .rank = 0, .for_rank = 1, .call = "MPI_Recv", .file = "/a/b.c", .line = 9, .since_ns = 1000000100};
-    f->open_waits[1] = (struct open_wait){.rank = 1, .for_rank = 0, .call = "MPI_Recv", .since_ns = 100};
+    f->open_waits[0] = (struct open_wait){.rank = 0,
+                                          .for_rank = 1,
+                                          .call = "MPI_Recv",
+                                          .file = "/a/b.c",
+                                          .line = 9,
+                                          .since_ns = 1000000100,
+                                          .dur_ns = 8000000000};
+    f->open_waits[1] =
+        (struct open_wait){.rank = 1, .for_rank = 0, .call = "MPI_Recv", .since_ns = 100, .dur_ns = 9000000000};
     f->analysis.open_waits = f->open_waits;
     f->analysis.n_open_waits = 2;
     f->analysis.deadlock = (uint32_t[]){0, 1};
@@ -305,6 +311,28 @@ static void endings_and_losses_are_said(void **state)
     expect_in(text, "rank 0 never came back from MPI_Recv at b.c:9: it waited for rank 1 from 1.00 s after the start.");
     expect_in(text, "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0.");
     expect_in(text, "Lost: 1,234 records of rank 1 found no room.");
+    free(text);
+}
+
+static void waits_that_were_cut_off_are_told_from_hanging(void **state)
+{
+    struct fixture *f = *state;
+    for (uint32_t rank = 0; rank < 2; rank++)
+        f->open_waits[rank] = (struct open_wait){.rank = rank,
+                                                 .for_rank = 1 - rank,
+                                                 .call = "MPI_Test",
+                                                 .polls = true,
+                                                 .since_ns = 1000000100,
+                                                 .dur_ns = rank ? 4000000 : 80000000,
+                                                 .longest_ns = 50000000};
+    f->analysis.open_waits = f->open_waits;
+    f->analysis.n_open_waits = 2;
+    struct report_options wide = usual;
+    wide.width = 300;
+    char *text = printed(f, &wide);
+    expect_in(text, "rank 0 polled with MPI_Test to the end: waiting for rank 1 from 1.00 s after the start.");
+    expect_in(text,
+              "rank 1 was in MPI_Test when the run ended, waiting for rank 0 for 4.00 ms: no longer than other waits.");
     free(text);
 }
 
@@ -470,6 +498,7 @@ int main(void)
         WITH_FIXTURE(one_rank_and_no_wait_are_said),
         WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
+        WITH_FIXTURE(waits_that_were_cut_off_are_told_from_hanging),
         WITH_FIXTURE(parts_and_the_machine_have_their_rows),
         WITH_FIXTURE(json_has_the_documented_fields),
         WITH_FIXTURE(json_times_add_up),

@@ -9,19 +9,25 @@
 static void rings_are_found(void **state)
 {
     (void)state;
-    enum { RANKS = 3, OTHER = RANKS };
+    enum { RANKS = 3, OTHER = RANKS, LONGEST_NS = 5000 };
     static const struct {
         uint32_t for_rank[2]; /* of ranks 0 and 1; OTHER: unknown */
         bool is_sent;         /* what rank 1 waits for */
+        bool polls;           /* rank 1, for so long */
+        uint64_t dur_ns;
         uint32_t n, first;
     } cases[] = {
-        {{1, OTHER}, false, 0, 0},
-        {{1, 1}, false, 1, 1},
-        {{1, 0}, false, 2, 0},
-        {{1, 0}, true, 0, 0},
+        {{1, OTHER}, false, false, LONGEST_NS, 0, 0}, {{1, 1}, false, false, LONGEST_NS, 1, 1},
+        {{1, 0}, false, false, LONGEST_NS, 2, 0},     {{1, 0}, true, false, LONGEST_NS, 0, 0},
+        {{1, 0}, false, true, LONGEST_NS, 0, 0},      {{1, 0}, false, true, LONGEST_NS + 1, 2, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct open_wait waits[2] = {{.rank = 0}, {.rank = 1, .is_sent = cases[i].is_sent}};
+        struct open_wait waits[2] = {{.rank = 0},
+                                     {.rank = 1,
+                                      .is_sent = cases[i].is_sent,
+                                      .polls = cases[i].polls,
+                                      .dur_ns = cases[i].dur_ns,
+                                      .longest_ns = LONGEST_NS}};
         for (int rank = 0; rank < 2; rank++)
             waits[rank].for_rank = cases[i].for_rank[rank] == OTHER ? TRACE_NONE : cases[i].for_rank[rank];
         const struct analysis analysis = {.open_waits = waits, .n_open_waits = 2};

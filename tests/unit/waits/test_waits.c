@@ -430,6 +430,36 @@ static void an_exchange_that_was_cut_off_is_no_deadlock(void **state)
     }
 }
 
+/* Both poll for each other when the job is ended: that is how it looks at any moment, unless it lasts. */
+static void polls_that_were_cut_off_are_no_deadlock(void **state)
+{
+    (void)state;
+    static const uint64_t cut_off_us[] = {1050, 1500};
+    for (int lasts = 0; lasts < 2; lasts++) {
+        struct scene *scene = scene_make(2);
+        scene_work(scene, 0, "late", 300);
+        scene_send(scene, 0, 1, 7, 310);
+        scene_work(scene, 1, "early", 100);
+        scene_receive(scene, 1, 0, 7, 320);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            scene_irecv(scene, rank, 900);
+            scene_enter(scene, rank, WW_ID_Test, 1000);
+        }
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            uint64_t end_ns = cut_off_us[lasts] * 1000;
+            scene_event(scene, (struct event){
+                                   .kind = EV_UNFINISHED, .loc = rank, .time_ns = end_ns, .peer = 1 - rank, .tag = 7});
+            scene_event(scene, (struct event){.kind = EV_END, .loc = rank, .time_ns = end_ns, .flags = WW_END_SIGNAL});
+        }
+        const struct analysis *analysis = scene_analyse(scene);
+        assert_int_equal(analysis->n_open_waits, 2);
+        assert_true(analysis->open_waits[0].polls);
+        assert_int_equal(analysis->open_waits[0].longest_ns, 200000);
+        assert_int_equal(analysis->n_deadlock, lasts ? 2 : 0);
+        scene_free(scene);
+    }
+}
+
 /* The root of a broadcast has been through it and waits for the other in turn: that one waits for nobody, and the two
  * are not in each other's way. */
 static void a_root_that_went_on_is_not_waited_for(void **state)
@@ -665,6 +695,7 @@ int main(void)
         cmocka_unit_test(peer_may_be_nobody_or_oneself),
         cmocka_unit_test(a_killed_rank_is_waited_for),
         cmocka_unit_test(an_exchange_that_was_cut_off_is_no_deadlock),
+        cmocka_unit_test(polls_that_were_cut_off_are_no_deadlock),
         cmocka_unit_test(a_root_that_went_on_is_not_waited_for),
         cmocka_unit_test(fence_is_a_barrier),
         cmocka_unit_test(epochs_wait_for_each_other),
