@@ -83,6 +83,30 @@ static json_t *encode_kinds(struct encoder *encoder)
     return kinds;
 }
 
+/* [[name, [ranks]] ...] of communicators of several ranks, but not of all: each set of ranks once. */
+static json_t *encode_comms(const struct trace *trace)
+{
+    enum { MOST_NUMBERS = 1 << 17 };
+    json_t *comms = json_array();
+    struct intern seen = {0};
+    size_t n_numbers = 0;
+    for (uint32_t i = 0; i < trace->n_comms; i++) {
+        const struct trace_comm *comm = &trace->comms[i];
+        size_t known = seen.n;
+        if (comm->n_remote || comm->n < 2 || comm->n >= trace->n_ranks || n_numbers + comm->n > MOST_NUMBERS ||
+            intern_put(&seen, comm->ranks, comm->n * sizeof *comm->ranks) != known)
+            continue;
+        json_t *ranks = json_array();
+        for (uint32_t k = 0; k < comm->n; k++)
+            if (comm->ranks[k] < trace->n_ranks)
+                json_array_append_new(ranks, json_integer(comm->ranks[k]));
+        n_numbers += comm->n;
+        json_array_append_new(comms, json_pack("[o, o]", json_text(comm->name), ranks));
+    }
+    intern_release(&seen);
+    return comms;
+}
+
 json_t *cells_encode(const struct analysis *analysis, const struct timeline *timeline, struct bytes *streams)
 {
     struct encoder encoder = {.analysis = analysis, .timeline = timeline};
@@ -104,8 +128,9 @@ json_t *cells_encode(const struct analysis *analysis, const struct timeline *tim
             *vec_push(&streams->all) = from->all.at[k];
         vec_release(&from->all);
     }
-    json_t *head = json_pack("{s:I, s:o, s:o, s:o}", "resolution_ns", (json_int_t)timeline->resolution_ns, "rows", rows,
-                             "kinds", encode_kinds(&encoder), "streams", lengths);
+    json_t *head = json_pack("{s:I, s:o, s:o, s:o, s:o}", "resolution_ns", (json_int_t)timeline->resolution_ns, "rows",
+                             rows, "kinds", encode_kinds(&encoder), "comms", encode_comms(analysis->trace), "streams",
+                             lengths);
     arena_release(&encoder.arena);
     return head;
 }

@@ -4,8 +4,8 @@
 // What a part is painted as: states, with causes 1 to 6 apart and all others together.
 const CAUSES_APART = 6;
 const PAINT = {unknown: 0, computing: 1, cause: 2, otherCause: 2 + CAUSES_APART, blocked: 3 + CAUSES_APART, descheduled: 4 + CAUSES_APART,
-  mpi: 5 + CAUSES_APART, transfer: 6 + CAUSES_APART, waiting: 7 + CAUSES_APART};
-const N_PAINTS = 8 + CAUSES_APART;
+  mpi: 5 + CAUSES_APART, transfer: 6 + CAUSES_APART, waiting: 7 + CAUSES_APART, caused: 8 + CAUSES_APART};
+const N_PAINTS = 9 + CAUSES_APART;
 
 // What causes hardly any waiting is shown as the code that it is.
 const WORTH_A_COLOUR = 0.01;
@@ -60,7 +60,7 @@ function readCells(head, bytesIn, durationNs) {
   }
   const t = {rows, n, durationNs, resolutionNs: head.resolution_ns, begin: new Float64Array(n), end: new Float64Array(n),
     part: new Uint32Array(n + 1), waitOf: new Int32Array(n).fill(-1), kinds: head.kinds.map(([stateName, cause, name]) =>
-      ({state: stateName, cause, name}))};
+      ({state: stateName, cause, name})), comms: head.comms || [], lit: null};
   const kinds = [], lengths = [], waits = [];
   for (const row of rows) {
     let now = 0;
@@ -154,12 +154,64 @@ function explanation(t, wait, rowAt) {
   return pieces;
 }
 
+/**
+ * What part of each wait is due to a cause: its part of what causes, and the lack of a CPU, took on the way that was waited
+ * for, back to where the nearest of them acts. Waits that one late rank ends at one time share their way.
+ */
+function sharesOfCause(run, cause) {
+  const t = run.timeline, index = cause.cause - 1, known = t.rows.map(() => new Map());
+  const sites = cause.left_out?.sites ? null : new Set(cause.sites.map((site) => site.site));
+  return Float32Array.from(t.waits, (wait) => {
+    if (wait.site && sites && !sites.has(wait.site)) return 0;
+    const ways = known[wait.by];
+    if (!ways.has(wait.release)) ways.set(wait.release, shareOnWay(t, wait, index));
+    return ways.get(wait.release);
+  });
+}
+
+function shareOnWay(t, wait, index) {
+  const MOST_STEPS = 16;
+  let at = {row: wait.by, ns: wait.release};
+  for (let steps = 0; at && steps < MOST_STEPS; steps++) {
+    const step = stepBack(t, at.row, at.ns), row = t.rows[step.row];
+    let own = 0, all = 0;
+    for (let cell = cellAt(t, row, step.from); cell < row.end && t.begin[cell] < step.to; cell++) {
+      const part = (Math.min(t.end[cell], step.to) - Math.max(t.begin[cell], step.from)) / (t.end[cell] - t.begin[cell]);
+      for (let i = t.part[cell]; i < t.part[cell + 1]; i++) {
+        const {cause, state: stateName} = t.kinds[t.kind[i]];
+        if (cause >= 0 || stateName === "descheduled") all += part * t.ns[i];
+        if (cause === index) own += part * t.ns[i];
+      }
+    }
+    if (all > 0) return own / all;
+    at = step.next;
+  }
+  return 0;
+}
+
+/** Lights up the waits of a cause (null: of none). */
+function lightWaits(run, cause) {
+  const t = run.timeline;
+  t.lit = cause ? sharesOfCause(run, cause) : null;
+  t.bins = null;
+}
+
+/** What of a cell's waiting is lit up, in [0, 1]. */
+const litOf = (t, cell) => t.lit && t.waitOf[cell] >= 0 ? t.lit[t.waitOf[cell]] : 0;
+
+/** Adds a part of a cell to sums by paint from `at` on. */
+function addPart(t, cell, paint, ns, sums, at) {
+  const lit = paint === PAINT.waiting ? litOf(t, cell) : 0;
+  sums[at + paint] += ns * (1 - lit);
+  if (lit > 0) sums[at + PAINT.caused] += ns * lit;
+}
+
 /** ns by paint of some rows between two times, added to `sums`. */
 function addSums(t, rowAt, from, to, sums) {
   const row = t.rows[rowAt];
   for (let cell = cellAt(t, row, from); cell < row.end && t.begin[cell] < to; cell++) {
     const inside = Math.min(t.end[cell], to) - Math.max(t.begin[cell], from), part = inside / (t.end[cell] - t.begin[cell]);
-    for (let i = t.part[cell]; i < t.part[cell + 1]; i++) sums[t.paint[i]] += part * t.ns[i];
+    for (let i = t.part[cell]; i < t.part[cell + 1]; i++) addPart(t, cell, t.paint[i], part * t.ns[i], sums, 0);
   }
   return sums;
 }
@@ -182,7 +234,7 @@ function bins(t) {
         const inside = Math.min(end, (bin + 1) * width) - Math.max(begin, bin * width);
         if (inside <= 0) continue;
         const part = inside / (end - begin) / width;
-        for (let i = t.part[cell]; i < t.part[cell + 1]; i++) sums[bin * N_PAINTS + t.paint[i]] += part * t.ns[i];
+        for (let i = t.part[cell]; i < t.part[cell + 1]; i++) addPart(t, cell, t.paint[i], part * t.ns[i], sums, bin * N_PAINTS);
       }
     }
     if (at + n * N_PAINTS > most) {

@@ -28,12 +28,20 @@ function light() {
     item.querySelector(".causehead")?.setAttribute("aria-pressed", String(isChosen));
   }
   document.body.classList.toggle("has-cause", state.cause > 0);
-  if (setSlots(page.runs, shownRun().report.causes, state.cause - 1)) refillLegend();
+  const isNew = setSlots(page.runs, shownRun().report.causes, state.cause - 1);
+  if (state.cause !== shownCause) lightAllWaits();
+  if (isNew || state.cause !== shownCause) refillLegend();
   if (state.cause !== shownCause) refillViews();
   const cause = shownRun().report.causes[state.cause - 1], chip = document.getElementById("chip");
   refill(chip, cause ? [el("span", {class: `badge ${PAINT_NAMES[paintOf("computing", state.cause - 1)]}`}, state.cause), el("span.chipname", null, cause.name),
     button("×", () => chooseCause(state.cause), {"aria-label": "No cause chosen any more"})] : null);
   chip.hidden = !cause;
+}
+
+/** Of every run the cause of that name: sides of a comparison number theirs apart. */
+function lightAllWaits() {
+  const name = shownRun().report.causes[state.cause - 1]?.name;
+  for (const run of page.runs) lightWaits(run, run.report.causes.find((cause) => cause.name === name));
 }
 
 let shownCause = 0; // by the views that are made anew when another one is chosen
@@ -208,6 +216,7 @@ function build() {
   for (const run of page.runs) for (const key of Object.keys(run)) if (key.startsWith("refill") || key === "showAllCauses") delete run[key];
   setSlots(page.runs, shownRun().report.causes, state.cause - 1);
   shownCause = state.cause;
+  lightAllWaits();
   main.replaceChildren();
   nav.replaceChildren();
   listen((changes) => {
@@ -248,7 +257,7 @@ async function open() {
 }
 
 // For tests, which look at the page from outside.
-window.whywait = {state, timelines, duration, get page() { return page; }, setRange, zoomRange, rangeFrom, rangeTo, chooseCause, criticalPath, addSums, PAINT};
+window.whywait = {state, timelines, duration, get page() { return page; }, setRange, zoomRange, rangeFrom, rangeTo, chooseCause, criticalPath, findSteps, addSums, PAINT};
 
 open().catch((problem) => {
   refill(document.getElementById("main"), el("p", {role: "alert"}, `This page could not be opened: ${problem.message}. It needs a browser of 2023 or later.`));

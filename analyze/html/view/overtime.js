@@ -102,14 +102,30 @@ function callOf(t, cell, run) {
   return found ? found[0].replace("()", "") : null;
 }
 
+/** Rows that are on the critical path, the longest there first: what makes up a step is seen best on them. */
+function rowsOnPath(t) {
+  const ns = t.rows.map(() => 0);
+  for (const piece of criticalPath(t)) ns[piece.row] += piece.to - piece.from;
+  return ns.map((_, row) => row).sort((a, b) => ns[b] - ns[a] || a - b);
+}
+
 /**
- * The steps of the main loop: from one occurrence to the next of that call of the first row that comes back most
- * regularly through the run, and of those the rarest. null where what is short is known by shares only.
+ * The steps of the main loop: from one occurrence to the next of that call of a row that comes back most regularly through
+ * the run, and of those the rarest. The row is the first that has one, of those on the critical path and then the others.
+ * null where what is short is known by shares only.
  */
 function findSteps(run) {
-  const t = run.timeline, durationNs = run.report.duration_ns;
-  const row = t.rows[0], calls = new Map();
-  let last = null;
+  const t = run.timeline, MOST_ROWS = 64;
+  for (const row of rowsOnPath(t).slice(0, MOST_ROWS)) {
+    const found = stepsOfRow(run, t.rows[row]);
+    if (found) return {...found, row: t.rows[row].name};
+  }
+  return null;
+}
+
+function stepsOfRow(run, row) {
+  const t = run.timeline, durationNs = run.report.duration_ns, calls = new Map();
+  let last = null, best = null;
   for (let cell = row.first; cell < row.end; cell++) {
     const call = callOf(t, cell, run);
     if (call && call !== last) {
@@ -118,7 +134,6 @@ function findSteps(run) {
     }
     last = call;
   }
-  let best = null;
   for (const [name, times] of calls) {
     if (times.length < 4 || times[times.length - 1] - times[0] < 0.5 * durationNs) continue;
     const lengths = times.slice(1).map((time, i) => time - times[i]), mean = lengths.reduce((a, b) => a + b, 0) / lengths.length;
@@ -130,7 +145,7 @@ function findSteps(run) {
 
 function stepsOfLoop(run) {
   const t = run.timeline, found = findSteps(run);
-  if (!found) return el("p.hint", null, t.resolutionNs ? "No main loop was found in the calls of the first rank: its steps are too short to be told apart here." : "No main loop was found in the calls of the first rank.");
+  if (!found) return el("p.hint", null, `No main loop was found in the calls of the ranks${t.resolutionNs ? ": its steps are too short to be told apart here" : ""}.`);
   const all = found.times.length - 1, MOST = 120, every = Math.ceil(all / MOST), n = Math.ceil(all / every), WIDTH = 400, line = Math.max(3, Math.min(12, Math.floor(360 / n)));
   const lengths = found.times.slice(1).map((time, i) => time - found.times[i]), longest = lengths.reduce((a, b) => Math.max(a, b), 0);
   const canvas = el("canvas.heat.steps", {width: WIDTH, height: n * line, role: "img", "aria-label": `${all} steps of the main loop below each other: how much of the ranks' time is waiting`});
@@ -144,7 +159,7 @@ function stepsOfLoop(run) {
     for (let row = 0; row < t.rows.length; row++) addShares(t, row, from, from + longest, WIDTH, shares);
     const width = Math.round(lengths[step] / longest * WIDTH);
     for (let x = 0; x < width; x++) {
-      context.fillStyle = `rgb(${heatColour(shares[x * N_PAINTS + PAINT.waiting] / t.rows.length).join(",")})`;
+      context.fillStyle = `rgb(${heatColour((shares[x * N_PAINTS + PAINT.waiting] + shares[x * N_PAINTS + PAINT.caused]) / t.rows.length).join(",")})`;
       context.fillRect(x, i * line, 1, line - (line > 5 ? 1 : 0));
     }
   }
@@ -155,6 +170,6 @@ function stepsOfLoop(run) {
   });
   const sorted = [...lengths].sort((a, b) => a - b), slowest = lengths.indexOf(longest);
   return [el("h3", null, "Steps of the main loop, below each other"),
-    el("p.words", null, `${count(all)} steps of ${duration(found.mean)} on average (median ${duration(sorted[sorted.length >> 1])}, longest ${duration(longest)}: step ${slowest + 1} at ${moment(found.times[slowest], longest / 10)}), told apart by the first rank's calls of ${found.name}. Dark: ranks wait.${every > 1 ? ` Each line is the longest of ${every}.` : ""}`),
+    el("p.words", null, `${count(all)} steps of ${duration(found.mean)} on average (median ${duration(sorted[sorted.length >> 1])}, longest ${duration(longest)}: step ${slowest + 1} at ${moment(found.times[slowest], longest / 10)}), told apart by rank ${found.row}'s calls of ${found.name}. Dark: ranks wait.${every > 1 ? ` Each line is the longest of ${every}.` : ""}`),
     el("div.heatbox", null, el("ol.heatnames", {style: {"--line": `${line}px`}, "aria-hidden": "true"}, Array.from({length: n}, (_, i) => el("li", null, i % Math.ceil(12 / line) === 0 ? String(i * every + 1) : ""))), canvas)];
 }

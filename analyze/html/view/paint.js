@@ -18,7 +18,7 @@ const GROUNDS = {
     waiting: ["#2a241a", "#a87f36"]},
 };
 const INKS = {
-  waiting: (x, y) => (x + y) % 6 === 0, transfer: (x, y) => x % 4 === 0 && y % 4 === 0, mpi: (x, y) => x % 6 === 0 && y % 4 === 2,
+  waiting: (x, y) => (x + y) % 6 === 0, caused: (x, y) => (x + y) % 6 < 2, transfer: (x, y) => x % 4 === 0 && y % 4 === 0, mpi: (x, y) => x % 6 === 0 && y % 4 === 2,
   blocked: (x) => x % 4 === 0, descheduled: (x, y) => y % 3 === 0, computing: () => false, unknown: () => false,
   otherCause: (x, y) => (x + y) % 4 === 0 && (x - y + 24) % 4 === 0,
 };
@@ -38,8 +38,12 @@ const PAINT_NAMES = (() => {
   return names;
 })();
 
-function coloursOf(paint) {
+function coloursOf(paint, lit = PAINT.cause) {
   const theme = isDark() ? "dark" : "light";
+  if (paint === PAINT.caused) {
+    const [ink] = coloursOf(lit ?? PAINT.cause);
+    return [mix(rgb(GROUNDS[theme].waiting[0]), ink, 0.28), ink];
+  }
   if (paint >= PAINT.cause && paint < PAINT.cause + CAUSES_APART) {
     const ground = CAUSE_COLOURS[theme][paint - PAINT.cause];
     return [rgb(ground), mix(rgb(ground), rgb(GROUNDS[theme].paper), 0.45)];
@@ -51,12 +55,12 @@ function inkOf(paint) {
   return paint >= PAINT.cause && paint < PAINT.cause + CAUSES_APART ? CAUSE_INKS[paint - PAINT.cause] : INKS[PAINT_NAMES[paint]];
 }
 
-/** Tiles of pixels by paint; all but `lit` are pale when something is lit. */
+/** Tiles of pixels by paint; all but `lit` and the waits that it causes are pale when something is lit. */
 function tilesFor(lit) {
   const paper = rgb(GROUNDS[isDark() ? "dark" : "light"].paper);
   return Array.from({length: N_PAINTS}, (_, paint) => {
-    const [ground, ink] = coloursOf(paint), inked = inkOf(paint), tile = new Uint32Array(TILE * TILE);
-    const pale = lit !== null && paint !== lit ? 0.72 : 0;
+    const [ground, ink] = coloursOf(paint, lit), inked = inkOf(paint), tile = new Uint32Array(TILE * TILE);
+    const pale = lit !== null && paint !== lit && paint !== PAINT.caused ? 0.72 : 0;
     const words = [word(mix(ground, paper, pale)), word(mix(ink, paper, pale))];
     for (let y = 0; y < TILE; y++) for (let x = 0; x < TILE; x++) tile[y * TILE + x] = words[inked(x, y) ? 1 : 0];
     return tile;
@@ -64,17 +68,17 @@ function tilesFor(lit) {
 }
 
 /** A small picture of a paint for a legend. */
-function swatch(paint) {
+function swatch(paint, lit = null) {
   const canvas = el("canvas.swatch", {width: 24, height: 24, "aria-hidden": "true"});
   const context = canvas.getContext("2d"), image = context.createImageData(24, 24);
-  new Uint32Array(image.data.buffer).set(tilesFor(null)[paint]);
+  new Uint32Array(image.data.buffer).set(tilesFor(lit)[paint]);
   context.putImageData(image, 0, 0);
   return canvas;
 }
 
 // From the bottom of a band to its top.
 const STACK = [PAINT.computing, ...Array.from({length: CAUSES_APART}, (_, i) => PAINT.cause + i), PAINT.otherCause, PAINT.blocked,
-  PAINT.descheduled, PAINT.mpi, PAINT.transfer, PAINT.waiting, PAINT.unknown];
+  PAINT.descheduled, PAINT.mpi, PAINT.transfer, PAINT.caused, PAINT.waiting, PAINT.unknown];
 
 /**
  * Fills rows y0 to y1 of `pixels`, from column x0 on, from shares by [column][paint], whose sum a column is `whole`.
@@ -143,11 +147,11 @@ function addShares(t, rowAt, from, to, width, shares) {
     for (let i = t.part[cell], stop = t.part[cell + 1]; i < stop; i++) {
       const paint = t.paint[i];
       if (first === last) {
-        shares[first * N_PAINTS + paint] += t.ns[i] / column * (x1 > width || x0 < 0 ? (Math.min(x1, width) - Math.max(x0, 0)) / (x1 - x0) : 1);
+        addPart(t, cell, paint, t.ns[i] / column * (x1 > width || x0 < 0 ? (Math.min(x1, width) - Math.max(x0, 0)) / (x1 - x0) : 1), shares, first * N_PAINTS);
         continue;
       }
       const part = t.ns[i] / (end - begin);
-      for (let x = first; x <= last; x++) shares[x * N_PAINTS + paint] += part * (Math.min(x + 1, x1) - Math.max(x, x0));
+      for (let x = first; x <= last; x++) addPart(t, cell, paint, part * (Math.min(x + 1, x1) - Math.max(x, x0)), shares, x * N_PAINTS);
     }
   }
 }

@@ -7,14 +7,15 @@ const RANK_PARTS = [["compute_ns", PAINT.computing, "compute"], ["waiting_ns", P
 const MOST_RANK_LINES = 48;
 
 /** Lines of the views of ranks: one rank each, or ranks that spend their time alike. */
-function rankLines(report, order) {
-  const ranks = report.by_rank, keys = {rank: (r) => r.rank, waiting: (r) => -r.waiting_ns, causing: (r) => -r.caused_ns, host: (r) => r.host || ""};
+function rankLines(run, order) {
+  const {report} = run, ranks = report.by_rank, keys = {rank: (r) => r.rank, waiting: (r) => -r.waiting_ns, causing: (r) => -r.caused_ns, host: (r) => r.host || ""};
   const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
   if (order === "host") {
     const hosts = new Map();
     for (const rank of ranks) hosts.set(rank.host || "unknown host", [...(hosts.get(rank.host || "unknown host") || []), rank]);
     return [...hosts].sort((a, b) => compare(a[0], b[0])).map(([host, members]) => lineOf(members, `${host}: ${rankList(members.map((r) => r.rank))}`));
   }
+  if (order.startsWith("comm-")) return linesOfFamily(report, communicatorFamilies(run)[Number(order.slice(5))]);
   if (order === "likeness" || ranks.length > MOST_RANK_LINES && order !== "rank") return groupAlike(report).sort((a, b) => compare(keys[order === "likeness" ? "causing" : order](a), keys[order === "likeness" ? "causing" : order](b)));
   if (ranks.length > MOST_RANK_LINES) {
     const group = Math.ceil(ranks.length / MOST_RANK_LINES), lines = [];
@@ -22,6 +23,31 @@ function rankLines(report, order) {
     return lines;
   }
   return [...ranks].sort((a, b) => compare(keys[order](a), keys[order](b)) || a.rank - b.rank).map((rank) => lineOf([rank]));
+}
+
+/** Communicators that have no rank in common, as those that one split makes, in families. */
+function communicatorFamilies(run) {
+  if (run.families) return run.families;
+  const families = [], MOST = 6;
+  for (const [name, ranks] of run.timeline.comms) {
+    let family = families.find((other) => !ranks.some((rank) => other.taken.has(rank)));
+    if (!family && families.length === MOST) continue;
+    if (!family) families.push(family = {taken: new Set(), members: []});
+    for (const rank of ranks) family.taken.add(rank);
+    family.members.push({name, ranks});
+  }
+  return run.families = families;
+}
+
+function familyName({members}) {
+  const sizes = members.map((comm) => comm.ranks.length), least = Math.min(...sizes), most = Math.max(...sizes);
+  return `${plural(members.length, "communicator")} of ${least === most ? least : `${least} to ${most}`} ranks`;
+}
+
+function linesOfFamily(report, {members, taken}) {
+  const lines = members.map(({name, ranks}) => lineOf(ranks.map((rank) => report.by_rank[rank]), `${name || "communicator"}: ${rankList(ranks, 6)}`));
+  const rest = report.by_rank.filter((rank) => !taken.has(rank.rank));
+  return rest.length ? [...lines, lineOf(rest, `in none: ${rankList(rest.map((r) => r.rank), 6)}`)] : lines;
 }
 
 /** Means of a rank of the line; members are ranks of by_rank. */
@@ -53,14 +79,15 @@ function viewRanks(run) {
   run.refillRanks = fill;
   fill();
   return [el("div.controls", {role: "group", "aria-label": "Order of the ranks"},
-    choice("order by", [["rank", "rank"], ["waiting", "waiting"], ["causing", "waiting caused"], ["likeness", "likeness"], ["host", "host"]], settings.order, (order) => {
+    choice("order by", [["rank", "rank"], ["waiting", "waiting"], ["causing", "waiting caused"], ["likeness", "likeness"], ["host", "host"],
+      ...communicatorFamilies(run).map((family, i) => [`comm-${i}`, familyName(family)])], settings.order, (order) => {
       settings.order = order;
       fill();
     })), body];
 }
 
 function rankBars(run, settings) {
-  const {report} = run, lines = rankLines(report, settings.order), most = Math.max(1, ...lines.map((line) => line.caused_ns));
+  const {report} = run, lines = rankLines(run, settings.order), most = Math.max(1, ...lines.map((line) => line.caused_ns));
   const bar = (line) => el("span.bar", {"aria-hidden": "true"}, RANK_PARTS.map(([key, paint, name]) => line[key] > 0
     ? el("i", {class: `paint ${PAINT_NAMES[paint]}`, style: {width: `${100 * line[key] / report.duration_ns}%`}, title: `${name} ${duration(line[key])}`}) : null));
   return [el("h3", null, "Where the time of each rank went"), table("Time by rank" + (lines.some((line) => line.n > 1) ? ", means of a rank of each group" : ""), [
@@ -79,13 +106,14 @@ function heatColour(part) {
 }
 
 function heatOverTime(run, settings) {
-  const t = run.timeline, {report} = run, lines = rankLines(report, settings.order), NBINS = 160, height = Math.max(6, Math.min(20, Math.floor(480 / lines.length)));
+  const t = run.timeline, {report} = run, lines = rankLines(run, settings.order), NBINS = 160, height = Math.max(6, Math.min(20, Math.floor(480 / lines.length)));
   const wanted = settings.heat === "cause" ? state.cause : 0;
   const options = [["waiting", "waiting"], ["computing", "computing"], ["transfer", "transfer"], ["descheduled", "descheduled"], ["blocked", "blocked"],
     ...report.causes.slice(0, 6).map((cause) => [`cause-${cause.cause}`, `cause ${cause.cause}`])];
   const heat = state.cause && settings.heat === "waiting" && settings.follows !== false ? `cause-${state.cause}` : settings.heat;
   const paints = heat.startsWith("cause-") ? [paintOf("computing", Number(heat.slice(6)) - 1)]
-    : heat === "computing" ? [PAINT.computing, PAINT.otherCause, ...slots.map((_, i) => PAINT.cause + i)] : [PAINT[heat]];
+    : heat === "computing" ? [PAINT.computing, PAINT.otherCause, ...slots.map((_, i) => PAINT.cause + i)]
+    : heat === "waiting" ? [PAINT.waiting, PAINT.caused] : [PAINT[heat]];
   const rowsOf = new Map();
   t.rows.forEach((row, i) => rowsOf.set(row.rank, [...(rowsOf.get(row.rank) || []), i]));
   const values = lines.map((line) => {
@@ -134,7 +162,7 @@ function peakOf(values, lines, binNs) {
 function heatOverCauses(run, settings) {
   const {report} = run, causes = report.causes.slice(0, 12);
   if (!causes.length) return null;
-  const lines = rankLines(report, settings.order), blame = causes.map((cause) => new Map(cause.by_rank.map((rank) => [rank.rank, rank.blame_ns])));
+  const lines = rankLines(run, settings.order), blame = causes.map((cause) => new Map(cause.by_rank.map((rank) => [rank.rank, rank.blame_ns])));
   const values = lines.map((line) => causes.map((_, i) => line.members.reduce((sum, rank) => sum + (blame[i].get(rank) || 0), 0)));
   const most = Math.max(1, ...values.flat());
   return [el("h3", null, "Which rank is blamed for which cause"), table("Waiting blamed on each rank, by cause", [

@@ -618,7 +618,7 @@ function paintName(run, paint) {
     const cause = run.report.causes[causeInSlot(paint - PAINT.cause)];
     return cause ? `cause ${cause.cause}: ${cause.name}` : `cause ${paint - PAINT.cause + 1}`;
   }
-  return {otherCause: "other causes", mpi: "in MPI", unknown: "not recorded"}[PAINT_NAMES[paint]] || PAINT_NAMES[paint];
+  return {caused: `waiting for cause ${state.cause}`, otherCause: "other causes", mpi: "in MPI", unknown: "not recorded"}[PAINT_NAMES[paint]] || PAINT_NAMES[paint];
 }
 
 /** What is in view, in numbers. */
@@ -641,9 +641,10 @@ const shortPaintName = (run, paint) => paint >= PAINT.cause && paint < PAINT.oth
 
 function legend(run) {
   const t = run.timeline, present = new Set(t.kinds.map((kind) => kind.paint));
+  if (t.lit) present.add(PAINT.caused);
   return el("ul.legend", {"aria-label": "Legend"}, STACK.filter((paint) => present.has(paint) && paint !== PAINT.unknown).map((paint) => {
     const isCause = paint >= PAINT.cause && paint < PAINT.otherCause, number = causeInSlot(paint - PAINT.cause) + 1;
-    return el("li", {"data-paint": paint}, swatch(paint), isCause
+    return el("li", {"data-paint": paint}, swatch(paint, paint === PAINT.caused ? paintOf("computing", state.cause - 1, run) : null), isCause
       ? el("button.plain", {type: "button", onclick: () => chooseCause(number), title: paintName(run, paint)}, `cause ${number}`)
       : paintName(run, paint));
   }));

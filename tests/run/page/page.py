@@ -59,7 +59,7 @@ class Known:
 
     def __init__(self, source):
         text = open(source).read()
-        self.source = os.path.basename(source)
+        self.path, self.source = source, os.path.basename(source)
         self.ranks = int(re.search(r"ranks: (\d+)", text)[1])
         self.loop, self.rank = re.search(r"loop=(\w+)", text)[1], int(re.search(r"\brank=(\d+)", text)[1])
         self.calls = re.search(r"call=([\w|]+)", text)[1].split("|")
@@ -171,11 +171,24 @@ def check_views(browser, name, run, page):
     lit = browser.run("""const view = whywait.timelines[0], ink = new Set(view.tiles[view.lit]);
         return [view.pixels.reduce((n, pixel) => n + ink.has(pixel), 0), view.t.kinds.filter((kind) => kind.cause === arguments[0] - 1).length]""", number)
     expect(f"{name}: the timeline shows it", lit[0] > 0 and lit[1] > 0, lit)
+    waits = browser.run("""const view = whywait.timelines[0], {t} = view, sums = new Float64Array(32), ink = new Set(view.tiles[whywait.PAINT.caused]);
+        t.rows.forEach((row, i) => whywait.addSums(t, i, 0, t.durationNs, sums));
+        return [view.pixels.reduce((n, pixel) => n + ink.has(pixel), 0), sums[whywait.PAINT.caused], sums[whywait.PAINT.waiting]]""")
+    # About as much as it causes: which part of a wait is whose is an estimate of the page.
+    expect(f"{name}: the waits that it causes light up", waits[0] > 0 and cause["waiting_ns"] / 4 < waits[1] < 4 * cause["waiting_ns"], waits, cause["waiting_ns"])
+    expect(f"{name}: the sum is all waiting", abs(sum(waits[1:]) - run.report["waiting_ns"]) <= 1e-2 * run.report["waiting_ns"] + 1e5, waits)
+    expect(f"{name}: the legend names them", any(f"waiting for cause {number}" in text for text in text_of(browser, "ul.legend li")))
+    check_communicators(browser, name, run, page)
     blame = next(rank["blame_ns"] for rank in cause["by_rank"] if rank["rank"] == known.rank)
     cell = browser.run("""const table = document.querySelector('table.heattable:not(.matrix)');
         const column = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === `cause ${arguments[0]}`);
         return [...table.tBodies[0].rows].find((row) => row.cells[0].textContent === `rank ${arguments[1]}`).cells[column].textContent""", number, known.rank)
     expect(f"{name}: the ranks show it", cell == duration(blame), cell, duration(blame))
+    steps = [text for text in text_of(browser, "#time .words") if "told apart by" in text]
+    row = browser.run("""const t = whywait.page.runs[0].timeline, ns = t.rows.map(() => 0);
+        for (const piece of whywait.criticalPath(t)) ns[piece.row] += piece.to - piece.from;
+        return [whywait.findSteps(whywait.page.runs[0])?.row, t.rows.map((row, i) => [row.name, ns[i]])]""")
+    expect(f"{name}: steps of the loop are those of a rank on the critical path", not steps or f"rank {row[0]}'s calls" in steps[0] and dict(row[1])[row[0]] > 0, steps, row)
     expect(f"{name}: time shows it", browser.run("return document.querySelectorAll('#time svg rect:not(.is-pale)').length") > 0)
     sites = text_of(browser, "article.site.is-chosen h3")
     expect(f"{name}: the classes show it", any(call in site for site in sites for call in known.calls), sites)
@@ -183,6 +196,21 @@ def check_views(browser, name, run, page):
     expect(f"{name}: the source shows it", lines and any(known.first <= line <= known.last for line in lines), lines)
     words = text_of(browser, "#source article")
     expect(f"{name}: the source is there", any(known.source in text for text in words))
+
+
+def check_communicators(browser, name, run, page):
+    """Ranks by communicator, where there are others than of all ranks: a line each, with the means of its ranks."""
+    comms = json.loads(data_of(page)["timeline-0"])["comms"]
+    expect(f"{name}: communicators of a program that splits", bool(comms) == ("MPI_Comm_split" in open(run.known.path).read()), comms)
+    if not comms:
+        return
+    browser.run("const order = document.querySelector('#ranks select'); order.value = 'comm-0'; order.dispatchEvent(new Event('change'))")
+    rows = browser.run("return [...document.querySelectorAll('table.ranks tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    mean = lambda ranks: sum(run.report["by_rank"][rank]["waiting_ns"] for rank in ranks) / len(ranks)
+    for comm, ranks in comms:
+        row = next((row for row in rows if row[0].startswith(f"{comm}: rank")), None)
+        expect(f"{name}: {comm} has a line", row and duration(mean(ranks)) in row, row, duration(mean(ranks)))
+    browser.run("const order = document.querySelector('#ranks select'); order.value = 'rank'; order.dispatchEvent(new Event('change'))")
 
 
 def view_range(browser):
