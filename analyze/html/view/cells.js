@@ -34,7 +34,7 @@ function setSlots(runs, causes, chosen) {
     if (!isNew && t.paint) continue;
     for (const kind of t.kinds) kind.paint = paintOf(kind.state, kind.cause, run);
     t.paint = Uint8Array.from(t.kind, (kind) => t.kinds[kind].paint);
-    t.bins = null;
+    t.bins = t.litBins = null;
   }
   return isNew;
 }
@@ -90,7 +90,20 @@ function readCells(head, bytesIn, durationNs) {
   t.kind = Uint32Array.from(kinds);
   t.ns = Float32Array.from(lengths);
   t.waits = waits;
+  t.lastWait = lastWaits(t);
   return t;
+}
+
+/** Of each cell, itself or the last before it in its row in which another row was waited for; -1 = none. */
+function lastWaits(t) {
+  const last = new Int32Array(t.n).fill(-1);
+  t.rows.forEach((row, rowAt) => {
+    for (let cell = row.first, at = -1; cell < row.end; cell++) {
+      if (t.waitOf[cell] >= 0 && t.waits[t.waitOf[cell]].by !== rowAt) at = cell;
+      last[cell] = at;
+    }
+  });
+  return last;
 }
 
 /** The first cell of a row that ends behind `ns`; row.end when none does. */
@@ -106,11 +119,10 @@ function cellAt(t, row, ns) {
 
 /** One step back along what a row was doing until `ns`: to where it was released last, or to its start. */
 function stepBack(t, rowAt, ns) {
-  const row = t.rows[rowAt];
-  let cell = Math.min(cellAt(t, row, ns), row.end - 1);
-  for (; cell >= row.first; cell--) {
-    const wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
-    if (wait && wait.release <= ns && wait.by !== rowAt)
+  const row = t.rows[rowAt], last = Math.min(cellAt(t, row, ns), row.end - 1);
+  for (let cell = last < row.first ? -1 : t.lastWait[last]; cell >= 0; cell = cell > row.first ? t.lastWait[cell - 1] : -1) {
+    const wait = t.waits[t.waitOf[cell]];
+    if (wait.release <= ns)
       return {row: rowAt, from: wait.release, to: ns, next: {row: wait.by, ns: wait.release}, wait};
   }
   return {row: rowAt, from: 0, to: ns, next: null};
@@ -159,31 +171,45 @@ function explanation(t, wait, rowAt) {
  * for, back to where the nearest of them acts. Waits that one late rank ends at one time share their way.
  */
 function sharesOfCause(run, cause) {
-  const t = run.timeline, index = cause.cause - 1, known = t.rows.map(() => new Map());
+  const t = run.timeline, known = t.rows.map(() => new Map()), acting = actingSums(t, cause.cause - 1);
   const sites = cause.left_out?.sites ? null : new Set(cause.sites.map((site) => site.site));
   return Float32Array.from(t.waits, (wait) => {
     if (wait.site && sites && !sites.has(wait.site)) return 0;
     const ways = known[wait.by];
-    if (!ways.has(wait.release)) ways.set(wait.release, shareOnWay(t, wait, index));
+    if (!ways.has(wait.release)) ways.set(wait.release, shareOnWay(t, wait, acting));
     return ways.get(wait.release);
   });
 }
 
-function shareOnWay(t, wait, index) {
-  const MOST_STEPS = 16;
+/** ns before each cell of its row, and behind the last one: of one cause, and of all causes and the lack of a CPU. */
+function actingSums(t, index) {
+  const own = new Float64Array(t.n + 1), all = new Float64Array(t.n + 1), isActing = t.kinds.map((kind) => kind.cause >= 0 || kind.state === "descheduled");
+  for (let cell = 0; cell < t.n; cell++) {
+    own[cell + 1] = own[cell];
+    all[cell + 1] = all[cell];
+    for (let i = t.part[cell], end = t.part[cell + 1]; i < end; i++) {
+      if (!isActing[t.kind[i]]) continue;
+      all[cell + 1] += t.ns[i];
+      if (t.kinds[t.kind[i]].cause === index) own[cell + 1] += t.ns[i];
+    }
+  }
+  return {own, all};
+}
+
+/** Such a sum up to a time, as if a cell were evenly mixed. */
+function sumUntil(t, row, sums, ns) {
+  const cell = cellAt(t, row, ns);
+  if (cell >= row.end) return sums[row.end];
+  const part = Math.max(0, ns - t.begin[cell]) / (t.end[cell] - t.begin[cell]);
+  return sums[cell] + part * (sums[cell + 1] - sums[cell]);
+}
+
+function shareOnWay(t, wait, {own, all}) {
+  const MOST_STEPS = 16, LEAST_NS = 0.5;
   let at = {row: wait.by, ns: wait.release};
   for (let steps = 0; at && steps < MOST_STEPS; steps++) {
-    const step = stepBack(t, at.row, at.ns), row = t.rows[step.row];
-    let own = 0, all = 0;
-    for (let cell = cellAt(t, row, step.from); cell < row.end && t.begin[cell] < step.to; cell++) {
-      const part = (Math.min(t.end[cell], step.to) - Math.max(t.begin[cell], step.from)) / (t.end[cell] - t.begin[cell]);
-      for (let i = t.part[cell]; i < t.part[cell + 1]; i++) {
-        const {cause, state: stateName} = t.kinds[t.kind[i]];
-        if (cause >= 0 || stateName === "descheduled") all += part * t.ns[i];
-        if (cause === index) own += part * t.ns[i];
-      }
-    }
-    if (all > 0) return own / all;
+    const step = stepBack(t, at.row, at.ns), row = t.rows[step.row], acted = sumUntil(t, row, all, step.to) - sumUntil(t, row, all, step.from);
+    if (acted > LEAST_NS) return Math.max(0, Math.min(1, (sumUntil(t, row, own, step.to) - sumUntil(t, row, own, step.from)) / acted));
     at = step.next;
   }
   return 0;
@@ -193,7 +219,7 @@ function shareOnWay(t, wait, index) {
 function lightWaits(run, cause) {
   const t = run.timeline;
   t.lit = cause ? sharesOfCause(run, cause) : null;
-  t.bins = null;
+  t.litBins = null;
 }
 
 /** What of a cell's waiting is lit up, in [0, 1]. */
@@ -234,7 +260,7 @@ function bins(t) {
         const inside = Math.min(end, (bin + 1) * width) - Math.max(begin, bin * width);
         if (inside <= 0) continue;
         const part = inside / (end - begin) / width;
-        for (let i = t.part[cell]; i < t.part[cell + 1]; i++) addPart(t, cell, t.paint[i], part * t.ns[i], sums, bin * N_PAINTS);
+        for (let i = t.part[cell]; i < t.part[cell + 1]; i++) sums[bin * N_PAINTS + t.paint[i]] += part * t.ns[i];
       }
     }
     if (at + n * N_PAINTS > most) {
@@ -256,4 +282,21 @@ function bins(t) {
   });
   start[t.rows.length * n] = at;
   return t.bins = {n, width, start, paint, value};
+}
+
+/** What of each of these bins is waiting that is lit up, 1 to 255; null when none is. Of the waits alone, so that a choice is soon seen. */
+function litBins(t) {
+  if (t.litBins || !t.lit) return t.litBins;
+  const {n, width} = bins(t), sums = new Float32Array(t.rows.length * n);
+  let row = 0;
+  for (const [i, wait] of t.waits.entries()) {
+    if (!(t.lit[i] > 0)) continue;
+    while (wait.cell >= t.rows[row].end) row++;
+    const {cell} = wait, begin = t.begin[cell], end = t.end[cell];
+    let waited = 0;
+    for (let k = t.part[cell]; k < t.part[cell + 1]; k++) if (t.paint[k] === PAINT.waiting) waited += t.ns[k];
+    const first = Math.min(Math.floor(begin / width), n - 1), last = Math.min(Math.floor(end / width), n - 1), share = 255 * t.lit[i] * waited / (end - begin) / width;
+    for (let bin = first; bin <= last; bin++) sums[row * n + bin] += share * (Math.min(end, (bin + 1) * width) - Math.max(begin, bin * width));
+  }
+  return t.litBins = Uint8Array.from(sums, (value) => value > 0 ? Math.min(255, Math.max(1, Math.round(value))) : 0);
 }

@@ -48,14 +48,14 @@ function classCard(run, site, c, most, isBlamed) {
   };
   return el("div.class", {class: `class${isBlamed ? " is-chosen" : ""}`},
     el("h4", null, `class ${c.number}`, el("small", null, ` ${plural(c.instances, "instance")}, ${duration(c.waiting_ns)}`)),
-    el("p.hint", null, `${moment(c.first_ns, 1e7)} – ${moment(c.last_ns, 1e7)}; one: ${duration(c.smallest_ns)} – ${duration(c.largest_ns)}, ± ${duration(c.deviation_ns)}`),
+    el("p.hint", null, `${moment(c.first_ns, run.report.duration_ns / 1e3)} – ${moment(c.last_ns, run.report.duration_ns / 1e3)}; one: ${duration(c.smallest_ns)} – ${duration(c.largest_ns)}, ± ${duration(c.deviation_ns)}`),
     el("ul.steps", null, steps.map((step) => {
       const cause = run.causeOfStep.get(step.name);
       const perOne = step.duration_ns / c.instances;
-      return el("li", null, bar(step), el("span.stepname", null,
+      return el("li", null, el("span.stepname", null,
         `${change(perOne)} rank ${step.rank} ${step.name}`,
         step.executions ? `, ${step.executions > 0 ? "+" : "−"}${count(Math.abs(step.executions) / c.instances)} executions` : null,
-        cause && step.blame_ns > 0 ? [" ", el("a", {href: `#answer&cause=${cause}`}, `cause ${cause}`)] : null));
+        cause && step.blame_ns > 0 ? [" ", el("a", {href: `#answer&cause=${cause}`}, `cause ${cause}`)] : null), bar(step));
     })),
     steps.length ? null : el("p.hint", null, "Both sides did the same; times differ by little."));
 }

@@ -170,6 +170,6 @@ function stepsOfLoop(run) {
   });
   const sorted = [...lengths].sort((a, b) => a - b), slowest = lengths.indexOf(longest);
   return [el("h3", null, "Steps of the main loop, below each other"),
-    el("p.words", null, `${count(all)} steps of ${duration(found.mean)} on average (median ${duration(sorted[sorted.length >> 1])}, longest ${duration(longest)}: step ${slowest + 1} at ${moment(found.times[slowest], longest / 10)}), told apart by rank ${found.row}'s calls of ${found.name}. Dark: ranks wait.${every > 1 ? ` Each line is the longest of ${every}.` : ""}`),
+    el("p.words", null, `${count(all)} steps of ${duration(found.mean)} on average (median ${duration(sorted[sorted.length >> 1])}, longest ${duration(longest)}: step ${slowest + 1} at ${moment(found.times[slowest], longest / 10)}), told apart by rank ${found.row}'s calls of ${found.name}. The more colour, the more of the ranks wait.${every > 1 ? ` Each line is the longest of ${every}.` : ""}`),
     el("div.heatbox", null, el("ol.heatnames", {style: {"--line": `${line}px`}, "aria-hidden": "true"}, Array.from({length: n}, (_, i) => el("li", null, i % Math.ceil(12 / line) === 0 ? String(i * every + 1) : ""))), canvas)];
 }

@@ -42,7 +42,7 @@ function coloursOf(paint, lit = PAINT.cause) {
   const theme = isDark() ? "dark" : "light";
   if (paint === PAINT.caused) {
     const [ink] = coloursOf(lit ?? PAINT.cause);
-    return [mix(rgb(GROUNDS[theme].waiting[0]), ink, 0.28), ink];
+    return [mix(rgb(GROUNDS[theme].waiting[0]), ink, 0.14), ink];
   }
   if (paint >= PAINT.cause && paint < PAINT.cause + CAUSES_APART) {
     const ground = CAUSE_COLOURS[theme][paint - PAINT.cause];
@@ -157,13 +157,17 @@ function addShares(t, rowAt, from, to, width, shares) {
 }
 
 function addBins(t, rowAt, from, to, width, shares) {
-  const {n, width: binNs, start, paint, value} = bins(t), perColumn = (to - from) / width / binNs, base = rowAt * n;
+  const {n, width: binNs, start, paint, value} = bins(t), lit = litBins(t), perColumn = (to - from) / width / binNs, base = rowAt * n;
   for (let x = 0; x < width; x++) {
     const begin = from / binNs + x * perColumn, end = begin + perColumn, at = x * N_PAINTS;
     const last = Math.min(n - 1, Math.ceil(end) - 1);
     for (let bin = Math.max(0, Math.floor(begin)); bin <= last; bin++) {
       const part = (Math.min(end, bin + 1) - Math.max(begin, bin)) / perColumn / 255;
-      for (let i = start[base + bin], stop = start[base + bin + 1]; i < stop; i++) shares[at + paint[i]] += part * value[i];
+      for (let i = start[base + bin], stop = start[base + bin + 1]; i < stop; i++) {
+        const due = lit && paint[i] === PAINT.waiting ? Math.min(value[i], lit[base + bin]) : 0;
+        shares[at + paint[i]] += part * (value[i] - due);
+        shares[at + PAINT.caused] += part * due;
+      }
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks over time, on a canvas; what is chosen is told in words below it, and what is in view is there as a table.
 
-const LEFT = 64, AXIS = 20, LEAST_BAND = 4, MOST_BAND = 30;
+const LEFT = 64, AXIS = 20, LEAST_BAND = 4, MOST_BAND = 30, LEAST_NAMED = 20;
 const timelines = []; // all on the page: they share the range
 
 const wholeNs = () => Math.max(...page.runs.map((run) => run.report.duration_ns));
@@ -280,13 +280,13 @@ function drawNear(view, context) {
     const row = t.rows[band.rows[0]];
     for (let cell = cellAt(t, row, from); cell < row.end && t.begin[cell] < to; cell++) {
       const x0 = Math.max(LEFT, xOf(view, t.begin[cell])), x1 = Math.min(view.width, xOf(view, t.end[cell]));
-      if (x1 - x0 < 14) continue;
+      if (x1 - x0 < LEAST_NAMED) continue;
       const wait = t.waitOf[cell] >= 0 ? t.waits[t.waitOf[cell]] : null;
       if (wait && !wait.isSeveral) arrows.push([wait, band.rows[0]]);
       if (band.height >= 12) drawCellName(view, context, band, cell, wait, x0, x1);
     }
   }
-  if (arrows.length <= 300) for (const [wait, row] of arrows) drawArrow(view, context, wait, row, 0.55);
+  if (arrows.length <= view.width / 10) for (const [wait, row] of arrows) drawArrow(view, context, wait, row, 0.55);
 }
 
 function drawCellName(view, context, band, cell, wait, x0, x1) {

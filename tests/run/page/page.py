@@ -290,10 +290,12 @@ def check_finding(browser, name, run, page):
 
 
 def check_widths(browser, name, page):
-    for width in (1280, 400):
+    for width in (1280, 800, 400):
         browser.size(width, 900)
-        browser.open(page)
+        browser.open(page, "#answer&cause=1")
         expect(f"{name}: {width} pixels are wide enough", browser.run("return document.documentElement.scrollWidth") <= width)
+        cut = browser.run("const nav = document.getElementById('nav'); return nav.scrollWidth > nav.clientWidth + 1")
+        expect(f"{name}: at {width} pixels all views can be chosen", not cut or width < 500)
     browser.size(1280, 900)
     dark = lambda: browser.run("return getComputedStyle(document.body).backgroundColor")
     before = dark()
