@@ -17,29 +17,25 @@ struct arena_block {
     _Alignas(ARENA_ALIGN) unsigned char data[];
 };
 
-static struct arena_block *arena_add_block(struct arena *arena, size_t at_least)
-{
-    size_t size = arena->blocks ? arena->blocks->size * 2 : ARENA_FIRST;
-    if (size > ARENA_LARGEST)
-        size = ARENA_LARGEST;
-    if (size < at_least)
-        size = at_least;
-    struct arena_block *block = calloc(1, sizeof *block + size);
-    if (!block)
-        err_out_of_memory(size);
-    block->size = size;
-    block->next = arena->blocks;
-    return arena->blocks = block;
-}
-
 void *arena_alloc(struct arena *arena, size_t size_bytes)
 {
     if (size_bytes > SIZE_MAX / 2)
         err_out_of_memory(size_bytes);
     size_t size = (size_bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
     struct arena_block *block = arena->blocks;
-    if (!block || block->size - block->used < size)
-        block = arena_add_block(arena, size);
+    if (!block || block->size - block->used < size) {
+        size_t grown = block ? block->size * 2 : ARENA_FIRST;
+        if (grown > ARENA_LARGEST)
+            grown = ARENA_LARGEST;
+        if (grown < size)
+            grown = size;
+        block = calloc(1, sizeof *block + grown);
+        if (!block)
+            err_out_of_memory(grown);
+        block->size = grown;
+        block->next = arena->blocks;
+        arena->blocks = block;
+    }
     void *memory = block->data + block->used;
     block->used += size;
     return memory;

@@ -114,18 +114,6 @@ bool threads_close(struct recorder_thread *thread, enum recorder_thread_state fr
     return is_closing;
 }
 
-static struct stack_bounds own_stack(void)
-{
-    pthread_attr_t attributes;
-    void *low = NULL;
-    size_t bytes = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return (struct stack_bounds){0, 0};
-    pthread_attr_getstack(&attributes, &low, &bytes);
-    pthread_attr_destroy(&attributes);
-    return (struct stack_bounds){(uint64_t)(uintptr_t)low, (uint64_t)(uintptr_t)low + bytes};
-}
-
 static bool take_number(struct recorder_thread *thread)
 {
     pthread_mutex_lock(&threads_lock);
@@ -217,7 +205,15 @@ struct recorder_thread *threads_enter(void)
     /* A handler that calls MPI here would find the locks taken. */
     signals_block(&before);
     pthread_once(&exit_key_once, make_exit_key);
-    struct stack_bounds bounds = own_stack();
+    struct stack_bounds bounds = {0, 0};
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        void *low = NULL;
+        size_t bytes = 0;
+        pthread_attr_getstack(&attributes, &low, &bytes);
+        pthread_attr_destroy(&attributes);
+        bounds = (struct stack_bounds){(uint64_t)(uintptr_t)low, (uint64_t)(uintptr_t)low + bytes};
+    }
     struct recorder_thread *thread = find_or_make((int32_t)syscall(SYS_gettid), &bounds);
     if (thread)
         pthread_setspecific(exit_key, thread);

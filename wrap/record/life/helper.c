@@ -132,24 +132,10 @@ static void *helper_main(void *unused)
     return NULL;
 }
 
-/* Thread-local storage of the program is taken from the stack: where the small one cannot hold it, take the usual one.
- */
-static bool create(void)
-{
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setstacksize(&attributes, SMALL_STACK_BYTES);
-    int rc = pthread_create(&helper.thread, &attributes, helper_main, NULL);
-    pthread_attr_destroy(&attributes);
-    if (rc != 0)
-        rc = pthread_create(&helper.thread, NULL, helper_main, NULL);
-    return rc == 0;
-}
-
 bool helper_start(void)
 {
     pthread_condattr_t monotonic;
+    pthread_attr_t small;
     sigset_t before;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -157,7 +143,14 @@ bool helper_start(void)
     pthread_condattr_destroy(&monotonic);
     signals_block(&before);
     workers_pause();
-    helper.running = create();
+    /* Thread-local storage of the program is taken from the stack: where the small one cannot hold it, the usual one.
+     */
+    if (pthread_attr_init(&small) == 0) {
+        pthread_attr_setstacksize(&small, SMALL_STACK_BYTES);
+        helper.running = pthread_create(&helper.thread, &small, helper_main, NULL) == 0 ||
+                         pthread_create(&helper.thread, NULL, helper_main, NULL) == 0;
+        pthread_attr_destroy(&small);
+    }
     workers_resume();
     signals_restore(&before);
     if (helper.running) {

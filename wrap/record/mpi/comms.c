@@ -82,16 +82,6 @@ static void write_comm(MPI_Comm comm, struct comm_info *info)
     free(world_rank);
 }
 
-static int count_neighbors(MPI_Comm comm, int kind, struct comm_info *info)
-{
-    int weighted, n = 0;
-    if (kind == MPI_DIST_GRAPH)
-        return PMPI(Dist_graph_neighbors_count)(comm, &info->n_in, &info->n_out, &weighted);
-    int err = kind == MPI_CART ? PMPI(Cartdim_get)(comm, &n) : PMPI(Graph_neighbors_count)(comm, info->rank, &n);
-    info->n_in = info->n_out = kind == MPI_CART ? 2 * n : n;
-    return err;
-}
-
 static int list_neighbors(MPI_Comm comm, int kind, struct comm_info *info)
 {
     size_t n_in = (size_t)info->n_in, n_out = (size_t)info->n_out;
@@ -140,7 +130,15 @@ static void learn_topology(MPI_Comm comm, struct comm_info *info)
     info->n_in = info->n_out = 0;
     if (info->remote_size || PMPI(Topo_test)(comm, &kind) != MPI_SUCCESS || kind == MPI_UNDEFINED)
         return;
-    if (count_neighbors(comm, kind, info) != MPI_SUCCESS)
+    int weighted, n_around = 0, err;
+    if (kind == MPI_DIST_GRAPH)
+        err = PMPI(Dist_graph_neighbors_count)(comm, &info->n_in, &info->n_out, &weighted);
+    else {
+        bool is_grid = kind == MPI_CART;
+        err = is_grid ? PMPI(Cartdim_get)(comm, &n_around) : PMPI(Graph_neighbors_count)(comm, info->rank, &n_around);
+        info->n_in = info->n_out = is_grid ? 2 * n_around : n_around;
+    }
+    if (err != MPI_SUCCESS)
         return;
     size_t n = (size_t)info->n_in + (size_t)info->n_out;
     free(info->neighbors);

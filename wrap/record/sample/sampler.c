@@ -318,17 +318,6 @@ static void adapt_period(struct recorder_thread *thread, uint64_t now_ns)
     reopen_samples(thread);
 }
 
-/* Twice at most in the life of a thread, also where memory is short. */
-static void widen_window(struct recorder_thread *thread)
-{
-    struct sampler_thread *s = thread->sampler;
-    if (!s->samples.page || s->wanted_bytes <= s->window_bytes || s->n_widened == 2)
-        return;
-    s->n_widened++;
-    s->window_bytes = s->wanted_bytes <= FIRST_WINDOW_BYTES ? FIRST_WINDOW_BYTES : PERF_WIDEST;
-    reopen_samples(thread);
-}
-
 /* Asleep outside MPI: where? A look that finds the thread asleep stands for all that it slept since the last one, so
  * that many short sleeps are seen as well as a long one. */
 static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
@@ -368,7 +357,13 @@ void sampler_drain(void)
         if (t->sampler->tid != t->tid)
             continue;
         adapt_period(t, now_ns);
-        widen_window(t);
+        /* Twice at most in the life of a thread, also where memory is short. */
+        struct sampler_thread *s = t->sampler;
+        if (s->samples.page && s->wanted_bytes > s->window_bytes && s->n_widened < 2) {
+            s->n_widened++;
+            s->window_bytes = s->wanted_bytes <= FIRST_WINDOW_BYTES ? FIRST_WINDOW_BYTES : PERF_WIDEST;
+            reopen_samples(t);
+        }
         if (!sample_is_of_interest(t))
             continue;
         if (t->sampler->timer)

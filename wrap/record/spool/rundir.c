@@ -125,12 +125,6 @@ static bool is_network(const struct statfs *fs)
     return false;
 }
 
-static bool is_local_with_room(const char *path)
-{
-    struct statfs fs;
-    return statfs(path, &fs) == 0 && !is_network(&fs) && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= ENOUGH_BYTES;
-}
-
 static bool make_private(const char *parent, char *dir, size_t size_bytes)
 {
     char absolute[PATH_MAX];
@@ -151,9 +145,13 @@ static bool choose_local(const char *run_dir, char *dir, size_t size_bytes)
     struct statfs fs;
     if (statfs(run_dir, &fs) != 0 || !is_network(&fs))
         return false;
-    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
-        if (places[i] && *places[i] && is_local_with_room(places[i]) && make_private(places[i], dir, size_bytes))
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
+        if (!places[i] || !*places[i] || statfs(places[i], &fs) != 0 || is_network(&fs))
+            continue;
+        bool has_room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= ENOUGH_BYTES;
+        if (has_room && make_private(places[i], dir, size_bytes))
             return true;
+    }
     say_note("the spool is on a network file system, which may slow the program: no local directory with room was "
              "found (--spool DIR names one)");
     return false;

@@ -4,28 +4,23 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static const unsigned char *page_of(struct stack_pages *pages, uint64_t page)
-{
-    for (unsigned i = 0; i < pages->n; i++)
-        if (pages->at[i] == page)
-            return pages->bytes[i];
-    if (pages->n == PAGES_MAX)
-        return NULL;
-    struct iovec to = {pages->bytes[pages->n], PAGES_BYTES}, from = {(void *)(uintptr_t)page, PAGES_BYTES};
-    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != PAGES_BYTES)
-        return NULL;
-    pages->at[pages->n] = page;
-    return pages->bytes[pages->n++];
-}
-
 bool pages_read(struct stack_pages *pages, uint64_t address, uint64_t *value)
 {
     uint64_t offset = address % PAGES_BYTES;
     if (offset > PAGES_BYTES - sizeof *value)
         return false;
-    const unsigned char *bytes = page_of(pages, address - offset);
-    if (!bytes)
+    uint64_t page = address - offset;
+    unsigned i = 0;
+    while (i < pages->n && pages->at[i] != page)
+        i++;
+    if (i == PAGES_MAX)
         return false;
-    memcpy(value, bytes + offset, sizeof *value);
+    if (i == pages->n) {
+        struct iovec to = {pages->bytes[i], PAGES_BYTES}, from = {(void *)(uintptr_t)page, PAGES_BYTES};
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != PAGES_BYTES)
+            return false;
+        pages->at[pages->n++] = page;
+    }
+    memcpy(value, pages->bytes[i] + offset, sizeof *value);
     return true;
 }

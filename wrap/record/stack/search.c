@@ -51,14 +51,6 @@ static const struct part *part_of(uint64_t address)
     return low < code.n && address >= code.part[low].low ? &code.part[low] : NULL;
 }
 
-/* Does the call that returns to `frame`, from the function that begins at `callee` (0 = unknown), say what it must? */
-static bool call_agrees(const struct unwind_frame *frame, uint64_t callee, struct unwind_place *place)
-{
-    if (!unwind_place(frame->reg[UNWIND_PC], place) || place->callee == CALL_SITE_NONE)
-        return false;
-    return callee == 0 || place->callee == CALL_SITE_INDIRECT || place->callee == callee;
-}
-
 /* From `frame`, whose return address was read at `slot`. */
 static bool arrives(struct unwind_frame frame, const struct unwind_stack *stack, const struct unwind_known *known,
                     uint64_t slot)
@@ -66,7 +58,11 @@ static bool arrives(struct unwind_frame frame, const struct unwind_stack *stack,
     uint64_t callee = 0;
     for (unsigned i = 0; i < UNWIND_MAX_FRAMES; i++) {
         struct unwind_place place = {0, 0};
-        if (!frame.interrupted && (!part_of(frame.reg[UNWIND_PC]) || !call_agrees(&frame, callee, &place)))
+        uint64_t pc = frame.reg[UNWIND_PC];
+        if (!frame.interrupted && (!part_of(pc) || !unwind_place(pc, &place) || place.callee == CALL_SITE_NONE))
+            return false;
+        /* The call that returns here must go to the function that was left, as far as both are known. */
+        if (!frame.interrupted && callee != 0 && place.callee != CALL_SITE_INDIRECT && place.callee != callee)
             return false;
         if (unwind_is_known(known, slot))
             return true;
