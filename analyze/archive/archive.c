@@ -109,27 +109,21 @@ static const struct collective {
     [WW_COLL_EXSCAN] = {OTF2_COLLECTIVE_OP_EXSCAN, OTF2_REGION_ROLE_COLL_OTHER},
 };
 
-/* Neighbourhood collectives have no operation of their own in OTF2: they get the one of the same data flow. */
-static OTF2_CollectiveOp neighbor_op(const char *name)
+OTF2_CollectiveOp archive_collective_op(uint32_t call_id)
 {
     static const struct {
         const char *part;
         OTF2_CollectiveOp op;
-    } ops[] = {{"allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
-               {"allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
-               {"alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
-               {"alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW}};
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (strstr(name, ops[i].part))
-            return ops[i].op;
-    return OTF2_COLLECTIVE_OP_ALLTOALL;
-}
-
-OTF2_CollectiveOp archive_collective_op(uint32_t call_id)
-{
+    } flows[] = {{"allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
+                 {"allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
+                 {"alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
+                 {"alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
+                 {"", OTF2_COLLECTIVE_OP_ALLTOALL}};
     const struct call_info *info = call_info(call_id);
-    if (info->coll == WW_COLL_NEIGHBOR)
-        return neighbor_op(info->name);
+    /* Neighbourhood collectives have no operation of their own in OTF2: they get the one of the same data flow. */
+    for (size_t i = 0; info->coll == WW_COLL_NEIGHBOR && i < sizeof flows / sizeof *flows; i++)
+        if (strstr(info->name, flows[i].part))
+            return flows[i].op;
     if (info->coll != WW_COLL_CREATE)
         return collectives[info->coll].op;
     if (info->class == WW_COMM_FREE || info->class == WW_WIN_FREE || !strcmp(info->name, "MPI_File_close"))

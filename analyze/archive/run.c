@@ -136,16 +136,6 @@ static char *path_join(const char *directory, const char *name)
     return path;
 }
 
-/* When a directory was made; its last change where the file system does not keep that. */
-static int64_t made_ns(const char *path)
-{
-    struct statx status;
-    if (statx(AT_FDCWD, path, 0, STATX_BTIME | STATX_MTIME, &status))
-        return INT64_MIN;
-    const struct statx_timestamp *time = status.stx_mask & STATX_BTIME ? &status.stx_btime : &status.stx_mtime;
-    return time->tv_sec * 1000000000 + time->tv_nsec;
-}
-
 bool run_is_run(const char *path)
 {
     static const char *const parts[] = {"traces.otf2", "spool", "parts"};
@@ -197,7 +187,14 @@ static char *newest_run(void)
     if (run_names(".", &names, &n))
         return NULL;
     for (size_t i = 0; i < n; i++) {
-        int64_t ns = made_ns(names[i]);
+        /* When it was made; its last change where the file system does not keep that. */
+        struct statx status;
+        int64_t ns = INT64_MIN;
+        if (statx(AT_FDCWD, names[i], 0, STATX_BTIME | STATX_MTIME, &status) == 0) {
+            bool is_known = status.stx_mask & STATX_BTIME;
+            const struct statx_timestamp *time = is_known ? &status.stx_btime : &status.stx_mtime;
+            ns = time->tv_sec * 1000000000 + time->tv_nsec;
+        }
         if (!newest || ns > newest_ns || (ns == newest_ns && strcmp(names[i], newest) > 0)) {
             newest = names[i];
             newest_ns = ns;

@@ -252,22 +252,9 @@ uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address
     return block != NULL ? block->depth : 0;
 }
 
-static uint32_t n_instructions_in(const struct module *module, uint64_t lo, uint64_t hi)
-{
-    enum { INSTRUCTION_BYTES = 4 }; /* of most machines */
-    uint32_t n = 0;
-    insns list = {0};
-    if (module->decoder == NULL)
-        return (uint32_t)((hi - lo) / INSTRUCTION_BYTES);
-    decoder_read(module->decoder, &module->image, lo, hi, &list);
-    for (size_t i = 0; i < list.n; i++)
-        n += list.at[i].flow != FLOW_NOP;
-    vec_release(&list);
-    return n;
-}
-
 struct code_run code_run_at(struct code *code, uint32_t module_id, uint64_t address, uint64_t end)
 {
+    enum { INSTRUCTION_BYTES = 4 }; /* of most machines */
     struct code_run run = {.end = address, .place = CODE_NONE};
     const struct model *model = model_at(code, module_id, address);
     if (model == NULL)
@@ -280,7 +267,15 @@ struct code_run code_run_at(struct code *code, uint32_t module_id, uint64_t addr
     run.basic = block != NULL ? block->lo : address;
     run.place = block != NULL ? block->place : model->place;
     run.depth = block != NULL ? block->depth : 0;
-    run.n_instructions = n_instructions_in(module, address, run.end);
+    if (module->decoder == NULL)
+        run.n_instructions = (uint32_t)((run.end - address) / INSTRUCTION_BYTES);
+    else {
+        insns list = {0};
+        decoder_read(module->decoder, &module->image, address, run.end, &list);
+        for (size_t i = 0; i < list.n; i++)
+            run.n_instructions += list.at[i].flow != FLOW_NOP;
+        vec_release(&list);
+    }
     return run;
 }
 

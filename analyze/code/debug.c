@@ -84,11 +84,6 @@ static void read_lines(struct debug *debug, struct unit *unit)
 /* What no compiler exceeds: many scopes of a damaged file may share one endless list of ranges. */
 enum { MAX_RANGES_OF_SCOPE = 65536, MAX_RANGES_OF_UNIT = 1 << 22, MAX_NESTING = 4096 };
 
-struct scope_range {
-    uint64_t lo, hi;
-    uint32_t scope; /* inner scopes have higher numbers */
-};
-
 struct open_die {
     Dwarf_Die die;
     uint32_t scope;
@@ -99,7 +94,7 @@ struct walk {
     struct unit *unit;
     Dwarf_Files *files; /* of the unit: call_file counts in them */
     size_t n_files;
-    VEC(struct scope_range) ranges;
+    VEC(struct code_range) ranges;
     VEC(struct open_die) stack;
 };
 
@@ -149,7 +144,7 @@ static uint32_t add_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
         n++;
         lo += walk->debug->bias;
         hi += walk->debug->bias;
-        *vec_push(&walk->ranges) = (struct scope_range){lo, hi, id};
+        *vec_push(&walk->ranges) = (struct code_range){lo, hi, id};
         scope.lo = lo < scope.lo ? lo : scope.lo;
         scope.hi = hi > scope.hi ? hi : scope.hi;
     }
@@ -214,13 +209,13 @@ static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *
     }
 }
 
-/* By start; of those that start together the outer one first. */
-static int scope_range_order(const void *a, const void *b)
+/* By start; of scopes that start together the outer one first. */
+static int code_range_order(const void *a, const void *b)
 {
-    const struct scope_range *x = a, *y = b;
+    const struct code_range *x = a, *y = b;
     if (x->lo != y->lo)
         return x->lo < y->lo ? -1 : 1;
-    return x->scope < y->scope ? -1 : x->scope > y->scope;
+    return x->of < y->of ? -1 : x->of > y->of;
 }
 
 static void add_piece(struct unit *unit, uint64_t lo, uint32_t scope)
@@ -233,13 +228,13 @@ static void add_piece(struct unit *unit, uint64_t lo, uint32_t scope)
 }
 
 /* Closes the ranges that end at or before `limit`; between them, what was open below is innermost again. */
-static void close_until(struct unit *unit, struct scope_range *open, size_t *n_open, uint64_t limit)
+static void close_until(struct unit *unit, struct code_range *open, size_t *n_open, uint64_t limit)
 {
     while (*n_open > 0 && open[*n_open - 1].hi <= limit) {
         uint64_t end = open[--*n_open].hi;
         while (*n_open > 0 && open[*n_open - 1].hi <= end)
             --*n_open;
-        add_piece(unit, end, *n_open > 0 ? open[*n_open - 1].scope : SCOPE_NONE);
+        add_piece(unit, end, *n_open > 0 ? open[*n_open - 1].of : SCOPE_NONE);
     }
 }
 
@@ -249,16 +244,16 @@ static void flatten(struct walk *walk)
     size_t n = walk->ranges.n, n_open = 0;
     if (n == 0)
         return;
-    qsort(walk->ranges.at, n, sizeof *walk->ranges.at, scope_range_order);
+    qsort(walk->ranges.at, n, sizeof *walk->ranges.at, code_range_order);
     unit->pieces = arena_array(&walk->debug->arena, struct scope_piece, 2 * n + 1);
-    struct scope_range *open = arena_array(&walk->debug->arena, struct scope_range, n);
+    struct code_range *open = arena_array(&walk->debug->arena, struct code_range, n);
     for (size_t i = 0; i < n; i++) {
-        struct scope_range range = walk->ranges.at[i];
+        struct code_range range = walk->ranges.at[i];
         close_until(unit, open, &n_open, range.lo);
         if (n_open > 0 && range.hi > open[n_open - 1].hi)
             range.hi = open[n_open - 1].hi; /* must not outlive the scope around it */
         open[n_open++] = range;
-        add_piece(unit, range.lo, range.scope);
+        add_piece(unit, range.lo, range.of);
     }
     close_until(unit, open, &n_open, UINT64_MAX);
 }
@@ -301,14 +296,6 @@ static void read_scopes(struct debug *debug, struct unit *unit)
 
 enum { MAX_RANGES = 1 << 24 }; /* units of a damaged file may share one endless list */
 
-static int range_order(const void *a, const void *b)
-{
-    const struct unit_range *x = a, *y = b;
-    if (x->lo != y->lo)
-        return x->lo < y->lo ? -1 : 1;
-    return x->unit < y->unit ? -1 : x->unit > y->unit;
-}
-
 static void add_unit(struct debug *debug, Dwarf_Die *die)
 {
     uint32_t unit = (uint32_t)debug->units.n;
@@ -316,8 +303,7 @@ static void add_unit(struct debug *debug, Dwarf_Die *die)
     size_t n_before = debug->ranges.n;
     for (ptrdiff_t at = 0; debug->ranges.n < MAX_RANGES && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0;)
         if (lo < hi && lo != 0)
-            *vec_push(&debug->ranges) =
-                (struct unit_range){.lo = lo + debug->bias, .hi = hi + debug->bias, .unit = unit};
+            *vec_push(&debug->ranges) = (struct code_range){.lo = lo + debug->bias, .hi = hi + debug->bias, .of = unit};
     if (debug->ranges.n > n_before)
         vec_push(&debug->units)->die = *die;
 }
@@ -335,9 +321,9 @@ bool debug_open(struct debug *debug, const struct image *image)
     /* Where ranges overlap, the first wins: look-up needs them apart. */
     size_t kept = 0;
     if (debug->ranges.n > 0)
-        qsort(debug->ranges.at, debug->ranges.n, sizeof *debug->ranges.at, range_order);
+        qsort(debug->ranges.at, debug->ranges.n, sizeof *debug->ranges.at, code_range_order);
     for (size_t i = 0; i < debug->ranges.n; i++) {
-        struct unit_range range = debug->ranges.at[i];
+        struct code_range range = debug->ranges.at[i];
         if (kept > 0 && range.lo < debug->ranges.at[kept - 1].hi)
             range.lo = debug->ranges.at[kept - 1].hi;
         if (range.lo < range.hi)
@@ -371,7 +357,7 @@ struct unit *debug_unit_at(struct debug *debug, uint64_t address)
     }
     if (lo == debug->ranges.n || debug->ranges.at[lo].lo > address)
         return NULL;
-    struct unit *unit = &debug->units.at[debug->ranges.at[lo].unit];
+    struct unit *unit = &debug->units.at[debug->ranges.at[lo].of];
     if (!unit->is_read) {
         unit->is_read = true;
         read_lines(debug, unit);

@@ -46,9 +46,10 @@ struct unit {
     struct intern noreturn; /* linked names of functions that do not return */
 };
 
-struct unit_range {
+/* Addresses, and the number of the unit or scope that they belong to; inner scopes have higher numbers. */
+struct code_range {
     uint64_t lo, hi;
-    uint32_t unit;
+    uint32_t of;
 };
 
 struct debug {
@@ -56,7 +57,7 @@ struct debug {
     struct intern files; /* paths */
     uint64_t bias;
     VEC(struct unit) units;
-    VEC(struct unit_range) ranges; /* by rising address */
+    VEC(struct code_range) ranges; /* by rising address */
 };
 
 /* Lists the units; false when there are none that have code. */

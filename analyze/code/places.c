@@ -46,13 +46,6 @@ static struct code_place *place_at(const struct maker *m, uint32_t place)
     return m->code->places.at[place];
 }
 
-static bool is_inside(const struct maker *m, uint32_t inner, uint32_t outer)
-{
-    while (inner != CODE_NONE && inner != outer)
-        inner = place_at(m, inner)->parent;
-    return inner == outer;
-}
-
 static bool same_source(const struct kin *kin, const struct loop_source *s)
 {
     return s->file != INTERN_NONE && kin->file == s->file && kin->origin == s->origin;
@@ -69,10 +62,16 @@ static void widen(struct code_place *place, uint32_t first, uint32_t last)
 /* An inner loop of `outer` (or itself, or any depth below) that closes on the same line. */
 static uint32_t find_same_line(const struct maker *m, uint32_t outer, const struct loop_source *s)
 {
-    for (size_t i = m->kin.n, left = MAX_SIDE; i-- > 0 && left-- > 0;)
-        if (same_source(&m->kin.at[i], s) && m->kin.at[i].head_line == s->head_line &&
-            is_inside(m, m->kin.at[i].place, outer))
-            return m->kin.at[i].place;
+    for (size_t i = m->kin.n, left = MAX_SIDE; i-- > 0 && left-- > 0;) {
+        const struct kin *kin = &m->kin.at[i];
+        if (!same_source(kin, s) || kin->head_line != s->head_line)
+            continue;
+        uint32_t around = kin->place;
+        while (around != CODE_NONE && around != outer)
+            around = place_at(m, around)->parent;
+        if (around == outer)
+            return kin->place;
+    }
     return CODE_NONE;
 }
 

@@ -474,14 +474,6 @@ CALLBACK(on_rma_collective_end, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level, O
     return OK;
 }
 
-static uint32_t rank_in_comm(const struct trace *trace, uint32_t comm, uint64_t world_rank)
-{
-    for (uint32_t i = 0; comm != TRACE_NONE && i < trace->comms[comm].n; i++)
-        if (trace->comms[comm].ranks[i] == world_rank)
-            return i;
-    return TRACE_NONE;
-}
-
 CALLBACK(on_rma_group_sync, OTF2_RmaSyncLevel level, OTF2_RmaWinRef win, OTF2_GroupRef group)
 {
     BEGIN;
@@ -491,7 +483,12 @@ CALLBACK(on_rma_group_sync, OTF2_RmaSyncLevel level, OTF2_RmaWinRef win, OTF2_Gr
     uint32_t n = index == TRACE_NONE ? 0 : tables->group_members.at[index].n;
     for (uint32_t i = 0; i < n; i++) {
         struct event *event = append_rma(location, time, EV_RMA_SYNC, win, TRACE_NONE);
-        event->peer = rank_in_comm(location->archive->trace, event->comm, tables->group_members.at[index].members[i]);
+        uint64_t world_rank = tables->group_members.at[index].members[i];
+        const struct trace_comm *comm =
+            event->comm == TRACE_NONE ? NULL : &location->archive->trace->comms[event->comm];
+        for (uint32_t k = 0; comm && k < comm->n && event->peer == TRACE_NONE; k++)
+            if (comm->ranks[k] == world_rank)
+                event->peer = k;
     }
     return OK;
 }
