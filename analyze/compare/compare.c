@@ -112,8 +112,8 @@ static void make_causes(struct comparison *comparison, bool is_computing, row_li
             const struct match_place *place = &match->places.at[match->nodes.at[node->row].place];
             *row = (uint32_t)causes->n;
             enum compare_group group = group_of(place->place);
-            if (is_computing)
-                group = group == GROUP_PROGRAM ? GROUP_COMPUTING : GROUP_N;
+            if (is_computing) /* what nobody knows (start-up, recording switched off) is not known to compute */
+                group = group == GROUP_MPI || place->place->state == STEP_UNKNOWN ? GROUP_N : GROUP_COMPUTING;
             *vec_push(causes) = row_make(comparison, group, 1, place);
         }
         row_add(comparison, &causes->at[*row], node->own_ns);

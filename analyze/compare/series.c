@@ -82,33 +82,53 @@ static bool is_one_point(const struct placed_run *a, const struct placed_run *b,
            (by == SERIES_RANKS || !strcmp(a->run->command, b->run->command));
 }
 
-/* y ~ x^k. */
+static int by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* They are sorted by that; NAN of none. */
+static double median(double *values, size_t n)
+{
+    if (!n)
+        return NAN;
+    qsort(values, n, sizeof *values, by_size);
+    return (values[n / 2] + values[(n - 1) / 2]) / 2;
+}
+
+/* y ~ x^k: the median of the slopes between any two runs (Theil and Sen), and the error from the distances to it. */
 static void fit(struct series *series, const double *y, double *exponent, double *error)
 {
     const struct comparison *comparison = &series->comparison;
-    double n = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
+    struct arena scratch = {0};
+    size_t n = 0, n_slopes = 0;
+    double *log_x = arena_array(&scratch, double, comparison->n_runs + 1),
+           *log_y = arena_array(&scratch, double, comparison->n_runs + 1), mean_x = 0, xx = 0, squares = 0;
     *exponent = *error = NAN;
     for (size_t run = 0; run < comparison->n_runs; run++)
         if (y[run] > 0) {
-            mean_x += log(series->x[comparison->side_of[run]]);
-            mean_y += log(y[run]);
-            n++;
+            log_x[n] = log(series->x[comparison->side_of[run]]);
+            log_y[n++] = log(y[run]);
         }
-    if (n < 3)
-        return;
-    mean_x /= n;
-    mean_y /= n;
-    for (size_t run = 0; run < comparison->n_runs; run++)
-        if (y[run] > 0) {
-            double dx = log(series->x[comparison->side_of[run]]) - mean_x, dy = log(y[run]) - mean_y;
-            xx += dx * dx;
-            xy += dx * dy;
-            yy += dy * dy;
+    double *slopes = arena_array(&scratch, double, n *n / 2 + 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++)
+            if (log_x[i] != log_x[k])
+                slopes[n_slopes++] = (log_y[k] - log_y[i]) / (log_x[k] - log_x[i]);
+    if (n >= 3 && n_slopes) {
+        *exponent = median(slopes, n_slopes);
+        for (size_t i = 0; i < n; i++) {
+            log_y[i] -= *exponent * log_x[i];
+            mean_x += log_x[i] / (double)n;
+            xx += log_x[i] * log_x[i];
         }
-    if (!(xx > 1e-12))
-        return;
-    *exponent = xy / xx;
-    *error = sqrt(fmax(yy - *exponent * xy, 0) / (n - 2) / xx);
+        double height = median(log_y, n);
+        for (size_t i = 0; i < n; i++)
+            squares += (log_y[i] - height) * (log_y[i] - height);
+        *error = sqrt(squares / (double)(n - 2) / (xx - (double)n * mean_x * mean_x));
+    }
+    arena_release(&scratch);
 }
 
 /* One run that is far off is no change yet. */

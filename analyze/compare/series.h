@@ -2,7 +2,8 @@
 /*
  * Runs in a row: how each cause grows with the number of ranks or the input, or at which run it changed.
  *
- * y ~ x^k is fitted by least squares of the logarithms over all runs, with the standard error of k. x is the number of
+ * y ~ x^k is fitted to the logarithms over all runs by the median of the slopes between any two of them, with an error
+ * of k: a run that the machine held up may be far off, and least squares would follow it. x is the number of
  * ranks where that differs, else the number on the command line that does, else the order of the runs, in which nothing
  * grows. POP's computation scaling is the time that all ranks compute, of the first point by that of another; in a weak
  * series, where the work grows with the ranks, by rank. Which of the two it is is told by what fits: the total stays

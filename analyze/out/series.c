@@ -18,7 +18,7 @@ static const struct compare_row *row_of(const struct series *series, size_t at)
     return &series->comparison.rows.at[series->rows.at[at].row];
 }
 
-/* Groups, and of each the causes with most waiting, up to n_top. */
+/* Groups, and the causes with most waiting, up to n_top; of computing, which is everywhere, what has changed. */
 static bool is_shown(const struct series *series, size_t at, unsigned n_top)
 {
     unsigned before = 0;
@@ -26,7 +26,9 @@ static bool is_shown(const struct series *series, size_t at, unsigned n_top)
         return true;
     for (size_t i = at; row_of(series, i)->depth; i--)
         before++;
-    return before <= n_top && row_of(series, at)->group == GROUP_PROGRAM;
+    enum compare_group group = row_of(series, at)->group;
+    bool is_asked = group == GROUP_COMPUTING ? series->rows.at[at].changed_at != SERIES_NEVER : group == GROUP_PROGRAM;
+    return before <= n_top && is_asked;
 }
 
 /* A table of as many points as have room: the first, the last, and some between. */
@@ -183,13 +185,17 @@ void series_print_trend(FILE *out, const struct series *series, const struct ser
     }
     for (size_t at = 0; at < series->rows.n; at++) {
         const struct series_row *changed = &series->rows.at[at];
+        const struct compare_row *row = row_of(series, at);
         if (changed->changed_at == SERIES_NEVER || !is_shown(series, at, options->n_top))
             continue;
         page_style(&page, direction_style(changed));
         page_paragraph(&page, 0, 4,
-                       arena_printf(&scratch, "run %u is %s, the first with %s of: %s", changed->changed_at + 1,
+                       arena_printf(&scratch, "run %u is %s, the first with %s of: %s%s", changed->changed_at + 1,
                                     run_label(&scratch, comparison->runs[changed->changed_at]), direction(changed),
-                                    difference_row_name(&scratch, row_of(series, at), false)));
+                                    !row->depth                     ? ""
+                                    : row->group == GROUP_COMPUTING ? "computing in "
+                                                                    : "waiting for ",
+                                    difference_row_name(&scratch, row, false)));
     }
     page_style(&page, STYLE_QUIET);
     if (n_runs < 4)

@@ -100,6 +100,23 @@ static void exponents_are_those_of_the_family(void **state)
     release(&scene, &series);
 }
 
+/* Three runs a point, of which the machine held up one with the most and one with the fewest ranks. */
+static void a_run_far_off_moves_no_exponent(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    struct series series;
+    for (uint32_t ranks = 2; ranks <= 8; ranks *= 2)
+        for (int run = 0; run < 3; run++) {
+            double off = run ? 1 + 0.02 * run : ranks == 8 ? 2.5 : ranks == 2 ? 0.6 : 1;
+            add(&scene, ranks, 9 * ranks * off, 100 * sqrt(ranks), 1600);
+        }
+    assert_int_equal(series_make(&series, scene.runs, scene.n, false), 3);
+    near(find(&series, "f")->exponent, 1, 0.1);
+    assert_true(find(&series, "f")->error > 0.1); /* and what it is worth is told */
+    release(&scene, &series);
+}
+
 /* The work of a rank stays about the same: it is a weak series, and what it grows by is lost. */
 static void a_weak_series_is_scaled_by_rank(void **state)
 {
@@ -196,9 +213,9 @@ static void a_series_without_a_change_has_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exponents_are_those_of_the_family),   cmocka_unit_test(a_weak_series_is_scaled_by_rank),
-        cmocka_unit_test(the_number_that_varies_is_the_input), cmocka_unit_test(the_first_run_of_a_change_is_found),
-        cmocka_unit_test(a_series_without_a_change_has_none),
+        cmocka_unit_test(exponents_are_those_of_the_family),  cmocka_unit_test(a_run_far_off_moves_no_exponent),
+        cmocka_unit_test(a_weak_series_is_scaled_by_rank),    cmocka_unit_test(the_number_that_varies_is_the_input),
+        cmocka_unit_test(the_first_run_of_a_change_is_found), cmocka_unit_test(a_series_without_a_change_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
