@@ -419,6 +419,27 @@ enum ww_coll {
     WW_COLL_NEIGHBOR, /* neighbourhood */
     WW_COLL_CREATE,   /* communicator, window or file creation or freeing */
 };
+/* What a call does where its class covers calls that do different things. */
+enum {
+    WW_AS_FILE = 1 << 0, /* it concerns a file otherwise than by the next three */
+    WW_AS_READ = 1 << 1,
+    WW_AS_WRITE = 1 << 2,
+    WW_AS_SYNC = 1 << 3,
+    WW_AS_ISSUE = 1 << 4, /* returns at once; a request is completed later */
+    WW_AS_BEGIN = 1 << 5, /* the two halves of a split collective */
+    WW_AS_END = 1 << 6,
+    WW_AS_ALLOCATE = 1 << 7, /* creates something with memory of its own */
+    WW_AS_FREE = 1 << 8,     /* undoes a creation */
+    WW_AS_SEND = 1 << 9,     /* partitioned */
+    WW_AS_RECV = 1 << 10,
+    WW_AS_PUT = 1 << 11, /* one-sided */
+    WW_AS_GET = 1 << 12,
+    WW_AS_ACCUMULATE = 1 << 13,
+    WW_AS_FETCH = 1 << 14, /* accumulates, and gets what was there before */
+    WW_AS_SWAP = 1 << 15,
+};
+/* A neighbourhood collective moves data as this one does over all. */
+#define WW_AS_LIKE(coll) ((uint32_t)(coll) << 16)
 
 /* Call ids: the position in wrap/mpi_calls.def; stable within a format version. */
 enum ww_call_id {

@@ -111,25 +111,15 @@ static const struct collective {
 
 OTF2_CollectiveOp archive_collective_op(uint32_t call_id)
 {
-    static const struct {
-        const char *part;
-        OTF2_CollectiveOp op;
-    } flows[] = {{"allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
-                 {"allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
-                 {"alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
-                 {"alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
-                 {"", OTF2_COLLECTIVE_OP_ALLTOALL}};
     const struct call_info *info = call_info(call_id);
     /* Neighbourhood collectives have no operation of their own in OTF2: they get the one of the same data flow. */
-    for (size_t i = 0; info->coll == WW_COLL_NEIGHBOR && i < sizeof flows / sizeof *flows; i++)
-        if (strstr(info->name, flows[i].part))
-            return flows[i].op;
+    if (info->coll == WW_COLL_NEIGHBOR)
+        return collectives[info->as / WW_AS_LIKE(1)].op;
     if (info->coll != WW_COLL_CREATE)
         return collectives[info->coll].op;
-    if (info->class == WW_COMM_FREE || info->class == WW_WIN_FREE || !strcmp(info->name, "MPI_File_close"))
-        return OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
-    bool allocates = strstr(info->name, "_allocate") != NULL;
-    return allocates ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+    return info->as & WW_AS_FREE       ? OTF2_COLLECTIVE_OP_DESTROY_HANDLE
+           : info->as & WW_AS_ALLOCATE ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE
+                                       : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 }
 
 OTF2_RegionRole archive_collective_role(enum ww_coll coll)
@@ -218,8 +208,9 @@ uint64_t anchor_record_limit(const char *anchor, bool is_compressed, const char 
 }
 
 const struct call_info call_infos[WW_N_CALLS] = {
-    [WW_CALL_NONE] = {"MPI_unknown", WW_LOCAL, WW_COLL_NONE},
-#define WW_MPI(name, class, coll) [WW_ID_##name] = {"MPI_" #name, class, coll},
+    [WW_CALL_NONE] = {"MPI_unknown", WW_LOCAL, WW_COLL_NONE, 0},
+#define WW_MPI_AS(name, class, coll, as) [WW_ID_##name] = {"MPI_" #name, class, coll, as},
+#define WW_MPI(name, class, coll) WW_MPI_AS(name, class, coll, 0)
 #include "wrap/mpi_calls.def"
 #undef WW_MPI
 };

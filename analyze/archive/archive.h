@@ -127,6 +127,7 @@ struct call_info {
     const char *name; /* "MPI_Send" */
     enum ww_class class;
     enum ww_coll coll;
+    uint32_t as; /* WW_AS_ */
 };
 
 extern const struct call_info call_infos[WW_N_CALLS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI-IO. The name of a call tells what it does:
+ * MPI-IO. The attributes of a call (WW_AS_) tell what it does:
  *
  *   blocking            IoOperationBegin at entry, IoOperationComplete at return
  *   non-blocking        Begin at entry, IoOperationIssued at return, Complete where its request is completed
@@ -13,7 +13,6 @@
 #include "analyze/archive/emit_calls.h"
 #include "analyze/archive/spool.h"
 #include <string.h>
-#include <strings.h>
 
 enum io_step { IO_NOTHING, IO_WHOLE, IO_START, IO_SPLIT_BEGIN, IO_SPLIT_END };
 
@@ -22,28 +21,18 @@ struct io_kind {
     OTF2_IoOperationMode mode;
 };
 
-static bool begins_with(const char *text, const char *prefix)
-{
-    return !strncmp(text, prefix, strlen(prefix));
-}
-
 static struct io_kind kind_of(const struct ww_call *call)
 {
-    const char *name = call_info(call->call)->name + strlen("MPI_File_");
-    struct io_kind kind = {IO_NOTHING, OTF2_IO_OPERATION_MODE_FLUSH};
-    if (call->call == WW_ID_File_sync)
-        kind.step = IO_WHOLE;
-    bool is_non_blocking = begins_with(name, "iread") || begins_with(name, "iwrite");
-    name += is_non_blocking;
-    bool reads = begins_with(name, "read");
-    if (!reads && !begins_with(name, "write"))
-        return kind;
-    kind.mode = reads ? OTF2_IO_OPERATION_MODE_READ : OTF2_IO_OPERATION_MODE_WRITE;
-    kind.step = is_non_blocking          ? IO_START
-                : strstr(name, "_begin") ? IO_SPLIT_BEGIN
-                : strstr(name, "_end")   ? IO_SPLIT_END
-                                         : IO_WHOLE;
-    return kind;
+    uint32_t as = call_info(call->call)->as;
+    if (!(as & (WW_AS_READ | WW_AS_WRITE)))
+        return (struct io_kind){as & WW_AS_SYNC ? IO_WHOLE : IO_NOTHING, OTF2_IO_OPERATION_MODE_FLUSH};
+    return (struct io_kind){
+        .step = as & WW_AS_ISSUE   ? IO_START
+                : as & WW_AS_BEGIN ? IO_SPLIT_BEGIN
+                : as & WW_AS_END   ? IO_SPLIT_END
+                                   : IO_WHOLE,
+        .mode = as & WW_AS_READ ? OTF2_IO_OPERATION_MODE_READ : OTF2_IO_OPERATION_MODE_WRITE,
+    };
 }
 
 /* Its WW_FILE may be lost. */
@@ -230,9 +219,7 @@ enum request_kind emit_request_kind(const struct call_info *info)
     case WW_IO_COLLECTIVE:
         return REQUEST_IO;
     case WW_PARTITIONED:
-        return !strcmp(info->name, "MPI_Psend_init")   ? REQUEST_SEND
-               : !strcmp(info->name, "MPI_Precv_init") ? REQUEST_RECV
-                                                       : REQUEST_NOTHING;
+        return info->as & WW_AS_SEND ? REQUEST_SEND : info->as & WW_AS_RECV ? REQUEST_RECV : REQUEST_NOTHING;
     default:
         return REQUEST_NOTHING;
     }
@@ -347,20 +334,18 @@ void emit_rma_operation(struct emitter *emitter, struct emit_location *location,
     uint64_t id = request ? request->id : requests_new_id(&emitter->requests);
     uint32_t win = emit_win_ref(emitter, call->comm);
     uint32_t remote = emit_rank_ref(call->peer);
-    const char *name = call_info(call->call)->name + strlen("MPI_");
-    if (*name == 'R')
-        name++;
-    if (!strncasecmp(name, "put", 3))
+    uint32_t as = call_info(call->call)->as;
+    if (as & WW_AS_PUT)
         WRITE(location, RmaPut, NULL, t, win, remote, call->bytes_out, id);
-    else if (!strncasecmp(name, "get_acc", 7) || !strncmp(name, "Fetch", 5))
+    else if (as & WW_AS_FETCH)
         WRITE(location, RmaAtomic, NULL, t, win, remote, OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE, call->bytes_out,
               call->bytes_in, id);
-    else if (!strncasecmp(name, "get", 3))
+    else if (as & WW_AS_GET)
         WRITE(location, RmaGet, NULL, t, win, remote, call->bytes_in, id);
     else
         WRITE(location, RmaAtomic, NULL, t, win, remote,
-              *name == 'C' ? OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP : OTF2_RMA_ATOMIC_TYPE_ACCUMULATE, call->bytes_out,
-              call->bytes_in, id);
+              as & WW_AS_SWAP ? OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP : OTF2_RMA_ATOMIC_TYPE_ACCUMULATE,
+              call->bytes_out, call->bytes_in, id);
     if (request)
         return;
     struct rma_target *target = target_of(emitter, call);

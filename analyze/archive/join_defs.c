@@ -204,7 +204,7 @@ static void define_location(struct def_writer *defs, const struct join_location 
 
 static OTF2_RegionRole region_role(const struct call_info *info)
 {
-    if (!strncmp(info->name, "MPI_File_", strlen("MPI_File_")))
+    if (info->as & (WW_AS_FILE | WW_AS_READ | WW_AS_WRITE | WW_AS_SYNC))
         return OTF2_REGION_ROLE_FILE_IO;
     if (info->coll != WW_COLL_NONE)
         return archive_collective_role(info->coll);
