@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CLASSES_MAX = 64, TINY_NS = 20000 };
+enum { CLASSES_MAX = 64 };
 static const double TINY_SHARE = 0.01, DEVIATIONS = 2;
 
 void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks)
@@ -299,7 +299,9 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     /* How many samples the path is worth; 0 = exact. */
     double length_ns = sparse_sum(&instance->terms);
     double n_samples = instance->noise_ns2 > 0 ? length_ns * length_ns / instance->noise_ns2 : 0;
-    bool is_tiny = instance->waiting_ns < TINY_NS || instance->waiting_ns < TINY_SHARE * site->largest_ns;
+    const struct trace *trace = classes->pools->sites->trace;
+    bool is_tiny =
+        instance->waiting_ns < (double)trace->clocks.error_ns || instance->waiting_ns < TINY_SHARE * site->largest_ns;
     bool must_join = is_tiny || site->classes.n >= CLASSES_MAX;
     long found = class_find(site, shape, n_samples, must_join ? INFINITY : classes->threshold);
     if (found < 0) {
@@ -308,7 +310,7 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
         *shape = (struct sparse){0};
     }
     struct path_class *class = &site->classes.at[found];
-    when_add(class, instance, part_of_run(classes->pools->sites->trace, instance->first_ns), site->n_instances);
+    when_add(class, instance, part_of_run(trace, instance->first_ns), site->n_instances);
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     class->inferred_ns += instance->inferred_ns;

@@ -23,7 +23,8 @@
  * is expected to make, and two standard deviations more are allowed. A path's n is (sum of lengths)^2 / sum(length^2 /
  * samples) over its stretches; exact durations have no error.
  *
- * An instance below 20 us, or below 1 % of its site's largest, founds no class when there is one: it joins the nearest.
+ * An instance below what clocks may err by, or below 1 % of its site's largest, founds no class when there is one: it
+ * joins the nearest.
  * So does everything once a site has 64 classes, which bounds memory.
  */
 #pragma once

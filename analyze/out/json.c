@@ -136,9 +136,10 @@ static json_t *json_notes(struct json *json)
 
 static json_t *json_clocks(const struct trace_clocks *clocks)
 {
-    return json_pack("{s:b, s:b, s:I, s:I, s:I}", "measured", clocks->measured, "aligned", clocks->aligned,
+    return json_pack("{s:b, s:b, s:I, s:I, s:I, s:I}", "measured", clocks->measured, "aligned", clocks->aligned,
                      "violations", (json_int_t)clocks->n_violations, "largest_violation_ns",
-                     (json_int_t)clocks->largest_violation_ns, "repaired", (json_int_t)clocks->n_repaired);
+                     (json_int_t)clocks->largest_violation_ns, "repaired", (json_int_t)clocks->n_repaired, "error_ns",
+                     (json_int_t)clocks->error_ns);
 }
 
 /* Whole already (result/whole.h), so that they add up. */

@@ -440,8 +440,33 @@ void causality_check(struct archive_reader *archive, struct causality *result)
  * from the bounds that messages and collectives give, and are replayed again with these.
  */
 
-/* Timers are noisy; measurements of offsets err by more, but not by as much as STEP_NS. */
-enum { NOISE_NS = 2000, STEP_NS = 20000 };
+/* Two readings of one timer may be apart by so much, however well clocks agree. */
+enum { NOISE_NS = 2000 };
+
+/* By how much two processes' clocks may differ as far as is known: by a tick, and by what the offsets of the two worst
+ * of them may be wrong by. */
+static uint64_t known_error(const struct archive_reader *archive)
+{
+    uint64_t worst_ns = 0, second_ns = 0;
+    uint32_t worst_rank = TRACE_NONE;
+    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
+        uint64_t error_ns = archive->clocks.locations[i].error_ns;
+        uint32_t rank = archive->trace->locations[i].rank;
+        if (error_ns > worst_ns) {
+            second_ns = rank == worst_rank ? second_ns : worst_ns;
+            worst_ns = error_ns;
+            worst_rank = rank;
+        } else if (error_ns > second_ns && rank != worst_rank)
+            second_ns = error_ns;
+    }
+    return events_time_ns(archive, 1) + worst_ns + second_ns;
+}
+
+/* Offsets leave effects before their causes by more than they and timers err. */
+static bool is_beyond_error(const struct archive_reader *archive, const struct causality *found)
+{
+    return found->largest_violation_ns > NOISE_NS + known_error(archive);
+}
 
 /* The replay consumes events; afterwards reading starts anew. */
 static int replay(struct archive_reader *archive, struct causality *result, struct clock_pairs *pairs,
@@ -533,7 +558,7 @@ static int try_pieces(struct archive_reader *archive, struct clock_steps *steps,
     return result;
 }
 
-/* Straight lines leave effects before their causes by more than measurements err: perhaps a clock was set. */
+/* Straight lines leave effects before their causes: perhaps a clock was set. */
 static int find_steps(struct archive_reader *archive, struct causality *found)
 {
     struct clock_steps steps;
@@ -552,14 +577,15 @@ static int align(struct archive_reader *archive, const struct causality *found)
     struct clock_pairs pairs = {0};
     struct causality with_bounds;
     int64_t *offset = calloc(trace->n_ranks + 1, sizeof *offset);
-    if (!offset)
+    uint64_t *error_ns = calloc(trace->n_ranks + 1, sizeof *error_ns);
+    if (!offset || !error_ns)
         err_out_of_memory(trace->n_ranks * sizeof *offset);
     int result = replay(archive, &with_bounds, &pairs, NULL);
-    uint32_t n_reached = clocks_align(&pairs, trace->n_ranks, offset);
+    uint32_t n_reached = clocks_align(&pairs, trace->n_ranks, offset, error_ns);
     clock_pairs_release(&pairs);
-    for (uint32_t i = 0; i < archive->trace->n_locations; i++)
+    for (uint32_t i = 0; i < trace->n_locations; i++)
         *vec_push(&archive->clocks.locations[i].points) =
-            (struct clock_point){.offset_ns = offset[archive->trace->locations[i].rank]};
+            (struct clock_point){.offset_ns = offset[trace->locations[i].rank]};
     /* The earliest event becomes time 0 also when a clock ran ahead of the others. */
     int64_t smallest = 0;
     for (uint32_t i = 0; i < trace->n_ranks; i++)
@@ -574,12 +600,16 @@ static int align(struct archive_reader *archive, const struct causality *found)
     if (n_reached < trace->n_ranks)
         trace_note(trace, "No message or collective connects %u of %u processes with process 0: their clocks stay.",
                    trace->n_ranks - n_reached, trace->n_ranks);
-    free(offset);
     struct causality again = {0};
     if (!result)
         result = check(archive, &again);
-    if (!result && again.largest_violation_ns > STEP_NS)
+    if (!result && is_beyond_error(archive, &again))
         result = find_steps(archive, &again);
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        archive->clocks.locations[i].error_ns = error_ns[trace->locations[i].rank];
+    free(offset);
+    free(error_ns);
+    trace->clocks.error_ns = again.largest_violation_ns;
     trace->clocks.n_repaired = again.n_floors;
     if (!result) {
         archive->clocks.origin_ns += (int64_t)again.first_ns;
@@ -595,6 +625,7 @@ int clocks_prepare(struct archive_reader *archive)
     for (size_t i = 0; i < archive->clocks.n_locations; i++)
         is_measured |= archive->clocks.locations[i].points.n > 0;
     trace->clocks.measured = is_measured;
+    trace->clocks.error_ns = known_error(archive);
     if (trace->is_ours && !is_measured)
         return 0;
     struct causality found;
@@ -602,15 +633,17 @@ int clocks_prepare(struct archive_reader *archive)
     trace->clocks.n_violations = found.n_violations;
     trace->clocks.largest_violation_ns = found.largest_violation_ns;
     trace->clocks.n_repaired = found.n_floors;
-    if (!result && !is_measured && found.largest_violation_ns > NOISE_NS)
-        result = align(archive, &found);
-    else if (!result && found.largest_violation_ns > STEP_NS)
-        result = find_steps(archive, &found);
+    if (!result && is_beyond_error(archive, &found))
+        result = is_measured ? find_steps(archive, &found) : align(archive, &found);
     if (!result && !trace->clocks.aligned && found.n_floors) {
         trace_note(trace,
                    "%llu effects came up to %.3f ms before their cause in the records; they were moved behind it.",
                    (unsigned long long)found.n_floors, (double)found.largest_violation_ns / 1e6);
     }
+    if (!trace->clocks.aligned)
+        trace->clocks.error_ns = found.largest_violation_ns;
+    if (trace->clocks.error_ns < known_error(archive))
+        trace->clocks.error_ns = known_error(archive);
     if (!trace->is_ours && !trace->clocks.aligned)
         trace->end_ns = found.last_ns;
     return result;

@@ -100,11 +100,12 @@ void clock_pairs_release(struct clock_pairs *pairs)
     vec_release(&pairs->pairs);
 }
 
-/* How far the two clocks may be apart still; INT64_MAX - 1 when only one direction is known. */
+/* How far the two clocks may be apart still; unknown when only one direction is. */
+static const int64_t WIDTH_UNKNOWN = INT64_MAX - 1;
 static int64_t width(const struct clock_pair *pair)
 {
     if (pair->there_ns == INT64_MAX || pair->back_ns == INT64_MAX)
-        return INT64_MAX - 1;
+        return WIDTH_UNKNOWN;
     int64_t sum_ns = pair->there_ns + pair->back_ns;
     return sum_ns < 0 ? 0 : sum_ns;
 }
@@ -145,7 +146,7 @@ static struct neighborhoods neighborhoods_make(const struct clock_pairs *pairs, 
 }
 
 /* Prim's algorithm, with a heap in which a process may stand several times; only its best edge counts. */
-uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offset)
+uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offset, uint64_t *error)
 {
     struct arena arena = {0};
     struct heap edges = {0};
@@ -153,6 +154,7 @@ uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offs
     int64_t *best = arena_array(&arena, int64_t, n + 1); /* width of the best edge from the tree; -1 = in the tree */
     uint32_t *from = arena_array(&arena, uint32_t, n + 1), n_reached = 0;
     memset(offset, 0, n * sizeof *offset);
+    memset(error, 0, n * sizeof *error);
     for (uint32_t p = 0; p < n; p++)
         best[p] = INT64_MAX;
     if (n)
@@ -168,6 +170,7 @@ uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offs
             const struct clock_pair *edge = &pairs->pairs.at[from[added]];
             uint32_t parent = edge->a == added ? edge->b : edge->a;
             offset[added] = within_bounds((__int128)offset[parent] + difference(edge, parent));
+            error[added] = error[parent] + (width(edge) < WIDTH_UNKNOWN ? (uint64_t)width(edge) / 2 : 0);
         }
         for (uint32_t i = of.first[added]; i < of.first[added + 1]; i++) {
             const struct clock_pair *edge = &pairs->pairs.at[of.pairs[i]];

@@ -6,7 +6,8 @@
  *             collectives; linear between two points
  *   floors    where an effect would still precede its cause: from this event on, nothing is earlier than this
  *
- * A correction never lets time run backwards within a location.
+ * A correction never lets time run backwards within a location. What offsets may be wrong by is kept beside them: as
+ * measured, or as far as the bounds that they were derived from leave open.
  */
 #pragma once
 #include "wrap/base/containers.h"
@@ -28,6 +29,7 @@ struct clock_floor {
 struct clock_location {
     VEC(struct clock_point) points; /* by rising time */
     VEC(struct clock_floor) floors; /* by rising event */
+    uint64_t error_ns;              /* of the offsets to the clock of process 0 */
 };
 struct clocks {
     struct clock_location *locations;
@@ -52,7 +54,8 @@ uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clo
  * Offsets from bounds. `there_ns` is the smallest time from a cause in process a to its effect in process b as the
  * clocks show it (INT64_MAX = none known), back_ns the other way; the true one is not negative. offset[p] makes all
  * processes agree with process 0 as well as the bounds allow: half-way between the two bounds of a pair, over the pairs
- * with the narrowest bounds (a spanning tree). Processes without any bound keep 0. Memory follows the pairs.
+ * with the narrowest bounds (a spanning tree). Processes without any bound keep 0. error[p]: what these bounds leave
+ * open, added up along the tree; pairs that are bounded from one side only count for nothing. Memory follows the pairs.
  */
 struct clock_pair {
     uint32_t a, b; /* a < b */
@@ -67,7 +70,7 @@ struct clock_pairs {
 void clock_pairs_take(struct clock_pairs *pairs, uint32_t cause, uint32_t effect, int64_t distance_ns);
 void clock_pairs_release(struct clock_pairs *pairs);
 /* Returns the number of processes that were reached from process 0, itself included. */
-uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offset);
+uint32_t clocks_align(const struct clock_pairs *pairs, uint32_t n, int64_t *offset, uint64_t *error);
 
 /*
  * Where was a clock set during the run? Every message and collective between a process and process 0 bounds what must

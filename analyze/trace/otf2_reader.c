@@ -104,11 +104,13 @@ static OTF2_CallbackCode on_clock_offset(void *user, OTF2_TimeStamp time, int64_
 {
     struct offset_target *target = user;
     struct archive_reader *archive = target->archive;
-    (void)deviation;
     int64_t sign = offset < 0 ? -1 : 1;
     uint64_t size = events_time_ns(archive, offset < 0 ? 0 - (uint64_t)offset : (uint64_t)offset);
     struct clock_location *clock = &archive->clocks.locations[target->loc];
     *vec_push(&clock->points) = (struct clock_point){events_time_ns(archive, time), sign * (int64_t)size};
+    uint64_t error_ns =
+        deviation > 0 && deviation < (double)CLOCK_LATEST_NS ? events_time_ns(archive, (uint64_t)deviation) : 0;
+    clock->error_ns = error_ns > clock->error_ns ? error_ns : clock->error_ns;
     return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -171,6 +171,9 @@ struct trace_clocks {
     uint64_t n_violations; /* effects before their cause, as recorded */
     uint64_t largest_violation_ns;
     uint64_t n_repaired;
+    /* Two processes' times may be wrong by so much relative to each other: a tick, the error of offsets as measured or
+     * left open by what they were derived from, or what is known to be wrong and had to be moved. */
+    uint64_t error_ns;
 };
 
 struct trace {

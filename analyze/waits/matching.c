@@ -8,9 +8,6 @@ struct queue {
     struct message *first, *last;
 };
 
-/* Clocks of several nodes are corrected to far less; one clock needs no tolerance. */
-enum { EARLY_TOLERANCE_NS = 1000000 };
-
 void messages_begin(struct messages *messages, const struct trace *trace, struct links *links)
 {
     *messages = (struct messages){.trace = trace, .links = links};
@@ -197,12 +194,10 @@ void messages_cancel(struct messages *messages, struct message *message)
 void messages_give_up(struct messages *messages, uint32_t source, uint64_t now_ns)
 {
     struct messages_early *early = &messages->early[source];
-    const struct trace *trace = messages->trace;
-    bool is_one_clock = trace->is_ours && !trace->clocks.measured;
-    uint64_t tolerance_ns = is_one_clock ? 0 : EARLY_TOLERANCE_NS;
+    uint64_t error_ns = messages->trace->clocks.error_ns;
     for (size_t i = 0; i < early->n;) {
         struct message *message = early->at[i];
-        if (now_ns <= message->done_ns || now_ns - message->done_ns <= tolerance_ns) {
+        if (now_ns <= message->done_ns || now_ns - message->done_ns <= error_ns) {
             i++;
             continue;
         }

@@ -9,12 +9,12 @@ struct progress_rank {
     bool came_to_begun; /* with operations under way */
 };
 
-void progress_begin(struct progress *progress, struct links *links, uint32_t n_ranks)
+void progress_begin(struct progress *progress, struct links *links, const struct trace *trace)
 {
-    *progress = (struct progress){.links = links, .n_ranks = n_ranks};
+    *progress = (struct progress){.links = links, .n_ranks = trace->n_ranks, .floor_ns = evidence_floor_ns(trace)};
     size_t cap = 0;
-    vec_grow((void **)&progress->ranks, &cap, n_ranks + 1, sizeof *progress->ranks);
-    memset(progress->ranks, 0, (n_ranks + 1) * sizeof *progress->ranks);
+    vec_grow((void **)&progress->ranks, &cap, trace->n_ranks + 1, sizeof *progress->ranks);
+    memset(progress->ranks, 0, (trace->n_ranks + 1) * sizeof *progress->ranks);
 }
 
 void progress_release(struct progress *progress)
@@ -27,7 +27,7 @@ void progress_release(struct progress *progress)
 bool progress_enter(struct progress *progress, uint32_t rank, uint64_t enter_ns)
 {
     struct progress_rank *at = &progress->ranks[rank];
-    return !at->n_inside++ && enter_ns > at->left_ns + EVIDENCE_MIN_NS;
+    return !at->n_inside++ && enter_ns > at->left_ns + progress->floor_ns;
 }
 
 void progress_came(struct progress *progress, uint32_t rank, struct point *point)
@@ -44,9 +44,10 @@ void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns)
     at->left_ns = leave_ns;
 }
 
-static bool stayed_away(const struct progress_rank *target, uint64_t enter_ns)
+static bool stayed_away(const struct progress *progress, uint32_t rank, uint64_t enter_ns)
 {
-    return !target->n_inside && target->left_ns + EVIDENCE_MIN_NS <= enter_ns;
+    const struct progress_rank *target = &progress->ranks[rank];
+    return !target->n_inside && target->left_ns + progress->floor_ns <= enter_ns;
 }
 
 static bool came_within(const struct comeback *came, uint64_t enter_ns, uint64_t leave_ns)
@@ -80,7 +81,7 @@ static struct point *last_to_come(const struct progress *progress, const struct 
         const struct progress_rank *target = &progress->ranks[rank];
         if (target_came(target, call) && (!last || target->came.point->time_ns > last->time_ns))
             last = target->came.point;
-        *is_alone = *is_alone || stayed_away(target, call->enter_ns);
+        *is_alone = *is_alone || stayed_away(progress, rank, call->enter_ns);
     }
     return last;
 }
@@ -136,18 +137,18 @@ struct comeback progress_comeback(const struct progress *progress, uint32_t rank
 
 bool progress_stayed_away(const struct progress *progress, const struct progress_part *part, uint32_t rank)
 {
-    const struct progress_rank *at = &progress->ranks[rank];
-    return at->n_begun && stayed_away(at, part->enter_ns);
+    return progress->ranks[rank].n_begun && stayed_away(progress, rank, part->enter_ns);
 }
 
-bool progress_is_long(const struct progress_part *part)
+bool progress_is_long(const struct progress *progress, const struct progress_part *part)
 {
-    return part->leave_ns >= part->enter_ns + EVIDENCE_MIN_NS;
+    return part->leave_ns >= part->enter_ns + progress->floor_ns;
 }
 
-bool progress_may_end(const struct progress_part *part, const struct comeback *comeback)
+bool progress_may_end(const struct progress *progress, const struct progress_part *part,
+                      const struct comeback *comeback)
 {
-    return progress_is_long(part) && came_within(comeback, part->enter_ns, part->leave_ns);
+    return progress_is_long(progress, part) && came_within(comeback, part->enter_ns, part->leave_ns);
 }
 
 struct point *progress_judge(struct progress *progress, const struct progress_part *part, struct comeback comeback)
@@ -169,10 +170,11 @@ void relays_release(struct relays *relays)
     vec_release(&relays->pairs);
 }
 
-bool relays_concern(const struct gathering *gathering, uint64_t enter_ns, uint64_t leave_ns)
+bool relays_concern(const struct relays *relays, const struct gathering *gathering, uint64_t enter_ns,
+                    uint64_t leave_ns)
 {
     return gathering->class != WW_ICOLLECTIVE && gathering->n < 1u << MEMBER_BITS &&
-           leave_ns > enter_ns + EVIDENCE_MIN_NS;
+           leave_ns > enter_ns + relays->floor_ns;
 }
 
 static struct evidence *pair_of(struct relays *relays, uint64_t key, bool add)
@@ -208,7 +210,7 @@ struct point *relays_find(struct relays *relays, struct gathering *gathering, ui
     for (uint32_t i = n_before; i < gathering->n_joined && i < n_before + LOOK; i++) {
         uint32_t other = gathering->order[i];
         struct evidence *pair = pair_of(relays, key | other, false);
-        if (pair && gathering->points[other]->time_ns > call->leave_ns + EVIDENCE_MIN_NS)
+        if (pair && gathering->points[other]->time_ns > call->leave_ns + relays->floor_ns)
             pair->n_alone++;
     }
     for (uint32_t i = 0; i < LOOK && i < n_before; i++) {
@@ -216,7 +218,7 @@ struct point *relays_find(struct relays *relays, struct gathering *gathering, ui
         struct point *point = gathering->points[other];
         if (other == member)
             continue;
-        if (point->time_ns <= call->from_ns + EVIDENCE_MIN_NS)
+        if (point->time_ns <= call->from_ns + relays->floor_ns)
             return NULL;
         struct evidence *pair = pair_of(relays, key | other, true);
         if (!pair || !evidence_speaks_for(pair))

@@ -18,6 +18,7 @@
 
 struct progress {
     struct links *links;
+    uint64_t floor_ns; /* of evidence */
     struct progress_rank *ranks;
     uint32_t n_ranks;
     uint32_t n_waiting; /* calls under way that may wait for their target */
@@ -34,7 +35,7 @@ struct progress_call {
     size_t n_targets;
 };
 
-void progress_begin(struct progress *progress, struct links *links, uint32_t n_ranks);
+void progress_begin(struct progress *progress, struct links *links, const struct trace *trace);
 void progress_release(struct progress *progress);
 /* A rank enters MPI; true: it had been away. Whoever may be waiting for that wants to know the point (progress_came).
  */
@@ -60,9 +61,10 @@ struct comeback progress_comeback(const struct progress *progress, uint32_t rank
 /* True: the rank has such operations under way, and was outside MPI for all of the call. */
 bool progress_stayed_away(const struct progress *progress, const struct progress_part *part, uint32_t rank);
 /* Calls that are not as long end for any reason. */
-bool progress_is_long(const struct progress_part *part);
+bool progress_is_long(const struct progress *progress, const struct progress_part *part);
 /* True: this comeback may have let the call end, which is long. */
-bool progress_may_end(const struct progress_part *part, const struct comeback *comeback);
+bool progress_may_end(const struct progress *progress, const struct progress_part *part,
+                      const struct comeback *comeback);
 /* Like progress_find for the return of a partner to an operation of its own, which it may have left after the call had
  * begun. It is borrowed; an empty comeback says that it stayed away. */
 struct point *progress_judge(struct progress *progress, const struct progress_part *part, struct comeback comeback);
@@ -78,10 +80,15 @@ struct point *progress_judge(struct progress *progress, const struct progress_pa
  *     a call into which the other one comes by chance ends before that time as often as after it.
  *   - If it ended without the other one, that one was not needed: hardware, shared memory or a thread did without. That
  *     counts eight times; only a clock that misleads can show it by mistake.
+ *
+ * What is shorter than a call takes by itself, or than two clocks may differ by, says nothing and is not asked.
  */
 
-/* What takes less happens for any reason; it is also far more than clocks of nodes differ by. */
-enum { EVIDENCE_MIN_NS = 20000 };
+static inline uint64_t evidence_floor_ns(const struct trace *trace)
+{
+    enum { CALL_ITSELF_NS = 20000 };
+    return trace->clocks.error_ns > CALL_ITSELF_NS ? trace->clocks.error_ns : CALL_ITSELF_NS;
+}
 
 struct evidence {
     uint64_t n_soon, n_later, n_alone;
@@ -120,6 +127,7 @@ static inline bool evidence_speaks_for(const struct evidence *evidence)
  */
 
 struct relays {
+    uint64_t floor_ns;        /* of evidence */
     struct intern operations; /* (communicator, operation, root) */
     struct map numbers;       /* (operation, member, other) -> 1 + index in pairs */
     VEC(struct evidence) pairs;
@@ -127,7 +135,8 @@ struct relays {
 
 void relays_release(struct relays *relays);
 /* True when the call is long enough to ask. */
-bool relays_concern(const struct gathering *gathering, uint64_t enter_ns, uint64_t leave_ns);
+bool relays_concern(const struct relays *relays, const struct gathering *gathering, uint64_t enter_ns,
+                    uint64_t leave_ns);
 /* The entry of the member that let this member's (an index) call end; borrowed, NULL = none. To be asked once for each
  * call, of a complete gathering. */
 struct point *relays_find(struct relays *relays, struct gathering *gathering, uint32_t member,

@@ -13,7 +13,7 @@ void reader_begin(struct reader *reader)
     memset(reader->readings, 0, (trace->n_locations + 1) * sizeof *reader->readings);
     vec_grow((void **)&reader->last_post_ns, &rank_cap, trace->n_ranks + 1, sizeof *reader->last_post_ns);
     memset(reader->last_post_ns, 0, (trace->n_ranks + 1) * sizeof *reader->last_post_ns);
-    progress_begin(&reader->progress, reader->replay->links, trace->n_ranks);
+    progress_begin(&reader->progress, reader->replay->links, trace);
     operations_begin(&reader->operations, trace->n_ranks);
     fetching_begin(&reader->fetching, trace->n_locations);
 }
@@ -506,7 +506,7 @@ static uint64_t message_kind(const struct reader *reader, const struct message *
 static void need_comeback(struct reader *reader, struct reading *reading, const struct progress_part *part,
                           struct comeback came, bool stayed_away)
 {
-    bool may_end = progress_may_end(part, &came);
+    bool may_end = progress_may_end(&reader->progress, part, &came);
     if (!may_end && !stayed_away)
         return;
     struct point *point = progress_judge(&reader->progress, part, may_end ? came : (struct comeback){0});
@@ -583,7 +583,7 @@ void reading_need_members(struct reader *reader, uint32_t lane, struct gathering
     part.kind = kind_collective | (uint64_t)gathering->coll << 32 | gathering->comm;
     bool is_away = false;
     struct comeback last = {0};
-    if (progress_is_long(&part))
+    if (progress_is_long(&reader->progress, &part))
         last = last_comeback(reader, gathering, &part, &is_away);
     if (is_away && waits_need_all(gathering->coll))
         last = (struct comeback){0};

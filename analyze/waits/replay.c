@@ -17,6 +17,7 @@ void replay_begin(struct replay *replay)
     vec_grow((void **)&replay->ranks, &rank_cap, trace->n_ranks + 1, sizeof *replay->ranks);
     memset(replay->ranks, 0, (trace->n_ranks + 1) * sizeof *replay->ranks);
     replay->origin = chain_begin(&replay->links->chain, trace->start_ns);
+    replay->relays.floor_ns = evidence_floor_ns(trace);
     for (uint32_t lane = 0; lane < trace->n_locations; lane++)
         replay->lanes[lane] = (struct queue_of_calls){.rank = trace->locations[lane].rank,
                                                       .is_main = trace->locations[lane].thread == 0,

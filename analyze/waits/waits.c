@@ -152,7 +152,7 @@ static bool relay_release(struct relays *relays, struct need *need, const struct
     enum pattern pattern = coll_pattern(gathering->coll);
     bool moves_on_a_tree = pattern == PATTERN_FROM_ROOT || pattern == PATTERN_PREFIX ||
                            (pattern == PATTERN_TO_ROOT && gathering->root != need->index);
-    if (!moves_on_a_tree || !relays_concern(gathering, call->enter_ns, call->leave_ns))
+    if (!moves_on_a_tree || !relays_concern(relays, gathering, call->enter_ns, call->leave_ns))
         return true;
     if (!gathering->is_complete)
         return false;

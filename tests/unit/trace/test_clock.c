@@ -50,18 +50,21 @@ static void test_align(void **state)
     (void)state;
     enum { N = 4 };
     int64_t offset[N];
+    uint64_t error[N];
     struct clock_pairs pairs = {0};
     clock_pairs_take(&pairs, 0, 1, 25 + 1000); /* only the shortest counts */
     clock_pairs_take(&pairs, 0, 1, 10 + 1000);
     clock_pairs_take(&pairs, 1, 0, 10 - 1000);
     clock_pairs_take(&pairs, 1, 2, 30 - 1500);
     clock_pairs_take(&pairs, 2, 1, 10 + 1500);
-    assert_int_equal(clocks_align(&pairs, N, offset), 3);
+    assert_int_equal(clocks_align(&pairs, N, offset, error), 3);
     clock_pairs_release(&pairs);
     assert_int_equal(offset[0], 0);
     assert_int_equal(offset[1], -1000);
     assert_int_equal(offset[2], 490); /* half of the difference between 30 and 10 cannot be known */
     assert_int_equal(offset[3], 0);
+    static const uint64_t expected[N] = {0, 10, 10 + 20, 0}; /* half of what there and back take */
+    assert_memory_equal(error, expected, sizeof expected);
 }
 
 enum { ROUNDS = 50, ROUND_NS = 100000, TRAVEL_NS = 2000 };
