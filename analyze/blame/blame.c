@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/blame.h"
+#include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
 #include <math.h>
 #include <stdlib.h>
-
-static const double ACCOUNTED = 0.95;
 
 void blame_net(const struct path_class *class, struct sparse *net)
 {
@@ -151,7 +150,7 @@ void blame_prune(const struct path_class *class, struct sparse *redundant)
     double left_ns = sparse_sum(&net);
     if (net.n)
         qsort(net.at, net.n, sizeof *net.at, remainder_compare);
-    for (size_t i = 0; i < net.n && left_ns - net.at[i].ns >= ACCOUNTED * class->waiting_ns; i++) {
+    for (size_t i = 0; i < net.n && left_ns - net.at[i].ns >= NEARLY_ALL_SHARE * class->waiting_ns; i++) {
         left_ns -= net.at[i].ns;
         sparse_add(redundant, net.at[i].key, 1);
     }
@@ -308,20 +307,17 @@ static struct class_step class_step_make(const struct measure_input *input, cons
 /* Each n-th of the site's instances, where gaps are alike: nearly all have the same length. */
 static uint32_t class_every(const struct path_class *class)
 {
-    enum { FEWEST = 4 };
-    static const double ALIKE = 0.15;
-    if (class->n_instances < FEWEST)
+    if (class->n_instances < EVERY_INSTANCES)
         return 0;
     double n_gaps = (double)(class->n_instances - 1), mean = (double)(class->last - class->first) / n_gaps;
     double variance = class->gaps_square / n_gaps - mean * mean;
-    return mean >= 1.5 && variance <= ALIKE * ALIKE * mean * mean ? (uint32_t)lround(mean) : 0;
+    return mean >= EVERY_LEAST && variance <= EVERY_SCATTER * EVERY_SCATTER * mean * mean ? (uint32_t)lround(mean) : 0;
 }
 
 /* The distance that a path of one would have had from the other, and how far it might have been. */
 static void site_write_distances(const struct classes *classes, const struct site_classes *site, struct wait_site *out)
 {
-    static const double WORTH_COMPARING = 0.001;
-    if (out->waiting_ns < WORTH_COMPARING * classes->waiting_ns)
+    if (out->waiting_ns < WORTH_A_DISTANCE * classes->waiting_ns)
         return;
     for (uint32_t i = 0; i < out->n_classes; i++)
         for (uint32_t k = 0; k < out->n_classes; k++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/classes.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/err.h"
 #include <math.h>
 #include <stdlib.h>
 
 enum { CLASSES_MAX = 64 };
-static const double TINY_SHARE = 0.01, DEVIATIONS = 2;
 
 void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks)
 {
@@ -202,7 +202,7 @@ double classes_distance(const struct sparse *shape, double n_samples, const stru
         deviation += sqrt(step_variance);
         variance += step_variance;
     }
-    *allowance = sqrt(2 / M_PI) * deviation + DEVIATIONS * sqrt((1 - 2 / M_PI) * variance);
+    *allowance = sqrt(2 / M_PI) * deviation + SAME_DEVIATIONS * sqrt((1 - 2 / M_PI) * variance);
     return distance;
 }
 
@@ -212,7 +212,8 @@ static bool is_beyond(const struct sparse *shape, double n_samples, const struct
                       double excess)
 {
     double error = (n_samples > 0 ? 1 / n_samples : 0) + (n_other > 0 ? 1 / n_other : 0), distance = 0;
-    double most = sqrt(2 / M_PI * error * (double)(shape->n + other->n)) + DEVIATIONS * sqrt((1 - 2 / M_PI) * error);
+    double most =
+        sqrt(2 / M_PI * error * (double)(shape->n + other->n)) + SAME_DEVIATIONS * sqrt((1 - 2 / M_PI) * error);
     for (size_t i = 0, j = 0; (i < shape->n || j < other->n) && distance <= excess + most;) {
         bool is_first = j == other->n || (i < shape->n && shape->at[i].key <= other->at[j].key);
         bool is_second = i == shape->n || (j < other->n && other->at[j].key <= shape->at[i].key);
@@ -300,8 +301,8 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     double length_ns = sparse_sum(&instance->terms);
     double n_samples = instance->noise_ns2 > 0 ? length_ns * length_ns / instance->noise_ns2 : 0;
     const struct trace *trace = classes->pools->sites->trace;
-    bool is_tiny =
-        instance->waiting_ns < (double)trace->clocks.error_ns || instance->waiting_ns < TINY_SHARE * site->largest_ns;
+    bool is_tiny = instance->waiting_ns < (double)trace->clocks.error_ns ||
+                   instance->waiting_ns < NEGLIGIBLE_SHARE * site->largest_ns;
     bool must_join = is_tiny || site->classes.n >= CLASSES_MAX;
     long found = class_find(site, shape, n_samples, must_join ? INFINITY : classes->threshold);
     if (found < 0) {

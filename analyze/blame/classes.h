@@ -29,10 +29,10 @@
  */
 #pragma once
 #include "analyze/result/result.h"
+#include "analyze/constants/constants.h"
 #include "analyze/waits/sink.h"
 #include "analyze/steps/pools.h"
 
-#define CLASSES_THRESHOLD 0.25
 /* Late ranks of a class of which it is kept when they were late: a class has few as a rule. */
 enum { WHEN_RANKS = 4 };
 

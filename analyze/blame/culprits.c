@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/culprits.h"
+#include "analyze/constants/constants.h"
 #include "analyze/blame/efficiency.h"
 #include "wrap/base/keys.h"
 #include <math.h>
@@ -70,7 +71,6 @@ static void add_times_below(const struct rollup *rollup, uint32_t node, struct s
  * the cause's. */
 static bool has_all_executions(const struct writer *writer)
 {
-    static const double ALL = 0.95;
     const struct rollup *rollup = &writer->causes->rollup;
     struct sparse mine = {0}, all = {0};
     uint32_t code = rollup->nodes.at[rollup->causes.at[writer->number].node].code;
@@ -82,7 +82,7 @@ static bool has_all_executions(const struct writer *writer)
             add_times_below(rollup, node, &mine);
     }
     sparse_pack(&mine);
-    bool has_all = sparse_sum(&mine) >= ALL * sparse_sum(&all);
+    bool has_all = sparse_sum(&mine) >= NEARLY_ALL_SHARE * sparse_sum(&all);
     sparse_release(&mine);
     sparse_release(&all);
     return has_all;
@@ -209,12 +209,11 @@ static int when_rank_compare(const void *a, const void *b)
 /* Regularly, if most of what is felt at its first call comes with one class. */
 static void cause_set_every(const struct writer *writer, struct cause *cause)
 {
-    static const double MOST = 0.6;
     const struct analysis *analysis = writer->causes->input->analysis;
     const struct sparse *classes = &writer->culprit->waiting.classes;
     for (size_t i = 0; i < classes->n && cause->n_sites; i++) {
         uint32_t site = key_high(classes->at[i].key), class = key_low(classes->at[i].key);
-        if (site == cause->sites[0].site && classes->at[i].ns >= MOST * cause->sites[0].waiting_ns)
+        if (site == cause->sites[0].site && classes->at[i].ns >= REGULAR_SHARE * cause->sites[0].waiting_ns)
             cause->every = analysis->sites[site].classes[class].when.every;
     }
 }
@@ -310,7 +309,6 @@ static void part_add_ranks(struct writer *writer, uint32_t node, struct cause_pa
 
 static void cause_add_parts(struct writer *writer, struct cause *cause)
 {
-    static const double WORTH_RANKS = 0.01;
     const struct rollup *rollup = &writer->causes->rollup;
     double blame_ns = rollup->causes.at[writer->number].blame_ns;
     uint32_t n = 0;
@@ -327,7 +325,7 @@ static void cause_add_parts(struct writer *writer, struct cause *cause)
                                     .call_line = calltree_call_line(&writer->causes->placing.tree, node),
                                     .waiting_ns = writer->below_ns[node],
                                     .own_ns = sparse_sum(&rollup->nodes.at[node].blame)};
-        if (writer->below_ns[node] >= WORTH_RANKS * blame_ns)
+        if (writer->below_ns[node] >= NEGLIGIBLE_SHARE * blame_ns)
             part_add_ranks(writer, node, part);
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/efficiency.h"
+#include "analyze/constants/constants.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,14 +242,13 @@ struct gain gain_of(const struct gain_input *input)
 
 uint32_t gains_count_contradictions(const struct analysis *analysis)
 {
-    static const double LARGE = 0.2, MOST = 0.5, NOTHING = 0.05;
     const struct efficiency *efficiency = &analysis->efficiency;
     uint32_t n = 0;
     for (uint32_t i = 0; i < analysis->n_causes; i++) {
         const struct cause *cause = &analysis->causes[i];
         double mean_ns = efficiency->all_ns > 0 ? cause->waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
-        n += cause->share > LARGE && cause->inferred_ns > MOST * cause->waiting_ns &&
-             cause->among_ns < NOTHING * mean_ns;
+        n += cause->share > CONTRADICTION_SHARE && cause->inferred_ns > CONTRADICTION_INFERRED * cause->waiting_ns &&
+             cause->among_ns < CONTRADICTION_GAIN * mean_ns;
     }
     return n;
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/rollup.h"
+#include "analyze/constants/constants.h"
 #include "analyze/blame/classes.h"
 #include "wrap/base/containers.h"
 #include <math.h>
-
-static const double MOST_OF_IT = 0.9, REMAINDER = 0.01, DEVIATIONS = 2;
-/* Of the logarithms of two factors: what core and cache alone make of the same work (a half more). */
-static const double SAME_FACTOR = 0.405;
 
 /* The tree in preorder: what is below a node stands behind it, up to its end. */
 struct order {
@@ -115,7 +112,7 @@ static bool are_alike(const struct rollup *rollup, const struct outline *part, c
         return false;
     struct excess one = excess_of(&part->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
     struct excess all = excess_of(&whole->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
-    return fabs(one.log - all.log) <= SAME_FACTOR + DEVIATIONS * sqrt(one.variance + all.variance);
+    return fabs(one.log - all.log) <= SAME_FACTOR + SAME_DEVIATIONS * sqrt(one.variance + all.variance);
 }
 
 static struct outline outline_of_tree(const struct rollup *rollup, const struct order *order, uint32_t at)
@@ -149,14 +146,14 @@ static bool is_one_cause(const struct rollup *rollup, const struct order *order,
         outline_release(&part);
     }
     outline_release(&whole);
-    return alike_ns >= MOST_OF_IT * order->below_ns[at];
+    return alike_ns >= MOST_SHARE * order->below_ns[at];
 }
 
 static uint32_t name_narrowly(const struct order *order, uint32_t chosen)
 {
     uint32_t at = chosen;
     for (uint32_t child = at + 1; child < order->end[at];) {
-        bool has_most = order->below_ns[child] >= MOST_OF_IT * order->below_ns[chosen];
+        bool has_most = order->below_ns[child] >= MOST_SHARE * order->below_ns[chosen];
         at = has_most ? child : at;
         child = has_most ? child + 1 : order->end[child];
     }
@@ -208,7 +205,7 @@ static struct joining joining_make(const struct rollup *rollup, struct arena *ar
     for (uint32_t i = 0; i < n; i++) {
         outline_finish(&joining.outlines[i], rollup->sample_ns);
         joining.host[i] = ROLLUP_NONE;
-        joining.least_ns += REMAINDER * rollup->causes.at[i].blame_ns;
+        joining.least_ns += NEGLIGIBLE_SHARE * rollup->causes.at[i].blame_ns;
     }
     return joining;
 }

@@ -11,6 +11,7 @@
  * first line to the last, but for a few instructions far away.
  */
 #include "analyze/code/loop_lines.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/keys.h"
 #include <stdlib.h>
 #include <string.h>
@@ -281,8 +282,6 @@ struct insn_source *sources_of(const struct graph *graph, const struct unit *uni
  * A home in a system header is left for the routine that called it: users look for std::transform where they wrote it.
  */
 
-enum { HOME_PERCENT = 75 }; /* of the loop's instructions, at least, are in its home */
-
 bool source_is_system(const char *path)
 {
     static const char *const prefixes[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/"};
@@ -384,7 +383,8 @@ static bool holds_loop(const struct loop_context *c, uint32_t loop, uint32_t sco
     for (uint32_t b = 0; b < l->n_blocks; b++)
         if (!is_made_up(c, l->blocks[b]))
             block_each_insn(c, l->blocks[b], count_inside, &search);
-    if (search.n_statements > 0 || search.n_inside * 100 < search.n * HOME_PERCENT || begins_in_loop(c, loop, scope))
+    if (search.n_statements > 0 || search.n_inside * 100 < search.n * LOOP_HOME_PERCENT ||
+        begins_in_loop(c, loop, scope))
         return false;
     if (s->entry == 0 && !(loop_has_address(c, loop, s->lo) && loop_has_address(c, loop, s->hi - 1)))
         return true;
@@ -411,14 +411,6 @@ static uint32_t loop_find_home(const struct loop_context *c, uint32_t loop)
     }
     return home;
 }
-
-enum {
-    FIRM_PERCENT = 20, /* of the instructions on one line make it a line of the loop */
-    FAR_BELOW = 40,    /* gaps beyond which a few instructions are strays */
-    FAR_ABOVE = 3,
-    STRAY_PERCENT = 4,
-    LAMBDA_LINES = 40, /* a lambda this near to the call is its argument */
-};
 
 /* A line of the home, and what is known of it. */
 struct line_use {
@@ -451,7 +443,7 @@ static bool is_argument(const struct line_search *search, const struct insn_sour
 {
     const struct loop_context *c = search->c;
     if (source->scope == search->scope || c->unit->scopes.at[source->scope].parent == search->scope ||
-        source->file != search->file || source->line <= call_line || source->line > call_line + LAMBDA_LINES)
+        source->file != search->file || source->line <= call_line || source->line > call_line + LOOP_LAMBDA_LINES)
         return false;
     const char *name = debug_scope_name(c->debug, c->unit, source->scope);
     size_t n = name != NULL ? strlen(name) : 0;
@@ -517,13 +509,13 @@ static void mark_statements(struct line_search *search, uint32_t loop)
 static size_t walk_lines(const struct line_search *search, size_t at, int step)
 {
     const struct line_use *lines = search->lines.at;
-    size_t few = search->n_insns * STRAY_PERCENT / 100 > 2 ? search->n_insns * STRAY_PERCENT / 100 : 2;
+    size_t few = search->n_insns * LOOP_STRAY_PERCENT / 100 > 2 ? search->n_insns * LOOP_STRAY_PERCENT / 100 : 2;
     size_t n_left = 0;
     for (size_t i = at + (size_t)step; i < search->lines.n; i += (size_t)step)
         n_left += lines[i].n_insns;
     for (size_t next = at + (size_t)step; next < search->lines.n; next += (size_t)step) {
         uint32_t gap = step > 0 ? lines[next].line - lines[at].line : lines[at].line - lines[next].line;
-        if (gap > (step > 0 ? FAR_BELOW : FAR_ABOVE) && n_left <= few)
+        if (gap > (step > 0 ? LOOP_STRAY_BELOW : LOOP_STRAY_ABOVE) && n_left <= few)
             break;
         n_left -= lines[next].n_insns;
         at = next;
@@ -592,9 +584,9 @@ struct loop_source loop_source_find(const struct loop_context *c, uint32_t loop)
             continue;
         /* Where statements are not marked: all lines below the closing one, and those above it when they are many. */
         bool is_unmarked = search.n_statements == 0 &&
-                           (use->line > search.head_line || n_above * 100 >= search.n_insns * FIRM_PERCENT);
+                           (use->line > search.head_line || n_above * 100 >= search.n_insns * LOOP_FIRM_PERCENT);
         if (use->is_firm || use->line == search.head_line || is_unmarked ||
-            use->n_insns * 100 >= search.n_insns * FIRM_PERCENT)
+            use->n_insns * 100 >= search.n_insns * LOOP_FIRM_PERCENT)
             search.lines.at[kept++] = *use;
     }
     search.lines.n = kept;

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/compare.h"
+#include "analyze/constants/constants.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* That anything at all is called less or more although nothing has changed, and how groups share it. */
-static const double CHANCE = 0.05;
-static const double GROUP_PART[GROUP_N] = {
-    [GROUP_RUN_TIME] = 0.1, [GROUP_COMPUTING] = 0.4, [GROUP_PROGRAM] = 0.3, [GROUP_MPI] = 0.1, [GROUP_MACHINE] = 0.1};
-/* Of the weights of causes and parts: what all of them have alike; the rest goes by their waiting. */
-static const double EACH_PART = 0.2;
-/* Of all time: differences of so much waiting concern nobody. Of a group's waiting: not worth a row. */
-static const double NEGLIGIBLE = 1e-3, WORTH_A_ROW = 0.01;
-/* Of what is negligible: so much must be waited for, for it to matter that a doubling would not be told. */
-static const double WORTH_MORE_RUNS = 10;
+/* How groups share the chance of a wrong word. */
+static const double group_part[GROUP_N] = {[GROUP_RUN_TIME] = COMPARE_OF_RUN_TIME,
+                                           [GROUP_COMPUTING] = COMPARE_OF_COMPUTING,
+                                           [GROUP_PROGRAM] = COMPARE_OF_PROGRAM,
+                                           [GROUP_MPI] = COMPARE_OF_MPI,
+                                           [GROUP_MACHINE] = COMPARE_OF_MACHINE};
 
 double compare_change(const struct compare_row *row)
 {
@@ -136,7 +133,7 @@ static void push_parts(struct comparison *comparison, uint32_t cause, const uint
                        const uint32_t *next_child, const uint32_t *tops, size_t n_tops)
 {
     const struct match *match = &comparison->match;
-    double least_ns = WORTH_A_ROW * largest_mean(comparison, &comparison->rows.at[cause]);
+    double least_ns = NEGLIGIBLE_SHARE * largest_mean(comparison, &comparison->rows.at[cause]);
     struct open {
         uint32_t node, parent, depth;
     };
@@ -157,7 +154,8 @@ static void push_parts(struct comparison *comparison, uint32_t cause, const uint
             largest_ns = fmax(largest_ns, largest_mean(comparison, &below));
             n_below++;
         }
-        bool is_itself = n_tops == 1 && at.node == tops[0], leads_to_one = n_below && largest_ns >= 0.99 * all_ns;
+        bool is_itself = n_tops == 1 && at.node == tops[0],
+             leads_to_one = n_below && largest_ns >= COMPARE_SAME_NODE * all_ns;
         if (all_ns < least_ns || all_ns <= 0)
             continue;
         uint32_t parent = at.parent, depth = at.depth;
@@ -238,7 +236,7 @@ static void push_group(struct comparison *comparison, enum compare_group group, 
     uint32_t at = comparison->group_row[group] = (uint32_t)comparison->rows.n;
     *vec_push(&comparison->rows) = sum;
     struct ranked *ranked = rank_rows(comparison, &scratch, causes);
-    double least_ns = WORTH_A_ROW * largest_mean(comparison, &sum);
+    double least_ns = NEGLIGIBLE_SHARE * largest_mean(comparison, &sum);
     rest.is_rest = true;
     rest.parent = at;
     for (size_t i = 0; i < causes->n; i++) {
@@ -380,7 +378,7 @@ static void row_judge(const struct comparison *comparison, struct compare_row *r
     double change_ns = compare_change(row), most_ns = largest_mean(comparison, row);
     if (row->test.is_known && row->test.chance <= row->level)
         row->verdict = change_ns < 0 ? COMPARE_LESS : change_ns > 0 ? COMPARE_MORE : COMPARE_NOISE;
-    else if (most_ns > WORTH_MORE_RUNS * scale && !row->test.sees_doubling)
+    else if (most_ns > COMPARE_MORE_RUNS * scale && !row->test.sees_doubling)
         row->verdict = COMPARE_TOO_FEW;
     if (row->verdict == COMPARE_TOO_FEW && row->test.is_known)
         row->runs_needed = noise_runs_needed(&row->test);
@@ -392,7 +390,7 @@ static double weight_of(const struct comparison *comparison, const struct compar
     double sum_ns = 0;
     for (size_t run = 0; run < comparison->n_runs; run++)
         sum_ns += row->ns[run];
-    return (all_ns > 0 ? (1 - EACH_PART) * sum_ns / all_ns : 0) + EACH_PART / (double)n;
+    return (all_ns > 0 ? (1 - COMPARE_EACH_PART) * sum_ns / all_ns : 0) + COMPARE_EACH_PART / (double)n;
 }
 
 /* Tests the rows below one that has changed, at a level that they share; returns the least of their chances by what
@@ -419,7 +417,7 @@ static double test_below(struct comparison *comparison, size_t at, double scale,
 
 double compare_level(enum compare_group group)
 {
-    return CHANCE * GROUP_PART[group];
+    return COMPARE_CHANCE * group_part[group];
 }
 
 double compare_scale(const struct comparison *comparison, enum compare_group group)
@@ -427,7 +425,7 @@ double compare_scale(const struct comparison *comparison, enum compare_group gro
     double ns = 0;
     for (size_t run = 0; run < comparison->n_runs; run++)
         ns += group == GROUP_RUN_TIME ? comparison->runs[run]->wall_ns : comparison->runs[run]->all_ns;
-    return NEGLIGIBLE * ns / (double)comparison->n_runs;
+    return COMPARE_CONCERNS * ns / (double)comparison->n_runs;
 }
 
 static void judge(struct comparison *comparison)
@@ -448,7 +446,7 @@ static void judge(struct comparison *comparison)
             if (is_asked)
                 row_judge(comparison, row, scale);
             else
-                row->verdict = verdict == COMPARE_TOO_FEW && largest_mean(comparison, row) > WORTH_MORE_RUNS * scale
+                row->verdict = verdict == COMPARE_TOO_FEW && largest_mean(comparison, row) > COMPARE_MORE_RUNS * scale
                                    ? COMPARE_TOO_FEW
                                    : COMPARE_NOISE;
             if (!is_asked)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/match.h"
+#include "analyze/constants/constants.h"
 #include "analyze/compare/counterparts.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double NAMED_SO = 0.5; /* of the waiting below a node, for it to be a row */
 
 /* Where a name has no lines of its own: the numbers behind ':' and '+0x' in it, the first and the last of them. They
  * are blanked. */
@@ -237,7 +236,7 @@ static bool is_row(const struct match_node *node, const uint32_t *side_of, size_
         most_ns = fmax(most_ns, all_ns);
         most_named_ns = fmax(most_named_ns, named_ns);
     }
-    return most_ns > 0 && most_named_ns >= NAMED_SO * most_ns;
+    return most_ns > 0 && most_named_ns >= COMPARE_NAMED_SO * most_ns;
 }
 
 /* Of the same place. Runs that have both as causes decide, by the waiting of the lesser. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/noise.h"
+#include "analyze/constants/constants.h"
 #include <math.h>
 
 static const double CHANCE_MIN = 1e-9; /* below, the tail of the distribution is lost in rounding */
@@ -103,10 +104,9 @@ struct noise_test noise_compare(struct noise_side before, struct noise_side afte
 unsigned noise_runs_needed(const struct noise_test *test)
 {
     enum { RUNS_MOST = 100 };
-    static const double POWER = 0.84; /* standard deviations: four times out of five */
     double apart = fmax(test->apart, test->doubling);
     for (unsigned n = 2; n <= RUNS_MOST; n++)
-        if ((noise_student(test->level, 2 * n - 2) + POWER) * test->scatter * sqrt(2.0 / n) <= apart)
+        if ((noise_student(test->level, 2 * n - 2) + COMPARE_POWER) * test->scatter * sqrt(2.0 / n) <= apart)
             return n;
     return 0;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/run.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/containers.h"
 #include <math.h>
 #include <string.h>
-
-static const double WORTH_A_NODE = 1e-4;
 
 static const char *copy_text(struct arena *arena, const char *text)
 {
@@ -87,9 +86,9 @@ static void make_nodes(struct arena *arena, struct run *run, const struct analys
     }
     for (uint32_t i = n; i-- > 0;) {
         uint32_t parent = nodes[i].parent;
-        is_kept[i] |= run_node_waiting(&nodes[i]) > WORTH_A_NODE * run->waiting_ns ||
-                      nodes[i].time_ns > WORTH_A_NODE * run->all_ns ||
-                      nodes[i].on_path_ns > WORTH_A_NODE * run->wall_ns || parent == TRACE_NONE;
+        is_kept[i] |= run_node_waiting(&nodes[i]) > COMPARE_WORTH_A_NODE * run->waiting_ns ||
+                      nodes[i].time_ns > COMPARE_WORTH_A_NODE * run->all_ns ||
+                      nodes[i].on_path_ns > COMPARE_WORTH_A_NODE * run->wall_ns || parent == TRACE_NONE;
         if (parent != TRACE_NONE && is_kept[i])
             is_kept[parent] = true;
         else if (parent != TRACE_NONE)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/series.h"
+#include "analyze/constants/constants.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -131,18 +132,15 @@ static void fit(struct series *series, const double *y, double *exponent, double
     arena_release(&scratch);
 }
 
-/* One run that is far off is no change yet. */
-enum { SIDE_LEAST = 2 };
-
 /* The place before `end` that divides a row's runs best: its chance, by the number of places. */
 static double best_split(const struct compare_row *row, uint32_t end, double scale, double level, uint32_t *at)
 {
     const double *ns = row->ns, *others = row->others_ns;
     double best = 1;
-    for (uint32_t split = SIDE_LEAST; split + SIDE_LEAST <= end; split++) {
+    for (uint32_t split = SERIES_SIDE_RUNS; split + SERIES_SIDE_RUNS <= end; split++) {
         struct noise_side first = {split, ns, others},
                           second = {end - split, ns + split, others ? others + split : NULL};
-        double chance = noise_compare(first, second, scale, level).chance * (end + 1 - 2 * SIDE_LEAST);
+        double chance = noise_compare(first, second, scale, level).chance * (end + 1 - 2 * SERIES_SIDE_RUNS);
         if (chance < best) {
             best = chance;
             *at = split;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/amount.h"
+#include "analyze/constants/constants.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -188,9 +189,6 @@ const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
     return i < n ? arena_printf(arena, "%s and %u more", text, n - i) : text;
 }
 
-/* Of all: in one part of the run; left out at both ends together; how much more in the second half. */
-static const double ONE_STALL = 0.9, LEFT_OUT = 0.02, GROWN = 2;
-
 /* "th" of 10th. */
 static const char *ordinal(uint32_t n)
 {
@@ -212,7 +210,9 @@ static const char *when_trend(struct arena *arena, const double *ns, int from, i
 {
     int middle = (from + to) / 2;
     double first_ns = sum_of(ns, from, middle) / (middle - from), second_ns = sum_of(ns, middle, to) / (to - middle);
-    const char *trend = second_ns > GROWN * first_ns ? "growing" : first_ns > GROWN * second_ns ? "shrinking" : NULL;
+    const char *trend = second_ns > TREND_GROWN * first_ns   ? "growing"
+                        : first_ns > TREND_GROWN * second_ns ? "shrinking"
+                                                             : NULL;
     double centre = (from + to - 1) / 2.0, mean_ns = sum_of(ns, from, to) / (to - from), above = 0, square = 0;
     for (int i = from; i < to; i++) {
         above += (i - centre) * (ns[i] - mean_ns);
@@ -233,12 +233,12 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
     if (!(all_ns > 0) || !(part_ns > 0))
         return NULL;
     for (int i = 0; i < WHEN_PARTS; i++)
-        if (ns[i] >= ONE_STALL * all_ns)
+        if (ns[i] >= MOST_SHARE * all_ns)
             return arena_printf(arena, "all at once, about %s after the start",
                                 amount_duration((i + 0.5) * part_ns).text);
-    while (sum_of(ns, 0, from + 1) <= LEFT_OUT / 2 * all_ns)
+    while (sum_of(ns, 0, from + 1) <= TREND_LEFT_OUT / 2 * all_ns)
         from++;
-    while (sum_of(ns, to - 1, WHEN_PARTS) <= LEFT_OUT / 2 * all_ns)
+    while (sum_of(ns, to - 1, WHEN_PARTS) <= TREND_LEFT_OUT / 2 * all_ns)
         to--;
     const char *begin = arena_strdup(arena, amount_duration(from * part_ns).text), *span = NULL;
     const char *times = every > 1 ? arena_printf(arena, "every %u%s time", every, ordinal(every)) : NULL;

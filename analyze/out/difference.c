@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/difference.h"
+#include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
@@ -33,12 +34,11 @@ const char *difference_row_name(struct arena *arena, const struct compare_row *r
 
 const char *difference_kinds(struct arena *arena, const struct comparison *comparison, const struct compare_row *row)
 {
-    static const double WORTH_TELLING = 0.1;
     const double *before = row->kind_ns, *after = row->kind_ns + KIND_N;
     const char *text = "";
     double most_ns = fmax(row->mean_ns[0], row->mean_ns[comparison->n_sides - 1]);
     for (int kind = 0; kind < KIND_N; kind++)
-        if (kind != KIND_MORE_TIME && fmax(before[kind], after[kind]) > WORTH_TELLING * most_ns)
+        if (kind != KIND_MORE_TIME && fmax(before[kind], after[kind]) > DIFFERENCE_KIND * most_ns)
             text = arena_printf(arena, "%s%s%s %s -> %s", text, *text ? ", " : "", kind_names[kind],
                                 amount_duration(before[kind]).text, amount_duration(after[kind]).text);
     return text;
@@ -85,7 +85,7 @@ static void choose_rows(struct view *view, const struct difference_options *opti
             n_causes = 0;
         if (row->depth == 1) {
             is_shown = row->group == GROUP_COMPUTING ? row->verdict == COMPARE_LESS || row->verdict == COMPARE_MORE
-                                                     : fabs(compare_change(row)) >= 0.001 * waiting_ns;
+                                                     : fabs(compare_change(row)) >= DIFFERENCE_ROW * waiting_ns;
             n_causes += is_shown;
             is_shown = !options->n_top || (is_shown && n_causes <= options->n_top);
         }
@@ -266,12 +266,11 @@ double difference_share_change(const struct compare_share *share)
 static void print_shares(struct page *page, const struct comparison *comparison, unsigned n_top)
 {
     struct arena scratch = {0};
-    static const double WORTH_TELLING = 1e-3; /* of the run time */
     const struct compare_row *time = &comparison->rows.at[comparison->group_row[GROUP_RUN_TIME]];
     double all_ns = compare_change(time), told_ns = 0;
     size_t n = 0;
     while (n < comparison->shares.n && (!n_top || n < n_top) &&
-           fabs(difference_share_change(&comparison->shares.at[n])) > WORTH_TELLING * time->mean_ns[0])
+           fabs(difference_share_change(&comparison->shares.at[n])) > DIFFERENCE_ROW * time->mean_ns[0])
         n++;
     if (!n)
         return;

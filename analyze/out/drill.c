@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One cause: when it acts, its ranks, what is inside it, and the calls at which it is felt. */
 #include "analyze/out/drill.h"
+#include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/explain.h"
 #include <math.h>
@@ -118,7 +119,7 @@ static void drill_cause_ranks(struct drill *drill, const struct cause *cause)
         qsort(ranks, cause->n_late, sizeof *ranks, by_falling_time);
         qsort(ranks + cause->n_late, n - cause->n_late, sizeof *ranks, by_falling_time);
     }
-    for (double factor = each ? 0 : 1.1;; factor = 1 + 2 * (factor - 1)) {
+    for (double factor = each ? 0 : TIMES_ALIKE;; factor = 1 + 2 * (factor - 1)) {
         data.n_rows = 0;
         add_alike(&data, ranks, cause->n_late, factor);
         add_alike(&data, ranks + cause->n_late, n - cause->n_late, factor);
@@ -226,7 +227,6 @@ static double when_differs(const struct when_rank *one, const struct when_rank *
 /* One line of blocks over the run, and one a rank where ranks are late at different times. */
 static void drill_when(struct drill *drill, const struct cause *cause)
 {
-    static const double DIFFERENT = 0.5;
     const char *sentence = when_sentence(&drill->arena, drill->analysis, cause->when_ns, cause->every);
     double most = 0;
     page_line(&drill->page, "%*swhen: |%s|   %s", DRILL_INDENT, "",
@@ -234,7 +234,7 @@ static void drill_when(struct drill *drill, const struct cause *cause)
               sentence ? sentence : "all through the run");
     for (uint32_t i = 1; i < cause->n_when_ranks; i++)
         most = fmax(most, when_differs(&cause->when_ranks[0], &cause->when_ranks[i]));
-    for (uint32_t i = 0; i < cause->n_when_ranks && most > DIFFERENT; i++) {
+    for (uint32_t i = 0; i < cause->n_when_ranks && most > WHEN_DIFFERENT; i++) {
         double ns[WHEN_PARTS];
         for (int part = 0; part < WHEN_PARTS; part++)
             ns[part] = (double)cause->when_ranks[i].ns[part];

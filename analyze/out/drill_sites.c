@@ -2,6 +2,7 @@
 /* The calls of MPI at which ranks wait: all of them; one with who waits there, why, and what it moves; their classes.
  */
 #include "analyze/out/drill.h"
+#include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include <stdlib.h>
 
@@ -201,7 +202,7 @@ static void drill_site_causes(struct drill *drill, uint32_t number)
             if (analysis->causes[i].sites[k].site == number)
                 felt[n++] = (struct site_cause){analysis->causes[i].sites[k].waiting_ns, i};
     qsort(felt, n, sizeof *felt, by_falling_waiting);
-    double least_ns = drill->options->all_steps ? 0 : 0.01 * analysis->sites[number].waiting_ns;
+    double least_ns = drill->options->all_steps ? 0 : NEGLIGIBLE_SHARE * analysis->sites[number].waiting_ns;
     uint32_t most = drill_n_shown(drill, n, RANKS_SHOWN);
     for (; n_shown < most && (felt[n_shown].waiting_ns >= least_ns || !n_shown); n_shown++)
         page_paragraph(&drill->page, DRILL_INDENT, DRILL_HANG,

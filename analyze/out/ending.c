@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/ending.h"
+#include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include "wrap/base/containers.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Ranks that are killed together do not fall silent in the same instant. */
-enum { SAME_MOMENT_NS = 20000000 };
 
 struct ending {
     const struct label_book *book;
@@ -252,7 +250,7 @@ struct sentences ending_rest(const struct label_book *book)
         ending_say(&ending, arena_printf(ending.book->arena, "Lost: %s records of %s found no room.",
                                          amount_count(n_dropped).text, amount_ranks(ending.book->arena, ranks, n)));
     const struct analysis *analysis = ending.book->analysis;
-    if (analysis->unexplained_ns > 0.01 * analysis->waiting_ns)
+    if (analysis->unexplained_ns > NEGLIGIBLE_SHARE * analysis->waiting_ns)
         ending_say(&ending,
                    arena_printf(ending.book->arena,
                                 "Paths and waits differ by %s in all (clock error): read small causes with care.",
@@ -266,9 +264,6 @@ struct sentences ending_rest(const struct label_book *book)
     ending_say_analysis(&ending);
     return ending_finish(&ending);
 }
-
-/* Of a node's CPUs: what others may use before it is told. */
-static const double WORTH_TELLING = 0.05;
 
 static const char *join(struct arena *arena, const char *text, const char *more)
 {
@@ -314,10 +309,10 @@ static const char *host_text(struct arena *arena, const struct machine_host *hos
         text = join(arena, text,
                     arena_printf(arena, "a limit of %.3g CPUs kept them from running for %s", host->cpu_limit,
                                  amount_duration(host->throttled_ns).text));
-    if (host->cpus_of_others > WORTH_TELLING * host->n_cpus)
+    if (host->cpus_of_others > OTHERS_CPUS * host->n_cpus)
         text = join(arena, text,
                     arena_printf(arena, "other processes used %.2g of %u CPUs", host->cpus_of_others, host->n_cpus));
-    if (host->cpus_stolen > WORTH_TELLING * host->n_cpus)
+    if (host->cpus_stolen > OTHERS_CPUS * host->n_cpus)
         text = join(arena, text,
                     arena_printf(arena, "the host of this virtual machine took away %.2g of %u CPUs", host->cpus_stolen,
                                  host->n_cpus));

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/explain.h"
+#include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Of a cause's waiting: a second kind below this is not put into words. */
-static const double WORTH_SAYING = 0.2;
-/* Numbers of threads that are closer than this are the same. */
-static const double WORTH_COUNTING = 1.3;
-/* Times and costs that differ by less are the same for people. */
-static const double LONGER = 1.05;
-/* Ratios of costs are taken to be that good where nothing tells how good they are, and no more is said if they are. */
-static const double USUAL_DOUBT = 0.15;
 
 /* What one rank did there, or several of them on average. */
 struct doing {
@@ -158,11 +150,10 @@ static const char *digits_of(struct arena *arena, double ratio)
 /* Next to what is too short to be sampled anything takes thousands of times as long: how many says nothing. */
 static const char *factor(struct arena *arena, double ratio)
 {
-    enum { KNOWN = 1000 };
     if (isnan(ratio))
         return "an unknown part";
-    return ratio < KNOWN ? arena_printf(arena, "%s x", digits_of(arena, ratio))
-                         : arena_printf(arena, "over %d x", KNOWN);
+    return ratio < FACTOR_KNOWN ? arena_printf(arena, "%s x", digits_of(arena, ratio))
+                                : arena_printf(arena, "over %d x", FACTOR_KNOWN);
 }
 
 /* Of ranks that are alike one ratio, "4.0 x"; of a few that are not, that of each, "1.00 x and 4.5 x", in the order in
@@ -172,7 +163,7 @@ static const char *factors(struct arena *arena, const struct excess *excess)
     enum { FEW = 3 };
     const struct crowd *late = excess->late;
     const char *low = digits_of(arena, excess->low), *high = digits_of(arena, excess->high), *text = "";
-    if (excess->high < LONGER * excess->low || !strcmp(low, high))
+    if (excess->high < NOTABLY_LONGER * excess->low || !strcmp(low, high))
         return factor(arena, excess->mean);
     if (late->n > FEW)
         return arena_printf(arena, "%s to %s", low, factor(arena, excess->high));
@@ -197,11 +188,11 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
         return arena_printf(arena, "%s %s %s in it%s, at times when others wait", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"));
     const char *whom = amount_ranks(arena, others->ranks, others->n);
-    if (others->mean.time_ns < 0.01 * late->mean.time_ns)
+    if (others->mean.time_ns < NEGLIGIBLE_SHARE * late->mean.time_ns)
         return arena_printf(arena, "%s %s %s in it%s, %s next to nothing", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), whom);
     struct excess longer = excess_of(late, others, time_of);
-    if (longer.mean < LONGER)
+    if (longer.mean < NOTABLY_LONGER)
         return arena_printf(arena, "%s %s the same total time in it as %s, but while others already wait", who, spend,
                             whom);
     return arena_printf(arena, "%s %s %s as long in it as %s", who, spend, factors(arena, &longer), whom);
@@ -210,7 +201,7 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
 /* Instructions are about what they are: the length of the machine code tells them. */
 static bool is_same_code(const struct excess *instructions)
 {
-    return is_within(instructions, 0.87, 1.15);
+    return is_within(instructions, 1 / SAME_CODE, SAME_CODE);
 }
 
 /* By how much the ratio of two costs may be off, as a part of it: two standard deviations. */
@@ -223,14 +214,13 @@ static double doubt_of(const struct doing *late, const struct doing *others)
 /* True where a ratio of costs differs from 1 by more than its error, and by more than people care about. */
 static bool is_told_from_same(double ratio, double doubt)
 {
-    return fabs(log(ratio)) > fmax(log(LONGER), log1p(doubt));
+    return fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), log1p(doubt));
 }
 
 /* "each time at 3.5 x the cost", as far as that is known. `beside`: of this the other part has been told. */
 static const char *explain_cost(struct arena *arena, const struct crowd *late, const struct crowd *others,
                                 double beside, const char *each)
 {
-    static const double VAGUE = 0.5;
     struct excess cost = excess_of(late, others, cost_of);
     double doubt = doubt_of(&late->mean, &others->mean);
     bool is_told = false;
@@ -239,9 +229,9 @@ static const char *explain_cost(struct arena *arena, const struct crowd *late, c
                                                doubt_of(&late->each[i], &others->mean));
     cost.low /= beside, cost.mean /= beside, cost.high /= beside, cost.others *= beside;
     if (!is_told)
-        return doubt > VAGUE ? arena_printf(arena, "%s at a cost that is not known well enough to compare", each)
-                             : NULL;
-    if (doubt > VAGUE && cost.mean > 1)
+        return doubt > VAGUE_DOUBT ? arena_printf(arena, "%s at a cost that is not known well enough to compare", each)
+                                   : NULL;
+    if (doubt > VAGUE_DOUBT && cost.mean > 1)
         return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, fmax(1, cost.mean / (1 + doubt))));
     const char *give = doubt > USUAL_DOUBT ? arena_printf(arena, ", give or take %.0f %%", 100 * doubt) : "";
     return arena_printf(arena, "%s at %s the cost%s", each, factors(arena, &cost), give);
@@ -254,7 +244,7 @@ static const char *explain_each(struct arena *arena, const struct cause *cause, 
 {
     bool says_slower = cause->kind_ns[KIND_SLOWER] >= WORTH_SAYING * cause->waiting_ns;
     struct excess instructions = excess_of(late, others, instructions_of), cost = excess_of(late, others, cost_of);
-    const char *in_all = says_slower && cost.mean < 1 / LONGER ? " in all, slower when others wait" : "";
+    const char *in_all = says_slower && cost.mean < 1 / NOTABLY_LONGER ? " in all, slower when others wait" : "";
     if (!is_same_code(&instructions)) {
         const char *dearer = explain_cost(arena, late, others, instructions.mean, ", each");
         return arena_printf(arena, "each time with %s the instructions%s%s", factors(arena, &instructions),
@@ -271,7 +261,7 @@ static const char *explain_times(struct arena *arena, const struct cause *cause,
                                  const struct excess *instructions)
 {
     bool is_late = is_same_code(instructions) && cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns;
-    if (is_within(more, 0.98, 1.02))
+    if (is_within(more, 1 - AS_OFTEN, 1 + AS_OFTEN))
         return is_late ? "as often in all as" : "as often as";
     return arena_printf(arena, "%s as often as", factors(arena, more));
 }
@@ -295,13 +285,14 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
         return NULL;
     const char *who = amount_ranks(arena, late->ranks, late->n), *whom = amount_ranks(arena, others->ranks, others->n);
     const char *run = verb(late, "runs", "run");
-    if (others->mean.executions < 0.001 * late->mean.executions)
+    if (others->mean.executions * FACTOR_KNOWN < late->mean.executions)
         return arena_printf(arena, "only %s %s it, %.0f times%s", who, run, late->mean.executions,
                             verb(late, "", " each on average"));
     struct excess more = excess_of(late, others, executions_of),
                   instructions = excess_of(late, others, instructions_of);
     const char *times = explain_times(arena, cause, &more, &instructions);
-    if (more.mean * instructions.mean < 0.98 && late->mean.computing_ns < LONGER * others->mean.computing_ns)
+    if (more.mean * instructions.mean < 1 - AS_OFTEN &&
+        late->mean.computing_ns < NOTABLY_LONGER * others->mean.computing_ns)
         return arena_printf(arena, "%s %s it %s %s in all, but while others already wait", who, run, times, whom);
     return arena_printf(arena, "%s %s it %s %s, %s", who, run, times, whom, explain_each(arena, cause, late, others));
 }
@@ -374,8 +365,8 @@ static const char *explain_threads(struct arena *arena, const struct crowd *late
         return NULL;
     double n_late = late->mean.thread_ns / late->mean.computing_ns,
            n_others = others->mean.thread_ns / others->mean.computing_ns;
-    bool is_shared = n_late > WORTH_COUNTING || n_others > WORTH_COUNTING;
-    if (!is_shared || (n_late > n_others / WORTH_COUNTING && n_late < n_others * WORTH_COUNTING))
+    bool is_shared = n_late > MORE_THREADS || n_others > MORE_THREADS;
+    if (!is_shared || (n_late > n_others / MORE_THREADS && n_late < n_others * MORE_THREADS))
         return NULL;
     return arena_printf(arena, "%.1f threads share it at a time there, %.1f on %s", n_late, n_others,
                         amount_ranks(arena, others->ranks, others->n));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/label.h"
+#include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include <ctype.h>
 #include <string.h>
@@ -230,12 +231,12 @@ const char *label_kind(const struct label_book *book, const struct cause *cause)
     double sum = 0;
     for (int kind = 0; kind < KIND_N; kind++)
         sum += cause->kind_ns[kind];
-    if (!(sum > 0) || cause->kind_ns[cause->kind] >= 0.9 * sum)
+    if (!(sum > 0) || cause->kind_ns[cause->kind] >= MOST_SHARE * sum)
         return kind_words(cause->kind);
     const char *text = arena_printf(book->arena, "%s %s", kind_words(cause->kind),
                                     amount_share(cause->kind_ns[cause->kind] / sum).text);
     for (int kind = 0; kind < KIND_N; kind++)
-        if (kind != (int)cause->kind && cause->kind_ns[kind] >= 0.1 * sum)
+        if (kind != (int)cause->kind && cause->kind_ns[kind] >= WORTH_NAMING_KIND * sum)
             text = arena_printf(book->arena, "%s, %s %s", text, kind_words(kind),
                                 amount_share(cause->kind_ns[kind] / sum).text);
     return text;

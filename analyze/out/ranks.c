@@ -4,6 +4,7 @@
  * row; by host where there are several; who made whom wait. And the critical path (report --critical).
  */
 #include "analyze/out/amount.h"
+#include "analyze/constants/constants.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
@@ -15,8 +16,6 @@
 
 /* Two screens: what is rarer or smaller is counted, unless all is asked for. */
 enum { ROWS_MOST = 24, MATRIX_MOST = 8, PAIRS_MOST = 12, STEPS_MOST = 20 };
-/* Ranks whose shares differ by less than this, all states together, are alike. */
-static const double ALIKE = 0.1;
 
 enum state { COMPUTING, WAITING, TRANSFER, IN_MPI, DESCHEDULED, BLOCKED, OFF, N_STATES };
 
@@ -57,7 +56,7 @@ static bool is_alike(const struct analysis *analysis, const struct alike *row, c
     double differs = 0, all_ns = analysis->waiting_ns > 0 ? analysis->waiting_ns : 1;
     for (int state = 0; state < N_STATES; state++)
         differs += fabs(row->share[state] / row->n - share[state]);
-    return differs + fabs(row->caused_ns / row->n - caused_ns) / all_ns < ALIKE;
+    return differs + fabs(row->caused_ns / row->n - caused_ns) / all_ns < RANKS_ALIKE;
 }
 
 /* Each rank joins the first row that it is like; few ranks have a row each. */

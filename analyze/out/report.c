@@ -4,6 +4,7 @@
  * calls at which it is felt), and in the end everything that limits the trust in it.
  */
 #include "analyze/out/report.h"
+#include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/explain.h"
@@ -156,7 +157,7 @@ static void report_cause_details(struct report *report, uint32_t number)
     report_parts(report, cause);
     /* By falling waiting; a call with less than a hundredth of it is only counted. */
     uint32_t n_calls = cause->n_sites < SITES_SHOWN ? cause->n_sites : SITES_SHOWN;
-    while (n_calls > 1 && cause->sites[n_calls - 1].waiting_ns < 0.01 * cause->waiting_ns)
+    while (n_calls > 1 && cause->sites[n_calls - 1].waiting_ns < NEGLIGIBLE_SHARE * cause->waiting_ns)
         n_calls--;
     for (uint32_t i = 0; i < n_calls; i++) {
         /* On one line if it fits, else on two; the callers are cut only where they do not fit a line of their own. */
@@ -218,7 +219,7 @@ static uint32_t report_n_shown(const struct analysis *analysis, const struct rep
         return n;
     if (options->n_top && options->n_top < n)
         n = options->n_top;
-    while (options->hide_small && n > 1 && analysis->causes[n - 1].share < 0.01)
+    while (options->hide_small && n > 1 && analysis->causes[n - 1].share < NEGLIGIBLE_SHARE)
         n--;
     return n;
 }
@@ -226,9 +227,8 @@ static uint32_t report_n_shown(const struct analysis *analysis, const struct rep
 /* What is not the program's doing stands below what is, however much it is. */
 static void report_machine(struct report *report)
 {
-    static const double WORTH_A_ROW = 0.0005;
     const struct machine *machine = &report->analysis->machine;
-    if (machine->share < WORTH_A_ROW || !machine->n_ranks || !machine->n_places)
+    if (machine->share < MACHINE_ROW || !machine->n_ranks || !machine->n_places)
         return;
     struct arena *arena = &report->arena;
     const struct machine_place *place = &machine->places[0];
@@ -248,9 +248,6 @@ static void report_machine(struct report *report)
         page_line(&report->page, "%*sand %u more hosts (--all)", HANG, "", reasons.n - REASONS_SHOWN);
 }
 
-/* Waiting below this share of all time is not worth anybody's afternoon: said before the causes are listed. */
-static const double LITTLE = 0.01;
-
 static void report_causes(struct report *report, const struct report_options *options)
 {
     const struct analysis *analysis = report->analysis;
@@ -259,9 +256,10 @@ static void report_causes(struct report *report, const struct report_options *op
         page_line(&report->page, "There is one rank only: nobody to wait for.");
     else if (!(analysis->waiting_ns > 0) && !analysis->n_open_waits)
         page_line(&report->page, "No rank waits for another.");
-    else if (share < LITTLE && !analysis->n_open_waits)
+    else if (share < NEGLIGIBLE_SHARE && !analysis->n_open_waits)
         page_line(&report->page, "Nothing waits for long: %s of all time.", amount_share(share).text);
-    if ((!analysis->n_causes && !(analysis->machine.waiting_ns > 0)) || (share < LITTLE && analysis->n_open_waits))
+    if ((!analysis->n_causes && !(analysis->machine.waiting_ns > 0)) ||
+        (share < NEGLIGIBLE_SHARE && analysis->n_open_waits))
         return;
     page_end(&report->page);
     report->n_causes = report_n_shown(analysis, options);

@@ -4,6 +4,7 @@
  * waited at its calls. Lines near a mark are printed. Sources are read as original.h has them.
  */
 #include "analyze/out/source.h"
+#include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
 #include "analyze/out/line_facts.h"
@@ -62,7 +63,8 @@ static void source_mark(struct source *source, const char *path, struct mark mar
 {
     double ns = mark.cause_ns + mark.site_ns;
     bool is_asked = source->options->line_first > 0;
-    if (!source_wants(source, path) || !mark.line_first || ns < (is_asked ? 1 : 0.01 * source->analysis->waiting_ns))
+    if (!source_wants(source, path) || !mark.line_first ||
+        ns < (is_asked ? 1 : NEGLIGIBLE_SHARE * source->analysis->waiting_ns))
         return;
     struct marked_file *file = file_put(source, path);
     if (mark.line_last < mark.line_first)
@@ -156,7 +158,8 @@ static void source_counts(struct source *source, const struct layout *layout, co
 {
     struct page *page = &source->page;
     double mean = facts->sum / source->analysis->trace->n_ranks;
-    bool are_alike = (double)facts->least >= 0.99 * mean && (double)facts->most <= 1.01 * mean;
+    bool are_alike =
+        (double)facts->least >= (1 - NEGLIGIBLE_SHARE) * mean && (double)facts->most <= (1 + NEGLIGIBLE_SHARE) * mean;
     page_style(page, facts->most ? STYLE_PLAIN : STYLE_QUIET);
     if (!are_alike)
         page_right(page, layout->least, amount_brief((double)facts->least).text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/details.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
 #include "wrap/base/keys.h"
@@ -153,8 +154,6 @@ struct libraries {
     uint32_t n_modules;
 };
 
-enum { SAMPLES_MIN = 5 };
-
 static uint64_t library_key(uint32_t place, uint32_t module)
 {
     return key_pair(place, module);
@@ -169,7 +168,7 @@ static bool is_asked_about(const struct cause *cause)
 static uint32_t library_find(const struct libraries *libraries, uint32_t place)
 {
     double all = sparse_get(&libraries->sampled, library_key(place, TRACE_NONE));
-    for (uint32_t module = 0; module < libraries->n_modules && all >= SAMPLES_MIN; module++)
+    for (uint32_t module = 0; module < libraries->n_modules && all >= LIBRARY_SAMPLES; module++)
         if (sparse_get(&libraries->sampled, library_key(place, module)) > all / 2)
             return module;
     return TRACE_NONE;

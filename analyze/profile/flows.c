@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/flows.h"
+#include "analyze/constants/constants.h"
 #include "analyze/profile/callgraph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -256,8 +257,6 @@ void flows_find_work(struct flows *flows)
 
 /* Bounds on what one cause may cost, and on what is told of it. */
 enum { CALLERS_MOST = 1000, BRANCHES_MOST = 400, STEPS_MOST = 16, TOLD_MOST = 12 };
-/* Below that a cause or a difference is not looked at; what is worth less is not told; the parting is worth this. */
-static const double WORTH_ASKING = 0.01, WORTH_TELLING = 0.05, WORTH_HALF = 0.5, WORTH_NAMING = 0.2;
 
 struct parting_search {
     struct flows flows;
@@ -428,7 +427,7 @@ static void decide_branches(const struct parting_search *search, const struct re
         if (!(late > 0) || !(others > 0) || !is_branch(function, region, e))
             continue;
         double part = routine->edges[LATE][e] / late, part_others = routine->edges[OTHERS][e] / others;
-        if (part - part_others < WORTH_ASKING)
+        if (part - part_others < NEGLIGIBLE_SHARE)
             continue;
         n_asked++;
         uint32_t around = function->loops.innermost[from];
@@ -504,12 +503,12 @@ static const struct decision *choose(decisions *found, double difference)
     if (found->n)
         qsort(found->at, found->n, sizeof *found->at, by_place);
     for (size_t i = 0; i < found->n; i++) {
-        if (found->at[i].worth >= WORTH_HALF * difference)
+        if (found->at[i].worth >= PARTING_HALF * difference)
             return &found->at[i];
         if (!most || found->at[i].worth > most->worth)
             most = &found->at[i];
     }
-    return most && most->worth >= WORTH_NAMING * difference ? most : NULL;
+    return most && most->worth >= PARTING_WORTH * difference ? most : NULL;
 }
 
 /* The chosen one first, then the others by what they are worth. */
@@ -523,7 +522,7 @@ static void tell(struct parting_search *search, const struct region *region, con
     qsort(found->at, found->n, sizeof *found->at, by_worth);
     for (size_t i = 0; i <= found->n && cause->n_partings < TOLD_MOST; i++) {
         const struct decision *at = i ? &found->at[i - 1] : &first;
-        if (i && (at->callee != CFG_NONE || at->worth < WORTH_TELLING * difference ||
+        if (i && (at->callee != CFG_NONE || at->worth < PARTING_TOLD * difference ||
                   (at->depth == first.depth && at->position == first.position && at->worth == first.worth)))
             continue;
         struct parting *fact = &cause->partings[cause->n_partings++];
@@ -542,7 +541,7 @@ static bool find_in(struct parting_search *search, struct region region, struct 
             return false;
         double difference = region.work[LATE] / region.entries[LATE] - region.work[OTHERS] / region.entries[OTHERS];
         decisions found = {0};
-        if (!(difference >= WORTH_TELLING * region.work[OTHERS] / region.entries[OTHERS]))
+        if (!(difference >= PARTING_TOLD * region.work[OTHERS] / region.entries[OTHERS]))
             return false;
         decide_trips(search, &region, &found);
         decide_branches(search, &region, &found);
@@ -591,7 +590,7 @@ static void find_around(struct parting_search *search, struct region region, str
     }
     search->flows.has_focus = true;
     for (unsigned climbs = 0; climbs < STEPS_MOST; climbs++) {
-        if (region.entries[LATE] < (1 + WORTH_TELLING) * region.entries[OTHERS])
+        if (region.entries[LATE] < (1 + PARTING_TOLD) * region.entries[OTHERS])
             return;
         if (region.loop != CFG_NONE)
             region.loop = search->flows.routines.at[region.routine].function->loops.at[region.loop].parent;
@@ -650,7 +649,7 @@ void partings_add_to_causes(struct analysis *analysis, const struct measures *me
         waiting_ns += analysis->causes[i].waiting_ns;
     for (uint32_t i = 0; i < analysis->n_causes && analysis->code && analysis->trace->n_points; i++) {
         struct cause *cause = &analysis->causes[i];
-        if (cause->waiting_ns >= WORTH_ASKING * waiting_ns && analysis->steps[cause->step].place != CODE_NONE) {
+        if (cause->waiting_ns >= NEGLIGIBLE_SHARE * waiting_ns && analysis->steps[cause->step].place != CODE_NONE) {
             struct parting_search search = {.flows = {.executions = executions, .callees = &callees},
                                             .analysis = analysis};
             struct region region = {0};

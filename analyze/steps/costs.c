@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/costs.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/keys.h"
 #include <math.h>
 
-enum { COLUMN_REST = 0, SEEN_BEFORE = 4, STEPS_SAMPLES_MIN = 20, OUTLIER = 8 };
-/* Of a length, relatively: what it is taken for before anything is fitted, as if so many lengths had shown it, and at
- * best. */
-static const double LENGTH_ERROR = 0.2, LENGTH_ERROR_KNOWN = 4, LENGTH_ERROR_LEAST = 0.01;
-static const double ACROSS_RANKS = 0.05, SAMPLING_BIAS = 0.03, CONTRADICTION = 3, SHORTEST_NS = 100;
+enum { COLUMN_REST = 0 };
 
 /* Of stretches between two calls. */
 struct usual_length {
@@ -53,7 +50,7 @@ static double usual_length(struct costs *costs, uint32_t rank, const struct stre
         vec_push(&costs->lengths);
     struct usual_length *length = &costs->lengths.at[pair];
     length->log_sum += log(on_ns);
-    return ++length->n < SEEN_BEFORE ? 0 : exp(length->log_sum / (double)length->n);
+    return ++length->n < COST_SEEN_BEFORE ? 0 : exp(length->log_sum / (double)length->n);
 }
 
 static uint32_t column_of_place(struct costs *costs, uint32_t place, bool may_be_new)
@@ -94,12 +91,12 @@ void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch
     sparse_add_all(&at->counts, &stretch->counts, 1);
     at->counted_ns += on_ns;
     bool is_all_counted = stretch->is_count_whole && !sites_is_start(costs->sites, stretch->from);
-    bool is_equation = is_all_counted && !stretch->n_worker && on_ns >= SHORTEST_NS;
+    bool is_equation = is_all_counted && !stretch->n_worker && on_ns >= COST_SHORTEST_NS;
     double usual_ns = is_equation ? usual_length(costs, rank, stretch, on_ns) : 0;
     uint32_t n = row_make(costs, usual_ns > 0);
     if (!is_equation)
         return;
-    double error_ns = LENGTH_ERROR * fmax(usual_ns > 0 ? usual_ns : on_ns, on_ns / OUTLIER);
+    double error_ns = LENGTH_ERROR * fmax(usual_ns > 0 ? usual_ns : on_ns, on_ns / COST_OUTLIER);
     nnls_widen(&at->problem, &costs->arena, costs->n_columns);
     nnls_add(&at->problem, costs->row_columns.at, costs->row_work.at, n, on_ns, 1 / (error_ns * error_ns));
 }
@@ -191,8 +188,9 @@ struct prior {
 static uint32_t common_cost(const struct costs *costs, const struct prior *sampled, struct prior *out)
 {
     const struct nnls_cost *common = &costs->all.fitted[sampled->column];
-    double across = ACROSS_RANKS * common->cost_ns, variance = across * across + common->error_ns * common->error_ns;
-    double most = CONTRADICTION * sqrt(variance + sampled->variance);
+    double across = COST_ACROSS_RANKS * common->cost_ns,
+           variance = across * across + common->error_ns * common->error_ns;
+    double most = COST_CONTRADICTION * sqrt(variance + sampled->variance);
     if (!(common->cost_ns > 0) || !isfinite(variance) || fabs(common->cost_ns - sampled->cost) >= most)
         return 0;
     *out = (struct prior){sampled->column, common->cost_ns, variance};
@@ -354,7 +352,7 @@ static struct call_fit call_fit(const struct uncounted *uncounted, uint32_t plac
     }
     double determinant = oo * cc - oc * oc;
     fit.calls = fmax((oo * ct - oc * ot) / determinant, 0);
-    fit.own = fmax((ot - oc * fit.calls) / oo, ACROSS_RANKS);
+    fit.own = fmax((ot - oc * fit.calls) / oo, COST_ACROSS_RANKS);
     return fit;
 }
 
@@ -409,7 +407,7 @@ static void place_spread(struct costs *costs, const struct rank_costs *rank, uin
                          const struct sparse *seen, struct sparse *out)
 {
     struct place_steps steps = steps_of_place(&rank->steps, place);
-    if (!steps.n || steps.sum_ns * rank->n_samples < STEPS_SAMPLES_MIN * rank->sampled_ns)
+    if (!steps.n || steps.sum_ns * rank->n_samples < POOL_SAMPLES_OWN * rank->sampled_ns)
         steps = steps_of_place(&costs->all.steps, place);
     double seen_ns = 0;
     for (size_t i = 0; i < steps.n && seen; i++)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/pools.h"
+#include "analyze/constants/constants.h"
 #include "analyze/steps/costs.h"
 #include "wrap/base/containers.h"
 #include <math.h>
 #include <string.h>
 
-enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, FIT_SAMPLES = 100, AS_SAMPLED = -1 };
+enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, AS_SAMPLED = -1 };
 #define ATOM_IS_POOL 0x80000000u
 
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
@@ -415,7 +416,6 @@ static void spent_asleep(struct pools *pools, uint32_t rank, const struct stretc
 static void take_for_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch,
                             double amounts[N_AMOUNTS])
 {
-    enum { OFF_FOR_LONG = 20 }; /* times as long as on it: more than others of its kind can take away from it */
     if (amounts[OFF_PREEMPTED] < OFF_FOR_LONG * amounts[ON_CPU])
         return;
     uint32_t pool = stretch->n_worker ? INTERN_NONE : pool_of_stretch(pools, rank, stretch);

@@ -17,12 +17,6 @@
 #pragma once
 #include "analyze/steps/lanes.h"
 
-enum {
-    POOL_SAMPLES_OWN = 20,  /* a stretch with so many has shares of its own */
-    POOL_SAMPLES_MIN = 3,   /* below, steps are told only where all samples agree */
-    POOL_SAMPLES_PRIOR = 2, /* borrowed from all lengths where there are fewer than POOL_SAMPLES_OWN */
-};
-
 struct pool {
     struct sparse on, blocked, sync, worker, idle;
     double worker_preempted_ns;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/sites.h"
+#include "analyze/constants/constants.h"
 #include "analyze/steps/steps.h"
 #include "wrap/base/containers.h"
 #include <stdlib.h>
@@ -448,7 +449,6 @@ static void wrapping_add(struct sites *sites, struct wrapping *wrapping, const s
 
 void sites_find_wrappers(struct sites *sites)
 {
-    enum { CALLERS_MANY = 4, CALLERS_NAMED = 2 };
     struct map index = {0}; /* routine -> 1 + index */
     VEC(struct wrapping) found = {0};
     for (uint32_t site = 0; sites->code && site < sites->sites.n; site++) {
@@ -469,7 +469,7 @@ void sites_find_wrappers(struct sites *sites)
     for (size_t i = 0; i < found.n; i++) {
         struct wrapping *wrapping = &found.at[i];
         bool is_named = wrapping->name && is_named_after(wrapping->name, sites->trace->regions[wrapping->region].name);
-        if (!wrapping->is_none && wrapping->n_callers >= (is_named ? CALLERS_NAMED : CALLERS_MANY))
+        if (!wrapping->is_none && wrapping->n_callers >= (is_named ? WRAPPER_CALLERS_NAMED : WRAPPER_CALLERS))
             *map_put(&sites->wrappers, wrapping->routine, NULL) = 1;
         map_release(&wrapping->callers);
     }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Atoms become kinds: which steps an atom stands for, what state each is in, and which causes act in it. */
 #include "analyze/timeline/gather.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/keys.h"
-
-/* Below this share of a cell it is not worth telling which step it was; state and cause are told. */
-static const float TOLD_SHARE = 0.02f;
 
 /* What atoms become. */
 struct naming {
@@ -48,7 +46,7 @@ static void naming_add_step(struct naming *naming, uint64_t key, float share)
             (struct timeline_part){naming_kind(naming, state, time->cause, step), share * time->share};
         rest -= time->share;
     }
-    if (rest > 1e-4f)
+    if (rest > TIMELINE_REST)
         *vec_push(&naming->parts) = (struct timeline_part){naming_kind(naming, state, TRACE_NONE, step), share * rest};
 }
 
@@ -87,7 +85,7 @@ static uint32_t naming_cell(struct naming *naming, uint32_t rank, const struct t
     if (!naming->scratch.at)
         return 0;
     uint32_t n = timeline_join_parts(naming->scratch.at, naming->scratch.n);
-    float least_ns = TOLD_SHARE * (float)(cell->end_ns - cell->begin_ns);
+    float least_ns = TIMELINE_STEP_SHARE * (float)(cell->end_ns - cell->begin_ns);
     for (uint32_t i = 0; i < n; i++) {
         const struct timeline_kind *kind = kind_at(naming, naming->scratch.at[i].kind);
         if (naming->scratch.at[i].ns < least_ns && kind->step != TRACE_NONE)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/trace/causality.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <stdlib.h>
@@ -440,9 +441,6 @@ void causality_check(struct archive_reader *archive, struct causality *result)
  * from the bounds that messages and collectives give, and are replayed again with these.
  */
 
-/* Two readings of one timer may be apart by so much, however well clocks agree. */
-enum { NOISE_NS = 2000 };
-
 /* By how much two processes' clocks may differ as far as is known: by a tick, and by what the offsets of the two worst
  * of them may be wrong by. */
 static uint64_t known_error(const struct archive_reader *archive)
@@ -465,7 +463,7 @@ static uint64_t known_error(const struct archive_reader *archive)
 /* Offsets leave effects before their causes by more than they and timers err. */
 static bool is_beyond_error(const struct archive_reader *archive, const struct causality *found)
 {
-    return found->largest_violation_ns > NOISE_NS + known_error(archive);
+    return found->largest_violation_ns > CLOCK_NOISE_NS + known_error(archive);
 }
 
 /* The replay consumes events; afterwards reading starts anew. */

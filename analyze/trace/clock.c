@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/trace/clock.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Clocks do not drift apart faster: a steeper line between two measurements is their error. */
-enum { LARGEST_DRIFT_PER_MILLION = 1000 };
 
 void clocks_init(struct clocks *clocks, size_t n_locations)
 {
@@ -52,7 +50,7 @@ static int64_t offset_at(const struct clock_location *location, struct clock_cur
     const struct clock_point *b = &points[cursor->point + 1];
     __int128 length = (__int128)b->time_ns - a->time_ns, drift = (__int128)b->offset_ns - a->offset_ns;
     __int128 distance = (__int128)time_ns - a->time_ns, size = drift < 0 ? -drift : drift;
-    if (length <= 0 || size * 1000000 > length * LARGEST_DRIFT_PER_MILLION)
+    if (length <= 0 || size * 1000000 > length * CLOCK_LARGEST_DRIFT_PER_MILLION)
         return 2 * distance < length ? a->offset_ns : b->offset_ns;
     return within_bounds(a->offset_ns + drift * distance / length);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/waits/onesided.h"
+#include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
 #include "analyze/trace/trace.h"
 #include "wrap/base/containers.h"
@@ -336,7 +337,7 @@ void operations_complete(struct operations *operations, uint32_t rank, uint32_t 
             at->list.at[i].kinds = 0;
 }
 
-enum { ROW_MIN = 64, RUN_PART = 20, FETCHES_MOST = 3 };
+enum { FETCHES_MOST = 3 };
 
 void fetching_begin(struct fetching *fetching, uint32_t n_locations)
 {
@@ -355,7 +356,7 @@ void fetching_release(struct fetching *fetching)
 static void row_end(struct fetching *fetching, struct fetch_row *row)
 {
     uint64_t all_ns = row->last_ns - row->begin_ns;
-    if (row->n >= ROW_MIN && 2 * row->outside_ns <= all_ns)
+    if (row->n >= FETCHES_IN_A_ROW && 2 * row->outside_ns <= all_ns)
         sparse_add(&fetching->spent, key_pair(row->what.site, row->rank), (double)all_ns);
     row->n = 0;
 }
@@ -412,7 +413,7 @@ void fetching_write(struct fetching *fetching, struct sites *sites, struct analy
         for (uint32_t site = key_high(term->key); at < spent->n && key_high(spent->at[at].key) == site; ++at)
             if (spent->at[at].ns > term->ns)
                 term = &spent->at[at];
-        if (term->ns * RUN_PART >= run_ns)
+        if (term->ns * FETCHES_RUN_PART >= run_ns)
             analysis->fetches[analysis->n_fetches++] =
                 (struct repeated_fetch){.call = names_site_text(sites, &analysis->arena, key_high(term->key)),
                                         .rank = (uint32_t)term->key,

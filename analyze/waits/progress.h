@@ -11,6 +11,7 @@
  */
 #pragma once
 #include "analyze/steps/lanes.h"
+#include "analyze/constants/constants.h"
 #include "analyze/waits/chain.h"
 #include "analyze/waits/matching.h"
 #include "analyze/waits/onesided.h"
@@ -86,7 +87,6 @@ struct point *progress_judge(struct progress *progress, const struct progress_pa
 
 static inline uint64_t evidence_floor_ns(const struct trace *trace)
 {
-    enum { CALL_ITSELF_NS = 20000 };
     return trace->clocks.error_ns > CALL_ITSELF_NS ? trace->clocks.error_ns : CALL_ITSELF_NS;
 }
 
@@ -108,8 +108,7 @@ static inline void evidence_came(struct evidence *evidence, const struct evidenc
 
 static inline bool evidence_speaks_for(const struct evidence *evidence)
 {
-    enum { LATER_WEIGHT = 3, ALONE_WEIGHT = 8 };
-    return evidence->n_soon >= LATER_WEIGHT * evidence->n_later + ALONE_WEIGHT * evidence->n_alone;
+    return evidence->n_soon >= EVIDENCE_LATER_WEIGHT * evidence->n_later + EVIDENCE_ALONE_WEIGHT * evidence->n_alone;
 }
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/waits/reader.h"
+#include "analyze/constants/constants.h"
 #include "analyze/waits/reading.h"
 #include "analyze/waits/waits.h"
 #include <stdlib.h>
@@ -168,9 +169,6 @@ void reader_finish(struct reader *reader)
     }
     replay_finish(reader->replay);
 }
-
-/* Sends that return sooner were buffered; a wait this short would not be worth holding the replay for. */
-enum { RENDEZVOUS_MIN_NS = 2000 };
 
 enum request_kind { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE };
 
@@ -430,7 +428,7 @@ static bool call_spans(const struct call *call, const struct point *point)
 /* Could the receive have been posted, or its receiver have come back to MPI, while this send was held up? */
 static bool send_may_have_waited(const struct reader *reader, const struct call *call, const struct message *message)
 {
-    if (call->leave_ns - call->enter_ns < RENDEZVOUS_MIN_NS)
+    if (call->leave_ns - call->enter_ns < RENDEZVOUS_NS)
         return false;
     if (message->receive)
         return call_spans(call, message->receive) || call_spans(call, message->finish);
@@ -448,7 +446,7 @@ void reading_check_sends(struct reader *reader, struct reading *reading)
             reading_need(reading, (struct need){.kind = NEED_RECEIVE, .message = message_hold(message)});
         if (sends_only)
             reading_need_receiver(reader, reading, message);
-        if (call->leave_ns - call->enter_ns >= RENDEZVOUS_MIN_NS)
+        if (call->leave_ns - call->enter_ns >= RENDEZVOUS_NS)
             *vec_push(&call->receivers) = message->destination;
         message_drop(reader->replay->messages, message);
     }

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the analysis takes for enough, for alike or for worth a reader's time, where the data themselves cannot tell:
+ * all such numbers, each with its reason. Whoever is tempted to add one asks first which principle would do without.
+ *
+ * Not here: what bounds memory or time (queues, depths, rounds), what protects from damaged files, and the layout of a
+ * page. These change no answer on ordinary data and stand where they are used.
+ */
+#pragma once
+
+/* A hundredth of anything is where people stop reading. What is below that of its whole has no row, founds no class, is
+ * no cause of its own and is not explained. */
+static const double NEGLIGIBLE_SHARE = 0.01;
+/* Most of it and nearly all of it: what carries so much stands for the whole. */
+static const double MOST_SHARE = 0.9, NEARLY_ALL_SHARE = 0.95;
+/* Standard deviations by which two estimates may differ and still be the same: one time in twenty they are farther. */
+static const double SAME_DEVIATIONS = 2;
+
+/*
+ * Code (analyze/code): which lines a loop of the machine's code has in the source. Counted in the project's own
+ * sources, where indentation tells, compiled at -O0, -O2 and -O3: 98 % of loops begin and end on the right lines with
+ * these.
+ */
+enum {
+    LOOP_HOME_PERCENT = 75, /* of the instructions in one routine make it the loop's home */
+    LOOP_FIRM_PERCENT = 20, /* of the instructions on one line make it a line of the loop */
+    LOOP_STRAY_PERCENT = 4, /* so few, beyond a gap, were moved there by the compiler */
+    LOOP_STRAY_BELOW = 40,  /* lines of that gap; below, loops are long ... */
+    LOOP_STRAY_ABOVE = 3,   /* ... above stand constants that were set again */
+    LOOP_LAMBDA_LINES = 40, /* a lambda that begins so near below the call is its argument */
+};
+
+/* Clocks (trace). */
+enum {
+    CLOCK_NOISE_NS = 2000,                  /* two readings of one timer, with an interrupt in between */
+    CLOCK_LARGEST_DRIFT_PER_MILLION = 1000, /* quartz has 100; a steeper line between two measurements is their error */
+};
+
+/*
+ * Samples and costs (steps). POOL_SAMPLES_OWN: the shares of so many samples are known to a fifth, as well as lengths
+ * alike in kind agree. Below POOL_SAMPLES_MIN two samples that agree by chance would name a step. PRIOR: as little as
+ * keeps a step that was seen elsewhere from having nothing.
+ */
+enum {
+    POOL_SAMPLES_OWN = 20,
+    POOL_SAMPLES_MIN = 3,
+    POOL_SAMPLES_PRIOR = 2,
+    FIT_SAMPLES = 100,     /* exact counts with fitted costs are off by a tenth, as so many samples are */
+    OFF_FOR_LONG = 20,     /* times as long off a CPU as on it: more than another process can take away */
+    COST_SEEN_BEFORE = 4,  /* of such stretches, before their usual length is known */
+    COST_OUTLIER = 8,      /* times the usual length: something else lies in it that nothing recorded */
+    COST_SHORTEST_NS = 100 /* a few readings of the clock, which lies in every stretch */
+};
+/* Of a length, relatively: what it is taken for before anything is fitted, as if so many lengths had shown it, and at
+ * best: frequency and cache change by a hundredth from one turn to the next. */
+static const double LENGTH_ERROR = 0.2, LENGTH_ERROR_KNOWN = 4, LENGTH_ERROR_LEAST = 0.01;
+/* Of a place's cost from process to process: what core and cache alone do. Of samples: what the interrupt adds. */
+static const double COST_ACROSS_RANKS = 0.05, SAMPLING_BIAS = 0.03;
+/* Deviations by which samples of a process must be off before they overrule the cost on all: chance does it in 3 of a
+ * thousand places. */
+static const double COST_CONTRADICTION = 3;
+/* A routine with one call of MPI is a wrapper when so many places call it, fewer where it is named after the call. */
+enum { WRAPPER_CALLERS = 4, WRAPPER_CALLERS_NAMED = 2 };
+
+/*
+ * Waits: what is inferred from times. A call that another process enters by chance ends later than that evidence allows
+ * as often as not, so it weighs three times; only a clock that misleads can show by mistake that the other one was not
+ * needed.
+ */
+enum {
+    CALL_ITSELF_NS = 20000, /* a call may take by itself, or because its process is not scheduled at once */
+    EVIDENCE_LATER_WEIGHT = 3,
+    EVIDENCE_ALONE_WEIGHT = 8,
+    RENDEZVOUS_NS = 2000,  /* a send that returns sooner was buffered */
+    FETCHES_IN_A_ROW = 64, /* fewer fetches of the same bytes are a program's ordinary reading */
+    FETCHES_RUN_PART = 20, /* and they are told where they take a twentieth of the run */
+};
+
+/* Classes and causes (blame). The threshold is half of what two paths without any common step are apart, halved again:
+ * three quarters of the time in the same steps. */
+static const double CLASSES_THRESHOLD = 0.25;
+/* Of the logarithms of two factors: what core and cache alone make of the same work (a half more). */
+static const double SAME_FACTOR = 0.405;
+/* An instance each n-th time: so many of them, whose gaps scatter by less than this about at least so much. */
+enum { EVERY_INSTANCES = 4 };
+static const double EVERY_SCATTER = 0.15, EVERY_LEAST = 1.5;
+/* A cause is regular if so much of what is felt at its first call comes with one class. */
+static const double REGULAR_SHARE = 0.6;
+/* Sites with less of all waiting than this: how far their classes are apart is not asked. */
+static const double WORTH_A_DISTANCE = 0.001;
+/* A cause with so much of all waiting, more than half of it inferred, whose gain is as good as nothing of what it
+ * should be, contradicts itself. */
+static const double CONTRADICTION_SHARE = 0.2, CONTRADICTION_INFERRED = 0.5, CONTRADICTION_GAIN = 0.05;
+
+/* Time and decisions by place (profile). Fewer samples do not tell that a library has most of a place. */
+enum { LIBRARY_SAMPLES = 5 };
+/* Where two sides part, of the difference in instructions: what is less is not told; the parting is worth this; half
+ * of it at once ends the search. */
+static const double PARTING_TOLD = 0.05, PARTING_WORTH = 0.2, PARTING_HALF = 0.5;
+
+/* Shares of a cell of the timeline below which it is not told which step it was, or that the rest has no cause. */
+static const float TIMELINE_STEP_SHARE = 0.02f, TIMELINE_REST = 1e-4f;
+
+/* Comparison. That anything at all is called less or more although nothing has changed, as is usual; and of the chances
+ * within a group: what all causes have alike, the rest goes by their waiting. */
+static const double COMPARE_CHANCE = 0.05, COMPARE_EACH_PART = 0.2;
+/* How groups share the chance: most of it for what the user can change. Parts of one. */
+#define COMPARE_OF_RUN_TIME 0.1
+#define COMPARE_OF_COMPUTING 0.4
+#define COMPARE_OF_PROGRAM 0.3
+#define COMPARE_OF_MPI 0.1
+#define COMPARE_OF_MACHINE 0.1
+/* Of all time: differences of so much waiting concern nobody, and nodes with a tenth of that are not kept. */
+static const double COMPARE_CONCERNS = 1e-3, COMPARE_WORTH_A_NODE = 1e-4;
+/* Times as much must be waited for, for it to matter that a doubling would not be told. */
+static const double COMPARE_MORE_RUNS = 10;
+/* Of the waiting below a node, named so by a side, for it to be a row; a single child with so much stands for it. */
+static const double COMPARE_NAMED_SO = 0.5, COMPARE_SAME_NODE = 0.99;
+/* Standard deviations: a change is to be found four times out of five by as many runs as are advised. */
+static const double COMPARE_POWER = 0.84;
+/* Runs on either side of a change in a series: one that is far off is no change yet. */
+enum { SERIES_SIDE_RUNS = 2 };
+
+/*
+ * Sentences (out). People take times and costs for the same within a twentieth, numbers of threads within a third,
+ * ratios of executions, which are exact, within a fiftieth. Instructions are told from decoded code that the compiler
+ * may have doubled for some cases, so within a seventh either way they are the same code.
+ */
+static const double NOTABLY_LONGER = 1.05, MORE_THREADS = 1.3, AS_OFTEN = 0.02, SAME_CODE = 1.15;
+/* A second kind, or a second reason, is put into words from this part of a cause's waiting on; a list of kinds, which
+ * is shorter, names those from this part on. */
+static const double WORTH_SAYING = 0.2, WORTH_NAMING_KIND = 0.1;
+/* Ratios of costs are taken to be that good where nothing tells how good they are; beyond the second no ratio is told.
+ */
+static const double USUAL_DOUBT = 0.15, VAGUE_DOUBT = 0.5;
+/* Executions that are a thousandth of the others' are none to speak of; a factor above it says nothing. */
+enum { FACTOR_KNOWN = 1000 };
+/* When a cause acts: more in the second half by this; left out at both ends together. Ranks whose waiting over the run
+ * differs by the last are drawn each. */
+static const double TREND_GROWN = 2, TREND_LEFT_OUT = 0.02, WHEN_DIFFERENT = 0.5;
+/* Ranks whose shares of time differ by less, all states together, stand in one row; lists of ranks that are too long
+ * take those together whose times differ by this at first. */
+static const double RANKS_ALIKE = 0.1, TIMES_ALIKE = 1.1;
+/* Of a node's CPUs: what others may use before it is told. Of all time: the machine's row. */
+static const double OTHERS_CPUS = 0.05, MACHINE_ROW = 0.0005;
+/* Of a comparison: kinds from this part of a row on; rows and differences in the run time from this of all on. */
+static const double DIFFERENCE_KIND = 0.1, DIFFERENCE_ROW = 0.001;
+/* Ranks that are killed together do not fall silent in the same instant: the signal takes its way. */
+enum { SAME_MOMENT_NS = 20000000 };
