@@ -152,6 +152,15 @@ static bool loop_has_address(const struct loop_context *c, uint32_t loop, uint64
  * force from elsewhere are taken for nothing, and so are lines of a routine to which an instruction does not belong.
  */
 
+/* Padding behind a jump leads nowhere. */
+static bool is_fallen_into(const struct graph *graph, const struct graph_block *block)
+{
+    uint32_t before = block->first;
+    while (before > 0 && graph->insns.at[before - 1].flow == FLOW_NOP)
+        before--;
+    return before == 0 || insn_falls_through(&graph->insns.at[before - 1]);
+}
+
 /*
  * Where control does not fall into a block from the code before it, the line of that code means nothing for the block,
  * but stays in force until a statement begins: the instructions before that were made up by the compiler (a register
@@ -160,7 +169,7 @@ static bool loop_has_address(const struct loop_context *c, uint32_t loop, uint64
 static bool has_stale_row(const struct unit *unit, const struct graph *graph, const struct graph_block *block,
                           const struct line_row *row)
 {
-    if (block->first == 0 || insn_falls_through(&graph->insns.at[block->first - 1]))
+    if (is_fallen_into(graph, block))
         return false;
     const struct line_row *first = row;
     bool is_statement = row->is_statement;
@@ -455,7 +464,9 @@ static void collect_line(void *state, uint32_t insn)
     struct line_search *search = state;
     const struct insn_source *source = &search->c->sources[insn];
     uint32_t file, line;
-    if (!source_in_scope(search->c->unit, search->scope, source, &file, &line) || file != search->file)
+    /* What has no line was not inlined with the code around it either. */
+    if (source->line == 0 || !source_in_scope(search->c->unit, search->scope, source, &file, &line) ||
+        file != search->file)
         return;
     struct line_use *use = vec_push(&search->lines);
     use->line = is_argument(search, source, line) ? source->line : line;

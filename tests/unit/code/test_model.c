@@ -151,6 +151,18 @@ static void test_nested(void **state)
     code_close(code);
 }
 
+/* A line behind the loop that stays in force over padding is not the loop's. */
+static void test_padded(void **state)
+{
+    (void)state;
+    struct code *code = code_open();
+    const struct code_place *loop = find_loop(code, code_add_module(code, SHAPES_BIN "/padded", NULL, 0), "padded", 1);
+    assert_non_null(loop);
+    assert_int_equal(loop->line_first, 12);
+    assert_int_equal(loop->line_last, 13);
+    code_close(code);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -222,7 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing),  cmocka_unit_test(test_build_id), cmocka_unit_test(test_inlining),
         cmocka_unit_test(test_template), cmocka_unit_test(test_stripped), cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_runtime),
+        cmocka_unit_test(test_padded),   cmocka_unit_test(test_names),    cmocka_unit_test(test_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
