@@ -148,20 +148,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many from the first on are each as far from the one before. */
-static uint32_t row_length(const uint32_t *sorted, uint32_t n)
-{
-    uint32_t length = n < 2 ? n : 2;
-    while (length < n && sorted[length] - sorted[length - 1] == sorted[1] - sorted[0])
-        length++;
-    return length;
-}
-
 /* "3", "3-5", or "1,3,5 ... 63"; returns how many. */
 static uint32_t next_ranks(struct arena *arena, const uint32_t *sorted, uint32_t n, const char **text)
 {
     enum { MANY = 5 };
-    uint32_t length = row_length(sorted, n), distance = length > 1 ? sorted[1] - sorted[0] : 0;
+    uint32_t length = n < 2 ? n : 2, distance = n > 1 ? sorted[1] - sorted[0] : 0;
+    while (length < n && sorted[length] - sorted[length - 1] == distance)
+        length++;
     if (distance == 1 && length > 2)
         *text = arena_printf(arena, "%u-%u", sorted[0], sorted[length - 1]);
     else if (length >= MANY)

@@ -148,12 +148,6 @@ static double part_time(const struct cause_part *part, const struct cause *cause
     return n ? sum_ns / n : 0;
 }
 
-static int by_falling_size(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left < right) - (left > right);
-}
-
 static void put_part(struct page_table *table, struct drill *drill, const struct cause *cause,
                      const struct cause_part *part)
 {
@@ -182,10 +176,10 @@ static void drill_parts(struct drill *drill, const struct cause *cause)
         return;
     for (uint32_t i = 0; i < cause->n_parts; i++)
         sizes[i] = cause->parts[i].waiting_ns;
-    qsort(sizes, cause->n_parts, sizeof *sizes, by_falling_size);
+    const uint32_t *order = order_falling(&drill->arena, sizes, cause->n_parts);
     uint32_t most = drill_n_shown(drill, cause->n_parts, PARTS_SHOWN), n = 0;
     for (uint32_t i = 0; i < cause->n_parts && n < most; i++)
-        if (cause->parts[i].waiting_ns >= sizes[most - 1]) {
+        if (cause->parts[i].waiting_ns >= sizes[order[most - 1]]) {
             put_part(&table, drill, cause, &cause->parts[i]);
             n++;
         }

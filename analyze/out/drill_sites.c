@@ -102,39 +102,24 @@ static void drill_class(struct drill *drill, const struct wait_class *class)
     drill_steps(drill, class);
 }
 
-static int by_falling_class(const void *a, const void *b)
-{
-    const struct wait_class *const *x = a, *const *y = b;
-    if ((*x)->waiting_ns != (*y)->waiting_ns)
-        return (*x)->waiting_ns < (*y)->waiting_ns ? 1 : -1;
-    return ((*x)->number > (*y)->number) - ((*x)->number < (*y)->number);
-}
-
 void drill_classes(struct drill *drill, const struct wait_site *site, const struct cause_site *at)
 {
     const struct wait_class **classes = arena_array(&drill->arena, const struct wait_class *, site->n_classes + 1);
+    double *sizes = arena_array(&drill->arena, double, site->n_classes + 1);
     uint32_t n = 0;
     for (uint32_t i = 0; i < site->n_classes; i++) {
         bool has_part = !at;
         for (uint32_t k = 0; at && k < at->n_classes; k++)
             has_part |= at->classes[k] == site->classes[i].number;
+        sizes[n] = site->classes[i].waiting_ns;
         if (has_part)
             classes[n++] = &site->classes[i];
     }
-    qsort(classes, n, sizeof *classes, by_falling_class);
+    const uint32_t *order = order_falling(&drill->arena, sizes, n);
     uint32_t n_shown = drill_n_shown(drill, n, at ? CLASSES_SHOWN : 2 * CLASSES_SHOWN);
     for (uint32_t i = 0; i < n_shown; i++)
-        drill_class(drill, classes[i]);
+        drill_class(drill, classes[order[i]]);
     drill_say_more(drill, DRILL_HANG, n - n_shown, "class", "classes");
-}
-
-/* "+1, -1, +8 and others": how far partners are from a rank. */
-static const char *distances(struct arena *arena, const struct site_exchange *exchange)
-{
-    const char *text = "";
-    for (uint32_t i = 0; i < exchange->n_partners; i++)
-        text = arena_printf(arena, "%s%s%+lld", text, i ? ", " : "", (long long)exchange->partners[i].distance);
-    return exchange->n_others ? arena_printf(arena, "%s and others", text) : text;
 }
 
 /* "64.0 KB", "8 bytes to 1.20 MB, 310 KB on average" */
@@ -150,11 +135,15 @@ static const char *sizes(struct arena *arena, const struct moved *moved)
 
 void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
 {
+    const char *distances = ""; /* of partners: "+1, -1, +8 and others" */
+    for (uint32_t i = 0; i < exchange->n_partners; i++)
+        distances = arena_printf(&drill->arena, "%s%s%+lld", distances, i ? ", " : "",
+                                 (long long)exchange->partners[i].distance);
     if (exchange->messages.n)
         page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG + 2,
-                       arena_printf(&drill->arena, "%s messages of %s; partners at a distance in rank of %s",
+                       arena_printf(&drill->arena, "%s messages of %s; partners at a distance in rank of %s%s",
                                     amount_count(exchange->messages.n).text, sizes(&drill->arena, &exchange->messages),
-                                    distances(&drill->arena, exchange)));
+                                    distances, exchange->n_others ? " and others" : ""));
     if (exchange->collectives.n)
         page_paragraph(&drill->page, DRILL_HANG, DRILL_HANG + 2,
                        arena_printf(&drill->arena, "among %u ranks; each sends %s to all of them together",
@@ -163,52 +152,28 @@ void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
 
 /* One site. */
 
-static void drill_site_ranks(struct drill *drill, const struct wait_site *site)
-{
-    uint32_t n_shown = 0, n_left = 0;
-    for (uint32_t rank = 0; site->rank_waiting_ns && rank < drill->analysis->trace->n_ranks; rank++) {
-        if (!(site->rank_waiting_ns[rank] > 0))
-            continue;
-        if (drill->options->all || n_shown++ < RANKS_SHOWN)
-            page_line(&drill->page, "%*srank %u waits %s", DRILL_INDENT, "", rank,
-                      amount_duration(site->rank_waiting_ns[rank]).text);
-        else
-            n_left++;
-    }
-    drill_say_more(drill, DRILL_INDENT, n_left, "rank", "ranks");
-}
-
-struct site_cause {
-    double waiting_ns;
-    uint32_t cause;
-};
-
-static int by_falling_waiting(const void *a, const void *b)
-{
-    const struct site_cause *x = a, *y = b;
-    if (x->waiting_ns != y->waiting_ns)
-        return x->waiting_ns < y->waiting_ns ? 1 : -1;
-    return (x->cause > y->cause) - (x->cause < y->cause);
-}
-
 /* The causes felt at a site, the largest first; those below 1 % only on request. */
 static void drill_site_causes(struct drill *drill, uint32_t number)
 {
     const struct analysis *analysis = drill->analysis;
-    struct site_cause *felt = arena_array(&drill->arena, struct site_cause, analysis->n_causes);
+    double *felt_ns = arena_array(&drill->arena, double, analysis->n_causes + 1);
     uint32_t n = 0, n_shown = 0;
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
+    for (uint32_t i = 0; i < analysis->n_causes; i++) {
+        felt_ns[i] = -1;
         for (uint32_t k = 0; k < analysis->causes[i].n_sites; k++)
-            if (analysis->causes[i].sites[k].site == number)
-                felt[n++] = (struct site_cause){analysis->causes[i].sites[k].waiting_ns, i};
-    qsort(felt, n, sizeof *felt, by_falling_waiting);
+            if (analysis->causes[i].sites[k].site == number) {
+                felt_ns[i] = analysis->causes[i].sites[k].waiting_ns;
+                n++;
+            }
+    }
+    const uint32_t *order = order_falling(&drill->arena, felt_ns, analysis->n_causes); /* the felt ones come first */
     double least_ns = drill->options->all_steps ? 0 : NEGLIGIBLE_SHARE * analysis->sites[number].waiting_ns;
     uint32_t most = drill_n_shown(drill, n, RANKS_SHOWN);
-    for (; n_shown < most && (felt[n_shown].waiting_ns >= least_ns || !n_shown); n_shown++)
+    for (; n_shown < most && (felt_ns[order[n_shown]] >= least_ns || !n_shown); n_shown++)
         page_paragraph(&drill->page, DRILL_INDENT, DRILL_HANG,
                        arena_printf(&drill->arena, "%s because of %s (cause %u)",
-                                    amount_duration(felt[n_shown].waiting_ns).text,
-                                    label_cause(&drill->book, felt[n_shown].cause), felt[n_shown].cause + 1));
+                                    amount_duration(felt_ns[order[n_shown]]).text,
+                                    label_cause(&drill->book, order[n_shown]), order[n_shown] + 1));
     if (n_shown < n)
         page_line(&drill->page, "%*sand %u more causes (--all)", DRILL_INDENT, "", n - n_shown);
 }
@@ -226,7 +191,17 @@ void report_site(FILE *out, const struct analysis *analysis, uint32_t number, co
               site->n_instances == 1 ? "instance" : "instances");
     page_end(&drill.page);
     drill_exchange(&drill, &site->exchange);
-    drill_site_ranks(&drill, site);
+    uint32_t n_shown = 0, n_left = 0;
+    for (uint32_t rank = 0; site->rank_waiting_ns && rank < analysis->trace->n_ranks; rank++) {
+        if (!(site->rank_waiting_ns[rank] > 0))
+            continue;
+        if (options->all || n_shown++ < RANKS_SHOWN)
+            page_line(&drill.page, "%*srank %u waits %s", DRILL_INDENT, "", rank,
+                      amount_duration(site->rank_waiting_ns[rank]).text);
+        else
+            n_left++;
+    }
+    drill_say_more(&drill, DRILL_INDENT, n_left, "rank", "ranks");
     drill_site_causes(&drill, number);
     drill_classes(&drill, site, NULL);
     arena_release(&drill.arena);

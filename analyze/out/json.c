@@ -80,47 +80,27 @@ static json_t *json_critical_step(struct json *json, uint32_t number)
                      json_ns(step->rank_ns));
 }
 
-static int by_falling_waiting(const void *a, const void *b)
-{
-    const double *const *left = a, *const *right = b;
-    if (**left != **right)
-        return **left > **right ? -1 : 1;
-    return (*left > *right) - (*left < *right);
-}
-
 /* Who made whom wait, pairs with a share of it, the largest first. */
 static json_t *json_matrix(struct json *json)
 {
     enum { PAIRS_SHOWN = 1500 };
     const struct wait_matrix *matrix = &json->analysis->matrix;
-    size_t n_cells = (size_t)matrix->n_groups * matrix->n_groups;
-    const double **cells = arena_array(&json->scratch, const double *, n_cells + 1);
-    uint32_t n = 0;
+    uint32_t n_cells = matrix->n_groups * matrix->n_groups;
+    const uint32_t *order = order_falling(&json->scratch, matrix->ns, n_cells);
     double left_ns = 0;
-    for (size_t i = 0; i < n_cells; i++)
-        if (matrix->ns[i] >= 0.5)
-            cells[n++] = &matrix->ns[i];
-    qsort(cells, n, sizeof *cells, by_falling_waiting);
+    uint32_t n = 0;
+    while (n < n_cells && matrix->ns[order[n]] >= 0.5)
+        n++;
     uint32_t n_shown = json_n_shown(json, n, PAIRS_SHOWN);
     json_t *pairs = json_array();
-    for (uint32_t i = 0; i < n_shown; i++) {
-        uint32_t cell = (uint32_t)(cells[i] - matrix->ns);
-        json_array_append_new(pairs, json_pack("[i, i, o]", (int)(cell / matrix->n_groups),
-                                               (int)(cell % matrix->n_groups), json_ns(*cells[i])));
-    }
+    for (uint32_t i = 0; i < n_shown; i++)
+        json_array_append_new(pairs, json_pack("[i, i, o]", (int)(order[i] / matrix->n_groups),
+                                               (int)(order[i] % matrix->n_groups), json_ns(matrix->ns[order[i]])));
     for (uint32_t i = n_shown; i < n; i++)
-        left_ns += *cells[i];
+        left_ns += matrix->ns[order[i]];
     json_t *object = json_pack("{s:i, s:o}", "group_size", (int)matrix->group_size, "pairs", pairs);
     json_leave_out(object, "pairs", n - n_shown, llround(left_ns));
     return object;
-}
-
-static json_t *json_deadlock(struct json *json)
-{
-    json_t *ranks = json_array();
-    for (uint32_t i = 0; i < json->analysis->n_deadlock; i++)
-        json_array_append_new(ranks, json_integer(json->analysis->deadlock[i]));
-    return ranks;
 }
 
 static json_t *json_notes(struct json *json)
@@ -189,7 +169,7 @@ static json_t *json_analysis(struct json *json)
     json_object_set_new(object, "who_waits_for_whom", json_matrix(json));
     json_object_set_new(object, "critical_path", json_null());
     json_object_set_new(object, "open_waits", json_null());
-    json_object_set_new(object, "deadlock", json_deadlock(json));
+    json_object_set_new(object, "deadlock", json_numbers(analysis->deadlock, analysis->n_deadlock));
     json_object_set_new(object, "clocks", json_clocks(&trace->clocks));
     json_object_set_new(object, "notes", json_notes(json));
     return object;

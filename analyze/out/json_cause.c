@@ -97,89 +97,71 @@ static json_t *json_site_head(const struct json *json, uint32_t number, int64_t 
                      (json_int_t)site->n_instances);
 }
 
-static json_t *json_step(struct json *json, const struct class_step *step)
+static void add_steps(struct json *json, json_t *object, const struct wait_class *class)
 {
     static const char *const states[] = {"computing", "descheduled", "blocked", "transfer", "mpi", "unknown"};
-    json_t *object = json_place(json, step->step);
-    json_object_update_new(object, json_pack("{s:s, s:i, s:o, s:o, s:b, s:b, s:I}", "state",
-                                             states[json->analysis->steps[step->step].state], "rank", (int)step->rank,
-                                             "duration_ns", json_ns(step->dur_ns), "blame_ns", json_ns(step->blame_ns),
-                                             "long_term", step->is_long_term, "redundant", step->is_redundant,
-                                             "executions", (json_int_t)step->executions));
+    uint32_t n = json_n_shown(json, class->n_steps, STEPS_SHOWN);
+    json_t *steps = json_array();
+    for (uint32_t i = 0; i < n; i++) {
+        const struct class_step *step = &class->steps[i];
+        json_t *made = json_place(json, step->step);
+        json_object_update_new(made, json_pack("{s:s, s:i, s:o, s:o, s:b, s:b, s:I}", "state",
+                                               states[json->analysis->steps[step->step].state], "rank", (int)step->rank,
+                                               "duration_ns", json_ns(step->dur_ns), "blame_ns",
+                                               json_ns(step->blame_ns), "long_term", step->is_long_term, "redundant",
+                                               step->is_redundant, "executions", (json_int_t)step->executions));
+        json_array_append_new(steps, made);
+    }
+    json_object_set_new(object, "steps", steps);
+    json_leave_out(object, "steps", class->n_steps - n, -1);
+}
+
+static json_t *json_class(struct json *json, const struct wait_class *class, int64_t waiting_ns)
+{
+    const struct when *when = &class->when;
+    json_t *object =
+        json_pack("{s:i, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i}", "number", (int)class->number, "instances",
+                  (json_int_t) class->n_instances, "waiting_ns", (json_int_t)waiting_ns, "first_ns",
+                  json_moment(json, when->first_ns), "last_ns", json_moment(json, when->last_ns), "smallest_ns",
+                  json_ns(when->smallest_ns), "largest_ns", json_ns(when->largest_ns), "deviation_ns",
+                  json_ns(when->deviation_ns), "every", (int)when->every);
+    if (class->nearest)
+        json_object_update_new(object, json_pack("{s:i, s:f, s:f}", "nearest", (int)class->nearest, "distance",
+                                                 class->distance, "distance_allowed", class->distance_allowed));
     return object;
 }
 
-/* The classes of a site that are shown, by number: the largest. With their integer waiting. */
-struct shown_classes {
-    const struct wait_class **at;
-    int64_t *times; /* of all classes, by index */
-    uint32_t n;
-};
-
-static int by_falling_waiting(const void *a, const void *b)
-{
-    const struct wait_class *const *left = a, *const *right = b;
-    if ((*left)->waiting_ns != (*right)->waiting_ns)
-        return (*left)->waiting_ns > (*right)->waiting_ns ? -1 : 1;
-    return (*left > *right) - (*left < *right);
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct wait_class *const *left = a, *const *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
-/* `more` adds to a class what only this list has. */
-static void add_classes(struct json *json, json_t *object, uint32_t number, const struct cause_site *at,
-                        void (*more)(struct json *, json_t *, const struct wait_class *, const struct cause_site *))
+/* The largest, by number. Below a cause (`at`) those in which it has a part are marked, else each has its steps. */
+static void add_classes(struct json *json, json_t *object, uint32_t number, const struct cause_site *at)
 {
     const struct wait_site *site = &json->analysis->sites[number];
-    struct shown_classes shown = {
-        .at = arena_array(&json->scratch, const struct wait_class *, site->n_classes + 1),
-        .times = arena_array(&json->scratch, int64_t, site->n_classes + 1),
-        .n = json_n_shown(json, site->n_classes, CLASSES_SHOWN),
-    };
     double *values = arena_array(&json->scratch, double, site->n_classes + 1);
-    for (uint32_t i = 0; i < site->n_classes; i++) {
-        shown.at[i] = &site->classes[i];
+    int64_t *times = arena_array(&json->scratch, int64_t, site->n_classes + 1), left_ns = json->site_ns[number];
+    bool *is_shown = arena_array(&json->scratch, bool, site->n_classes + 1);
+    uint32_t n = json_n_shown(json, site->n_classes, CLASSES_SHOWN);
+    for (uint32_t i = 0; i < site->n_classes; i++)
         values[i] = site->classes[i].waiting_ns;
-    }
-    whole_apportion(values, site->n_classes, json->site_ns[number], shown.times);
-    qsort(shown.at, site->n_classes, sizeof *shown.at, by_falling_waiting);
-    qsort(shown.at, shown.n, sizeof *shown.at, by_place);
+    whole_apportion(values, site->n_classes, json->site_ns[number], times);
+    const uint32_t *order = order_falling(&json->scratch, values, site->n_classes);
+    for (uint32_t i = 0; i < n; i++)
+        is_shown[order[i]] = true;
     json_t *classes = json_array();
-    int64_t left_ns = json->site_ns[number];
-    for (uint32_t i = 0; i < shown.n; i++) {
-        int64_t waiting_ns = shown.times[shown.at[i] - site->classes];
-        const struct when *when = &shown.at[i]->when;
-        json_t *class = json_pack("{s:i, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "number", (int)shown.at[i]->number,
-                                  "instances", (json_int_t)shown.at[i]->n_instances, "waiting_ns",
-                                  (json_int_t)waiting_ns, "first_ns", json_moment(json, when->first_ns), "last_ns",
-                                  json_moment(json, when->last_ns), "smallest_ns", json_ns(when->smallest_ns),
-                                  "largest_ns", json_ns(when->largest_ns), "deviation_ns", json_ns(when->deviation_ns));
-        json_object_set_new(class, "every", json_integer(when->every));
-        if (shown.at[i]->nearest)
-            json_object_update_new(class,
-                                   json_pack("{s:i, s:f, s:f}", "nearest", (int)shown.at[i]->nearest, "distance",
-                                             shown.at[i]->distance, "distance_allowed", shown.at[i]->distance_allowed));
-        more(json, class, shown.at[i], at);
+    for (uint32_t i = 0; i < site->n_classes; i++) {
+        if (!is_shown[i])
+            continue;
+        json_t *class = json_class(json, &site->classes[i], times[i]);
+        bool is_blamed = false;
+        for (uint32_t k = 0; at && k < at->n_classes && !is_blamed; k++)
+            is_blamed = at->classes[k] == site->classes[i].number;
+        if (at)
+            json_object_set_new(class, "blamed", json_boolean(is_blamed));
+        else
+            add_steps(json, class, &site->classes[i]);
         json_array_append_new(classes, class);
-        left_ns -= waiting_ns;
+        left_ns -= times[i];
     }
     json_object_set_new(object, "classes", classes);
-    json_leave_out(object, "classes", site->n_classes - shown.n, left_ns);
-}
-
-static void add_steps(struct json *json, json_t *object, const struct wait_class *class, const struct cause_site *at)
-{
-    uint32_t n = json_n_shown(json, class->n_steps, STEPS_SHOWN);
-    json_t *steps = json_array();
-    (void)at;
-    for (uint32_t i = 0; i < n; i++)
-        json_array_append_new(steps, json_step(json, &class->steps[i]));
-    json_object_set_new(object, "steps", steps);
-    json_leave_out(object, "steps", class->n_steps - n, -1);
+    json_leave_out(object, "classes", site->n_classes - n, left_ns);
 }
 
 static json_t *json_moved(const struct moved *moved)
@@ -189,37 +171,25 @@ static json_t *json_moved(const struct moved *moved)
                     : json_null();
 }
 
-static json_t *json_exchange(const struct site_exchange *exchange)
-{
-    json_t *partners = json_array();
-    for (uint32_t i = 0; i < exchange->n_partners; i++)
-        json_array_append_new(partners, json_pack("{s:I, s:I}", "distance", (json_int_t)exchange->partners[i].distance,
-                                                  "n", (json_int_t)exchange->partners[i].n));
-    return json_pack("{s:o, s:o, s:o, s:I, s:i}", "messages", json_moved(&exchange->messages), "collectives",
-                     json_moved(&exchange->collectives), "partners", partners, "others", (json_int_t)exchange->n_others,
-                     "members", (int)exchange->n_members);
-}
-
 /* A site with everything known of it, down to the steps of its classes. */
 json_t *json_site(struct json *json, uint32_t number)
 {
     const struct wait_site *site = &json->analysis->sites[number];
-    json_t *object = json_site_head(json, number, json->site_ns[number]), *by_rank = json_array();
+    json_t *object = json_site_head(json, number, json->site_ns[number]);
+    json_t *by_rank = json_array(), *partners = json_array();
     for (uint32_t rank = 0; site->rank_waiting_ns && rank < json->analysis->trace->n_ranks; rank++)
         json_array_append_new(by_rank, json_ns(site->rank_waiting_ns[rank]));
     json_object_set_new(object, "rank_waiting_ns", by_rank);
-    json_object_set_new(object, "exchange", json_exchange(&site->exchange));
-    add_classes(json, object, number, NULL, add_steps);
+    const struct site_exchange *exchange = &site->exchange;
+    for (uint32_t i = 0; i < exchange->n_partners; i++)
+        json_array_append_new(partners, json_pack("{s:I, s:I}", "distance", (json_int_t)exchange->partners[i].distance,
+                                                  "n", (json_int_t)exchange->partners[i].n));
+    json_object_set_new(object, "exchange",
+                        json_pack("{s:o, s:o, s:o, s:I, s:i}", "messages", json_moved(&exchange->messages),
+                                  "collectives", json_moved(&exchange->collectives), "partners", partners, "others",
+                                  (json_int_t)exchange->n_others, "members", (int)exchange->n_members));
+    add_classes(json, object, number, NULL);
     return object;
-}
-
-static void add_blamed(struct json *json, json_t *object, const struct wait_class *class, const struct cause_site *at)
-{
-    bool is_blamed = false;
-    (void)json;
-    for (uint32_t i = 0; i < at->n_classes && !is_blamed; i++)
-        is_blamed = at->classes[i] == class->number;
-    json_object_set_new(object, "blamed", json_boolean(is_blamed));
 }
 
 /* Sites below a cause or the machine: the classes in which it has a part are marked. */
@@ -236,7 +206,7 @@ static void add_cause_sites(struct json *json, json_t *object, const struct caus
     for (uint32_t i = 0; i < n_shown; i++) {
         json_t *site = json_site_head(json, at[i].site, times[i]);
         json_object_set_new(site, "instances_blamed", json_integer((json_int_t)at[i].n_instances));
-        add_classes(json, site, at[i].site, &at[i], add_blamed);
+        add_classes(json, site, at[i].site, &at[i]);
         json_array_append_new(sites, site);
     }
     json_object_set_new(object, "sites", sites);
@@ -309,35 +279,22 @@ static void add_cause_ranks(const struct json *json, json_t *object, const struc
     json_leave_out(object, "by_rank", cause->n_ranks + cause->n_others - n_late - n_others, llround(left_ns));
 }
 
-static int by_falling_blame(const void *a, const void *b)
-{
-    const struct cause_rank *left = a, *right = b;
-    if (left->blame_ns != right->blame_ns)
-        return left->blame_ns > right->blame_ns ? -1 : 1;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
-
 /* In order of rank, or where that is too many the most blamed. */
 static void add_part_ranks(struct json *json, json_t *object, const struct cause_part *part)
 {
     json_t *ranks = json_array();
     uint32_t n = json_n_shown(json, part->n_ranks, PART_RANKS_SHOWN);
-    struct cause_rank *sorted = arena_array(&json->scratch, struct cause_rank, part->n_ranks + 1);
+    double *blame_ns = arena_array(&json->scratch, double, part->n_ranks + 1);
     for (uint32_t i = 0; i < part->n_ranks; i++)
-        sorted[i] = part->ranks[i];
-    if (n < part->n_ranks)
-        qsort(sorted, part->n_ranks, sizeof *sorted, by_falling_blame);
-    for (uint32_t i = 0; i < n; i++)
-        json_array_append_new(ranks, json_pack("{s:i, s:o, s:o}", "rank", (int)sorted[i].rank, "blame_ns",
-                                               json_ns(sorted[i].blame_ns), "time_ns", json_ns(sorted[i].time_ns)));
+        blame_ns[i] = part->ranks[i].blame_ns;
+    const uint32_t *order = order_falling(&json->scratch, blame_ns, part->n_ranks);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct cause_rank *rank = &part->ranks[n < part->n_ranks ? order[i] : i];
+        json_array_append_new(ranks, json_pack("{s:i, s:o, s:o}", "rank", (int)rank->rank, "blame_ns",
+                                               json_ns(rank->blame_ns), "time_ns", json_ns(rank->time_ns)));
+    }
     json_object_set_new(object, "by_rank", ranks);
     json_leave_out(object, "by_rank", part->n_ranks - n, -1);
-}
-
-static int by_falling_size(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left < right) - (left > right);
 }
 
 /* Own parts are apportioned, and each part's waiting is the sum of what is inside it. */
@@ -351,8 +308,8 @@ static void add_parts(struct json *json, json_t *object, const struct cause *cau
     double *sizes = arena_array(&json->scratch, double, cause->n_parts + 1);
     for (uint32_t i = 0; i < cause->n_parts; i++)
         sizes[i] = cause->parts[i].waiting_ns;
-    qsort(sizes, cause->n_parts, sizeof *sizes, by_falling_size);
-    double least_ns = n_most ? sizes[n_most - 1] : 0;
+    const uint32_t *order = order_falling(&json->scratch, sizes, cause->n_parts);
+    double least_ns = n_most ? sizes[order[n_most - 1]] : 0;
     for (uint32_t i = 0; i < cause->n_parts; i++)
         values[i] = cause->parts[i].own_ns;
     whole_apportion(values, cause->n_parts, waiting_ns, own_ns);
@@ -430,7 +387,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     return object;
 }
 
-static json_t *json_numbers(const uint32_t *at, uint32_t n)
+json_t *json_numbers(const uint32_t *at, uint32_t n)
 {
     json_t *numbers = json_array();
     for (uint32_t i = 0; i < n; i++)

@@ -18,7 +18,7 @@ struct json {
     const struct analysis *analysis;
     const struct json_options *options;
     int64_t *cause_ns, *site_ns, machine_ns;
-    json_t *rest;                            /* its `left_out`: what the report's own lists leave out */
+    json_t *rest; /* its `left_out`: what the report's own lists leave out */
 };
 
 json_t *json_cause(struct json *json, uint32_t number);
@@ -35,6 +35,7 @@ void json_leave_out(json_t *object, const char *list, uint32_t n, int64_t waitin
 json_t *json_ns(double ns);
 json_t *json_ratio(double value); /* null when it is not finite */
 json_t *json_rank(uint32_t rank); /* null for TRACE_NONE */
+json_t *json_numbers(const uint32_t *at, uint32_t n);
 json_t *json_step_name(struct json *json, uint32_t step);
 /* Since the first event of the run. */
 json_t *json_moment(const struct json *json, uint64_t time_ns);

@@ -86,15 +86,6 @@ static void rows_make(struct ranks *ranks, bool each)
     }
 }
 
-static int by_falling_cause(const void *a, const void *b)
-{
-    const struct alike *left = a, *right = b;
-    double difference = left->caused_ns / left->n - right->caused_ns / right->n;
-    if (difference != 0)
-        return difference > 0 ? -1 : 1;
-    return (left->ranks[0] > right->ranks[0]) - (left->ranks[0] < right->ranks[0]);
-}
-
 /* One letter a state, so that it reads without colour and in any terminal: "cccccwwwwwt". */
 static const char *state_bar(struct arena *arena, const struct alike *row)
 {
@@ -120,7 +111,8 @@ static bool has_one_host(const struct ranks *ranks)
     return true;
 }
 
-static void print_rows(struct ranks *ranks, unsigned n_most)
+/* `order`: of the rows. */
+static void print_rows(struct ranks *ranks, const uint32_t *order, unsigned n_most)
 {
     static const struct page_column columns[] = {
         {"rank", PAGE_LEFT, STYLE_PLAIN},          {"host", PAGE_LEFT, STYLE_PLAIN},
@@ -134,7 +126,7 @@ static void print_rows(struct ranks *ranks, unsigned n_most)
     bool one_host = has_one_host(ranks);
     size_t n_rows = n_most && ranks->rows.n > n_most ? n_most : ranks->rows.n;
     for (size_t i = 0; i < n_rows; i++) {
-        const struct alike *row = &ranks->rows.at[i];
+        const struct alike *row = &ranks->rows.at[order[i]];
         const char *text = amount_ranks(&ranks->arena, row->ranks, row->n);
         if (row->n > 2)
             text = arena_printf(&ranks->arena, "%u ranks: %s", row->n, strchr(text, ' ') + 1);
@@ -161,21 +153,6 @@ static const char *group_text(struct arena *arena, const struct analysis *analys
     return first == last ? arena_printf(arena, "rank %u", first) : arena_printf(arena, "ranks %u-%u", first, last);
 }
 
-struct pair {
-    uint32_t waiting, late;
-    double ns;
-};
-
-static int pair_compare(const void *a, const void *b)
-{
-    const struct pair *left = a, *right = b;
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    if (left->waiting != right->waiting)
-        return left->waiting < right->waiting ? -1 : 1;
-    return (left->late > right->late) - (left->late < right->late);
-}
-
 static void print_matrix(struct ranks *ranks)
 {
     const struct wait_matrix *matrix = &ranks->analysis->matrix;
@@ -199,24 +176,19 @@ static void print_matrix(struct ranks *ranks)
 static void print_pairs(struct ranks *ranks, unsigned n_most)
 {
     const struct wait_matrix *matrix = &ranks->analysis->matrix;
-    VEC(struct pair) pairs = {0};
-    for (uint32_t waiting = 0; waiting < matrix->n_groups; waiting++)
-        for (uint32_t late = 0; late < matrix->n_groups; late++) {
-            double ns = matrix->ns[(size_t)waiting * matrix->n_groups + late];
-            if (ns > 0.5)
-                *vec_push(&pairs) = (struct pair){waiting, late, ns};
-        }
-    if (pairs.n)
-        qsort(pairs.at, pairs.n, sizeof *pairs.at, pair_compare);
-    size_t n = n_most && pairs.n > n_most ? n_most : pairs.n;
-    for (size_t i = 0; i < n; i++)
+    uint32_t n_cells = matrix->n_groups * matrix->n_groups, n_pairs = 0;
+    const uint32_t *order = order_falling(&ranks->arena, matrix->ns, n_cells);
+    while (n_pairs < n_cells && matrix->ns[order[n_pairs]] > 0.5)
+        n_pairs++;
+    uint32_t n = n_most && n_pairs > n_most ? n_most : n_pairs;
+    for (uint32_t i = 0; i < n; i++)
         page_line(&ranks->page, "%s wait%s %s for %s, %s of all waiting",
-                  group_text(&ranks->arena, ranks->analysis, pairs.at[i].waiting), matrix->group_size > 1 ? "" : "s",
-                  amount_duration(pairs.at[i].ns).text, group_text(&ranks->arena, ranks->analysis, pairs.at[i].late),
-                  amount_share(pairs.at[i].ns / ranks->analysis->waiting_ns).text);
-    if (n < pairs.n)
-        page_line(&ranks->page, "and %zu more pairs (--all)", pairs.n - n);
-    vec_release(&pairs);
+                  group_text(&ranks->arena, ranks->analysis, order[i] / matrix->n_groups),
+                  matrix->group_size > 1 ? "" : "s", amount_duration(matrix->ns[order[i]]).text,
+                  group_text(&ranks->arena, ranks->analysis, order[i] % matrix->n_groups),
+                  amount_share(matrix->ns[order[i]] / ranks->analysis->waiting_ns).text);
+    if (n < n_pairs)
+        page_line(&ranks->page, "and %u more pairs (--all)", n_pairs - n);
 }
 
 static struct ranks ranks_begin(FILE *out, const struct analysis *analysis, const struct report_options *options)
@@ -230,9 +202,11 @@ void report_ranks(FILE *out, const struct analysis *analysis, const struct repor
     struct ranks ranks = ranks_begin(out, analysis, options);
     unsigned n_most = options->all ? 0 : ROWS_MOST;
     rows_make(&ranks, !n_most || analysis->trace->n_ranks <= MATRIX_MOST);
-    if (ranks.rows.n && analysis->trace->n_ranks > MATRIX_MOST)
-        qsort(ranks.rows.at, ranks.rows.n, sizeof *ranks.rows.at, by_falling_cause);
-    print_rows(&ranks, n_most);
+    /* Few stay as they are. */
+    double *caused_ns = arena_array(&ranks.arena, double, ranks.rows.n + 1);
+    for (size_t i = 0; i < ranks.rows.n && analysis->trace->n_ranks > MATRIX_MOST; i++)
+        caused_ns[i] = ranks.rows.at[i].caused_ns / ranks.rows.at[i].n;
+    print_rows(&ranks, order_falling(&ranks.arena, caused_ns, (uint32_t)ranks.rows.n), n_most);
     page_paragraph(
         &ranks.page, 0, 0,
         "c computing, w waiting, t transfer, m inside MPI, d descheduled, b blocked; made wait: waiting of others that "

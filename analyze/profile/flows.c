@@ -293,23 +293,15 @@ static double loop_entries(const struct flow_routine *routine, uint32_t loop, en
     return entries;
 }
 
-static double region_work(const struct parting_search *search, const struct region *region, enum flow_side side)
-{
-    const struct flow_routine *routine = &search->flows.routines.at[region->routine];
-    double work = 0;
-    for (uint32_t b = 0; b < routine->function->n_blocks; b++)
-        if (b != BLOCK_EXIT && is_in(routine->function, region->loop, b))
-            work += routine->work[side][b];
-    return work;
-}
-
 static struct region region_make(const struct parting_search *search, uint32_t number, uint32_t loop)
 {
     struct region region = {.routine = number, .loop = loop};
     const struct flow_routine *routine = &search->flows.routines.at[number];
     for (int i = 0; i < N_SIDES; i++) {
         enum flow_side side = (enum flow_side)i;
-        region.work[side] = region_work(search, &region, side);
+        for (uint32_t b = 0; b < routine->function->n_blocks; b++)
+            if (b != BLOCK_EXIT && is_in(routine->function, loop, b))
+                region.work[side] += routine->work[side][b];
         region.entries[side] = loop == CFG_NONE ? routine->calls[side] - flow_calls_of_itself(routine, number, side)
                                                 : loop_entries(routine, loop, side);
     }
@@ -490,12 +482,6 @@ static int by_place(const void *a, const void *b)
     return (left->worth < right->worth) - (left->worth > right->worth);
 }
 
-static int by_worth(const void *a, const void *b)
-{
-    const struct decision *left = a, *right = b;
-    return left->worth != right->worth ? (left->worth > right->worth ? -1 : 1) : by_place(a, b);
-}
-
 /* The outermost that is worth half of the difference; else the one that is worth most; NULL when that is little. */
 static const struct decision *choose(decisions *found, double difference)
 {
@@ -513,17 +499,19 @@ static const struct decision *choose(decisions *found, double difference)
 
 /* The chosen one first, then the others by what they are worth. */
 static void tell(struct parting_search *search, const struct region *region, const struct decision *chosen,
-                 decisions *found, double difference, struct cause *cause)
+                 const decisions *found, double difference, struct cause *cause)
 {
-    struct decision first = *chosen;
-    struct arena *arena = &search->analysis->arena;
+    struct arena *arena = &search->analysis->arena, scratch = {0};
     const char *routine = search->flows.routines.at[region->routine].function->source_name;
     cause->partings = arena_array(arena, struct parting, TOLD_MOST);
-    qsort(found->at, found->n, sizeof *found->at, by_worth);
+    double *worth = arena_array(&scratch, double, found->n);
+    for (size_t i = 0; i < found->n; i++)
+        worth[i] = found->at[i].worth;
+    const uint32_t *order = order_falling(&scratch, worth, (uint32_t)found->n);
     for (size_t i = 0; i <= found->n && cause->n_partings < TOLD_MOST; i++) {
-        const struct decision *at = i ? &found->at[i - 1] : &first;
+        const struct decision *at = i ? &found->at[order[i - 1]] : chosen;
         if (i && (at->callee != CFG_NONE || at->worth < PARTING_TOLD * difference ||
-                  (at->depth == first.depth && at->position == first.position && at->worth == first.worth)))
+                  (at->depth == chosen->depth && at->position == chosen->position && at->worth == chosen->worth)))
             continue;
         struct parting *fact = &cause->partings[cause->n_partings++];
         *fact = at->fact;
@@ -531,6 +519,7 @@ static void tell(struct parting_search *search, const struct region *region, con
         fact->routine = arena_strdup(arena, routine);
         fact->share = fmin(at->worth / difference, 1);
     }
+    arena_release(&scratch);
 }
 
 /* False where the work for each entry is the same on both sides, or nothing decides it. */

@@ -4,23 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct remainder {
-    double part;
-    uint32_t index;
-};
-
-static int by_falling_part(const void *a, const void *b)
-{
-    const struct remainder *x = a, *y = b;
-    if (x->part != y->part)
-        return x->part < y->part ? 1 : -1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 void whole_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers)
 {
     struct arena scratch = {0};
-    struct remainder *remainders = arena_array(&scratch, struct remainder, n);
+    double *parts = arena_array(&scratch, double, n + 1); /* that are cut off */
     /* Sums of damaged times may be beyond any integer. */
     const int64_t largest_total = INT64_MAX / 2;
     const double largest = (double)largest_total / ((double)n + 1);
@@ -28,12 +15,12 @@ void whole_apportion(const double *values, uint32_t n, int64_t total, int64_t *i
     for (uint32_t i = 0; i < n; i++) {
         double value = fmin(fmax(values[i], 0), largest);
         integers[i] = (int64_t)floor(value);
-        remainders[i] = (struct remainder){value - floor(value), i};
+        parts[i] = value - floor(value);
         left -= integers[i];
     }
-    qsort(remainders, n, sizeof *remainders, by_falling_part);
+    const uint32_t *order = order_falling(&scratch, parts, n);
     for (uint32_t i = 0; i < n && left > 0; i++, left--)
-        integers[remainders[i].index]++;
+        integers[order[i]]++;
     for (uint32_t i = n; i-- > 0 && left < 0;)
         if (integers[i] > 0) {
             integers[i]--;

@@ -146,6 +146,33 @@ void heap_release(struct heap *heap)
     *heap = (struct heap){0};
 }
 
+struct ordered {
+    double value;
+    uint32_t number;
+};
+
+static int ordered_compare(const void *a, const void *b)
+{
+    const struct ordered *left = a, *right = b;
+    if (left->value != right->value)
+        return left->value > right->value ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+uint32_t *order_falling(struct arena *arena, const double *values, uint32_t n)
+{
+    struct arena scratch = {0};
+    struct ordered *ordered = arena_array(&scratch, struct ordered, n + 1);
+    uint32_t *numbers = arena_array(arena, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        ordered[i] = (struct ordered){values[i], i};
+    qsort(ordered, n, sizeof *ordered, ordered_compare);
+    for (uint32_t i = 0; i < n; i++)
+        numbers[i] = ordered[i].number;
+    arena_release(&scratch);
+    return numbers;
+}
+
 /* Linear probing, at most half full; removal shifts the run back, so there are no tombstones. */
 
 struct map_slot {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory and what holds many things: arenas, slabs, vectors, a heap of streams, hash tables. Memory that cannot be had
- * ends the tool.
+ * Memory and what holds many things: arenas, slabs, vectors, a heap of streams, an order by size, hash tables. Memory
+ * that cannot be had ends the tool.
  */
 #pragma once
 #include <stdbool.h>
@@ -111,6 +111,9 @@ void heap_replace(struct heap *heap, uint64_t time_ns);
 /* Removes the first stream. */
 void heap_pop(struct heap *heap);
 void heap_release(struct heap *heap);
+
+/* Numbers from 0 to n - 1 in falling order of their values, those with equal values as they are. Lives in the arena. */
+uint32_t *order_falling(struct arena *arena, const double *values, uint32_t n);
 
 /*
  * Two hash tables with open addressing.

@@ -37,6 +37,19 @@ static void vec_keeps_what_is_pushed(void **state)
     vec_release(&numbers);
 }
 
+static void order_falls_and_keeps_what_is_equal(void **state)
+{
+    (void)state;
+    static const double values[] = {1, 3, 2, 3, -1, 2};
+    static const uint32_t falling[] = {1, 3, 2, 5, 0, 4};
+    struct arena arena = {0};
+    const uint32_t *order = order_falling(&arena, values, 6);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(order[i], falling[i]);
+    (void)order_falling(&arena, NULL, 0);
+    arena_release(&arena);
+}
+
 /* Against a plain array: random puts and removals over few keys make long probe runs and holes. */
 static void map_agrees_with_an_array(void **state)
 {
@@ -93,11 +106,9 @@ static void meter_tells_share_rate_and_time_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arena_memory_is_zeroed_and_aligned),
-        cmocka_unit_test(vec_keeps_what_is_pushed),
-        cmocka_unit_test(map_agrees_with_an_array),
-        cmocka_unit_test(intern_gives_dense_ids_in_order),
-        cmocka_unit_test(meter_tells_share_rate_and_time_left),
+        cmocka_unit_test(arena_memory_is_zeroed_and_aligned),  cmocka_unit_test(vec_keeps_what_is_pushed),
+        cmocka_unit_test(order_falls_and_keeps_what_is_equal), cmocka_unit_test(map_agrees_with_an_array),
+        cmocka_unit_test(intern_gives_dense_ids_in_order),     cmocka_unit_test(meter_tells_share_rate_and_time_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
