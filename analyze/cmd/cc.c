@@ -82,31 +82,21 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
-/* First line of what `COMPILER -dumpfullversion` says; empty when it says nothing. */
-static void ask_version(const char *compiler, char *version, size_t size)
-{
-    char command[PATH_MAX];
-    *version = '\0';
-    snprintf(command, sizeof command, "%s -dumpfullversion 2>/dev/null", compiler);
-    FILE *answer = popen(command, "r");
-    if (!answer)
-        return;
-    if (!fgets(version, (int)size, answer))
-        *version = '\0';
-    version[strcspn(version, "\n")] = '\0';
-    pclose(answer);
-}
-
+/* Asked for the first line that `COMPILER -dumpfullversion` says, which other compilers do not know. */
 static void check_compiler(const char *asked)
 {
-    const char *candidates[] = {asked, asked ? NULL : "mpicc", asked ? NULL : "gcc"};
+    const char *candidates[] = {asked ? asked : "mpicc", "gcc"}, *compiler = NULL;
     char version[64] = "";
-    const char *compiler = NULL;
-    for (size_t i = 0; i < 3 && !*version; i++) {
-        if (!candidates[i])
-            continue;
+    for (size_t i = 0; i < (asked ? 1 : 2) && !*version; i++) {
+        char command[PATH_MAX];
         compiler = candidates[i];
-        ask_version(compiler, version, sizeof version);
+        snprintf(command, sizeof command, "%s -dumpfullversion 2>/dev/null", compiler);
+        FILE *answer = popen(command, "r");
+        if (answer && !fgets(version, sizeof version, answer))
+            *version = '\0';
+        version[strcspn(version, "\n")] = '\0';
+        if (answer)
+            pclose(answer);
     }
     if (!*version)
         die("%s is not GCC, or is not there; exact counts need GCC " WHYWAIT_PLUGIN_GCC " (name it with --compiler)",

@@ -10,6 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum format {
+    FORMAT_LCOV,
+    FORMAT_GCOV,
+    FORMAT_CHROME,
+    FORMAT_FOLDED,
+    FORMAT_CALLGRIND,
+    FORMAT_CSV,
+    FORMAT_DOT,
+    FORMAT_OTF2,
+    FORMAT_N
+};
+
 struct options {
     const char *path;
     char **runs; /* several, of one build */
@@ -18,7 +30,7 @@ struct options {
     const char *table;
     bool only_causing;
     double least; /* share of all time that is shown, in [0, 1] */
-    const struct format *format;
+    enum format format;
 };
 
 static const char usage[] = "Usage: whywait export [OPTIONS] [RUN...]\n"
@@ -47,70 +59,25 @@ static const char usage[] = "Usage: whywait export [OPTIONS] [RUN...]\n"
                             "  -o, --output FILE write there instead of to standard output\n"
                             "  --help            this text\n";
 
-/* What a format takes: the run's name, the events of one or several, its analysis, or that with a timeline; or the
- * analyses of one or several with the options. */
-struct format {
-    const char *name;
-    int (*write_name)(FILE *out, const char *anchor);
-    int (*write_events)(FILE *out, const struct coverage_run *runs, size_t n_runs);
-    int (*write_analysis)(FILE *out, const struct analysis *analysis);
-    int (*write_chosen)(FILE *out, const struct options *options, const struct export_run *runs, size_t n_runs);
-    int (*write_timeline)(FILE *out, const struct analysis *analysis, const struct timeline *timeline);
-    bool takes_several;
-};
+static const char *const format_names[FORMAT_N] = {[FORMAT_LCOV] = "lcov",
+                                                   [FORMAT_GCOV] = "gcov-json",
+                                                   [FORMAT_CHROME] = "chrome",
+                                                   [FORMAT_FOLDED] = "folded",
+                                                   [FORMAT_CALLGRIND] = "callgrind",
+                                                   [FORMAT_CSV] = "csv",
+                                                   [FORMAT_DOT] = "dot",
+                                                   [FORMAT_OTF2] = "otf2"};
 
-static int write_lcov(FILE *out, const struct coverage_run *runs, size_t n_runs)
+/* Of the events alone, not of an analysis. */
+static bool reads_counts(enum format format)
 {
-    return export_coverage(out, runs, n_runs, false);
+    return format == FORMAT_LCOV || format == FORMAT_GCOV;
 }
 
-static int write_gcov(FILE *out, const struct coverage_run *runs, size_t n_runs)
+static bool takes_several(enum format format)
 {
-    return export_coverage(out, runs, n_runs, true);
+    return reads_counts(format) || format == FORMAT_FOLDED || format == FORMAT_CSV;
 }
-
-static int write_csv(FILE *out, const struct options *options, const struct export_run *runs, size_t n_runs)
-{
-    return export_csv(out, runs, n_runs, options->table);
-}
-
-/* Who draws stacks adds up those that are equal. */
-static int write_folded(FILE *out, const struct options *options, const struct export_run *runs, size_t n_runs)
-{
-    (void)options;
-    int status = 0;
-    for (size_t i = 0; i < n_runs && status == 0; i++)
-        status = export_folded(out, runs[i].analysis);
-    return status;
-}
-
-static int write_dot(FILE *out, const struct options *options, const struct export_run *runs, size_t n_runs)
-{
-    (void)n_runs;
-    const struct analysis *analysis = runs[0].analysis;
-    const struct profile *profile = options->only_causing ? &analysis->blame_profile : &analysis->profile;
-    if (!profile->n_routines)
-        return error("%s has no samples of call stacks: there is no graph of routines", analysis->trace->path);
-    return export_dot(out, analysis, profile, options->least);
-}
-
-static int write_anchor(FILE *out, const char *anchor)
-{
-    fprintf(out, "%s\n", anchor);
-    return 0;
-}
-
-static const struct format formats[] = {
-    {"lcov", .write_events = write_lcov, .takes_several = true},
-    {"gcov-json", .write_events = write_gcov, .takes_several = true},
-    {"chrome", .write_timeline = export_chrome},
-    {"folded", .write_chosen = write_folded, .takes_several = true},
-    {"callgrind", .write_analysis = export_callgrind},
-    {"csv", .write_chosen = write_csv, .takes_several = true},
-    {"dot", .write_chosen = write_dot},
-    {"otf2", .write_name = write_anchor},
-};
-static const char format_names[] = "lcov, gcov-json, chrome, folded, callgrind, csv, dot and otf2";
 
 static struct options parse(int argc, char **argv)
 {
@@ -124,7 +91,7 @@ static struct options parse(int argc, char **argv)
         {0},
     };
     /* Below half a percent, boxes are too many to read. */
-    struct options options = {.table = "causes", .least = 0.005, .format = &formats[0]};
+    struct options options = {.table = "causes", .least = 0.005, .format = FORMAT_LCOV};
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1) {
         if (option == 't')
@@ -139,21 +106,20 @@ static struct options parse(int argc, char **argv)
             if (end == optarg || *end || !(options.least >= 0 && options.least <= 1))
                 die("--least: \"%s\" is no percentage", optarg);
         } else if (option == 'f') {
-            options.format = NULL;
-            for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-                if (!strcmp(optarg, formats[i].name))
-                    options.format = &formats[i];
-            if (!options.format)
-                die("--format %s: there are %s", optarg, format_names);
+            options.format = FORMAT_LCOV;
+            while (options.format < FORMAT_N && strcmp(optarg, format_names[options.format]) != 0)
+                options.format++;
+            if (options.format == FORMAT_N)
+                die("--format %s: there are lcov, gcov-json, chrome, folded, callgrind, csv, dot and otf2", optarg);
         }
     }
     options.runs = argv + optind;
     options.n_runs = argc - optind;
-    options.path = options.format->takes_several ? options.runs[0] : option_run(argc, argv);
+    options.path = takes_several(options.format) ? options.runs[0] : option_run(argc, argv);
     return options;
 }
 
-static int write_from_events(FILE *out, const struct options *options)
+static int write_counts(FILE *out, const struct options *options)
 {
     int n = options->n_runs > 1 ? options->n_runs : 1, n_read = 0, status = 0;
     struct arena scratch = {0};
@@ -166,41 +132,65 @@ static int write_from_events(FILE *out, const struct options *options)
         runs[n_read] = (struct coverage_run){loaded[n_read].trace, loaded[n_read].code};
     }
     if (status == 0)
-        status = options->format->write_events(out, runs, (size_t)n);
+        status = export_coverage(out, runs, (size_t)n, options->format == FORMAT_GCOV);
     for (int i = 0; i < n_read; i++)
         load_release(&loaded[i]);
     arena_release(&scratch);
     return status;
 }
 
-static int write_from_analysis(FILE *out, const struct options *options)
+/* Who draws stacks adds up those of several runs that are equal. */
+static int write_analyses(FILE *out, const struct options *options, const struct loaded *loaded,
+                          const struct export_run *runs, size_t n)
 {
-    int n = options->format->takes_several && options->n_runs > 1 ? options->n_runs : 1, n_read = 0, status = 0;
-    const struct format *format = options->format;
+    const struct analysis *analysis = runs[0].analysis;
+    const struct profile *profile = options->only_causing ? &analysis->blame_profile : &analysis->profile;
+    int status = 0;
+    switch (options->format) {
+    case FORMAT_CHROME:
+        return export_chrome(out, analysis, &loaded->timeline);
+    case FORMAT_CALLGRIND:
+        return export_callgrind(out, analysis);
+    case FORMAT_CSV:
+        return export_csv(out, runs, n, options->table);
+    case FORMAT_DOT:
+        if (!profile->n_routines)
+            return error("%s has no samples of call stacks: there is no graph of routines", analysis->trace->path);
+        return export_dot(out, analysis, profile, options->least);
+    default:
+        for (size_t i = 0; i < n && status == 0; i++)
+            status = export_folded(out, runs[i].analysis);
+        return status;
+    }
+}
+
+static int write_analysis(FILE *out, const struct options *options)
+{
+    int n = takes_several(options->format) && options->n_runs > 1 ? options->n_runs : 1, n_read = 0, status = 0;
     struct arena scratch = {0};
     struct loaded *loaded = arena_array(&scratch, struct loaded, n);
     struct export_run *runs = arena_array(&scratch, struct export_run, n);
     for (; n_read < n && status == 0; n_read++) {
         const char *path = n > 1 ? options->runs[n_read] : options->path;
-        status = load_analysis(&loaded[n_read], path, format->write_timeline);
+        status = load_analysis(&loaded[n_read], path, options->format == FORMAT_CHROME);
         runs[n_read] = (struct export_run){loaded[n_read].analysis, path};
     }
     if (status == 0)
-        status = format->write_timeline ? format->write_timeline(out, loaded[0].analysis, &loaded[0].timeline)
-                 : format->write_chosen ? format->write_chosen(out, options, runs, (size_t)n)
-                                        : format->write_analysis(out, loaded[0].analysis);
+        status = write_analyses(out, options, loaded, runs, (size_t)n);
     for (int i = 0; i < n_read; i++)
         load_release(&loaded[i]);
     arena_release(&scratch);
     return status;
 }
 
+/* The archive is in this format already. */
 static int write_name(FILE *out, const struct options *options)
 {
     char *anchor = run_find_archive(options->path);
-    int status = anchor ? options->format->write_name(out, anchor) : -1;
+    if (anchor)
+        fprintf(out, "%s\n", anchor);
     free(anchor);
-    return status;
+    return anchor ? 0 : -1;
 }
 
 int cmd_export(int argc, char **argv)
@@ -209,9 +199,9 @@ int cmd_export(int argc, char **argv)
     FILE *out = options.output ? fopen(options.output, "w") : stdout;
     if (!out)
         die("cannot write %s: %s", options.output, strerror(errno));
-    int status = options.format->write_name     ? write_name(out, &options)
-                 : options.format->write_events ? write_from_events(out, &options)
-                                                : write_from_analysis(out, &options);
+    int status = options.format == FORMAT_OTF2  ? write_name(out, &options)
+                 : reads_counts(options.format) ? write_counts(out, &options)
+                                                : write_analysis(out, &options);
     bool is_written = !fflush(out) && !ferror(out);
     if (!is_written && status == 0)
         status = error("cannot write %s: %s", options.output ? options.output : "the export", strerror(errno));

@@ -54,16 +54,6 @@ static struct options parse(int argc, char **argv)
     return options;
 }
 
-/* "jacobi-4-20261120-2154.html" */
-static const char *default_name(struct arena *arena, const struct trace *trace)
-{
-    char *name = arena_strdup(arena, label_base_name(trace->run_dir ? trace->run_dir : trace->path));
-    char *end = strrchr(name, '.');
-    if (end && end > name)
-        *end = '\0';
-    return arena_printf(arena, "%s.html", name);
-}
-
 /* The page while runs are added to it. */
 struct writing {
     const struct options *options;
@@ -77,7 +67,14 @@ struct writing {
 
 static int begin(struct writing *writing, const struct trace *trace)
 {
-    const char *name = writing->options->out ? writing->options->out : default_name(&writing->arena, trace);
+    const char *name = writing->options->out;
+    if (!name) { /* "jacobi-4-20261120-2154.html" */
+        char *run = arena_strdup(&writing->arena, label_base_name(trace->run_dir ? trace->run_dir : trace->path));
+        char *end = strrchr(run, '.');
+        if (end && end > run)
+            *end = '\0';
+        name = arena_printf(&writing->arena, "%s.html", run);
+    }
     writing->name = name;
     writing->out = strcmp(name, "-") ? fopen(name, "wb") : stdout;
     if (!writing->out)

@@ -75,21 +75,33 @@ static const char *elf_interpreter(Elf *elf)
     return NULL;
 }
 
-typedef void symbol_visitor(const char *name, const GElf_Sym *symbol, void *context);
+/* The named symbols of all sections of a type, one after the other: `.elf` and `.type` are given. */
+struct symbols {
+    Elf *elf;
+    unsigned type;
+    Elf_Scn *section;
+    GElf_Shdr header;
+    Elf_Data *data; /* of the section; NULL = it has no more symbols */
+    int next;
+    GElf_Sym symbol;
+    const char *name;
+};
 
-static void visit_symbols(Elf *elf, unsigned section_type, symbol_visitor *visit, void *context)
+static bool symbols_next(struct symbols *at)
 {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type != section_type)
-            continue;
-        Elf_Data *data = elf_getdata(section, NULL);
-        GElf_Sym symbol;
-        for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-            if (name && *name)
-                visit(name, &symbol, context);
+    for (;;) {
+        while (at->data && gelf_getsym(at->data, at->next, &at->symbol)) {
+            at->next++;
+            at->name = elf_strptr(at->elf, at->header.sh_link, at->symbol.st_name);
+            if (at->name && *at->name)
+                return true;
         }
+        at->data = NULL;
+        at->next = 0;
+        if (!(at->section = elf_nextscn(at->elf, at->section)))
+            return false;
+        if (gelf_getshdr(at->section, &at->header) && at->header.sh_type == at->type)
+            at->data = elf_getdata(at->section, NULL);
     }
 }
 
@@ -118,6 +130,18 @@ static void elf_file_close(struct elf_file *file)
         close(file->fd);
 }
 
+static void see_mpi_call(struct program *program, const struct symbols *at)
+{
+    unsigned type = GELF_ST_TYPE(at->symbol.st_info);
+    if (at->symbol.st_shndx != SHN_UNDEF || !is_mpi_name(at->name) || type == STT_OBJECT)
+        return;
+    for (size_t i = 0; i < program->mpi_calls.n; i++)
+        if (!strcmp(program->mpi_calls.at[i].name, at->name))
+            return;
+    vec_push(&program->mpi_calls)->name = arena_strdup(&program->arena, at->name);
+}
+
+/* What the program's own file tells. */
 static void read_sections(struct program *program, Elf *elf)
 {
     size_t names = 0;
@@ -131,32 +155,14 @@ static void read_sections(struct program *program, Elf *elf)
         program->has_build_id |= !strcmp(name, ".note.gnu.build-id");
         program->has_counters |= starts_with(name, "whywait_") || starts_with(name, ".whywait");
     }
-}
-
-static void see_static_mpi(const char *name, const GElf_Sym *symbol, void *context)
-{
-    struct program *program = context;
-    if (symbol->st_shndx != SHN_UNDEF && (!strcmp(name, "MPI_Init") || !strcmp(name, "PMPI_Init")))
-        program->mpi = PROGRAM_STATIC_MPI;
-}
-
-static void see_mpi_call(const char *name, const GElf_Sym *symbol, void *context)
-{
-    struct program *program = context;
-    unsigned type = GELF_ST_TYPE(symbol->st_info);
-    if (symbol->st_shndx != SHN_UNDEF || !is_mpi_name(name) || type == STT_OBJECT)
-        return;
-    for (size_t i = 0; i < program->mpi_calls.n; i++)
-        if (!strcmp(program->mpi_calls.at[i].name, name))
-            return;
-    vec_push(&program->mpi_calls)->name = arena_strdup(&program->arena, name);
-}
-
-static void see_own_mpi(const char *name, const GElf_Sym *symbol, void *context)
-{
-    struct program *program = context;
-    if (symbol->st_shndx != SHN_UNDEF && is_mpi_name(name) && GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
-        vec_push(&program->mpi_own)->name = arena_strdup(&program->arena, name);
+    for (struct symbols at = {.elf = elf, .type = SHT_SYMTAB}; symbols_next(&at);)
+        if (at.symbol.st_shndx != SHN_UNDEF && (!strcmp(at.name, "MPI_Init") || !strcmp(at.name, "PMPI_Init")))
+            program->mpi = PROGRAM_STATIC_MPI;
+    for (struct symbols at = {.elf = elf, .type = SHT_DYNSYM}; symbols_next(&at);) {
+        see_mpi_call(program, &at);
+        if (at.symbol.st_shndx != SHN_UNDEF && is_mpi_name(at.name) && GELF_ST_TYPE(at.symbol.st_info) == STT_FUNC)
+            vec_push(&program->mpi_own)->name = arena_strdup(&program->arena, at.name);
+    }
 }
 
 /* What the loader writes when it is to list libraries only, up to 1 MB; NULL when it cannot be run or fails. To be
@@ -228,8 +234,8 @@ static void read_library(struct program *program, const char *path)
     if (mpi != PROGRAM_NO_MPI)
         return; /* MPI calls itself */
     struct elf_file file = elf_file_open(path);
-    if (file.elf)
-        visit_symbols(file.elf, SHT_DYNSYM, see_mpi_call, program);
+    for (struct symbols at = {.elf = file.elf, .type = SHT_DYNSYM}; file.elf && symbols_next(&at);)
+        see_mpi_call(program, &at);
     elf_file_close(&file);
 }
 
@@ -344,9 +350,6 @@ int program_read(struct program *program, const char *name)
         const char *loader = elf_interpreter(file.elf);
         program->kind = loader ? PROGRAM_DYNAMIC : elf_is_library(file.elf) ? PROGRAM_LIBRARY : PROGRAM_STATIC;
         read_sections(program, file.elf);
-        visit_symbols(file.elf, SHT_SYMTAB, see_static_mpi, program);
-        visit_symbols(file.elf, SHT_DYNSYM, see_mpi_call, program);
-        visit_symbols(file.elf, SHT_DYNSYM, see_own_mpi, program);
         if (loader && is_system_loader(loader))
             read_libraries(program, loader);
         for (size_t i = 0; i < program->libraries.n; i++)
@@ -366,20 +369,14 @@ static void mark_by_name(struct program_symbol *symbols, size_t n, const char *n
         found->is_intercepted = true;
 }
 
-static void mark_if_defined(const char *name, const GElf_Sym *symbol, void *context)
-{
-    struct program *program = context;
-    if (symbol->st_shndx == SHN_UNDEF)
-        return;
-    mark_by_name(program->mpi_calls.at, program->mpi_calls.n, name);
-    mark_by_name(program->mpi_own.at, program->mpi_own.n, name);
-}
-
 int program_mark_intercepted(struct program *program, const char *recorder_path)
 {
     struct elf_file file = elf_file_open(recorder_path);
-    if (file.elf)
-        visit_symbols(file.elf, SHT_DYNSYM, mark_if_defined, program);
+    for (struct symbols at = {.elf = file.elf, .type = SHT_DYNSYM}; file.elf && symbols_next(&at);)
+        if (at.symbol.st_shndx != SHN_UNDEF) {
+            mark_by_name(program->mpi_calls.at, program->mpi_calls.n, at.name);
+            mark_by_name(program->mpi_own.at, program->mpi_own.n, at.name);
+        }
     bool is_read = file.elf;
     elf_file_close(&file);
     return is_read ? 0 : error("cannot read the recorder %s", recorder_path);

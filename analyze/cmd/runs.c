@@ -6,14 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-static bool is_whole(const struct trace *trace)
-{
-    for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
-        if (!ending_is_orderly(trace, ending_main_thread(trace, rank)))
-            return false;
-    return true;
-}
-
 struct run *runs_make(struct arena *arena, const struct loaded *loaded, const char *path)
 {
     struct arena scratch = {0};
@@ -23,7 +15,10 @@ struct run *runs_make(struct arena *arena, const struct loaded *loaded, const ch
     for (uint32_t i = 0; i < analysis->n_nodes; i++)
         if (!names[analysis->nodes[i].step])
             names[analysis->nodes[i].step] = label_step(&book, analysis->nodes[i].step);
-    struct run *run = run_make(arena, analysis, path, names, is_whole(loaded->trace));
+    bool is_whole = true;
+    for (uint32_t rank = 0; rank < loaded->trace->n_ranks; rank++)
+        is_whole &= ending_is_orderly(loaded->trace, ending_main_thread(loaded->trace, rank));
+    struct run *run = run_make(arena, analysis, path, names, is_whole);
     arena_release(&scratch);
     return run;
 }

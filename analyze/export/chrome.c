@@ -33,23 +33,16 @@ struct chrome {
     struct arena arena;
     struct label_book book;
     const char **kind_names, **site_names; /* as JSON, by kind and site; made when first asked for */
-    struct heap heap;                      /* of streams, see below */
-    size_t *cell, *part;                   /* by row: the next one */
-    struct open_calls *calls;              /* by location */
-    float *acting;                         /* [bin * n_causes + cause]: ranks in it, on average */
+    /* Of streams, by number: first the cells of each row, then the arrow of each row's last cell, then the counters. An
+     * arrow's ends so come behind the cells that they lie in. */
+    struct heap heap;
+    size_t *cell, *part;      /* by row: the next one */
+    struct open_calls *calls; /* by location */
+    float *acting;            /* [bin * n_causes + cause]: ranks in it, on average */
     uint32_t n_causes, bin;
     uint64_t n_flows;
     bool has_events;
 };
-
-/*
- * Streams of the heap, by number: first the cells of each row, then the arrow of each row's last cell, then the
- * counters. An arrow's ends so come behind the cells that they lie in.
- */
-static uint32_t stream_of_arrow(const struct chrome *chrome, uint32_t row)
-{
-    return (uint32_t)chrome->timeline->rows.n + row;
-}
 
 static const char *json_quoted(struct arena *arena, const char *text)
 {
@@ -289,7 +282,7 @@ static void write_states_until(struct chrome *chrome, uint64_t until_ns)
             bool has_arrow = cell->by < n_rows && cell->waited_ns > 0 && cell->release_ns > cell->begin_ns &&
                              row_covers(&chrome->timeline->rows.at[cell->by], arrow_time(cell));
             if (has_arrow)
-                heap_push(heap, arrow_time(cell), stream_of_arrow(chrome, row));
+                heap_push(heap, arrow_time(cell), n_rows + row);
             else if (chrome->cell[row] < at->cells.n)
                 heap_push(heap, at->cells.at[chrome->cell[row]].begin_ns, row);
         }

@@ -67,39 +67,22 @@ static void print_lcov(FILE *out, uint32_t rank, struct coverage_listing *listin
         fprintf(out, "end_of_record\n");
 }
 
-static json_t *json_functions(struct coverage_listing *listing, const char *file, size_t *at)
-{
-    json_t *array = json_array();
-    size_t n = heads_of(listing, file, at);
-    for (const struct counts_head *head = listing->heads + *at; n-- > 0; head++)
-        json_array_append_new(array,
-                              json_pack("{s:s, s:s, s:i, s:I}", "name", text_escape(&listing->arena, head->name),
-                                        "demangled_name", text_escape(&listing->arena, head->source_name), "start_line",
-                                        (int)head->line, "execution_count", (json_int_t)head->calls));
-    return array;
-}
-
-static json_t *json_branches(const struct coverage_listing *listing, const struct counts_line_count *line, size_t *at)
-{
-    json_t *array = json_array();
-    size_t n = branches_of(listing, line, at);
-    for (const struct counts_branch *branch = listing->branches + *at; n-- > 0; branch++)
-        json_array_append_new(
-            array, json_pack("{s:I, s:b, s:b}", "count", (json_int_t)branch->taken, "fallthrough", 0, "throw", 0));
-    return array;
-}
-
 /* The lines of the file that begins at *at, which moves behind it. */
 static json_t *json_lines(struct coverage_listing *listing, size_t *at, size_t *at_branch)
 {
     json_t *array = json_array();
     const struct counts_line_count *lines = listing->lines;
-    for (const char *file = lines[*at].file; *at < listing->n_lines && strcmp(lines[*at].file, file) == 0; ++*at)
+    for (const char *file = lines[*at].file; *at < listing->n_lines && strcmp(lines[*at].file, file) == 0; ++*at) {
+        json_t *branches = json_array();
+        size_t n = branches_of(listing, &lines[*at], at_branch);
+        for (const struct counts_branch *branch = listing->branches + *at_branch; n-- > 0; branch++)
+            json_array_append_new(branches, json_pack("{s:I, s:b, s:b}", "count", (json_int_t)branch->taken,
+                                                      "fallthrough", 0, "throw", 0));
         json_array_append_new(array, json_pack("{s:i, s:I, s:s, s:b, s:o}", "line_number", (int)lines[*at].line,
                                                "count", (json_int_t)lines[*at].executions, "function_name",
                                                text_escape(&listing->arena, lines[*at].function), "unexecuted_block",
-                                               lines[*at].executions == 0, "branches",
-                                               json_branches(listing, &lines[*at], at_branch)));
+                                               lines[*at].executions == 0, "branches", branches));
+    }
     return array;
 }
 
@@ -110,7 +93,13 @@ static void print_json(FILE *out, uint32_t rank, struct coverage_listing *listin
     snprintf(name, sizeof name, "rank %u", rank);
     for (size_t i = 0, at_head = 0, at_branch = 0; i < listing->n_lines;) {
         const char *file = listing->lines[i].file;
-        json_t *functions = json_functions(listing, file, &at_head), *lines = json_lines(listing, &i, &at_branch);
+        json_t *functions = json_array(), *lines = json_lines(listing, &i, &at_branch);
+        size_t n = heads_of(listing, file, &at_head);
+        for (const struct counts_head *head = listing->heads + at_head; n-- > 0; head++)
+            json_array_append_new(functions,
+                                  json_pack("{s:s, s:s, s:i, s:I}", "name", text_escape(&listing->arena, head->name),
+                                            "demangled_name", text_escape(&listing->arena, head->source_name),
+                                            "start_line", (int)head->line, "execution_count", (json_int_t)head->calls));
         json_array_append_new(files, json_pack("{s:s, s:o, s:o}", "file", text_escape(&listing->arena, file),
                                                "functions", functions, "lines", lines));
     }
