@@ -209,32 +209,22 @@ double match_below(const struct match_node *node, size_t run)
     return ns;
 }
 
-/* Waiting below a node in the runs of a side, a run on average: all of it, and where runs name it so. */
-static void side_mean(const struct match_node *node, const uint32_t *side_of, size_t n_runs, uint32_t side,
-                      double *all_ns, double *named_ns)
-{
-    double n = 0;
-    *all_ns = *named_ns = 0;
-    for (size_t run = 0; run < n_runs; run++) {
-        if (side_of[run] != side)
-            continue;
-        n++;
-        double below_ns = match_below(node, run);
-        *all_ns += below_ns;
-        *named_ns += node->cause[run] ? below_ns : 0;
-    }
-    *all_ns /= n > 0 ? n : 1;
-    *named_ns /= n > 0 ? n : 1;
-}
-
+/* Waiting below a node in the runs of a side, a run on average, decides: whether most of it is named so. */
 static bool is_row(const struct match_node *node, const uint32_t *side_of, size_t n_runs, uint32_t n_sides)
 {
     double most_ns = 0, most_named_ns = 0;
     for (uint32_t side = 0; side < n_sides; side++) {
-        double all_ns, named_ns;
-        side_mean(node, side_of, n_runs, side, &all_ns, &named_ns);
-        most_ns = fmax(most_ns, all_ns);
-        most_named_ns = fmax(most_named_ns, named_ns);
+        double all_ns = 0, named_ns = 0, n = 0;
+        for (size_t run = 0; run < n_runs; run++) {
+            if (side_of[run] != side)
+                continue;
+            n++;
+            double below_ns = match_below(node, run);
+            all_ns += below_ns;
+            named_ns += node->cause[run] ? below_ns : 0;
+        }
+        most_ns = fmax(most_ns, all_ns / fmax(n, 1));
+        most_named_ns = fmax(most_named_ns, named_ns / fmax(n, 1));
     }
     return most_ns > 0 && most_named_ns >= COMPARE_NAMED_SO * most_ns;
 }

@@ -294,88 +294,72 @@ static void print_shares(struct page *page, const struct comparison *comparison,
     arena_release(&scratch);
 }
 
+/* What may differ between runs, in the order in which it is told. */
+enum attribute { OF_RANKS, OF_PROGRAM, OF_BUILD, OF_COMPILER, OF_HOSTS, OF_COUNTING, OF_END, N_ATTRIBUTES };
+
+static const char *attribute_text(struct arena *arena, const struct run *run, enum attribute attribute)
+{
+    switch (attribute) {
+    case OF_RANKS:
+        return arena_printf(arena, "%u", run->n_ranks);
+    case OF_PROGRAM:
+        return run->program;
+    case OF_BUILD:
+        return run->build ? arena_printf(arena, "%08x", (unsigned)(run->build >> 32)) : "unknown";
+    case OF_COMPILER:
+        return run->compiler && *run->compiler ? run->compiler : "unknown";
+    case OF_HOSTS:
+        return arena_printf(arena, "%s%s", run->hosts, run->n_hosts > 4 ? " and more" : "");
+    case OF_COUNTING:
+        return run->is_counted ? "built to count" : "not built to count";
+    default:
+        return run->is_whole ? "came to their end" : "did not come to their end";
+    }
+}
+
 /* The values that runs of some sides have, each once. */
 static const char *distinct(struct arena *arena, const struct comparison *comparison, uint32_t first_side,
-                            uint32_t end_side, const char *(*value)(struct arena *, const struct run *))
+                            uint32_t end_side, enum attribute attribute)
 {
     struct intern seen = {0};
     const char *text = "";
     for (size_t run = 0; run < comparison->n_runs; run++) {
-        uint32_t side = comparison->side_of[run];
-        const char *at = side >= first_side && side < end_side ? value(arena, comparison->runs[run]) : NULL;
-        uint32_t n = (uint32_t)seen.n;
-        if (at && intern_text(&seen, at) == n)
+        uint32_t side = comparison->side_of[run], n = (uint32_t)seen.n;
+        if (side < first_side || side >= end_side)
+            continue;
+        const char *at = attribute_text(arena, comparison->runs[run], attribute);
+        if (intern_text(&seen, at) == n)
             text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", at);
     }
     intern_release(&seen);
     return text;
 }
 
-static const char *value_ranks(struct arena *arena, const struct run *run)
-{
-    return arena_printf(arena, "%u", run->n_ranks);
-}
-
-static const char *value_program(struct arena *arena, const struct run *run)
-{
-    return arena_strdup(arena, run->program);
-}
-
-static const char *value_hosts(struct arena *arena, const struct run *run)
-{
-    return arena_printf(arena, "%s%s", run->hosts, run->n_hosts > 4 ? " and more" : "");
-}
-
-static const char *value_build(struct arena *arena, const struct run *run)
-{
-    return run->build ? arena_printf(arena, "%08x", (unsigned)(run->build >> 32)) : arena_strdup(arena, "unknown");
-}
-
-static const char *value_compiler(struct arena *arena, const struct run *run)
-{
-    return arena_strdup(arena, run->compiler && *run->compiler ? run->compiler : "unknown");
-}
-
-static const char *value_counted(struct arena *arena, const struct run *run)
-{
-    return arena_strdup(arena, run->is_counted ? "built to count" : "not built to count");
-}
-
-static const char *value_end(struct arena *arena, const struct run *run)
-{
-    return arena_strdup(arena, run->is_whole ? "came to their end" : "did not come to their end");
-}
-
 const char **difference_notes(struct arena *arena, const struct comparison *comparison)
 {
-    static const struct attribute {
-        const char *name;
-        const char *(*value)(struct arena *, const struct run *);
-        const char *consequence;
-    } attributes[] = {
-        {"number of ranks", value_ranks, "waiting is the sum over ranks"},
-        {"program", value_program, "code is compared by file, routine and line"},
-        {"build of the program", value_build, "code that has moved is found by its place in the source"},
-        {"compiler", value_compiler, "the same code may be other loops, and counts are of what it made of them"},
-        {"hosts", value_hosts, "their speed is in all times"},
-        {"kind of build", value_counted, "counting takes time, and tells short loops apart that samples do not"},
-        {"end", value_end, "whywait report tells why"},
+    static const char *const told[N_ATTRIBUTES][2] = {
+        [OF_RANKS] = {"number of ranks", "waiting is the sum over ranks"},
+        [OF_PROGRAM] = {"program", "code is compared by file, routine and line"},
+        [OF_BUILD] = {"build of the program", "code that has moved is found by its place in the source"},
+        [OF_COMPILER] = {"compiler", "the same code may be other loops, and counts are of what it made of them"},
+        [OF_HOSTS] = {"hosts", "their speed is in all times"},
+        [OF_COUNTING] = {"kind of build", "counting takes time, and tells short loops apart that samples do not"},
+        [OF_END] = {"end", "whywait report tells why"},
     };
-    enum { N = sizeof attributes / sizeof *attributes };
-    const char **notes = arena_array(arena, const char *, N + 2);
+    const char **notes = arena_array(arena, const char *, N_ATTRIBUTES + 2);
     size_t n = 0;
-    for (int i = 0; i < N; i++) {
-        const char *first = distinct(arena, comparison, 0, 1, attributes[i].value), *text;
+    for (enum attribute i = 0; i < N_ATTRIBUTES; i++) {
+        const char *first = distinct(arena, comparison, 0, 1, i), *text;
         bool is_one = !strstr(first, ", ");
         for (uint32_t side = 1; side < comparison->n_sides; side++)
-            is_one &= !strcmp(first, distinct(arena, comparison, side, side + 1, attributes[i].value));
+            is_one &= !strcmp(first, distinct(arena, comparison, side, side + 1, i));
         if (is_one)
             continue;
         if (comparison->n_sides == 2)
-            text = arena_printf(arena, "%s -> %s", first, distinct(arena, comparison, 1, 2, attributes[i].value));
+            text = arena_printf(arena, "%s -> %s", first, distinct(arena, comparison, 1, 2, i));
         else
-            text = distinct(arena, comparison, 0, comparison->n_sides, attributes[i].value);
-        notes[n++] = arena_printf(arena, "%s: %s; %s", attributes[i].name, text, attributes[i].consequence);
+            text = distinct(arena, comparison, 0, comparison->n_sides, i);
+        notes[n++] = arena_printf(arena, "%s: %s; %s", told[i][0], text, told[i][1]);
     }
     if (comparison->facts_missing)
         notes[n++] = arena_printf(arena, "exact counts are not compared: %s", comparison->facts_missing);

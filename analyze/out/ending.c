@@ -68,11 +68,6 @@ static const char *ending_verb(const struct label_book *book, const struct trace
     return NULL;
 }
 
-static bool ends_alike(const struct trace_location *a, const struct trace_location *b)
-{
-    return a->end_how == b->end_how && a->end_detail == b->end_detail;
-}
-
 bool ending_is_orderly(const struct trace *trace, const struct trace_location *location)
 {
     return !location || location->end_how == WW_END_FINALIZE || (location->end_how == WW_END_NONE && !trace->is_ours);
@@ -110,7 +105,8 @@ static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
     uint64_t last_ns = 0;
     for (uint32_t other = rank; other < trace->n_ranks; other++) {
         const struct trace_location *location = ending_main_thread(trace, other);
-        if (!location || is_said[other] || !ends_alike(first, location))
+        if (!location || is_said[other] || location->end_how != first->end_how ||
+            location->end_detail != first->end_detail)
             continue;
         is_said[other] = true;
         ranks[n++] = other;
@@ -174,23 +170,6 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
                                         when.text));
 }
 
-static void ending_say_deadlock(struct ending *ending)
-{
-    const struct analysis *analysis = ending->book->analysis;
-    struct arena *arena = ending->book->arena;
-    uint32_t n = analysis->n_deadlock;
-    if (!n)
-        return;
-    enum { LINKS_SAID = 12 };
-    const char *text = "Deadlock:";
-    for (uint32_t i = 0; i < n && i < LINKS_SAID; i++)
-        text = arena_printf(arena, "%s%s rank %u waits for rank %u", text, i ? "," : "", analysis->deadlock[i],
-                            analysis->deadlock[(i + 1) % n]);
-    if (n > LINKS_SAID)
-        text = arena_printf(arena, "%s, and so on in a ring of %u ranks", text, n);
-    ending_say(ending, arena_printf(arena, "%s.", text));
-}
-
 static void ending_say_analysis(struct ending *ending)
 {
     const struct analysis *analysis = ending->book->analysis;
@@ -221,10 +200,19 @@ static struct sentences ending_finish(struct ending *ending)
 
 struct sentences ending_hang(const struct label_book *book)
 {
+    enum { LINKS_SAID = 12 };
     struct ending ending = {.book = book};
-    ending_say_deadlock(&ending);
-    uint32_t n = ending.book->analysis->n_open_waits;
-    bool *is_said = arena_array(ending.book->arena, bool, n);
+    const struct analysis *analysis = book->analysis;
+    uint32_t n_links = analysis->n_deadlock, n = analysis->n_open_waits;
+    const char *text = "Deadlock:";
+    for (uint32_t i = 0; i < n_links && i < LINKS_SAID; i++)
+        text = arena_printf(book->arena, "%s%s rank %u waits for rank %u", text, i ? "," : "", analysis->deadlock[i],
+                            analysis->deadlock[(i + 1) % n_links]);
+    if (n_links > LINKS_SAID)
+        text = arena_printf(book->arena, "%s, and so on in a ring of %u ranks", text, n_links);
+    if (n_links)
+        ending_say(&ending, arena_printf(book->arena, "%s.", text));
+    bool *is_said = arena_array(book->arena, bool, n);
     for (uint32_t i = 0; i < n; i++)
         if (!is_said[i])
             ending_say_open_wait(&ending, i, is_said);
@@ -270,21 +258,16 @@ static const char *join(struct arena *arena, const char *text, const char *more)
     return *text ? arena_printf(arena, "%s; %s", text, more) : more;
 }
 
-/* "CPU 3", "CPUs 0-3" */
-static const char *cpus_text(struct arena *arena, const struct trace_cpus *cpus)
-{
-    return arena_printf(arena, "%s%s", cpus->n == 1 ? "CPU " : "CPUs ",
-                        strchr(amount_ranks(arena, cpus->at, cpus->n), ' ') + 1);
-}
-
 /* "8 ranks share 2 CPUs", "ranks 0,1 may use only CPU 3" */
 static const char *crowd_text(struct arena *arena, const struct machine_host *host, const struct machine_crowd *crowd)
 {
     if (crowd->n_ranks == host->n_ranks && crowd->cpus.n >= host->n_cpus)
         return arena_printf(arena, "%u ranks share %u %s", crowd->n_ranks, crowd->cpus.n,
                             crowd->cpus.n == 1 ? "CPU" : "CPUs");
-    return arena_printf(arena, "%s may use only %s", amount_ranks(arena, crowd->ranks, crowd->n_ranks),
-                        cpus_text(arena, &crowd->cpus));
+    /* Numbers of CPUs are told like those of ranks, without the word. */
+    return arena_printf(arena, "%s may use only %s%s", amount_ranks(arena, crowd->ranks, crowd->n_ranks),
+                        crowd->cpus.n == 1 ? "CPU " : "CPUs ",
+                        strchr(amount_ranks(arena, crowd->cpus.at, crowd->cpus.n), ' ') + 1);
 }
 
 /* "" where nothing speaks for a lack of CPUs. */

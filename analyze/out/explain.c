@@ -95,45 +95,38 @@ static const char *verb(const struct crowd *crowd, const char *one, const char *
     return crowd->n == 1 ? one : many;
 }
 
+enum measure { TIME, EXECUTIONS, INSTRUCTIONS, COST };
+
 /* By how much the late ranks exceed the mean of the others in something. */
 struct excess {
     const struct crowd *late;
-    double (*of)(const struct doing *);
+    enum measure measure;
     double others;
     bool is_known;          /* of both */
     double low, mean, high; /* else 1 */
 };
 
-static double time_of(const struct doing *doing)
+static double measure_of(const struct doing *doing, enum measure measure)
 {
-    return doing->time_ns;
-}
-
-static double executions_of(const struct doing *doing)
-{
-    return doing->executions;
-}
-
-static double instructions_of(const struct doing *doing)
-{
-    return doing->instructions;
-}
-
-static double cost_of(const struct doing *doing)
-{
-    return doing->cost_ns;
+    const double values[] = {
+        [TIME] = doing->time_ns,
+        [EXECUTIONS] = doing->executions,
+        [INSTRUCTIONS] = doing->instructions,
+        [COST] = doing->cost_ns,
+    };
+    return values[measure];
 }
 
 /* NAN where a rank has nothing of it; 1 where it is not known of all. */
 static double excess_of_one(const struct excess *excess, const struct doing *late)
 {
-    return excess->is_known ? excess->of(late) / excess->others : 1;
+    return excess->is_known ? measure_of(late, excess->measure) / excess->others : 1;
 }
 
-static struct excess excess_of(const struct crowd *late, const struct crowd *others, double (*of)(const struct doing *))
+static struct excess excess_of(const struct crowd *late, const struct crowd *others, enum measure measure)
 {
-    struct excess excess = {.late = late, .of = of, .others = of(&others->mean)};
-    excess.is_known = of(&late->mean) > 0 && excess.others > 0;
+    struct excess excess = {.late = late, .measure = measure, .others = measure_of(&others->mean, measure)};
+    excess.is_known = measure_of(&late->mean, measure) > 0 && excess.others > 0;
     excess.low = excess.high = excess.mean = excess_of_one(&excess, &late->mean);
     for (uint32_t i = 0; i < late->n; i++) {
         excess.low = fmin(excess.low, excess_of_one(&excess, &late->each[i]));
@@ -191,7 +184,7 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
     if (others->mean.time_ns < NEGLIGIBLE_SHARE * late->mean.time_ns)
         return arena_printf(arena, "%s %s %s in it%s, %s next to nothing", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), whom);
-    struct excess longer = excess_of(late, others, time_of);
+    struct excess longer = excess_of(late, others, TIME);
     if (longer.mean < NOTABLY_LONGER)
         return arena_printf(arena, "%s %s the same total time in it as %s, but while others already wait", who, spend,
                             whom);
@@ -211,22 +204,18 @@ static double doubt_of(const struct doing *late, const struct doing *others)
     return is_known ? 2 * hypot(late->cost_error, others->cost_error) : USUAL_DOUBT;
 }
 
-/* True where a ratio of costs differs from 1 by more than its error, and by more than people care about. */
-static bool is_told_from_same(double ratio, double doubt)
-{
-    return fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), log1p(doubt));
-}
-
 /* "each time at 3.5 x the cost", as far as that is known. `beside`: of this the other part has been told. */
 static const char *explain_cost(struct arena *arena, const struct crowd *late, const struct crowd *others,
                                 double beside, const char *each)
 {
-    struct excess cost = excess_of(late, others, cost_of);
+    struct excess cost = excess_of(late, others, COST);
     double doubt = doubt_of(&late->mean, &others->mean);
     bool is_told = false;
-    for (uint32_t i = 0; i < late->n; i++)
-        is_told = is_told || is_told_from_same(excess_of_one(&cost, &late->each[i]) / beside,
-                                               doubt_of(&late->each[i], &others->mean));
+    for (uint32_t i = 0; i < late->n; i++) {
+        /* By more than its error, and by more than people care about. */
+        double ratio = excess_of_one(&cost, &late->each[i]) / beside;
+        is_told |= fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), log1p(doubt_of(&late->each[i], &others->mean)));
+    }
     cost.low /= beside, cost.mean /= beside, cost.high /= beside, cost.others *= beside;
     if (!is_told)
         return doubt > VAGUE_DOUBT ? arena_printf(arena, "%s at a cost that is not known well enough to compare", each)
@@ -243,7 +232,7 @@ static const char *explain_each(struct arena *arena, const struct cause *cause, 
                                 const struct crowd *others)
 {
     bool says_slower = cause->kind_ns[KIND_SLOWER] >= WORTH_SAYING * cause->waiting_ns;
-    struct excess instructions = excess_of(late, others, instructions_of), cost = excess_of(late, others, cost_of);
+    struct excess instructions = excess_of(late, others, INSTRUCTIONS), cost = excess_of(late, others, COST);
     const char *in_all = says_slower && cost.mean < 1 / NOTABLY_LONGER ? " in all, slower when others wait" : "";
     if (!is_same_code(&instructions)) {
         const char *dearer = explain_cost(arena, late, others, instructions.mean, ", each");
@@ -256,20 +245,10 @@ static const char *explain_each(struct arena *arena, const struct cause *cause, 
     return arena_printf(arena, "%s%s", dearer, in_all);
 }
 
-/* Ranks that run it as often over the whole run may still do so at other times. */
-static const char *explain_times(struct arena *arena, const struct cause *cause, const struct excess *more,
-                                 const struct excess *instructions)
-{
-    bool is_late = is_same_code(instructions) && cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns;
-    if (is_within(more, 1 - AS_OFTEN, 1 + AS_OFTEN))
-        return is_late ? "as often in all as" : "as often as";
-    return arena_printf(arena, "%s as often as", factors(arena, more));
-}
-
 /* Everybody is late at times, and over the run nobody executes more of it than the others. */
 static bool take_turns(const struct crowd *late, const struct crowd *others)
 {
-    struct excess more = excess_of(late, late, executions_of), instructions = excess_of(late, late, instructions_of);
+    struct excess more = excess_of(late, late, EXECUTIONS), instructions = excess_of(late, late, INSTRUCTIONS);
     return late->n > 1 && !others->n && late->mean.executions > 0 && is_within(&more, 0.98, 1.02) &&
            is_same_code(&instructions);
 }
@@ -288,9 +267,12 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
     if (others->mean.executions * FACTOR_KNOWN < late->mean.executions)
         return arena_printf(arena, "only %s %s it, %.0f times%s", who, run, late->mean.executions,
                             verb(late, "", " each on average"));
-    struct excess more = excess_of(late, others, executions_of),
-                  instructions = excess_of(late, others, instructions_of);
-    const char *times = explain_times(arena, cause, &more, &instructions);
+    struct excess more = excess_of(late, others, EXECUTIONS), instructions = excess_of(late, others, INSTRUCTIONS);
+    const char *times = arena_printf(arena, "%s as often as", factors(arena, &more));
+    /* Ranks that run it as often over the whole run may still do so at other times. */
+    bool is_late = is_same_code(&instructions) && cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns;
+    if (is_within(&more, 1 - AS_OFTEN, 1 + AS_OFTEN))
+        times = is_late ? "as often in all as" : "as often as";
     if (more.mean * instructions.mean < 1 - AS_OFTEN &&
         late->mean.computing_ns < NOTABLY_LONGER * others->mean.computing_ns)
         return arena_printf(arena, "%s %s it %s %s in all, but while others already wait", who, run, times, whom);
@@ -419,22 +401,14 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     }
 }
 
-/* Where the two sides part; NULL where counts do not tell. */
-static const char *explain_partings(struct arena *arena, const struct cause *cause, const struct crowd *others)
-{
-    if (!cause->n_partings)
-        return NULL;
-    return explain_parting(arena, &cause->partings[0],
-                           others->n ? amount_ranks(arena, others->ranks, others->n) : "those who wait");
-}
-
 const char *explain_cause(struct arena *arena, const struct cause *cause)
 {
     struct crowd late = {0}, others = {0};
     crowds_make(arena, cause, &late, &others);
+    const char *whom = others.n ? amount_ranks(arena, others.ranks, others.n) : "those who wait";
     const char *clauses[] = {
         explain_kind(arena, cause, &late, &others),
-        explain_partings(arena, cause, &others),
+        cause->n_partings ? explain_parting(arena, &cause->partings[0], whom) : NULL,
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, &late, &others),
         explain_threads(arena, &late, &others),

@@ -57,17 +57,11 @@ const char *label_routine(const struct label_book *book, const char *routine)
     return arena_printf(book->arena, "%s%s", routine, has_parentheses ? "" : "()");
 }
 
-static const struct code_place *step_place(const struct label_book *book, const struct step *step)
-{
-    if (!book->analysis->code || step->place == CODE_NONE)
-        return NULL;
-    return code_place(book->analysis->code, step->place);
-}
-
 /* "relax()+0x1c in libfoo.so": what is left to say without debug information. */
 static const char *label_offset(const struct label_book *book, const struct step *step)
 {
-    const struct code_place *place = step_place(book, step);
+    struct code *code = book->analysis->code;
+    const struct code_place *place = code && step->place != CODE_NONE ? code_place(code, step->place) : NULL;
     const char *routine = label_routine(book, step->routine);
     if (!place)
         return routine;
@@ -158,20 +152,15 @@ static const char *without_arguments(const struct label_book *book, const char *
     return brief;
 }
 
-static const char *whole_step(const struct label_book *book, uint32_t index)
-{
-    const struct step *step = &book->analysis->steps[index];
-    const char *text = arena_printf(book->arena, "%s%s", state_prefix(step->state), label_place(book, step));
-    /* Steps that differ by their caller only are told apart by it; one level is enough to read. */
-    if (step->caller == TRACE_NONE || step->caller >= book->analysis->n_steps)
-        return text;
-    const struct step *caller = &book->analysis->steps[step->caller];
-    return arena_printf(book->arena, "%s, called from %s", text, label_place(book, caller));
-}
-
 const char *label_step(const struct label_book *book, uint32_t index)
 {
-    return without_arguments(book, whole_step(book, index));
+    const struct analysis *analysis = book->analysis;
+    const struct step *step = &analysis->steps[index];
+    const char *text = arena_printf(book->arena, "%s%s", state_prefix(step->state), label_place(book, step));
+    /* Steps that differ by their caller only are told apart by it; one level is enough to read. */
+    if (step->caller != TRACE_NONE && step->caller < analysis->n_steps)
+        text = arena_printf(book->arena, "%s, called from %s", text, label_place(book, &analysis->steps[step->caller]));
+    return without_arguments(book, text);
 }
 
 const char *label_within(const struct label_book *book, uint32_t index)
@@ -180,19 +169,14 @@ const char *label_within(const struct label_book *book, uint32_t index)
     return *state_prefix(book->analysis->steps[index].state) ? label : arena_printf(book->arena, "in %s", label);
 }
 
-static bool shares_its_step(const struct analysis *analysis, uint32_t cause)
-{
-    for (uint32_t i = 0; i < analysis->n_causes; i++)
-        if (i != cause && analysis->causes[i].step == analysis->causes[cause].step)
-            return true;
-    return false;
-}
-
 const char *label_cause(const struct label_book *book, uint32_t number)
 {
     const struct cause *cause = &book->analysis->causes[number];
     const char *label = label_step(book, cause->step);
-    if (cause->caller >= book->analysis->n_steps || !shares_its_step(book->analysis, number))
+    bool is_shared = false;
+    for (uint32_t i = 0; i < book->analysis->n_causes; i++)
+        is_shared |= i != number && book->analysis->causes[i].step == cause->step;
+    if (cause->caller >= book->analysis->n_steps || !is_shared)
         return label;
     const struct step *caller = &book->analysis->steps[cause->caller];
     if (!caller->file || !cause->call_line)
@@ -202,7 +186,7 @@ const char *label_cause(const struct label_book *book, uint32_t number)
     return arena_printf(book->arena, "%s, called at %s%s%s", label, lines, *routine ? " in " : "", routine);
 }
 
-static const char *whole_site(const struct label_book *book, uint32_t index)
+const char *label_site(const struct label_book *book, uint32_t index)
 {
     const struct wait_site *site = &book->analysis->sites[index];
     const char *text = site->call;
@@ -212,12 +196,9 @@ static const char *whole_site(const struct label_book *book, uint32_t index)
         text = arena_printf(book->arena, "%s in %s", text, site->path);
     else if (site->routine)
         text = arena_printf(book->arena, "%s in %s", text, label_routine(book, site->routine));
-    return site->through ? arena_printf(book->arena, "%s, through %s", text, site->through) : text;
-}
-
-const char *label_site(const struct label_book *book, uint32_t index)
-{
-    return without_arguments(book, whole_site(book, index));
+    if (site->through)
+        text = arena_printf(book->arena, "%s, through %s", text, site->through);
+    return without_arguments(book, text);
 }
 
 static const char *kind_words(enum cause_kind kind)

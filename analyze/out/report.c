@@ -24,15 +24,6 @@ struct report {
     bool all;
 };
 
-static void report_init(struct report *report, FILE *out, const struct analysis *analysis,
-                        const struct report_options *options)
-{
-    *report = (struct report){.page = {.out = out, .width = options->width, .look = options->look},
-                              .analysis = analysis,
-                              .all = options->all};
-    report->book = (struct label_book){&report->arena, analysis, options->full_paths, !options->full_paths};
-}
-
 static void report_part(struct report *report, const char *name, double part_ns, bool always)
 {
     double total_ns = report->analysis->efficiency.all_ns;
@@ -293,8 +284,10 @@ static void report_sentences(struct report *report, const char *mark, const stru
 
 void report_overview(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
-    struct report report;
-    report_init(&report, out, analysis, options);
+    struct report report = {.page = {.out = out, .width = options->width, .look = options->look},
+                            .analysis = analysis,
+                            .all = options->all};
+    report.book = (struct label_book){&report.arena, analysis, options->full_paths, !options->full_paths};
     report_head(&report);
     /* Which run this is: directory or anchor, date, and the command line where it is known. */
     const struct trace *trace = report.analysis->trace;

@@ -43,23 +43,19 @@ static void meet(struct search *search, uint32_t node)
     search->path[search->n_path++] = node;
 }
 
-/* All nodes that were opened since `root` form one component. */
-static void close_component(struct search *search, uint32_t root)
-{
-    uint32_t node;
-    do {
-        node = search->open[--search->n_open];
-        search->component[node] = search->n_components;
-        search->members[search->n_members++] = node;
-    } while (node != root);
-    search->n_components++;
-}
-
 static void leave(struct search *search, uint32_t node)
 {
     search->n_path--;
-    if (search->low[node] == search->order[node])
-        close_component(search, node);
+    if (search->low[node] == search->order[node]) {
+        /* All nodes that were opened since then form one component. */
+        uint32_t member;
+        do {
+            member = search->open[--search->n_open];
+            search->component[member] = search->n_components;
+            search->members[search->n_members++] = member;
+        } while (member != node);
+        search->n_components++;
+    }
     if (search->n_path) {
         uint32_t caller = search->path[search->n_path - 1];
         if (search->component[node] == UINT32_MAX && search->low[node] < search->low[caller])

@@ -247,14 +247,6 @@ struct space {
     VEC(struct allocation) found; /* by name */
 };
 
-/* The place around the call that allocates, as far as code is left of its block. */
-static uint32_t place_of(const struct space *space, uint32_t module, const struct counts_function *function,
-                         uint32_t block)
-{
-    uint32_t place = executions_block_place(space->executions, module, function, block);
-    return place != CODE_NONE ? place : code_place_at(space->executions->code, module, function->address);
-}
-
 /* The routine that allocates at a point, as in the source if that is known; NULL = malloc or the like. */
 static const char *through(const struct space *space, const struct point *point)
 {
@@ -268,7 +260,10 @@ static struct allocation allocation_make(const struct space *space, const struct
 {
     const struct counts_function *function = point->function;
     const struct counts_alloc *alloc = point->alloc;
-    uint32_t place = place_of(space, point->module, function, alloc->block);
+    /* The place around the call that allocates, as far as code is left of its block. */
+    uint32_t place = executions_block_place(space->executions, point->module, function, alloc->block);
+    if (place == CODE_NONE)
+        place = code_place_at(space->executions->code, point->module, function->address);
     const char *routine = place == CODE_NONE ? NULL : code_place(space->executions->code, place)->routine;
     if (!routine)
         routine = *function->source_name ? function->source_name : function->name;
@@ -428,15 +423,6 @@ static int allocation_compare(const void *a, const void *b)
     return strcmp(left->routine ? left->routine : "", right->routine ? right->routine : "");
 }
 
-static void space_write(struct space *space)
-{
-    struct analysis *analysis = space->analysis;
-    if (space->found.n)
-        qsort(space->found.at, space->found.n, sizeof *space->found.at, allocation_compare);
-    analysis->n_allocations = (uint32_t)space->found.n;
-    analysis->allocations = arena_copy(&analysis->arena, space->found.at, space->found.n * sizeof *space->found.at);
-}
-
 void space_find(struct analysis *analysis, struct executions *executions, const struct sparse *bins)
 {
     struct space space = {.analysis = analysis, .executions = executions};
@@ -450,7 +436,10 @@ void space_find(struct analysis *analysis, struct executions *executions, const 
     }
     settle_all(&space);
     add_allocations(&space);
-    space_write(&space);
+    if (space.found.n)
+        qsort(space.found.at, space.found.n, sizeof *space.found.at, allocation_compare);
+    analysis->n_allocations = (uint32_t)space.found.n;
+    analysis->allocations = arena_copy(&analysis->arena, space.found.at, space.found.n * sizeof *space.found.at);
     intern_release(&space.routine_names);
     intern_release(&space.names);
     vec_release(&space.routines);

@@ -10,20 +10,17 @@ struct traffic_key {
     uint32_t site, rank;
 };
 
-/* How often it is asked whether something has come depends on when it comes. */
-static bool is_poll(const struct trace *trace, uint32_t region)
-{
-    enum ww_class class = trace->regions[region].class;
-    return class == WW_TEST || class == WW_IPROBE;
-}
-
 void traffic_feed(struct traffic *traffic, const struct trace *trace, const struct lane *lane,
                   const struct event *event)
 {
     bool is_call = event->kind == EV_ENTER && lane->depth == 1 && trace->regions[event->region].is_mpi,
          is_message = event->kind == EV_SEND || event->kind == EV_ISEND,
          is_sent = is_message || event->kind == EV_COLL_END || event->kind == EV_ICOLL_DONE || event->kind == EV_RMA;
-    if ((!is_call && !is_sent) || !lane->depth || lane->is_off || is_poll(trace, lane->region))
+    if ((!is_call && !is_sent) || !lane->depth || lane->is_off)
+        return;
+    /* How often it is asked whether something has come depends on when it comes. */
+    enum ww_class class = trace->regions[lane->region].class;
+    if (class == WW_TEST || class == WW_IPROBE)
         return;
     struct traffic_key key = {lane->site, lane->rank};
     uint32_t id = intern_put(&traffic->keys, &key, sizeof key);

@@ -80,14 +80,6 @@ static uint32_t nameless_put(struct builder *builder, uint32_t module, const cha
     return id;
 }
 
-/* "libfoo.so+0x1a40", where it begins; "(in libfoo.so)" where not even that is known. */
-static const char *nameless_text(struct arena *arena, const char *path, uint64_t address)
-{
-    const char *slash = strrchr(path, '/'), *library = slash ? slash + 1 : path;
-    return address ? arena_printf(arena, "%s+0x%llx", library, (unsigned long long)address)
-                   : arena_printf(arena, "(in %s)", library);
-}
-
 /* The routines around an address, innermost first. */
 static struct lineage lineage_at(struct builder *builder, uint32_t module, uint64_t address)
 {
@@ -96,10 +88,17 @@ static struct lineage lineage_at(struct builder *builder, uint32_t module, uint6
     struct arena scratch = {0};
     lineage.n = code_routines_at(builder->input->code, module, address, routines, LINEAGE_MOST);
     for (uint32_t i = 0; i < lineage.n; i++) {
+        if (routines[i].name) {
+            lineage.routines[i] = routine_put(builder, module, &routines[i]);
+            continue;
+        }
+        /* "libfoo.so+0x1a40", where it begins; "(in libfoo.so)" where not even that is known. */
         const char *path = builder->input->trace->modules[module].path;
-        lineage.routines[i] = routines[i].name
-                                  ? routine_put(builder, module, &routines[i])
-                                  : nameless_put(builder, module, nameless_text(&scratch, path, routines[i].address));
+        const char *slash = strrchr(path, '/'), *library = slash ? slash + 1 : path;
+        unsigned long long address_in = routines[i].address;
+        lineage.routines[i] = nameless_put(builder, module,
+                                           address_in ? arena_printf(&scratch, "%s+0x%llx", library, address_in)
+                                                      : arena_printf(&scratch, "(in %s)", library));
     }
     arena_release(&scratch);
     return lineage;
