@@ -122,11 +122,12 @@ static bool is_usual(const struct open_wait *wait)
     return wait->dur_ns <= wait->longest_ns;
 }
 
+/* For whom matters where somebody hangs. */
 static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
 {
     bool same_file = a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
-    return same_file && is_usual(a) == is_usual(b) && a->line == b->line && a->for_rank == b->for_rank &&
-           !strcmp(a->call, b->call);
+    bool same_end = is_usual(a) ? is_usual(b) : !is_usual(b) && a->for_rank == b->for_rank;
+    return same_file && same_end && a->line == b->line && !strcmp(a->call, b->call);
 }
 
 /* One sentence for all ranks that hang in one call for one reason. */
@@ -136,7 +137,8 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
     const struct open_wait *wait = &analysis->open_waits[number];
     struct arena *arena = ending->book->arena;
     uint32_t *ranks = arena_array(arena, uint32_t, analysis->n_open_waits), n = 0;
-    uint64_t since_ns = wait->since_ns, longest_ns = 0, start_ns = analysis->trace->start_ns;
+    uint64_t since_ns = wait->since_ns, start_ns = analysis->trace->start_ns;
+    uint32_t for_rank = wait->for_rank;
     for (uint32_t i = number; i < analysis->n_open_waits; i++) {
         const struct open_wait *other = &analysis->open_waits[i];
         if (is_said[i] || !waits_alike(wait, other))
@@ -144,11 +146,11 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
         is_said[i] = true;
         ranks[n++] = other->rank;
         since_ns = other->since_ns < since_ns ? other->since_ns : since_ns;
-        longest_ns = other->dur_ns > longest_ns ? other->dur_ns : longest_ns;
+        for_rank = other->for_rank == for_rank ? for_rank : TRACE_NONE;
     }
     const char *where =
         wait->file ? arena_printf(arena, " at %s", label_lines(ending->book, wait->file, wait->line, wait->line)) : "";
-    const char *whom = wait->for_rank == TRACE_NONE ? "" : arena_printf(arena, " for rank %u", wait->for_rank);
+    const char *whom = for_rank == TRACE_NONE ? "" : arena_printf(arena, " for rank %u", for_rank);
     struct amount when = amount_duration(since_ns > start_ns ? (double)(since_ns - start_ns) : 0);
     if (analysis->trace->is_going) {
         ending_say(ending, arena_printf(arena, "%s %s in %s%s, waiting%s since %s after the start.",
@@ -157,10 +159,8 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
         return;
     }
     if (is_usual(wait))
-        ending_say(ending, arena_printf(
-                               arena, "%s %s in %s%s when the run ended, waiting%s for %s: no longer than other waits.",
-                               amount_ranks(arena, ranks, n), n == 1 ? "was" : "were", wait->call, where, whom,
-                               amount_duration((double)longest_ns).text));
+        ending_say(ending, arena_printf(arena, "%s waited in %s%s%s when the run ended, no longer than in other waits.",
+                                        amount_ranks(arena, ranks, n), wait->call, where, whom));
     else if (wait->polls)
         ending_say(ending, arena_printf(arena, "%s polled with %s%s to the end: waiting%s from %s after the start.",
                                         amount_ranks(arena, ranks, n), wait->call, where, whom, when.text));
