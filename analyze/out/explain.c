@@ -265,7 +265,8 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
     const char *who = amount_ranks(arena, late->ranks, late->n), *whom = amount_ranks(arena, others->ranks, others->n);
     const char *run = verb(late, "runs", "run");
     if (others->mean.executions * FACTOR_KNOWN < late->mean.executions)
-        return arena_printf(arena, "only %s %s it, %.0f times%s", who, run, late->mean.executions,
+        return arena_printf(arena, "only %s %s it, %s times%s", who, run,
+                            amount_count((uint64_t)llround(late->mean.executions)).text,
                             verb(late, "", " each on average"));
     struct excess more = excess_of(late, others, EXECUTIONS), instructions = excess_of(late, others, INSTRUCTIONS);
     const char *times = arena_printf(arena, "%s as often as", factors(arena, &more));

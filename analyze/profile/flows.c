@@ -408,6 +408,30 @@ static bool is_branch(const struct counts_function *function, const struct regio
     return loops->innermost[from] == CFG_NONE || cfg_loop_contains(loops, loops->innermost[from], to);
 }
 
+/* The first line of the condition's own file that the late side comes to, another than the condition's where there is
+ * one in that block: what is inlined from elsewhere may come first. 0 = none. */
+static uint32_t line_behind(const struct flow_routine *routine, uint32_t block, const struct counts_line *condition)
+{
+    const struct cfg *cfg = &routine->function->cfg;
+    struct arena scratch = {0};
+    bool *is_reached = arena_array(&scratch, bool, cfg->n_blocks);
+    uint32_t *open = arena_array(&scratch, uint32_t, cfg->n_blocks), n_open = 0, line = 0;
+    is_reached[open[n_open++] = block] = true;
+    for (uint32_t next = 0; next < n_open && !line; next++) {
+        const struct counts_block *at = &routine->function->blocks[open[next]];
+        for (uint32_t i = 0; i < at->n_lines && (!line || line == condition->line); i++)
+            if (!strcmp(at->lines[i].file, condition->file))
+                line = at->lines[i].line;
+        for (uint32_t i = cfg->out_at[open[next]]; i < cfg->out_at[open[next] + 1]; i++) {
+            uint32_t to = cfg->edges.at[cfg->out[i]].to;
+            if (routine->edges[LATE][cfg->out[i]] > 0 && !is_reached[to])
+                is_reached[open[n_open++] = to] = true;
+        }
+    }
+    arena_release(&scratch);
+    return line;
+}
+
 static void decide_branches(const struct parting_search *search, const struct region *region, decisions *found)
 {
     const struct flow_routine *routine = &search->flows.routines.at[region->routine];
@@ -430,14 +454,12 @@ static void decide_branches(const struct parting_search *search, const struct re
                                     .position = function->loops.order.position[from],
                                     .callee = CFG_NONE};
         /* The condition comes last in its block, what is chosen first. */
-        const struct counts_block *at = &function->blocks[from], *next = &function->blocks[to];
+        const struct counts_block *at = &function->blocks[from];
         if (at->n_lines) {
             decision.fact.file = at->lines[at->n_lines - 1].file;
             decision.fact.line_first = decision.fact.line_last = at->lines[at->n_lines - 1].line;
+            decision.fact.line_to = line_behind(routine, to, &at->lines[at->n_lines - 1]);
         }
-        for (uint32_t i = 0; i < next->n_lines && !decision.fact.line_to; i++)
-            if (next->lines[i].line != decision.fact.line_first || i + 1 == next->n_lines)
-                decision.fact.line_to = next->lines[i].line;
         *vec_push(found) = decision;
     }
 }
