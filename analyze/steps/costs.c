@@ -188,8 +188,8 @@ struct prior {
 static uint32_t common_cost(const struct costs *costs, const struct prior *sampled, struct prior *out)
 {
     const struct nnls_cost *common = &costs->all.fitted[sampled->column];
-    double across = COST_ACROSS_RANKS * common->cost_ns,
-           variance = across * across + common->error_ns * common->error_ns;
+    double across_ns = costs->across_ranks * common->cost_ns,
+           variance = across_ns * across_ns + common->error_ns * common->error_ns;
     double most = COST_CONTRADICTION * sqrt(variance + sampled->variance);
     if (!(common->cost_ns > 0) || !isfinite(variance) || fabs(common->cost_ns - sampled->cost) >= most)
         return 0;
@@ -218,12 +218,12 @@ static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank
 }
 
 /* How far lengths scatter about a first fit, in which priors decide only what lengths leave open, in units of the
- * variance that they were weighed by: the better they agree with each other, the less priors say beside them. */
+ * variance that they were weighed by: the better they agree with each other, the less priors say beside them. The fit
+ * is left in `fitted`. */
 static double length_variance(const struct rank_costs *rank, const struct prior *priors, uint32_t n_priors,
-                              struct arena *arena)
+                              struct nnls_cost *fitted, struct arena *arena)
 {
     struct nnls first = nnls_copy(&rank->problem, arena);
-    struct nnls_cost *fitted = arena_array(arena, struct nnls_cost, first.n);
     double n_fitted = 0, least = LENGTH_ERROR_LEAST * LENGTH_ERROR_LEAST / (LENGTH_ERROR * LENGTH_ERROR);
     for (uint32_t i = 0; i < n_priors; i++)
         nnls_prefer(&first, priors[i].column, priors[i].cost, least / priors[i].variance);
@@ -235,19 +235,46 @@ static double length_variance(const struct rank_costs *rank, const struct prior 
     return fmax(variance, least);
 }
 
-static void rank_fit(struct costs *costs, struct rank_costs *rank)
+/* A first fit, by the lengths of this process as far as they tell; with `is_last`, what else is known as well. */
+static void rank_fit(struct costs *costs, struct rank_costs *rank, bool is_last)
 {
     struct arena scratch = {0};
     if (!(sparse_sum(&rank->work) > 0) || !(rank->counted_ns > 0))
         return;
     struct prior *priors = arena_array(&scratch, struct prior, 2 * (size_t)costs->n_columns);
     uint32_t n_priors = priors_gather(costs, rank, &scratch, priors);
-    double variance = length_variance(rank, priors, n_priors, &scratch);
-    for (uint32_t i = 0; i < n_priors; i++)
+    rank->fitted = rank->fitted ? rank->fitted : arena_array(&costs->arena, struct nnls_cost, rank->problem.n);
+    double variance = length_variance(rank, priors, n_priors, rank->fitted, &scratch);
+    for (uint32_t i = 0; i < n_priors && is_last; i++)
         nnls_prefer(&rank->problem, priors[i].column, priors[i].cost, variance / priors[i].variance);
-    rank->fitted = arena_array(&costs->arena, struct nnls_cost, rank->problem.n);
-    nnls_solve(&rank->problem, &scratch, rank->fitted);
+    if (is_last)
+        nnls_solve(&rank->problem, &scratch, rank->fitted);
     arena_release(&scratch);
+}
+
+/*
+ * How far the cost of a place differs from process to process where nothing is wrong, relatively: by as much as first
+ * fits differ from that of all together, less what their errors account for (the moments of DerSimonian and Laird). A
+ * usual value is taken for what some places have shown before. A process on which a place is out of that altogether is
+ * what users look for, and does not count.
+ */
+static double across_ranks(const struct costs *costs)
+{
+    double usual = COST_ACROSS_RANKS * COST_ACROSS_RANKS, least = LENGTH_ERROR_LEAST * LENGTH_ERROR_LEAST;
+    double weights = COST_ACROSS_KNOWN / (usual * usual), sum = weights * usual;
+    for (uint32_t rank = 0; rank < costs->n_ranks && costs->all.fitted; rank++)
+        for (uint32_t i = 1; i < costs->n_columns && costs->ranks[rank].fitted; i++) {
+            const struct nnls_cost *one = &costs->ranks[rank].fitted[i], *all = &costs->all.fitted[i];
+            if (!(one->cost_ns > 0 && all->cost_ns > 0))
+                continue;
+            double error = hypot(one->error_ns, all->error_ns) / all->cost_ns, expected = usual + error * error;
+            double square = pow(one->cost_ns / all->cost_ns - 1, 2);
+            if (!isfinite(error) || square > COST_CONTRADICTION * COST_CONTRADICTION * expected)
+                continue;
+            weights += 1 / (expected * expected);
+            sum += (square - error * error) / (expected * expected);
+        }
+    return sqrt(fmax(sum / weights, least));
 }
 
 /* The terms of one place in a packed vector by (place, step). */
@@ -396,9 +423,13 @@ void costs_fit(struct costs *costs, const struct survey *survey)
         rank_join(costs, &costs->ranks[i]);
     sparse_pack(&costs->all.work);
     sparse_pack(&costs->all.steps);
-    rank_fit(costs, &costs->all);
+    rank_fit(costs, &costs->all, true);
+    costs->across_ranks = COST_ACROSS_RANKS;
     for (uint32_t i = 0; i < costs->n_ranks; i++)
-        rank_fit(costs, &costs->ranks[i]);
+        rank_fit(costs, &costs->ranks[i], false);
+    costs->across_ranks = across_ranks(costs);
+    for (uint32_t i = 0; i < costs->n_ranks; i++)
+        rank_fit(costs, &costs->ranks[i], true);
     weigh_calls(costs, survey);
 }
 

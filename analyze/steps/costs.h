@@ -7,8 +7,8 @@
  * added to the normal equations of its process (nnls.h). Work is what varies from stretch to stretch and from process
  * to process; where it does not, the equations leave costs open, and priors decide, from the weakest to the strongest:
  *  - a unit of work costs the same everywhere;
- *  - a place costs on this process what it costs on all of them together, within a twentieth or so, unless its samples
- * contradict;
+ *  - a place costs on this process what it costs on all of them together, within what places that each process's
+ *    lengths tell differ by, unless its samples contradict;
  *  - a place costs what its samples say, within their error.
  *
  * Equations are weighed as if a length were known to a fifth: relatively, because what disturbs a long stretch is long.
@@ -52,6 +52,7 @@ struct costs {
     struct intern pairs;
     VEC(struct usual_length) lengths; /* by pair */
     struct rank_costs *ranks, all;    /* `all` is filled in at the end */
+    double across_ranks;              /* standard deviation of a place's cost from process to process, relatively */
     uint32_t n_ranks;
     struct sparse measured; /* scratch: work by place */
     VEC(uint32_t) row_columns;

@@ -233,6 +233,34 @@ static void a_place_costs_what_it_costs_elsewhere(void **state)
     assert_near(cost_ns(fix, 1, B), B_NS, 0.1);
 }
 
+/* How far costs differ from rank to rank is seen where lengths tell them on each, one that is far off apart. */
+static void ranks_that_agree_speak_for_each_other(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    add_varied(fix, 1, A_NS, B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_true(fix->costs.across_ranks > 0 && fix->costs.across_ranks < 0.04);
+}
+
+static void ranks_that_differ_speak_less_for_each_other(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    add_varied(fix, 1, 1.2 * A_NS, B_NS / 1.2);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_true(fix->costs.across_ranks > 0.055 && fix->costs.across_ranks < 0.2);
+}
+
+static void a_rank_that_is_far_off_is_no_measure_for_others(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    add_varied(fix, 1, A_NS, 4 * B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_true(fix->costs.across_ranks < 0.06);
+}
+
 static void an_interruption_that_nobody_recorded_weighs_little(void **state)
 {
     struct fixture *fix = *state;
@@ -367,6 +395,9 @@ int main(void)
         TEST(samples_decide_what_lengths_leave_open),
         TEST(lengths_outweigh_samples_that_contradict_them),
         TEST(a_place_costs_what_it_costs_elsewhere),
+        TEST(ranks_that_agree_speak_for_each_other),
+        TEST(ranks_that_differ_speak_less_for_each_other),
+        TEST(a_rank_that_is_far_off_is_no_measure_for_others),
         TEST(an_interruption_that_nobody_recorded_weighs_little),
         TEST(time_off_the_cpu_is_not_computing),
         TEST(stretches_that_are_not_wholly_counted_are_no_equations),
