@@ -224,7 +224,25 @@ static void push_cause(struct comparison *comparison, const struct ways *ways, c
     vec_release(&tops);
 }
 
-/* What is too small for a row of its own is put together in a last one. `shown`: by cause, its row. */
+static bool is_named(const struct compare_row *row)
+{
+    return row->place->file || row->place->routine;
+}
+
+/* Whether the code of a group is known by samples, most of it: where nothing was sampled, all of it lies between two
+ * calls and no more is known. */
+static bool is_sampled(const struct comparison *comparison, const row_list *causes, enum compare_group group)
+{
+    double named_ns = 0, other_ns = 0;
+    for (size_t i = 0; i < causes->n; i++)
+        if (causes->at[i].group == group)
+            *(is_named(&causes->at[i]) ? &named_ns : &other_ns) += largest_mean(comparison, &causes->at[i]);
+    return named_ns > other_ns;
+}
+
+/* What is too small for a row of its own is put together in a last one, and of computing what no sample has hit: that
+ * takes microseconds, and where it takes longer something held it up, now here, now there, for the same milliseconds.
+ * One by one these would look like changes. `shown`: by cause, its row. */
 static void push_group(struct comparison *comparison, enum compare_group group, const struct ways *ways,
                        const row_list *causes, const uint32_t *row_of_node, uint32_t *shown)
 {
@@ -237,13 +255,15 @@ static void push_group(struct comparison *comparison, enum compare_group group, 
     *vec_push(&comparison->rows) = sum;
     struct ranked *ranked = rank_rows(comparison, &scratch, causes);
     double least_ns = NEGLIGIBLE_SHARE * largest_mean(comparison, &sum);
+    bool only_named = group == GROUP_COMPUTING && is_sampled(comparison, causes, group);
     rest.is_rest = true;
     rest.parent = at;
     for (size_t i = 0; i < causes->n; i++) {
         const struct compare_row *cause = &causes->at[ranked[i].at];
         if (cause->group != group)
             continue;
-        if (largest_mean(comparison, cause) >= least_ns && largest_mean(comparison, cause) > 0) {
+        double cause_ns = largest_mean(comparison, cause);
+        if (cause_ns >= least_ns && cause_ns > 0 && (!only_named || is_named(cause))) {
             shown[ranked[i].at] = (uint32_t)comparison->rows.n;
             push_cause(comparison, ways, causes, ranked[i].at, row_of_node);
             continue;

@@ -28,7 +28,11 @@ static const struct compare_row *row_at(const struct view *view, size_t row)
 
 const char *difference_row_name(struct arena *arena, const struct compare_row *row, bool indent)
 {
-    const char *name = row->is_rest ? "others, each below 1 % of it" : row->name ? row->name : group_names[row->group];
+    static const char *const rests[] = {"others, each below 1 % of it",
+                                        "others, below 1 % of it or too short for samples"};
+    const char *name = row->is_rest ? rests[row->group == GROUP_COMPUTING]
+                       : row->name  ? row->name
+                                    : group_names[row->group];
     return arena_printf(arena, "%*s%s", indent ? (int)(2 * row->depth) : 0, "", name);
 }
 

@@ -563,6 +563,32 @@ static void a_loop_that_takes_longer_on_one_rank_is_told(void **state)
     }
 }
 
+/* Something holds up one rank for seven milliseconds, in one gap between two calls or in another: of six runs, three
+ * have it here and three there. Where nothing was sampled, gaps are all that is known. */
+static void what_no_sample_has_hit_is_one_row(void **state)
+{
+    (void)state;
+    for (int is_sampled = 0; is_sampled < 2; is_sampled++) {
+        struct scene scene = {0};
+        for (int i = 0; i < 6; i++) {
+            struct run *run = add(&scene, i >= 3, 1e9,
+                                  (struct loop[4]){{NULL, NULL, "code between a and b", 0, 1},
+                                                   {NULL, NULL, "code between c and d", 0, 1},
+                                                   {is_sampled ? "x.c" : NULL, is_sampled ? "f" : NULL, "f", 0, 1}});
+            for (int loop = 0; loop < 3; loop++)
+                run->nodes[loop].time_ns = run->nodes[loop].longest_ns = loop == 2          ? 1e8 + i % 3
+                                                                         : loop == (i >= 3) ? 7e6 + 1e4 * (i % 3)
+                                                                                            : 0;
+        }
+        struct comparison comparison = compare(&scene);
+        int n_told = 0;
+        for (size_t k = 0; k < comparison.rows.n; k++)
+            n_told += comparison.rows.at[k].verdict == COMPARE_LESS || comparison.rows.at[k].verdict == COMPARE_MORE;
+        assert_int_equal(n_told, is_sampled ? 0 : 2);
+        release(&scene, &comparison);
+    }
+}
+
 static void only_what_exceeds_noise_is_a_change(void **state)
 {
     (void)state;
@@ -597,6 +623,7 @@ int main(void)
         cmocka_unit_test(code_of_one_build_has_not_moved),
         cmocka_unit_test(a_routine_that_was_renamed_is_the_same),
         cmocka_unit_test(a_loop_that_takes_longer_on_one_rank_is_told),
+        cmocka_unit_test(what_no_sample_has_hit_is_one_row),
         cmocka_unit_test(only_what_exceeds_noise_is_a_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
