@@ -33,16 +33,25 @@ struct chrome {
     struct arena arena;
     struct label_book book;
     const char **kind_names, **site_names; /* as JSON, by kind and site; made when first asked for */
-    /* Of streams, by number: first the cells of each row, then the arrow of each row's last cell, then the counters. An
-     * arrow's ends so come behind the cells that they lie in. */
-    struct heap heap;
-    size_t *cell, *part;      /* by row: the next one */
-    struct open_calls *calls; /* by location */
-    float *acting;            /* [bin * n_causes + cause]: ranks in it, on average */
+    struct heap heap;                      /* of streams, see below */
+    size_t *cell, *part;                   /* by row: the next one */
+    struct open_calls *calls;              /* by location */
+    float *acting;                         /* [bin * n_causes + cause]: ranks in it, on average */
     uint32_t n_causes, bin;
     uint64_t n_flows;
     bool has_events;
 };
+
+/*
+ * Streams of the heap, by number: by row where a cell begins, its arrow, where it ends; then the counters. A row has
+ * one of them in the heap at a time, so that an arrow's ends come behind the beginnings of the cells that they lie in.
+ */
+enum stream { STREAM_BEGIN, STREAM_ARROW, STREAM_END, STREAM_COUNTERS };
+
+static void push_stream(struct chrome *chrome, enum stream stream, uint32_t row, uint64_t time_ns)
+{
+    heap_push(&chrome->heap, time_ns, stream * (uint32_t)chrome->timeline->rows.n + row);
+}
 
 static const char *json_quoted(struct arena *arena, const char *text)
 {
@@ -146,24 +155,35 @@ static const char *site_name(struct chrome *chrome, uint32_t site)
     return chrome->site_names[site];
 }
 
-/* Named by what most of it is; all parts stand in its arguments. */
-static void write_cell(struct chrome *chrome, uint32_t row, const struct timeline_cell *cell,
+/* What most of a cell is; NULL when nothing is known of it. */
+static const struct timeline_part *main_part(const struct timeline_cell *cell, const struct timeline_part *parts)
+{
+    const struct timeline_part *most = cell->n_parts ? parts : NULL;
+    for (uint32_t i = 1; i < cell->n_parts; i++)
+        if (parts[i].ns > most->ns)
+            most = &parts[i];
+    return most;
+}
+
+static const char *cell_name(struct chrome *chrome, const struct timeline_cell *cell, const struct timeline_part *most)
+{
+    if (!most)
+        return "\"unknown\"";
+    bool is_waiting = chrome->timeline->kinds.at[most->kind].state == TIMELINE_WAITING;
+    return is_waiting && cell->site != TRACE_NONE ? site_name(chrome, cell->site) : kind_name(chrome, most->kind);
+}
+
+/* The beginning of a cell, named by what most of it is; all parts stand in its arguments. Its end is an event of its
+ * own: who adds a duration to a time in floating point may come out behind the beginning of the next cell. */
+static void write_cell(struct chrome *chrome, uint32_t row, const struct timeline_cell *cell, uint64_t begin_ns,
                        const struct timeline_part *parts)
 {
     const struct trace_location *location = &chrome->analysis->trace->locations[row];
-    uint32_t most = 0;
-    for (uint32_t i = 1; i < cell->n_parts; i++)
-        if (parts[i].ns > parts[most].ns)
-            most = i;
-    const struct timeline_kind *kind = cell->n_parts ? &chrome->timeline->kinds.at[parts[most].kind] : NULL;
-    uint64_t dur_ns = cell->end_ns - cell->begin_ns;
-    uint32_t state = kind ? kind->state : (uint32_t)STEP_UNKNOWN;
-    const char *name = kind ? kind_name(chrome, parts[most].kind) : "\"unknown\"";
-    if (state == TIMELINE_WAITING && cell->site != TRACE_NONE)
-        name = site_name(chrome, cell->site);
-    event_begin(chrome, 'X', rank_pid(location->rank), state_track(row), cell->begin_ns);
-    fprintf(chrome->out, ",\"dur\":%llu.%03u,\"name\":%s,\"cat\":\"%s\",\"args\":{",
-            (unsigned long long)(dur_ns / 1000), (unsigned)(dur_ns % 1000), name, state_names[state]);
+    const struct timeline_part *most = main_part(cell, parts);
+    const struct timeline_kind *kind = most ? &chrome->timeline->kinds.at[most->kind] : NULL;
+    event_begin(chrome, 'B', rank_pid(location->rank), state_track(row), begin_ns);
+    fprintf(chrome->out, ",\"name\":%s,\"cat\":\"%s\",\"args\":{", cell_name(chrome, cell, most),
+            state_names[kind ? kind->state : (uint32_t)STEP_UNKNOWN]);
     if (kind && kind->cause != TRACE_NONE)
         fprintf(chrome->out, "\"cause\":%u,", kind->cause + 1);
     if (cell->is_inferred)
@@ -258,34 +278,51 @@ static void write_counters(struct chrome *chrome, uint32_t bin)
     }
 }
 
+/* The next of a row: where it is within a cell, `stream`, and where a cell begins after it. */
+static void write_state(struct chrome *chrome, enum stream stream, uint32_t row, uint64_t now_ns)
+{
+    const struct timeline_row *at = &chrome->timeline->rows.at[row];
+    const struct timeline_cell *cell = &at->cells.at[chrome->cell[row]];
+    if (stream == STREAM_BEGIN) {
+        write_cell(chrome, row, cell, now_ns, at->parts.at + chrome->part[row]);
+        bool has_arrow = cell->by < chrome->timeline->rows.n && cell->waited_ns > 0 &&
+                         cell->release_ns > cell->begin_ns && arrow_time(cell) >= now_ns &&
+                         row_covers(&chrome->timeline->rows.at[cell->by], arrow_time(cell));
+        push_stream(chrome, has_arrow ? STREAM_ARROW : STREAM_END, row, has_arrow ? arrow_time(cell) : cell->end_ns);
+    } else if (stream == STREAM_ARROW) {
+        write_arrow(chrome, row, cell);
+        push_stream(chrome, STREAM_END, row, cell->end_ns);
+    } else {
+        event_begin(chrome, 'E', rank_pid(chrome->analysis->trace->locations[row].rank), state_track(row), now_ns);
+        const struct timeline_part *parts = at->parts.at + chrome->part[row];
+        fprintf(chrome->out, ",\"name\":%s}", cell_name(chrome, cell, main_part(cell, parts)));
+        /* Where clocks disagree a cell may lie behind the one before. */
+        do
+            chrome->part[row] += at->cells.at[chrome->cell[row]++].n_parts;
+        while (chrome->cell[row] < at->cells.n && at->cells.at[chrome->cell[row]].end_ns <= now_ns);
+        if (chrome->cell[row] < at->cells.n) {
+            uint64_t begin_ns = at->cells.at[chrome->cell[row]].begin_ns;
+            push_stream(chrome, STREAM_BEGIN, row, begin_ns > now_ns ? begin_ns : now_ns);
+        }
+    }
+}
+
 /* Everything of the timeline up to a time, that included. */
 static void write_states_until(struct chrome *chrome, uint64_t until_ns)
 {
     struct heap *heap = &chrome->heap;
     uint32_t n_rows = (uint32_t)chrome->timeline->rows.n;
     while (heap->n && heap->items[0].time_ns <= until_ns) {
-        uint32_t stream = heap->items[0].stream, row = stream < n_rows ? stream : stream - n_rows;
-        const struct timeline_row *at = row < n_rows ? &chrome->timeline->rows.at[row] : NULL;
+        uint32_t stream = heap->items[0].stream;
+        uint64_t now_ns = heap->items[0].time_ns;
         heap_pop(heap);
-        if (!at) {
-            write_counters(chrome, chrome->bin);
-            if (chrome->bin++ < BINS)
-                heap_push(heap, bin_begin(chrome, chrome->bin), stream);
-        } else if (stream >= n_rows) {
-            write_arrow(chrome, row, &at->cells.at[chrome->cell[row] - 1]);
-            if (chrome->cell[row] < at->cells.n)
-                heap_push(heap, at->cells.at[chrome->cell[row]].begin_ns, row);
-        } else {
-            const struct timeline_cell *cell = &at->cells.at[chrome->cell[row]++];
-            write_cell(chrome, row, cell, at->parts.at + chrome->part[row]);
-            chrome->part[row] += cell->n_parts;
-            bool has_arrow = cell->by < n_rows && cell->waited_ns > 0 && cell->release_ns > cell->begin_ns &&
-                             row_covers(&chrome->timeline->rows.at[cell->by], arrow_time(cell));
-            if (has_arrow)
-                heap_push(heap, arrow_time(cell), n_rows + row);
-            else if (chrome->cell[row] < at->cells.n)
-                heap_push(heap, at->cells.at[chrome->cell[row]].begin_ns, row);
+        if (stream < STREAM_COUNTERS * n_rows) {
+            write_state(chrome, stream / n_rows, stream % n_rows, now_ns);
+            continue;
         }
+        write_counters(chrome, chrome->bin);
+        if (chrome->bin++ < BINS)
+            push_stream(chrome, STREAM_COUNTERS, 0, bin_begin(chrome, chrome->bin));
     }
 }
 
@@ -303,7 +340,11 @@ static void write_call(struct chrome *chrome, const struct event *event)
         calls->bytes = 0;
     } else if (event->kind == EV_LEAVE && calls->depth) {
         event_begin(chrome, 'E', rank_pid(location->rank), call_track(event->loc), event->time_ns);
+        struct arena scratch = {0};
+        if (event->region < trace->n_regions)
+            fprintf(chrome->out, ",\"name\":%s", json_quoted(&scratch, trace->regions[event->region].name));
         fprintf(chrome->out, calls->bytes ? ",\"args\":{\"bytes\":%llu}}" : "}", (unsigned long long)calls->bytes);
+        arena_release(&scratch);
         calls->depth--;
         calls->bytes = 0;
     } else if (event->kind == EV_END) {
@@ -335,8 +376,8 @@ int export_chrome(FILE *out, const struct analysis *analysis, const struct timel
     count_acting(&chrome);
     for (uint32_t row = 0; row < n_rows; row++)
         if (timeline->rows.at[row].cells.n)
-            heap_push(&chrome.heap, timeline->rows.at[row].cells.at[0].begin_ns, row);
-    heap_push(&chrome.heap, trace->start_ns, (uint32_t)(2 * n_rows));
+            push_stream(&chrome, STREAM_BEGIN, row, timeline->rows.at[row].cells.at[0].begin_ns);
+    push_stream(&chrome, STREAM_COUNTERS, 0, trace->start_ns);
     fprintf(out,
             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"whywait " WHYWAIT_VERSION "\",\"program\":%s,"
             "\"resolution_ns\":%llu},\n\"traceEvents\":[",

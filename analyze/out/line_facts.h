@@ -26,10 +26,10 @@ struct line_loop {
 
 struct file_facts {
     const char *path;
-    bool has_time, has_counts, has_ways;
     VEC(struct line_facts) lines; /* by number */
     VEC(struct line_loop) loops;  /* the outer before the inner */
     uint32_t n_deep;              /* loops within each other, at most */
+    bool has_time, has_counts, has_ways;
 };
 
 /* `coverage` is read, or NULL. Facts are released one by one. */

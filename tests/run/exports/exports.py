@@ -5,7 +5,8 @@
     exports.py --whywait TOOL --mpirun MPIRUN [--notebook PYTHON SCRIPT] -- PROGRAM...
 
 CSV goes through Python's csv and is compared with the JSON report, value by value; the routine graph through Graphviz; folded stacks
-through flamegraph.pl, where it is installed; callgrind's format through callgrind_annotate; trace events through Python's json.
+through flamegraph.pl, where it is installed; callgrind's format through callgrind_annotate; trace events through Python's json, and their fields
+against those that the Trace Event Format documents.
 A program whose name ends in _counted was built to count.
 """
 import argparse
@@ -113,6 +114,35 @@ def check_dot(run):
                        labels[caller, "work"].endswith(f"{calls}/{routines['work']['calls']:,}"))
 
 
+# What the Trace Event Format says of the phases that there may be: fields that an event must have, and may have.
+PHASES = {"B": ({"name"}, {"cat", "args"}), "E": (set(), {"name", "cat", "args"}), "X": ({"name", "dur"}, {"cat", "args"}), "C": ({"name", "args"}, {"cat", "id"}),
+          "s": ({"name", "cat", "id"}, {"args"}), "f": ({"name", "cat", "id"}, {"args", "bp"}), "M": ({"name", "args"}, {"cat"})}
+METADATA = {"process_name": "name", "thread_name": "name", "process_labels": "labels", "process_sort_index": "sort_index", "thread_sort_index": "sort_index"}
+
+
+def check_trace_events(trace, names):
+    """Fields as the format's document has them, and times that stay in order for who computes with doubles."""
+    expect(f"chrome: {set(trace)}", {"traceEvents"} <= set(trace) <= {"traceEvents", "displayTimeUnit", "otherData", "systemTraceEvents", "stackFrames", "samples", "metadata"}
+           and trace.get("displayTimeUnit") in (None, "ms", "ns"))
+    ends = {}
+    for event in trace["traceEvents"]:
+        phase = event.get("ph")
+        must, may = PHASES.get(phase, (None, None))
+        timed = {"pid", "tid"} | ({"ts"} if phase != "M" else set())
+        fine = must is not None and must | timed <= set(event) <= must | may | timed | {"ph", "ts", "tts", "cname"} and \
+            all(isinstance(event[key], int) for key in ("pid", "tid")) and isinstance(event.get("ts", 0), (int, float)) and event.get("ts", 0) >= 0 and \
+            isinstance(event.get("args", {}), dict) and isinstance(event.get("name", ""), str) and isinstance(event.get("cat", ""), str) and \
+            (phase != "M" or METADATA.get(event["name"]) in event["args"]) and event.get("bp", "e") == "e" and event.get("dur", 0) >= 0 and \
+            (phase != "C" or all(isinstance(value, (int, float)) for value in event["args"].values()))
+        expect(f"chrome: not as the format has it: {event}", fine)
+        if phase in ("B", "X"):
+            expect(f"chrome: a slice begins before the one before has ended: {event}", event["ts"] >= ends.get(event["tid"], 0))
+            if phase == "X":
+                ends[event["tid"]] = event["ts"] + event["dur"]
+    processes, threads = ({key[0] for key in names if key[2] == what} for what in ("process_name", "thread_name"))
+    expect(f"chrome: names of {processes} and {threads}", threads <= processes)
+
+
 def check_chrome(run):
     """Python's json, and what Perfetto takes for granted: times rise, slices of a track lie in each other, arrows have two ends."""
     trace = json.loads(run.export("chrome"))
@@ -123,20 +153,25 @@ def check_chrome(run):
     expect("chrome: a track has no name", all((event["pid"], event["tid"], "thread_name") in names for event in events if event["ph"] in "XBE"))
     expect("chrome: a rank has no name", len([key for key in names if key[2] == "process_name"]) == RANKS + 1)
 
-    open_calls, n_calls = collections.defaultdict(list), 0
+    check_trace_events(trace, names)
+
+    # Two tracks a thread: what it did, cell by cell, and its calls.
+    calls = {tid for (_, tid, what), name in names.items() if what == "thread_name" and name.endswith("calls")}
+    open_slices, n_calls, cells = collections.defaultdict(list), 0, collections.defaultdict(list)
     for event in events:
         if event["ph"] == "B":
-            open_calls[event["tid"]].append(event["name"])
-            n_calls += 1
+            expect("chrome: a cell within a cell", event["tid"] in calls or not open_slices[event["tid"]])
+            open_slices[event["tid"]].append(event)
+            n_calls += event["tid"] in calls
         elif event["ph"] == "E":
-            expect("chrome: a call ends that never began", open_calls[event["tid"]] and open_calls[event["tid"]].pop())
-    expect(f"chrome: calls without end {dict(open_calls)}", not any(open_calls.values()))
+            expect("chrome: a slice ends that never began", open_slices[event["tid"]])
+            begin = open_slices[event["tid"]].pop()
+            # speedscope ends nothing whose name it has not been told again.
+            expect(f"chrome: a slice {begin} ends as {event}", event.get("name") == begin["name"] or event.get("args", {}).get("unfinished"))
+            if event["tid"] not in calls:
+                cells[event["tid"]].append((ns(begin["ts"]), ns(event["ts"]), {**begin, "dur": event["ts"] - begin["ts"]}))
+    expect(f"chrome: slices without end {dict(open_slices)}", not any(open_slices.values()))
     expect(f"chrome: {n_calls} calls, not {run.report['mpi_calls']}", n_calls == run.report["mpi_calls"])
-
-    cells = collections.defaultdict(list)
-    for event in events:
-        if event["ph"] == "X":
-            cells[event["tid"]].append((ns(event["ts"]), ns(event["ts"]) + ns(event["dur"]), event))
     for track in cells.values():
         expect("chrome: slices of a track overlap", all(a[1] <= b[0] for a, b in zip(track, track[1:])))
     every = [event for track in cells.values() for _, _, event in track]

@@ -115,7 +115,7 @@ static void a_timeline_has_waits_with_arrows(void **state)
     json_t *trace = json_loads(text, 0, NULL), *event;
     assert_non_null(trace);
     size_t i, n_arrows = 0, n_ends = 0, n_calls = 0;
-    double last_us = 0, waiting_us = 0;
+    double last_us = 0, waiting_us = 0, wait_us = -1; /* wait_us: when the wait that is open began */
     json_array_foreach(json_object_get(trace, "traceEvents"), i, event)
     {
         const char *phase = json_string_value(json_object_get(event, "ph"));
@@ -126,10 +126,14 @@ static void a_timeline_has_waits_with_arrows(void **state)
         last_us = us;
         n_arrows += *phase == 's';
         n_ends += *phase == 'f';
-        n_calls += *phase == 'B';
-        if (*phase == 'X' && !strcmp(json_string_value(json_object_get(event, "cat")), "waiting")) {
-            waiting_us += json_number_value(json_object_get(event, "dur"));
+        n_calls += *phase == 'B' && json_integer_value(json_object_get(event, "tid")) % 2 == 0;
+        const char *cat = json_string_value(json_object_get(event, "cat"));
+        if (*phase == 'B' && cat && !strcmp(cat, "waiting")) {
+            wait_us = us;
             assert_int_equal(json_integer_value(json_object_get(event, "pid")), 1); /* rank 0 */
+        } else if (*phase == 'E' && wait_us >= 0 && json_integer_value(json_object_get(event, "tid")) == 1) {
+            waiting_us += us - wait_us;
+            wait_us = -1;
         }
         if (*phase == 's')
             assert_int_equal(json_integer_value(json_object_get(event, "pid")), 2);
