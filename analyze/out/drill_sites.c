@@ -4,7 +4,9 @@
 #include "analyze/out/drill.h"
 #include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is shown of each list unless everything is asked for. */
 enum { SITES_LISTED = 30, RANKS_SHOWN = 12, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
@@ -40,6 +42,41 @@ void report_sites(FILE *out, const struct analysis *analysis, const struct repor
 
 /* Classes and their steps. */
 
+/* Steps of one rank that read the same, because the compiler has made several loops of one, are one row a side. */
+struct step_row {
+    const char *text;
+    uint32_t rank;
+    double dur_ns, blame_ns;
+    int64_t executions;
+};
+
+/* Returns how many rows there are; *n_left: steps that are not shown unless asked for. */
+static uint32_t gather_steps(struct drill *drill, const struct wait_class *class, struct step_row *rows,
+                             uint32_t *n_left)
+{
+    uint32_t n = 0;
+    *n_left = 0;
+    for (uint32_t i = 0; i < class->n_steps; i++) {
+        const struct class_step *step = &class->steps[i];
+        if (!drill->options->all_steps && step->is_redundant) {
+            ++*n_left;
+            continue;
+        }
+        const char *text = arena_printf(&drill->arena, "%s%s", label_step(&drill->book, step->step),
+                                        step->is_long_term ? " (through another rank's wait)" : "");
+        uint32_t at = 0;
+        while (at < n && (rows[at].rank != step->rank || (rows[at].dur_ns < 0) != (step->dur_ns < 0) ||
+                          strcmp(rows[at].text, text)))
+            at++;
+        if (at == n)
+            rows[n++] = (struct step_row){.text = text, .rank = step->rank};
+        rows[at].dur_ns += step->dur_ns;
+        rows[at].blame_ns += step->blame_ns;
+        rows[at].executions += step->executions;
+    }
+    return n;
+}
+
 static void drill_steps(struct drill *drill, const struct wait_class *class)
 {
     static const struct page_column columns[] = {
@@ -48,25 +85,26 @@ static void drill_steps(struct drill *drill, const struct wait_class *class)
         {"executions", PAGE_RIGHT, STYLE_PLAIN},
     };
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns, .indent = DRILL_DEEP};
-    uint32_t n_matter = 0, most = drill_n_shown(drill, class->n_steps, STEPS_SHOWN);
-    for (uint32_t i = 0; i < class->n_steps; i++) {
-        const struct class_step *step = &class->steps[i];
-        if ((!drill->options->all_steps && step->is_redundant) || n_matter++ >= most)
-            continue;
-        page_cell(&table, "%u", step->rank);
-        page_cell(&table, "%s%s", label_step(&drill->book, step->step),
-                  step->is_long_term ? " (through another rank's wait)" : "");
-        page_cell(&table, "%s", amount_change(step->dur_ns).text);
-        page_cell(&table, "%s", step->blame_ns > 0 ? amount_duration(step->blame_ns).text : "");
+    struct step_row *rows = arena_array(&drill->arena, struct step_row, class->n_steps + 1);
+    uint32_t n_left, n = gather_steps(drill, class, rows, &n_left), n_shown = drill_n_shown(drill, n, STEPS_SHOWN);
+    double *sizes = arena_array(&drill->arena, double, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        sizes[i] = fabs(rows[i].dur_ns);
+    const uint32_t *order = order_falling(&drill->arena, sizes, n);
+    for (uint32_t i = 0; i < n_shown; i++) {
+        const struct step_row *row = &rows[order[i]];
+        page_cell(&table, "%u", row->rank);
+        page_cell(&table, "%s", row->text);
+        page_cell(&table, "%s", amount_change(row->dur_ns).text);
+        page_cell(&table, "%s", row->blame_ns > 0 ? amount_duration(row->blame_ns).text : "");
         page_cell(&table, "%s%s",
-                  step->executions > 0 ? "+"
-                  : step->executions   ? "-"
-                                       : "",
-                  step->executions ? amount_count((uint64_t)llabs(step->executions)).text : "");
+                  row->executions > 0 ? "+"
+                  : row->executions   ? "-"
+                                      : "",
+                  row->executions ? amount_count((uint64_t)llabs(row->executions)).text : "");
     }
     page_table(&drill->page, &table);
-    drill_say_more(drill, DRILL_DEEP, n_matter > most ? n_matter - most : 0, "step", "steps");
-    uint32_t n_left = class->n_steps - n_matter;
+    drill_say_more(drill, DRILL_DEEP, n - n_shown, "step", "steps");
     if (n_left)
         page_paragraph(&drill->page, DRILL_DEEP, DRILL_DEEP,
                        arena_printf(&drill->arena,

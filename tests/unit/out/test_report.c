@@ -489,6 +489,27 @@ static void executions_that_are_zero_are_told_from_none_counted(void **state)
     }
 }
 
+static void steps_that_read_the_same_are_one_row_a_side(void **state)
+{
+    struct fixture *f = *state;
+    char *text = NULL;
+    size_t size = 0;
+    struct class_step steps[] = {{.rank = 1, .dur_ns = 4e9, .blame_ns = 3e9, .executions = 4000},
+                                 {.rank = 1, .dur_ns = 2e9, .blame_ns = 1e9, .executions = 1000},
+                                 {.rank = 1, .dur_ns = -1e9}};
+    for (uint32_t i = 0; i < f->analysis.sites[0].n_classes; i++) {
+        f->analysis.sites[0].classes[i].steps = steps;
+        f->analysis.sites[0].classes[i].n_steps = sizeof steps / sizeof *steps;
+    }
+    FILE *out = open_memstream(&text, &size);
+    report_cause(out, &f->analysis, 0, &(struct report_options){.width = 100});
+    fclose(out);
+    expect_in(text, "+6.00 s  4.00 s      +5,000\n");
+    expect_in(text, "-1.00 s");
+    assert_null(strstr(text, "+4,000"));
+    free(text);
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, fixture_make, fixture_free)
 
 int main(void)
@@ -508,6 +529,7 @@ int main(void)
         WITH_FIXTURE(json_times_add_up),
         WITH_FIXTURE(json_survives_names_that_are_no_utf8),
         WITH_FIXTURE(drilling_shows_classes_and_steps),
+        WITH_FIXTURE(steps_that_read_the_same_are_one_row_a_side),
         WITH_FIXTURE(executions_that_are_zero_are_told_from_none_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
