@@ -54,11 +54,6 @@ static uint32_t enter_routine(struct calltree *tree, uint32_t parent, uint32_t p
     return node_put(tree, (struct node_key){parent, NODE_ROUTINE, place, line}, step_of_place(tree, place));
 }
 
-static uint32_t enter_loop(struct calltree *tree, uint32_t parent, uint32_t place)
-{
-    return node_put(tree, (struct node_key){parent, NODE_LOOP, place, 0}, step_of_place(tree, place));
-}
-
 /* Names of one routine, whatever its template arguments. */
 static bool is_same_routine(const char *a, const char *b)
 {
@@ -102,7 +97,7 @@ static uint32_t enter_nest(struct calltree *tree, uint32_t node, const struct tr
         bool is_found = is_same_routine(nest.routines[to].name, home);
         while (is_found && left > to)
             node = enter_inlined(tree, node, frame, address, &nest, --left);
-        node = enter_loop(tree, node, nest.loops[i]);
+        node = node_put(tree, (struct node_key){node, NODE_LOOP, nest.loops[i], 0}, step_of_place(tree, nest.loops[i]));
     }
     while (left > 0)
         node = enter_inlined(tree, node, frame, address, &nest, --left);

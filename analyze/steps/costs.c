@@ -53,14 +53,6 @@ static double usual_length(struct costs *costs, uint32_t rank, const struct stre
     return ++length->n < COST_SEEN_BEFORE ? 0 : exp(length->log_sum / (double)length->n);
 }
 
-static uint32_t column_of_place(struct costs *costs, uint32_t place, bool may_be_new)
-{
-    uint64_t *column = map_put(&costs->columns, place, NULL);
-    if (*column == COLUMN_REST && may_be_new && costs->n_columns < COSTS_COLUMNS_MAX)
-        *column = costs->n_columns++;
-    return (uint32_t)*column;
-}
-
 /* The measured work by column; each stands once. */
 static uint32_t row_make(struct costs *costs, bool may_add_columns)
 {
@@ -70,9 +62,11 @@ static uint32_t row_make(struct costs *costs, bool may_add_columns)
     costs->row_columns.at[0] = COLUMN_REST;
     costs->row_work.at[0] = 0;
     for (size_t i = 0; i < costs->measured.n; i++) {
-        uint32_t column = column_of_place(costs, (uint32_t)costs->measured.at[i].key, may_add_columns);
-        uint32_t at = column == COLUMN_REST ? 0 : n++;
-        costs->row_columns.at[at] = column;
+        uint64_t *column = map_put(&costs->columns, (uint32_t)costs->measured.at[i].key, NULL);
+        if (*column == COLUMN_REST && may_add_columns && costs->n_columns < COSTS_COLUMNS_MAX)
+            *column = costs->n_columns++;
+        uint32_t at = *column == COLUMN_REST ? 0 : n++;
+        costs->row_columns.at[at] = (uint32_t)*column;
         costs->row_work.at[at] = costs->measured.at[i].ns + (at ? 0 : costs->row_work.at[0]);
     }
     return n;

@@ -406,32 +406,20 @@ static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const str
     return LANE_ENDED;
 }
 
-/* Only a location on a CPU enters, leaves or is sampled: then its return to the CPU was lost, and since when is
- * unknown.
- */
-static bool event_is_on_cpu(const struct event *event)
-{
-    return event->kind == EV_ENTER || event->kind == EV_LEAVE ||
-           (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED));
-}
-
-/* A main thread has been there since the run began, other threads come later. */
-static void lane_begin_late(struct lanes *lanes, const struct event *event)
-{
-    struct lane *lane = &lanes->at[event->loc];
-    lane->is_begun = true;
-    if (lanes->trace->locations[event->loc].thread != 0)
-        stretch_begin(lane, event->time_ns);
-}
-
 enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
 {
     struct lane *lane = &lanes->at[event->loc];
     if (lane->is_ended)
         return LANE_NOTHING;
-    if (!lane->is_begun)
-        lane_begin_late(lanes, event);
-    if (lane->off_since_ns && event_is_on_cpu(event)) {
+    /* A main thread has been there since the run began, other threads come later. */
+    if (!lane->is_begun && lanes->trace->locations[event->loc].thread != 0)
+        stretch_begin(lane, event->time_ns);
+    lane->is_begun = true;
+    /* Only a location on a CPU enters, leaves or is sampled: then its return to the CPU was lost, and since when is
+     * unknown. */
+    bool is_on_cpu = event->kind == EV_ENTER || event->kind == EV_LEAVE ||
+                     (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED));
+    if (lane->off_since_ns && is_on_cpu) {
         lane->off_since_ns = 0;
         lane_end_absence(lanes, lane, 0);
     }

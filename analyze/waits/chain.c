@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/waits/chain.h"
 
-static struct chain_node *node_allocate(struct chain *chain)
-{
-    struct chain_node *node = arena_new(&chain->arena, struct chain_node);
-    node->made_before = chain->made;
-    chain->made = node;
-    return node;
-}
-
 static struct chain_node *node_make(struct chain *chain)
 {
     struct chain_node *node = chain->spare;
     if (node)
         chain->spare = node->parent;
-    else
-        node = node_allocate(chain);
+    else {
+        node = arena_new(&chain->arena, struct chain_node);
+        node->made_before = chain->made;
+        chain->made = node;
+    }
     /* A spare node keeps the room of its vector. */
     *node = (struct chain_node){.holds = 1,
                                 .order = ++chain->n_made,

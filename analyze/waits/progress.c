@@ -60,15 +60,6 @@ static bool target_came(const struct progress_rank *target, const struct progres
     return came_within(&target->came, call->enter_ns, call->leave_ns) && target->came.left_ns <= call->enter_ns;
 }
 
-/* Of one-sided operations; bit 63 is clear. */
-static uint64_t kind_of_call(const struct progress_call *call)
-{
-    uint32_t kinds = 0;
-    for (size_t i = 0; i < call->n_targets; i++)
-        kinds |= call->targets[i].kinds;
-    return (uint64_t)call->targets->window << 32 | (uint64_t)call->region << 3 | kinds;
-}
-
 /* The last of the targets to come back during the call; *is_alone: one of them stayed away. */
 static struct point *last_to_come(const struct progress *progress, const struct progress_call *call, bool *is_alone)
 {
@@ -110,7 +101,11 @@ struct point *progress_find(struct progress *progress, const struct progress_cal
     struct point *last = last_to_come(progress, call, &is_alone);
     if (!last && !is_alone)
         return NULL;
-    struct progress_part part = {kind_of_call(call), call->enter_ns, call->leave_ns, call->idle};
+    /* The kind of one-sided operations: bit 63 is clear. */
+    uint64_t kind = (uint64_t)call->targets->window << 32 | (uint64_t)call->region << 3;
+    for (size_t i = 0; i < call->n_targets; i++)
+        kind |= call->targets[i].kinds;
+    struct progress_part part = {kind, call->enter_ns, call->leave_ns, call->idle};
     return evidence_says_so(progress, &part, is_alone ? NULL : last, call->enter_ns) ? last : NULL;
 }
 

@@ -565,25 +565,21 @@ static void remember_comeback(struct reader *reader, uint32_t lane, struct gathe
         comeback_set(reader->replay->links, &gathering->came, mine);
 }
 
-/* Of the members that have come so far; of a rooted collective that is too late for some of them. */
-static uint64_t last_start(const struct gathering *gathering)
-{
-    const struct point *last = gathering->last == TRACE_NONE ? NULL : gathering->points[gathering->last];
-    return last && waits_need_all(gathering->coll) ? last->time_ns : 0;
-}
-
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
 {
     struct reading *reading = &reader->readings[lane];
     if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
         return;
-    struct progress_part part = part_under_way(reading, last_start(gathering));
+    /* Since the last of the members started that have come so far; of a rooted collective that is too late for some. */
+    bool needs_all = waits_need_all(gathering->coll);
+    const struct point *start = needs_all && gathering->last != TRACE_NONE ? gathering->points[gathering->last] : NULL;
+    struct progress_part part = part_under_way(reading, start ? start->time_ns : 0);
     part.kind = kind_collective | (uint64_t)gathering->coll << 32 | gathering->comm;
     bool is_away = false;
     struct comeback last = {0};
     if (progress_is_long(&reader->progress, &part))
         last = last_comeback(reader, gathering, &part, &is_away);
-    if (is_away && waits_need_all(gathering->coll))
+    if (is_away && needs_all)
         last = (struct comeback){0};
     need_comeback(reader, reading, &part, last, is_away);
     remember_comeback(reader, lane, gathering);

@@ -82,16 +82,6 @@ static bool member_is_later(const struct gathering *gathering, uint32_t member, 
     return true;
 }
 
-/* Likewise among those that this member receives from. */
-static bool neighbors_last(const struct gathering *gathering, const struct trace_neighbors *neighbors,
-                           struct point **last)
-{
-    bool is_known = true;
-    for (uint32_t i = 0; neighbors && i < neighbors->n_in && is_known; i++)
-        is_known = member_is_later(gathering, neighbors->peers[i], last);
-    return is_known;
-}
-
 /* Returns false while it is not known. */
 static bool gathering_release(const struct need *need, struct point **point)
 {
@@ -114,8 +104,13 @@ static bool gathering_release(const struct need *need, struct point **point)
             is_known = member_is_later(gathering, i, point);
         return is_known;
     }
-    case PATTERN_NEIGHBORS:
-        return neighbors_last(gathering, need->neighbors, point);
+    case PATTERN_NEIGHBORS: {
+        /* Likewise among those that this member receives from. */
+        bool is_known = true;
+        for (uint32_t i = 0; need->neighbors && i < need->neighbors->n_in && is_known; i++)
+            is_known = member_is_later(gathering, need->neighbors->peers[i], point);
+        return is_known;
+    }
     case PATTERN_TO_ROOT:
         if (!is_root)
             return true;
