@@ -447,7 +447,7 @@ void reading_check_sends(struct reader *reader, struct reading *reading)
         if (sends_only)
             reading_need_receiver(reader, reading, message);
         if (call->leave_ns - call->enter_ns >= RENDEZVOUS_NS)
-            *vec_push(&call->receivers) = message->destination;
+            *vec_push(&call->partners) = message->destination;
         message_drop(reader->replay->messages, message);
     }
     reading->sent.n = 0;

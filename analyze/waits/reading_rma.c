@@ -262,6 +262,8 @@ void reading_passive_end(struct reader *reader, uint32_t lane)
     if (call->class == WW_LOCAL)
         return;
     passive_end(reader, lane, reading);
+    for (size_t i = 0; i < reading->worked.n; i++)
+        *vec_push(&reading->call->partners) = reading->worked.at[i].target;
     if (call->class == WW_RMA_UNLOCK)
         locks_unlock_end(reader->replay->locks, rank);
     reader->progress.n_waiting -= class_may_wait(call->class);

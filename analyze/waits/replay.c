@@ -45,7 +45,7 @@ void replay_release(struct replay *replay)
         sparse_release(&call->counts);
         vec_release(&call->points);
         vec_release(&call->needs);
-        vec_release(&call->receivers);
+        vec_release(&call->partners);
         free(call);
     }
     relays_release(&replay->relays);
@@ -67,7 +67,7 @@ struct call *replay_call(struct replay *replay)
     struct call empty = {.before = call->before, .counts = call->counts};
     empty.points.at = call->points.at, empty.points.cap = call->points.cap;
     empty.needs.at = call->needs.at, empty.needs.cap = call->needs.cap;
-    empty.receivers.at = call->receivers.at, empty.receivers.cap = call->receivers.cap;
+    empty.partners.at = call->partners.at, empty.partners.cap = call->partners.cap;
     sparse_clear(&empty.before);
     sparse_clear(&empty.counts);
     *call = empty;
@@ -248,7 +248,7 @@ static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *la
                                 uint32_t step, uint64_t from_ns, uint64_t to_ns)
 {
     replay->found.n = 0;
-    if (!call->is_open && call->needs.n + call->receivers.n)
+    if (!call->is_open && call->needs.n + call->partners.n)
         absences_find(replay->absences, from_ns, to_ns, &replay->found);
     for (size_t i = 0; i < replay->found.n; i++) {
         const struct absence *absence = &replay->found.at[i];

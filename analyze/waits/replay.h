@@ -68,7 +68,7 @@ struct call {
     struct spent spent;
     VEC(struct point *) points; /* held: to be set at entry */
     VEC(struct need) needs;
-    VEC(uint32_t) receivers; /* ranks that it sent to, though none of its needs may say so: of a send that took long */
+    VEC(uint32_t) partners;  /* ranks that it sent to or worked on for long, whether or not a need says so */
     struct chain_node *node; /* held: the chain at entry */
 };
 

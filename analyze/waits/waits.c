@@ -283,8 +283,8 @@ bool waits_takes_part(const struct call *call, const struct absence *absence)
     bool takes_part = false;
     if (absence->lane == call->idle.lane)
         return false;
-    for (size_t i = 0; i < call->receivers.n && !takes_part; i++)
-        takes_part = call->receivers.at[i] == absence->rank;
+    for (size_t i = 0; i < call->partners.n && !takes_part; i++)
+        takes_part = call->partners.at[i] == absence->rank;
     for (size_t i = 0; i < call->needs.n && !takes_part; i++) {
         const struct need *need = &call->needs.at[i];
         if (need->gathering)
