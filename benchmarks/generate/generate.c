@@ -62,8 +62,9 @@ int main(int argc, char **argv)
     enum style style = argc > 5 && !strcmp(argv[5], "ours") ? STYLE_OURS : STYLE_FOREIGN;
     if (argc < 3 || run.n < 2 || !(run.pattern = find_pattern(argv[1])))
         return usage();
-    if (run.pattern->needs_ours && style != STYLE_OURS) {
-        error("archives of other tools do not tell neighbourhoods: choose `ours`");
+    if (run.pattern->styles != STYLES_ALL &&
+        run.pattern->styles != (style == STYLE_OURS ? STYLES_OURS : STYLES_FOREIGN)) {
+        error("%s can only be written as %s", run.pattern->name, style == STYLE_OURS ? "foreign" : "ours");
         return 2;
     }
     allow_files();

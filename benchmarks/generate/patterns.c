@@ -19,7 +19,7 @@ static uint64_t about(struct run *run, uint64_t ns)
     return ns + (run->random >> 33) % (ns / 100);
 }
 
-static void compute(struct run *run, uint32_t rank, enum routine routine, uint64_t ns)
+static void compute(struct run *run, uint32_t rank, uint32_t routine, uint64_t ns)
 {
     uint64_t from_ns = run->now_ns[rank];
     run->now_ns[rank] += ns;
@@ -203,6 +203,20 @@ static void rows_step(struct run *run)
     }
 }
 
+/* A thousand places at which all meet, each after every part of the program. */
+static void wide_step(struct run *run)
+{
+    uint32_t place = ROUTINE_PLACE + (uint32_t)(run->n_steps % PLACES);
+    uint32_t part = ROUTINE_PART + (uint32_t)(run->n_steps / PLACES % PARTS);
+    for (uint32_t rank = 0; rank < run->n; rank++) {
+        compute(run, rank, part, about(run, LOAD_NS) * (run->is_late[rank] ? LATE_TIMES : 1));
+        writer_open(&run->writer, rank, place, run->now_ns[rank]);
+    }
+    gather(run, WW_ID_Allreduce, 0, 0, run->n);
+    for (uint32_t rank = 0; rank < run->n; rank++)
+        writer_close(&run->writer, rank, place, run->now_ns[rank]);
+}
+
 /* Each with the one before and the one behind it on a ring. */
 static void neighbors_step(struct run *run)
 {
@@ -270,14 +284,15 @@ static void ring_begin(struct run *run)
 }
 
 const struct pattern patterns[] = {
-    {"stencil", "load", false, middle_is_late, stencil_step},
-    {"wavefront", "work", false, nobody_is_late, wavefront_step},
-    {"pipeline", "load", false, heads_are_late, pipeline_step},
-    {"workers", "load", false, first_is_late, master_step},
-    {"random", "load", false, some_are_late, random_step},
-    {"reduction", "load", false, middle_is_late, reduction_step},
-    {"neighborhood", "load", true, ring_begin, neighbors_step},
-    {"rows", "load", false, rows_begin, rows_step},
+    {"stencil", "load", STYLES_ALL, middle_is_late, stencil_step},
+    {"wavefront", "work", STYLES_ALL, nobody_is_late, wavefront_step},
+    {"pipeline", "load", STYLES_ALL, heads_are_late, pipeline_step},
+    {"workers", "load", STYLES_ALL, first_is_late, master_step},
+    {"random", "load", STYLES_ALL, some_are_late, random_step},
+    {"reduction", "load", STYLES_ALL, middle_is_late, reduction_step},
+    {"neighborhood", "load", STYLES_OURS, ring_begin, neighbors_step},
+    {"rows", "load", STYLES_ALL, rows_begin, rows_step},
+    {"wide", "part_0", STYLES_FOREIGN, middle_is_late, wide_step},
     {0},
 };
 

@@ -8,9 +8,12 @@
 
 struct run;
 
+/* In which it can be written: OTF2 alone cannot say neighbourhoods, and ours has stacks where others have regions. */
+enum styles { STYLES_ALL, STYLES_OURS, STYLES_FOREIGN };
+
 struct pattern {
     const char *name, *cause; /* the routine */
-    bool needs_ours;          /* OTF2 alone cannot say it */
+    enum styles styles;
     void (*begin)(struct run *run);
     void (*step)(struct run *run);
 };

@@ -58,22 +58,32 @@ static uint32_t call_region(uint32_t call)
     return call - 1;
 }
 
-static uint32_t routine_region(enum routine routine)
+static uint32_t routine_region(uint32_t routine)
 {
-    return call_region(WW_N_CALLS) + (uint32_t)routine;
+    return call_region(WW_N_CALLS) + routine;
 }
 
-void writer_run(struct writer *writer, uint32_t rank, enum routine routine, uint64_t from_ns, uint64_t to_ns)
+void writer_open(struct writer *writer, uint32_t rank, uint32_t routine, uint64_t time_ns)
+{
+    RECORD(writer, rank, Enter, time_ns, routine_region(routine));
+}
+
+void writer_close(struct writer *writer, uint32_t rank, uint32_t routine, uint64_t time_ns)
+{
+    RECORD(writer, rank, Leave, time_ns, routine_region(routine));
+}
+
+void writer_run(struct writer *writer, uint32_t rank, uint32_t routine, uint64_t from_ns, uint64_t to_ns)
 {
     struct written_process *process = &writer->processes[rank];
     if (writer->style == STYLE_FOREIGN) {
-        RECORD(writer, rank, Enter, from_ns, routine_region(routine));
-        RECORD(writer, rank, Leave, to_ns, routine_region(routine));
+        writer_open(writer, rank, routine, from_ns);
+        writer_close(writer, rank, routine, to_ns);
         return;
     }
     uint64_t next_ns = from_ns + (SAMPLE_PERIOD_NS - process->unsampled_ns);
     for (; next_ns <= to_ns; next_ns += SAMPLE_PERIOD_NS)
-        RECORD(writer, rank, CallingContextSample, next_ns, (uint32_t)routine, 2, ARCHIVE_GEN_USER);
+        RECORD(writer, rank, CallingContextSample, next_ns, routine, 2, ARCHIVE_GEN_USER);
     process->unsampled_ns = SAMPLE_PERIOD_NS - (next_ns - to_ns);
 }
 
@@ -179,6 +189,14 @@ static void define_code(struct definitions *definitions, const struct writer *wr
         uint32_t name = string_id(definitions, routines[routine]), line = 10 + 10 * routine;
         DEFINE(definitions, Region, routine_region(routine), name, name, none, OTF2_REGION_ROLE_FUNCTION,
                is_foreign ? OTF2_PARADIGM_USER : OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, file, line, line + 9);
+    }
+    for (uint32_t i = 0; i < PARTS + PLACES && is_foreign; i++) {
+        char text[32];
+        bool is_part = i < PARTS;
+        snprintf(text, sizeof text, is_part ? "part_%u" : "place_%u", is_part ? i : i - PARTS);
+        uint32_t name = string_id(definitions, text), line = 100 + 10 * i;
+        DEFINE(definitions, Region, routine_region(ROUTINE_PART + i), name, name, none, OTF2_REGION_ROLE_FUNCTION,
+               OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, file, line, line + 9);
     }
     if (is_foreign)
         return;

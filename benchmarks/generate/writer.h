@@ -13,6 +13,8 @@ enum style { STYLE_OURS, STYLE_FOREIGN };
 
 /* What the simulated program consists of. Cause: who is late runs LOAD for longer than the others. */
 enum routine { ROUTINE_MAIN, ROUTINE_LOAD, ROUTINE_WORK, N_ROUTINES };
+/* More of them, in archives of other tools: code that runs, and places around calls. */
+enum { PARTS = 64, PLACES = 1000, ROUTINE_PART = N_ROUTINES, ROUTINE_PLACE = ROUTINE_PART + PARTS };
 
 enum { SAMPLE_PERIOD_NS = 1000000, NO_PROCESS = UINT32_MAX };
 
@@ -41,7 +43,10 @@ int writer_begin(struct writer *writer, const char *dir, enum style style, uint3
 /* Writes the definitions and closes the archive. 0, or -1 when a write has failed. */
 int writer_end(struct writer *writer);
 /* The process is in the routine from one time to the other. */
-void writer_run(struct writer *writer, uint32_t rank, enum routine routine, uint64_t from_ns, uint64_t to_ns);
+void writer_run(struct writer *writer, uint32_t rank, uint32_t routine, uint64_t from_ns, uint64_t to_ns);
+/* What comes between is called there. */
+void writer_open(struct writer *writer, uint32_t rank, uint32_t routine, uint64_t time_ns);
+void writer_close(struct writer *writer, uint32_t rank, uint32_t routine, uint64_t time_ns);
 void writer_enter(struct writer *writer, uint32_t rank, uint32_t call, uint64_t time_ns);
 void writer_leave(struct writer *writer, uint32_t rank, uint32_t call, uint64_t time_ns);
 /* Records inside a call. */
