@@ -39,24 +39,20 @@ bool terminal_option(struct terminal_options *options, int option)
     die("--color: \"%s\" is neither auto, always nor never", optarg);
 }
 
-/* Can the user's locale show blocks? Asked of a locale of its own, so that nothing else changes. */
-static bool locale_is_utf8(void)
-{
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    bool is_utf8 = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
-    if (locale)
-        freelocale(locale);
-    return is_utf8;
-}
-
 struct look terminal_look(const struct terminal_options *options)
 {
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
     bool is_terminal = isatty(STDOUT_FILENO) && !launcher_gives_terminals(), is_dumb = !term || !strcmp(term, "dumb");
     struct look look = {.has_colour = options->color == COLOR_ALWAYS ||
                                       (options->color == COLOR_AUTO && is_terminal && !is_dumb && (!none || !*none))};
-    if (is_terminal || options->color == COLOR_ALWAYS)
-        look.drawing = locale_is_utf8() ? DRAW_UTF8 : DRAW_ASCII;
+    if (is_terminal || options->color == COLOR_ALWAYS) {
+        /* Can the user's locale show blocks? Asked of a locale of its own, so that nothing else changes. */
+        locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+        bool is_utf8 = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+        look.drawing = is_utf8 ? DRAW_UTF8 : DRAW_ASCII;
+        if (locale)
+            freelocale(locale);
+    }
     return look;
 }
 

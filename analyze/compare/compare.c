@@ -553,12 +553,6 @@ static void find_recorded(const struct comparison *comparison, bool is_recorded[
     is_recorded[FACT_ALLOCATED] = is_allocated;
 }
 
-/* Code that is on one side only, of another build, is no count that changed. */
-static bool is_comparable(const struct comparison *comparison, const struct fact *before, const struct fact *after)
-{
-    return (before && after) || comparison->runs[0]->build == comparison->runs[comparison->n_runs - 1]->build;
-}
-
 static void compare_facts(struct comparison *comparison)
 {
     struct arena scratch = {0};
@@ -567,6 +561,8 @@ static void compare_facts(struct comparison *comparison)
     if ((comparison->facts_missing = why_not_exact(comparison)))
         return;
     find_recorded(comparison, is_recorded);
+    /* Code that is on one side only, of another build, is no count that changed. */
+    bool is_one_build = comparison->runs[0]->build == comparison->runs[n_runs - 1]->build;
     uint32_t **number = arena_array(&scratch, uint32_t *, n_runs + 1);
     uint32_t n = match_facts(&scratch, comparison->runs, comparison->side_of, n_runs, comparison->n_sides, number);
     const struct fact **at = arena_array(&scratch, const struct fact *, (size_t)n *n_runs + 1);
@@ -585,7 +581,7 @@ static void compare_facts(struct comparison *comparison)
             some = fact ? fact : some;
         }
         if (!some || !is_recorded[some->kind] || !is_steady || compare_counts_are_equal(sides[0], sides[1]) ||
-            !is_comparable(comparison, sides[0], sides[1]))
+            ((!sides[0] || !sides[1]) && !is_one_build))
             continue;
         double each_time = sides[0] && sides[1] ? compare_difference(sides[0], sides[1], true) : 0;
         double size = !sides[0] || !sides[1] ? 1

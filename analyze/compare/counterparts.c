@@ -134,14 +134,6 @@ static bool moves_with_neighbours(const struct group *group, size_t i, size_t j)
     return (above <= shift && shift <= below) || (below <= shift && shift <= above);
 }
 
-static bool may_be_one(const struct group *group, size_t i, size_t j)
-{
-    const struct entry *before = &group->before[i], *after = &group->after[j];
-    if (group->is_one_routine)
-        return !is_one_build(before, after);
-    return may_have_moved(before, after) && moves_with_neighbours(group, i, j);
-}
-
 /* In order, as long as as many neighbours have been found ahead of the one as of the other. */
 static void join_in_order(struct group *group)
 {
@@ -155,7 +147,8 @@ static void join_in_order(struct group *group)
             found_j++;
             j++;
         } else if (found_i == found_j) {
-            if (may_be_one(group, i, j))
+            if (group->is_one_routine ? !is_one_build(before, after)
+                                      : may_have_moved(before, after) && moves_with_neighbours(group, i, j))
                 join(group, before, after);
             i++;
             j++;

@@ -262,20 +262,6 @@ const char *text_cut_middle(struct arena *arena, const char *escaped, size_t col
                         escaped + bytes_of(escaped, n - tail));
 }
 
-/* Where to break a text of which `most` bytes fit: at a blank in the second half, else behind the last "::". */
-static size_t break_of(const char *text, size_t most)
-{
-    size_t end = most;
-    while (end > most / 2 && text[end] != ' ')
-        end--;
-    if (text[end] == ' ')
-        return end;
-    for (end = most; end > most / 4; end--)
-        if (text[end - 1] == ':' && text[end] != ':')
-            return end;
-    return most;
-}
-
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns)
 {
     const char *text = *escaped;
@@ -284,7 +270,15 @@ const char *text_first_line(struct arena *arena, const char **escaped, size_t co
         *escaped = text + most;
         return text;
     }
-    size_t end = break_of(text, most);
+    /* At a blank in the second half, else behind the last "::". */
+    size_t end = most;
+    while (end > most / 2 && text[end] != ' ')
+        end--;
+    if (text[end] != ' ') {
+        for (end = most; end > most / 4 && (text[end - 1] != ':' || text[end] == ':');)
+            end--;
+        end = end > most / 4 ? end : most;
+    }
     *escaped = text + end + (text[end] == ' ');
     return arena_printf(arena, "%.*s", (int)end, text);
 }

@@ -83,29 +83,22 @@ static const char *report_classes(struct report *report, const struct cause_site
     return arena_printf(&report->arena, "%s of %u", text, site->n_classes);
 }
 
-/* "late member, " where the cause is felt at one call in several wait states. */
-static const char *report_state(struct report *report, const struct cause *cause, const struct cause_site *at)
-{
-    const struct wait_site *sites = report->analysis->sites;
-    const char *label = label_site(&report->book, at->site);
-    for (uint32_t i = 0; i < cause->n_sites; i++) {
-        uint32_t other = cause->sites[i].site;
-        if (sites[other].kind != sites[at->site].kind && !strcmp(label_site(&report->book, other), label))
-            return arena_printf(&report->arena, "%s, ", wait_kind_name(sites[at->site].kind));
-    }
-    return "";
-}
-
 /* "215 ms, 77 of 90 instances, class 1 of 6"; the time only where there are several sites to compare. */
 static const char *report_figures(struct report *report, const struct cause *cause, const struct cause_site *at)
 {
     const struct wait_site *site = &report->analysis->sites[at->site];
-    const char *time = "";
+    const char *time = "", *state = "", *label = label_site(&report->book, at->site);
+    /* "late member, " where the cause is felt at one call in several wait states. */
+    for (uint32_t i = 0; i < cause->n_sites; i++) {
+        const struct wait_site *other = &report->analysis->sites[cause->sites[i].site];
+        if (other->kind != site->kind && !strcmp(label_site(&report->book, cause->sites[i].site), label))
+            state = arena_printf(&report->arena, "%s, ", wait_kind_name(site->kind));
+    }
     if (cause->n_sites > 1)
         time = arena_printf(&report->arena, "%s, ", amount_duration(at->waiting_ns).text);
-    return arena_printf(&report->arena, "%s%s%s of %s %s%s", report_state(report, cause, at), time,
-                        amount_count(at->n_instances).text, amount_count(site->n_instances).text,
-                        site->n_instances == 1 ? "instance" : "instances", report_classes(report, at, site));
+    return arena_printf(&report->arena, "%s%s%s of %s %s%s", state, time, amount_count(at->n_instances).text,
+                        amount_count(site->n_instances).text, site->n_instances == 1 ? "instance" : "instances",
+                        report_classes(report, at, site));
 }
 
 /* "12 loops inside, most of it (44 %) in loop eos.c:60 in material(); only until 2.1 s": where one place does not say

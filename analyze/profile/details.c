@@ -330,15 +330,6 @@ static void scale_bytes(struct space *space, uint32_t first, bool is_calls, uint
         space->points.at[i].bytes[rank] = round(space->points.at[i].bytes[rank] * factor);
 }
 
-/* What a routine asks others for is known. */
-static bool is_ready(const struct space *space, const struct routine *routine)
-{
-    for (uint32_t i = routine->points; i != NONE; i = space->points.at[i].next)
-        if (space->points.at[i].is_asked)
-            return false;
-    return true;
-}
-
 /* Bytes of a routine become those of the calls that asked it for them. A call that is taken for such because of its
  * type is none where the routine does not ask for as much; of a library's routine only a declaration can tell. */
 static void settle(struct space *space, struct routine *routine)
@@ -370,11 +361,15 @@ static void settle_all(struct space *space)
     bool is_changed = true;
     while (is_changed) {
         is_changed = false;
-        for (uint32_t i = 0; i < space->routines.n; i++)
-            if (!space->routines.at[i].is_settled && is_ready(space, &space->routines.at[i])) {
+        for (uint32_t i = 0; i < space->routines.n; i++) {
+            /* What it asks others for has to be known. */
+            bool is_ready = !space->routines.at[i].is_settled;
+            for (uint32_t k = space->routines.at[i].points; k != NONE; k = space->points.at[k].next)
+                is_ready &= !space->points.at[k].is_asked;
+            if (is_ready)
                 settle(space, &space->routines.at[i]);
-                is_changed = true;
-            }
+            is_changed |= is_ready;
+        }
     }
     for (size_t i = 0; i < space->points.n; i++)
         if (space->points.at[i].is_asked)

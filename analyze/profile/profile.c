@@ -126,18 +126,6 @@ static uint32_t arc_put(struct builder *builder, uint32_t from, uint32_t to)
     return id;
 }
 
-/* The stack goes on from `routine` to its caller; an arc that recursion passes again counts once. */
-static uint32_t add_step(struct builder *builder, uint32_t rank, uint32_t routine, uint32_t caller, double ns)
-{
-    if (caller == routine || routine == TRACE_NONE)
-        return caller;
-    uint32_t arc = arc_put(builder, caller, routine);
-    if (builder->arc_seen.at[arc] != builder->n_stacks)
-        sparse_add(&builder->through, key_of(rank, arc), ns);
-    builder->arc_seen.at[arc] = builder->n_stacks;
-    return caller;
-}
-
 static struct profile_stack *stack_put(struct builder *builder, struct stack_key key)
 {
     uint32_t id = intern_put(&builder->keys, &key, sizeof key);
@@ -158,8 +146,17 @@ static struct profile_stack *add_stack(struct builder *builder, uint32_t rank, s
                ns);
     trace_walk (builder->input->trace, at, frame) {
         const struct lineage *lineage = lineage_of_frame(builder, at);
-        for (uint32_t i = 0; i < lineage->n; i++)
-            routine = add_step(builder, rank, routine, lineage->routines[i], ns);
+        for (uint32_t i = 0; i < lineage->n; i++) {
+            uint32_t caller = lineage->routines[i];
+            if (caller != routine && routine != TRACE_NONE) {
+                /* An arc that recursion passes again counts once. */
+                uint32_t arc = arc_put(builder, caller, routine);
+                if (builder->arc_seen.at[arc] != builder->n_stacks)
+                    sparse_add(&builder->through, key_of(rank, arc), ns);
+                builder->arc_seen.at[arc] = builder->n_stacks;
+            }
+            routine = caller;
+        }
     }
     sparse_add(&builder->top, key_of(rank, routine), ns);
     return stack;
