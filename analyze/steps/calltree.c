@@ -282,22 +282,6 @@ static struct survey_entry *survey_entry(struct survey *survey, uint32_t rank, u
     return &survey->entries.at[*slot];
 }
 
-static void survey_sample(struct survey *survey, const struct lane *lane, const struct event *event)
-{
-    struct survey_entry *entry = survey_entry(survey, lane->rank, event->frame);
-    entry->sampled_ns += event->weight_ns;
-    entry->kernel_ns += event->flags & WW_S_KERNEL ? event->weight_ns : 0;
-    entry->n_samples++;
-    entry->is_workers |= lane->is_worker;
-}
-
-/* Asleep outside MPI: where it sleeps, whoever wakes it. */
-static void survey_sleep(struct survey *survey, const struct lane *lane, const struct event *event)
-{
-    if (!lane->depth && !lane->is_worker)
-        survey_entry(survey, lane->rank, event->frame)->blocked_ns += event->weight_ns;
-}
-
 void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event)
 {
     if (news == LANE_LEFT) {
@@ -307,8 +291,20 @@ void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news 
             entry->in_mpi_ns += event->time_ns - lane->enter_ns;
             entry->n_calls++;
         }
-    } else if (event->kind == EV_SAMPLE && event->frame != TRACE_NONE)
-        event->flags &WW_S_BLOCKED ? survey_sleep(survey, lane, event) : survey_sample(survey, lane, event);
+    } else if (event->kind == EV_SAMPLE && event->frame != TRACE_NONE) {
+        bool is_blocked = event->flags & WW_S_BLOCKED;
+        if (is_blocked && (lane->depth || lane->is_worker)) /* only outside MPI: where it sleeps, whoever wakes it */
+            return;
+        struct survey_entry *entry = survey_entry(survey, lane->rank, event->frame);
+        if (is_blocked) {
+            entry->blocked_ns += event->weight_ns;
+            return;
+        }
+        entry->sampled_ns += event->weight_ns;
+        entry->kernel_ns += event->flags & WW_S_KERNEL ? event->weight_ns : 0;
+        entry->n_samples++;
+        entry->is_workers |= lane->is_worker;
+    }
 }
 
 static int entry_compare(const void *a, const void *b)

@@ -322,13 +322,6 @@ static const char *routine_around(struct sites *sites, uint32_t frame)
     return NULL;
 }
 
-static bool routine_spans_waits(const struct sites *sites, uint32_t place)
-{
-    while (code_place(sites->code, place)->parent != CODE_NONE)
-        place = code_place(sites->code, place)->parent;
-    return place_spans_waits(sites, place);
-}
-
 /*
  * The call, or the inlined call, by which the routine that waits has led here: a library's loop that is called before
  * one barrier and before the next is two, of which one may be uneven. TRACE_NONE in that routine's own code.
@@ -338,7 +331,11 @@ static uint32_t sample_entry(struct sites *sites, uint32_t frame)
     trace_walk (sites->trace, at, frame) {
         const struct trace_frame *from = &sites->trace->frames[at];
         uint32_t place = sites_frame_place(sites, at);
-        if (place == CODE_NONE || !routine_spans_waits(sites, place))
+        if (place == CODE_NONE)
+            continue;
+        while (code_place(sites->code, place)->parent != CODE_NONE)
+            place = code_place(sites->code, place)->parent;
+        if (!place_spans_waits(sites, place)) /* the routine */
             continue;
         struct code_spot spot = code_spot_at(sites->code, from->module, from->address - (from->is_return ? 1 : 0));
         bool is_own = !spot.routine || !spot.host_routine || !strcmp(spot.routine, spot.host_routine);

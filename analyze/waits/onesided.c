@@ -277,20 +277,17 @@ void operations_add(struct operations *operations, uint32_t rank, struct operati
     at->list.at[*number - 1].kinds |= operation.kinds;
 }
 
-static uint64_t pending_new(struct operations_rank *at)
-{
-    if (at->free.n)
-        return at->free.at[--at->free.n];
-    (void)vec_push(&at->pending);
-    return at->pending.n - 1;
-}
-
 void operations_add_request(struct operations *operations, uint32_t rank, uint64_t request, struct operation operation)
 {
     struct operations_rank *at = &operations->ranks[rank];
     uint64_t *number = map_put(&at->requests, request, NULL);
     if (!*number) {
-        *number = 1 + pending_new(at);
+        if (at->free.n) {
+            *number = 1 + at->free.at[--at->free.n];
+        } else {
+            (void)vec_push(&at->pending);
+            *number = at->pending.n;
+        }
         operations->n_requests++;
     }
     at->pending.at[*number - 1] = operation;
@@ -361,16 +358,13 @@ static void row_end(struct fetching *fetching, struct fetch_row *row)
     row->n = 0;
 }
 
-static bool fetch_is_same(const struct fetch *a, const struct fetch *b)
-{
-    return a->site == b->site && a->target == b->target && a->window == b->window && a->bytes == b->bytes;
-}
-
 void fetching_operation(struct fetching *fetching, uint32_t location, uint32_t rank, struct fetch fetch,
                         uint64_t enter_ns)
 {
     struct fetch_row *row = &fetching->rows[location];
-    if (row->n && !fetch_is_same(&row->what, &fetch))
+    bool is_same = row->what.site == fetch.site && row->what.target == fetch.target &&
+                   row->what.window == fetch.window && row->what.bytes == fetch.bytes;
+    if (row->n && !is_same)
         row_end(fetching, row);
     if (!fetch.bytes)
         return;
@@ -379,19 +373,15 @@ void fetching_operation(struct fetching *fetching, uint32_t location, uint32_t r
     row->n++;
 }
 
-/* Calls that a loop of fetches makes besides. */
-static bool class_may_fetch(enum ww_class class)
-{
-    return class == WW_LOCAL || class == WW_WAIT || (class >= WW_RMA_LOCK && class <= WW_RMA_REQUEST);
-}
-
 void fetching_call(struct fetching *fetching, uint32_t location, enum ww_class class, uint64_t enter_ns,
                    uint64_t leave_ns)
 {
     struct fetch_row *row = &fetching->rows[location];
     if (!row->n)
         return;
-    if (!class_may_fetch(class)) {
+    /* Calls that a loop of fetches makes besides. */
+    bool may_fetch = class == WW_LOCAL || class == WW_WAIT || (class >= WW_RMA_LOCK && class <= WW_RMA_REQUEST);
+    if (!may_fetch) {
         row_end(fetching, row);
         return;
     }

@@ -55,11 +55,6 @@ static bool came_within(const struct comeback *came, uint64_t enter_ns, uint64_t
     return came->point && came->point->time_ns > enter_ns && came->point->time_ns <= leave_ns;
 }
 
-static bool target_came(const struct progress_rank *target, const struct progress_call *call)
-{
-    return came_within(&target->came, call->enter_ns, call->leave_ns) && target->came.left_ns <= call->enter_ns;
-}
-
 /* The last of the targets to come back during the call; *is_alone: one of them stayed away. */
 static struct point *last_to_come(const struct progress *progress, const struct progress_call *call, bool *is_alone)
 {
@@ -70,7 +65,9 @@ static struct point *last_to_come(const struct progress *progress, const struct 
         if (rank == call->rank || rank >= progress->n_ranks)
             continue;
         const struct progress_rank *target = &progress->ranks[rank];
-        if (target_came(target, call) && (!last || target->came.point->time_ns > last->time_ns))
+        bool has_come =
+            came_within(&target->came, call->enter_ns, call->leave_ns) && target->came.left_ns <= call->enter_ns;
+        if (has_come && (!last || target->came.point->time_ns > last->time_ns))
             last = target->came.point;
         *is_alone = *is_alone || stayed_away(progress, rank, call->enter_ns);
     }

@@ -37,11 +37,6 @@ void reader_release(struct reader *reader)
     fetching_release(&reader->fetching);
 }
 
-static bool class_polls(enum ww_class class)
-{
-    return class == WW_TEST || class == WW_IPROBE || class == WW_PROBE;
-}
-
 static void reading_begin(struct reader *reader, uint32_t at)
 {
     struct lane *lane = &reader->lanes->at[at];
@@ -87,8 +82,9 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     reading_check_finalize(reader, at);
     reading_passive_end(reader, at);
     fetching_call(&reader->fetching, at, call->class, call->enter_ns, leave_ns);
-    call->is_polling = !call->needs.n && !reading->has_progress && call->class != WW_LOCAL &&
-                       (reading->has_polls || class_polls(call->class));
+    bool may_poll = call->class == WW_TEST || call->class == WW_IPROBE || call->class == WW_PROBE;
+    call->is_polling =
+        !call->needs.n && !reading->has_progress && call->class != WW_LOCAL && (reading->has_polls || may_poll);
     if (call->is_polling && !reading->polls_since_ns)
         reading->polls_since_ns = call->enter_ns;
     else if (!call->is_polling && call->class != WW_LOCAL)
@@ -557,14 +553,6 @@ static struct comeback last_comeback(const struct reader *reader, const struct g
     return last;
 }
 
-static void remember_comeback(struct reader *reader, uint32_t lane, struct gathering *gathering)
-{
-    struct comeback mine = progress_comeback(&reader->progress, reader->lanes->at[lane].rank);
-    const struct point *last = gathering->came.point;
-    if (mine.point && (!last || mine.point->time_ns > last->time_ns))
-        comeback_set(reader->replay->links, &gathering->came, mine);
-}
-
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
 {
     struct reading *reading = &reader->readings[lane];
@@ -582,5 +570,9 @@ void reading_need_members(struct reader *reader, uint32_t lane, struct gathering
     if (is_away && needs_all)
         last = (struct comeback){0};
     need_comeback(reader, reading, &part, last, is_away);
-    remember_comeback(reader, lane, gathering);
+    /* For the members that end after this one. */
+    struct comeback mine = progress_comeback(&reader->progress, reader->lanes->at[lane].rank);
+    const struct point *came = gathering->came.point;
+    if (mine.point && (!came || mine.point->time_ns > came->time_ns))
+        comeback_set(reader->replay->links, &gathering->came, mine);
 }

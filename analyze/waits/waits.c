@@ -28,12 +28,6 @@ static enum pattern coll_pattern(enum ww_coll coll)
     }
 }
 
-/* Nothing can be said before all members have come. */
-static bool pattern_is_whole(enum pattern pattern)
-{
-    return pattern == PATTERN_ALL || pattern == PATTERN_TO_ROOT;
-}
-
 static enum wait_kind coll_kind(enum ww_coll coll)
 {
     switch (coll_pattern(coll)) {
@@ -122,11 +116,6 @@ static bool gathering_release(const struct need *need, struct point **point)
     return gathering->is_complete;
 }
 
-static bool class_is_epoch(enum ww_class class)
-{
-    return class == WW_RMA_START || class == WW_RMA_COMPLETE || class == WW_RMA_WAIT;
-}
-
 /* A message that is too large to be buffered moves when its receive has been posted and the receiver is inside MPI. */
 static bool was_posted_before(const struct message *message, const struct call *call)
 {
@@ -170,8 +159,10 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
     *candidates = (struct candidates){0};
     switch (need->kind) {
     case NEED_SEND:
-        candidates->certain = (struct release){.point = message->is_lost ? NULL : message->send,
-                                               .kind = class_is_epoch(call->class) ? WAIT_RMA : WAIT_LATE_SENDER};
+        candidates->certain =
+            (struct release){.point = message->is_lost ? NULL : message->send, .kind = WAIT_LATE_SENDER};
+        if (call->class == WW_RMA_START || call->class == WW_RMA_COMPLETE || call->class == WW_RMA_WAIT)
+            candidates->certain.kind = WAIT_RMA;
         return message->send || message->is_lost ? NULL : &message->sleepers;
     case NEED_RECEIVE: {
         struct release *to = was_posted_before(message, call) ? &candidates->inferred : &candidates->certain;
@@ -193,7 +184,9 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
         candidates->certain = (struct release){.kind = gathering_kind(gathering), .gathering = gathering};
         if (gathering_release(need, &candidates->certain.point))
             return relay_release(relays, need, call, candidates) ? NULL : &gathering->sleepers;
-        return pattern_is_whole(coll_pattern(gathering->coll)) ? &gathering->sleepers : &gathering->arrivals;
+        /* Of these nothing can be said before all members have come. */
+        enum pattern pattern = coll_pattern(gathering->coll);
+        return pattern == PATTERN_ALL || pattern == PATTERN_TO_ROOT ? &gathering->sleepers : &gathering->arrivals;
     }
     }
     return NULL;
@@ -371,31 +364,25 @@ static uint32_t missing_member(const struct reader *reader, const struct open_ca
     return TRACE_NONE;
 }
 
-/* Whoever has the lock, if that is known; else the target, which may have to be in MPI. */
-static uint32_t lock_holder(const struct reader *reader, const struct open_call *call)
+static uint32_t awaited(const struct reader *reader, const struct open_call *call)
 {
+    if (class_is_collective(call->class))
+        return call->comm < reader->trace->n_comms ? missing_member(reader, call) : TRACE_NONE;
+    if (!class_is_passive(call->class))
+        return call->peer;
+    /* Whoever has the lock, if that is known; else the target, which may have to be in MPI. */
     struct lock wanted = {.target = call->peer, .is_exclusive = call->tag == WW_LOCK_EXCLUSIVE};
     uint32_t holder = locks_holder(reader->replay->locks, call->rank, &wanted, call->class != WW_RMA_LOCK);
     return holder == TRACE_NONE ? call->peer : holder;
 }
 
-static uint32_t awaited(const struct reader *reader, const struct open_call *call)
-{
-    if (class_is_collective(call->class))
-        return call->comm < reader->trace->n_comms ? missing_member(reader, call) : TRACE_NONE;
-    return class_is_passive(call->class) ? lock_holder(reader, call) : call->peer;
-}
-
-/* What such a call is known to wait for is a receive. */
-static bool class_receives(enum ww_class class)
-{
-    return class == WW_RECV || class == WW_SENDRECV || class == WW_PROBE || class == WW_WAIT || class == WW_TEST;
-}
-
 /* A process that was killed while it received does not wait for its partner to act, though it looks like that. */
 static bool is_sent(const struct reader *reader, const struct open_call *call)
 {
-    return class_receives(call->class) && call->peer != TRACE_NONE &&
+    enum ww_class class = call->class;
+    bool may_receive =
+        class == WW_RECV || class == WW_SENDRECV || class == WW_PROBE || class == WW_WAIT || class == WW_TEST;
+    return may_receive && call->peer != TRACE_NONE &&
            messages_is_under_way(reader->replay->messages, call->comm, call->tag, call->peer, call->rank);
 }
 
