@@ -345,8 +345,8 @@ static int check_reachable(const char *run_dir, const char *spool_dir, const str
         const struct spool_file *file = &list->files.at[i];
         char *part = path_format("%s/parts/%u", run_dir, file->rank), *path = spool_file_path(spool_dir, file);
         char node[HOST_NAME_MAX + 1];
-        if (file->is_away && !path_exists(part)) {
-            spool_away_node(path, node, sizeof node);
+        if (file->is_linked && !path_exists(part)) {
+            spool_link_node(path, node, sizeof node);
             result = error("%s leads to a disk of %s: run `whywait salvage %s` there as well, or remove the link to do "
                            "without rank %u",
                            path, node, run_dir, file->rank);
@@ -361,7 +361,7 @@ static int check_reachable(const char *run_dir, const char *spool_dir, const str
 static bool is_rank_here(const struct spool_list *list, size_t first)
 {
     for (size_t i = first; i < list->files.n && list->files.at[i].rank == list->files.at[first].rank; i++)
-        if (list->files.at[i].is_away)
+        if (list->files.at[i].is_linked)
             return false;
     return true;
 }

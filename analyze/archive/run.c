@@ -489,7 +489,7 @@ static void bring_one(int home, const char *spool_dir, const char *name)
              errno ? strerror(errno) : "it is not safely this user's own");
 }
 
-void spool_away_node(const char *link, char *node, size_t size_bytes)
+void spool_link_node(const char *link, char *node, size_t size_bytes)
 {
     static const char prefix[] = "/whywait-";
     char target[PATH_MAX];

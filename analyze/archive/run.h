@@ -57,4 +57,4 @@ void lock_release(int lock);
  * are left, and so, with a warning, are those that are not safely this user's own. Returns 0, or -1 after error(). */
 int spool_bring_home(const char *spool_dir);
 /* The node on whose disk the file lies that `link` leads to: its name, or words for it where the link does not tell. */
-void spool_away_node(const char *link, char *node, size_t size_bytes);
+void spool_link_node(const char *link, char *node, size_t size_bytes);

@@ -354,8 +354,8 @@ int spool_list_read(struct spool_list *list, const char *dir)
         struct stat status;
         if (!parse_name(entry->d_name, &file) || fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW))
             continue;
-        file.is_away = S_ISLNK(status.st_mode);
-        if (file.is_away || S_ISREG(status.st_mode))
+        file.is_linked = S_ISLNK(status.st_mode);
+        if (file.is_linked || S_ISREG(status.st_mode))
             *vec_push(&list->files) = file;
     }
     closedir(entries);

@@ -55,7 +55,7 @@ size_t spool_text_length(const char *text, uint32_t bytes);
 struct spool_file {
     uint32_t rank, thread;
     enum ww_kind kind;
-    bool is_away; /* a link to where the recorder keeps it while the program runs (record --spool) */
+    bool is_linked; /* a link to where the recorder keeps it while the program runs (record --spool) */
 };
 struct spool_list {
     VEC(struct spool_file) files; /* by rank, thread, kind */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/causes.h"
-#include "analyze/blame/culprits.h"
+#include "analyze/blame/cause_sums.h"
 #include "wrap/base/keys.h"
 #include <math.h>
 
@@ -90,15 +90,15 @@ static void causes_roll_up(struct causes *causes)
     }
     causes->rollup.sample_ns = n > 0 ? ns / n : 0;
     rollup_find(&causes->rollup);
-    vec_resize(&causes->culprits, causes->rollup.causes.n);
+    vec_resize(&causes->sums, causes->rollup.causes.n);
     causes_mark_inside(causes);
 }
 
 /* The cause that a node's own code belongs to; NULL. */
-static struct culprit *culprit_of(struct causes *causes, uint32_t node)
+static struct cause_sums *sums_of(struct causes *causes, uint32_t node)
 {
     uint32_t cause = node < causes->rollup.cause_of.n ? causes->rollup.cause_of.at[node] : (uint32_t)ROLLUP_NONE;
-    return cause == ROLLUP_NONE ? NULL : &causes->culprits.at[cause];
+    return cause == ROLLUP_NONE ? NULL : &causes->sums.at[cause];
 }
 
 /* Of one class. */
@@ -184,14 +184,14 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
         for (size_t j = 0; j < placings.n; j++) {
             uint32_t node = placings.at[j].node;
             double ns = blame->at[i].ns * placings.at[j].share;
-            struct culprit *culprit = is_off ? NULL : culprit_of(causes, node);
-            struct waiting *waiting = culprit ? &culprit->waiting : &causes->machine;
+            struct cause_sums *sums = is_off ? NULL : sums_of(causes, node);
+            struct waiting *waiting = sums ? &sums->waiting : &causes->machine;
             waiting->ns += ns;
             waiting->direct_ns += key & KEY_LONG_TERM ? 0 : ns;
             sparse_add(&waiting->ranks, key_rank(key), ns);
             sparse_add(&waiting->classes, where, ns);
-            if (culprit) {
-                kinds_add(causes, culprit->kind_ns, key_atom(key), work_share, ns);
+            if (sums) {
+                kinds_add(causes, sums->kind_ns, key_atom(key), work_share, ns);
                 kinds_add(causes, own_of(causes, node)->kind_ns, key_atom(key), work_share, ns);
             } else {
                 sparse_add(&causes->machine_steps, causes->placing.tree.nodes.at[node].step, ns);
@@ -207,18 +207,18 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
     uint64_t code = is_place ? atom_key(key_rank(key), step->id) : 0;
     struct placings placings = placing_of(&causes->placing, key_rank(key), key_atom(key));
     for (size_t i = 0; i < placings.n; i++) {
-        struct culprit *culprit = culprit_of(causes, placings.at[i].node);
+        struct cause_sums *sums = sums_of(causes, placings.at[i].node);
         double part_ns = ns * placings.at[i].share;
-        if (!culprit)
+        if (!sums)
             continue;
-        sparse_add(&culprit->times, key_rank(key), part_ns);
+        sparse_add(&sums->times, key_rank(key), part_ns);
         if (step->state == STEP_DESCHEDULED || !causes->is_inside.at[placings.at[i].node])
             continue;
-        sparse_add(&culprit->inside, key_rank(key), part_ns);
+        sparse_add(&sums->inside, key_rank(key), part_ns);
         if (is_busy)
-            sparse_add(&culprit->busy, key_rank(key), part_ns);
+            sparse_add(&sums->busy, key_rank(key), part_ns);
         if (is_place)
-            sparse_add(&culprit->by_code, code, part_ns);
+            sparse_add(&sums->by_code, code, part_ns);
     }
     if (is_place)
         sparse_add(&causes->busy_code, code, ns);
@@ -238,9 +238,9 @@ static void causes_add_critical(struct causes *causes)
             if (is_without_cpu(causes, step))
                 causes->path_off_cpu_ns += step_ns;
             for (size_t k = 0; k < placings.n; k++) {
-                struct culprit *culprit = culprit_of(causes, placings.at[k].node);
-                if (culprit)
-                    culprit->critical_ns += step_ns * placings.at[k].share;
+                struct cause_sums *sums = sums_of(causes, placings.at[k].node);
+                if (sums)
+                    sums->critical_ns += step_ns * placings.at[k].share;
                 if (!is_without_cpu(causes, step))
                     own_of(causes, placings.at[k].node)->on_path_ns += step_ns * placings.at[k].share;
             }
@@ -256,15 +256,15 @@ static void waiting_release(struct waiting *waiting)
 
 static void causes_release(struct causes *causes)
 {
-    for (size_t i = 0; i < causes->culprits.n; i++) {
-        struct culprit *culprit = &causes->culprits.at[i];
-        waiting_release(&culprit->waiting);
-        sparse_release(&culprit->times);
-        sparse_release(&culprit->inside);
-        sparse_release(&culprit->busy);
-        sparse_release(&culprit->by_code);
+    for (size_t i = 0; i < causes->sums.n; i++) {
+        struct cause_sums *sums = &causes->sums.at[i];
+        waiting_release(&sums->waiting);
+        sparse_release(&sums->times);
+        sparse_release(&sums->inside);
+        sparse_release(&sums->busy);
+        sparse_release(&sums->by_code);
     }
-    vec_release(&causes->culprits);
+    vec_release(&causes->sums);
     vec_release(&causes->is_inside);
     vec_release(&causes->own);
     waiting_release(&causes->machine);
@@ -290,7 +290,7 @@ void causes_find(const struct causes_input *input)
         causes_collect_time(&causes, times->at[i].key, times->at[i].ns);
     sparse_pack(&causes.busy_code);
     causes_add_critical(&causes);
-    culprits_write(&causes);
+    causes_write(&causes);
     if (input->acting) {
         /* Whose time is whose: as causes_collect_time shares it out. The times are packed, so that keys rise. */
         const struct analysis *analysis = causes.input->analysis;
@@ -302,10 +302,10 @@ void causes_find(const struct causes_input *input)
             uint64_t key = times->at[i].key;
             struct placings placings = placing_of(&causes.placing, key_rank(key), key_atom(key));
             for (size_t j = 0; j < placings.n && !is_without_cpu(&causes, key_atom(key)); j++) {
-                const struct culprit *culprit = culprit_of(&causes, placings.at[j].node);
-                if (culprit)
+                const struct cause_sums *sums = sums_of(&causes, placings.at[j].node);
+                if (sums)
                     *vec_push(&input->acting->parts) =
-                        (struct cause_time){key, number[culprit - causes.culprits.at], (float)placings.at[j].share};
+                        (struct cause_time){key, number[sums - causes.sums.at], (float)placings.at[j].share};
             }
         }
         arena_release(&scratch);

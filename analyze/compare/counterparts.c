@@ -6,14 +6,14 @@
 
 /* One of the stands in an order of its own: qsort has no context. */
 struct entry {
-    const struct stand *stand;
+    const struct candidate *candidate;
     const char *group;
     uint32_t index;
 };
 
 /* What is alike, by side and line. */
 struct group {
-    const struct stand *stands;
+    const struct candidate *candidates;
     struct entry *before, *after;
     size_t n_before, n_after;
     uint32_t *counterpart;
@@ -30,11 +30,11 @@ static int entry_compare(const void *a, const void *b)
     const struct entry *x = a, *y = b;
     int order = strcmp(x->group, y->group);
     if (!order)
-        order = x->stand->is_after - y->stand->is_after;
+        order = x->candidate->is_after - y->candidate->is_after;
     if (!order)
-        order = compare_numbers(x->stand->line_first, y->stand->line_first);
+        order = compare_numbers(x->candidate->line_first, y->candidate->line_first);
     if (!order)
-        order = compare_numbers(x->stand->line_last, y->stand->line_last);
+        order = compare_numbers(x->candidate->line_last, y->candidate->line_last);
     return order ? order : compare_numbers(x->index, y->index);
 }
 
@@ -45,18 +45,18 @@ static bool is_free(const struct group *group, const struct entry *entry)
 
 static bool is_one_build(const struct entry *before, const struct entry *after)
 {
-    return before->stand->build && before->stand->build == after->stand->build;
+    return before->candidate->build && before->candidate->build == after->candidate->build;
 }
 
 static int64_t shift_of(const struct entry *before, const struct entry *after)
 {
-    return (int64_t)after->stand->line_first - before->stand->line_first;
+    return (int64_t)after->candidate->line_first - before->candidate->line_first;
 }
 
 static bool may_have_moved(const struct entry *before, const struct entry *after)
 {
     int64_t shift = shift_of(before, after);
-    return shift == (int64_t)after->stand->line_last - before->stand->line_last &&
+    return shift == (int64_t)after->candidate->line_last - before->candidate->line_last &&
            (!shift || !is_one_build(before, after));
 }
 
@@ -116,7 +116,7 @@ static bool neighbour_shift(const struct group *group, size_t i, int step, int64
     for (i += (size_t)step; i < group->n_before; i += (size_t)step) /* below 0 is beyond the end */
         if (!is_free(group, &group->before[i])) {
             uint32_t found = group->counterpart[group->before[i].index];
-            *shift = (int64_t)group->stands[found].line_first - group->before[i].stand->line_first;
+            *shift = (int64_t)group->candidates[found].line_first - group->before[i].candidate->line_first;
             return true;
         }
     return false;
@@ -173,7 +173,7 @@ static void group_match(struct group *group)
     join_in_order(group);
 }
 
-static void groups_match(const struct stand *stands, struct entry *entries, size_t n, uint32_t *counterpart,
+static void groups_match(const struct candidate *candidates, struct entry *entries, size_t n, uint32_t *counterpart,
                          bool is_one_routine)
 {
     if (n)
@@ -182,9 +182,9 @@ static void groups_match(const struct stand *stands, struct entry *entries, size
         size_t first_after;
         for (end = i; end < n && !strcmp(entries[end].group, entries[i].group);)
             end++;
-        for (first_after = i; first_after < end && !entries[first_after].stand->is_after;)
+        for (first_after = i; first_after < end && !entries[first_after].candidate->is_after;)
             first_after++;
-        group_match(&(struct group){.stands = stands,
+        group_match(&(struct group){.candidates = candidates,
                                     .before = entries + i,
                                     .after = entries + first_after,
                                     .n_before = first_after - i,
@@ -198,8 +198,8 @@ static void groups_match(const struct stand *stands, struct entry *entries, size
 static int routine_compare(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    int order = strcmp(x->stand->file, y->stand->file);
-    return order ? order : strcmp(x->stand->routine, y->stand->routine);
+    int order = strcmp(x->candidate->file, y->candidate->file);
+    return order ? order : strcmp(x->candidate->routine, y->candidate->routine);
 }
 
 /* Of those with file and routine, the ones whose routine is on one side only are moved to the front, and those that
@@ -212,7 +212,7 @@ static size_t keep_renamed(struct entry *entries, size_t n, const uint32_t *coun
     for (size_t i = 0, end; i < n; i = end) {
         bool is_on[2] = {false, false};
         for (end = i; end < n && !routine_compare(&entries[end], &entries[i]); end++)
-            is_on[entries[end].stand->is_after] = true;
+            is_on[entries[end].candidate->is_after] = true;
         for (size_t j = i; j < end; j++)
             if (is_on[0] != is_on[1] || counterpart[entries[j].index] != COUNTERPART_NONE)
                 entries[n_kept++] = entries[j];
@@ -220,19 +220,19 @@ static size_t keep_renamed(struct entry *entries, size_t n, const uint32_t *coun
     return n_kept;
 }
 
-void counterparts_find(const struct stand *stands, uint32_t n, uint32_t *counterpart)
+void counterparts_find(const struct candidate *candidates, uint32_t n, uint32_t *counterpart)
 {
     struct arena scratch = {0};
     struct entry *entries = arena_array(&scratch, struct entry, n + 1);
     size_t n_named = 0;
     for (uint32_t i = 0; i < n; i++) {
         counterpart[i] = COUNTERPART_NONE;
-        entries[i] = (struct entry){&stands[i], stands[i].alike, i};
+        entries[i] = (struct entry){&candidates[i], candidates[i].alike, i};
     }
-    groups_match(stands, entries, n, counterpart, true);
+    groups_match(candidates, entries, n, counterpart, true);
     for (uint32_t i = 0; i < n; i++)
-        if (stands[i].renamed)
-            entries[n_named++] = (struct entry){&stands[i], stands[i].renamed, i};
-    groups_match(stands, entries, keep_renamed(entries, n_named, counterpart), counterpart, false);
+        if (candidates[i].renamed)
+            entries[n_named++] = (struct entry){&candidates[i], candidates[i].renamed, i};
+    groups_match(candidates, entries, keep_renamed(entries, n_named, counterpart), counterpart, false);
     arena_release(&scratch);
 }

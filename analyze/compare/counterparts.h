@@ -19,7 +19,7 @@
 
 enum { COUNTERPART_NONE = UINT32_MAX };
 
-struct stand {
+struct candidate {
     const char *alike;   /* equal texts: the same but for lines */
     const char *renamed; /* likewise, but for the routine as well; NULL without file and routine */
     const char *file, *routine;
@@ -29,4 +29,4 @@ struct stand {
 };
 
 /* The index of each one's counterpart on the other side, or COUNTERPART_NONE, in `counterpart`. */
-void counterparts_find(const struct stand *stands, uint32_t n, uint32_t *counterpart);
+void counterparts_find(const struct candidate *candidates, uint32_t n, uint32_t *counterpart);

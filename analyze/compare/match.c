@@ -25,52 +25,53 @@ static void lines_of_name(char *name, uint32_t *first, uint32_t *last)
 }
 
 /* Texts are in `arena`. */
-static struct stand stand_of_place(struct arena *arena, const struct run_place *place)
+static struct candidate candidate_of_place(struct arena *arena, const struct run_place *place)
 {
-    struct stand stand = {.file = place->file,
-                          .routine = place->routine,
-                          .build = place->build,
-                          .line_first = place->line_first,
-                          .line_last = place->line_last};
+    struct candidate candidate = {.file = place->file,
+                                  .routine = place->routine,
+                                  .build = place->build,
+                                  .line_first = place->line_first,
+                                  .line_last = place->line_last};
     if (place->file && place->line_first) {
-        stand.alike = arena_printf(arena, "%d %d %s %s", place->state, place->is_loop, place->file,
-                                   place->routine ? place->routine : "");
-        stand.renamed =
+        candidate.alike = arena_printf(arena, "%d %d %s %s", place->state, place->is_loop, place->file,
+                                       place->routine ? place->routine : "");
+        candidate.renamed =
             place->routine ? arena_printf(arena, "%d %d %s", place->state, place->is_loop, place->file) : NULL;
-        return stand;
+        return candidate;
     }
     char *name = arena_strdup(arena, place->name);
-    lines_of_name(name, &stand.line_first, &stand.line_last);
-    stand.alike = arena_printf(arena, "%d %d %s", place->state, place->is_loop, name);
-    return stand;
+    lines_of_name(name, &candidate.line_first, &candidate.line_last);
+    candidate.alike = arena_printf(arena, "%d %d %s", place->state, place->is_loop, name);
+    return candidate;
 }
 
-static struct stand stand_of_fact(struct arena *arena, const struct run *run, const struct fact *fact)
+static struct candidate candidate_of_fact(struct arena *arena, const struct run *run, const struct fact *fact)
 {
-    return (struct stand){.alike = arena_printf(arena, "%d %u %s %s", fact->kind, fact->number,
-                                                fact->file ? fact->file : "", fact->routine ? fact->routine : ""),
-                          .file = fact->file,
-                          .routine = fact->routine,
-                          .build = run->build,
-                          .line_first = fact->line_first,
-                          .line_last = fact->line_last};
+    return (struct candidate){.alike = arena_printf(arena, "%d %u %s %s", fact->kind, fact->number,
+                                                    fact->file ? fact->file : "", fact->routine ? fact->routine : ""),
+                              .file = fact->file,
+                              .routine = fact->routine,
+                              .build = run->build,
+                              .line_first = fact->line_first,
+                              .line_last = fact->line_last};
 }
 
 /* Things of all sides so far, by number, as the last side that has them has them. */
 struct identities {
     struct arena arena;
-    VEC(struct stand) known;
+    VEC(struct candidate) known;
     /* Of the side at hand, each once. */
     struct intern keys;
-    VEC(struct stand) fresh;
+    VEC(struct candidate) fresh;
 };
 
-static uint32_t identities_put(struct identities *identities, const struct stand *stand)
+static uint32_t identities_put(struct identities *identities, const struct candidate *candidate)
 {
-    const char *key = arena_printf(&identities->arena, "%u %u %s", stand->line_first, stand->line_last, stand->alike);
+    const char *key =
+        arena_printf(&identities->arena, "%u %u %s", candidate->line_first, candidate->line_last, candidate->alike);
     uint32_t at = intern_text(&identities->keys, key);
     if (at == identities->fresh.n)
-        *vec_push(&identities->fresh) = *stand;
+        *vec_push(&identities->fresh) = *candidate;
     return at;
 }
 
@@ -78,21 +79,21 @@ static uint32_t identities_put(struct identities *identities, const struct stand
 static uint32_t *identities_settle(struct identities *identities)
 {
     size_t n_known = identities->known.n, n_fresh = identities->fresh.n, n = n_known + n_fresh;
-    struct stand *stands = arena_array(&identities->arena, struct stand, n + 1);
+    struct candidate *candidates = arena_array(&identities->arena, struct candidate, n + 1);
     uint32_t *counterpart = arena_array(&identities->arena, uint32_t, n + 1),
              *number = arena_array(&identities->arena, uint32_t, n_fresh + 1);
     for (size_t i = 0; i < n; i++) {
-        stands[i] = i < n_known ? identities->known.at[i] : identities->fresh.at[i - n_known];
-        stands[i].is_after = i >= n_known;
+        candidates[i] = i < n_known ? identities->known.at[i] : identities->fresh.at[i - n_known];
+        candidates[i].is_after = i >= n_known;
     }
-    counterparts_find(stands, (uint32_t)n, counterpart);
+    counterparts_find(candidates, (uint32_t)n, counterpart);
     for (size_t i = 0; i < n_fresh; i++) {
         number[i] = counterpart[n_known + i];
         if (number[i] == COUNTERPART_NONE) {
             number[i] = (uint32_t)identities->known.n;
             vec_push(&identities->known);
         }
-        identities->known.at[number[i]] = stands[n_known + i];
+        identities->known.at[number[i]] = candidates[n_known + i];
     }
     intern_release(&identities->keys);
     identities->keys = (struct intern){0};
@@ -118,8 +119,8 @@ uint32_t match_facts(struct arena *arena, struct run *const *runs, const uint32_
                 continue;
             number[run] = arena_array(arena, uint32_t, runs[run]->n_facts + 1);
             for (uint32_t i = 0; i < runs[run]->n_facts; i++) {
-                struct stand stand = stand_of_fact(&identities.arena, runs[run], &runs[run]->facts[i]);
-                number[run][i] = identities_put(&identities, &stand);
+                struct candidate candidate = candidate_of_fact(&identities.arena, runs[run], &runs[run]->facts[i]);
+                number[run][i] = identities_put(&identities, &candidate);
             }
         }
         const uint32_t *settled = identities_settle(&identities);
@@ -144,8 +145,8 @@ static uint32_t **match_places(struct match *match, struct arena *scratch, struc
                 continue;
             number[run] = arena_array(scratch, uint32_t, runs[run]->n_places + 1);
             for (uint32_t i = 0; i < runs[run]->n_places; i++) {
-                struct stand stand = stand_of_place(&identities.arena, &runs[run]->places[i]);
-                number[run][i] = identities_put(&identities, &stand);
+                struct candidate candidate = candidate_of_place(&identities.arena, &runs[run]->places[i]);
+                number[run][i] = identities_put(&identities, &candidate);
             }
         }
         const uint32_t *settled = identities_settle(&identities);

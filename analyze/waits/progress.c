@@ -44,7 +44,7 @@ void progress_leave(struct progress *progress, uint32_t rank, uint64_t leave_ns)
     at->left_ns = leave_ns;
 }
 
-static bool stayed_away(const struct progress *progress, uint32_t rank, uint64_t enter_ns)
+static bool stayed_outside(const struct progress *progress, uint32_t rank, uint64_t enter_ns)
 {
     const struct progress_rank *target = &progress->ranks[rank];
     return !target->n_inside && target->left_ns + progress->floor_ns <= enter_ns;
@@ -69,7 +69,7 @@ static struct point *last_to_come(const struct progress *progress, const struct 
             came_within(&target->came, call->enter_ns, call->leave_ns) && target->came.left_ns <= call->enter_ns;
         if (has_come && (!last || target->came.point->time_ns > last->time_ns))
             last = target->came.point;
-        *is_alone = *is_alone || stayed_away(progress, rank, call->enter_ns);
+        *is_alone = *is_alone || stayed_outside(progress, rank, call->enter_ns);
     }
     return last;
 }
@@ -127,9 +127,9 @@ struct comeback progress_comeback(const struct progress *progress, uint32_t rank
     return at->came_to_begun ? at->came : (struct comeback){0};
 }
 
-bool progress_stayed_away(const struct progress *progress, const struct progress_part *part, uint32_t rank)
+bool progress_stayed_outside(const struct progress *progress, const struct progress_part *part, uint32_t rank)
 {
-    return progress->ranks[rank].n_begun && stayed_away(progress, rank, part->enter_ns);
+    return progress->ranks[rank].n_begun && stayed_outside(progress, rank, part->enter_ns);
 }
 
 bool progress_is_long(const struct progress *progress, const struct progress_part *part)

@@ -60,7 +60,7 @@ bool progress_has_begun(const struct progress *progress, uint32_t rank);
 /* Its last return to operations of its own under way, borrowed. */
 struct comeback progress_comeback(const struct progress *progress, uint32_t rank);
 /* True: the rank has such operations under way, and was outside MPI for all of the call. */
-bool progress_stayed_away(const struct progress *progress, const struct progress_part *part, uint32_t rank);
+bool progress_stayed_outside(const struct progress *progress, const struct progress_part *part, uint32_t rank);
 /* Calls that are not as long end for any reason. */
 bool progress_is_long(const struct progress *progress, const struct progress_part *part);
 /* True: this comeback may have let the call end, which is long. */

@@ -498,10 +498,10 @@ static uint64_t message_kind(const struct reader *reader, const struct message *
 
 /* The partner came back in time to let the call end, or else stayed away; or neither, which tells nothing. */
 static void need_comeback(struct reader *reader, struct reading *reading, const struct progress_part *part,
-                          struct comeback came, bool stayed_away)
+                          struct comeback came, bool stayed_outside)
 {
     bool may_end = progress_may_end(&reader->progress, part, &came);
-    if (!may_end && !stayed_away)
+    if (!may_end && !stayed_outside)
         return;
     struct point *point = progress_judge(&reader->progress, part, may_end ? came : (struct comeback){0});
     if (point)
@@ -517,7 +517,7 @@ void reading_need_sender(struct reader *reader, struct reading *reading, const s
     struct comeback came =
         message->is_sent ? message->sender_came : progress_comeback(&reader->progress, message->source);
     need_comeback(reader, reading, &part, came,
-                  !message->is_sent && progress_stayed_away(&reader->progress, &part, message->source));
+                  !message->is_sent && progress_stayed_outside(&reader->progress, &part, message->source));
 }
 
 /* The call that the receiver came back with need not be the one that completes the receive. Once it has the message,
@@ -533,12 +533,12 @@ void reading_need_receiver(struct reader *reader, struct reading *reading, const
     if (came.point && came.point->time_ns > needed_until_ns)
         return;
     need_comeback(reader, reading, &part, came,
-                  !message->receive && progress_stayed_away(&reader->progress, &part, message->destination));
+                  !message->receive && progress_stayed_outside(&reader->progress, &part, message->destination));
 }
 
 /* Of the members that have not completed the operation. */
 static struct comeback last_comeback(const struct reader *reader, const struct gathering *gathering,
-                                     const struct progress_part *part, bool *is_away)
+                                     const struct progress_part *part, bool *is_outside)
 {
     struct comeback last = gathering->came;
     for (uint32_t i = 0; i < gathering->n; i++) {
@@ -548,7 +548,7 @@ static struct comeback last_comeback(const struct reader *reader, const struct g
         struct comeback came = progress_comeback(&reader->progress, rank);
         if (came.point && (!last.point || came.point->time_ns > last.point->time_ns))
             last = came;
-        *is_away |= progress_stayed_away(&reader->progress, part, rank);
+        *is_outside |= progress_stayed_outside(&reader->progress, part, rank);
     }
     return last;
 }
@@ -563,13 +563,13 @@ void reading_need_members(struct reader *reader, uint32_t lane, struct gathering
     const struct point *start = needs_all && gathering->last != TRACE_NONE ? gathering->points[gathering->last] : NULL;
     struct progress_part part = part_under_way(reading, start ? start->time_ns : 0);
     part.kind = kind_collective | (uint64_t)gathering->coll << 32 | gathering->comm;
-    bool is_away = false;
+    bool is_outside = false;
     struct comeback last = {0};
     if (progress_is_long(&reader->progress, &part))
-        last = last_comeback(reader, gathering, &part, &is_away);
-    if (is_away && needs_all)
+        last = last_comeback(reader, gathering, &part, &is_outside);
+    if (is_outside && needs_all)
         last = (struct comeback){0};
-    need_comeback(reader, reading, &part, last, is_away);
+    need_comeback(reader, reading, &part, last, is_outside);
     /* For the members that end after this one. */
     struct comeback mine = progress_comeback(&reader->progress, reader->lanes->at[lane].rank);
     const struct point *came = gathering->came.point;

@@ -158,7 +158,7 @@ static void test_list(void **state)
     struct spool_list list;
     assert_int_equal(spool_list_read(&list, spool), 0);
     assert_int_equal(list.files.n, 4);
-    assert_true(list.files.at[1].is_away);
+    assert_true(list.files.at[1].is_linked);
     assert_int_equal(list.files.at[0].rank, 0);
     assert_int_equal(list.files.at[0].thread, 3);
     assert_int_equal(list.files.at[3].rank, 10);

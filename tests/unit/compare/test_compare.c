@@ -333,14 +333,14 @@ static void a_loop_that_vanishes_is_not_its_neighbour(void **state)
 static void code_of_one_build_has_not_moved(void **state)
 {
     (void)state;
-    struct stand stands[] = {{.alike = "f", .build = 7, .line_first = 5, .line_last = 5},
-                             {.alike = "f", .build = 7, .line_first = 8, .line_last = 8, .is_after = true}};
+    struct candidate candidates[] = {{.alike = "f", .build = 7, .line_first = 5, .line_last = 5},
+                                     {.alike = "f", .build = 7, .line_first = 8, .line_last = 8, .is_after = true}};
     uint32_t counterpart[2];
-    counterparts_find(stands, 2, counterpart);
+    counterparts_find(candidates, 2, counterpart);
     assert_int_equal(counterpart[0], COUNTERPART_NONE);
     assert_int_equal(counterpart[1], COUNTERPART_NONE);
-    stands[1].build = 9;
-    counterparts_find(stands, 2, counterpart);
+    candidates[1].build = 9;
+    counterparts_find(candidates, 2, counterpart);
     assert_int_equal(counterpart[0], 1);
     assert_int_equal(counterpart[1], 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/blame/culprits.h"
+#include "analyze/blame/cause_sums.h"
 #include "analyze/constants/constants.h"
 #include "analyze/blame/efficiency.h"
 #include "wrap/base/keys.h"
@@ -51,7 +51,7 @@ enum { WHEN_RANKS_OF_CAUSE = 8 };
 /* What is needed to write the causes one by one. */
 struct writer {
     struct causes *causes;
-    struct culprit *culprit;
+    struct cause_sums *sums;
     uint32_t number;     /* of the cause at hand */
     bool has_executions; /* those of the code that names it are its own */
     struct arena scratch;
@@ -103,10 +103,10 @@ static size_t first_of_rank(const struct sparse *vector, uint32_t rank)
 }
 
 /* The work of the code that names a cause, and below it. Of code that others have a part of, as much as of its time. */
-static double cause_work(const struct causes *causes, const struct culprit *culprit, uint32_t rank)
+static double cause_work(const struct causes *causes, const struct cause_sums *sums, uint32_t rank)
 {
     double work = 0;
-    const struct sparse *by_code = &culprit->by_code;
+    const struct sparse *by_code = &sums->by_code;
     for (size_t i = first_of_rank(by_code, rank); i < by_code->n && key_rank(by_code->at[i].key) == rank; i++) {
         double all_ns = sparse_get(&causes->busy_code, by_code->at[i].key);
         if (all_ns > 0)
@@ -118,16 +118,16 @@ static double cause_work(const struct causes *causes, const struct culprit *culp
 static struct cause_rank cause_rank_of(const struct writer *writer, const struct cause *cause, uint32_t rank)
 {
     const struct causes *causes = writer->causes;
-    const struct culprit *culprit = writer->culprit;
+    const struct cause_sums *sums = writer->sums;
     const struct step_key *key = steps_key(causes->steps, cause->step);
     bool is_place = key->what == WHAT_PLACE, is_single = is_place && cause->n_parts == 1;
     double executions = writer->has_executions ? sparse_get(&causes->input->measures->ran, atom_key(rank, key->id)) : 0;
     return (struct cause_rank){.rank = rank,
-                               .blame_ns = sparse_get(&culprit->waiting.ranks, rank),
-                               .time_ns = sparse_get(&culprit->inside, rank),
-                               .computing_ns = sparse_get(&culprit->busy, rank),
+                               .blame_ns = sparse_get(&sums->waiting.ranks, rank),
+                               .time_ns = sparse_get(&sums->inside, rank),
+                               .computing_ns = sparse_get(&sums->busy, rank),
                                .executions = (uint64_t)executions,
-                               .instructions = cause_work(causes, culprit, rank),
+                               .instructions = cause_work(causes, sums, rank),
                                .cost_error = is_single ? costs_error(causes->input->costs, rank, key->id) : 0};
 }
 
@@ -140,7 +140,7 @@ static void cause_add_others(struct writer *writer, struct cause *cause)
         double waiting_ns = 0;
         for (uint32_t i = 0; i < cause->n_sites; i++)
             waiting_ns += analysis->sites[cause->sites[i].site].rank_waiting_ns[rank];
-        if (waiting_ns > 0 && sparse_get(&writer->culprit->waiting.ranks, rank) <= 0)
+        if (waiting_ns > 0 && sparse_get(&writer->sums->waiting.ranks, rank) <= 0)
             cause->others[cause->n_others++] = cause_rank_of(writer, cause, rank);
     }
 }
@@ -210,7 +210,7 @@ static int when_rank_compare(const void *a, const void *b)
 static void cause_set_every(const struct writer *writer, struct cause *cause)
 {
     const struct analysis *analysis = writer->causes->input->analysis;
-    const struct sparse *classes = &writer->culprit->waiting.classes;
+    const struct sparse *classes = &writer->sums->waiting.classes;
     for (size_t i = 0; i < classes->n && cause->n_sites; i++) {
         uint32_t site = key_high(classes->at[i].key), class = key_low(classes->at[i].key);
         if (site == cause->sites[0].site && classes->at[i].ns >= REGULAR_SHARE * cause->sites[0].waiting_ns)
@@ -222,7 +222,7 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
 static void cause_set_gain(struct writer *writer, struct cause *cause)
 {
     const struct causes_input *input = writer->causes->input;
-    const struct culprit *culprit = writer->culprit;
+    const struct cause_sums *sums = writer->sums;
     uint32_t n_ranks = input->analysis->trace->n_ranks;
     double *waits_ns = arena_array(&writer->scratch, double, n_ranks + 1);
     bool *takes_part = arena_array(&writer->scratch, bool, n_ranks + 1);
@@ -230,8 +230,8 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         takes_part[cause->ranks[i].rank] = true;
     for (uint32_t i = 0; i < cause->n_others; i++)
         takes_part[cause->others[i].rank] = true;
-    for (size_t i = 0; i < culprit->waiting.classes.n; i++) {
-        const struct term *at = &culprit->waiting.classes.at[i];
+    for (size_t i = 0; i < sums->waiting.classes.n; i++) {
+        const struct term *at = &sums->waiting.classes.at[i];
         uint32_t site = input->measures->site_order[key_high(at->key)];
         const struct path_class *class = &input->classes->sites.at[site].classes.at[(uint32_t)at->key];
         gain_add_class(waits_ns, class, at->ns);
@@ -247,9 +247,9 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
                                                     .n_ranks = n_ranks,
                                                     .waits_ns = waits_ns,
                                                     .takes_part = takes_part,
-                                                    .times = &culprit->times,
-                                                    .waiting_ns = culprit->waiting.ns,
-                                                    .critical_ns = culprit->critical_ns});
+                                                    .times = &sums->times,
+                                                    .waiting_ns = sums->waiting.ns,
+                                                    .critical_ns = sums->critical_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
     cause->if_gone_ns = gain.if_gone_ns;
     cause->last_rank = gain.last_rank;
@@ -332,19 +332,19 @@ static void cause_add_parts(struct writer *writer, struct cause *cause)
 
 static void cause_write(struct writer *writer, struct cause *cause)
 {
-    struct culprit *culprit = writer->culprit;
+    struct cause_sums *sums = writer->sums;
     struct analysis *analysis = writer->causes->input->analysis;
     *cause = (struct cause){
         .found_as = writer->number,
         .step = writer->causes->rollup.nodes.at[writer->causes->rollup.causes.at[writer->number].node].code,
-        .waiting_ns = culprit->waiting.ns,
-        .direct_ns = culprit->waiting.direct_ns};
-    cause->share = analysis->waiting_ns > 0 ? culprit->waiting.ns / analysis->waiting_ns : 0;
-    sparse_pack(&culprit->waiting.ranks);
-    sparse_pack(&culprit->times);
-    sparse_pack(&culprit->inside);
-    sparse_pack(&culprit->busy);
-    sparse_pack(&culprit->by_code);
+        .waiting_ns = sums->waiting.ns,
+        .direct_ns = sums->waiting.direct_ns};
+    cause->share = analysis->waiting_ns > 0 ? sums->waiting.ns / analysis->waiting_ns : 0;
+    sparse_pack(&sums->waiting.ranks);
+    sparse_pack(&sums->times);
+    sparse_pack(&sums->inside);
+    sparse_pack(&sums->busy);
+    sparse_pack(&sums->by_code);
     writer->has_executions =
         steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE && has_all_executions(writer);
     /* The call by which code that waits has entered what became the cause. */
@@ -353,7 +353,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->caller = caller == ROLLUP_NONE ? TRACE_NONE : rollup->nodes.at[caller].code;
     cause->call_line = calltree_call_line(&writer->causes->placing.tree, chosen);
     cause_add_parts(writer, cause);
-    const struct sparse *ranks = &writer->culprit->waiting.ranks;
+    const struct sparse *ranks = &writer->sums->waiting.ranks;
     cause->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, ranks->n + 1);
     for (size_t i = 0; i < ranks->n; i++)
         cause->ranks[cause->n_ranks++] = cause_rank_of(writer, cause, (uint32_t)ranks->at[i].key);
@@ -361,11 +361,11 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->n_late = count_late(cause->ranks, cause->n_ranks, cause->waiting_ns);
     cause->kind = KIND_MORE_TIME;
     for (int kind = 0; kind < KIND_N; kind++) {
-        cause->kind_ns[kind] = culprit->kind_ns[kind];
+        cause->kind_ns[kind] = sums->kind_ns[kind];
         if (cause->kind_ns[kind] > cause->kind_ns[cause->kind])
             cause->kind = (enum cause_kind)kind;
     }
-    cause->n_sites = waiting_sites(analysis, &culprit->waiting, &cause->sites);
+    cause->n_sites = waiting_sites(analysis, &sums->waiting, &cause->sites);
     cause_add_others(writer, cause);
     cause->when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
     cause_set_gain(writer, cause);
@@ -434,14 +434,14 @@ static void nodes_write(struct causes *causes)
     }
 }
 
-void culprits_write(struct causes *causes)
+void causes_write(struct causes *causes)
 {
     struct analysis *analysis = causes->input->analysis;
     struct writer writer = {.causes = causes};
     writer_find_parts(&writer);
-    analysis->causes = arena_array(&analysis->arena, struct cause, causes->culprits.n + 1);
-    for (writer.number = 0; writer.number < causes->culprits.n; writer.number++) {
-        writer.culprit = &causes->culprits.at[writer.number];
+    analysis->causes = arena_array(&analysis->arena, struct cause, causes->sums.n + 1);
+    for (writer.number = 0; writer.number < causes->sums.n; writer.number++) {
+        writer.sums = &causes->sums.at[writer.number];
         cause_write(&writer, &analysis->causes[analysis->n_causes++]);
     }
     qsort(analysis->causes, analysis->n_causes, sizeof *analysis->causes, cause_compare);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What causes.c collects of each cause, and culprits.c writes out. Private to the two. */
+/* What causes.c collects of each cause, and cause_sums.c writes out. Private to the two. */
 #pragma once
 #include "analyze/blame/causes.h"
 #include "analyze/steps/calltree.h"
@@ -12,7 +12,7 @@ struct waiting {
     struct sparse classes; /* by (site in result order, class) */
 };
 
-struct culprit {
+struct cause_sums {
     double kind_ns[KIND_N]; /* what the program did: no time without a CPU */
     struct waiting waiting;
     double critical_ns;    /* on the critical path */
@@ -33,14 +33,14 @@ struct causes {
     struct steps *steps;
     struct placing placing;
     struct rollup rollup;
-    struct sparse busy_code;      /* computing time by (rank, code place) */
-    VEC(struct culprit) culprits; /* by cause in rollup */
-    VEC(bool) is_inside;          /* by node in rollup: it lies in the code that names its cause */
-    VEC(struct own) own;          /* by node */
-    double path_off_cpu_ns;       /* of the critical path, without a CPU */
-    struct waiting machine;       /* ranks that were ready to run but had no CPU */
-    struct sparse machine_steps;  /* likewise, by the step that names the code */
+    struct sparse busy_code;     /* computing time by (rank, code place) */
+    VEC(struct cause_sums) sums; /* by cause in rollup */
+    VEC(bool) is_inside;         /* by node in rollup: it lies in the code that names its cause */
+    VEC(struct own) own;         /* by node */
+    double path_off_cpu_ns;      /* of the critical path, without a CPU */
+    struct waiting machine;      /* ranks that were ready to run but had no CPU */
+    struct sparse machine_steps; /* likewise, by the step that names the code */
 };
 
 /* The program's causes and the machine's row, into the analysis. */
-void culprits_write(struct causes *causes);
+void causes_write(struct causes *causes);
