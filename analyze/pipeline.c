@@ -154,7 +154,8 @@ static void find_causes(struct passes *passes, struct analysis *analysis, struct
                                         .executions = &passes->executions,
                                         .costs = &passes->costs,
                                         .ranks = passes->replay.ranks,
-                                        .n_ranks = passes->trace->n_ranks};
+                                        .n_ranks = passes->trace->n_ranks,
+                                        .sample_ns = survey_sample_ns(&passes->survey)};
     sites_find_wrappers(&passes->sites);
     measures_make(&input, &passes->measures);
     sites_write(&input, &passes->measures, analysis);

@@ -63,6 +63,24 @@ static struct late_part *late_parts(const struct path_class *class, const struct
     return parts;
 }
 
+/* Draws times over the run to their mean, each the more the less it is off by more than sampling errs. */
+static void shrink_times(struct late_part *parts, size_t n, double sample_ns)
+{
+    double mean_ns = 0, n_known = 0;
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].of_run_ns < INFINITY) {
+            mean_ns += parts[i].of_run_ns;
+            n_known++;
+        }
+    mean_ns /= fmax(n_known, 1);
+    double same_ns2 = SAME_DEVIATIONS * SAME_DEVIATIONS * sample_ns * mean_ns;
+    for (size_t i = 0; i < n; i++) {
+        double off_ns = parts[i].of_run_ns - mean_ns;
+        if (off_ns != 0 && off_ns < INFINITY)
+            parts[i].of_run_ns = mean_ns + off_ns * fmax(1 - same_ns2 / (off_ns * off_ns), 0);
+    }
+}
+
 /* How much of a step's time over the run is ordinary, if what exceeds it on the late side is the remainder. It rises
  * from one turn to the next, as processes that spend no more are left out. Rounded down: somebody is above it. */
 static double ordinary_time(const struct late_part *parts, size_t n, double remainder_ns)
@@ -103,7 +121,7 @@ static size_t parts_of_step(const struct late_part *parts, size_t n)
 }
 
 double blame_share(const struct path_class *class, const struct sites *sites, const struct sparse *times,
-                   struct sparse *blame)
+                   double sample_ns, struct sparse *blame)
 {
     struct sparse net = {0};
     struct longer longer = {0};
@@ -118,6 +136,7 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
         uint32_t step = key_atom(parts[i].key);
         double remainder_ns = sparse_get(&net, step);
         n_step = parts_of_step(parts + i, n - i);
+        shrink_times(parts + i, n_step, sample_ns);
         share_remainder(parts + i, n_step, remainder_ns,
                         remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)), blame);
     }
@@ -214,7 +233,8 @@ void measures_make(const struct measure_input *input, struct measures *measures)
         struct site_classes *at = &input->classes->sites.at[site];
         for (size_t i = 0; i < at->classes.n; i++) {
             struct path_class *class = &at->classes.at[i];
-            class->longer_ns = blame_share(class, input->sites, &measures->times, &measures->blames[site][i]);
+            class->longer_ns =
+                blame_share(class, input->sites, &measures->times, input->sample_ns, &measures->blames[site][i]);
             executions_solve(input->executions, &class->counts, &measures->counted[site][i]);
             costs_place_work(input->costs, &class->counts, &measures->worked[site][i]);
         }

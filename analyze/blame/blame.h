@@ -10,7 +10,8 @@
  * are the one that is late and all between it and who waits, and these do what the waiting process does as well. Who
  * is late is in the step for longer over the run than they are: of a process that is in it for T in the whole run and
  * for t on the late side, t (1 - ordinary / T) is too much, if that is positive, where `ordinary` is what makes this
- * add up to the remainder. All those with equal T are blamed by t.
+ * add up to the remainder. All those with equal T are blamed by t. Where T are sampled, they are drawn together first
+ * as far as sampling alone would part them.
  *
  * The parts of a class sum to its waiting. Waiting for shared memory to change, or in a wait of which it is not known
  * what ends it, may be waiting for the waiting process: it is blamed for what the others leave over.
@@ -24,11 +25,11 @@
 #include "analyze/steps/sites.h"
 #include "analyze/waits/replay.h"
 
-/* Parts of the waiting by atom_key (with KEY_LONG_TERM), packed; `times` are those of the run, as in measures. Returns
- * the sum of the positive remainders, which the waiting falls short of as far as the waiting side did something else
- * meanwhile. */
+/* Parts of the waiting by atom_key (with KEY_LONG_TERM), packed; `times` are those of the run, as in measures, and err
+ * with sample_ns as in measure_input. Returns the sum of the positive remainders, which the waiting falls short of as
+ * far as the waiting side did something else meanwhile. */
 double blame_share(const struct path_class *class, const struct sites *sites, const struct sparse *times,
-                   struct sparse *blame);
+                   double sample_ns, struct sparse *blame);
 /* Remainders by step, packed. */
 void blame_net(const struct path_class *class, struct sparse *net);
 /* Steps that need not be shown, as keys of a packed vector. */
@@ -46,6 +47,7 @@ struct measure_input {
     struct costs *costs;
     const struct rank_time *ranks;
     uint32_t n_ranks;
+    double sample_ns; /* times T err by sampling with variance T x this; 0 = they are exact */
 };
 
 /* Vectors by class stand by index in classes->sites, then class; executions and work are empty where nothing was

@@ -83,12 +83,7 @@ static void causes_roll_up(struct causes *causes)
         node->is_free = !tree->nodes.at[i].waits;
     }
     causes->rollup.n_ranks = causes->input->analysis->trace->n_ranks;
-    double ns = 0, n = 0;
-    for (size_t i = 0; i < causes->input->survey->entries.n; i++) {
-        ns += (double)causes->input->survey->entries.at[i].sampled_ns;
-        n += (double)causes->input->survey->entries.at[i].n_samples;
-    }
-    causes->rollup.sample_ns = n > 0 ? ns / n : 0;
+    causes->rollup.sample_ns = survey_sample_ns(causes->input->survey);
     rollup_find(&causes->rollup);
     vec_resize(&causes->sums, causes->rollup.causes.n);
     causes_mark_inside(causes);

@@ -48,7 +48,7 @@ struct rollup_cause {
 struct rollup {
     VEC(struct rollup_node) nodes;
     uint32_t n_ranks;
-    double sample_ns; /* time that one sample stands for; 0 = times are exact */
+    double sample_ns; /* times T err by sampling with variance T x this; 0 = they are exact */
     /* Found: */
     VEC(struct rollup_cause) causes; /* by their chosen node in the order of the tree */
     VEC(uint32_t) order;             /* nodes, each before what is below it, and that right behind it */

@@ -128,9 +128,9 @@ json_t *cells_encode(const struct analysis *analysis, const struct timeline *tim
             *vec_push(&streams->all) = from->all.at[k];
         vec_release(&from->all);
     }
-    json_t *head = json_pack("{s:I, s:o, s:o, s:o, s:o}", "resolution_ns", (json_int_t)timeline->resolution_ns, "rows",
-                             rows, "kinds", encode_kinds(&encoder), "comms", encode_comms(analysis->trace), "streams",
-                             lengths);
+    json_t *head =
+        json_pack("{s:I, s:o, s:o, s:o, s:o}", "resolution_ns", (json_int_t)timeline->resolution_ns, "rows", rows,
+                  "kinds", encode_kinds(&encoder), "comms", encode_comms(analysis->trace), "streams", lengths);
     arena_release(&encoder.arena);
     return head;
 }

@@ -301,6 +301,8 @@ void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news 
             return;
         }
         entry->sampled_ns += event->weight_ns;
+        survey->sampled_ns += (double)event->weight_ns;
+        survey->sampled_ns2 += (double)event->weight_ns * (double)event->weight_ns;
         entry->kernel_ns += event->flags & WW_S_KERNEL ? event->weight_ns : 0;
         entry->n_samples++;
         entry->is_workers |= lane->is_worker;
@@ -332,6 +334,11 @@ void survey_leave_out_workers(const struct survey *survey, struct sites *sites, 
                 executions_leave_out(executions, place);
         }
     }
+}
+
+double survey_sample_ns(const struct survey *survey)
+{
+    return survey->sampled_ns > 0 ? survey->sampled_ns2 / survey->sampled_ns : 0;
 }
 
 void survey_release(struct survey *survey)

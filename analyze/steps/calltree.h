@@ -37,6 +37,7 @@ struct survey_entry {
 struct survey {
     struct map index; /* key_pair(rank, frame) -> entry */
     VEC(struct survey_entry) entries;
+    double sampled_ns, sampled_ns2; /* of all samples outside MPI and on a CPU: weights, and their squares */
 };
 
 /* `lane` is that of the event's location and has been fed the event, with this news. */
@@ -46,6 +47,9 @@ void survey_finish(struct survey *survey);
 /* Where the counts of threads that never call MPI may be missing, places where such threads were seen are not counted
  * at all. */
 void survey_leave_out_workers(const struct survey *survey, struct sites *sites, struct executions *executions);
+/* s, where times T that samples add up to have the variance s T: by their weights, of which the largest err most. 0 =
+ * there are no samples. */
+double survey_sample_ns(const struct survey *survey);
 void survey_release(struct survey *survey);
 
 struct calltree_node {

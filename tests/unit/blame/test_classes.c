@@ -145,7 +145,7 @@ static void blame_is_shared_over_positive_remainders(void **state)
     sparse_add(&class.terms, KEY_WAITING | atom_key(1, 3), 400);
     sparse_pack(&class.terms);
     struct sparse blame = {0};
-    blame_share(&class, &sites, &(struct sparse){0}, &blame);
+    blame_share(&class, &sites, &(struct sparse){0}, 0, &blame);
     assert_true(fabs(sparse_sum(&blame) - 600) < 1e-9);
     assert_true(fabs(sparse_get(&blame, atom_key(0, 1)) - 240) < 1e-9);
     assert_true(fabs(sparse_get(&blame, KEY_LONG_TERM | atom_key(2, 1)) - 240) < 1e-9);
@@ -170,10 +170,37 @@ static void what_rounding_leaves_of_a_remainder_is_blamed_too(void **state)
     sparse_add(&class.terms, KEY_WAITING | atom_key(2, step), 6e15 - 1);
     sparse_pack(&class.terms);
     sparse_pack(&times);
-    blame_share(&class, &sites, &times, &blame);
+    blame_share(&class, &sites, &times, 0, &blame);
     assert_true(fabs(sparse_sum(&blame) - 7) < 1e-6);
     sparse_release(&blame);
     sparse_release(&times);
+    sparse_release(&class.terms);
+    steps_release(&steps);
+}
+
+/* Rank 2 was seen in the step in 13 samples and rank 0 in 9: that is nothing. Rank 0 in 40 is something. */
+static void samples_by_chance_do_not_say_who_is_late(void **state)
+{
+    (void)state;
+    struct steps steps = {0};
+    const struct sites sites = {.steps = &steps};
+    uint32_t step = steps_put(&steps, STEP_COMPUTING, WHAT_PLACE, 1, TRACE_NONE);
+    struct path_class class = {.waiting_ns = 100};
+    sparse_add(&class.terms, atom_key(0, step), 500);
+    sparse_add(&class.terms, atom_key(2, step), 500);
+    sparse_add(&class.terms, KEY_WAITING | atom_key(1, step), 900);
+    sparse_pack(&class.terms);
+    for (int n_samples = 9; n_samples <= 40; n_samples += 31) {
+        struct sparse times = {0}, blame = {0};
+        sparse_add(&times, atom_key(0, step), n_samples * 100.0);
+        sparse_add(&times, atom_key(2, step), 13 * 100.0);
+        sparse_pack(&times);
+        blame_share(&class, &sites, &times, 100, &blame);
+        double share = sparse_get(&blame, atom_key(0, step)) / 100;
+        assert_true(n_samples == 9 ? fabs(share - 0.5) < 1e-9 : share > 0.9);
+        sparse_release(&blame);
+        sparse_release(&times);
+    }
     sparse_release(&class.terms);
     steps_release(&steps);
 }
@@ -191,7 +218,7 @@ static void what_nobody_is_late_with_is_blamed_as_well(void **state)
     sparse_add(&class.terms, KEY_WAITING | atom_key(1, clock), -20);
     sparse_pack(&class.terms);
     struct sparse blame = {0};
-    blame_share(&class, &sites, &(struct sparse){0}, &blame);
+    blame_share(&class, &sites, &(struct sparse){0}, 0, &blame);
     assert_true(fabs(sparse_get(&blame, atom_key(0, work)) - 600) < 1e-9);
     sparse_release(&blame);
     sparse_release(&class.terms);
@@ -215,7 +242,7 @@ static void check_spinning(double worked_ns, double waited_ns, double blamed_on_
     sparse_add(&class.terms, KEY_WAITING | atom_key(0, writing), 500 + worked_ns - waited_ns);
     sparse_pack(&class.terms);
     struct sparse blame = {0};
-    blame_share(&class, &sites, &(struct sparse){0}, &blame);
+    blame_share(&class, &sites, &(struct sparse){0}, 0, &blame);
     assert_true(fabs(sparse_get(&blame, atom_key(1, work)) - blamed_on_work_ns) < 1e-9);
     assert_true(fabs(sparse_get(&blame, atom_key(1, spin)) - (waited_ns - blamed_on_work_ns)) < 1e-9);
     sparse_release(&blame);
@@ -263,6 +290,7 @@ int main(void)
         cmocka_unit_test(redundant_steps_are_the_smallest_pairs),
         cmocka_unit_test(blame_is_shared_over_positive_remainders),
         cmocka_unit_test(what_rounding_leaves_of_a_remainder_is_blamed_too),
+        cmocka_unit_test(samples_by_chance_do_not_say_who_is_late),
         cmocka_unit_test(what_nobody_is_late_with_is_blamed_as_well),
         cmocka_unit_test(spinning_is_blamed_for_what_nothing_else_explains),
         cmocka_unit_test(tiny_waits_join_the_nearest_class),
