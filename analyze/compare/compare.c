@@ -509,12 +509,30 @@ double compare_difference(const struct fact *a, const struct fact *b, bool each_
     return largest;
 }
 
+/* Of a decision: how many iterations or ways it makes other, as often as both sides come to it. What is decided once at
+ * the start is little of that, whatever follows. */
+static double executions_moved(const struct fact *before, const struct fact *after)
+{
+    double moved = 0;
+    for (uint32_t i = 0, j = 0; i < before->n_counts && j < after->n_counts;) {
+        const struct fact_count *x = &before->counts[i], *y = &after->counts[j];
+        if (x->rank == y->rank && x->of && y->of)
+            moved += fabs((double)x->n / (double)x->of - (double)y->n / (double)y->of) *
+                     (double)(x->of < y->of ? x->of : y->of);
+        i += x->rank <= y->rank;
+        j += y->rank <= x->rank;
+    }
+    return moved;
+}
+
 static int by_decision_and_size(const void *a, const void *b)
 {
     const struct compare_fact *x = a, *y = b;
     const struct fact *left = x->after ? x->after : x->before, *right = y->after ? y->after : y->before;
     if (x->is_decision != y->is_decision)
         return y->is_decision - x->is_decision;
+    if (x->moved != y->moved)
+        return x->moved < y->moved ? 1 : -1;
     if (x->size != y->size)
         return x->size < y->size ? 1 : -1;
     if (left->depth != right->depth)
@@ -588,7 +606,11 @@ static void compare_facts(struct comparison *comparison)
                       : each_time > 0        ? each_time
                                              : compare_difference(sides[0], sides[1], false);
         *vec_push(&comparison->facts) =
-            (struct compare_fact){.before = sides[0], .after = sides[1], .is_decision = each_time > 0, .size = size};
+            (struct compare_fact){.before = sides[0],
+                                  .after = sides[1],
+                                  .is_decision = each_time > 0,
+                                  .moved = each_time > 0 ? executions_moved(sides[0], sides[1]) : 0,
+                                  .size = size};
     }
     if (comparison->facts.n)
         qsort(comparison->facts.at, comparison->facts.n, sizeof *comparison->facts.at, by_decision_and_size);

@@ -54,7 +54,8 @@ struct compare_row {
 struct compare_fact {
     const struct fact *before, *after; /* of the first run of each side; NULL: there is none, it is 0 */
     bool is_decision;                  /* trips or ways for each time it came up; else it may follow from such */
-    double size;                       /* to sort by: relative change of what is told */
+    double moved;                      /* to sort by: executions that a decision makes other, of all ranks */
+    double size;                       /* then: relative change of what is told */
 };
 
 /* What a run time is made of; a mean of the runs of each side. Differences sum to that of the run times. */

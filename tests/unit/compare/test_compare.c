@@ -239,6 +239,24 @@ static void a_count_that_does_not_vary_is_certain(void **state)
     release(&scene, &comparison);
 }
 
+/* A choice at the start goes the other way altogether; a loop that is entered 500 times makes half as many again. */
+static void what_is_executed_most_is_told_first(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    static const struct loop none[4] = {{"x.c", "f", "f", 5, 1}};
+    for (uint32_t run = 0; run < 2; run++) {
+        struct run *at = add(&scene, run, 100, none);
+        add_fact(&scene, at, 5, run ? 10 : 1, 1);
+        add_fact(&scene, at, 9, run ? 1500 : 1000, 500);
+    }
+    struct comparison comparison = compare(&scene);
+    assert_int_equal(comparison.facts.n, 2);
+    assert_int_equal(comparison.facts.at[0].before->line_first, 9);
+    assert_int_equal(comparison.facts.at[1].before->line_first, 5);
+    release(&scene, &comparison);
+}
+
 /* What is kept of a run is what a comparison needs of it. */
 static void a_kept_run_is_the_run(void **state)
 {
@@ -616,6 +634,7 @@ int main(void)
         cmocka_unit_test(the_coarser_level_of_both_sides_is_compared),
         cmocka_unit_test(shares_add_up_to_the_difference),
         cmocka_unit_test(a_count_that_does_not_vary_is_certain),
+        cmocka_unit_test(what_is_executed_most_is_told_first),
         cmocka_unit_test(a_kept_run_is_the_run),
         cmocka_unit_test(a_gate_tells_what_grew),
         cmocka_unit_test(the_same_program_is_the_same),
