@@ -73,9 +73,9 @@ static void shrink_times(struct late_part *parts, size_t n, double sample_ns)
             n_known++;
         }
     mean_ns /= fmax(n_known, 1);
-    double same_ns2 = SAME_DEVIATIONS * SAME_DEVIATIONS * sample_ns * mean_ns;
     for (size_t i = 0; i < n; i++) {
-        double off_ns = parts[i].of_run_ns - mean_ns;
+        double time_ns = parts[i].of_run_ns, off_ns = time_ns - mean_ns;
+        double same_ns2 = SAME_DEVIATIONS * SAME_DEVIATIONS * sample_ns * fmin(time_ns + sample_ns, mean_ns);
         if (off_ns != 0 && off_ns < INFINITY)
             parts[i].of_run_ns = mean_ns + off_ns * fmax(1 - same_ns2 / (off_ns * off_ns), 0);
     }
@@ -136,7 +136,8 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
         uint32_t step = key_atom(parts[i].key);
         double remainder_ns = sparse_get(&net, step);
         n_step = parts_of_step(parts + i, n - i);
-        shrink_times(parts + i, n_step, sample_ns);
+        if (steps_key(sites->steps, step)->state == STEP_COMPUTING) /* times off the CPU are not sampled */
+            shrink_times(parts + i, n_step, sample_ns);
         share_remainder(parts + i, n_step, remainder_ns,
                         remainder_ns * part_blamed(&longer, class->waiting_ns, sites_step_is_open(sites, step)), blame);
     }
