@@ -27,6 +27,7 @@ and of the report
 """
 import collections
 import os
+import re
 
 PROGRAM_KINDS = {"more-work", "slower", "more-time", "blocked"}
 EXPECTED_KINDS = {("more", False): {"more-time"}, ("more", True): {"more-work"}, ("slower", False): {"more-time"}, ("slower", True): {"slower"},
@@ -121,6 +122,11 @@ class Judge:
     def is_quiet(self):
         return self.noise_ns < 0.3 * self.due_ns
 
+    def lost_switches_ns(self):
+        """Of all ranks: what the report says it knows by CPU time only, which does not tell where in it a rank slept."""
+        told = [re.search(r"[Ss]witches .*were lost for ([\d.]+) % of the run", note) for note in self.report["notes"]]
+        return sum(float(each.group(1)) for each in told if each) / 100 * self.report["duration_ns"] * self.report["ranks"]
+
     def matter(self):
         """Causes large enough to be seen, with their due and rows, largest first."""
         found = [(cause, due, [row for row in self.rows if row.lies_in(cause["places"]) or (cause["kind"] == "preempted" and row.is_machine())])
@@ -195,7 +201,7 @@ class Judge:
         for rank, told_ns in told.items():
             true_ns = self.timers.parts[phase][rank][part][0 if is_wall else 1]
             period_ns = PERIOD_NS * (1 if self.is_quiet() else 2)  # the ring of samples overflows where the recorder gets no CPU
-            margin_ns = 0.15 * true_ns + 4 * (true_ns * period_ns) ** 0.5 + SLACK_NS
+            margin_ns = 0.15 * true_ns + 4 * (true_ns * period_ns) ** 0.5 + SLACK_NS + self.lost_switches_ns()
             is_all = is_whole and (not is_wall or self.is_quiet())  # who wakes up late on a busy machine had no CPU
             holds = told_ns <= true_ns + margin_ns and (told_ns >= true_ns - margin_ns or not is_all)
             self.verdict.that("time", holds, name, "rank", rank, "is there for" if is_wall else "computes for", ms(told_ns), "but", ms(true_ns), "is true")
