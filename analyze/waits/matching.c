@@ -290,6 +290,11 @@ static uint32_t comm_index(const struct gather_comm *state, uint32_t n, uint32_t
     return slot ? (uint32_t)*slot - 1 : TRACE_NONE;
 }
 
+uint32_t gathering_member(const struct gatherings *gatherings, const struct gathering *gathering, uint32_t rank)
+{
+    return comm_index(&gatherings->comms[gathering->comm], gathering->n, rank);
+}
+
 static uint32_t comm_n_ended(const struct gatherings *gatherings, uint32_t comm, uint32_t n)
 {
     uint32_t n_ended = 0;

@@ -130,3 +130,5 @@ void gathering_free(struct gatherings *gatherings, struct gathering *gathering);
 /* World ranks of the communicator's n members (both sides of an intercommunicator). */
 uint32_t gather_comm_size(const struct trace *trace, uint32_t comm);
 uint32_t gather_comm_rank(const struct trace *trace, uint32_t comm, uint32_t index);
+/* Which of its members a rank is; TRACE_NONE. */
+uint32_t gathering_member(const struct gatherings *gatherings, const struct gathering *gathering, uint32_t rank);

@@ -253,7 +253,7 @@ static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *la
     for (size_t i = 0; i < replay->found.n; i++) {
         const struct absence *absence = &replay->found.at[i];
         uint64_t begin_ns = absence->from_ns > from_ns ? absence->from_ns : from_ns; /* accounted for up to from_ns */
-        if (absence->to_ns <= begin_ns || !waits_takes_part(call, absence))
+        if (absence->to_ns <= begin_ns || !waits_takes_part(replay->gatherings, call, absence))
             continue;
         uint32_t absent = steps_put(replay->steps, STEP_DESCHEDULED, WHAT_SITE, absence->site, TRACE_NONE);
         double ns = (double)(absence->to_ns - begin_ns - idle_between(&call->idle, begin_ns, absence->to_ns));

@@ -257,21 +257,18 @@ static bool is_at(const struct point *point, const struct absence *absence)
 }
 
 /* In a blocking operation a member takes part as long as it is in the call with which it came. */
-static bool takes_part_in(const struct need *need, const struct absence *absence)
+static bool takes_part_in(const struct gatherings *gatherings, const struct need *need, const struct absence *absence)
 {
     const struct gathering *gathering = need->gathering;
-    bool is_all = gathering->coll != WW_COLL_NEIGHBOR, takes_part = false;
-    uint32_t n = is_all ? gathering->n : need->neighbors ? need->neighbors->n_in : 0;
-    for (uint32_t i = 0; i < n && !takes_part; i++) {
-        uint32_t member = is_all ? i : need->neighbors->peers[i];
-        const struct point *point = member < gathering->n ? gathering->points[member] : NULL;
-        takes_part =
-            is_at(point, absence) && (gathering->class == WW_ICOLLECTIVE || point->time_ns == absence->call_ns);
-    }
-    return takes_part;
+    uint32_t member = gathering_member(gatherings, gathering, absence->rank);
+    bool is_needed = member < gathering->n && gathering->coll != WW_COLL_NEIGHBOR;
+    for (uint32_t i = 0; need->neighbors && i < need->neighbors->n_in && !is_needed; i++)
+        is_needed = member < gathering->n && need->neighbors->peers[i] == member;
+    const struct point *point = is_needed ? gathering->points[member] : NULL;
+    return is_at(point, absence) && (gathering->class == WW_ICOLLECTIVE || point->time_ns == absence->call_ns);
 }
 
-bool waits_takes_part(const struct call *call, const struct absence *absence)
+bool waits_takes_part(const struct gatherings *gatherings, const struct call *call, const struct absence *absence)
 {
     bool takes_part = false;
     if (absence->lane == call->idle.lane)
@@ -281,7 +278,7 @@ bool waits_takes_part(const struct call *call, const struct absence *absence)
     for (size_t i = 0; i < call->needs.n && !takes_part; i++) {
         const struct need *need = &call->needs.at[i];
         if (need->gathering)
-            takes_part = takes_part_in(need, absence);
+            takes_part = takes_part_in(gatherings, need, absence);
         else if (need->message)
             takes_part = is_at(need->message->send, absence) || is_at(need->message->receive, absence);
         else

@@ -29,7 +29,7 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
                                      struct releases *releases);
 /* True when the call depends on somebody who was absent in a call of its own then: its partner in a message, a lock or
  * a collective. */
-bool waits_takes_part(const struct call *call, const struct absence *absence);
+bool waits_takes_part(const struct gatherings *gatherings, const struct call *call, const struct absence *absence);
 /* True when nobody can have the result before all members have taken part. */
 bool waits_need_all(enum ww_coll coll);
 /* How time inside a call that is not waiting is shown. */
