@@ -143,38 +143,46 @@ static enum style direction_style(const struct series_row *row)
     return row->is_more ? STYLE_WARNING : STYLE_ADVICE;
 }
 
-void series_print_trend(FILE *out, const struct series *series, const struct series_options *options)
+static void print_trend_rows(struct page *page, const struct series *series, const struct series_options *options)
 {
-    const struct comparison *comparison = &series->comparison;
-    struct page page = {.out = out, .width = options->width, .look = options->look};
     struct arena scratch = {0};
-    size_t n_runs = comparison->n_runs, width = options->width, taken = n_runs + 2 + 2 * COLUMN + 22;
+    size_t n_runs = series->comparison.n_runs, width = options->width, taken = n_runs + 2 + 2 * COLUMN + 22;
     size_t name_width = width > taken + NAME_LEAST ? width - taken : NAME_LEAST;
-    page_style(&page, STYLE_HEADING);
-    page_line(&page, "%zu runs, from %s to %s", n_runs, run_label(&scratch, comparison->runs[0]),
-              run_label(&scratch, comparison->runs[n_runs - 1]));
-    page_style(&page, STYLE_PLAIN);
-    page_end(&page);
     for (size_t at = 0; at < series->rows.n; at++) {
         const struct compare_row *row = row_of(series, at);
         const struct series_row *changed = &series->rows.at[at];
         if (!is_shown(series, at, options->n_top))
             continue;
         const char *name = text_escape(&scratch, difference_row_name(&scratch, row, true));
-        page_style(&page, row->depth ? STYLE_CAUSE : STYLE_PLAIN);
-        page_put(&page, "%s", text_cut_middle(&scratch, name, name_width - 1));
-        page_style(&page, STYLE_PLAIN);
-        page_tab(&page, name_width);
-        page_put(&page, "%s", style_sparkline(&scratch, &options->look, row->ns, n_runs));
-        page_tab(&page, name_width + n_runs + 2);
-        page_style(&page, STYLE_NUMBER);
-        page_put(&page, "%9s ->%9s", amount_duration(row->ns[0]).text, amount_duration(row->ns[n_runs - 1]).text);
-        page_style(&page, direction_style(changed));
+        page_style(page, row->depth ? STYLE_CAUSE : STYLE_PLAIN);
+        page_put(page, "%s", text_cut_middle(&scratch, name, name_width - 1));
+        page_style(page, STYLE_PLAIN);
+        page_tab(page, name_width);
+        page_put(page, "%s", style_sparkline(&scratch, &options->look, row->ns, n_runs));
+        page_tab(page, name_width + n_runs + 2);
+        page_style(page, STYLE_NUMBER);
+        page_put(page, "%9s ->%9s", amount_duration(row->ns[0]).text, amount_duration(row->ns[n_runs - 1]).text);
+        page_style(page, direction_style(changed));
         if (changed->changed_at != SERIES_NEVER)
-            page_put(&page, "  %s from run %u on", direction(changed), changed->changed_at + 1);
-        page_style(&page, STYLE_PLAIN);
-        page_end(&page);
+            page_put(page, "  %s from run %u on", direction(changed), changed->changed_at + 1);
+        page_style(page, STYLE_PLAIN);
+        page_end(page);
     }
+    arena_release(&scratch);
+}
+
+void series_print_trend(FILE *out, const struct series *series, const struct series_options *options)
+{
+    const struct comparison *comparison = &series->comparison;
+    struct page page = {.out = out, .width = options->width, .look = options->look};
+    struct arena scratch = {0};
+    size_t n_runs = comparison->n_runs;
+    page_style(&page, STYLE_HEADING);
+    page_line(&page, "%zu runs, from %s to %s", n_runs, run_label(&scratch, comparison->runs[0]),
+              run_label(&scratch, comparison->runs[n_runs - 1]));
+    page_style(&page, STYLE_PLAIN);
+    page_end(&page);
+    print_trend_rows(&page, series, options);
     page_end(&page);
     for (size_t i = 0; i < series->facts.n; i++) {
         const struct series_fact *fact = &series->facts.at[i];
