@@ -88,26 +88,13 @@ static bool has_all_executions(const struct writer *writer)
     return has_all;
 }
 
-/* The first term of a rank in a packed vector by (rank, ...). */
-static size_t first_of_rank(const struct sparse *vector, uint32_t rank)
-{
-    size_t low = 0, high = vector->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (vector->at[middle].key < atom_key(rank, 0))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The work of the code that names a cause, and below it. Of code that others have a part of, as much as of its time. */
 static double cause_work(const struct causes *causes, const struct cause_sums *sums, uint32_t rank)
 {
     double work = 0;
     const struct sparse *by_code = &sums->by_code;
-    for (size_t i = first_of_rank(by_code, rank); i < by_code->n && key_rank(by_code->at[i].key) == rank; i++) {
+    for (size_t i = sparse_find(by_code, atom_key(rank, 0)); i < by_code->n && key_rank(by_code->at[i].key) == rank;
+         i++) {
         double all_ns = sparse_get(&causes->busy_code, by_code->at[i].key);
         if (all_ns > 0)
             work += sparse_get(&causes->input->measures->work_done, by_code->at[i].key) * (by_code->at[i].ns / all_ns);

@@ -13,7 +13,7 @@ static void add_frame(struct stack_levels *levels, const struct analysis *analys
         return;
     }
     struct code_routine chain[INLINED_MOST];
-    uint64_t address = frame->address - (frame->is_return ? 1 : 0);
+    uint64_t address = trace_code_address(frame->address, frame->is_return);
     uint32_t n = code_routines_at(analysis->code, frame->module, address, chain, INLINED_MOST);
     struct code_spot spot = code_spot_at(analysis->code, frame->module, address);
     const char *module = label_base_name(analysis->trace->modules[frame->module].path);

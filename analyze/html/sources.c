@@ -245,7 +245,8 @@ static void bare_time(struct bare *bare, struct arena *scratch)
         const struct trace_frame *frame = &analysis->trace->frames[stack->frame];
         if (frame->module >= analysis->trace->n_modules)
             continue;
-        uint32_t place = code_place_at(analysis->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+        uint32_t place =
+            code_place_at(analysis->code, frame->module, trace_code_address(frame->address, frame->is_return));
         if (place < n_places)
             bare->time_ns[place] += stack->ns;
     }

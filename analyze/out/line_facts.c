@@ -41,7 +41,7 @@ static void gather_time(struct file_facts *files, size_t n, const struct analysi
         if (frame->module >= analysis->trace->n_modules)
             continue;
         struct code_spot spot =
-            code_spot_at(analysis->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+            code_spot_at(analysis->code, frame->module, trace_code_address(frame->address, frame->is_return));
         struct file_facts *file = file_find(files, n, spot.file);
         uint32_t line = spot.line;
         if (!file) {

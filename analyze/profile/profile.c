@@ -111,7 +111,7 @@ static const struct lineage *lineage_of_frame(struct builder *builder, uint32_t 
         return known;
     const struct trace_frame *frame = &builder->input->trace->frames[number];
     if (frame->module < builder->input->trace->n_modules)
-        *known = lineage_at(builder, frame->module, frame->address - (frame->is_return ? 1 : 0));
+        *known = lineage_at(builder, frame->module, trace_code_address(frame->address, frame->is_return));
     else
         *known = (struct lineage){.n = 1, .routines = {nameless_put(builder, TRACE_NONE, "(unknown)")}};
     return known;

@@ -35,8 +35,8 @@ const char *cause_kind_name(enum cause_kind kind)
 
 static const struct trace_frame *context_frame(const struct context *context, struct trace_frame *frame)
 {
-    *frame =
-        (struct trace_frame){.module = context->module, .address = context->address - (context->is_return ? 1 : 0)};
+    *frame = (struct trace_frame){.module = context->module,
+                                  .address = trace_code_address(context->address, context->is_return)};
     return frame;
 }
 
@@ -97,8 +97,8 @@ static const char *context_path(const struct sites *sites, struct arena *arena, 
         struct code_spot spot = context_spot(sites, context);
         struct code_routine inlined[INLINED_MOST];
         bool is_site = !path.n, is_known = at->module != TRACE_NONE && spot.host_routine;
-        uint32_t n = is_known ? code_routines_at(sites->code, at->module, at->address - (at->is_return ? 1 : 0),
-                                                 inlined, INLINED_MOST)
+        uint32_t n = is_known ? code_routines_at(sites->code, at->module,
+                                                 trace_code_address(at->address, at->is_return), inlined, INLINED_MOST)
                               : 0;
         for (uint32_t i = 0; i + 1 < n; i++)
             path_add(arena, &path, inlined[i].name ? routine_call(arena, inlined[i].name) : NULL,

@@ -104,17 +104,13 @@ static uint32_t enter_nest(struct calltree *tree, uint32_t node, const struct tr
     return node;
 }
 
-static uint64_t frame_address(const struct trace_frame *frame)
-{
-    return frame->address - (frame->is_return ? 1 : 0);
-}
-
 /* A stack that a threading run-time began goes on where the routine that it runs is entered by the thread that started
  * it, from the same line. */
 static void join_team(struct calltree *tree, const struct trace_frame *frame, struct calltree_way *way)
 {
     uint32_t place =
-        code_place_of_routine(tree->sites->code, frame->module, frame_address(frame), NESTED_MOST, NESTED_MOST);
+        code_place_of_routine(tree->sites->code, frame->module, trace_code_address(frame->address, frame->is_return),
+                              NESTED_MOST, NESTED_MOST);
     const uint64_t *first = place == CODE_NONE ? NULL : map_get(&tree->of_place, place);
     if (!first)
         return;
@@ -126,7 +122,7 @@ static void enter_frame(struct calltree *tree, struct calltree_way *way, uint32_
 {
     const struct trace *trace = tree->sites->trace;
     const struct trace_frame *frame = &trace->frames[number];
-    uint64_t address = frame_address(frame);
+    uint64_t address = trace_code_address(frame->address, frame->is_return);
     if (frame->module == TRACE_NONE && frame->region < trace->n_regions) {
         way->node = calltree_of_context(tree, sites_context(tree->sites, number));
         return;

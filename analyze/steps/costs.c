@@ -280,17 +280,10 @@ struct place_steps {
 
 static struct place_steps steps_of_place(const struct sparse *steps, uint64_t place)
 {
-    size_t low = 0, high = steps->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (steps->at[middle].key < step_key_of(place, 0))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    struct place_steps found = {.at = steps->at + low};
-    for (; low < steps->n && key_high(steps->at[low].key) == place; low++) {
-        found.sum_ns += steps->at[low].ns;
+    size_t first = sparse_find(steps, step_key_of(place, 0));
+    struct place_steps found = {.at = steps->at + first};
+    for (size_t i = first; i < steps->n && key_high(steps->at[i].key) == place; i++) {
+        found.sum_ns += steps->at[i].ns;
         found.n++;
     }
     return found;

@@ -33,7 +33,7 @@ uint32_t sites_frame_place(struct sites *sites, uint32_t at)
     const struct trace_frame *frame = &sites->trace->frames[at];
     if (!sites->code || frame->module == TRACE_NONE || code_module_is_runtime(sites->code, frame->module))
         return CODE_NONE;
-    return code_place_at(sites->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+    return code_place_at(sites->code, frame->module, trace_code_address(frame->address, frame->is_return));
 }
 
 /* A loop that calls MPI goes on across the waits: it cannot be what differs between two of them. */
@@ -135,7 +135,8 @@ static uint64_t call_address(struct sites *sites, const struct trace_frame *fram
 {
     if (!sites->code || frame->module == TRACE_NONE)
         return frame->address;
-    struct code_spot spot = code_spot_at(sites->code, frame->module, frame->address - (frame->is_return ? 1 : 0));
+    struct code_spot spot =
+        code_spot_at(sites->code, frame->module, trace_code_address(frame->address, frame->is_return));
     if (!spot.file || !spot.line)
         return frame->address;
     struct arena scratch = {0};
@@ -268,7 +269,8 @@ struct found_place {
 static struct found_place frame_find_call(const struct sites *sites, uint32_t frame, bool is_loop)
 {
     const struct trace_frame *at = &sites->trace->frames[frame];
-    uint32_t place = code_place_of_call(sites->code, at->module, at->address - (at->is_return ? 1 : 0), is_loop);
+    uint32_t place =
+        code_place_of_call(sites->code, at->module, trace_code_address(at->address, at->is_return), is_loop);
     return (struct found_place){.place = place, .frame = frame, .is_loop = is_loop};
 }
 
@@ -337,7 +339,8 @@ static uint32_t sample_entry(struct sites *sites, uint32_t frame)
             place = code_place(sites->code, place)->parent;
         if (!place_spans_waits(sites, place)) /* the routine */
             continue;
-        struct code_spot spot = code_spot_at(sites->code, from->module, from->address - (from->is_return ? 1 : 0));
+        struct code_spot spot =
+            code_spot_at(sites->code, from->module, trace_code_address(from->address, from->is_return));
         bool is_own = !spot.routine || !spot.host_routine || !strcmp(spot.routine, spot.host_routine);
         if (!spot.call_file || (!from->is_return && is_own))
             break;
@@ -398,7 +401,7 @@ static const struct code_place *call_place(const struct sites *sites, uint32_t c
     const struct context *at = sites_context_at(sites, context);
     uint32_t place = at->module == TRACE_NONE || !sites->code
                          ? CODE_NONE
-                         : code_place_at(sites->code, at->module, at->address - (at->is_return ? 1 : 0));
+                         : code_place_at(sites->code, at->module, trace_code_address(at->address, at->is_return));
     return place == CODE_NONE ? NULL : code_place(sites->code, place);
 }
 

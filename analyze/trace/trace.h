@@ -81,6 +81,12 @@ struct trace_frame {
     uint32_t region;
 };
 
+/* Where the code is that an address of a stack belongs to: of a return address, in the call before it. */
+static inline uint64_t trace_code_address(uint64_t address, bool is_return)
+{
+    return address - is_return;
+}
+
 enum event_kind {
     EV_ENTER,      /* region, frame: where it was called (TRACE_NONE = unknown) */
     EV_LEAVE,      /* region */

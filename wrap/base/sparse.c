@@ -135,7 +135,7 @@ void sparse_absorb(struct sparse *vector, struct sparse *other)
     sparse_clear(other);
 }
 
-double sparse_get(const struct sparse *vector, uint64_t key)
+size_t sparse_find(const struct sparse *vector, uint64_t key)
 {
     size_t low = 0, high = vector->n_packed;
     while (low < high) {
@@ -145,7 +145,13 @@ double sparse_get(const struct sparse *vector, uint64_t key)
         else
             high = middle;
     }
-    return low < vector->n_packed && vector->at[low].key == key ? vector->at[low].ns : 0;
+    return low;
+}
+
+double sparse_get(const struct sparse *vector, uint64_t key)
+{
+    size_t at = sparse_find(vector, key);
+    return at < vector->n_packed && vector->at[at].key == key ? vector->at[at].ns : 0;
 }
 
 double sparse_sum(const struct sparse *vector)

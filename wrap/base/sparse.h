@@ -37,6 +37,8 @@ void sparse_add_all(struct sparse *vector, const struct sparse *other, double fa
 void sparse_absorb(struct sparse *vector, struct sparse *other);
 /* Sorts by key and leaves each key once; terms that have become 0 go. */
 void sparse_pack(struct sparse *vector);
+/* Of a packed vector, the place of the first term whose key is not below this one; n when there is none. */
+size_t sparse_find(const struct sparse *vector, uint64_t key);
 /* The duration of a key in a packed vector; 0 when it is not there. */
 double sparse_get(const struct sparse *vector, uint64_t key);
 double sparse_sum(const struct sparse *vector);
