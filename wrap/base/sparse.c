@@ -173,17 +173,64 @@ void sparse_release(struct sparse *vector)
     vector->n_packed = 0;
 }
 
+void sparse_fit(struct sparse *vector)
+{
+    if (!vector->n) {
+        sparse_release(vector);
+        return;
+    }
+    struct term *fitted = realloc(vector->at, vector->n * sizeof *fitted);
+    if (fitted) {
+        vector->at = fitted;
+        vector->cap = vector->n;
+    }
+}
+
+/* Where the key is among the places, or belongs. */
+static uint32_t *sums_place(const struct sums *sums, uint64_t key)
+{
+    size_t mask = sums->places.n - 1, at = hash_u64(key) & mask;
+    while (sums->places.at[at] && sums->terms.at[sums->places.at[at] - 1].key != key)
+        at = (at + 1) & mask;
+    return &sums->places.at[at];
+}
+
+static struct term *sums_find(const struct sums *sums, uint64_t key)
+{
+    if (sums->places.n) {
+        uint32_t place = *sums_place(sums, key);
+        return place ? &sums->terms.at[place - 1] : NULL;
+    }
+    for (size_t i = 0; i < sums->terms.n; i++)
+        if (sums->terms.at[i].key == key)
+            return &sums->terms.at[i];
+    return NULL;
+}
+
+static struct term *sums_push(struct sums *sums, uint64_t key)
+{
+    enum { FEW = 8 };
+    struct term *term = vec_push(&sums->terms);
+    term->key = key;
+    if (sums->terms.n > FEW && 2 * sums->terms.n > sums->places.n) {
+        size_t n = sums->places.n ? 2 * sums->places.n : 4 * FEW;
+        sums->places.n = 0;
+        vec_resize(&sums->places, n);
+        for (size_t i = 0; i < sums->terms.n; i++)
+            *sums_place(sums, sums->terms.at[i].key) = (uint32_t)i + 1;
+    } else if (sums->places.n) {
+        *sums_place(sums, key) = (uint32_t)sums->terms.n;
+    }
+    return term;
+}
+
 void sums_add(struct sums *sums, uint64_t key, double ns)
 {
-    bool is_new;
     if (ns == 0)
         return;
-    uint64_t *place = map_put(&sums->index, key, &is_new);
-    if (is_new) {
-        vec_push(&sums->terms)->key = key;
-        *place = sums->terms.n;
-    }
-    sums->terms.at[*place - 1].ns += ns;
+    struct term *term = sums_find(sums, key);
+    term = term ? term : sums_push(sums, key);
+    term->ns += ns;
 }
 
 void sums_add_all(struct sums *sums, const struct sparse *vector, double factor)
@@ -196,14 +243,14 @@ void sums_take(struct sums *sums, struct sparse *out)
 {
     sparse_release(out);
     *out = (struct sparse){.at = sums->terms.at, .n = sums->terms.n, .cap = sums->terms.cap};
-    map_release(&sums->index);
+    vec_release(&sums->places);
     *sums = (struct sums){0};
     sparse_pack(out);
 }
 
 void sums_release(struct sums *sums)
 {
-    map_release(&sums->index);
+    vec_release(&sums->places);
     vec_release(&sums->terms);
 }
 

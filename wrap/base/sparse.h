@@ -32,6 +32,12 @@ static inline void sparse_add(struct sparse *vector, uint64_t key, double ns)
     else
         sparse_append(vector, key, ns);
 }
+/* The same, but never packs: for a vector that is gone through once and cleared. */
+static inline void sparse_push(struct sparse *vector, uint64_t key, double ns)
+{
+    if (ns != 0)
+        *vec_push(vector) = (struct term){.key = key, .ns = ns};
+}
 void sparse_add_all(struct sparse *vector, const struct sparse *other, double factor);
 /* Adds `other`, which is left empty. */
 void sparse_absorb(struct sparse *vector, struct sparse *other);
@@ -43,14 +49,17 @@ size_t sparse_find(const struct sparse *vector, uint64_t key);
 double sparse_get(const struct sparse *vector, uint64_t key);
 double sparse_sum(const struct sparse *vector);
 void sparse_clear(struct sparse *vector);
+/* Gives back the room that it does not need as it is. */
+void sparse_fit(struct sparse *vector);
 void sparse_release(struct sparse *vector);
 
 /*
  * Adds durations up by keys that come again and again: O(1) a term, where a sparse vector would sort them many times.
+ * Few keys are looked through; more are found by a hash table of their places.
  */
 struct sums {
-    struct map index; /* key -> 1 + place in terms */
     VEC(struct term) terms;
+    VEC(uint32_t) places; /* in terms, plus 1; 0 = free. A power of two, at most half of them taken */
 };
 
 void sums_add(struct sums *sums, uint64_t key, double ns);

@@ -113,6 +113,38 @@ struct cfg_order cfg_search(struct cfg *cfg)
     return order;
 }
 
+static uint32_t *new_none(struct cfg *cfg)
+{
+    uint32_t *values = arena_array(&cfg->arena, uint32_t, cfg->n_blocks);
+    fill_none(values, cfg->n_blocks);
+    return values;
+}
+
+/* Each block's is where the ways to all its predecessors part, as far as these are known: round after round, until
+ * nothing changes. Without retreating edges one round does. */
+uint32_t *cfg_dominators(struct cfg *cfg, const struct cfg_order *order)
+{
+    uint32_t *dominator = new_none(cfg);
+    for (bool is_changed = true; is_changed;) {
+        is_changed = false;
+        for (uint32_t i = 1; i < order->n; i++) {
+            uint32_t block = order->topological[i], common = CFG_NONE;
+            for (uint32_t k = cfg->in_at[block]; k < cfg->in_at[block + 1]; k++) {
+                uint32_t from = cfg->edges.at[cfg->in[k]].from;
+                if (order->number[from] == CFG_NONE || (from != cfg->root && dominator[from] == CFG_NONE))
+                    continue;
+                for (common = common == CFG_NONE ? from : common; common != from;) {
+                    bool is_deeper = order->position[common] > order->position[from];
+                    *(is_deeper ? &common : &from) = dominator[is_deeper ? common : from];
+                }
+            }
+            is_changed |= dominator[block] != common;
+            dominator[block] = common;
+        }
+    }
+    return dominator;
+}
+
 struct finder {
     struct cfg *cfg;
     const struct cfg_order *order;
@@ -181,13 +213,6 @@ static void find_loop_at(struct finder *f, uint32_t head)
     }
     for (size_t i = 0; i < f->list.n; i++)
         f->leader[f->list.at[i]] = f->around[f->list.at[i]] = head;
-}
-
-static uint32_t *new_none(struct cfg *cfg)
-{
-    uint32_t *values = arena_array(&cfg->arena, uint32_t, cfg->n_blocks);
-    fill_none(values, cfg->n_blocks);
-    return values;
 }
 
 /* Numbers the loops outermost first: a head comes after the heads around it in preorder. */

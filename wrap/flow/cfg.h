@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control-flow graphs, and what is derived from them: depth-first order and the loop forest. For the compiler
+ * Control-flow graphs, and what is derived from them: depth-first order, dominators, the loop forest. For the compiler
  * plugin (graphs of GIMPLE), for the code model (graphs of machine code) and for the count solver.
  *
  *     struct cfg cfg;
@@ -57,6 +57,12 @@ static inline bool cfg_is_ancestor(const struct cfg_order *order, uint32_t ances
 {
     return order->number[ancestor] <= order->number[block] && order->number[block] <= order->last[ancestor];
 }
+
+/*
+ * By block, the nearest other one that every way to it from the root leads through; CFG_NONE for the root, and for what
+ * is not reached. (Cooper, Harvey, Kennedy: "A simple, fast dominance algorithm", 2001.)
+ */
+uint32_t *cfg_dominators(struct cfg *cfg, const struct cfg_order *order);
 
 /*
  * The loops, one per head, nested. A loop whose head dominates the tails of its back edges is the natural loop of these

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "wrap/base/containers.h"
 #include "wrap/base/err.h"
+#include "wrap/base/sparse.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -103,12 +104,39 @@ static void meter_tells_share_rate_and_time_left(void **state)
     assert_int_equal(meter_line(&meter, 1000 + 2500000000, line, 12), 11);
 }
 
+/* Few keys and many, each met again: sums by key, in order in the end. */
+static void sums_hold_few_keys_and_many(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n < 3000; n = 3 * n + 1) {
+        struct sums sums = {0};
+        struct sparse all = {0};
+        for (uint64_t i = 0; i < 3 * n; i++)
+            sums_add(&sums, (i * 7919 % n) << 40, (double)(i / n + 1));
+        sums_add(&sums, 5, 0);
+        sums_take(&sums, &all);
+        assert_int_equal(all.n, n);
+        assert_int_equal(all.n_packed, n);
+        for (uint64_t i = 0; i < n; i++) {
+            assert_int_equal(all.at[i].key, i << 40);
+            assert_int_equal(all.at[i].ns, 6);
+        }
+        sparse_fit(&all);
+        assert_int_equal(all.cap, n);
+        sparse_release(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arena_memory_is_zeroed_and_aligned),  cmocka_unit_test(vec_keeps_what_is_pushed),
-        cmocka_unit_test(order_falls_and_keeps_what_is_equal), cmocka_unit_test(map_agrees_with_an_array),
-        cmocka_unit_test(intern_gives_dense_ids_in_order),     cmocka_unit_test(meter_tells_share_rate_and_time_left),
+        cmocka_unit_test(sums_hold_few_keys_and_many),
+        cmocka_unit_test(arena_memory_is_zeroed_and_aligned),
+        cmocka_unit_test(vec_keeps_what_is_pushed),
+        cmocka_unit_test(order_falls_and_keeps_what_is_equal),
+        cmocka_unit_test(map_agrees_with_an_array),
+        cmocka_unit_test(intern_gives_dense_ids_in_order),
+        cmocka_unit_test(meter_tells_share_rate_and_time_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

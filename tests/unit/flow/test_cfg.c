@@ -45,6 +45,20 @@ static void check_search(const struct cfg *cfg, const struct cfg_order *order)
     }
 }
 
+/* The nearest of those without which a block is not reached: all others of them are met before it. */
+static void check_dominators(struct cfg *cfg, const struct cfg_order *order)
+{
+    const uint32_t *dominator = cfg_dominators(cfg, order);
+    for (uint32_t b = 0; b < cfg->n_blocks; b++) {
+        bool has_one = order->number[b] != CFG_NONE && b != cfg->root;
+        assert_int_equal(dominator[b] != CFG_NONE, has_one);
+        for (uint32_t d = 0; has_one && d < cfg->n_blocks; d++)
+            if (d != b && order->number[d] != CFG_NONE)
+                assert_int_equal(dominates_by_definition(cfg, d, b),
+                                 d == dominator[b] || dominates_by_definition(cfg, d, dominator[b]));
+    }
+}
+
 /* {head} and what reaches the tail of a back edge without passing the head. */
 static void natural_loop(const struct cfg *cfg, const struct cfg_order *order, uint32_t head, bool *is_in)
 {
@@ -128,6 +142,7 @@ static void test_random_graphs(void **state)
         (i % 2 ? random_graph : random_routine)(&cfg, &random);
         struct cfg_loops loops = cfg_find_loops(&cfg);
         check_search(&cfg, &loops.order);
+        check_dominators(&cfg, &loops.order);
         for (uint32_t l = 0; l < loops.n; l++) {
             check_loop(&cfg, &loops, l);
             n_nested += loops.at[l].depth > 1;
