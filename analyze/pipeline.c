@@ -242,6 +242,7 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
         goto out;
     read_for_steps(&passes);
     meter_stage(&trace->meter, "reading 2 of 2", "events", trace->n_records, 0);
+    trace->is_last_reading = true;
     if (trace_rewind(trace))
         goto out;
     read_for_waits(&passes);
@@ -329,7 +330,7 @@ int load_analysis_part(struct loaded *loaded, const char *path, const struct loa
         return error("%s: the run ends before %.3f s", loaded->trace->path, (double)choice->from_ns / 1e9);
     if (!is_whole && trace_set_part(loaded->trace, choice->from_ns, choice->until_ns))
         return -1;
-    return analyse(loaded, false, choice->threshold, false);
+    return analyse(loaded, false, choice->threshold, choice->with_facts);
 }
 
 int load_analysis_with_facts(struct loaded *loaded, const char *path, bool with_timeline)

@@ -31,6 +31,7 @@ int load_analysis(struct loaded *loaded, const char *path, bool with_timeline);
 struct load_choice {
     uint64_t from_ns, until_ns;
     double threshold; /* 0 = the usual one */
+    bool with_facts;  /* exact counts, for comparing */
 };
 int load_analysis_part(struct loaded *loaded, const char *path, const struct load_choice *choice);
 /* The same with exact counts, for comparing runs. */

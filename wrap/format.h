@@ -15,6 +15,11 @@
  * with a WW_SLOT; one that does not is empty. Slots of definitions are never used again. To be read: first these, in
  * the order of their numbers, then the others; each up to its first zero word.
  *
+ * Between two windows (record --window) nothing is written but definitions: the first window begins with the file, each
+ * ends with a WW_CONTROL that has its number and level 0, and each of the others begins with one of level 1. Before
+ * that stands the call behind which it begins, as a moment and without communicator, followed by the WW_PENDING. A
+ * thread that did not begin the window has such a record of its first call in it.
+ *
  * Records that describe the process (WW_MODULE, WW_NOTE, WW_COUNTERS) may stand in any file of the rank.
  *
  * Times are CLOCK_MONOTONIC nanoseconds of the node. Addresses are run-time addresses of the process; WW_MODULE records
@@ -68,6 +73,8 @@ struct ww_header {
     uint8_t cpus[WW_CPUS_BYTES];
     struct ww_machine machine; /* of thread 0 */
     uint64_t slot_bytes;       /* 0 = no ring */
+    uint64_t window_ns,
+        every_ns; /* how long windows shall be, from begin to begin; 0 = the run is recorded as a whole */
 };
 
 enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };
@@ -102,6 +109,8 @@ enum ww_type {
     WW_GAP,       /* struct ww_gap: switches were lost */
     WW_SLOT,      /* struct ww_slot */
     WW_KEPT,      /* struct ww_call: a call that made a persistent request, among the definitions of a ring */
+    WW_PENDING,   /* struct ww_call: when the window begins, this receive is pending; of a call of class WW_START: this
+                     persistent request is active */
 };
 
 /*
@@ -343,6 +352,7 @@ struct ww_control {
     struct ww_head head;
     uint32_t level; /* MPI_Pcontrol's argument; 0 = off */
     uint64_t time_ns;
+    uint32_t window; /* number of the window that ends or begins; 0 = the program called MPI_Pcontrol */
 };
 
 _Static_assert(sizeof(struct ww_header) <= WW_HEADER_BYTES, "the header has a fixed size");

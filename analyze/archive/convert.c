@@ -139,7 +139,7 @@ static void convert_item(struct conversion *conversion, struct stream *stream)
         emit_switch(location, &stream->onoff);
         break;
     case STREAM_CONTROL:
-        emit_control(location, &stream->control);
+        emit_control(&conversion->emitter, location, &stream->control);
         break;
     case STREAM_NONE:
         break;
@@ -149,6 +149,8 @@ static void convert_item(struct conversion *conversion, struct stream *stream)
 static void convert_events(struct conversion *conversion)
 {
     struct heap *heap = &conversion->heap;
+    const struct ww_header *header = &conversion->streams.at[0].reader.header;
+    conversion->emitter.windows = (struct emit_windows){.n = header->window_ns > 0, .since_ns = header->start_ns};
     for (size_t i = 0; i < conversion->streams.n; i++) {
         struct stream *stream = &conversion->streams.at[i];
         stream_next(stream, &conversion->emitter);
@@ -222,6 +224,10 @@ static void write_process(struct conversion *conversion)
 
 static void write_locations(struct conversion *conversion)
 {
+    const struct emit_windows *windows = &conversion->emitter.windows;
+    uint64_t end_ns = end_of_process(conversion), windows_ns = windows->took_ns;
+    if (windows->n_ended < windows->n && end_ns > windows->since_ns)
+        windows_ns += end_ns - windows->since_ns;
     for (size_t i = 0; i < conversion->streams.n; i++) {
         struct stream *stream = &conversion->streams.at[i];
         const struct emit_location *location = &conversion->locations.at[stream->location];
@@ -231,7 +237,11 @@ static void write_locations(struct conversion *conversion)
                                        .first_ns = location->first_ns,
                                        .last_ns = location->last_ns,
                                        .lost_ns = stream->gaps.outside_ns,
+                                       .open_ns = stream->gaps.open_ns,
                                        .begin_ns = stream->reader.begin_ns,
+                                       .n_windows = windows->n,
+                                       .n_ended = windows->n_ended,
+                                       .windows_ns = windows_ns,
                                        .is_damaged = spool_reader_lacks_records(&stream->reader)};
         stream_write(stream, &record, sizeof record, PART_LOCATION);
     }

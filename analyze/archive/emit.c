@@ -198,6 +198,22 @@ static uint32_t collective_comm(const struct emitter *emitter, const struct ww_c
     return info->coll != WW_COLL_NONE && is_blocking ? comm_of(emitter, call) : 0;
 }
 
+/* A window begins in this call: of what was posted before, receives matter to others. */
+static void begin_pending(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                          uint64_t t)
+{
+    struct request request = {.kind = REQUEST_NOTHING};
+    if (call->call < WW_N_CALLS && call_info(call->call)->class != WW_START)
+        request = emit_request_of(call);
+    else
+        requests_kept(&emitter->requests, call->request, &request);
+    if (request.kind != REQUEST_RECV)
+        return;
+    emit_request_begin(emitter, location, &request, t);
+    request.start_ns = call->enter_ns;
+    requests_start(&emitter->requests, call->request, &request);
+}
+
 void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint32_t context)
 {
     const struct ww_call *call = &emit->call;
@@ -227,6 +243,8 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
         emit_rma_operation(emitter, location, call, starts ? &request : NULL, t);
     if (emit_is_on_file(call))
         emit_io_begin(emitter, location, emit, starts ? &request : NULL, t);
+    for (size_t i = 0; i < emit->pending.n; i++)
+        begin_pending(emitter, location, &emit->pending.at[i], t);
     /* Persistent requests that this call started. */
     for (size_t i = 0; i < emit->attached.n; i++) {
         const struct emit_attached *attached = &emit->attached.at[i];
@@ -350,9 +368,21 @@ void emit_switch(struct emit_location *location, const struct ww_switch *record)
     WRITE(location, Metric, NULL, emit_time(location, record->time_ns), ARCHIVE_METRIC_SCHED, 1, &type, &value);
 }
 
-void emit_control(struct emit_location *location, const struct ww_control *record)
+void emit_control(struct emitter *emitter, struct emit_location *location, const struct ww_control *record)
 {
-    WRITE(location, MeasurementOnOff, NULL, emit_time(location, record->time_ns),
+    OTF2_AttributeList *attributes = record->window ? location->attributes : NULL;
+    struct emit_windows *windows = &emitter->windows;
+    if (record->window) {
+        OTF2_AttributeList_AddUint32(attributes, ARCHIVE_ATTR_WINDOW, record->window);
+        windows->n = record->window;
+        /* Of requests that were pending before, what completed meanwhile was not recorded. */
+        if (record->level)
+            emitter->requests.from_ns = windows->since_ns = record->time_ns;
+        else if (record->time_ns > windows->since_ns)
+            windows->took_ns += record->time_ns - windows->since_ns;
+        windows->n_ended += !record->level;
+    }
+    WRITE(location, MeasurementOnOff, attributes, emit_time(location, record->time_ns),
           record->level ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
 }
 

@@ -18,7 +18,8 @@ struct emit_call {
     struct ww_call call; /* leave_ns set, also for a call that never returned */
     bool is_unfinished;
     VEC(struct emit_attached) attached;
-    VEC(int32_t) ranks; /* WW_RANKS */
+    VEC(struct ww_call) pending; /* WW_PENDING */
+    VEC(int32_t) ranks;          /* WW_RANKS */
     VEC(uint32_t) new_comms;
     uint32_t old_comm; /* that it works on, also where only the region is written */
     uint32_t new_win;  /* WW_WIN; 0 = none */
@@ -68,6 +69,11 @@ struct emitter {
     struct map free_handles; /* key -> handle that was closed last; 0 = in use again */
     struct intern counters;  /* of exact counts: struct emit_counter */
     uint32_t region_used[WW_N_CALLS];
+    struct emit_windows {
+        uint32_t n, n_ended; /* begun, ended */
+        uint64_t since_ns;   /* when the last one began */
+        uint64_t took_ns;    /* those that have ended, together */
+    } windows;
     struct emit_ids {
         struct map seen;
         VEC(uint32_t) list;
@@ -99,5 +105,5 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
 void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context,
                  uint32_t unwind_distance);
 void emit_switch(struct emit_location *location, const struct ww_switch *record);
-void emit_control(struct emit_location *location, const struct ww_control *record);
+void emit_control(struct emitter *emitter, struct emit_location *location, const struct ww_control *record);
 void emit_bins(struct emitter *emitter, struct emit_location *location, const struct ww_bins *bins, uint64_t time_ns);

@@ -88,8 +88,12 @@ void gaps_find(struct gaps *gaps, const char *samples_path, const char *events_p
         uint64_t outside_ns = 0;
         for (next = i; next < parts.n && parts.at[next].gap == parts.at[i].gap; next++)
             outside_ns += parts.at[next].until_ns - parts.at[next].from_ns;
+        uint64_t all_ns = gap->until_ns - gap->from_ns, inside_ns = all_ns - outside_ns;
+        uint64_t cpu_ns = gap->cpu_ns < all_ns ? gap->cpu_ns : all_ns;
         gaps->outside_ns += outside_ns;
-        double share = gap->cpu_ns < outside_ns ? 1 - (double)gap->cpu_ns / (double)outside_ns : 0;
+        gaps->open_ns += cpu_ns < outside_ns ? cpu_ns : outside_ns;
+        gaps->open_ns -= cpu_ns > inside_ns ? cpu_ns - inside_ns : 0;
+        double share = cpu_ns < outside_ns ? 1 - (double)cpu_ns / (double)outside_ns : 0;
         for (size_t k = i; k < next && share > 0; k++) {
             uint64_t from_ns = parts.at[k].from_ns;
             while (at < samples.n && samples.at[at] <= from_ns)

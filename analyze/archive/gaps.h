@@ -14,6 +14,7 @@
 struct gaps {
     VEC(struct ww_switch) switches; /* in order of time */
     uint64_t outside_ns;            /* length of all gaps, without MPI calls */
+    uint64_t open_ns; /* of which so much was computing or was not: the CPU time may have passed inside MPI as well */
 };
 /* From the two files of a thread; `events_path` NULL = it made no MPI call. What cannot be read adds nothing. */
 void gaps_find(struct gaps *gaps, const char *samples_path, const char *events_path);

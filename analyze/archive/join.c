@@ -147,6 +147,32 @@ static int bring_events(struct join *join, const struct join_location *location)
     return result;
 }
 
+/* Which parts of the run there are records of. */
+static void note_parts(struct join *join)
+{
+    double run_s = (double)(join->last_ns - join->start_ns) / 1e9;
+    double window_s = (double)join->windows.window_ns / 1e9, every_s = (double)join->windows.every_ns / 1e9;
+    const char *note = NULL;
+    if (join->begin_ns && join->last_ns > join->begin_ns)
+        note = arena_printf(&join->arena,
+                            "Of the run's %.1f s the newest %.1f s were kept on all ranks (record --last): all figures "
+                            "are of these.",
+                            run_s, (double)(join->last_ns - join->begin_ns) / 1e9);
+    if (join->windows_have_ended)
+        note = arena_printf(&join->arena,
+                            "Of the run's %.1f s, %.1f s were recorded, in %u window%s (record --window %gs --every "
+                            "%gs): all figures are of these. `whywait trend` of this run compares them.",
+                            run_s, (double)join->windows_ns / 1e9, join->n_windows, join->n_windows == 1 ? "" : "s",
+                            window_s, every_s);
+    else if (join->n_windows && run_s > every_s)
+        note = arena_printf(&join->arena,
+                            "The run was recorded as a whole: windows of %gs (record --window) begin and end at a "
+                            "blocking collective call of all processes, and none came.",
+                            window_s);
+    if (note)
+        *vec_push(&join->notes) = note;
+}
+
 static int write_whole(struct join *join, const struct rank_list *list)
 {
     join->archive = archive_create(join->whole_dir, 2 * join->largest_part_bytes + join->locations_bytes);
@@ -169,14 +195,10 @@ static int write_whole(struct join *join, const struct rank_list *list)
         *vec_push(&join->notes) =
             arena_printf(&join->arena,
                          "Switches to and from the CPU were lost for %.1f %% of the run, outside MPI, because the "
-                         "kernel's buffer was full: there the thread's CPU time bounds what is called computing.",
-                         100 * (double)join->lost_ns / all_ns);
-    if (join->begin_ns && join->last_ns > join->begin_ns)
-        *vec_push(&join->notes) = arena_printf(
-            &join->arena,
-            "Of the run's %.1f s the newest %.1f s were kept on all ranks (record --last): all figures are "
-            "of these.",
-            (double)(join->last_ns - join->start_ns) / 1e9, (double)(join->last_ns - join->begin_ns) / 1e9);
+                         "kernel's buffer was full: there the thread's CPU time bounds what is called computing, which "
+                         "leaves %.1f %% of the run open.",
+                         100 * (double)join->lost_ns / all_ns, 100 * (double)join->open_ns / all_ns);
+    note_parts(join);
     if (join->has_outsiders)
         *vec_push(&join->notes) =
             "Processes outside MPI_COMM_WORLD (spawned, or of another job) are not recorded with this "

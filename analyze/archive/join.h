@@ -8,6 +8,7 @@
 #include "analyze/archive/convert.h"
 #include "analyze/archive/part.h"
 #include "wrap/base/containers.h"
+#include "wrap/windows.h"
 
 enum { JOIN_SYNC_GROUPS = 2, JOIN_NONE = UINT32_MAX, JOIN_THREADS = UINT32_MAX - 1 };
 
@@ -89,7 +90,12 @@ struct join {
     uint64_t begin_ns;          /* the latest of rings that have lost records, on the clock of rank 0; 0 = none has */
     uint64_t first_ns, last_ns; /* of all events, on the clock of rank 0 */
     uint64_t sample_period_ns;
-    uint64_t lost_ns; /* switches were lost for so long, outside MPI, all threads together */
+    struct windows windows;  /* as asked for; 0 = the run was recorded as a whole */
+    uint32_t n_windows;      /* begun */
+    bool windows_have_ended; /* before the run */
+    uint64_t windows_ns;     /* how long these took, on the rank where that was longest */
+    uint64_t lost_ns;        /* switches were lost for so long, outside MPI, all threads together */
+    uint64_t open_ns;        /* whether they computed is not known for so much of it */
     VEC(struct join_location) locations;
     struct intern modules, frames, groups, comms, wins, sync_groups, counters;
     struct intern sources; /* paths that frames name, but for headers of the system; by id: */

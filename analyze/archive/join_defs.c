@@ -61,6 +61,7 @@ static void define_attributes(struct def_writer *defs)
                                OTF2_TYPE_COMM},
         [ARCHIVE_ATTR_TAG] = {"WHYWAIT::TAG", "the tag of an unfinished call, or of the message found",
                               OTF2_TYPE_INT32},
+        [ARCHIVE_ATTR_WINDOW] = {"WHYWAIT::WINDOW", "the window of recording that begins or ends", OTF2_TYPE_UINT32},
         [ARCHIVE_ATTR_OPERATION] = {"WHYWAIT::OPERATION", "the call that made the persistent request",
                                     OTF2_TYPE_REGION},
     };

@@ -450,6 +450,7 @@ static int read_stacks(struct rank_tables *tables, const char *path, struct file
         location->n_dropped += reader.header.n_dropped + reader.header.n_unrecorded;
         for (size_t i = 0; i < sizeof location->cpus; i++)
             location->cpus[i] |= reader.header.cpus[i];
+        tables->join->windows = (struct windows){reader.header.window_ns, reader.header.every_ns};
         if (reader.header.sample_period_ns)
             location->sample_period_ns = reader.header.sample_period_ns;
     }
@@ -527,6 +528,12 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
         location.n_events += end.n_events;
         is_damaged |= end.is_damaged;
         join->lost_ns += end.lost_ns;
+        join->open_ns += end.open_ns;
+        if (end.n_windows > join->n_windows)
+            join->n_windows = end.n_windows;
+        join->windows_have_ended |= end.n_ended > 0;
+        if (end.n_windows && end.windows_ns > join->windows_ns)
+            join->windows_ns = end.windows_ns;
         if (end.begin_ns > location.begin_ns)
             location.begin_ns = end.begin_ns;
         if (end.begin_ns && corrected(tables, end.begin_ns) > join->begin_ns)

@@ -56,6 +56,7 @@ bool requests_finish(struct requests *table, uint64_t handle, uint64_t enter_ns,
         taken = entries[taken - 1].older;
     }
     *request = entries[taken - 1].request;
+    bool is_pending = request->start_ns >= table->from_ns;
     uint32_t stale = entries[taken - 1].older;
     if (newer)
         entries[newer - 1].older = 0;
@@ -67,7 +68,7 @@ bool requests_finish(struct requests *table, uint64_t handle, uint64_t enter_ns,
         entry_free(table, stale);
         stale = older;
     }
-    return true;
+    return is_pending;
 }
 
 void requests_keep(struct requests *table, uint64_t handle, const struct request *request)
@@ -102,7 +103,7 @@ bool requests_oldest_receive(const struct requests *table, struct request *reque
     bool found = false;
     for (size_t i = 0; i < table->entries.n; i++) {
         const struct request *candidate = &table->entries.at[i].request;
-        if (candidate->kind != REQUEST_RECV || !candidate->start_ns)
+        if (candidate->kind != REQUEST_RECV || !candidate->start_ns || candidate->start_ns < table->from_ns)
             continue;
         if (!found || candidate->start_ns < request->start_ns)
             *request = *candidate;

@@ -39,6 +39,7 @@ struct requests {
     entries;
     uint32_t free; /* 1 + index */
     uint64_t n_ids;
+    uint64_t from_ns; /* those that started before have ended unseen */
     VEC(uint64_t) free_ids;
     bool keeps_ids; /* ids are not given out again: calls overlap, and readers might meet the second use first */
 };

@@ -243,6 +243,7 @@ static bool record_fits(const struct ww_head *head)
     switch (head->type) {
     case WW_CALL:
     case WW_KEPT:
+    case WW_PENDING:
         return have >= sizeof(struct ww_call);
     case WW_STACK:
         return LIST_FITS(ww_stack, ((const struct ww_stack *)record)->n, sizeof(uint64_t));

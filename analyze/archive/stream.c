@@ -35,6 +35,7 @@ void stream_close(struct stream *stream)
         stream->part_failed = true;
     spool_reader_close(&stream->reader);
     vec_release(&stream->call.attached);
+    vec_release(&stream->call.pending);
     vec_release(&stream->call.ranks);
     vec_release(&stream->call.new_comms);
     vec_release(&stream->bins);
@@ -130,6 +131,9 @@ static bool take_passing(struct stream *stream, struct emitter *emitter, const s
             *vec_push(&stream->call.ranks) = record->rank[i];
         return true;
     }
+    case WW_PENDING:
+        *vec_push(&stream->call.pending) = *(const struct ww_call *)(const void *)head;
+        return true;
     case WW_CALL:
     case WW_SAMPLE:
     case WW_SWITCH:
@@ -224,7 +228,7 @@ static bool take_item(struct stream *stream, struct emitter *emitter)
             stream->call.call = *call;
             if (call->call >= WW_N_CALLS)
                 stream->call.call.call = WW_CALL_NONE;
-            stream->call.attached.n = stream->call.ranks.n = stream->call.new_comms.n = 0;
+            stream->call.attached.n = stream->call.pending.n = stream->call.ranks.n = stream->call.new_comms.n = 0;
             stream->call.new_win = stream->call.new_file = 0;
             stream->ahead = spool_reader_next(&stream->reader);
             skip_passing(stream, emitter);

@@ -10,6 +10,7 @@
 #include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
 #include "wrap/only.h"
+#include "wrap/windows.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -21,7 +22,7 @@
 
 enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 struct options {
-    const char *dir, *spool, *rate, *limit, *last;
+    const char *dir, *spool, *rate, *limit, *last, *window, *every;
     char only[ONLY_BYTES];
     bool space, no_convert, quiet;
 };
@@ -37,6 +38,9 @@ static const char help_text[] = "Usage: whywait record [OPTIONS] PROGRAM [ARGUME
                                 "                     0.5 %); 0 = no samples\n"
                                 "      --limit SIZE   record at most SIZE bytes a rank (k, m, g), then only count\n"
                                 "      --last SIZE    keep the newest SIZE bytes of each thread only (k, m, g)\n"
+                                "      --window TIME  record parts of the run, so long (500ms, 10s, 1h), begun\n"
+                                "                     and ended on all ranks at the same collective call\n"
+                                "      --every TIME   ... one of them in so long a time\n"
                                 "      --only NAME    of a program built with $(whywait cc), count these source\n"
                                 "                     files or routines only (* and ? stand for anything; may be\n"
                                 "                     given several times)\n"
@@ -56,6 +60,8 @@ static int parse(int argc, char **argv, struct options *options)
         {"spool", required_argument, NULL, 's'},
         {"limit", required_argument, NULL, 'l'},
         {"last", required_argument, NULL, 'L'},
+        {"window", required_argument, NULL, 'w'},
+        {"every", required_argument, NULL, 'e'},
         {"only", required_argument, NULL, 'O'},
         {"space", no_argument, NULL, 'S'},
         {"no-convert", no_argument, NULL, 'n'},
@@ -75,6 +81,10 @@ static int parse(int argc, char **argv, struct options *options)
             options->limit = optarg;
         else if (option == 'L')
             options->last = optarg;
+        else if (option == 'w')
+            options->window = optarg;
+        else if (option == 'e')
+            options->every = optarg;
         else if (option == 'O') {
             size_t used = strlen(options->only);
             int n = snprintf(options->only + used, sizeof options->only - used, "%s%c", optarg, ONLY_SEPARATOR);
@@ -116,6 +126,10 @@ static void pass_options(const struct options *options)
         setenv("WHYWAIT_LIMIT", options->limit, 1);
     if (options->last)
         setenv("WHYWAIT_LAST", options->last, 1);
+    if (options->window)
+        setenv("WHYWAIT_WINDOW", options->window, 1);
+    if (options->every)
+        setenv("WHYWAIT_EVERY", options->every, 1);
     if (*options->only)
         setenv("WHYWAIT_ONLY", options->only, 1);
     if (options->space)
@@ -168,6 +182,11 @@ int cmd_record(int argc, char **argv)
         die("--limit %s: expected a number of bytes, with k, m or g", options.limit);
     if (options.last && !is_number(options.last, "kKmMgG"))
         die("--last %s: expected a number of bytes, with k, m or g", options.last);
+    struct windows windows;
+    const char *fault = windows_read(options.window, options.every, options.last, &windows);
+    if (fault)
+        die("--window %s --every %s: %s", options.window ? options.window : "(none)",
+            options.every ? options.every : "(none)", fault);
     if (!program_find(argv[first], path)) {
         program_not_found(argv[first]);
         return EXIT_NOT_FOUND;

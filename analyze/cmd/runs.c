@@ -2,8 +2,10 @@
 #include "analyze/cmd/runs.h"
 #include "analyze/out/ending.h"
 #include "analyze/out/label.h"
+#include "analyze/trace/part.h"
 #include "wrap/base/err.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct run *runs_make(struct arena *arena, const struct loaded *loaded, const char *path)
@@ -34,6 +36,34 @@ int runs_add(struct arena *arena, const char *path, run_list *runs)
         status = load_is_degraded(&loaded) ? 2 : 0;
     }
     load_release(&loaded);
+    return status;
+}
+
+int runs_add_windows(struct arena *arena, const char *path, run_list *runs)
+{
+    struct loaded loaded;
+    struct trace_window *windows = NULL;
+    int status = load_trace(&loaded, path);
+    size_t n = status == 0 ? part_windows(loaded.trace, &windows) : 0;
+    if (status == 0 && n < 2)
+        status = error("%s was not recorded in windows (whywait record --window): else it takes two runs at least",
+                       loaded.trace->path);
+    load_release(&loaded);
+    for (size_t i = 0; i < n && status >= 0; i++) {
+        double begin_s = (double)windows[i].begin_ns / 1e9, end_s = (double)windows[i].end_ns / 1e9;
+        struct load_choice choice = {.from_ns = windows[i].begin_ns,
+                                     .until_ns = windows[i].end_ns ? windows[i].end_ns : UINT64_MAX,
+                                     .with_facts = true};
+        const char *name = windows[i].end_ns ? arena_printf(arena, "window %zu (%.1f to %.1f s)", i + 1, begin_s, end_s)
+                                             : arena_printf(arena, "window %zu (from %.1f s)", i + 1, begin_s);
+        status = load_analysis_part(&loaded, path, &choice);
+        if (status == 0) {
+            *vec_push(runs) = runs_make(arena, &loaded, name);
+            status = load_is_degraded(&loaded) ? 2 : 0;
+        }
+        load_release(&loaded);
+    }
+    free(windows);
     return status;
 }
 

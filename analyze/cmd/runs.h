@@ -9,6 +9,8 @@
 /* Appends what `path` names: one run, or all of a kept file. Returns 0; 2 when a run lacks something that its analysis
  * should rest on; -1 after error(). */
 int runs_add(struct arena *arena, const char *path, run_list *runs);
+/* The same of each window of a run that was recorded in windows, as if it were a run. */
+int runs_add_windows(struct arena *arena, const char *path, run_list *runs);
 
 /* Several runs of one kind, summed up. Returns the exit status of a command that does so. */
 int runs_report(char *const *paths, int n_paths, bool is_json, const struct series_options *print,

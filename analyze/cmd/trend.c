@@ -10,7 +10,8 @@
 static const char usage[] = "Usage: whywait trend [OPTIONS] RUN...\n"
                             "Shows runs of a program in the order in which they were recorded: each cause of\n"
                             "waiting as a row of bars, and the first run at which it changed. Files made by\n"
-                            "whywait diff --keep stand for their runs.\n"
+                            "whywait diff --keep stand for their runs. Of one run that was recorded in\n"
+                            "windows (whywait record --window) it shows the windows.\n"
                             "\n"
                             "  --top N           show the N causes with most waiting (default 10; 0 = all)\n"
                             "  --format FORMAT   text (default) or json (fields in docs/json.md)\n"
@@ -39,12 +40,17 @@ int cmd_trend(int argc, char **argv)
         else if (option == 'f')
             is_json = option_is_json(optarg);
     }
-    for (int i = optind; i < argc && status >= 0; i++) {
+    if (optind == argc)
+        die("trend takes two runs at least, or one that was recorded in windows: whywait trend RUN...");
+    bool is_one = optind + 1 == argc && !kept_is(argv[optind]);
+    if (is_one)
+        status = runs_add_windows(&arena, argv[optind], &runs);
+    for (int i = optind; i < argc && status >= 0 && !is_one; i++) {
         int added = runs_add(&arena, argv[i], &runs);
         status = added ? added : status;
     }
     if (status >= 0 && runs.n < 2)
-        die("trend takes two runs at least: whywait trend RUN...");
+        status = error("%s holds one run, and trend takes two at least", argv[optind]);
     if (status >= 0) {
         struct series series;
         series_make(&series, runs.at, runs.n, true);

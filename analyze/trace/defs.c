@@ -82,7 +82,7 @@ KEEP(on_io_paradigm, io_paradigms, io_paradigm_ids, identification, OTF2_IoParad
      OTF2_StringRef identification, OTF2_StringRef name, OTF2_IoParadigmClass class, OTF2_IoParadigmFlag flags,
      uint8_t n, const OTF2_IoParadigmProperty *properties, const OTF2_Type *types, const OTF2_AttributeValue *values)
 KEEP(on_io_file, io_files, io_file_ids, name, OTF2_IoFileRef self, OTF2_StringRef name, OTF2_SystemTreeNodeRef scope)
-KEEP(on_io_handle, io_handles, io_handle_ids, ((struct def_io_handle){file, paradigm}), OTF2_IoHandleRef self,
+KEEP(on_io_handle, io_handles, io_handle_ids, ((struct def_io_handle){file, paradigm, comm}), OTF2_IoHandleRef self,
      OTF2_StringRef name, OTF2_IoFileRef file, OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm,
      OTF2_IoHandleRef parent)
 KEEP(on_context, contexts, context_ids,
@@ -265,6 +265,7 @@ void defs_build_files(struct defs *defs, struct trace *trace, struct defs_tables
         *vec_push(&tables->file_of_handle) = file != TRACE_NONE && is_of_mpi
                                                  ? intern_text(&names, defs_string(defs, defs->io_files.at[file]))
                                                  : TRACE_NONE;
+        *vec_push(&tables->comm_of_handle) = handle->comm;
     }
     trace->files = arena_array(&trace->arena, struct trace_file, names.n + 1);
     for (; trace->n_files < names.n; trace->n_files++)

@@ -58,7 +58,7 @@ struct def_region {
     bool is_mpi;
 };
 struct def_io_handle {
-    uint32_t file, paradigm; /* OTF2 ids */
+    uint32_t file, paradigm, comm; /* OTF2 ids */
 };
 struct def_context {
     uint32_t region, parent;
@@ -104,9 +104,10 @@ struct defs_tables {
     VEC(uint32_t) region_of;                             /* definition -> trace region */
     VEC(uint32_t) comm_of_win;
     VEC(uint32_t) file_of_handle; /* trace file; TRACE_NONE for handles that are not of MPI-IO */
-    VEC(uint32_t) comm_n_first;   /* ranks of intercommunicators count through both groups, the first having so many */
-    uint32_t self_comm;           /* trace communicator that stands for all MPI_COMM_SELF; that of rank r is ... */
-    uint32_t self_first;          /* ... self_first + r */
+    VEC(OTF2_CommRef) comm_of_handle;
+    VEC(uint32_t) comm_n_first; /* ranks of intercommunicators count through both groups, the first having so many */
+    uint32_t self_comm;         /* trace communicator that stands for all MPI_COMM_SELF; that of rank r is ... */
+    uint32_t self_first;        /* ... self_first + r */
     struct ids groups;
     VEC(struct def_group) group_members; /* members in the arena of the trace, as world ranks */
     VEC(uint64_t) location_ids;          /* OTF2 id by trace location */

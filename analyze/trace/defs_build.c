@@ -500,6 +500,7 @@ void defs_tables_release(struct defs_tables *tables)
     vec_release(&tables->comm_of_win);
     ids_release(&tables->io_handles);
     vec_release(&tables->file_of_handle);
+    vec_release(&tables->comm_of_handle);
     vec_release(&tables->comm_n_first);
     ids_release(&tables->groups);
     vec_release(&tables->group_members);

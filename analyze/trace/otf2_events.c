@@ -239,7 +239,11 @@ CALLBACK(on_metric, OTF2_MetricRef metric, uint8_t n, const OTF2_Type *types, co
 CALLBACK(on_control, OTF2_MeasurementMode mode)
 {
     BEGIN;
-    append_event(location, time, EV_CONTROL)->flags = mode == OTF2_MEASUREMENT_ON;
+    uint32_t window = 0;
+    struct event *event = append_event(location, time, EV_CONTROL);
+    event->flags = mode == OTF2_MEASUREMENT_ON;
+    OTF2_AttributeList_GetUint32(attributes, ARCHIVE_ATTR_WINDOW, &window);
+    event->request = location->archive->trace->is_ours ? window : 0;
     return OK;
 }
 
@@ -531,7 +535,8 @@ CALLBACK(on_rma_done, OTF2_RmaWinRef win, uint64_t matching)
  * archives of other tools) is the same data once more.
  */
 
-static void append_io(struct location_reader *location, OTF2_TimeStamp time, OTF2_IoHandleRef handle, uint64_t bytes)
+static void append_io(struct location_reader *location, OTF2_TimeStamp time, OTF2_IoHandleRef handle, uint64_t bytes,
+                      bool is_collective)
 {
     const struct defs_tables *tables = &location->archive->tables;
     uint32_t index = ids_get(&tables->io_handles, handle);
@@ -541,13 +546,26 @@ static void append_io(struct location_reader *location, OTF2_TimeStamp time, OTF
     struct event *event = append_event(location, time, EV_IO);
     event->file = file;
     event->bytes = bytes;
+    if (is_collective)
+        event->comm = comm_of(location, tables->comm_of_handle.at[index]);
+}
+
+CALLBACK(on_io_begin, OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags, uint64_t bytes,
+         uint64_t matching)
+{
+    BEGIN;
+    (void)time, (void)handle, (void)mode, (void)bytes, (void)matching;
+    location->is_in_collective_io =
+        flags & OTF2_IO_OPERATION_FLAG_COLLECTIVE && !(flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING);
+    return OK;
 }
 
 CALLBACK(on_io_complete, OTF2_IoHandleRef handle, uint64_t bytes, uint64_t matching)
 {
     BEGIN;
     (void)matching;
-    append_io(location, time, handle, bytes);
+    append_io(location, time, handle, bytes, location->is_in_collective_io);
+    location->is_in_collective_io = false;
     return OK;
 }
 
@@ -556,14 +574,14 @@ CALLBACK(on_io_create, OTF2_IoHandleRef handle, OTF2_IoAccessMode mode, OTF2_IoC
 {
     BEGIN;
     (void)mode, (void)how, (void)status;
-    append_io(location, time, handle, 0);
+    append_io(location, time, handle, 0, false);
     return OK;
 }
 
 CALLBACK(on_io_destroy, OTF2_IoHandleRef handle)
 {
     BEGIN;
-    append_io(location, time, handle, 0);
+    append_io(location, time, handle, 0, false);
     return OK;
 }
 
@@ -601,6 +619,7 @@ OTF2_EvtReaderCallbacks *events_callbacks(void)
     SET(RmaAcquireLock, on_rma_lock);
     SET(RmaReleaseLock, on_rma_unlock);
     SET(RmaSync, on_rma_flush);
+    SET(IoOperationBegin, on_io_begin);
     SET(IoOperationComplete, on_io_complete);
     SET(IoCreateHandle, on_io_create);
     SET(IoDestroyHandle, on_io_destroy);

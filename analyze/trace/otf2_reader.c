@@ -18,7 +18,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { TAPES_ROOM = 160 << 20, BATCH_TOTAL = 1 << 20, BATCH_SMALLEST = 64, BATCH_LARGEST = 512 };
+/* Events that a location is ahead by: those of all locations together should fit into a cache. */
+enum { TAPES_ROOM = 160 << 20, BATCH = 64 };
 
 static struct archive_reader *archive_of(struct trace *trace)
 {
@@ -211,8 +212,6 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
         return -1;
     name_program(trace);
     allow_files(trace->n_locations);
-    size_t n = BATCH_TOTAL / (archive->trace->n_locations + 1);
-    archive->batch_events = n < BATCH_SMALLEST ? BATCH_SMALLEST : n > BATCH_LARGEST ? BATCH_LARGEST : n;
     archive->callbacks = events_callbacks();
     archive->locations = calloc(trace->n_locations, sizeof *archive->locations);
     if (!archive->locations)
@@ -285,7 +284,7 @@ uint64_t location_record_limit(const struct archive_reader *archive, uint32_t lo
 
 int locations_open(struct archive_reader *archive)
 {
-    archive->plays = tapes_rewind(&archive->tapes);
+    archive->plays = tapes_rewind(&archive->tapes, archive->trace->is_last_reading);
     if (!archive->plays && OTF2_Reader_OpenEvtFiles(archive->reader))
         return error("%s: its event files cannot be opened", archive->trace->path);
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
@@ -326,8 +325,8 @@ void locations_close(struct archive_reader *archive)
 static void play_batch(struct location_reader *location)
 {
     struct archive_reader *archive = location->archive;
-    vec_grow((void **)&location->batch.at, &location->batch.cap, archive->batch_events, sizeof *location->batch.at);
-    for (; !location->is_at_end && location->batch.n < archive->batch_events; location->batch.n++) {
+    vec_grow((void **)&location->batch.at, &location->batch.cap, BATCH, sizeof *location->batch.at);
+    for (; !location->is_at_end && location->batch.n < BATCH; location->batch.n++) {
         struct batch_event *event = &location->batch.at[location->batch.n];
         event->first_bin = location->bins.n;
         location->is_at_end =
@@ -348,14 +347,13 @@ static void read_batch(struct location_reader *location)
         play_batch(location);
         return;
     }
-    OTF2_ErrorCode code =
-        OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, archive->batch_events, &n_read);
+    OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, BATCH, &n_read);
     bool is_damaged = code != OTF2_SUCCESS || n_read >= location->n_left;
     location->n_left -= is_damaged ? 0 : n_read;
     meter_add(&archive->trace->meter, n_read);
     if (is_damaged)
         note_damage(location);
-    location->is_at_end = is_damaged || n_read < archive->batch_events || location->is_broken_off;
+    location->is_at_end = is_damaged || n_read < BATCH || location->is_broken_off;
     for (size_t i = 0; i < location->batch.n; i++) {
         const struct batch_event *at = &location->batch.at[i];
         tape_write(&archive->tapes, location->loc, &at->event, at->raw_ns,

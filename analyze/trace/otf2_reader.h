@@ -33,6 +33,7 @@ struct location_reader {
     uint32_t region;              /* outermost MPI region it is in, TRACE_NONE = none */
     uint32_t depth, region_depth; /* of regions entered; with that one */
     bool counts_follow;           /* the next record of counts belongs to the last one */
+    bool is_in_collective_io;     /* a blocking operation on a file has begun in which others take part */
     bool is_at_end;               /* of its file */
     bool is_broken_off;           /* inside a call that never returned */
     bool has_ended;               /* its EV_END is in the batch */
@@ -49,8 +50,7 @@ struct archive_reader {
     struct clocks clocks;
     struct tapes tapes;
     uint64_t resolution, offset; /* ticks a second; our times begin at the offset */
-    size_t batch_events;
-    bool synthesise; /* collectives have no records: take the regions */
+    bool synthesise;             /* collectives have no records: take the regions */
     bool has_started, is_compressed;
     bool plays;                     /* this reading comes from the tapes */
     struct location_reader *handed; /* whose event was handed out last */

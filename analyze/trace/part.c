@@ -153,6 +153,11 @@ static void follow(struct trace *trace, const struct event *event)
         place->is_off = event->kind == EV_OFF;
         break;
     case EV_CONTROL:
+        /* What was pending when a window ended may have been completed unseen; the next one begins with what is. */
+        if (event->request && !event->flags) {
+            map_release(&requests->receives);
+            requests->posted.n = 0;
+        }
         place->control = *event;
         place->is_paused = !event->flags;
         break;
@@ -338,6 +343,26 @@ int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns)
     trace_note(trace, "Only the part from %.3f s to %.3f s of the run's %.3f s is looked at.", (double)from_ns / 1e9,
                (double)(until_ns < trace->end_ns ? until_ns : trace->end_ns) / 1e9, (double)trace->end_ns / 1e9);
     return set_part(trace, from_ns > trace->start_ns ? from_ns : trace->start_ns, until_ns);
+}
+
+size_t part_windows(struct trace *trace, struct trace_window **windows)
+{
+    VEC(struct trace_window) found = {0};
+    const struct event *event;
+    if (trace->source->rewind(trace) == 0)
+        while ((event = trace->source->next(trace))) {
+            if (event->kind != EV_CONTROL || !event->request)
+                continue;
+            while (found.n < event->request)
+                *vec_push(&found) = (struct trace_window){.begin_ns = found.n == 1 ? 0 : UINT64_MAX};
+            struct trace_window *window = &found.at[event->request - 1];
+            if (event->flags && event->time_ns < window->begin_ns)
+                window->begin_ns = event->time_ns;
+            if (!event->flags && event->time_ns > window->end_ns)
+                window->end_ns = event->time_ns;
+        }
+    *windows = found.at;
+    return found.n;
 }
 
 int part_begin_kept(struct trace *trace)

@@ -15,6 +15,14 @@
  * error(). */
 int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns);
 
+/* The windows of a run that was recorded in such (record --window), each from the first rank's begin to the last one's
+ * end. Reads all events once. How many there are; 0 = the run was recorded as a whole, or could not be read: then
+ * *windows is NULL. To be freed. */
+struct trace_window {
+    uint64_t begin_ns, end_ns;
+};
+size_t part_windows(struct trace *trace, struct trace_window **windows);
+
 /* Rings keep the newest records only: the part begins where all have them. 0, or -1 after error(). */
 int part_begin_kept(struct trace *trace);
 /* What trace_rewind, trace_next and trace_close do where there is a part. */

@@ -7,10 +7,12 @@
 enum {
     SMALLEST_CHUNK = 1 << 11,
     LARGEST_CHUNK = 1 << 16,
-    FAR = EVENT_WORDS /* bit of the mask: the time follows in full, it does not fit into 32 bits */
+    FAR = 0x80,             /* beside the number of a shape: the time follows in full, it does not fit into 32 bits */
+    SHAPES_NARROW = 1 << 6, /* from then on a new shape has all words, so that there is one more a kind at most */
 };
-_Static_assert(sizeof(struct event) % sizeof(uint32_t) == 0 && EVENT_WORDS < 32,
-               "a mask of 32 bits has room for all words");
+_Static_assert(sizeof(struct event) % sizeof(uint32_t) == 0, "an event is words");
+_Static_assert(SHAPES_NARROW + (int)EV_END + 1 <= (int)SHAPES_MAX && (int)SHAPES_MAX <= FAR,
+               "shapes are numbered by seven bits");
 
 struct tape_chunk {
     struct tape_chunk *next;
@@ -20,12 +22,10 @@ struct tape_chunk {
 
 void tapes_begin(struct tapes *tapes, uint32_t n_locations, size_t most_bytes, uint64_t n_records)
 {
-    enum { EVENT_BYTES = 16 }; /* as a rule */
+    enum { EVENT_BYTES = 12 }; /* as a rule */
     *tapes = (struct tapes){.n = n_locations, .most_bytes = most_bytes};
     if (n_records > most_bytes / EVENT_BYTES)
         tapes->state = TAPES_TOO_LARGE;
-    for (int kind = 0; kind <= EV_END; kind++)
-        memset(&tapes->masks[kind].others, 0xff, sizeof tapes->masks[kind].others);
     tapes->of = calloc(n_locations + 1, sizeof *tapes->of);
     if (!tapes->of)
         err_out_of_memory(n_locations * sizeof *tapes->of);
@@ -52,16 +52,18 @@ void tapes_release(struct tapes *tapes)
     *tapes = (struct tapes){0};
 }
 
-bool tapes_rewind(struct tapes *tapes)
+bool tapes_rewind(struct tapes *tapes, bool is_last)
 {
+    tapes->is_last = is_last;
     if (tapes->state == TAPES_COMPLETE) {
         for (uint32_t i = 0; i < tapes->n; i++)
             tapes->of[i] = (struct tape){.first = tapes->of[i].first, .last = tapes->of[i].first};
+        tapes->state = is_last ? TAPES_EMPTY : TAPES_COMPLETE;
         return true;
     }
     if (tapes->state != TAPES_TOO_LARGE) {
         tapes_discard(tapes);
-        tapes->state = TAPES_RECORDING;
+        tapes->state = is_last ? TAPES_EMPTY : TAPES_RECORDING;
     }
     return false;
 }
@@ -88,14 +90,38 @@ static unsigned char *tape_reserve(struct tapes *tapes, struct tape *tape, size_
     return made->bytes;
 }
 
-static const struct event empty = {.region = TRACE_NONE, .frame = TRACE_NONE, .comm = TRACE_NONE, .peer = TRACE_NONE};
-
-static void mask_widen(struct tape_mask *mask, const struct event_words *words, const struct event_words *usual)
+static bool fits(const struct tape_shape *shape, const struct event_words *event)
 {
+    uint32_t differs = 0;
+    for (uint32_t i = 0; i < EVENT_WORDS; i++)
+        differs |= (event->at[i] ^ shape->first.at[i]) & shape->same.at[i];
+    return !differs;
+}
+
+/* A new shape, after the one that does not fit; NULL: this is the first event of its kind. */
+static const struct tape_shape *shape_make(struct tapes *tapes, const struct tape_shape *before,
+                                           const struct event *event)
+{
+    /* Time and place are told in other ways, and counts follow. */
+    const struct event apart = {.time_ns = UINT64_MAX, .loc = UINT32_MAX, .bins = (const void *)UINTPTR_MAX};
+    struct event plain = *event;
+    struct event_words words, is_apart;
+    plain.time_ns = plain.loc = 0;
+    plain.bins = NULL;
+    memcpy(&words, &plain, sizeof words);
+    memcpy(&is_apart, &apart, sizeof is_apart);
+    struct tape_shape *made = &tapes->shapes[tapes->n_shapes++];
+    made->first = before ? before->first : words;
     for (uint32_t i = 0; i < EVENT_WORDS; i++) {
-        mask->words |= (uint32_t)(words->at[i] != usual->at[i]) << i;
-        mask->others.at[i] = mask->words >> i & 1 ? 0 : UINT32_MAX;
+        bool is_written = tapes->n_shapes > SHAPES_NARROW || words.at[i] != made->first.at[i];
+        is_written |= before && !before->same.at[i];
+        is_written &= !is_apart.at[i];
+        made->same.at[i] = is_written || is_apart.at[i] ? 0 : UINT32_MAX;
+        if (is_written)
+            made->words[made->n_words++] = (uint8_t)i;
     }
+    tapes->shape_of[event->kind] = (uint8_t)tapes->n_shapes;
+    return made;
 }
 
 void tape_write(struct tapes *tapes, uint32_t location, const struct event *event, uint64_t raw_ns,
@@ -106,32 +132,22 @@ void tape_write(struct tapes *tapes, uint32_t location, const struct event *even
     unsigned char *at = tapes->state == TAPES_RECORDING ? tape_reserve(tapes, tape, most) : NULL;
     if (!at)
         return;
-    struct event plain = *event;
-    plain.time_ns = 0;
-    plain.loc = 0;
-    plain.bins = NULL;
-    struct event_words words, usual;
-    memcpy(&words, &plain, sizeof words);
-    memcpy(&usual, &empty, sizeof usual);
-    struct tape_mask *of_kind = &tapes->masks[event->kind];
-    uint32_t differs = 0;
-    for (uint32_t i = 0; i < EVENT_WORDS; i++)
-        differs |= (words.at[i] ^ usual.at[i]) & of_kind->others.at[i];
-    if (differs)
-        mask_widen(of_kind, &words, &usual);
-    uint32_t mask = of_kind->words;
+    struct event_words words;
+    memcpy(&words, event, sizeof words);
+    uint32_t number = tapes->shape_of[event->kind];
+    const struct tape_shape *shape = number ? &tapes->shapes[number - 1] : NULL;
+    if (!shape || !fits(shape, &words))
+        shape = shape_make(tapes, shape, event);
     uint64_t since_ns = raw_ns - tape->raw_ns;
     bool is_far = since_ns > UINT32_MAX;
-    mask |= (uint32_t)is_far << FAR;
-    size_t used = sizeof mask, time_bytes = is_far ? sizeof since_ns : sizeof(uint32_t);
-    memcpy(at, &mask, sizeof mask);
-    memcpy(at + used, &since_ns, time_bytes); /* little-endian: its lower half */
-    used += time_bytes;
-    for (uint32_t left = of_kind->words; left; left &= left - 1, used += sizeof *words.at)
-        memcpy(at + used, &words.at[__builtin_ctz(left)], sizeof *words.at);
-    if (event->n_bins)
-        memcpy(at + used, bins, event->n_bins * sizeof *bins);
-    tape->last->used += used + event->n_bins * sizeof *bins;
+    *at++ = (unsigned char)((unsigned)(shape - tapes->shapes) | (is_far ? FAR : 0));
+    memcpy(at, &since_ns, sizeof since_ns); /* little-endian: its lower half comes first */
+    at += is_far ? sizeof since_ns : sizeof(uint32_t);
+    for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof *words.at)
+        memcpy(at, &words.at[shape->words[i]], sizeof *words.at);
+    for (uint32_t i = 0; i < event->n_bins; i++, at += sizeof *bins)
+        memcpy(at, &bins[i], sizeof *bins);
+    tape->last->used = (size_t)(at - tape->last->bytes);
     tape->raw_ns = raw_ns;
 }
 
@@ -146,24 +162,25 @@ bool tape_play(struct tapes *tapes, uint32_t location, struct event *event, uint
 {
     struct tape *tape = &tapes->of[location];
     while (tape->last && tape->at == tape->last->used) {
-        tape->last = tape->last->next;
+        struct tape_chunk *played = tape->last;
+        tape->last = played->next;
         tape->at = 0;
+        if (tapes->is_last) {
+            tape->first = tape->last;
+            free(played);
+        }
     }
     if (!tape->last)
         return false;
     const unsigned char *at = tape->last->bytes + tape->at;
-    struct event_words words;
-    uint32_t mask;
+    const struct tape_shape *shape = &tapes->shapes[*at & ~FAR];
     uint64_t since_ns = 0;
-    memcpy(&mask, at, sizeof mask);
-    at += sizeof mask;
-    size_t time_bytes = mask >> FAR ? sizeof since_ns : sizeof(uint32_t);
-    memcpy(&since_ns, at, time_bytes);
-    at += time_bytes;
-    memcpy(&words, &empty, sizeof words);
-    for (uint32_t left = mask & ~(1u << FAR); left; left &= left - 1, at += sizeof *words.at)
-        memcpy(&words.at[__builtin_ctz(left)], at, sizeof *words.at);
-    memcpy(event, &words, sizeof *event);
+    size_t time_bytes = *at & FAR ? sizeof since_ns : sizeof(uint32_t);
+    memcpy(&since_ns, at + 1, time_bytes);
+    at += 1 + time_bytes;
+    memcpy(event, &shape->first, sizeof *event);
+    for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof(uint32_t))
+        memcpy((char *)event + shape->words[i] * sizeof(uint32_t), at, sizeof(uint32_t));
     event->loc = location;
     *raw_ns = tape->raw_ns += since_ns;
     for (uint32_t i = 0; i < event->n_bins; i++, at += sizeof *bins->at)

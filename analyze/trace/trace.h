@@ -116,7 +116,8 @@ enum event_kind {
     EV_RMA_SYNC,   /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator,
                       window, tag = WW_LOCK_ of a lock; for a
                       PSCW epoch one for each process of its group. The region tells which */
-    EV_IO,         /* inside an MPI region: it worked on this file: file, bytes = read or written */
+    EV_IO,         /* inside an MPI region: it worked on this file: file, bytes = read or written; comm: of a blocking
+                      call whose members all take part, else TRACE_NONE */
     EV_END,        /* last event of a location; flags = enum ww_end */
 };
 
@@ -193,9 +194,10 @@ struct trace {
     const char *recorder;    /* "whywait 0.1.0", "Score-P ..." */
     bool counts_all_threads; /* also of threads that do not call MPI no counts are missing */
     bool is_ours;
-    bool is_damaged;    /* a part of the archive could not be read; notes say which */
-    bool is_going;      /* what there is of a run that goes on; set by who looks at it meanwhile */
-    bool lacks_records; /* some were lost, damaged or found no room before there was an archive */
+    bool is_damaged;      /* a part of the archive could not be read; notes say which */
+    bool is_going;        /* what there is of a run that goes on; set by who looks at it meanwhile */
+    bool is_last_reading; /* set before trace_rewind: nothing need be kept for another one, which takes longer then */
+    bool lacks_records;   /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
     uint64_t start_ns, end_ns;       /* first and last event of the run */
     uint64_t n_records;              /* as its definitions tell; 0 = unknown */

@@ -14,7 +14,11 @@
  * is no work: a program that backs off between two polls waits all the same. The thread's CPU time tells the two apart.
  * When the poll after a nap succeeds, it becomes a call of its own, so that the nap, of which what the program had
  * waited for may have taken but a part, stays outside MPI.
+ *
+ * Between two windows (record --window) nothing is recorded, and wrappers fill in a record that nobody keeps: what they
+ * learn of requests, communicators and collectives is needed in the next one.
  */
+#include "wrap/record/pending.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/threads.h"
 #include <string.h>
@@ -22,15 +26,17 @@
 enum {
     POLL_SPARSE_NS = 20000,
     POLL_WORK_NS = 10000,
-    /* Who sleeps, sleeps for longer than that (the kernel's timer slack), with less CPU time between falling asleep and
-     * the next poll, and polls again before that. */
+    /* Who sleeps, sleeps for longer than that (the kernel's timer slack), with less CPU time between the two polls, and
+     * polls again before that. Setting a timer alone takes 50 us in a virtual machine after work that empties caches.
+     */
     POLL_NAP_MIN_NS = 50000,
-    POLL_NAP_CPU_NS = 30000,
+    POLL_NAP_CPU_NS = 100000,
     POLL_NAP_MAX_NS = 100000000,
 };
 enum { CALL_UNITS = sizeof(struct ww_call) / WW_UNIT };
 
 __thread int fortran_depth;
+struct record_windows record_windows;
 void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
 
 /* Is `thread` really inside another call? */
@@ -109,17 +115,79 @@ static inline struct ww_call *append_call(struct recorder_thread *thread, uint16
     return call;
 }
 
+/* Tells a stretch outside MPI from the calls around it where the kernel's switches do not (sample/gap.h). Some 0.3 us,
+ * for what took far longer. */
+static __attribute__((noinline)) void take_account(struct recorder_thread *thread, uint64_t now_ns, bool is_leave)
+{
+    unsigned n = atomic_load_explicit(&thread->n_accounts, memory_order_relaxed);
+    struct recorder_account *slot = &thread->account[n % RECORDER_ACCOUNTS];
+    if (!is_leave &&
+        now_ns - atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed) <= RECORDER_LONG_CALL_NS)
+        return;
+    atomic_store_explicit(&slot->time_ns, now_ns, memory_order_relaxed);
+    atomic_store_explicit(&slot->cpu_ns, recorder_cpu_ns(), memory_order_relaxed);
+    atomic_store_explicit(&slot->is_leave, is_leave, memory_order_relaxed);
+    atomic_store_explicit(&thread->n_accounts, n + 1, memory_order_release);
+}
+
+static inline bool needs_account(const struct recorder_thread *thread)
+{
+    return __builtin_expect(atomic_load_explicit(&thread->needs_accounts, memory_order_relaxed), 0);
+}
+
+/* The call with which a window begins for this thread, as a moment: what was before it is not in the window. */
+static void mark(struct recorder_thread *thread, uint16_t call_id, uint64_t time_ns, const void *return_address,
+                 const void *frame_address)
+{
+    if (record_at_sync)
+        record_at_sync(WW_ID_Pcontrol, return_address, frame_address);
+    struct ww_call *call = append_call(thread, call_id, time_ns, return_address, frame_address);
+    if (call)
+        call->leave_ns = time_ns;
+}
+
+static struct ww_call *unrecorded_call(struct recorder_thread *thread, uint16_t call_id)
+{
+    thread->poll = NULL;
+    memset(&thread->unrecorded, 0, sizeof thread->unrecorded);
+    thread->unrecorded.call = call_id;
+    thread->unrecorded.peer = WW_NO_PEER;
+    return &thread->unrecorded;
+}
+
+/* Of a run that is recorded in windows, is this call in one, or that which ends the run? The other threads than the one
+ * that began it come to it with their first call. */
+static __attribute__((noinline)) bool is_in_window(struct recorder_thread *thread, uint16_t call_id,
+                                                   const void *return_address, const void *frame_address)
+{
+    bool ends = call_id == WW_ID_Finalize || call_id == WW_ID_Session_finalize || call_id == WW_ID_Abort;
+    if (atomic_load_explicit(&recorder.is_silent, memory_order_acquire))
+        return ends;
+    uint32_t n_windows = atomic_load_explicit(&recorder.n_windows, memory_order_acquire);
+    uint64_t left_ns = atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed);
+    if (thread->n_windows != n_windows && left_ns && left_ns < recorder.window_ns)
+        mark(thread, call_id, recorder.window_ns - 1, return_address, frame_address);
+    thread->n_windows = n_windows;
+    return true;
+}
+
 struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address)
 {
     struct recorder_thread *thread = begin(frame_address);
     if (!thread)
         return NULL;
+    bool is_windowed = __builtin_expect(recorder.is_windowed, 0);
+    if (is_windowed && !is_in_window(thread, call_id, return_address, frame_address))
+        return unrecorded_call(thread, call_id);
     uint64_t now_ns = recorder_now_ns();
+    if (needs_account(thread))
+        take_account(thread, now_ns, false);
     thread->poll = NULL;
     atomic_store_explicit(&thread->open_ns, now_ns, memory_order_relaxed);
     if (record_at_sync)
         record_at_sync(call_id, return_address, frame_address);
-    return append_call(thread, call_id, now_ns, return_address, frame_address);
+    struct ww_call *call = append_call(thread, call_id, now_ns, return_address, frame_address);
+    return call || !is_windowed ? call : unrecorded_call(thread, call_id);
 }
 
 static inline void tell_interval(struct recorder_thread *thread, uint64_t enter_ns, uint64_t leave_ns)
@@ -138,19 +206,23 @@ static inline void call_ends(struct recorder_thread *thread, const struct ww_cal
         atomic_store_explicit(&slot->enter_ns, call->enter_ns, memory_order_relaxed);
         atomic_store_explicit(&slot->leave_ns, call->leave_ns, memory_order_relaxed);
         atomic_store_explicit(&thread->n_long_calls, i + 1, memory_order_release);
+        if (needs_account(thread))
+            take_account(thread, call->leave_ns, true);
     }
     tell_interval(thread, call->enter_ns, call->leave_ns);
 }
 
-/* A ring may lose the call that made a persistent request long before the calls that start it. */
-static __attribute__((noinline)) void keep_if_template(struct recorder_thread *thread, const struct ww_call *call)
-{
-    static const uint8_t classes[] = {
-        WW_LOCAL,
+static const uint8_t classes[] = {
+    WW_LOCAL,
 #define WW_MPI(name, class, coll) class,
 #include "wrap/mpi_calls.def"
 #undef WW_MPI
-    };
+};
+
+/* A ring may lose the call that made a persistent request long before the calls that start it, and it may have been
+ * made between two windows. */
+static __attribute__((noinline)) void keep_if_template(struct recorder_thread *thread, const struct ww_call *call)
+{
     uint8_t class = classes[call->call];
     if (class != WW_SEND_INIT && class != WW_RECV_INIT && class != WW_COLL_INIT && class != WW_PARTITIONED)
         return;
@@ -161,12 +233,28 @@ static __attribute__((noinline)) void keep_if_template(struct recorder_thread *t
     spool_commit(kept, WW_KEPT, CALL_UNITS);
 }
 
+/* Of receives alone, it matters to others when they were posted. */
+static __attribute__((noinline)) void follow_request(struct recorder_thread *thread, const struct ww_call *call)
+{
+    uint8_t class = classes[call->call];
+    if (call == &thread->unrecorded)
+        keep_if_template(thread, call);
+    if (class == WW_IRECV && !(call->flags & WW_F_NULL))
+        pending_add(call);
+    else if (class != WW_CANCEL && class != WW_PARTITIONED)
+        pending_remove(call->request);
+}
+
 void record_leave(struct ww_call *call, int mpi_error)
 {
     struct recorder_thread *thread = recorder_self;
     if (!thread)
         return;
-    if (call) {
+    bool turns = __builtin_expect(thread->is_at_all, 0) && record_windows.agree();
+    thread->is_at_all = false;
+    if (__builtin_expect(recorder.is_windowed, 0) && call && call->request && !(call->flags & WW_F_POLL))
+        follow_request(thread, call);
+    if (call && call != &thread->unrecorded) {
         if (mpi_error)
             call->flags |= WW_F_ERROR;
         call->leave_ns = recorder_now_ns();
@@ -175,8 +263,21 @@ void record_leave(struct ww_call *call, int mpi_error)
             keep_if_template(thread, call);
     } else if (thread->depth == 1)
         atomic_store_explicit(&thread->open_ns, 0, memory_order_relaxed);
+    if (turns)
+        record_windows.turn();
     if (thread->depth > 0)
         thread->depth--;
+}
+
+void record_mark(uint64_t time_ns)
+{
+    struct recorder_thread *thread = recorder_self;
+    /* That of the wrapper, which is compiled with a frame pointer: behind it stands the return address. */
+    const void *const *frame = thread->outer_frame;
+    mark(thread, thread->unrecorded.call, time_ns, frame[1], frame);
+    tell_interval(thread, time_ns, time_ns);
+    if (needs_account(thread))
+        take_account(thread, time_ns, true);
 }
 
 /* Does a poll at the same place go on with the open interval? Where polls are rare, not when the program did some work
@@ -204,6 +305,11 @@ struct record_poll record_poll_begin(uint16_t call_id, const void *return_addres
     struct record_poll poll = {NULL};
     if (!thread)
         return poll;
+    if (__builtin_expect(recorder.is_windowed, 0) && !is_in_window(thread, call_id, return_address, frame_address)) {
+        poll.call = unrecorded_call(thread, call_id);
+        poll.call->flags = WW_F_POLL;
+        return poll;
+    }
     struct ww_call *open = thread->poll;
     if (__builtin_expect(open && open->call == call_id && thread->poll_return_address == return_address, 1) &&
         __builtin_expect(poll_goes_on(thread), 1)) {
@@ -211,6 +317,8 @@ struct record_poll record_poll_begin(uint16_t call_id, const void *return_addres
         return poll;
     }
     uint64_t now_ns = recorder_now_ns();
+    if (needs_account(thread))
+        take_account(thread, now_ns, false);
     thread->poll = NULL;
     atomic_store_explicit(&thread->open_ns, now_ns, memory_order_relaxed);
     if (record_at_sync)
@@ -230,7 +338,7 @@ void record_poll_failed(struct record_poll *poll)
     if (!thread)
         return;
     struct ww_call *call = poll->call;
-    if (call) {
+    if (call && call != &thread->unrecorded) {
         uint64_t now_ns = recorder_now_ns();
         if (thread->poll == call)
             thread->poll_is_sparse = now_ns - call->leave_ns > POLL_SPARSE_NS;
@@ -272,7 +380,13 @@ void record_done(struct ww_call *call, uint16_t type, struct ww_done done)
     struct recorder_thread *thread = recorder_self;
     if (!call || !thread)
         return;
-    struct ww_done *record = record_append(1);
+    if (__builtin_expect(recorder.is_windowed, 0)) {
+        if (type == WW_STARTED)
+            pending_add(&(struct ww_call){.call = WW_ID_Start, .request = done.request});
+        else
+            pending_remove(done.request);
+    }
+    struct ww_done *record = call == &thread->unrecorded ? NULL : record_append(1);
     if (!record)
         return;
     done.head = record->head;
@@ -283,7 +397,8 @@ void record_done(struct ww_call *call, uint16_t type, struct ww_done done)
 void *record_append(uint16_t units)
 {
     struct recorder_thread *thread = recorder_self;
-    if (!thread || !atomic_load_explicit(&recorder.recording, memory_order_relaxed))
+    if (!thread || !atomic_load_explicit(&recorder.recording, memory_order_relaxed) ||
+        atomic_load_explicit(&recorder.is_silent, memory_order_relaxed))
         return NULL;
     return spool_take(&thread->events, units, false);
 }

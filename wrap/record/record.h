@@ -13,7 +13,7 @@
  *
  * Rules inside the recorded program:
  *  1. Nothing here exits, allocates, locks, or makes a system call between record_enter and record_leave, except on the
- * first sight of a call stack or communicator and when a spool segment is full.
+ * first sight of a call stack or communicator, when a spool segment is full, and to read the thread's CPU time.
  *  2. errno is what the program left or MPI set.
  *  3. A call made while another is being recorded on the same thread (an MPI library that calls itself, a Fortran
  * binding that calls the C one, a user's callback) is not recorded: record_enter returns NULL and every other function
@@ -38,6 +38,14 @@ extern __thread int fortran_depth;
 struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address);
 /* Called in record_enter, before the real call, when it is set: exact counts are taken there. */
 extern void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
+/* Set where windows begin and end (life/windows.h). `agree` is asked in a collective call of all processes, as soon as
+ * that has succeeded: is recording switched behind it? `turn` does that, when the call is complete. */
+extern struct record_windows {
+    bool (*agree)(void);
+    void (*turn)(void);
+} record_windows;
+/* The call behind which the calling thread begins a window: recorded as a moment. */
+void record_mark(uint64_t time_ns);
 /* Completes it. mpi_error != 0 sets WW_F_ERROR. */
 void record_leave(struct ww_call *call, int mpi_error);
 

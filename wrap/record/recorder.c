@@ -31,6 +31,14 @@ static uint64_t number_option(const char *name, uint64_t otherwise)
     return end == text ? otherwise : value;
 }
 
+static void read_windows(struct recorder_options *options)
+{
+    const char *window = getenv("WHYWAIT_WINDOW"), *every = getenv("WHYWAIT_EVERY");
+    const char *fault = windows_read(window, every, options->last_bytes > 0, &options->windows);
+    if (fault && say_is_first_rank())
+        say("WHYWAIT_WINDOW=%s WHYWAIT_EVERY=%s: %s: ignored", window ? window : "", every ? every : "", fault);
+}
+
 static void read_all(void)
 {
     struct recorder_options *options = &recorder.options;
@@ -40,6 +48,7 @@ static void read_all(void)
     snprintf(options->spool, sizeof options->spool, "%s", spool ? spool : "");
     options->limit_bytes = number_option("WHYWAIT_LIMIT", INT64_MAX);
     options->last_bytes = number_option("WHYWAIT_LAST", 0);
+    read_windows(options);
     options->rate_hz = (unsigned)number_option("WHYWAIT_RATE", 0);
     const char *sampler = getenv("WHYWAIT_SAMPLER");
     snprintf(options->sampler, sizeof options->sampler, "%s", sampler ? sampler : "");

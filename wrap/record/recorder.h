@@ -9,16 +9,28 @@
  */
 #pragma once
 #include "wrap/only.h"
+#include "wrap/windows.h"
 #include "wrap/record/record.h"
 #include "wrap/record/spool/spool.h"
 #include "wrap/record/stack/stacks.h"
 #include <stdatomic.h>
 #include <time.h>
 
-enum { RECORDER_NAPS = 2, RECORDER_LONG_CALLS = 64, RECORDER_LONG_CALL_NS = 20000, RECORDER_STATUSES_BYTES = 1024 };
+enum {
+    RECORDER_NAPS = 2,
+    RECORDER_LONG_CALLS = 64,
+    RECORDER_LONG_CALL_NS = 20000,
+    RECORDER_ACCOUNTS = 64,
+    RECORDER_STATUSES_BYTES = 1024,
+};
 
 struct recorder_interval {
     _Atomic uint64_t enter_ns, leave_ns;
+};
+/* A thread's CPU time when it entered a call after a long stretch outside MPI, or left a long one. */
+struct recorder_account {
+    _Atomic uint64_t time_ns, cpu_ns;
+    _Atomic bool is_leave;
 };
 
 /* RUNS is zero, hence that of a new struct. Who writes: the thread ENDED or CLOSING, when it ends; threads.c, under its
@@ -40,6 +52,7 @@ struct recorder_thread {
     /* Hot: the call being recorded. */
     unsigned depth;
     _Atomic unsigned n_long_calls; /* in long_call */
+    _Atomic bool needs_accounts;   /* it leaves the CPU so often that switches may be lost: the helper says so */
     bool poll_is_sparse;
     bool told_full, samples_refused; /* the helper's */
     const void *outer_frame;
@@ -51,10 +64,15 @@ struct recorder_thread {
         uint64_t from_ns, to_ns;
     } poll_nap[RECORDER_NAPS]; /* the last in the open interval, oldest first; all zero = none */
     _Atomic uint64_t n_calls, n_polls;
+    uint32_t n_windows;        /* that had begun at this thread's last call */
+    bool is_at_all;            /* the present call is one of all processes (record_windows) */
+    struct ww_call unrecorded; /* what wrappers fill in where nothing is recorded */
     /* For the helper, which must know whether this thread is inside MPI: 0 = it is not. */
     _Atomic uint64_t open_ns;
     _Atomic uint64_t last_enter_ns, last_leave_ns; /* of the call or polling interval before */
     struct recorder_interval long_call[RECORDER_LONG_CALLS];
+    struct recorder_account account[RECORDER_ACCOUNTS]; /* the last; so many were taken: */
+    _Atomic unsigned n_accounts;
 
     /* For the wrappers: statuses of ours (mpi/complete.h). Not thread-local, since that comes out of every thread's
      * stack. */
@@ -75,7 +93,8 @@ struct recorder_options {
     char dir[SPOOL_PATH_BYTES];   /* where run directories are made; empty = the working directory */
     char spool[SPOOL_PATH_BYTES]; /* where the spool shall be; empty = in the run directory, if that is local */
     uint64_t limit_bytes;
-    uint64_t last_bytes;   /* of a thread, the newest of which are kept; 0 = all */
+    uint64_t last_bytes; /* of a thread, the newest of which are kept; 0 = all */
+    struct windows windows;
     unsigned rate_hz;      /* 0 = calibrate */
     char sampler[16];      /* perf, timer, off; empty = the best that works */
     char only[ONLY_BYTES]; /* functions whose counts are recorded; empty = all */
@@ -86,12 +105,17 @@ struct recorder_options {
 
 struct recorder_process {
     _Atomic bool recording; /* calls are recorded */
+    bool is_windowed;       /* windows (life/windows.h) begin and end */
+    _Atomic bool is_silent; /* none has begun: calls are not recorded */
+    bool has_thread_calls;  /* several threads may call MPI at the same time */
     bool started;           /* life_start got as far as the private communicator: finalisation is collective */
     bool finished;
     _Atomic bool has_given_up;
     /* MPI_Pcontrol(0) was called last at paused_from_ns (0 = never), and MPI_Pcontrol(1) at paused_until_ns. */
     _Atomic uint64_t paused_from_ns, paused_until_ns;
-    int open_error; /* errno of the last file that could not be made */
+    _Atomic uint32_t n_windows; /* begun behind the first one */
+    uint64_t window_ns;         /* when the last one of these began */
+    int open_error;             /* errno of the last file that could not be made */
     int32_t pid, rank, n_ranks;
     uint64_t start_ns, realtime_ns, end_ns;
     char run_dir[SPOOL_PATH_BYTES];

@@ -64,10 +64,10 @@ static void what_was_recorded_is_played_again_and_again(void **state)
     struct tapes tapes;
     struct bin_list bins = {0};
     tapes_begin(&tapes, LOCATIONS, ROOM, 0);
-    assert_false(tapes_rewind(&tapes));
+    assert_false(tapes_rewind(&tapes, false));
     record(&tapes);
-    for (int reading = 0; reading < 2; reading++) {
-        assert_true(tapes_rewind(&tapes));
+    for (int reading = 0; reading < 3; reading++) {
+        assert_true(tapes_rewind(&tapes, reading == 2));
         for (uint32_t location = 0; location < LOCATIONS; location++) {
             struct event event;
             uint64_t raw_ns, expected_ns;
@@ -84,6 +84,9 @@ static void what_was_recorded_is_played_again_and_again(void **state)
             assert_false(tape_play(&tapes, location, &event, &raw_ns, &bins));
         }
     }
+    assert_false(tapes_rewind(&tapes, true)); /* the last reading has used them up, and leaves none */
+    record(&tapes);
+    assert_int_equal(tapes.size_bytes, 0);
     vec_release(&bins);
     tapes_release(&tapes);
 }
@@ -93,13 +96,13 @@ static void what_does_not_fit_is_not_kept(void **state)
     (void)state;
     struct tapes tapes;
     tapes_begin(&tapes, LOCATIONS, ROOM / 16, 0);
-    assert_false(tapes_rewind(&tapes));
+    assert_false(tapes_rewind(&tapes, false));
     record(&tapes);
-    assert_false(tapes_rewind(&tapes));
+    assert_false(tapes_rewind(&tapes, false));
     assert_int_equal(tapes.size_bytes, 0);
     tapes_release(&tapes);
     tapes_begin(&tapes, LOCATIONS, ROOM, ROOM); /* so many records: known before */
-    assert_false(tapes_rewind(&tapes));
+    assert_false(tapes_rewind(&tapes, false));
     record(&tapes);
     assert_int_equal(tapes.size_bytes, 0);
     tapes_release(&tapes);

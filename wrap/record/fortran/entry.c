@@ -6,7 +6,7 @@
  * preloaded one would take their place.
  */
 #include "wrap/record/fortran/fortran.h"
-#include "wrap/record/life/life.h"
+#include "wrap/record/life/windows.h"
 #include "wrap/record/mpi/comms.h"
 
 /* N parameters, and a function that calls another with N arguments. */
@@ -141,7 +141,7 @@ DEFINE(cptr_alloc_mem, "mpi_alloc_mem_cptr_", Alloc_mem, 4, 0, LOCAL, 0, 0)
         ((void (*)(void *))NEXT_IN(next, next_find, symbol))(level);                                                   \
         fortran_depth--;                                                                                               \
         record_leave(call, 0);                                                                                         \
-        life_pcontrol(*(const int *)level);                                                                            \
+        windows_control(*(const int *)level);                                                                          \
     }
 PCONTROL(f77_pcontrol, "mpi_pcontrol_")
 ALIAS(f77_double_pcontrol, "mpi_pcontrol__", "mpi_pcontrol_", 1)

@@ -9,6 +9,7 @@
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/helper.h"
 #include "wrap/record/life/life.h"
+#include "wrap/record/life/windows.h"
 #include "wrap/record/modules.h"
 #include "wrap/record/pmpi/world.h"
 #include "wrap/record/process/say.h"
@@ -29,6 +30,7 @@
 
 enum sum { SUM_CALLS, SUM_POLLS, SUM_DROPPED, SUM_OFF, SUM_DURATION, SUM_OVERHEAD, SUM_UNCONVERTED, N_SUMS };
 static uint64_t sums[N_SUMS];
+static uint64_t n_own_calls;
 static bool was_removed; /* the run directory, with all that was in it */
 enum { SHORT_RUN_NS = 100000000 };
 
@@ -84,55 +86,8 @@ static void convert(void)
     char rank[16];
     int32_t n_threads = atomic_load(&recorder.n_files);
     snprintf(rank, sizeof rank, "%d", recorder.rank);
-    if (recorder.options.convert && recorder.run_dir[0] && n_threads > 0)
+    if (n_threads > 0)
         sums[SUM_UNCONVERTED] = n_threads > MOST_THREADS || tool_run(recorder.run_dir, "convert", rank) != 0;
-}
-
-static struct {
-    pthread_t thread;
-    bool is_running;
-} joiner;
-
-static void *join(void *unused)
-{
-    (void)unused;
-    if (tool_run(recorder.run_dir, "join", NULL) != 0)
-        sums[SUM_UNCONVERTED] = 1;
-    /* The converter's standard error, when it had nothing to say. */
-    char path[SPOOL_PATH_BYTES + 16];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/convert.log", recorder.run_dir);
-    if (recorder.run_dir[0] && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
-        unlink(path);
-    return NULL;
-}
-
-void finish_before_finalize(void)
-{
-    int saved = errno;
-    if (!recorder.started || recorder.finished || recorder.pid != getpid())
-        return;
-    recorder.finished = true;
-    bool has_files = recorder.n_files > 0;
-    life_compare_clocks();
-    if (has_files)
-        close_spools();
-    if (recorder.run_dir[0])
-        convert();
-    world_sum(sums, N_SUMS);
-    world_close();
-    /* The archive's last step, which rank 0 does. Without a thread it is done at once. */
-    if (recorder.rank == 0 && recorder.run_dir[0] && recorder.options.convert && !sums[SUM_UNCONVERTED]) {
-        sigset_t before;
-        signals_block(&before);
-        workers_pause();
-        joiner.is_running = pthread_create(&joiner.thread, NULL, join, NULL) == 0;
-        workers_resume();
-        signals_restore(&before);
-        if (!joiner.is_running)
-            join(NULL);
-    }
-    errno = saved;
 }
 
 /* 81204 -> "81,204" */
@@ -149,6 +104,111 @@ static const char *grouped(uint64_t value, char text[32])
     return text;
 }
 
+/* Threads that work while MPI ends. */
+struct beside {
+    pthread_t thread;
+    bool is_running;
+};
+static struct beside joiner;
+
+static void beside_start(struct beside *beside, void *(*work)(void *))
+{
+    sigset_t before;
+    signals_block(&before);
+    workers_pause();
+    beside->is_running = pthread_create(&beside->thread, NULL, work, NULL) == 0;
+    workers_resume();
+    signals_restore(&before);
+}
+
+static void beside_wait(struct beside *beside)
+{
+    if (beside->is_running)
+        pthread_join(beside->thread, NULL);
+    beside->is_running = false;
+}
+
+/* Whoever looks at a program that has written its last line and does not end is told what it still does. */
+static struct {
+    struct beside beside;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool has_ended;
+} teller = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+static void *tell_if_it_takes_long(void *unused)
+{
+    enum { PATIENCE_S = 2 };
+    struct timespec until;
+    char calls[32];
+    (void)unused;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    pthread_mutex_lock(&teller.lock);
+    int rc = 0;
+    while (!teller.has_ended && rc == 0)
+        rc = pthread_cond_timedwait(&teller.wake, &teller.lock, &until);
+    if (!teller.has_ended)
+        say("the program is done; what %d rank%s recorded (%s calls on rank 0) is made into an archive. "
+            "`whywait record --no-convert` leaves that to the report",
+            recorder.n_ranks, recorder.n_ranks == 1 ? "" : "s", grouped(n_own_calls, calls));
+    pthread_mutex_unlock(&teller.lock);
+    return NULL;
+}
+
+static void archive_is_done(void)
+{
+    pthread_mutex_lock(&teller.lock);
+    teller.has_ended = true;
+    pthread_cond_signal(&teller.wake);
+    pthread_mutex_unlock(&teller.lock);
+}
+
+static void *join(void *unused)
+{
+    (void)unused;
+    if (tool_run(recorder.run_dir, "join", NULL) != 0)
+        sums[SUM_UNCONVERTED] = 1;
+    /* The converter's standard error, when it had nothing to say. */
+    char path[SPOOL_PATH_BYTES + 16];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/convert.log", recorder.run_dir);
+    if (recorder.run_dir[0] && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        unlink(path);
+    archive_is_done();
+    return NULL;
+}
+
+void finish_before_finalize(void)
+{
+    int saved = errno;
+    if (!recorder.started || recorder.finished || recorder.pid != getpid())
+        return;
+    recorder.finished = true;
+    bool has_files = recorder.n_files > 0;
+    windows_end();
+    life_compare_clocks();
+    if (has_files)
+        close_spools();
+    n_own_calls = sums[SUM_CALLS];
+    bool converts = recorder.run_dir[0] && recorder.options.convert;
+    /* All ranks have come this far: their clocks have been compared. */
+    if (converts && recorder.rank == 0 && !recorder.options.quiet)
+        beside_start(&teller.beside, tell_if_it_takes_long);
+    if (converts)
+        convert();
+    world_sum(sums, N_SUMS);
+    world_close();
+    /* The archive's last step, which rank 0 does. Without a thread it is done at once. */
+    if (recorder.rank == 0 && converts && !sums[SUM_UNCONVERTED]) {
+        beside_start(&joiner, join);
+        if (!joiner.is_running)
+            join(NULL);
+    } else
+        archive_is_done();
+    errno = saved;
+}
+
 /* What the user has to know of the run directory. */
 static const char *describe_place(void)
 {
@@ -158,12 +218,23 @@ static const char *describe_place(void)
     return recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "";
 }
 
+static void describe_kept(char *text, size_t size_bytes)
+{
+    uint32_t n_windows = windows_n();
+    uint64_t ran_ns = recorder.end_ns - recorder.start_ns;
+    if (n_windows == 1 && !atomic_load(&recorder.is_silent) && ran_ns > recorder.options.windows.every_ns)
+        snprintf(text, size_bytes, "all recorded: no collective call of all processes for a window to end at");
+    else if (n_windows)
+        snprintf(text, size_bytes, "recorded in %" PRIu32 " window%s", n_windows, n_windows == 1 ? "" : "s");
+    else
+        snprintf(text, size_bytes, recorder.options.last_bytes ? "the newest kept" : "nothing lost");
+}
+
 void finish_after_finalize(void)
 {
     int saved = errno;
-    if (joiner.is_running)
-        pthread_join(joiner.thread, NULL);
-    joiner.is_running = false;
+    beside_wait(&joiner);
+    beside_wait(&teller.beside);
     if (recorder.started && recorder.rank == 0 && recorder.run_dir[0] && !recorder.options.quiet) {
         char calls[32], loss[80], overhead[32], number[32];
         if (sums[SUM_OFF])
@@ -171,7 +242,7 @@ void finish_after_finalize(void)
         else if (sums[SUM_DROPPED])
             snprintf(loss, sizeof loss, "%s RECORDS LOST for want of room", grouped(sums[SUM_DROPPED], number));
         else
-            snprintf(loss, sizeof loss, recorder.options.last_bytes ? "the newest kept" : "nothing lost");
+            describe_kept(loss, sizeof loss);
         /* Starting alone takes some milliseconds, which is no share of a run that does nothing. */
         uint64_t n_ranks = (uint64_t)recorder.n_ranks, each_ns = sums[SUM_OVERHEAD] / n_ranks;
         if (sums[SUM_DURATION] < SHORT_RUN_NS * n_ranks)

@@ -8,6 +8,7 @@
 #include "wrap/record/life/life.h"
 #include "wrap/record/count/counters_sync.h"
 #include "wrap/record/life/helper.h"
+#include "wrap/record/life/windows.h"
 #include "wrap/record/modules.h"
 #include "wrap/record/pmpi/world.h"
 #include "wrap/record/process/machine.h"
@@ -170,8 +171,10 @@ void life_start(void)
     recorder.started = world_open(&recorder.rank, &recorder.n_ranks);
     if (recorder.started) {
         describe_process(&recorder.header);
+        windows_choose();
         if (agree_on_directory())
             begin_recording();
+        windows_begin();
         life_compare_clocks();
     } else
         recorder_give_up("MPI refused a communicator");
@@ -182,22 +185,4 @@ void life_abort(int mpi_error)
 {
     if (recorder.pid == getpid() && atomic_load(&recorder.recording))
         threads_mark_end(WW_END_ABORT, mpi_error, recorder_now_ns());
-}
-
-void life_pcontrol(int level)
-{
-    struct ww_control *record = record_append(1);
-    if (!record)
-        return;
-    record->level = (uint32_t)level;
-    record->time_ns = recorder_now_ns();
-    /* Samples stop and start again; calls go on being recorded, because messages are matched by their order. */
-    bool is_paused = atomic_load(&recorder.paused_from_ns) && atomic_load(&recorder.paused_until_ns) == UINT64_MAX;
-    if (level != 0 && is_paused)
-        atomic_store(&recorder.paused_until_ns, record->time_ns);
-    if (level == 0 && !is_paused) {
-        atomic_store(&recorder.paused_until_ns, UINT64_MAX);
-        atomic_store(&recorder.paused_from_ns, record->time_ns);
-    }
-    record_commit(record, WW_CONTROL, 1);
 }

@@ -8,6 +8,7 @@
  */
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/mpi/init.h"
+#include "wrap/record/threads.h"
 #include <string.h>
 
 /* T: type of a count, D: type of a displacement. */
@@ -52,7 +53,7 @@
     const void *sendbuf, void *recvbuf, const T recvcounts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm
 #define A_REDUCE_SCATTER sendbuf, recvbuf, recvcounts, type, op, comm
 
-void coll_number(struct ww_call *call, const struct comm_info *info)
+void coll_follow(struct ww_call *call, const struct comm_info *info)
 {
     static const uint8_t classes[] = {
         WW_LOCAL,
@@ -63,6 +64,10 @@ void coll_number(struct ww_call *call, const struct comm_info *info)
     uint8_t class = classes[call->call];
     if (class == WW_COLLECTIVE || class == WW_ICOLLECTIVE)
         call->tag = (int32_t)++((struct comm_info *)(uintptr_t)info)->n_collectives[class == WW_ICOLLECTIVE];
+    /* Blocking ones have one order on all communicators, as long as one thread makes them. */
+    bool is_of_all = info->size == recorder.n_ranks && !info->remote_size;
+    if (recorder.is_windowed && class == WW_COLLECTIVE && is_of_all && (info->id == 1 || !recorder.has_thread_calls))
+        recorder_self->is_at_all = true;
 }
 
 #define SEND_IN_PLACE (sendbuf == MPI_IN_PLACE)

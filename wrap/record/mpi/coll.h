@@ -27,8 +27,8 @@ static inline void coll_begin(struct ww_call *call, MPI_Comm comm, int root)
 }
 
 /* Members agree on the order of collectives on a communicator: their numbers find each other also where a ring has lost
- * the first ones. */
-void coll_number(struct ww_call *call, const struct comm_info *info);
+ * the first ones, and windows begin and end behind the same one of all processes. */
+void coll_follow(struct ww_call *call, const struct comm_info *info);
 
 /* The communicator, if bytes are to be counted. */
 static inline const struct comm_info *coll_end(struct ww_call *call, int err, MPI_Comm comm)
@@ -36,8 +36,8 @@ static inline const struct comm_info *coll_end(struct ww_call *call, int err, MP
     if (!call || err != MPI_SUCCESS)
         return NULL;
     const struct comm_info *info = call_comm_end(call, comm);
-    if (info && __builtin_expect(recorder.options.last_bytes > 0, 0))
-        coll_number(call, info);
+    if (info && __builtin_expect(recorder.options.last_bytes > 0 || recorder.is_windowed, 0))
+        coll_follow(call, info);
     return call->flags & WW_F_NULL ? NULL : info;
 }
 

@@ -7,6 +7,7 @@
 #include "wrap/record/count/workers.h"
 #include "wrap/record/life/finish.h"
 #include "wrap/record/life/life.h"
+#include "wrap/record/life/windows.h"
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/pmpi/next.h"
 #include "wrap/record/pmpi/world.h"
@@ -130,7 +131,7 @@ MPI_ENTRY(Pcontrol, (const int level, ...))
     int err = NEXT(Pcontrol)(level);
     record_leave(call, err);
     if (!fortran_depth)
-        life_pcontrol(level);
+        windows_control(level);
     return err;
 }
 

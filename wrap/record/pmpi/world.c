@@ -8,6 +8,7 @@
 #include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
 #include <ctype.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static const uint64_t PATIENCE_NS = 10000000000u;
 static MPI_Comm private_world;
 static bool is_substitute; /* mpi_handles.comm_world is not MPI_COMM_WORLD */
 static int my_rank;
+static MPI_Request under_way; /* of world_send */
 
 bool world_is_up(void)
 {
@@ -85,6 +87,31 @@ bool world_open(int32_t *rank, int32_t *n_ranks)
 bool world_broadcast(void *data, size_t size_bytes)
 {
     return PMPI(Bcast)(data, (int)size_bytes, mpi_handles.byte, 0, private_world) == MPI_SUCCESS;
+}
+
+bool world_send(void *data, size_t size_bytes)
+{
+    return PMPI(Ibcast)(data, (int)size_bytes, mpi_handles.byte, 0, private_world, &under_way) == MPI_SUCCESS;
+}
+
+bool world_await(uint64_t patience_ns)
+{
+    int is_done = 0;
+    uint64_t begin_ns = 0;
+    while (PMPI(Test)(&under_way, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done) {
+        uint64_t now_ns = recorder_now_ns();
+        begin_ns = begin_ns ? begin_ns : now_ns;
+        if (now_ns - begin_ns > patience_ns)
+            break;
+        sched_yield();
+    }
+    return is_done;
+}
+
+bool world_has_threads(void)
+{
+    int level = MPI_THREAD_MULTIPLE;
+    return PMPI(Query_thread)(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
 }
 
 bool world_sum(uint64_t *values, unsigned n)

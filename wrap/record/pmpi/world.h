@@ -17,6 +17,12 @@ bool world_use(const void *all);
 bool world_open(int32_t *rank, int32_t *n_ranks);
 /* Rank 0's bytes to all. */
 bool world_broadcast(void *data, size_t size_bytes);
+/* Rank 0's bytes to all, and MPI goes on meanwhile: `data` stays where it is until they have arrived. One at a time. */
+bool world_send(void *data, size_t size_bytes);
+/* Waits for them; false also when that takes longer than patience_ns. */
+bool world_await(uint64_t patience_ns);
+/* Several threads may call MPI at the same time. */
+bool world_has_threads(void);
 /* Adds up n values (at most 16) on rank 0; elsewhere they stay as they are. */
 bool world_sum(uint64_t *values, unsigned n);
 bool world_barrier(void);

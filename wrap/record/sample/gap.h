@@ -8,8 +8,13 @@
  *
  *     on a CPU in the gaps = account - account before - on a CPU between the two as far as switches tell
  *
- * Where a thread switches so often that each ring is found full, all accounts lie inside gaps. Then a gap has two
- * parts, and what is on a CPU between two accounts is shared out by length over the parts between them.
+ * The helper reads accounts when it empties the ring. A thread that leaves the CPU so often that the ring may fill adds
+ * its own, where a long stretch outside MPI or a long call begins or ends. So a gap is cut where the thread entered and
+ * left MPI, and each part has its own time on a CPU. What is on a CPU between two accounts is shared out by length over
+ * the parts between them.
+ *
+ * Was it asleep in the rest, or ready to run? Only the helper's accounts say for how long it was ready. In MPI calls
+ * such a thread polls and yields, so it slept outside, as far as there is time off the CPU there.
  *
  * Everything here is given times; only gap_read_account asks the kernel.
  */
@@ -17,21 +22,30 @@
 #include "wrap/format.h"
 #include <stdbool.h>
 
-enum { GAP_PARTS = 8 };
+enum { GAP_PARTS = 96, GAP_ACCOUNTS = 72 };
 
 struct gap_account {
-    uint64_t time_ns;          /* 0 = there is none */
-    uint64_t cpu_ns, ready_ns; /* so far: on a CPU, runnable without one */
+    uint64_t time_ns;  /* 0 = there is none */
+    uint64_t cpu_ns;   /* so far on a CPU, */
+    uint64_t ready_ns; /* and runnable without one; only the helper's tell: */
+    bool has_ready;
+    bool in_call; /* inside MPI by then */
 };
+enum gap_state { GAP_UNKNOWN, GAP_ON, GAP_READY, GAP_ASLEEP, GAP_STATES };
 struct gap {
-    uint64_t last_ns;     /* the last switch that is known */
-    uint64_t on_since_ns; /* on a CPU since; 0 = it is not */
-    struct gap_account account, next;
-    uint64_t on_ns; /* on a CPU since the account, as far as switches tell */
+    uint64_t last_ns; /* the last switch that is known */
+    enum gap_state state;
+    uint64_t since_ns;                /* the state is accounted for up to here */
+    uint64_t in_state_ns[GAP_STATES]; /* since the account, but GAP_READY since the helper's */
+    uint64_t ready_ns;                /* at the helper's last account */
+    struct gap_account account;
+    struct gap_account next[GAP_ACCOUNTS];
+    unsigned n_next;
     struct gap_part {
-        uint64_t from_ns, until_ns;
-    } part[GAP_PARTS]; /* of gaps since then */
-    unsigned n_parts;
+        uint64_t from_ns, until_ns, cpu_ns;
+        bool in_call;
+    } part[GAP_PARTS];             /* of gaps since the helper's last account; */
+    unsigned n_parts, n_settled;   /* the cpu_ns of so many is known */
     struct ww_gap told[GAP_PARTS]; /* what is known of those before, for the caller to take */
     unsigned n_told;
 };
@@ -40,9 +54,9 @@ struct gap {
 bool gap_read_account(int32_t tid, uint64_t now_ns, struct gap_account *account);
 /* A thread is looked at from now on, as of the account. */
 void gap_begin(struct gap *gap, const struct gap_account *account, bool is_on_cpu);
-/* One that may be of a later time than the switches that follow; dropped where they do not reach the one before yet. */
+/* In order of time. They may be later than the switches that follow; those before the last switch are too late. */
 void gap_take_account(struct gap *gap, const struct gap_account *account);
-/* In order of time. */
-void gap_switch(struct gap *gap, bool is_out, uint64_t time_ns);
+/* In order of time: since then the thread is in this state. */
+void gap_switch(struct gap *gap, enum gap_state state, uint64_t time_ns);
 /* Switches since the last and before this time were lost. */
 void gap_lost(struct gap *gap, uint64_t time_ns);

@@ -30,7 +30,6 @@
 enum {
     PAGE = 4096,
     RING_SCRATCH_BYTES = 65536,
-    SWITCH_RING_BYTES = 32 << 10,
     LARGEST_RING_BYTES = 512 << 10,
     SAMPLES_PER_RING = 4, /* at least */
     SAMPLE_BYTES = 160,   /* without its window */
@@ -174,7 +173,7 @@ static struct perf_event_attr switches(void)
 {
     struct perf_event_attr attributes = task_clock(0, 0);
     attributes.config = PERF_COUNT_SW_DUMMY;
-    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+    attributes.sample_type = PERF_SAMPLE_TIME; /* 16 bytes a switch, with all that comes with it */
     attributes.sample_regs_user = 0;
     attributes.sample_stack_user = 0;
     attributes.sample_id_all = 1;
@@ -184,10 +183,10 @@ static struct perf_event_attr switches(void)
     return attributes;
 }
 
-int perf_open_switches(struct perf_ring *ring, int32_t tid)
+int perf_open_switches(struct perf_ring *ring, int32_t tid, size_t ring_bytes)
 {
     struct perf_event_attr attributes = switches();
-    return open_event(ring, &attributes, tid, SWITCH_RING_BYTES);
+    return open_event(ring, &attributes, tid, ring_bytes);
 }
 
 static int by_size(const void *a, const void *b)
@@ -278,7 +277,6 @@ struct sample_fields {
 
 struct switch_fields {
     struct perf_event_header header;
-    uint32_t pid, tid;
     uint64_t time_ns;
 };
 
@@ -314,7 +312,9 @@ static bool parse_sample(const struct perf_event_header *header, struct sample *
 
 static void write_switch(struct recorder_thread *thread, uint32_t flags, uint64_t time_ns)
 {
-    struct ww_switch *record = threads_open_samples(thread) ? spool_take(&thread->samples, 1, true) : NULL;
+    struct ww_switch *record = NULL;
+    if (!sample_is_paused(time_ns) && threads_open_samples(thread))
+        record = spool_take(&thread->samples, 1, true);
     if (!record)
         return;
     record->flags = flags;
@@ -350,10 +350,11 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     struct sampler_thread *s = thread->sampler;
     uint64_t time_ns = own_time(((const struct switch_fields *)(const void *)header)->time_ns);
     s->switching.n_switches++;
-    gap_switch(&s->gap, header->misc & PERF_RECORD_MISC_SWITCH_OUT, time_ns);
-    if (header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
+    bool is_out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
+    bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    gap_switch(&s->gap, !is_out ? GAP_ON : preempted ? GAP_READY : GAP_ASLEEP, time_ns);
+    if (is_out) {
         n_switches++;
-        bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
         s->asleep_since_ns = time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
@@ -426,7 +427,6 @@ static void take_exit(struct recorder_thread *thread, const struct perf_event_he
 struct lost_fields {
     struct perf_event_header header;
     uint64_t id, n_lost;
-    uint32_t pid, tid;
     uint64_t time_ns;
 };
 
@@ -446,27 +446,53 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
         gap_lost(&s->gap, own_time(f->time_ns));
 }
 
+/* What the thread itself has read before that time. It goes on meanwhile, and may write over the oldest. */
+static void take_own_accounts(struct recorder_thread *thread, uint64_t before_ns)
+{
+    unsigned n = atomic_load_explicit(&thread->n_accounts, memory_order_acquire);
+    if (thread->tid != thread->sampler->tid)
+        return;
+    for (unsigned i = n > RECORDER_ACCOUNTS ? n - RECORDER_ACCOUNTS : 0; i < n; i++) {
+        const struct recorder_account *own = &thread->account[i % RECORDER_ACCOUNTS];
+        struct gap_account account = {.time_ns = atomic_load_explicit(&own->time_ns, memory_order_relaxed),
+                                      .cpu_ns = atomic_load_explicit(&own->cpu_ns, memory_order_relaxed),
+                                      .in_call = atomic_load_explicit(&own->is_leave, memory_order_relaxed)};
+        atomic_thread_fence(memory_order_acquire);
+        bool is_whole = atomic_load_explicit(&thread->n_accounts, memory_order_relaxed) - i < RECORDER_ACCOUNTS;
+        if (is_whole && account.time_ns < before_ns)
+            gap_take_account(&thread->sampler->gap, &account);
+    }
+}
+
 /* Some may be lost, or were: how long was the thread on a CPU by now? */
-static void take_account(struct recorder_thread *thread)
+static void take_accounts(struct recorder_thread *thread)
 {
     struct sampler_thread *s = thread->sampler;
     struct gap_account account;
+    uint64_t now_ns = recorder_now_ns(), took_ns = now_ns - s->drained_ns;
     const struct perf_event_header *first = peek(&s->switches, scratch[1]);
+    s->drained_ns = now_ns;
+    s->fills_ns = UINT64_MAX;
     if (!first)
         return;
     uint64_t bytes = __atomic_load_n(&s->switches.page->data_head, __ATOMIC_RELAXED) - s->switches.tail;
+    s->fills_ns = took_ns * s->switches.data_bytes / bytes;
     bool is_due = s->gap.n_parts > 0 || first->type == PERF_RECORD_LOST || bytes > s->switches.data_bytes / 4;
-    if (is_due && gap_read_account(s->tid, recorder_now_ns(), &account))
+    atomic_store_explicit(&thread->needs_accounts, is_due || s->switching.is_frequent, memory_order_relaxed);
+    if (is_due && gap_read_account(s->tid, now_ns, &account)) {
+        account.in_call = sample_is_unwanted(thread, account.time_ns);
+        take_own_accounts(thread, account.time_ns);
         gap_take_account(&s->gap, &account);
+    }
 }
 
 static void write_gaps(struct recorder_thread *thread)
 {
     struct gap *gap = &thread->sampler->gap;
     for (unsigned i = 0; i < gap->n_told && sample_is_of_interest(thread) && threads_open_samples(thread); i++) {
-        struct ww_gap *record = spool_take(&thread->samples, 1, true);
+        struct ww_gap *record = sample_is_paused(gap->told[i].until_ns) ? NULL : spool_take(&thread->samples, 1, true);
         if (!record)
-            break;
+            continue;
         record->flags = gap->told[i].flags;
         record->from_ns = gap->told[i].from_ns;
         record->until_ns = gap->told[i].until_ns;
@@ -489,7 +515,7 @@ uint64_t perf_drain(struct recorder_thread *thread)
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t n_samples = 0;
-    take_account(thread);
+    take_accounts(thread);
     for (;;) {
         const struct perf_event_header *sample = peek(&s->samples, scratch[0]);
         const struct perf_event_header *change = peek(&s->switches, scratch[1]);
@@ -512,9 +538,10 @@ uint64_t perf_drain(struct recorder_thread *thread)
             else if (change->type == PERF_RECORD_LOST)
                 take_lost_switches(thread, change);
             pop(&s->switches, change);
+            if (s->gap.n_told)
+                write_gaps(thread);
         }
     }
-    write_gaps(thread);
     return n_samples;
 }
 

@@ -30,7 +30,7 @@ int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, s
                       uint32_t *window_bytes, bool *kernel_is_hidden);
 /* How many samples with such windows it holds. */
 size_t perf_room(const struct perf_ring *ring, uint32_t window_bytes);
-int perf_open_switches(struct perf_ring *ring, int32_t tid);
+int perf_open_switches(struct perf_ring *ring, int32_t tid, size_t ring_bytes);
 void perf_close(struct perf_ring *ring);
 /* After the rings were opened: whoever sleeps by then tells of no switch before it wakes. */
 void perf_begin(struct recorder_thread *thread, uint64_t now_ns);

@@ -47,12 +47,16 @@ uint64_t sample_call_ns(struct recorder_thread *thread, uint64_t time_ns)
     return 0;
 }
 
-bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns)
+bool sample_is_paused(uint64_t time_ns)
 {
     uint64_t from_ns = atomic_load_explicit(&recorder.paused_from_ns, memory_order_relaxed);
-    bool is_paused = from_ns && time_ns >= from_ns &&
-                     time_ns < atomic_load_explicit(&recorder.paused_until_ns, memory_order_relaxed);
-    return is_paused || sample_call_ns(thread, time_ns) != 0;
+    return from_ns && time_ns >= from_ns &&
+           time_ns < atomic_load_explicit(&recorder.paused_until_ns, memory_order_relaxed);
+}
+
+bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns)
+{
+    return sample_is_paused(time_ns) || sample_call_ns(thread, time_ns) != 0;
 }
 
 uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns)

@@ -18,6 +18,8 @@ void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time
 /* Looks where a sleeping thread sleeps, and writes that when the time to account for is not 0; false when it does not
  * sleep. */
 bool sample_blocked(struct recorder_thread *thread, uint64_t now_ns, uint64_t weight_ns);
+/* Was recording switched off at this time? */
+bool sample_is_paused(uint64_t time_ns);
 /* Was the thread in a recorded MPI call at this time, as far as is known without its stack, or recording paused? */
 bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns);
 /* The same call, by when it was entered; 0 = none is known. */

@@ -18,6 +18,8 @@
 enum {
     FIRST_RING_BYTES = 256 << 10, /* of the thread that initialised MPI; the others share less */
     OTHER_RING_BYTES = 64 << 10,
+    FIRST_SWITCHES_BYTES = 128 << 10,
+    OTHER_SWITCHES_BYTES = 32 << 10,
     FIRST_WINDOW_BYTES = 16 << 10, /* kernels of libraries keep blocks of that size on the stack */
     OTHER_WINDOW_BYTES = 4 << 10,
     LOOK_AT_THREADS_NS = 100000000,
@@ -27,8 +29,9 @@ enum {
     SIGHTED = 256,
     BLOCKED_AFTER_NS = 8000000,
     LONGEST_PATIENCE_NS = 30000000,
-    TIMER_COST_NS = 5000,  /* a signal, a copy of the stack */
-    HELPER_COST_NS = 4000, /* walking the copied stack, elsewhere */
+    SHORTEST_PATIENCE_NS = 4000000, /* more often it would cost a percent */
+    TIMER_COST_NS = 5000,           /* a signal, a copy of the stack */
+    HELPER_COST_NS = 4000,          /* walking the copied stack, elsewhere */
     /* What an interrupt costs outside a virtual machine is not seen inside: whole programs tell. */
     SHORTEST_NS = 4000000,
     LONGEST_NS = 20000000,
@@ -121,7 +124,8 @@ static int attach_perf(struct recorder_thread *thread, struct sampler_thread *s)
     s->period_ns = sampler.period_ns;
     s->window_bytes = thread->index == 0 ? FIRST_WINDOW_BYTES : OTHER_WINDOW_BYTES;
     int error = open_samples(thread, s);
-    int switch_error = error == ESRCH ? 0 : perf_open_switches(&s->switches, s->tid);
+    size_t switches_bytes = thread->index == 0 ? FIRST_SWITCHES_BYTES : OTHER_SWITCHES_BYTES;
+    int switch_error = error == ESRCH ? 0 : perf_open_switches(&s->switches, s->tid, switches_bytes);
     if (switch_error != 0 && switch_error != ESRCH)
         say_note("time off the CPU is not known: %s", strerror(switch_error));
     return error;
@@ -144,7 +148,8 @@ static void attach(struct recorder_thread *thread, int32_t tid)
     }
     if (error != 0)
         say_note("a thread has no samples: %s", strerror(error));
-    s->began_ns = s->looked_ns = s->switching.since_ns = recorder_now_ns();
+    s->fills_ns = UINT64_MAX;
+    s->began_ns = s->looked_ns = s->drained_ns = s->switching.since_ns = recorder_now_ns();
     thread->sampler = s;
     struct gap_account account;
     if (thread->index == 0 && gap_read_account(tid, s->looked_ns, &account))
@@ -389,9 +394,15 @@ uint64_t sampler_patience_ns(void)
         return LONGEST_PATIENCE_NS;
     uint64_t room_ns = sampler.room_ns ? sampler.room_ns / 2 : LONGEST_PATIENCE_NS;
     bool somebody_sleeps = false;
-    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
-        somebody_sleeps |=
-            t->sampler && (t->sampler->asleep_ns > 0 || (sampler.by_timer && t->sampler->state == OFF_ASLEEP));
+    for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
+        const struct sampler_thread *s = t->sampler;
+        if (!s)
+            continue;
+        somebody_sleeps |= s->asleep_ns > 0 || (sampler.by_timer && s->state == OFF_ASLEEP);
+        uint64_t fills_ns = s->fills_ns / 2 > SHORTEST_PATIENCE_NS ? s->fills_ns / 2 : SHORTEST_PATIENCE_NS;
+        if (fills_ns < room_ns)
+            room_ns = fills_ns;
+    }
     uint64_t patience_ns = somebody_sleeps ? LONGEST_PATIENCE_NS / 2 : LONGEST_PATIENCE_NS;
     /* Never in step with the program. */
     patience_ns -= recorder_now_ns() / 64 % (patience_ns / 4);

@@ -84,6 +84,8 @@ struct sampler_thread {
     enum sampler_state state;
     uint64_t began_ns;        /* when sampling began */
     uint64_t looked_ns;       /* when it was last looked at */
+    uint64_t drained_ns;      /* when its rings were last emptied */
+    uint64_t fills_ns;        /* so long its switches then take to fill their ring */
     uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */
     uint64_t asleep_since_ns; /* of the present time off the CPU, what is not accounted for */
     struct sampler_absence absence;

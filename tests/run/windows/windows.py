@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""windows.py TOOL MPICC MPIRUN
+
+A run that is recorded in windows (record --window): its causes, what it says of itself, and what is left of it when it is
+killed, has no call at which a window could end, no room, or several threads. Counts and places are checked, never times.
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+tool, mpicc, mpirun = sys.argv[1:4]
+here = os.path.dirname(os.path.abspath(__file__))
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                  OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
+faults = []
+
+
+def that(holds, *message):
+    if not holds:
+        faults.append(" ".join(str(part) for part in message))
+
+
+def record(folder, options, what, turns):
+    """Its status, and what it said."""
+    command = [mpirun, "-n", "3", tool, "record", "--dir", folder] + options + [os.path.join(scratch, "windows"), what, str(turns)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    return done.returncode, done.stdout
+
+
+def report(what, turns, options, ends_well=True):
+    """The report of a run, which must add up; what the run said; and the folder of the run."""
+    folder = tempfile.mkdtemp(dir=scratch)
+    status, said = record(folder, options, what, turns)
+    that((status == 0) == ends_well, what, options, "ended with", status, said)
+    runs = glob.glob(folder + "/*.whywait")
+    if len(runs) != 1:
+        sys.exit("%s %s: no run: %s" % (what, options, said))
+    done = subprocess.run([tool, "report", "--format", "json", runs[0]], stdout=subprocess.PIPE, text=True)
+    found = json.loads(done.stdout)
+    blamed = sum(cause["waiting_ns"] for cause in found["causes"]) + found["machine"]["waiting_ns"]
+    that(blamed == found["waiting_ns"], what, "blamed", blamed, "of", found["waiting_ns"])
+    times = found["efficiency"]
+    parts = sum(times[part + "_ns"] for part in ("compute", "waiting", "transfer", "mpi", "descheduled", "blocked", "unrecorded", "ended"))
+    that(abs(parts - times["all_ns"]) <= 10, what, "the parts of all time are", parts, "of", times["all_ns"])
+    return found, said, folder
+
+
+def check_trend(folder, n_windows):
+    """Each window is compared as if it were a run: the first half's cause is in the first and not in the last, and so on."""
+    run, = glob.glob(folder + "/*.whywait")
+    done = subprocess.run([tool, "trend", "--format", "json", run], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        return that(False, "trend ended with", done.returncode)
+    trend = json.loads(done.stdout)
+    that(len(trend["runs"]) == n_windows, "the trend has", len(trend["runs"]), "of", n_windows, "windows")
+    for routine, there, gone in ("first_half", 0, -1), ("second_half", -1, 0):
+        rows = [row for row in trend["rows"] if row["group"] == "computing" and routine in row["name"]]
+        that(len(rows) == 1 and rows[0]["runs_ns"][there] > 0 and rows[0]["runs_ns"][gone] == 0, routine, "in the trend:", rows)
+
+
+def windows_of(found):
+    """How many the report says there were; 0 = it says nothing of windows."""
+    told = [re.search(r"in (\d+) windows? \(record --window", note) for note in found["notes"]]
+    return max([int(match.group(1)) for match in told if match], default=0)
+
+
+def late_ranks(found, routine):
+    """The ranks that are blamed for a loop of this routine, and the calls where they are waited for."""
+    causes = [cause for cause in found["causes"] if cause["routine"] and routine in cause["routine"]]
+    return {rank for cause in causes for rank in cause["ranks"]}, {site["call"] for cause in causes for site in cause["sites"]}
+
+
+def check_causes():
+    """The first half of the run has another cause than the second: both are there, and no time between windows."""
+    found, said, folder = report("turns", 600, ["--window", "200ms", "--every", "700ms"])
+    that(windows_of(found) >= 3, "windows:", found["notes"])
+    check_trend(folder, windows_of(found))
+    that("recorded in %d windows" % windows_of(found) in said, "the run said", said)
+    that(found["efficiency"]["unrecorded_ns"] >= 0.4 * found["efficiency"]["all_ns"], "unrecorded", found["efficiency"])
+    for routine, rank in ("first_half", 1), ("second_half", 2):
+        ranks, calls = late_ranks(found, routine)
+        that(ranks == {rank}, routine, "is blamed on", ranks)
+        # Receives that were pending when a window began: else each would be taken for the one before it.
+        that("MPI_Wait" in calls, "for", routine, "others wait at", calls)
+    that(not any("recording was off" in cause["name"] for cause in found["causes"] if cause["share"] >= 0.1), "time between windows is a cause")
+    whole, said, folder = report("turns", 600, [])
+    that(found["mpi_calls"] < 0.7 * whole["mpi_calls"], found["mpi_calls"], "calls of", whole["mpi_calls"])
+    that(windows_of(whole) == 0, "a run without windows:", whole["notes"])
+    done = subprocess.run([tool, "trend", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    that(done.returncode == 1 and "was not recorded in windows" in done.stdout, "trend without windows:", done.stdout)
+
+
+def check_killed():
+    """In the first window, between two, and somewhere: what was recorded until then is there."""
+    for options, n_least, n_most in ((["--window", "1h", "--every", "2h"], 0, 0), (["--window", "1s", "--every", "1h"], 1, 1),
+                                     (["--window", "200ms", "--every", "500ms"], 2, 1000)):
+        found, said, folder = report("killed", 400, options, ends_well=False)
+        that(n_least <= windows_of(found) <= n_most, "killed", options, found["notes"])
+        ranks, calls = late_ranks(found, "first_half")
+        # On a busy machine it may be the machine's row alone that has the loop.
+        has_place = any("first_half" in place["name"] for place in found["machine"]["places"])
+        that(ranks == {1} and calls or not ranks and has_place, "killed", options, "first_half is blamed on", ranks, "at", calls)
+
+
+def check_rest():
+    found, said, folder = report("pairs", 400, ["--window", "200ms", "--every", "600ms"])
+    that(any("recorded as a whole" in note for note in found["notes"]), "without collective calls:", found["notes"])
+    that("no collective call of all processes" in said, "without collective calls, the run said", said)
+    that(late_ranks(found, "first_half")[0] == {1}, "without collective calls, first_half is blamed on", late_ranks(found, "first_half"))
+    found, said, folder = report("thread", 400, ["--window", "200ms", "--every", "600ms"])
+    that(windows_of(found) >= 2, "with threads:", found["notes"])
+    that(found["efficiency"]["unrecorded_ns"] >= 0.3 * found["efficiency"]["all_ns"], "with threads, unrecorded", found["efficiency"])
+    found, said, folder = report("turns", 400, ["--window", "200ms", "--every", "600ms", "--limit", "200k"])
+    that("LOST" in said or windows_of(found) >= 2, "without room:", said)
+
+
+def check_options():
+    for options, text in (["--window", "1s"], "belong together"), (["--every", "1s"], "belong together"), \
+            (["--window", "1", "--every", "1m"], "expected times"), (["--window", "1s", "--every", "-3s"], "expected times"), \
+            (["--window", "1m", "--every", "60s"], "must end before"), \
+            (["--window", "1s", "--every", "1m", "--last", "1m"], "either windows or the newest"):
+        done = subprocess.run([tool, "record"] + options + ["true"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        that(done.returncode != 0 and text in done.stdout and done.stdout.count("\n") == 1, options, done.stdout)
+
+
+with tempfile.TemporaryDirectory(prefix="whywait-windows.") as scratch:
+    subprocess.run([mpicc, "-O2", "-g", os.path.join(here, "windows.c"), "-o", os.path.join(scratch, "windows"), "-lpthread"],
+                   check=True, stderr=subprocess.DEVNULL)
+    check_options()
+    check_causes()
+    check_killed()
+    check_rest()
+print("\n".join(faults))
+sys.exit(1 if faults else 0)
