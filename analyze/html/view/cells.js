@@ -33,7 +33,9 @@ function setSlots(runs, causes, chosen) {
     const t = run.timeline;
     if (!isNew && t.paint) continue;
     for (const kind of t.kinds) kind.paint = paintOf(kind.state, kind.cause, run);
-    t.paint = Uint8Array.from(t.kind, (kind) => t.kinds[kind].paint);
+    const paints = t.kinds.map((kind) => kind.paint);
+    t.paint = new Uint8Array(t.kind.length);
+    for (let i = 0; i < t.kind.length; i++) t.paint[i] = paints[t.kind[i]];
     t.bins = t.litBins = null;
   }
   return isNew;
@@ -172,13 +174,15 @@ function explanation(t, wait, rowAt) {
  */
 function sharesOfCause(run, cause) {
   const t = run.timeline, known = t.rows.map(() => new Map()), acting = actingSums(t, cause.cause - 1);
-  const sites = cause.left_out?.sites ? null : new Set(cause.sites.map((site) => site.site));
-  return Float32Array.from(t.waits, (wait) => {
-    if (wait.site && sites && !sites.has(wait.site)) return 0;
-    const ways = known[wait.by];
-    if (!ways.has(wait.release)) ways.set(wait.release, shareOnWay(t, wait, acting));
-    return ways.get(wait.release);
-  });
+  const sites = cause.left_out?.sites ? null : new Set(cause.sites.map((site) => site.site)), shares = new Float32Array(t.waits.length);
+  for (let i = 0; i < shares.length; i++) {
+    const wait = t.waits[i], ways = known[wait.by];
+    if (wait.site && sites && !sites.has(wait.site)) continue;
+    let share = ways.get(wait.release);
+    if (share === undefined) ways.set(wait.release, share = shareOnWay(t, wait, acting));
+    shares[i] = share;
+  }
+  return shares;
 }
 
 /** ns before each cell of its row, and behind the last one: of one cause, and of all causes and the lack of a CPU. */
@@ -298,5 +302,12 @@ function litBins(t) {
     const first = Math.min(Math.floor(begin / width), n - 1), last = Math.min(Math.floor(end / width), n - 1), share = 255 * t.lit[i] * waited / (end - begin) / width;
     for (let bin = first; bin <= last; bin++) sums[row * n + bin] += share * (Math.min(end, (bin + 1) * width) - Math.max(begin, bin * width));
   }
-  return t.litBins = Uint8Array.from(sums, (value) => value > 0 ? Math.min(255, Math.max(1, Math.round(value))) : 0);
+  const values = new Uint8Array(sums.length), {start, paint, value} = bins(t);
+  for (let i = 0; i < sums.length; i++) {
+    if (!(sums[i] > 0)) continue;
+    let waiting = 0; // no more can be lit up than is there, rounded
+    for (let k = start[i]; k < start[i + 1]; k++) if (paint[k] === PAINT.waiting) waiting = value[k];
+    values[i] = Math.min(waiting, Math.max(1, Math.round(sums[i])));
+  }
+  return t.litBins = values;
 }

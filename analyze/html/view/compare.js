@@ -53,6 +53,6 @@ function viewComparison(runs, comparison) {
 function runMarks(row, isAfter) {
   const most = Math.max(1, ...row.runs_ns);
   return svg("svg", {viewBox: "0 0 160 14", width: 160, height: 14, role: "img", "aria-label": row.runs_ns.map((ns, i) => `${isAfter[i] ? "after" : "before"} ${duration(ns)}`).join(", "), class: "marks"},
-    svg("line", {x1: 4, x2: 156, y1: 7, y2: 7, class: "grid"}),
-    row.runs_ns.map((ns, i) => svg("circle", {cx: 4 + 152 * ns / most, cy: 7, r: 4, class: isAfter[i] ? "after" : "before"})));
+    svg("line", {x1: 6, x2: 154, y1: 7, y2: 7, class: "grid"}),
+    row.runs_ns.map((ns, i) => svg("circle", {cx: 6 + 148 * ns / most, cy: 7, r: 4, class: isAfter[i] ? "after" : "before"})));
 }

@@ -57,8 +57,11 @@ function refillViews() {
 }
 
 function refillLegend() {
-  const old = document.querySelector("ul.legend");
-  if (old) old.replaceWith(legend(shownRun()));
+  const old = document.querySelector("#timeline ul.legend");
+  if (!old) return;
+  const focus = old.contains(document.activeElement) ? document.activeElement.closest("li").dataset.paint : null, made = legend(shownRun());
+  old.replaceWith(made);
+  if (focus !== null) made.querySelector(`li[data-paint="${focus}"] button`)?.focus();
 }
 
 function jumpTo(view) {
@@ -75,11 +78,12 @@ function followLink(event) {
   const link = event.target.closest?.("a[href^='#']");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  const kept = {from: state.from, to: state.to, cause: state.cause};
+  const kept = {from: state.from, to: state.to, cause: state.cause, pale: state.pale};
   history.pushState(null, "", link.getAttribute("href"));
   readAddress();
   if (!link.getAttribute("href").includes("t=")) Object.assign(state, {from: kept.from, to: kept.to});
   if (!link.getAttribute("href").includes("cause=")) state.cause = kept.cause;
+  state.pale = kept.pale;
   show({...state.cause !== kept.cause ? {cause: state.cause} : {}, view: state.view});
   if (state.search) applySearch(state.search);
   jumpTo(state.view);
@@ -159,7 +163,7 @@ function toggleHelp() {
     old.remove();
     return;
   }
-  const keys = [["1 – 7", "views"], ["c", "next cause"], ["Esc", "no cause; no search"], ["/", "search"], ["d", "dark or light"], ["t", "to the timeline"],
+  const keys = [["1 – 7", "views"], ["c", "next cause"], ["Esc", "no cause; no search"], ["/", "search"], ["m", "the machine pale, or not"], ["d", "dark or light"], ["t", "to the timeline"],
     ["← →", "timeline: earlier, later (Shift: further)"], ["+ −", "timeline: zoom in, out"], ["0", "timeline: whole run"], ["↑ ↓", "timeline: rank"], ["[ ]", "timeline: more ranks, fewer"],
     ["n p", "timeline: next, last wait of the rank"], ["Enter", "timeline: show what a wait waited for"], ["?", "this"]];
   const dialog = el("dialog", {id: "keys", "aria-label": "Keys", onclose: () => dialog.remove()}, el("h2", null, "Keys"),
@@ -173,7 +177,7 @@ function pageKey(event) {
   const onTimeline = event.target.tagName === "CANVAS", causes = shownRun().report.causes.length;
   const actions = {
     "/": () => document.getElementById("search").focus(), "?": toggleHelp, d: () => document.getElementById("theme").click(),
-    c: () => causes && chooseCause(state.cause % causes + 1, true), Escape: () => state.cause && chooseCause(state.cause),
+    m: () => togglePale("descheduled"), c: () => causes && chooseCause(state.cause % causes + 1, true), Escape: () => state.cause && chooseCause(state.cause),
     t: () => {
       jumpTo("timeline");
       timelines[0]?.canvas.focus({preventScroll: true});
@@ -221,6 +225,10 @@ function build() {
   nav.replaceChildren();
   listen((changes) => {
     if ("cause" in changes) light();
+    if ("pale" in changes) {
+      for (const view of timelines) view.restyle();
+      refillLegend();
+    }
     if (changes.jump) jumpTo(state.view);
   });
   for (const [id, title, make] of VIEWS) {

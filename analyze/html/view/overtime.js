@@ -62,8 +62,9 @@ function waitingOverTime({report}) {
       ? el("button.plain", {type: "button", onclick: () => chooseCause(stack.cause)}, stack.name) : stack.name)))];
 }
 
-/** POP's factors in windows of the run, of the time outside MPI. */
+/** POP's factors in windows of the run, of the time outside MPI: whatever cause is chosen. Made once. */
 function windows(run, n) {
+  if (run.windows?.length === n) return run.windows;
   const t = run.timeline, width = run.report.duration_ns, useful = t.rows.map(() => new Float64Array(n)), states = new Float64Array(n * N_PAINTS);
   const outside = [PAINT.computing, PAINT.otherCause, PAINT.blocked, ...slots.map((_, i) => PAINT.cause + i)];
   t.rows.forEach((_, row) => {
@@ -74,7 +75,7 @@ function windows(run, n) {
       for (let k = 0; k < N_PAINTS; k++) states[i * N_PAINTS + k] += shares[i * N_PAINTS + k] / t.rows.length;
     }
   });
-  return Array.from({length: n}, (_, i) => {
+  return run.windows = Array.from({length: n}, (_, i) => {
     const all = useful.map((row) => row[i]), mean = all.reduce((a, b) => a + b, 0) / all.length, most = all.reduce((a, b) => Math.max(a, b), 0);
     return {parallel: mean, balance: most > 0 ? mean / most : 1, communication: most, states: states.subarray(i * N_PAINTS, (i + 1) * N_PAINTS)};
   });
@@ -112,13 +113,15 @@ function rowsOnPath(t) {
 /**
  * The steps of the main loop: from one occurrence to the next of that call of a row that comes back most regularly through
  * the run, and of those the rarest. The row is the first that has one, of those on the critical path and then the others.
- * null where what is short is known by shares only.
+ * null where what is short is known by shares only. Looked for once.
  */
 function findSteps(run) {
   const t = run.timeline, MOST_ROWS = 64;
+  if (run.steps !== undefined) return run.steps;
+  run.steps = null;
   for (const row of rowsOnPath(t).slice(0, MOST_ROWS)) {
     const found = stepsOfRow(run, t.rows[row]);
-    if (found) return {...found, row: t.rows[row].name};
+    if (found) return run.steps = {...found, row: t.rows[row].name};
   }
   return null;
 }
@@ -145,6 +148,7 @@ function stepsOfRow(run, row) {
 
 function stepsOfLoop(run) {
   const t = run.timeline, found = findSteps(run);
+  if (run.stepsShown?.isDark === isDark()) return run.stepsShown.nodes;
   if (!found) return el("p.hint", null, `No main loop was found in the calls of the ranks${t.resolutionNs ? ": its steps are too short to be told apart here" : ""}.`);
   const all = found.times.length - 1, MOST = 120, every = Math.ceil(all / MOST), n = Math.ceil(all / every), WIDTH = 400, line = Math.max(3, Math.min(12, Math.floor(360 / n)));
   const lengths = found.times.slice(1).map((time, i) => time - found.times[i]), longest = lengths.reduce((a, b) => Math.max(a, b), 0);
@@ -169,7 +173,10 @@ function stepsOfLoop(run) {
     jumpTo("timeline");
   });
   const sorted = [...lengths].sort((a, b) => a - b), slowest = lengths.indexOf(longest);
-  return [el("h3", null, "Steps of the main loop, below each other"),
+  const nodes = [el("h3", null, "Steps of the main loop, below each other"),
     el("p.words", null, `${count(all)} steps of ${duration(found.mean)} on average (median ${duration(sorted[sorted.length >> 1])}, longest ${duration(longest)}: step ${slowest + 1} at ${moment(found.times[slowest], longest / 10)}), told apart by rank ${found.row}'s calls of ${found.name}. The more colour, the more of the ranks wait.${every > 1 ? ` Each line is the longest of ${every}.` : ""}`),
     el("div.heatbox", null, el("ol.heatnames", {style: {"--line": `${line}px`}, "aria-hidden": "true"}, Array.from({length: n}, (_, i) => el("li", null, i % Math.ceil(12 / line) === 0 ? String(i * every + 1) : ""))), canvas)];
+  // Waiting is the same whatever cause is chosen.
+  run.stepsShown = {isDark: isDark(), nodes};
+  return nodes;
 }

@@ -55,12 +55,12 @@ function inkOf(paint) {
   return paint >= PAINT.cause && paint < PAINT.cause + CAUSES_APART ? CAUSE_INKS[paint - PAINT.cause] : INKS[PAINT_NAMES[paint]];
 }
 
-/** Tiles of pixels by paint; all but `lit` and the waits that it causes are pale when something is lit. */
+/** Tiles of pixels by paint; all but `lit` and the waits that it causes are pale when something is lit, and what was made pale is. */
 function tilesFor(lit) {
   const paper = rgb(GROUNDS[isDark() ? "dark" : "light"].paper);
   return Array.from({length: N_PAINTS}, (_, paint) => {
     const [ground, ink] = coloursOf(paint, lit), inked = inkOf(paint), tile = new Uint32Array(TILE * TILE);
-    const pale = lit !== null && paint !== lit && paint !== PAINT.caused ? 0.72 : 0;
+    const pale = state.pale.includes(PAINT_NAMES[paint]) ? 0.88 : lit !== null && paint !== lit && paint !== PAINT.caused ? 0.72 : 0;
     const words = [word(mix(ground, paper, pale)), word(mix(ink, paper, pale))];
     for (let y = 0; y < TILE; y++) for (let x = 0; x < TILE; x++) tile[y * TILE + x] = words[inked(x, y) ? 1 : 0];
     return tile;
@@ -162,10 +162,10 @@ function addBins(t, rowAt, from, to, width, shares) {
     const begin = from / binNs + x * perColumn, end = begin + perColumn, at = x * N_PAINTS;
     const last = Math.min(n - 1, Math.ceil(end) - 1);
     for (let bin = Math.max(0, Math.floor(begin)); bin <= last; bin++) {
-      const part = (Math.min(end, bin + 1) - Math.max(begin, bin)) / perColumn / 255;
-      for (let i = start[base + bin], stop = start[base + bin + 1]; i < stop; i++) {
-        const due = lit && paint[i] === PAINT.waiting ? Math.min(value[i], lit[base + bin]) : 0;
-        shares[at + paint[i]] += part * (value[i] - due);
+      const part = (Math.min(end, bin + 1) - Math.max(begin, bin)) / perColumn / 255, due = lit ? lit[base + bin] : 0;
+      for (let i = start[base + bin], stop = start[base + bin + 1]; i < stop; i++) shares[at + paint[i]] += part * value[i];
+      if (due > 0) {
+        shares[at + PAINT.waiting] -= part * due;
         shares[at + PAINT.caused] += part * due;
       }
     }

@@ -144,19 +144,18 @@ function heatOverTime(run, settings) {
     settings.follows = false;
     run.refillRanks();
   }), el("span.scale", {"aria-hidden": "true"}, "0", el("i"), "100 %")),
-  peak ? el("p.words", null, `Most at ${peak}.`) : null,
+  peak ? el("p.words", null, `Most on ${peak}.`) : null,
   el("div.heatbox", null, el("ol.heatnames", {style: {"--line": `${height}px`}, "aria-hidden": "true"}, lines.map((line, i) => el("li", null, height >= 11 || i % Math.ceil(12 / height) === 0 ? shortName(line) : ""))), canvas)];
 }
 
 const shortName = (line) => line.name.replace(/^ranks? /, "").replace(/^(.{14}).+$/, "$1…");
 
-/** In words, where a heat map is hottest. */
+/** In words: which line has most over the run, and when it has most of it. For a moment any line may be full. */
 function peakOf(values, lines, binNs) {
-  let most = 0, row = 0, bin = 0;
-  values.forEach((list, i) => list.forEach((value, x) => {
-    if (value > most + 1e-9) [most, row, bin] = [value, i, x];
-  }));
-  return most > 0 ? `${lines[row].name}, ${share(most)} of the time from ${moment(bin * binNs, binNs)} to ${moment((bin + 1) * binNs, binNs)}` : null;
+  const means = values.map((list) => list.reduce((sum, value) => sum + value, 0) / list.length), row = means.indexOf(means.reduce((a, b) => Math.max(a, b), 0));
+  if (!(means[row] > 0)) return null;
+  const bin = values[row].indexOf(values[row].reduce((a, b) => Math.max(a, b), 0));
+  return `${lines[row].name}, ${share(means[row])} of the run and ${share(values[row][bin])} of it from ${moment(bin * binNs, binNs)} to ${moment((bin + 1) * binNs, binNs)}`;
 }
 
 function heatOverCauses(run, settings) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is shown, as the address tells it: "#timeline&cause=2&t=3.1..3.4&rank=5". One place; views listen.
+// What is shown, as the address tells it: "#timeline&cause=2&t=3.1..3.4&rank=5&pale=descheduled". One place; views listen.
 
-const state = {view: "answer", cause: 0, rank: null, from: null, to: null, search: "", run: 0, listeners: []};
+const state = {view: "answer", cause: 0, rank: null, from: null, to: null, search: "", run: 0, pale: [], listeners: []};
 
 function readAddress() {
   const address = decodeURIComponent(location.hash.slice(1)).split("&");
@@ -16,6 +16,7 @@ function readAddress() {
   state.rank = number(fields.rank);
   state.run = number(fields.run) || 0;
   state.search = fields.q || "";
+  state.pale = (fields.pale || "").split(",").filter((name) => name in PAINT);
   state.from = time ? Math.round(Number(time[1]) * 1e9) : null;
   state.to = time && Number(time[2]) > Number(time[1]) ? Math.round(Number(time[2]) * 1e9) : null;
   if (state.to === null) state.from = null;
@@ -27,6 +28,7 @@ function address() {
   if (state.from !== null) parts.push(`t=${seconds(state.from)}..${seconds(state.to)}`);
   if (state.rank !== null) parts.push(`rank=${state.rank}`);
   if (state.run) parts.push(`run=${state.run}`);
+  if (state.pale.length) parts.push(`pale=${state.pale.join(",")}`);
   if (state.search) parts.push(`q=${encodeURIComponent(state.search)}`);
   return `#${parts.join("&")}`;
 }
@@ -47,5 +49,5 @@ const listen = (listener) => state.listeners.push(listener);
 
 addEventListener("popstate", () => {
   readAddress();
-  for (const listener of state.listeners) listener({cause: state.cause, from: state.from, rank: state.rank, view: state.view, jump: true});
+  for (const listener of state.listeners) listener({cause: state.cause, from: state.from, rank: state.rank, view: state.view, pale: state.pale, jump: true});
 });

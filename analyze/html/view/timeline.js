@@ -643,11 +643,17 @@ function legend(run) {
   const t = run.timeline, present = new Set(t.kinds.map((kind) => kind.paint));
   if (t.lit) present.add(PAINT.caused);
   return el("ul.legend", {"aria-label": "Legend"}, STACK.filter((paint) => present.has(paint) && paint !== PAINT.unknown).map((paint) => {
-    const isCause = paint >= PAINT.cause && paint < PAINT.otherCause, number = causeInSlot(paint - PAINT.cause) + 1;
+    const isCause = paint >= PAINT.cause && paint < PAINT.otherCause, number = causeInSlot(paint - PAINT.cause) + 1, isPale = state.pale.includes(PAINT_NAMES[paint]);
     return el("li", {"data-paint": paint}, swatch(paint, paint === PAINT.caused ? paintOf("computing", state.cause - 1, run) : null), isCause
       ? el("button.plain", {type: "button", onclick: () => chooseCause(number), title: paintName(run, paint)}, `cause ${number}`)
-      : paintName(run, paint));
+      : el("button.plain", {type: "button", "aria-pressed": String(isPale), onclick: () => togglePale(PAINT_NAMES[paint]),
+        title: isPale ? "as it was" : "pale, so that the rest stands out"}, paintName(run, paint), isPale ? " (pale)" : ""));
   }));
+}
+
+/** What fills the picture without being what is looked for can be made pale. */
+function togglePale(name) {
+  show({pale: state.pale.includes(name) ? state.pale.filter((other) => other !== name) : [...state.pale, name]}, true);
 }
 
 function viewTimeline(runs) {
@@ -686,7 +692,7 @@ function viewTimeline(runs) {
       }), button("more ranks", () => views.forEach((view) => zoomRows(view, 2)), {id: "more-ranks"}), button("fewer ranks", () => views.forEach((view) => zoomRows(view, 0.5)), {id: "fewer-ranks"})] : null),
     views.map((view) => [runs.length > 1 ? el("h3", null, view.run.side, " ", el("small", null, view.run.name)) : null, view.node]),
     legend(runs[state.run]),
-    el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it. Keys: ← → + − 0, ↑ ↓ [ ] n p Enter."),
+    el("p.hint", null, "Drag to move, Ctrl+wheel or pinch to zoom, drag along the axis to choose a time, click a wait to see what released it, click a state of the legend to make it pale. Keys: ← → + − 0, ↑ ↓ [ ] n p Enter."),
     exact.some((ns) => ns > 0) ? el("p.hint", null, `What is shorter than ${duration(Math.max(...exact))} is shown by its shares; what is longer, exactly.`) : null,
     details]};
 }

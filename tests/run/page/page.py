@@ -184,6 +184,8 @@ def check_views(browser, name, run, page):
         const column = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === `cause ${arguments[0]}`);
         return [...table.tBodies[0].rows].find((row) => row.cells[0].textContent === `rank ${arguments[1]}`).cells[column].textContent""", number, known.rank)
     expect(f"{name}: the ranks show it", cell == duration(blame), cell, duration(blame))
+    most = [text for text in text_of(browser, "#ranks .words") if text.startswith("Most on ")]
+    expect(f"{name}: the rank that spends most in it is named", len(most) == 1 and most[0].startswith(f"Most on rank {known.rank}, "), most)
     steps = [text for text in text_of(browser, "#time .words") if "told apart by" in text]
     row = browser.run("""const t = whywait.page.runs[0].timeline, ns = t.rows.map(() => 0);
         for (const piece of whywait.criticalPath(t)) ns[piece.row] += piece.to - piece.from;
@@ -287,6 +289,31 @@ def check_finding(browser, name, run, page):
     browser.command("POST", "/back", {})
     browser.until("return !location.hash.includes('cause=')")
     expect(f"{name}: back takes the choice back", browser.run("return whywait.state.cause") == 0)
+
+
+def check_pale(browser, name, page):
+    """What fills the picture can be made pale: by the legend, by a key, by the address."""
+    browser.open(page, "#timeline")
+    pale = lambda: browser.run("return whywait.state.pale")
+    strength = lambda state: browser.run("""const view = whywait.timelines[0], bytes = (word) => [word & 255, word >> 8 & 255, word >> 16 & 255];
+        const [ink, paper] = [bytes(view.tiles[whywait.PAINT[arguments[0]]][0]), bytes(view.tiles[whywait.PAINT.unknown][0])];
+        return ink.reduce((sum, value, i) => sum + Math.abs(value - paper[i]), 0)""", state)
+    full = {state: strength(state) for state in ("computing", "descheduled", "waiting")}
+    item = f"#timeline ul.legend li[data-paint='{browser.run('return whywait.PAINT.computing')}'] button"
+    browser.click(item)
+    browser.until("return location.hash.includes('pale=computing')")
+    expect(f"{name}: the legend makes a state pale", 0 < strength("computing") < full["computing"] / 3 and strength("waiting") == full["waiting"], full, strength("computing"))
+    expect(f"{name}: who went there by keys is still there", browser.run("return document.activeElement === document.querySelector(arguments[0]) && document.activeElement.ariaPressed", item) == "true")
+    browser.keys("m")
+    browser.until("return location.hash.includes('pale=computing,descheduled')")
+    expect(f"{name}: a key makes the machine pale", strength("descheduled") < full["descheduled"] / 3)
+    address = browser.run("return location.hash")
+    browser.open(page, address)
+    expect(f"{name}: the address tells it", pale() == ["computing", "descheduled"] and strength("computing") < full["computing"] / 3, pale())
+    browser.keys("m")
+    browser.click(item)
+    browser.until("return !whywait.state.pale.length")
+    expect(f"{name}: what was pale is as it was", all(strength(state) == value for state, value in full.items()))
 
 
 def check_widths(browser, name, page):
@@ -399,6 +426,11 @@ def check_comparison(browser, arguments, name, run, program, folder):
         expect(f"the row of {want['name']}", row[1:3] == [duration(want["before_ns"]), duration(want["after_ns"])] and
                row[3].lstrip("+") == duration(want["change_ns"]), row, want)
     expect("two timelines at one scale", browser.run("return whywait.timelines.length") == 2)
+    browser.size(400, 900)
+    browser.open(page)
+    name_width = browser.run("return document.querySelector('table.compare tbody th').clientWidth")
+    expect("names of causes can be read on a narrow page", name_width > 120 and browser.run("return document.documentElement.scrollWidth") <= 400, name_width)
+    browser.size(1280, 900)
     check_quiet(browser, "comparison")
 
 
@@ -454,6 +486,7 @@ def main():
                 check_rounding(browser)
                 check_moving(browser, name, run, page)
                 check_finding(browser, name, run, page)
+                check_pale(browser, name, page)
                 check_widths(browser, name, page)
                 check_sources(browser, name, run, program)
                 check_comparison(browser, arguments, name, run, program, folder)
