@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plan (plan.py) as C or C++: program.c or program.cc, library.c and library.f90, and truth.json, what a report of it has to say.
+"""A plan (plan.py) as C, C++ or Fortran (fortran.py): the program, library.c and library.f90, and truth.json, what a report of it has to say.
 
 The program takes these macros, K being the number of a phase:
     GONE_K      the planted place of phase K takes no time on any rank
@@ -15,10 +15,11 @@ and rank 0 "run WALL", from the first barrier to the last.
 import copy
 import json
 import os
-import textwrap
 
 import bodies
+import fortran
 import patterns
+from source import Source, amount_macros, amounts, iterations, late_mask, root_and_target
 
 HEAD = r"""
 #ifndef _GNU_SOURCE
@@ -145,28 +146,6 @@ LIBRARY_DATA = {
 }
 
 
-class Source:
-    """Lines of a C file. A place marks the lines that were added while it was open."""
-
-    def __init__(self, name, fortran=None):
-        self.name, self.lines, self.fortran = name, [], fortran
-        self.linkage = 'extern "C" ' if name.endswith(".cc") else ""  # of what the library has
-
-    def add(self, text, indent=0):
-        self.lines += [" " * (4 * indent) + line if line else "" for line in textwrap.dedent(text).strip("\n").split("\n")]
-        if text.endswith("\n"):
-            self.lines.append("")
-
-    def place(self, first, routine):
-        return {"file": self.name, "first": first, "last": len(self.lines), "routine": routine}
-
-    def next_line(self):
-        return len(self.lines) + 1
-
-    def text(self):
-        return "\n".join(self.lines) + "\n"
-
-
 # The text of a loop before and after its body, which goes round COUNT times.
 LOOPS = {
     "for": ("for (long i = 0; i < COUNT; i++) {", "}"),
@@ -179,18 +158,8 @@ LOOPS = {
 
 def emit_loop(source, work, count, indent, name, routine):
     """One loop over the body of the work; its place."""
-    _, before, once, after = bodies.BODIES[work["body"]]
-    if before:
-        source.add(before, indent)
-    first = source.next_line()
-    head, tail = [text.replace("COUNT", count).replace("LINE", str(first)) for text in LOOPS["nested" if work["shape"] == "nested" else work["loop"]]]
-    source.add(head, indent)
-    source.add(once.replace("HELPER", name + "_helper"), indent + 1)
-    source.add(tail, indent)
-    place = source.place(first, routine)
-    if after:
-        source.add(after, indent)
-    return place
+    lines = LOOPS["nested" if work["shape"] == "nested" else work["loop"]]
+    return source.loop(bodies.BODIES[work["body"]][1:], lines, count, indent, name, routine)
 
 
 def emit_helper(source, name):
@@ -249,26 +218,8 @@ def shape_pointer(program, library, work, name, typical):
 def shape_library(program, library, work, name, typical):
     program.add("%svoid %s(long n);\n" % (program.linkage, name))
     if library.fortran and work["body"] in bodies.FORTRAN:
-        return emit_fortran(library.fortran, work, name), name
+        return fortran.emit_library_routine(library.fortran, work, name), name
     return emit_routine(library, "", work, name), name
-
-
-def emit_fortran(source, work, name):
-    """A routine of its own in Fortran; its places."""
-    before, once, after = bodies.FORTRAN[work["body"]]
-    first = source.next_line()
-    source.add("subroutine %s(n) bind(C)\n  integer(c_long), value :: n\n  integer(c_long) :: i\n  real(c_double) :: x" % name, 1)
-    source.add(before, 2)
-    loop_first = source.next_line()
-    source.add("do i = 1, n", 2)
-    source.add(once, 3)
-    source.add("end do", 2)
-    places = [source.place(loop_first, name)]
-    source.add(after, 2)
-    source.add("end subroutine", 1)
-    places.append(source.place(first, name))
-    source.lines.append("")
-    return places
 
 
 def shape_template(program, library, work, name, typical):
@@ -343,38 +294,15 @@ def emit_work(program, library, work, name):
     return SHAPES[work["shape"]](program, library, work, name, bodies.n_iterations(work["body"], work.get("us") or work.get("late_us")))
 
 
-def amounts(plan, phase):
-    """Iterations of the planted place in a step, of late ranks and of the others, and shared out evenly."""
-    cause = phase["cause"]
-    late = bodies.n_iterations(cause["body"], cause["late_us"])
-    if cause["kind"] == "slower":
-        return late, late, late
-    other = bodies.n_iterations(cause["body"], cause["other_us"])
-    n_late = len(cause["late"])
-    return late, other, (late * n_late + other * (plan["ranks"] - n_late) + plan["ranks"] // 2) // plan["ranks"]
-
-
 def emit_amount(program, plan, k, phase):
     """As if read from input: what compilers make of a number that they know (a straight line where a loop goes round once) is another program."""
     late, other, even = amounts(plan, phase)
-    program.add("#if defined GONE_%d\n#define AMOUNTS_%d {0, 0}\n#elif defined EVEN_%d\n#define AMOUNTS_%d {%d, %d}\n#else\n#define AMOUNTS_%d {%d, %d}\n#endif\n"
-                "static const volatile long amounts_%d[2] = AMOUNTS_%d;\n#define AMOUNT_%d amounts_%d[IS_LATE_%d]"
-                % (k, k, k, k, even, even, k, other, late, k, k, k, k, k))
+    program.add(amount_macros(k, late, other, even))
+    program.add("static const volatile long amounts_%d[2] = {AMOUNTS_%d};\n#define AMOUNT_%d amounts_%d[IS_LATE_%d]" % (k, k, k, k, k))
 
 
 def is_late(phase):
-    late = phase["cause"]["late"] if phase["cause"] else []
-    return "((0x%x >> world_rank) & 1)" % sum(1 << rank for rank in late)
-
-
-def root_and_target(plan, phase):
-    """Ranks in the phase's communicator: of one that is late, and of one that is not."""
-    late = phase["cause"]["late"] if phase["cause"] else [plan["seed"] % plan["ranks"]]
-    others = [rank for rank in range(plan["ranks"]) if rank not in late]
-    half = phase["comm"] == "half"
-    root = late[0] // 2 if half else late[0]
-    target = next((rank // 2 if half else rank for rank in others if not half or rank // 2 != root), (root + 1) % (plan["ranks"] // (2 if half else 1)))
-    return root, target
+    return "((0x%x >> world_rank) & 1)" % late_mask(phase)
 
 
 def emit_exchange(program, plan, k, phase):
@@ -490,12 +418,6 @@ def emit_steps(program, plan, k, phase, common, planted, exchange):
             "iterations": None if preempted else iterations(plan, phase)}
 
 
-def iterations(plan, phase):
-    late, other, _ = amounts(plan, phase)
-    n_steps = len(range(0, phase["steps"], phase["cause"]["every"])) * plan["cycles"]
-    return [n_steps * (late if rank in phase["cause"]["late"] else other) for rank in range(plan["ranks"])]
-
-
 def emit_callers(program, plan):
     """How main comes to the phases; the text of its calls."""
     calls = []
@@ -574,12 +496,13 @@ def in_language(plan):
 
 def emit(plan):
     """Sources by name, and the truth."""
+    if plan.get("language") == "fortran":
+        return fortran.emit(plan)
     plan = in_language(plan)
     program = Source("program.cc" if plan.get("language") == "c++" else "program.c")
     library, used = Source("library.c", Source("library.f90") if plan.get("library") == "fortran" else None), used_by(plan)
     if library.fortran:
-        library.fortran.add("! What the program calls in a shared library.\nmodule work\n  use, intrinsic :: iso_c_binding\n  implicit none\n"
-                            "  real(c_double), volatile :: sink = 1\n  real(c_double) :: row(1024) = 0\ncontains\n")
+        library.fortran.add(fortran.LIBRARY_HEAD)
     program.add("/* Generated by tests/truth/generate from seed %s: see truth.json for what a report of it has to say. */" % plan["seed"])
     program.add(HEAD)
     program.add("#define N_PHASES %d" % len(plan["phases"]))

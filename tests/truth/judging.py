@@ -24,7 +24,7 @@ def measured_gains(program, judge, pairs, counted):
 
 def judge_once(program, counted, pairs, keep=None):
     timers, report = program.record(counted, keep)
-    judge = verdict.Judge(program.truth, timers, report, counted)
+    judge = verdict.Judge(program.truth, timers, report, counted, program.yields)
     result = judge.all()
     if pairs and judge.is_quiet():
         judge.gains(measured_gains(program, judge, pairs, counted))

@@ -95,7 +95,7 @@ MAKE = {
     "lock_all": WINDOW,
 }
 
-# The ranks above the late one alone wait in a step, or only the one to which all send: others wait at the end of the phase.
+# Who waits is asleep between polls.
 NAPS = ["ibarrier_nap", "iallreduce_nap", "halo_testany_nap", "iprobe_nap"]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a generated program does, as plain data: drawn from a seed here, made smaller by `shrink`, turned into C by emit.py.
 
-    {"seed", "ranks", "optimise", "cycles", "caller", "phases": [phase, ...], "language", "library": the language of the shared library}
+    {"seed", "ranks", "optimise", "cycles", "caller", "phases": [phase, ...], "language", "library": the language of the shared library, "mpi"}
     phase   {"name", "steps", "pattern", "comm", "call", "common": work, "cause": cause or None}
     work    {"body", "shape", "loop", "us"}: what one step does on each rank
     cause   {"kind", "body", "shape", "loop", "late": [rank, ...], "late_us", "other_us", "every"}
@@ -73,7 +73,13 @@ def draw(seed):
     phases = [draw_phase(rng, name, ranks, i in with_cause) for i, name in enumerate(names)]
     return {"seed": seed, "ranks": ranks, "optimise": rng.choice(["-O1", "-O2", "-O2", "-O3"]), "cycles": rng.choice([1, 1, 2]),
             "caller": rng.choice(["main", "driver", "table"]), "phases": shortened(phases), "language": rng.choice(["c", "c", "c++"]),
-            "library": rng.choice(["c", "fortran"])}
+            "library": rng.choice(["c", "fortran"]), **drawn_late(rng)}
+
+
+def drawn_late(rng):
+    """One in five is a whole program in Fortran, whatever was drawn before."""
+    mpi = rng.choice(["mpi_f08", "mpi", "mpif.h"])
+    return {"language": "fortran", "library": "fortran", "mpi": mpi} if rng.random() < 0.2 else {}
 
 
 def shortened(phases):

@@ -63,6 +63,7 @@ class Program:
         self.directory, self.tools, self.built = os.path.abspath(directory), tools, set()
         with open(os.path.join(directory, "truth.json")) as file:
             self.truth = json.load(file)
+        self.yields = tools.mpi == "openmpi" and self.truth["plan"]["ranks"] > os.cpu_count()
 
     def executable(self, variant="", counted=False):
         """`variant`: a macro such as GONE_2, or nothing."""
@@ -80,14 +81,14 @@ class Program:
             run([tools.mpifort, *flags, "-fPIC", "-c", "library.f90", "-o", name + "_f90.o"], self.directory)
             fortran = [name + "_f90.o"]
         run([tools.mpicc, *flags, "-fPIC", "-shared", "library.c", *fortran, "-Wl,-soname,lib%s.so" % name, "-o", "lib%s.so" % name], self.directory)
-        compiler = [tools.mpicxx, "-isystem", "/usr/include/eigen3"] if program.endswith(".cc") else [tools.mpicc]
+        compiler = {".cc": [tools.mpicxx, "-isystem", "/usr/include/eigen3"], ".c": [tools.mpicc],
+                    ".F90": [tools.mpifort, "-ffree-line-length-none", "-fallow-argument-mismatch", "-w"]}[os.path.splitext(program)[1]]
         run([*compiler, *flags, *(["-D" + variant] if variant else []), program, "-o", name, "-L.", "-l" + name,
              "-Wl,-rpath,$ORIGIN", *build["libraries"], "-lm"], self.directory)
 
     def launch(self, command, directory):
-        ranks = self.truth["plan"]["ranks"]
-        more = dict(ENVIRONMENT, **({"OMPI_MCA_mpi_yield_when_idle": "1"} if ranks > os.cpu_count() else {}))
-        return run([self.tools.mpirun, "-n", str(ranks), *command], directory, more)
+        more = dict(ENVIRONMENT, **({"OMPI_MCA_mpi_yield_when_idle": "1"} if self.yields else {}))
+        return run([self.tools.mpirun, "-n", str(self.truth["plan"]["ranks"]), *command], directory, more)
 
     def time(self, variant="", counted=False):
         """Timers of a run that is not recorded."""
@@ -111,7 +112,7 @@ class Tools:
 
     def __init__(self, options):
         self.whywait = os.path.abspath(options.whywait)
-        self.calm_s = options.calm
+        self.calm_s, self.mpi = options.calm, options.mpi
         self.mpicc, self.mpicxx, self.mpifort = [self.of_mpi(name, options.mpi) for name in ("mpicc", "mpicxx", "mpifort")]
         self.mpirun = self.of_mpi("mpirun", options.mpi)
 

@@ -29,6 +29,8 @@ import collections
 import os
 import re
 
+import patterns
+
 PROGRAM_KINDS = {"more-work", "slower", "more-time", "blocked"}
 EXPECTED_KINDS = {("more", False): {"more-time"}, ("more", True): {"more-work"}, ("slower", False): {"more-time"}, ("slower", True): {"slower"},
                   ("sleep", False): {"blocked"}, ("sleep", True): {"blocked"}, ("preempted", False): {"descheduled"}, ("preempted", True): {"descheduled"}}
@@ -58,7 +60,7 @@ def ms(ns):
 class Due:
     """By the timers: how long others have to wait for a cause, and what may be added or lost by noise."""
 
-    def __init__(self, cause, parts):
+    def __init__(self, cause, parts, spins):
         kind, ranks = cause["kind"], sorted(parts)
         part = "common" if kind == "preempted" else "planted"
         taken = [{"sleep": wall, "preempted": wall - cpu}.get(kind, cpu) for wall, cpu in (parts[rank][part] for rank in ranks)]
@@ -66,11 +68,16 @@ class Due:
         off = [parts[rank]["common"][0] - parts[rank]["common"][1] for rank in ranks if kind != "preempted" or rank not in cause["late"]]
         off += [parts[rank]["planted"][0] - parts[rank]["planted"][1] for rank in ranks if kind not in ("sleep", "preempted")]
         late_spread = max(taken[rank] for rank in cause["late"]) - min(taken[rank] for rank in cause["late"])
-        self.noise_ns = sum(max(0, t) for t in off) + uneven_ns(parts) + late_spread * len(ranks) + max(0, exchange_ns(parts) - self.ns)
+        self.noise_ns = sum(max(0, t) for t in off) + uneven_ns(parts) + late_spread * len(ranks) + max(0, exchange_ns(parts) - self.ns, off_in_exchange_ns(parts) if spins else 0)
 
 
 def exchange_ns(parts):
     return sum(of_rank["exchange"][0] for of_rank in parts.values())
+
+
+def off_in_exchange_ns(parts):
+    """Who gets no CPU to leave a call comes late to the next one, and waits less there."""
+    return sum(max(0, wall - cpu) for wall, cpu in (of_rank["exchange"] for of_rank in parts.values()))
 
 
 def uneven_ns(parts):
@@ -103,12 +110,15 @@ class Row:
 
 
 class Judge:
-    def __init__(self, truth, timers, report, counted):
+    """`yields`: ranks that wait give up their CPU; where they do not, and do not nap either, who is off it in communication had none."""
+
+    def __init__(self, truth, timers, report, counted, yields):
         self.truth, self.timers, self.report, self.counted = truth, timers, report, counted
         self.verdict = Verdict()
         machine = dict(report["machine"], name="the machine", file=None, kinds={"descheduled": report["machine"]["waiting_ns"]})
         self.rows = [Row(cause, truth["start_line"]) for cause in report["causes"] + [machine]]
-        self.causes = [(cause, Due(cause, timers.parts[cause["phase"]])) for cause in truth["causes"]]
+        spins = [not yields and phase["pattern"] not in patterns.NAPS for phase in truth["plan"]["phases"]]
+        self.causes = [(cause, Due(cause, timers.parts[cause["phase"]], spins[cause["phase"]])) for cause in truth["causes"]]
         self.due_ns = sum(due.ns for _, due in self.causes)
         self.noise_ns = sum(due.noise_ns for _, due in self.causes) + self.noise_without_cause()
 
@@ -122,9 +132,9 @@ class Judge:
     def is_quiet(self):
         return self.noise_ns < 0.3 * self.due_ns
 
-    def lost_switches_ns(self):
-        """Of all ranks: what the report says it knows by CPU time only, which does not tell where in it a rank slept."""
-        told = [re.search(r"[Ss]witches .*were lost for ([\d.]+) % of the run", note) for note in self.report["notes"]]
+    def open_ns(self):
+        """Of all ranks: what the report says it cannot know, since switches were lost and CPU time does not tell."""
+        told = [re.search(r"[Ss]witches .*were lost .*leaves ([\d.]+) % of the run open", note) for note in self.report["notes"]]
         return sum(float(each.group(1)) for each in told if each) / 100 * self.report["duration_ns"] * self.report["ranks"]
 
     def matter(self):
@@ -201,7 +211,7 @@ class Judge:
         for rank, told_ns in told.items():
             true_ns = self.timers.parts[phase][rank][part][0 if is_wall else 1]
             period_ns = PERIOD_NS * (1 if self.is_quiet() else 2)  # the ring of samples overflows where the recorder gets no CPU
-            margin_ns = 0.15 * true_ns + 4 * (true_ns * period_ns) ** 0.5 + SLACK_NS + self.lost_switches_ns()
+            margin_ns = 0.15 * true_ns + 4 * (true_ns * period_ns) ** 0.5 + SLACK_NS + self.open_ns()
             is_all = is_whole and (not is_wall or self.is_quiet())  # who wakes up late on a busy machine had no CPU
             holds = told_ns <= true_ns + margin_ns and (told_ns >= true_ns - margin_ns or not is_all)
             self.verdict.that("time", holds, name, "rank", rank, "is there for" if is_wall else "computes for", ms(told_ns), "but", ms(true_ns), "is true")
