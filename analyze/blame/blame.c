@@ -233,9 +233,10 @@ void measures_make(const struct measure_input *input, struct measures *measures)
     for (size_t site = 0; site < input->classes->sites.n; site++) {
         struct site_classes *at = &input->classes->sites.at[site];
         for (size_t i = 0; i < at->classes.n; i++) {
-            struct path_class *class = &at->classes.at[i];
+            struct path_class *class = at->classes.at[i];
             class->longer_ns =
                 blame_share(class, input->sites, &measures->times, input->sample_ns, &measures->blames[site][i]);
+            sparse_fit(&measures->blames[site][i]);
             executions_solve(input->executions, &class->counts, &measures->counted[site][i]);
             costs_place_work(input->costs, &class->counts, &measures->worked[site][i]);
         }
@@ -305,24 +306,28 @@ static double term_executions(const struct measure_input *input, const struct sp
 }
 
 /* Where a process stands on both sides (late in one instance, waiting in the next), the difference is shown, of
- * durations as of executions. */
+ * durations as of executions: unless it is blamed for more. Then the two sides are steps of their own, since what they
+ * do on the one is no excuse for the other. */
 static struct class_step class_step_make(const struct measure_input *input, const struct path_class *class,
                                          const struct sparse *blame, const struct sparse *counted,
                                          const struct term *term)
 {
     uint64_t bare = term->key & ~(KEY_WAITING | KEY_LONG_TERM);
-    bool is_late = sparse_get(&class->terms, bare) != 0 || sparse_get(&class->terms, bare | KEY_LONG_TERM) != 0;
-    bool is_waiting = term->key & KEY_WAITING, is_adopted = term->key & KEY_LONG_TERM;
-    bool takes_waiting = is_waiting ? !is_late : !is_adopted || sparse_get(&class->terms, bare) == 0;
-    double waiting_ns = takes_waiting ? sparse_get(&class->terms, bare | KEY_WAITING) : 0;
-    double waiting_executions = takes_waiting ? term_executions(input, counted, bare | KEY_WAITING) : 0;
-    double executions = is_waiting ? 0 : term_executions(input, counted, term->key);
+    double late_ns = sparse_get(&class->terms, bare) + sparse_get(&class->terms, bare | KEY_LONG_TERM);
+    double waiting_ns = sparse_get(&class->terms, bare | KEY_WAITING);
+    double blame_ns = sparse_get(blame, bare) + sparse_get(blame, bare | KEY_LONG_TERM);
+    bool is_waiting = term->key & KEY_WAITING, is_netted = late_ns > 0 && late_ns - waiting_ns >= blame_ns;
+    /* What is its own doing and what came through others have their parts of the other side. */
+    double sign = is_waiting ? -1 : 1, part = is_waiting || !is_netted ? 0 : term->ns / late_ns;
+    double executions =
+        sign * term_executions(input, counted, term->key) - part * term_executions(input, counted, bare | KEY_WAITING);
+    bool is_told = !is_waiting || !is_netted;
     return (struct class_step){.step = key_atom(term->key),
                                .rank = key_rank(term->key),
-                               .dur_ns = (is_waiting ? 0 : term->ns) - waiting_ns,
+                               .dur_ns = is_told ? sign * term->ns - part * waiting_ns : 0,
                                .blame_ns = is_waiting ? 0 : sparse_get(blame, term->key),
-                               .executions = (int64_t)llround(executions - waiting_executions),
-                               .is_long_term = is_adopted};
+                               .executions = is_told ? (int64_t)llround(executions) : 0,
+                               .is_long_term = term->key & KEY_LONG_TERM};
 }
 
 /* Each n-th of the site's instances, where gaps are alike: nearly all have the same length. */
@@ -342,7 +347,7 @@ static void site_write_distances(const struct classes *classes, const struct sit
         return;
     for (uint32_t i = 0; i < out->n_classes; i++)
         for (uint32_t k = 0; k < out->n_classes; k++) {
-            const struct path_class *one = &site->classes.at[i], *other = &site->classes.at[k];
+            const struct path_class *one = site->classes.at[i], *other = site->classes.at[k];
             double allowance, distance;
             if (i == k)
                 continue;
@@ -367,14 +372,18 @@ static void class_write(const struct measure_input *input, struct arena *arena, 
     out->when = class->when;
     out->when.every = class_every(class);
     out->when.deviation_ns = sqrt(fmax(class->when.deviation_ns / (double)class->n_instances - mean_ns * mean_ns, 0));
-    out->steps = arena_array(arena, struct class_step, class->terms.n + 1);
+    VEC(struct class_step) steps = {0};
     for (size_t i = 0; i < class->terms.n; i++) {
         struct class_step step = class_step_make(input, class, blame, counted, &class->terms.at[i]);
         step.is_redundant = sparse_get(&redundant, step.step) > 0;
         if (step.dur_ns != 0 || step.blame_ns != 0)
-            out->steps[out->n_steps++] = step;
+            *vec_push(&steps) = step;
     }
-    qsort(out->steps, out->n_steps, sizeof *out->steps, class_step_compare);
+    if (steps.n)
+        qsort(steps.at, steps.n, sizeof *steps.at, class_step_compare);
+    out->n_steps = (uint32_t)steps.n;
+    out->steps = arena_copy(arena, steps.at, steps.n * sizeof *steps.at);
+    vec_release(&steps);
     sparse_release(&redundant);
 }
 
@@ -395,7 +404,7 @@ static void site_write(const struct measure_input *input, struct analysis *analy
     for (uint32_t i = 0; i < site->classes.n; i++) {
         out->classes[i].site = index;
         out->classes[i].number = i + 1;
-        class_write(input, &analysis->arena, &site->classes.at[i], &measures->blames[at][i], &measures->counted[at][i],
+        class_write(input, &analysis->arena, site->classes.at[i], &measures->blames[at][i], &measures->counted[at][i],
                     &out->classes[i]);
     }
     site_write_distances(input->classes, site, out);

@@ -55,9 +55,8 @@ struct writer {
     uint32_t number;     /* of the cause at hand */
     bool has_executions; /* those of the code that names it are its own */
     struct arena scratch;
-    double *below_ns; /* by node: blame on it and on what is below in the same cause */
-    uint32_t *depth;  /* by node: of its part among those of its cause */
-    bool *is_part;    /* by node */
+    bool *is_part;     /* by node */
+    uint32_t *part_of; /* by node: the part of its cause that it lies in, + 1; 0 = in none */
 };
 
 /* Time of what is below a node, by rank. */
@@ -138,7 +137,10 @@ static uint32_t waiting_sites(struct analysis *analysis, struct waiting *waiting
     sparse_pack(&waiting->classes);
     size_t n = waiting->classes.n;
     uint32_t n_sites = 0, *numbers = arena_array(&analysis->arena, uint32_t, n + 1);
-    *sites = arena_array(&analysis->arena, struct cause_site, n + 1);
+    for (size_t i = 0; i < n; i++)
+        n_sites += !i || key_high(waiting->classes.at[i].key) != key_high(waiting->classes.at[i - 1].key);
+    *sites = arena_array(&analysis->arena, struct cause_site, n_sites + 1);
+    n_sites = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t site = key_high(waiting->classes.at[i].key), class = key_low(waiting->classes.at[i].key);
         struct cause_site *out = n_sites ? &(*sites)[n_sites - 1] : NULL;
@@ -169,7 +171,7 @@ static uint32_t count_late(const struct cause_rank *ranks, uint32_t n, double wa
 }
 
 /* Of one of the ranks that carry the blame: when it was late. */
-static void cause_add_when(struct cause *cause, const struct when_rank *late, double share)
+static void cause_add_when(struct cause *cause, const struct late_rank *late, double share)
 {
     uint32_t at = 0, named = 0;
     while (named < cause->n_late && cause->ranks[named].rank != late->rank)
@@ -183,8 +185,8 @@ static void cause_add_when(struct cause *cause, const struct when_rank *late, do
     struct when_rank *out = &cause->when_ranks[at];
     cause->n_when_ranks += at == cause->n_when_ranks;
     out->rank = late->rank;
-    for (int part = 0; part < WHEN_PARTS; part++)
-        out->ns[part] += (float)(share * (double)late->ns[part]);
+    for (uint32_t part = 0; part < WHEN_PARTS; part++)
+        out->ns[part] += (float)(share * when_parts_get(&late->when, part));
 }
 
 static int when_rank_compare(const void *a, const void *b)
@@ -220,11 +222,11 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
     for (size_t i = 0; i < sums->waiting.classes.n; i++) {
         const struct term *at = &sums->waiting.classes.at[i];
         uint32_t site = input->measures->site_order[key_high(at->key)];
-        const struct path_class *class = &input->classes->sites.at[site].classes.at[(uint32_t)at->key];
+        const struct path_class *class = input->classes->sites.at[site].classes.at[(uint32_t)at->key];
         gain_add_class(waits_ns, class, at->ns);
         double share = class->waiting_ns > 0 ? at->ns / class->waiting_ns : 0;
-        for (int part = 0; part < WHEN_PARTS; part++)
-            cause->when_ns[part] += share * (double)class->when.ns[part];
+        for (uint32_t part = 0; part < WHEN_PARTS; part++)
+            cause->when_ns[part] += share * when_parts_get(&class->when_parts, part);
         for (uint32_t k = 0; k < class->n_late; k++)
             cause_add_when(cause, &class->late[k], share);
         cause->inferred_ns += class->waiting_ns > 0 ? at->ns * (class->inferred_ns / class->waiting_ns) : 0;
@@ -248,73 +250,114 @@ static void writer_find_parts(struct writer *writer)
 {
     const struct rollup *rollup = &writer->causes->rollup;
     uint32_t n = (uint32_t)rollup->nodes.n;
-    writer->below_ns = arena_array(&writer->scratch, double, n + 1);
-    writer->depth = arena_array(&writer->scratch, uint32_t, n + 1);
-    writer->is_part = arena_array(&writer->scratch, bool, n + 1);
+    double *below_ns = arena_array(&writer->scratch, double, n + 1);
     double *largest_ns = arena_array(&writer->scratch, double, n + 1);
+    writer->is_part = arena_array(&writer->scratch, bool, n + 1);
+    writer->part_of = arena_array(&writer->scratch, uint32_t, n + 1);
     for (uint32_t i = n; i-- > 0;) {
         uint32_t node = rollup->order.at[i], cause = rollup->cause_of.at[node];
         uint32_t parent = rollup->nodes.at[node].parent;
-        writer->below_ns[node] += sparse_sum(&rollup->nodes.at[node].blame);
+        below_ns[node] += sparse_sum(&rollup->nodes.at[node].blame);
         bool is_named = cause != ROLLUP_NONE && rollup->causes.at[cause].node == node;
-        writer->is_part[node] = writer->below_ns[node] > 0 && (is_named || largest_ns[node] < writer->below_ns[node]);
+        writer->is_part[node] = below_ns[node] > 0 && (is_named || largest_ns[node] < below_ns[node]);
         if (cause == ROLLUP_NONE || parent == ROLLUP_NONE || rollup->cause_of.at[parent] != cause)
             continue;
-        writer->below_ns[parent] += writer->below_ns[node];
-        largest_ns[parent] = fmax(largest_ns[parent], writer->below_ns[node]);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t node = rollup->order.at[i], parent = rollup->nodes.at[node].parent;
-        if (parent != ROLLUP_NONE && rollup->cause_of.at[parent] == rollup->cause_of.at[node])
-            writer->depth[node] = writer->depth[parent] + writer->is_part[parent];
+        below_ns[parent] += below_ns[node];
+        largest_ns[parent] = fmax(largest_ns[parent], below_ns[node]);
     }
 }
 
-/* Blame and time by rank of a node with what is below it in its cause. */
-static void part_add_ranks(struct writer *writer, uint32_t node, struct cause_part *part)
+/* A part while it is added up: what reads the same inside the same part is one, however it was entered. */
+struct part_sums {
+    uint32_t parent, step, call_line; /* parent: number + 1, which is smaller; 0 = in no other part */
+    struct sparse blame, times;       /* with those of the parts inside */
+    double own_ns;
+    uint32_t n; /* itself and the parts inside */
+};
+
+typedef VEC(struct part_sums) parts_sums;
+
+static void parts_gather(struct writer *writer, parts_sums *parts)
 {
     const struct rollup *rollup = &writer->causes->rollup;
-    struct sparse blame = {0}, times = {0};
-    for (uint32_t at = rollup->position.at[node]; at < rollup->end.at[node]; at++) {
-        uint32_t below = rollup->order.at[at];
-        if (rollup->cause_of.at[below] != writer->number)
+    struct intern keys = {0};
+    for (size_t i = 0; i < rollup->order.n; i++) {
+        uint32_t node = rollup->order.at[i], parent = rollup->nodes.at[node].parent;
+        if (rollup->cause_of.at[node] != writer->number)
             continue;
-        sparse_add_all(&blame, &rollup->nodes.at[below].blame, 1);
-        sparse_add_all(&times, &rollup->nodes.at[below].times, 1);
+        bool is_inner = parent != ROLLUP_NONE && rollup->cause_of.at[parent] == writer->number;
+        uint32_t around = is_inner ? writer->part_of[parent] : 0;
+        if (writer->is_part[node]) {
+            /* The code that calls an outermost part is not told. */
+            uint32_t line = calltree_call_line(&writer->causes->placing.tree, node);
+            uint32_t key[] = {around, rollup->nodes.at[node].code, around ? line : 0};
+            uint32_t number = intern_put(&keys, key, sizeof key);
+            if (number == parts->n || !parts->at)
+                *vec_push(parts) = (struct part_sums){.parent = around, .step = key[1], .call_line = line, .n = 1};
+            parts->at[number].call_line = parts->at[number].call_line == line ? line : 0;
+            around = number + 1;
+        }
+        writer->part_of[node] = around;
+        if (!around)
+            continue;
+        struct part_sums *part = &parts->at[around - 1];
+        part->own_ns += sparse_sum(&rollup->nodes.at[node].blame);
+        sparse_add_all(&part->blame, &rollup->nodes.at[node].blame, 1);
+        sparse_add_all(&part->times, &rollup->nodes.at[node].times, 1);
     }
-    sparse_pack(&blame);
-    sparse_pack(&times);
-    part->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, times.n + 1);
-    for (size_t i = 0; i < times.n; i++)
-        part->ranks[part->n_ranks++] = (struct cause_rank){.rank = (uint32_t)times.at[i].key,
-                                                           .blame_ns = sparse_get(&blame, times.at[i].key),
-                                                           .time_ns = times.at[i].ns};
+    intern_release(&keys);
+}
+
+/* Blame and time by rank, and the part's place behind the one around it. */
+static void cause_add_part(struct writer *writer, struct cause *cause, struct part_sums *sums, uint32_t at)
+{
+    struct cause_part *part = &cause->parts[at];
+    part->step = sums->step;
+    part->call_line = sums->call_line;
+    part->own_ns = sums->own_ns;
+    part->waiting_ns = sparse_sum(&sums->blame);
+    if (part->waiting_ns < NEGLIGIBLE_SHARE * writer->causes->rollup.causes.at[writer->number].blame_ns)
+        return;
+    part->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, sums->times.n + 1);
+    for (size_t i = 0; i < sums->times.n; i++)
+        part->ranks[part->n_ranks++] = (struct cause_rank){.rank = (uint32_t)sums->times.at[i].key,
+                                                           .blame_ns = sparse_get(&sums->blame, sums->times.at[i].key),
+                                                           .time_ns = sums->times.at[i].ns};
     qsort(part->ranks, part->n_ranks, sizeof *part->ranks, part_rank_compare);
-    sparse_release(&blame);
-    sparse_release(&times);
 }
 
 static void cause_add_parts(struct writer *writer, struct cause *cause)
 {
-    const struct rollup *rollup = &writer->causes->rollup;
-    double blame_ns = rollup->causes.at[writer->number].blame_ns;
-    uint32_t n = 0;
-    for (uint32_t node = 0; node < rollup->nodes.n; node++)
-        n += rollup->cause_of.at[node] == writer->number && writer->is_part[node];
-    cause->parts = arena_array(&writer->causes->input->analysis->arena, struct cause_part, n + 1);
-    for (size_t i = 0; i < rollup->order.n; i++) {
-        uint32_t node = rollup->order.at[i];
-        if (rollup->cause_of.at[node] != writer->number || !writer->is_part[node])
+    parts_sums parts = {0};
+    parts_gather(writer, &parts);
+    cause->parts = arena_array(&writer->causes->input->analysis->arena, struct cause_part, parts.n + 1);
+    for (size_t i = parts.n; i-- > 0;) {
+        struct part_sums *part = &parts.at[i], *around = part->parent ? &parts.at[part->parent - 1] : NULL;
+        sparse_pack(&part->blame);
+        sparse_pack(&part->times);
+        if (!around)
             continue;
-        struct cause_part *part = &cause->parts[cause->n_parts++];
-        *part = (struct cause_part){.step = rollup->nodes.at[node].code,
-                                    .depth = writer->depth[node],
-                                    .call_line = calltree_call_line(&writer->causes->placing.tree, node),
-                                    .waiting_ns = writer->below_ns[node],
-                                    .own_ns = sparse_sum(&rollup->nodes.at[node].blame)};
-        if (writer->below_ns[node] >= NEGLIGIBLE_SHARE * blame_ns)
-            part_add_ranks(writer, node, part);
+        around->n += part->n;
+        sparse_add_all(&around->blame, &part->blame, 1);
+        sparse_add_all(&around->times, &part->times, 1);
     }
+    /* By number + 1, and for those in no other part: where the next part inside stands, and how deep. */
+    uint32_t *next = arena_array(&writer->scratch, uint32_t, parts.n + 1);
+    uint32_t *depth = arena_array(&writer->scratch, uint32_t, parts.n + 1);
+    for (size_t i = 0; i < parts.n; i++) {
+        struct part_sums *part = &parts.at[i];
+        uint32_t at = next[part->parent];
+        next[part->parent] += part->n;
+        next[i + 1] = at + 1;
+        depth[i + 1] = depth[part->parent] + 1;
+        cause_add_part(writer, cause, part, at);
+        cause->parts[at].depth = depth[part->parent];
+        cause->n_beside += writer->causes->rollup.causes.at[writer->number].has_others && !part->parent && at;
+        sparse_release(&part->blame);
+        sparse_release(&part->times);
+    }
+    cause->n_parts = (uint32_t)parts.n;
+    vec_release(&parts);
 }
 
 static void cause_write(struct writer *writer, struct cause *cause)

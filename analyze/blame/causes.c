@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/causes.h"
 #include "analyze/blame/cause_sums.h"
+#include "analyze/steps/ways.h"
 #include "wrap/base/keys.h"
 #include <math.h>
 
@@ -47,7 +48,8 @@ static void node_add(struct causes *causes, uint64_t key, double ns, bool is_bla
 }
 
 /* Which nodes lie in the code that names their cause. A cause may have more, beside it, of which its ranks run as much
- * as the others do or hardly any: what is said of times and executions is said of the code that is named. */
+ * as the others do or hardly any: what is said of times and executions is said of the code that is named. Where others
+ * never come to any of it, it is said of all. */
 static void causes_mark_inside(struct causes *causes)
 {
     const struct rollup *rollup = &causes->rollup;
@@ -58,8 +60,13 @@ static void causes_mark_inside(struct causes *causes)
             continue;
         bool is_named = rollup->nodes.at[node].code == rollup->nodes.at[rollup->causes.at[cause].node].code;
         bool is_below = parent != ROLLUP_NONE && rollup->cause_of.at[parent] == cause && causes->is_inside.at[parent];
-        causes->is_inside.at[node] = is_named || is_below;
+        causes->is_inside.at[node] = is_named || is_below || rollup->causes.at[cause].has_others;
     }
+}
+
+static bool has_one_reason(void *context, uint32_t a, uint32_t b, const struct sparse *late)
+{
+    return ways_have_one_reason(context, a, b, late);
 }
 
 static void causes_roll_up(struct causes *causes)
@@ -84,7 +91,11 @@ static void causes_roll_up(struct causes *causes)
     }
     causes->rollup.n_ranks = causes->input->analysis->trace->n_ranks;
     causes->rollup.sample_ns = survey_sample_ns(causes->input->survey);
+    struct ways ways = {.tree = tree, .survey = causes->input->survey};
+    causes->rollup.has_one_reason = causes->input->sites->code ? has_one_reason : NULL;
+    causes->rollup.context = &ways;
     rollup_find(&causes->rollup);
+    ways_release(&ways);
     vec_resize(&causes->sums, causes->rollup.causes.n);
     causes_mark_inside(causes);
 }
@@ -131,8 +142,8 @@ static double share_of_work(const struct causes *causes, const struct path_class
         *(is_late ? &at.late.ns : &at.others.ns) += term->ns;
         *(is_late ? &at.late_variance : &at.others_variance) += error_ns * error_ns;
     }
-    double late_error = at.late.executions > 0 ? sqrt(at.late_variance) / at.late.executions : 0,
-           others_error = at.others.executions > 0 ? sqrt(at.others_variance) / at.others.executions : 0;
+    double late_error = at.late.ns > 0 ? sqrt(at.late_variance) / at.late.ns : 0,
+           others_error = at.others.ns > 0 ? sqrt(at.others_variance) / at.others.ns : 0;
     return executions_share_of_work(at.late, at.others, hypot(late_error, others_error));
 }
 
@@ -170,7 +181,7 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
     const struct measures *measures = causes->input->measures;
     const struct sparse *blame = &measures->blames[at][class];
     struct class_counts counts = {&measures->counted[at][class], &measures->worked[at][class]};
-    const struct path_class *from = &causes->input->classes->sites.at[at].classes.at[class];
+    const struct path_class *from = causes->input->classes->sites.at[at].classes.at[class];
     for (size_t i = 0; i < blame->n; i++) {
         uint64_t key = blame->at[i].key, where = key_pair(site, class);
         bool is_off = is_without_cpu(causes, key_atom(key));
@@ -219,9 +230,22 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
         sparse_add(&causes->busy_code, code, ns);
 }
 
+/* `asleep_ns`: of the critical path, by rank. Where threads that call MPI run beside one that sleeps until they are
+ * through, the path goes on in them, which no chain tells: any cause may lie there. */
+static void causes_add_unknown_path(struct causes *causes, const struct sparse *asleep_ns)
+{
+    for (size_t i = 0; i < asleep_ns->n; i++) {
+        const struct rank_time *time = &causes->input->ranks[asleep_ns->at[i].key];
+        double unknown_ns = fmin(asleep_ns->at[i].ns, fmin(time->asleep_ns, time->beside_ns));
+        for (size_t k = 0; k < causes->sums.n; k++)
+            causes->sums.at[k].critical_ns += unknown_ns;
+    }
+}
+
 static void causes_add_critical(struct causes *causes)
 {
     const struct sparse *critical = causes->input->critical;
+    struct sparse asleep_ns = {0};
     for (size_t i = 0; i < critical->n; i++) {
         uint32_t rank = key_rank(critical->at[i].key);
         struct term single;
@@ -232,6 +256,8 @@ static void causes_add_critical(struct causes *causes)
             struct placings placings = placing_of(&causes->placing, rank, step);
             if (is_without_cpu(causes, step))
                 causes->path_off_cpu_ns += step_ns;
+            if (steps_key(causes->steps, step)->state == STEP_BLOCKED)
+                sparse_add(&asleep_ns, rank, step_ns);
             for (size_t k = 0; k < placings.n; k++) {
                 struct cause_sums *sums = sums_of(causes, placings.at[k].node);
                 if (sums)
@@ -241,6 +267,9 @@ static void causes_add_critical(struct causes *causes)
             }
         }
     }
+    sparse_pack(&asleep_ns);
+    causes_add_unknown_path(causes, &asleep_ns);
+    sparse_release(&asleep_ns);
 }
 
 static void waiting_release(struct waiting *waiting)

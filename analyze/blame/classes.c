@@ -4,6 +4,7 @@
 #include "wrap/base/err.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CLASSES_MAX = 64 };
 
@@ -12,17 +13,25 @@ void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_rank
     *classes = (struct classes){.pools = pools, .n_ranks = n_ranks, .threshold = CLASSES_THRESHOLD};
 }
 
+static void class_release(struct path_class *class)
+{
+    for (uint32_t i = 0; i < class->n_late; i++)
+        free(class->late[i].when.ns);
+    free(class->late);
+    free(class->when_parts.ns);
+    sums_release(&class->terms_so_far);
+    sums_release(&class->waits_so_far);
+    sparse_release(&class->terms);
+    sparse_release(&class->counts);
+    sparse_release(&class->waits);
+}
+
 void classes_release(struct classes *classes)
 {
     for (size_t i = 0; i < classes->sites.n; i++) {
         struct site_classes *site = &classes->sites.at[i];
-        for (size_t j = 0; j < site->classes.n; j++) {
-            sparse_release(&site->classes.at[j].shape);
-            sums_release(&site->classes.at[j].gathered);
-            sparse_release(&site->classes.at[j].terms);
-            sparse_release(&site->classes.at[j].counts);
-            sparse_release(&site->classes.at[j].waits);
-        }
+        for (size_t j = 0; j < site->classes.n; j++)
+            class_release(site->classes.at[j]);
         vec_release(&site->classes);
         vec_free(site->rank_waiting_ns);
     }
@@ -41,6 +50,7 @@ void classes_release(struct classes *classes)
     sparse_release(&classes->shape);
     sparse_release(&classes->path);
     vec_release(&classes->sites);
+    arena_release(&classes->arena);
     intern_release(&classes->keys);
 }
 
@@ -66,7 +76,7 @@ static void terms_add(const struct sparse *terms, uint32_t direct, struct sparse
     for (size_t i = 0; i < terms->n; i++) {
         uint64_t key = terms->at[i].key;
         uint64_t mark = direct == TRACE_NONE ? KEY_WAITING : key_rank(key) != direct ? KEY_LONG_TERM : 0;
-        sparse_add(out, mark | key, terms->at[i].ns);
+        sparse_push(out, mark | key, terms->at[i].ns);
     }
 }
 
@@ -95,6 +105,11 @@ static double terms_in_code(const struct pools *pools, const struct sparse *term
 static void occurrence_settle_late(const struct pools *pools, struct occurrence *occurrence)
 {
     occurrence->late_code_ns += occurrence->n_late * terms_in_code(pools, &occurrence->late);
+    if (occurrence->n_late == 1 && !occurrence->instance.terms.n) { /* as in most messages */
+        struct sparse empty = occurrence->instance.terms;
+        occurrence->instance.terms = occurrence->late;
+        occurrence->late = empty;
+    }
     sparse_add_all(&occurrence->instance.terms, &occurrence->late, occurrence->n_late);
     sparse_add_all(&occurrence->instance.counts, &occurrence->late_counts, occurrence->n_late);
     occurrence->instance.noise_ns2 += occurrence->late_noise_ns2 * occurrence->n_late * occurrence->n_late;
@@ -230,7 +245,7 @@ static long class_find(const struct site_classes *site, const struct sparse *sha
     double best_excess = threshold;
     for (size_t i = 0; i < site->classes.n; i++) {
         double allowance;
-        const struct path_class *class = &site->classes.at[i];
+        const struct path_class *class = site->classes.at[i];
         if (is_beyond(&class->shape, class->shape_samples, shape, n_samples, best_excess))
             continue;
         double distance = classes_distance(&class->shape, class->shape_samples, shape, n_samples, &allowance);
@@ -243,42 +258,71 @@ static long class_find(const struct site_classes *site, const struct sparse *sha
 }
 
 /* Of the run's equal parts the one with this moment. */
-static int part_of_run(const struct trace *trace, uint64_t time_ns)
+static uint32_t part_of_run(const struct trace *trace, uint64_t time_ns)
 {
     double length_ns = (double)(trace->end_ns > trace->start_ns ? trace->end_ns - trace->start_ns : 0);
     double since_ns = time_ns > trace->start_ns ? (double)(time_ns - trace->start_ns) : 0;
-    return length_ns > 0 ? (int)fmin(WHEN_PARTS * since_ns / length_ns, WHEN_PARTS - 1) : 0;
+    return length_ns > 0 ? (uint32_t)fmin(WHEN_PARTS * since_ns / length_ns, WHEN_PARTS - 1) : 0;
 }
 
-static double when_rank_ns(const struct when_rank *late)
+static void when_parts_add(struct when_parts *when, uint32_t part, float ns)
+{
+    uint32_t bit = 1u << part, n = (uint32_t)__builtin_popcount(when->parts);
+    uint32_t at = (uint32_t)__builtin_popcount(when->parts & (bit - 1));
+    if (!(when->parts & bit)) {
+        bool is_full = !when->ns || !(n & (n - 1));
+        if (is_full && !(when->ns = realloc(when->ns, (n ? 2 * n : 1) * sizeof *when->ns)))
+            err_out_of_memory(n * sizeof *when->ns);
+        memmove(when->ns + at + 1, when->ns + at, (n - at) * sizeof *when->ns);
+        when->ns[at] = 0;
+        when->parts |= bit;
+    }
+    when->ns[at] += ns;
+}
+
+double when_parts_get(const struct when_parts *when, uint32_t part)
+{
+    uint32_t bit = 1u << part;
+    return when->parts & bit ? (double)when->ns[__builtin_popcount(when->parts & (bit - 1))] : 0;
+}
+
+static double when_parts_sum(const struct when_parts *when)
 {
     double sum = 0;
-    for (int i = 0; i < WHEN_PARTS; i++)
-        sum += (double)late->ns[i];
+    for (int i = 0; i < __builtin_popcount(when->parts); i++)
+        sum += (double)when->ns[i];
     return sum;
 }
 
-static struct when_rank *class_late(struct path_class *class, uint32_t rank)
+static struct late_rank *class_late(struct path_class *class, uint32_t rank)
 {
-    struct when_rank *least = &class->late[0];
-    for (uint32_t i = 0; i < class->n_late; i++) {
+    for (uint32_t i = 0; i < class->n_late; i++)
         if (class->late[i].rank == rank)
             return &class->late[i];
-        least = when_rank_ns(&class->late[i]) < when_rank_ns(least) ? &class->late[i] : least;
+    struct late_rank *least;
+    if (class->n_late < WHEN_RANKS) {
+        if (!(class->late = realloc(class->late, (class->n_late + 1) * sizeof *class->late)))
+            err_out_of_memory(sizeof *class->late);
+        least = &class->late[class->n_late++];
+        *least = (struct late_rank){.rank = rank};
+        return least;
     }
-    least = class->n_late < WHEN_RANKS ? &class->late[class->n_late++] : least;
-    *least = (struct when_rank){.rank = rank};
+    least = &class->late[0];
+    for (uint32_t i = 1; i < WHEN_RANKS; i++)
+        least = when_parts_sum(&class->late[i].when) < when_parts_sum(&least->when) ? &class->late[i] : least;
+    least->rank = rank;
+    least->when.parts = 0;
     return least;
 }
 
 /* When an instance was, of which `number` others of the site came before. */
-static void when_add(struct path_class *class, const struct instance *instance, int part, uint64_t number)
+static void when_add(struct path_class *class, const struct instance *instance, uint32_t part, uint64_t number)
 {
     struct when *when = &class->when;
     bool is_first = !class->n_instances;
     uint64_t time_ns = instance->first_ns;
     double ns = instance->waiting_ns, gap = (double)(number - class->last);
-    when->ns[part] += (float)ns;
+    when_parts_add(&class->when_parts, part, (float)ns);
     when->first_ns = is_first || time_ns < when->first_ns ? time_ns : when->first_ns;
     when->last_ns = is_first || time_ns > when->last_ns ? time_ns : when->last_ns;
     when->smallest_ns = is_first ? ns : fmin(when->smallest_ns, ns);
@@ -287,7 +331,7 @@ static void when_add(struct path_class *class, const struct instance *instance, 
     class->first = is_first ? number : class->first;
     class->gaps_square += is_first ? 0 : gap * gap;
     class->last = number;
-    class_late(class, instance->late_rank)->ns[part] += (float)ns;
+    when_parts_add(&class_late(class, instance->late_rank)->when, part, (float)ns);
 }
 
 static void occurrence_classify(struct classes *classes, struct occurrence *occurrence)
@@ -296,9 +340,8 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     struct site_classes *site = &classes->sites.at[instance->site_at];
     occurrence_settle_late(classes->pools, occurrence);
     struct sparse *shape = occurrence_shape(classes, occurrence);
-    sparse_add_all(&instance->terms, &occurrence->heaviest, 1);
     /* How many samples the path is worth; 0 = exact. */
-    double length_ns = sparse_sum(&instance->terms);
+    double length_ns = sparse_sum(&instance->terms) + sparse_sum(&occurrence->heaviest);
     double n_samples = instance->noise_ns2 > 0 ? length_ns * length_ns / instance->noise_ns2 : 0;
     const struct trace *trace = classes->pools->sites->trace;
     bool is_tiny = instance->waiting_ns < (double)trace->clocks.error_ns ||
@@ -307,17 +350,20 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     long found = class_find(site, shape, n_samples, must_join ? INFINITY : classes->threshold);
     if (found < 0) {
         found = (long)site->classes.n;
-        *vec_push(&site->classes) = (struct path_class){.shape = *shape, .shape_samples = n_samples};
-        *shape = (struct sparse){0};
+        struct path_class *made = *vec_push(&site->classes) = arena_new(&classes->arena, struct path_class);
+        made->shape = (struct sparse){.n = shape->n, .cap = shape->n, .n_packed = shape->n};
+        made->shape.at = arena_copy(&classes->arena, shape->at, shape->n * sizeof *shape->at);
+        made->shape_samples = n_samples;
     }
-    struct path_class *class = &site->classes.at[found];
+    struct path_class *class = site->classes.at[found];
     when_add(class, instance, part_of_run(trace, instance->first_ns), site->n_instances);
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     class->inferred_ns += instance->inferred_ns;
-    sums_add_all(&class->gathered, &instance->terms, 1);
+    sums_add_all(&class->terms_so_far, &instance->terms, 1);
+    sums_add_all(&class->terms_so_far, &occurrence->heaviest, 1);
     sparse_add_all(&class->counts, &instance->counts, 1);
-    sparse_add_all(&class->waits, &instance->waits, 1);
+    sums_add_all(&class->waits_so_far, &instance->waits, 1);
     site->n_instances++;
     if (instance->waiting_ns > site->largest_ns)
         site->largest_ns = instance->waiting_ns;
@@ -379,7 +425,7 @@ struct wait_sink classes_sink(struct classes *classes)
 static void class_expand(struct classes *classes, struct path_class *class)
 {
     struct sparse steps = {0};
-    sums_take(&class->gathered, &class->terms);
+    sums_take(&class->terms_so_far, &class->terms);
     for (size_t i = 0; i < class->terms.n; i++) {
         const struct term *term = &class->terms.at[i];
         struct term single;
@@ -388,14 +434,16 @@ static void class_expand(struct classes *classes, struct path_class *class)
             sparse_add(&steps, (term->key & ~(uint64_t)UINT32_MAX) | shares.at[j].key, term->ns * shares.at[j].ns);
     }
     sparse_pack(&steps);
+    sparse_fit(&steps);
     sparse_release(&class->terms);
     class->terms = steps;
-    sparse_pack(&class->waits);
+    sums_take(&class->waits_so_far, &class->waits);
+    sparse_fit(&class->waits);
 }
 
 void classes_expand(struct classes *classes)
 {
     for (size_t site = 0; site < classes->sites.n; site++)
         for (size_t i = 0; i < classes->sites.at[site].classes.n; i++)
-            class_expand(classes, &classes->sites.at[site].classes.at[i]);
+            class_expand(classes, classes->sites.at[site].classes.at[i]);
 }

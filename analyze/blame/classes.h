@@ -61,23 +61,36 @@ struct occurrence {
     struct sparse heaviest;
 };
 
+/* Waiting in the parts of the run. Most classes act in few of them, so that the others take no room. */
+struct when_parts {
+    uint32_t parts; /* bit i: there is some in part i */
+    float *ns;      /* in the order of these bits; room for the next power of two */
+};
+_Static_assert(WHEN_PARTS <= 32, "a mask of 32 bits has room for all parts");
+
+struct late_rank {
+    uint32_t rank;
+    struct when_parts when;
+};
+
 struct path_class {
     uint64_t n_instances;
     struct when when; /* deviation_ns: while instances are added, the sum of their squares */
+    struct when_parts when_parts;
     /* Of the site's instances, by number: the first and the last, and the sum of the squares of the gaps between. */
     uint64_t first, last;
     double gaps_square;
-    struct when_rank late[WHEN_RANKS]; /* the ranks met most; one that comes anew replaces the least */
+    struct late_rank *late; /* up to WHEN_RANKS that were met most; one that comes anew replaces the least */
     uint32_t n_late;
     double waiting_ns;
     double inferred_ns;   /* of it, where only times tell what was waited for */
     double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */
     struct sparse shape;  /* of R: shares by (side, step) */
     double shape_samples; /* 0 = exact */
-    struct sums gathered; /* while instances are added: what becomes terms */
-    struct sparse terms;  /* cumulative characterisation */
-    struct sparse counts; /* likewise, bins (executions.h) */
-    struct sparse waits;  /* by waiting rank; packed by classes_expand, sums to waiting_ns */
+    struct sums terms_so_far, waits_so_far; /* while instances are added: what becomes the next two */
+    struct sparse terms;                    /* cumulative characterisation */
+    struct sparse waits;                    /* by waiting rank; packed, sums to waiting_ns */
+    struct sparse counts;                   /* as terms, bins (executions.h) */
 };
 
 struct site_classes {
@@ -86,7 +99,7 @@ struct site_classes {
     uint64_t n_instances;
     double waiting_ns, largest_ns;
     double *rank_waiting_ns;
-    VEC(struct path_class) classes;
+    VEC(struct path_class *) classes;
 };
 
 struct classes {
@@ -96,6 +109,7 @@ struct classes {
     struct intern keys; /* (site, kind) -> index into sites */
     VEC(struct site_classes) sites;
     double waiting_ns;
+    struct arena arena; /* of the classes and their shapes */
     struct occurrence *spare;
     struct tally tally;  /* scratch: the shape of the instance at hand */
     struct sparse shape; /* likewise */
@@ -104,6 +118,8 @@ struct classes {
 
 void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks);
 void classes_release(struct classes *classes);
+/* Waiting in one part of the run. */
+double when_parts_get(const struct when_parts *when, uint32_t part);
 /* Takes the waits: an occurrence is one instance a call site, and is classified when it is closed. */
 struct wait_sink classes_sink(struct classes *classes);
 /* The end: characterisations in steps. */

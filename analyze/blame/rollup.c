@@ -104,11 +104,16 @@ static struct excess excess_of(const struct sparse *times, const struct sparse *
                                        (late_square / (late_ns * late_ns) + others_square / (others_ns * others_ns))};
 }
 
-static bool are_alike(const struct rollup *rollup, const struct outline *part, const struct outline *whole)
+static bool are_of_the_same(const struct outline *part, const struct outline *whole)
 {
     double allowance,
         distance = classes_distance(&part->shares, part->n_samples, &whole->shares, whole->n_samples, &allowance);
-    if (distance > CLASSES_THRESHOLD + allowance)
+    return distance <= CLASSES_THRESHOLD + allowance;
+}
+
+static bool are_alike(const struct rollup *rollup, const struct outline *part, const struct outline *whole)
+{
+    if (!are_of_the_same(part, whole))
         return false;
     struct excess one = excess_of(&part->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
     struct excess all = excess_of(&whole->times, &whole->shares, rollup->n_ranks, rollup->sample_ns);
@@ -240,6 +245,35 @@ static uint32_t find_alike(const struct rollup *rollup, const struct order *orde
     return best;
 }
 
+/* True when nobody else has spent time there: then by how much longer these take says nothing. */
+static bool is_theirs_alone(const struct outline *outline)
+{
+    double theirs_ns = 0;
+    for (size_t i = 0; i < outline->shares.n; i++)
+        theirs_ns += sparse_get(&outline->times, outline->shares.at[i].key);
+    return theirs_ns >= (1 - NEGLIGIBLE_SHARE) * sparse_sum(&outline->times);
+}
+
+/* The largest first. A compiler may have made two copies of code that all execute, one for each way. */
+static void join_of_one_reason(struct rollup *rollup, struct joining *joining, struct arena *arena)
+{
+    double *blame_ns = arena_array(arena, double, rollup->causes.n + 1);
+    for (size_t i = 0; i < rollup->causes.n; i++)
+        blame_ns[i] = joining->host[i] == ROLLUP_NONE ? rollup->causes.at[i].blame_ns : 0;
+    const uint32_t *order = order_falling(arena, blame_ns, (uint32_t)rollup->causes.n);
+    for (size_t i = 1; i < rollup->causes.n && rollup->has_one_reason && blame_ns[order[i]] >= joining->least_ns; i++)
+        for (size_t k = 0; k < i && joining->host[order[i]] == ROLLUP_NONE; k++) {
+            const struct outline *host = &joining->outlines[order[k]], *part = &joining->outlines[order[i]];
+            struct rollup_cause *of = rollup->causes.at;
+            if (joining->host[order[k]] != ROLLUP_NONE || !are_of_the_same(part, host) || !is_theirs_alone(part) ||
+                !is_theirs_alone(host) ||
+                !rollup->has_one_reason(rollup->context, of[order[i]].chosen, of[order[k]].chosen, &host->shares))
+                continue;
+            join(rollup, joining, order[i], order[k]);
+            of[order[k]].has_others = true;
+        }
+}
+
 /* A remainder joins what is like it in the nearest free node around it. */
 static void join_remainders(struct rollup *rollup, const struct order *order, struct joining *joining)
 {
@@ -307,6 +341,7 @@ void rollup_find(struct rollup *rollup)
             join(rollup, &joining, i, host);
     }
     map_release(&first);
+    join_of_one_reason(rollup, &joining, &scratch);
     join_remainders(rollup, &order, &joining);
     for (uint32_t i = 0; i < rollup->causes.n; i++)
         outline_release(&joining.outlines[i]);

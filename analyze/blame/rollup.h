@@ -12,8 +12,9 @@
  * each child is asked, and what n executes itself is a cause of its own. (Leaves are compared, not children: a single
  * child is always like its parent.) Then it is named more narrowly: while a single child has 90 % of B(n), the cause is
  * named by that. A remainder below 1 % of all blame joins the largest cause that is like it in the nearest free node
- * around it, and causes that are named by the same code, entered on several ways, are one if they are alike. Every ns
- * of blame of a node is in exactly one cause.
+ * around it, and causes that are named by the same code, entered on several ways, are one if they are alike. So are
+ * causes that hold up others on the same processes where one decision in the program leads these to both (ways.h): it
+ * may stand in a node that can wait. Every ns of blame of a node is in exactly one cause.
  *
  * Alike are two nodes that
  *  - hold up others on the same processes: the shares of their blame by process differ by no more in sum than two
@@ -43,12 +44,16 @@ struct rollup_cause {
     uint32_t node; /* that names it: it, or what is around it, has the parts */
     uint32_t chosen;
     double blame_ns;
+    bool has_others; /* beside `chosen`: nodes to which the same decision leads */
 };
 
 struct rollup {
     VEC(struct rollup_node) nodes;
     uint32_t n_ranks;
     double sample_ns; /* times T err by sampling with variance T x this; 0 = they are exact */
+    /* Whether one decision leads the late processes, by shares, to both nodes; NULL = that is never known. */
+    bool (*has_one_reason)(void *context, uint32_t a, uint32_t b, const struct sparse *late);
+    void *context;
     /* Found: */
     VEC(struct rollup_cause) causes; /* by their chosen node in the order of the tree */
     VEC(uint32_t) order;             /* nodes, each before what is below it, and that right behind it */

@@ -34,8 +34,8 @@ struct options {
 };
 
 static const char usage[] = "Usage: whywait export [OPTIONS] [RUN...]\n"
-                            "Writes a run for other tools; lcov and gcov-json sum up several of one build,\n"
-                            "folded sums up several, and csv has one below the other.\n"
+                            "Writes a run for other tools. Several are summed up (lcov and gcov-json: of one\n"
+                            "build); csv has one below the other, and chrome and otf2 take one.\n"
                             "\n"
                             "  --format FORMAT   one of these:\n"
                             "      lcov          executions of every source line, rank by rank, of a program\n"
@@ -76,7 +76,7 @@ static bool reads_counts(enum format format)
 
 static bool takes_several(enum format format)
 {
-    return reads_counts(format) || format == FORMAT_FOLDED || format == FORMAT_CSV;
+    return format != FORMAT_CHROME && format != FORMAT_OTF2;
 }
 
 static struct options parse(int argc, char **argv)
@@ -115,7 +115,10 @@ static struct options parse(int argc, char **argv)
     }
     options.runs = argv + optind;
     options.n_runs = argc - optind;
-    options.path = takes_several(options.format) ? options.runs[0] : option_run(argc, argv);
+    options.path = options.runs[0];
+    if (options.n_runs > 1 && !takes_several(options.format))
+        die("--format %s is of one run over time, not of %d: times of several do not add up",
+            format_names[options.format], options.n_runs);
     return options;
 }
 
@@ -143,20 +146,16 @@ static int write_counts(FILE *out, const struct options *options)
 static int write_analyses(FILE *out, const struct options *options, const struct loaded *loaded,
                           const struct export_run *runs, size_t n)
 {
-    const struct analysis *analysis = runs[0].analysis;
-    const struct profile *profile = options->only_causing ? &analysis->blame_profile : &analysis->profile;
     int status = 0;
     switch (options->format) {
     case FORMAT_CHROME:
-        return export_chrome(out, analysis, &loaded->timeline);
+        return export_chrome(out, runs[0].analysis, &loaded->timeline);
     case FORMAT_CALLGRIND:
-        return export_callgrind(out, analysis);
+        return export_callgrind(out, runs, n);
     case FORMAT_CSV:
         return export_csv(out, runs, n, options->table);
     case FORMAT_DOT:
-        if (!profile->n_routines)
-            return error("%s has no samples of call stacks: there is no graph of routines", analysis->trace->path);
-        return export_dot(out, analysis, profile, options->least);
+        return export_dot(out, runs, n, options->only_causing, options->least);
     default:
         for (size_t i = 0; i < n && status == 0; i++)
             status = export_folded(out, runs[i].analysis);

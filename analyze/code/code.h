@@ -126,6 +126,16 @@ uint32_t code_routines_at(struct code *code, uint32_t module, uint64_t address, 
  * all copies of the routine. CODE_NONE when nothing is known, or of an inlined one no line. */
 uint32_t code_place_of_routine(struct code *code, uint32_t module, uint64_t address, uint32_t which, uint32_t most);
 
+/* True when every way to an address from the entry of its routine leads through the basic block of `before`. */
+bool code_is_behind(struct code *code, uint32_t module, uint64_t before, uint64_t address);
+/* The last basic block through which every way to both addresses leads; 0 = they lie in two routines, or nothing is
+ * known. */
+uint64_t code_last_common(struct code *code, uint32_t module, uint64_t a, uint64_t b);
+
+/* The routine around an address as a number from 1, by rising address among those of its module: the same in every
+ * run of a build. 0 = none is known. */
+uint32_t code_routine_number(struct code *code, uint32_t module, uint64_t address);
+
 /* Where a direct call goes. */
 struct code_callee {
     uint64_t address; /* of the routine, in the same module; 0: in another one */

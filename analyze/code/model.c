@@ -150,6 +150,7 @@ static struct model *build(struct code *code, uint32_t module_id, uint32_t routi
         loops = cfg_find_loops(&graph.cfg);
     struct loop_context context = {&module->debug, unit, &graph, &loops, sources_of(&graph, unit, &scratch)};
     struct model *model = arena_new(&code->arena, struct model);
+    model->routine = routine;
     uint32_t *place_of = places_make(code, module_id, routine, unit, &context, &scratch, &model->place);
     fill_blocks(code, model, &graph, &loops, place_of);
     for (size_t i = 0; i < n_parts; i++)
@@ -187,6 +188,62 @@ const struct model_block *model_block_at(const struct model *model, uint64_t add
             hi = mid;
     }
     return lo < model->n_blocks && model->blocks[lo].lo <= address ? &model->blocks[lo] : NULL;
+}
+
+/* The graph once more: few routines are asked about, and nobody wants to keep the graphs of all. */
+static const uint32_t *dominators_of(struct code *code, struct module *module, struct model *model)
+{
+    struct graph graph = {0};
+    uint32_t parts[MAX_PARTS] = {model->routine};
+    size_t n_parts = 1;
+    if (model->dominators != NULL)
+        return model->dominators;
+    model->dominators = arena_array(&code->arena, uint32_t, model->n_blocks + 1);
+    for (uint32_t b = 0; b < model->n_blocks; b++)
+        model->dominators[b] = CFG_NONE;
+    if (module->decoder != NULL)
+        build_graph(module, debug_unit_at(&module->debug, module->routines.at[model->routine].lo), parts, &n_parts,
+                    &graph);
+    if (graph.insns.n > 0 && is_reasonable(&graph) && graph.blocks.n == model->n_blocks) {
+        struct cfg_order order = cfg_search(&graph.cfg);
+        memcpy(model->dominators, cfg_dominators(&graph.cfg, &order), model->n_blocks * sizeof *model->dominators);
+    }
+    graph_release(&graph);
+    return model->dominators;
+}
+
+/* Block by number, and what leads there. */
+static uint32_t block_number(const struct model *model, uint64_t address)
+{
+    const struct model_block *block = model != NULL ? model_block_at(model, address) : NULL;
+    return block != NULL ? (uint32_t)(block - model->blocks) : CODE_NONE;
+}
+
+bool code_is_behind(struct code *code, uint32_t module_id, uint64_t before, uint64_t address)
+{
+    struct model *model = model_at(code, module_id, address);
+    uint32_t block = block_number(model, address), first = block_number(model, before);
+    if (first == CODE_NONE)
+        return false;
+    const uint32_t *dominators = dominators_of(code, module_get(code, module_id), model);
+    while (block != CODE_NONE && block != first)
+        block = dominators[block];
+    return block != CODE_NONE;
+}
+
+uint64_t code_last_common(struct code *code, uint32_t module_id, uint64_t a, uint64_t b)
+{
+    struct model *model = model_at(code, module_id, a);
+    uint32_t block = block_number(model, a);
+    while (block != CODE_NONE && !code_is_behind(code, module_id, model->blocks[block].lo, b))
+        block = dominators_of(code, module_get(code, module_id), model)[block];
+    return block != CODE_NONE ? model->blocks[block].lo : 0;
+}
+
+uint32_t code_routine_number(struct code *code, uint32_t module_id, uint64_t address)
+{
+    const struct model *model = model_at(code, module_id, address);
+    return model != NULL ? model->routine + 1 : 0;
 }
 
 /* Which routine a call goes to: the instruction that ends at the return address, decoded with the block it is in. A

@@ -22,10 +22,12 @@ struct model_loop {
 
 /* A routine with its out-of-line parts. */
 struct model {
+    uint32_t routine;           /* number among the module's */
     uint32_t place;             /* of the routine itself */
     struct model_block *blocks; /* by rising address */
     uint32_t n_blocks;
     struct model_loop *loops;
+    uint32_t *dominators; /* by block (cfg.h); NULL = not asked for yet */
 };
 
 struct module {

@@ -7,16 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a name has no lines of its own: the numbers behind ':' and '+0x' in it, the first and the last of them. They
- * are blanked. */
+/* Where a name has no lines of its own: the numbers behind ':', '+0x' and 'routine ' in it, the first and the last of
+ * them. They are blanked. */
 static void lines_of_name(char *name, uint32_t *first, uint32_t *last)
 {
     *first = *last = 0;
     for (char *at = name; *at; at++) {
+        static const char word[] = "routine ";
+        size_t word_length = strlen(word);
         bool is_line = *at == ':' && isdigit((unsigned char)at[1]), is_offset = !strncmp(at, "+0x", 3);
-        if (!is_line && !is_offset)
+        bool is_number = !strncmp(at, word, word_length) && isdigit((unsigned char)at[word_length]);
+        if (!is_line && !is_offset && !is_number)
             continue;
-        char *end, *digits = at + (is_offset ? 3 : 1);
+        char *end, *digits = at + (is_offset ? 3 : is_number ? word_length : 1);
         *last = (uint32_t)strtoul(digits, &end, is_offset ? 16 : 10);
         *first = *first ? *first : *last;
         memset(digits, '#', (size_t)(end - digits));

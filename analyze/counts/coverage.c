@@ -37,6 +37,8 @@ static void open_modules(struct coverage *coverage)
             warn("%s is not the file that ran (or is gone): its counts are left out", module->path);
         else if (counts_open(code_module_file(coverage->code, m), &coverage->counts[m]))
             coverage->counts[m] = NULL;
+        else if (!coverage->counts[m])
+            warn("%s has counters, but no table of them that can be read: its counts are left out", module->path);
         if (coverage->counts[m])
             counts_keep_only(coverage->counts[m], coverage->trace->only);
     }

@@ -217,14 +217,15 @@ void executions_solve(struct executions *executions, struct sparse *bins, struct
     out->n = out->n_packed = n;
 }
 
-double executions_share_of_work(struct side late, struct side others, double cost_error_ns)
+double executions_share_of_work(struct side late, struct side others, double cost_error)
 {
     if (!(late.executions > 0))
         return -1;
     if (!(others.executions > 0) || !(late.ns > 0))
         return 1;
     double cost_late = late.ns / late.executions, cost_others = others.ns / others.executions;
-    cost_others = fmin(fmax(cost_late, cost_others - cost_error_ns), cost_others + cost_error_ns);
+    double doubt = exp(2 * cost_error);
+    cost_others = fmin(fmax(cost_late, cost_others / doubt), cost_others * doubt);
     double work_ns = fmax((late.executions - others.executions) * cost_others, 0);
     double slower_ns = fmax(late.ns - others.ns - (late.executions - others.executions) * cost_others, 0);
     return work_ns + slower_ns > 0 ? work_ns / (work_ns + slower_ns) : 1;

@@ -103,14 +103,15 @@ void executions_each_flow(struct executions *executions, const struct term *term
 /*
  * Why one side took longer in a place than the other: with times T and executions E, T = E c,
  *     T_late - T_others = (E_late - E_others) c_others + E_late (c_late - c_others),
- * the first part more work, the second slower. c_late - c_others is known to +-cost_error_ns: within that, c_others is
- * what leaves least to the second part. Returns the share of more work in what made it longer (a part that made it
+ * the first part more work, the second slower. c_late / c_others is known to a relative standard error: within two of
+ * that, c_others is what leaves least to the second part. A cost known from two samples may well be four times as high,
+ * and is never below 0: errors multiply. Returns the share of more work in what made it longer (a part that made it
  * shorter does not count), in [0, 1]; -1 when the executions of the late side are not known.
  */
 struct side {
     double ns, executions;
 };
-double executions_share_of_work(struct side late, struct side others, double cost_error_ns);
+double executions_share_of_work(struct side late, struct side others, double cost_error);
 
 /*
  * How much of each place an interval ran through, from its counts: the executions of the place's blocks, each weighed

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A run for KCachegrind and callgrind_annotate: by routine and source line the time spent there, the waiting on other
- * ranks that it is blamed for, and how often it was executed (of programs that were built to count), ranks added up.
+ * ranks that it is blamed for, and how often it was executed (of programs that were built to count), ranks and runs
+ * added up.
  *
  * Time and blame come with call stacks: a level of a stack is a call, which costs what is below it; a call that
  * recursion passes again counts once a stack. All calls of one routine from a line are one record, with the number that
@@ -202,21 +203,33 @@ static void write_costs(FILE *out, const struct callgrind *callgrind)
     }
 }
 
-int export_callgrind(FILE *out, const struct analysis *analysis)
+/* Everything of one run. Returns 0, or -1 after error(). */
+static int add_run(struct callgrind *callgrind, const struct analysis *analysis)
 {
-    struct callgrind callgrind = {.analysis = analysis};
-    struct coverage coverage = {0};
     struct trace *trace = analysis->trace;
-    double totals[N_MEASURES] = {0};
+    struct coverage coverage = {0};
     int status = 0;
-    add_stacks(&callgrind, &analysis->profile, MEASURE_TIME);
-    add_stacks(&callgrind, &analysis->blame_profile, MEASURE_BLAME);
-    add_calls(&callgrind, &analysis->profile);
+    callgrind->analysis = analysis;
+    add_stacks(callgrind, &analysis->profile, MEASURE_TIME);
+    add_stacks(callgrind, &analysis->blame_profile, MEASURE_BLAME);
+    add_calls(callgrind, &analysis->profile);
     if (trace->n_points)
         status = coverage_read(&coverage, trace, analysis->code);
     for (uint32_t module = 0; trace->n_points && status == 0 && module < trace->n_modules; module++)
         for (uint32_t rank = 0; coverage.counts[module] && rank < trace->n_ranks; rank++)
-            add_executions(&callgrind, &coverage, rank, module);
+            add_executions(callgrind, &coverage, rank, module);
+    coverage_release(&coverage);
+    return status;
+}
+
+int export_callgrind(FILE *out, const struct export_run *runs, size_t n_runs)
+{
+    struct callgrind callgrind = {0};
+    const struct trace *trace = runs[0].analysis->trace;
+    double totals[N_MEASURES] = {0};
+    int status = 0;
+    for (size_t i = 0; i < n_runs && status == 0; i++)
+        status = add_run(&callgrind, runs[i].analysis);
     if (callgrind.costs.n)
         qsort(callgrind.costs.at, callgrind.costs.n, sizeof *callgrind.costs.at, cost_compare);
     for (size_t i = 0; i < callgrind.costs.n; i++)
@@ -224,13 +237,14 @@ int export_callgrind(FILE *out, const struct analysis *analysis)
             totals[measure] += (double)llround(callgrind.costs.at[i].value[measure]);
     fputs("# callgrind format\nversion: 1\ncreator: whywait " WHYWAIT_VERSION "\n", out);
     write_text(out, "cmd: ", trace->command ? trace->command : trace->program ? trace->program : "unknown");
+    if (n_runs > 1)
+        fprintf(out, "desc: Runs: %zu, added up\n", n_runs);
     fputs("positions: line\nevent: Time : time on a CPU or in MPI (ns)\nevent: Blame : waiting that it causes (ns)\n"
           "event: Executions : executions\nevents: Time Blame Executions\n",
           out);
     fprintf(out, "summary: %lld %lld %lld\n", llround(totals[0]), llround(totals[1]), llround(totals[2]));
     write_costs(out, &callgrind);
     fprintf(out, "\ntotals: %lld %lld %lld\n", llround(totals[0]), llround(totals[1]), llround(totals[2]));
-    coverage_release(&coverage);
     intern_release(&callgrind.names);
     intern_release(&callgrind.files);
     intern_release(&callgrind.keys);

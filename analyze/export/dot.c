@@ -7,6 +7,8 @@
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
 #include "analyze/out/page.h"
+#include "analyze/profile/sum.h"
+#include "wrap/base/err.h"
 #include <math.h>
 
 /* Text within quotes; what could steer a terminal is escaped first, and what Graphviz reads as its own after it. */
@@ -52,10 +54,19 @@ static void write_arc(FILE *out, const struct profile *profile, const struct rou
     fprintf(out, "\", penwidth=%.2f];\n", 1 + 6 * (profile->time_ns > 0 ? fmin(ns / profile->time_ns, 1) : 0));
 }
 
-int export_dot(FILE *out, const struct analysis *analysis, const struct profile *profile, double least)
+int export_dot(FILE *out, const struct export_run *runs, size_t n_runs, bool only_causing, double least)
 {
     struct arena arena = {0};
-    struct label_book book = {&arena, analysis, false, true};
+    const struct analysis *first = runs[0].analysis;
+    struct label_book book = {&arena, first, false, true};
+    const struct profile **profiles = arena_array(&arena, const struct profile *, n_runs);
+    for (size_t i = 0; i < n_runs; i++)
+        profiles[i] = only_causing ? &runs[i].analysis->blame_profile : &runs[i].analysis->profile;
+    const struct profile sum = profile_sum(&arena, profiles, n_runs), *profile = &sum;
+    if (!profile->n_routines) {
+        arena_release(&arena);
+        return error("%s has no samples of call stacks: there is no graph of routines", first->trace->path);
+    }
     bool *is_shown = arena_array(&arena, bool, profile->n_routines);
     for (uint32_t i = 0; i < profile->n_routines; i++) {
         const struct routine_profile *routine = &profile->routines[i];
@@ -63,9 +74,12 @@ int export_dot(FILE *out, const struct analysis *analysis, const struct profile 
         is_shown[i] = ns >= 0.5 && ns >= least * profile->time_ns;
     }
     fputs("digraph routines {\n  graph [label=\"", out);
-    write_text(out, analysis->trace->program ? analysis->trace->program : "unknown program");
-    fprintf(out, ": %s %s\", labelloc=t];\n", amount_duration(profile->time_ns).text,
-            profile == &analysis->blame_profile ? "of waiting caused" : "of all ranks, on a CPU or in MPI");
+    write_text(out, first->trace->program ? first->trace->program : "unknown program");
+    fprintf(out, ": %s %s", amount_duration(profile->time_ns).text,
+            only_causing ? "of waiting caused" : "of all ranks, on a CPU or in MPI");
+    if (n_runs > 1)
+        fprintf(out, ", of %zu runs", n_runs);
+    fputs("\", labelloc=t];\n", out);
     fputs("  node [shape=box, style=filled, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n", out);
     for (uint32_t cycle = 0; cycle <= profile->n_cycles; cycle++) {
         if (cycle)

@@ -31,8 +31,9 @@ int export_csv(FILE *out, const struct export_run *runs, size_t n_runs, const ch
 /* "causes, sites ..." */
 extern const char export_csv_tables[];
 
-/* The graph of routines for Graphviz: routines and calls with at least `least` of all time (or waiting), in [0, 1]. */
-int export_dot(FILE *out, const struct analysis *analysis, const struct profile *profile, double least);
+/* The graph of routines for Graphviz: routines and calls with at least `least` of all time (or, only what causes
+ * waiting, of that), in [0, 1]. Several runs are added up. */
+int export_dot(FILE *out, const struct export_run *runs, size_t n_runs, bool only_causing, double least);
 
 /* Trace events for Perfetto and chrome://tracing, in the order of time. Reads the trace's events once more. */
 int export_chrome(FILE *out, const struct analysis *analysis, const struct timeline *timeline);
@@ -41,5 +42,5 @@ int export_chrome(FILE *out, const struct analysis *analysis, const struct timel
 int export_folded(FILE *out, const struct analysis *analysis);
 
 /* Time, blame and, where they were counted, executions by routine and source line, and calls, in callgrind's format.
- * Reads the events once more when there are counts. */
-int export_callgrind(FILE *out, const struct analysis *analysis);
+ * Reads the events once more when there are counts. Several runs are added up. */
+int export_callgrind(FILE *out, const struct export_run *runs, size_t n_runs);

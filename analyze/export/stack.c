@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/export/stack.h"
+#include "analyze/result/names.h"
 #include "analyze/out/label.h"
 
 enum { INLINED_MOST = 16 };
@@ -22,9 +23,11 @@ static void add_frame(struct stack_levels *levels, const struct analysis *analys
         level.at_file = i ? chain[i].file : spot.file;
         level.at_line = i ? chain[i - 1].call_line : spot.line;
         if (!level.name)
-            level.name = chain[i].address
-                             ? arena_printf(&levels->arena, "%s+0x%llx", module, (unsigned long long)chain[i].address)
-                             : arena_printf(&levels->arena, "(in %s)", module);
+            level.name =
+                chain[i].address
+                    ? names_nameless(analysis->code, analysis->trace, &levels->arena,
+                                     &(struct trace_frame){.module = frame->module, .address = chain[i].address}, true)
+                    : arena_printf(&levels->arena, "(in %s)", module);
         *vec_push(&levels->levels) = level;
     }
 }

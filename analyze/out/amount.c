@@ -197,25 +197,23 @@ static double sum_of(const double *ns, int from, int to)
     return sum;
 }
 
-/* "growing from 40.0 ms to 210 ms of waiting a second": the ends of a straight line through the parts. NULL where it
- * neither grows nor shrinks by much. */
+/* "growing from 40.0 ms to 210 ms of waiting a second": the ends of a straight line through the parts. NULL where its
+ * halves do not differ by much. */
 static const char *when_trend(struct arena *arena, const double *ns, int from, int to, double part_ns)
 {
-    int middle = (from + to) / 2;
-    double first_ns = sum_of(ns, from, middle) / (middle - from), second_ns = sum_of(ns, middle, to) / (to - middle);
-    const char *trend = second_ns > TREND_GROWN * first_ns   ? "growing"
-                        : first_ns > TREND_GROWN * second_ns ? "shrinking"
-                                                             : NULL;
     double centre = (from + to - 1) / 2.0, mean_ns = sum_of(ns, from, to) / (to - from), above = 0, square = 0;
     for (int i = from; i < to; i++) {
         above += (i - centre) * (ns[i] - mean_ns);
         square += (i - centre) * (i - centre);
     }
-    if (!trend || !(square > 0))
+    if (!(square > 0))
         return NULL;
     double slope_ns = above / square * (to - from) / 2, a_second = 1e9 / part_ns;
+    double first_ns = mean_ns - slope_ns / 2, second_ns = mean_ns + slope_ns / 2;
+    if (second_ns <= TREND_GROWN * first_ns && first_ns <= TREND_GROWN * second_ns)
+        return NULL;
     const char *begin = arena_strdup(arena, amount_duration(fmax(0, mean_ns - slope_ns) * a_second).text);
-    return arena_printf(arena, "%s from %s to %s of waiting a second", trend, begin,
+    return arena_printf(arena, "%s from %s to %s of waiting a second", slope_ns > 0 ? "growing" : "shrinking", begin,
                         amount_duration(fmax(0, mean_ns + slope_ns) * a_second).text);
 }
 

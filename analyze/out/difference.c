@@ -240,10 +240,12 @@ static void print_facts(struct page *page, const struct comparison *comparison, 
     if (!comparison->facts.n)
         return;
     bool is_single = comparison->n_of_side[0] < 2 || comparison->n_of_side[1] < 2;
+    page_style(page, STYLE_HEADING);
     page_paragraph(page, 0, 0,
                    is_single
                        ? "counted exactly (with one run on a side: a program that decides by time may vary by itself)"
                        : "counted exactly, the same in all runs of a side: these changes are certain");
+    page_style(page, STYLE_PLAIN);
     for (size_t i = 0; i < n_told; i++)
         page_paragraph(page, 2, 6, difference_fact(&scratch, &comparison->facts.at[i]));
     if (n_left)
@@ -278,7 +280,9 @@ static void print_shares(struct page *page, const struct comparison *comparison,
         n++;
     if (!n)
         return;
+    page_style(page, STYLE_HEADING);
     page_line(page, "of the run time's %s", amount_change(all_ns).text);
+    page_style(page, STYLE_PLAIN);
     for (size_t i = 0; i < n; i++) {
         const struct compare_share *share = &comparison->shares.at[i];
         const char *text = arena_printf(&scratch, "%9s  %s", amount_change(difference_share_change(share)).text,
@@ -394,9 +398,14 @@ static void print_rows(struct page *page, const struct view *view)
     }
     page_table_begin(page, &table);
     for (size_t i = 0; i < view->rows.n; i++) {
+        const struct compare_row *row = row_at(view, i);
+        enum style name = row->depth ? STYLE_PLAIN : STYLE_HEADING;
+        enum style verdict = row->verdict == COMPARE_LESS   ? STYLE_LESS
+                             : row->verdict == COMPARE_MORE ? STYLE_MORE
+                                                            : STYLE_QUIET;
+        table.styles = (const enum style[]){name, STYLE_PLAIN, STYLE_PLAIN, verdict, verdict};
         page_table_row(page, &table, i);
-        const char *kinds =
-            row_at(view, i)->depth == 1 ? difference_kinds(&scratch, view->comparison, row_at(view, i)) : "";
+        const char *kinds = row->depth == 1 ? difference_kinds(&scratch, view->comparison, row) : "";
         if (*kinds)
             page_paragraph(page, 6, 8, kinds);
     }
@@ -411,13 +420,16 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     struct view view = {.comparison = comparison};
     char runs[80];
     count_runs(comparison, runs, sizeof runs);
+    page_style(&page, STYLE_HEADING);
     page_line(&page, "%s: means of one run", runs);
+    page_style(&page, STYLE_PLAIN);
     page_end(&page);
     print_facts(&page, comparison, options->n_top);
     choose_rows(&view, options);
     print_rows(&page, &view);
     page_end(&page);
     print_shares(&page, comparison, options->n_top);
+    page_style(&page, STYLE_QUIET);
     if (comparison->n_runs < 3)
         page_paragraph(&page, 0, 2,
                        "note: times of one run on each side do not tell a change from noise; record each side several "
@@ -428,6 +440,7 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
                        "whole; parts are tested only where the whole has changed");
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)
         page_paragraph(&page, 0, 2, arena_printf(&scratch, "note: %s", *note));
+    page_style(&page, STYLE_PLAIN);
     vec_release(&view.rows);
     arena_release(&scratch);
 }
@@ -478,8 +491,12 @@ void difference_print_hits(FILE *out, const gate_hits *hits)
                 ? arena_printf(&scratch, "%s: %s -> %s", difference_row_name(&scratch, hit->row, false),
                                amount_duration(hit->row->mean_ns[0]).text, amount_duration(hit->row->mean_ns[1]).text)
                 : difference_fact(&scratch, hit->fact);
-        const char *share = isfinite(hit->share) ? arena_printf(&scratch, " (+%.3g %%)", 100 * hit->share) : "";
-        fprintf(out, "whywait: above the limit: %s%s\n", text_escape(&scratch, what), share);
+        double percent = 100 * hit->share;
+        fprintf(out, "whywait: above the limit: %s", text_escape(&scratch, what));
+        if (isfinite(percent))
+            fprintf(out, percent < 1000 ? " (+%.3g %%%s)" : " (+%.0f %%%s)", percent,
+                    hit->fact ? " over all ranks" : "");
+        fputc('\n', out);
     }
     arena_release(&scratch);
 }

@@ -197,7 +197,7 @@ static bool is_same_code(const struct excess *instructions)
     return is_within(instructions, 1 / SAME_CODE, SAME_CODE);
 }
 
-/* By how much the ratio of two costs may be off, as a part of it: two standard deviations. */
+/* The logarithm of the factor by which the ratio of two costs may be off: two standard deviations. */
 static double doubt_of(const struct doing *late, const struct doing *others)
 {
     bool is_known = late->cost_error > 0 && others->cost_error > 0;
@@ -214,14 +214,14 @@ static const char *explain_cost(struct arena *arena, const struct crowd *late, c
     for (uint32_t i = 0; i < late->n; i++) {
         /* By more than its error, and by more than people care about. */
         double ratio = excess_of_one(&cost, &late->each[i]) / beside;
-        is_told |= fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), log1p(doubt_of(&late->each[i], &others->mean)));
+        is_told |= fabs(log(ratio)) > fmax(log(NOTABLY_LONGER), doubt_of(&late->each[i], &others->mean));
     }
     cost.low /= beside, cost.mean /= beside, cost.high /= beside, cost.others *= beside;
     if (!is_told)
         return doubt > VAGUE_DOUBT ? arena_printf(arena, "%s at a cost that is not known well enough to compare", each)
                                    : NULL;
     if (doubt > VAGUE_DOUBT && cost.mean > 1)
-        return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, fmax(1, cost.mean / (1 + doubt))));
+        return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, fmax(1, cost.mean * exp(-doubt))));
     const char *give = doubt > USUAL_DOUBT ? arena_printf(arena, ", give or take %.0f %%", 100 * doubt) : "";
     return arena_printf(arena, "%s at %s the cost%s", each, factors(arena, &cost), give);
 }
@@ -253,6 +253,13 @@ static bool take_turns(const struct crowd *late, const struct crowd *others)
            is_same_code(&instructions);
 }
 
+/* "once", "31,996 times" */
+static const char *times_of(struct arena *arena, double executions)
+{
+    uint64_t n = (uint64_t)llround(executions);
+    return n == 1 ? "once" : arena_printf(arena, "%s times", amount_count(n).text);
+}
+
 /* From executions: how many more, and what each costs. NULL when the two sides cannot be compared. */
 static const char *explain_work(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
@@ -264,10 +271,12 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
         return NULL;
     const char *who = amount_ranks(arena, late->ranks, late->n), *whom = amount_ranks(arena, others->ranks, others->n);
     const char *run = verb(late, "runs", "run");
-    if (others->mean.executions * FACTOR_KNOWN < late->mean.executions)
-        return arena_printf(arena, "only %s %s it, %s times%s", who, run,
-                            amount_count((uint64_t)llround(late->mean.executions)).text,
-                            verb(late, "", " each on average"));
+    if (others->mean.executions * FACTOR_KNOWN < late->mean.executions) {
+        const char *often =
+            arena_printf(arena, "%s%s", times_of(arena, late->mean.executions), verb(late, "", " each on average"));
+        return others->mean.executions > 0 ? arena_printf(arena, "%s %s it %s, %s next to never", who, run, often, whom)
+                                           : arena_printf(arena, "only %s %s it, %s", who, run, often);
+    }
     struct excess more = excess_of(late, others, EXECUTIONS), instructions = excess_of(late, others, INSTRUCTIONS);
     const char *times = arena_printf(arena, "%s as often as", factors(arena, &more));
     /* Ranks that run it as often over the whole run may still do so at other times. */
@@ -306,7 +315,8 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                             explain_computing(arena, cause, late, others), was);
     }
     case KIND_BLOCKED:
-        return arena_printf(arena, "%s; most of the difference in system calls", explain_time(arena, late, others));
+        return arena_printf(arena, "%s; most of the difference asleep or in the kernel",
+                            explain_time(arena, late, others));
     case KIND_TRANSFER:
         return arena_printf(arena, "%s; inside MPI, busy rather than waiting", explain_time(arena, late, others));
     default:
@@ -320,14 +330,17 @@ static const char *bytes_each(struct arena *arena, const struct crowd *crowd, do
     return bytes > 0 ? arena_printf(arena, "%s%s", amount_bytes(bytes).text, crowd->n > 1 ? " each" : "") : "nothing";
 }
 
-/* "ranks 1,2 VERB 1.2 GB each OBJECT there, rank 0 nothing" */
+/* "ranks 1,2 VERB 1.2 GB each OBJECT there, rank 0 nothing"; or "rank 0 as much", which tells that it is no reason. */
 static const char *explain_amounts(struct arena *arena, const struct crowd *late, double late_bytes,
                                    const struct crowd *others, double others_bytes, const char *verb_and_object[2])
 {
     const char *compared = "";
-    if (others->n)
-        compared = arena_printf(arena, ", %s %s", amount_ranks(arena, others->ranks, others->n),
-                                bytes_each(arena, others, others_bytes));
+    if (others->n) {
+        bool is_alike = others_bytes > 0 && !strcmp(amount_bytes(others_bytes).text, amount_bytes(late_bytes).text);
+        compared =
+            arena_printf(arena, ", %s %s", amount_ranks(arena, others->ranks, others->n),
+                         is_alike ? verb(others, "as much", "as much each") : bytes_each(arena, others, others_bytes));
+    }
     return arena_printf(arena, "%s %s %s%s there%s", amount_ranks(arena, late->ranks, late->n), verb_and_object[0],
                         bytes_each(arena, late, late_bytes), verb_and_object[1], compared);
 }
@@ -438,6 +451,17 @@ static const char *common_host(const struct trace *trace, const struct cause_ran
     return host;
 }
 
+/* A call of MPI that no other rank takes part in: packing, making a data type. */
+static bool is_alone(const struct analysis *analysis, const struct cause *cause)
+{
+    const struct trace *trace = analysis->trace;
+    const char *call = analysis->steps[cause->step].routine;
+    for (uint32_t i = 0; call && i < trace->n_regions; i++)
+        if (trace->regions[i].is_mpi && !strcmp(trace->regions[i].name, call))
+            return trace->regions[i].class == WW_LOCAL;
+    return false;
+}
+
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     const struct trace *trace = analysis->trace;
@@ -462,10 +486,14 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
                "more";
     }
     case KIND_BLOCKED:
-        return "see what it sleeps, reads or writes for; `strace -c` on a late rank names the system calls";
+        return "see what it sleeps, reads or writes for; `strace -c` on a late rank names the system calls; where "
+               "there "
+               "are few, it is page faults: use memory again that has been touched before";
     case KIND_DESCHEDULED:
         return "see the machine's row below";
     case KIND_TRANSFER:
+        if (is_alone(analysis, cause))
+            return "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls";
         if (machine_is_short(analysis))
             return "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give "
                    "each rank "

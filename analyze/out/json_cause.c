@@ -369,6 +369,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "explanation", json_text(explain_cause(&json->scratch, cause)));
     add_partings(json, object, cause);
     add_parts(json, object, cause, waiting_ns);
+    json_object_set_new(object, "beside", json_integer(cause->n_beside));
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
     json_object_set_new(object, "when",
                         json_text(when_sentence(&json->scratch, json->analysis, cause->when_ns, cause->every)));

@@ -172,7 +172,8 @@ static void table_row(struct page *page, const struct page_table *table, const c
             has_rest |= *cells[c] != '\0';
             if (*cell && width) {
                 page_tab(page, start + pad);
-                page_style(page, is_title ? STYLE_HEADING : column->style);
+                enum style style = table->styles ? table->styles[c] : column->style;
+                page_style(page, is_title ? STYLE_HEADING : style);
                 page_write(page, cell);
             }
             start += width ? width + GAP : 0;
@@ -285,8 +286,9 @@ const char *text_first_line(struct arena *arena, const char **escaped, size_t co
 
 /* Parameters of the terminal's "select graphic rendition"; the basic ones, which look well on dark and on light. */
 static const char *const codes[STYLE_N] = {
-    [STYLE_PLAIN] = "",          [STYLE_HEADING] = "\033[1m",  [STYLE_CAUSE] = "\033[1;31m", [STYLE_NUMBER] = "\033[1m",
-    [STYLE_ADVICE] = "\033[32m", [STYLE_WARNING] = "\033[33m", [STYLE_QUIET] = "\033[2m"};
+    [STYLE_PLAIN] = "",         [STYLE_HEADING] = "\033[1m", [STYLE_CAUSE] = "\033[1;31m",
+    [STYLE_NUMBER] = "\033[1m", [STYLE_ADVICE] = "\033[32m", [STYLE_WARNING] = "\033[33m",
+    [STYLE_LESS] = "\033[32m",  [STYLE_MORE] = "\033[31m",   [STYLE_QUIET] = "\033[2m"};
 
 const char *style_begin(const struct look *look, enum style style)
 {

@@ -22,7 +22,9 @@ enum style {
     STYLE_NUMBER,  /* how much */
     STYLE_ADVICE,  /* what to do about it */
     STYLE_WARNING, /* what limits the trust in all this, or is urgent */
-    STYLE_QUIET,   /* what is there for those who look for it */
+    STYLE_LESS,    /* of what costs time, less than before */
+    STYLE_MORE,
+    STYLE_QUIET, /* what is there for those who look for it */
     STYLE_N
 };
 
@@ -85,8 +87,9 @@ struct page_table {
     const struct page_column *columns;
     size_t indent;
     struct arena arena;
-    VEC(const char *) cells; /* escaped, [row * n_columns + column] */
-    size_t *widths;          /* from page_table_begin on; 0 = left out */
+    VEC(const char *) cells;  /* escaped, [row * n_columns + column] */
+    size_t *widths;           /* from page_table_begin on; 0 = left out */
+    const enum style *styles; /* of the next rows, by column; NULL = those of the columns */
     unsigned n_columns;
 };
 void page_cell(struct page_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));

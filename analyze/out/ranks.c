@@ -17,7 +17,7 @@
 /* Two screens: what is rarer or smaller is counted, unless all is asked for. */
 enum { ROWS_MOST = 24, MATRIX_MOST = 8, PAIRS_MOST = 12, STEPS_MOST = 20 };
 
-enum state { COMPUTING, WAITING, TRANSFER, IN_MPI, DESCHEDULED, BLOCKED, OFF, N_STATES };
+enum state { COMPUTING, WAITING, TRANSFER, IN_MPI, DESCHEDULED, BLOCKED, RECORDING_OFF, ENDED, N_STATES };
 
 /* Ranks in one row, in mean shares of their time. */
 struct alike {
@@ -37,13 +37,10 @@ struct ranks {
 static void shares_of(const struct analysis *analysis, uint32_t rank, double *share)
 {
     const struct rank_summary *summary = &analysis->ranks[rank];
-    const double ns[N_STATES] = {[COMPUTING] = summary->compute_ns,
-                                 [WAITING] = summary->waiting_ns,
-                                 [TRANSFER] = summary->transfer_ns,
-                                 [IN_MPI] = summary->mpi_ns,
-                                 [DESCHEDULED] = summary->descheduled_ns,
-                                 [BLOCKED] = summary->blocked_ns,
-                                 [OFF] = summary->unrecorded_ns + summary->ended_ns};
+    const double ns[N_STATES] = {[COMPUTING] = summary->compute_ns,        [WAITING] = summary->waiting_ns,
+                                 [TRANSFER] = summary->transfer_ns,        [IN_MPI] = summary->mpi_ns,
+                                 [DESCHEDULED] = summary->descheduled_ns,  [BLOCKED] = summary->blocked_ns,
+                                 [RECORDING_OFF] = summary->unrecorded_ns, [ENDED] = summary->ended_ns};
     double all_ns = 0;
     for (int state = 0; state < N_STATES; state++)
         all_ns += ns[state];
@@ -90,7 +87,7 @@ static void rows_make(struct ranks *ranks, bool each)
 static const char *state_bar(struct arena *arena, const struct alike *row)
 {
     enum { COLUMNS = 16 };
-    static const char letters[N_STATES] = {'c', 'w', 't', 'm', 'd', 'b', ' '};
+    static const char letters[N_STATES] = {'c', 'w', 't', 'm', 'd', 'b', ' ', ' '};
     char *bar = arena_alloc(arena, COLUMNS + 1), *end = bar;
     double sum = 0;
     for (int state = 0; state < N_STATES; state++) {
@@ -115,12 +112,12 @@ static bool has_one_host(const struct ranks *ranks)
 static void print_rows(struct ranks *ranks, const uint32_t *order, unsigned n_most)
 {
     static const struct page_column columns[] = {
-        {"rank", PAGE_LEFT, STYLE_PLAIN},          {"host", PAGE_LEFT, STYLE_PLAIN},
-        {"computing", PAGE_RIGHT, STYLE_PLAIN},    {"waiting", PAGE_RIGHT, STYLE_PLAIN},
-        {"transfer", PAGE_RIGHT, STYLE_PLAIN},     {"in MPI", PAGE_RIGHT, STYLE_PLAIN},
-        {"descheduled", PAGE_RIGHT, STYLE_PLAIN},  {"blocked", PAGE_RIGHT, STYLE_PLAIN},
-        {"not recorded", PAGE_RIGHT, STYLE_PLAIN}, {"made wait", PAGE_RIGHT, STYLE_PLAIN},
-        {"its time", PAGE_LEFT, STYLE_PLAIN},
+        {"rank", PAGE_LEFT, STYLE_PLAIN},           {"host", PAGE_LEFT, STYLE_PLAIN},
+        {"computing", PAGE_RIGHT, STYLE_PLAIN},     {"waiting", PAGE_RIGHT, STYLE_PLAIN},
+        {"transfer", PAGE_RIGHT, STYLE_PLAIN},      {"in MPI", PAGE_RIGHT, STYLE_PLAIN},
+        {"descheduled", PAGE_RIGHT, STYLE_PLAIN},   {"blocked", PAGE_RIGHT, STYLE_PLAIN},
+        {"recording off", PAGE_RIGHT, STYLE_PLAIN}, {"already ended", PAGE_RIGHT, STYLE_PLAIN},
+        {"made wait", PAGE_RIGHT, STYLE_PLAIN},     {"its time", PAGE_LEFT, STYLE_PLAIN},
     };
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
     bool one_host = has_one_host(ranks);

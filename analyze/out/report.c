@@ -102,7 +102,7 @@ static const char *report_figures(struct report *report, const struct cause *cau
 }
 
 /* "12 loops inside, most of it (44 %) in loop eos.c:60 in material(); only until 2.1 s": where one place does not say
- * it all, or not all through the run. */
+ * it all, or not all through the run. "2 more loops behind the same branch" where they are not inside. */
 static void report_parts(struct report *report, const struct cause *cause)
 {
     uint32_t n = 0, most = 0;
@@ -116,10 +116,14 @@ static void report_parts(struct report *report, const struct cause *cause)
         most = part->own_ns > cause->parts[most].own_ns || cause->parts[most].step == cause->step ? i : most;
     }
     const char *when = when_sentence(&report->arena, report->analysis, cause->when_ns, cause->every), *inside = NULL;
-    if (n > 1)
-        inside = arena_printf(&report->arena, "%u %s inside, most of it (%s) %s", n, are_loops ? "loops" : "places",
-                              amount_share(cause->parts[most].own_ns / fmax(cause->waiting_ns, 1)).text,
-                              label_within(&report->book, cause->parts[most].step));
+    if (n > 1 || (n && cause->n_beside)) {
+        const char *what = are_loops ? (n > 1 ? "loops" : "loop") : (n > 1 ? "places" : "place");
+        const char *share = amount_share(cause->parts[most].own_ns / fmax(cause->waiting_ns, 1)).text;
+        inside = cause->n_beside
+                     ? arena_printf(&report->arena, "%u more %s behind the same branch, %s of it", n, what, share)
+                     : arena_printf(&report->arena, "%u %s inside, most of it (%s)", n, what, share);
+        inside = arena_printf(&report->arena, "%s %s", inside, label_within(&report->book, cause->parts[most].step));
+    }
     if (report->page.look.drawing != DRAW_NOTHING)
         page_line(&report->page, "%*sover the run |%s|", HANG, "",
                   style_sparkline(&report->arena, &report->page.look, cause->when_ns, WHEN_PARTS));

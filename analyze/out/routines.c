@@ -295,7 +295,7 @@ int report_routines(FILE *out, const struct analysis *analysis, const struct pro
         print_table(&table, (unsigned)n);
     }
     if (n < n_chosen)
-        page_line(&table.page, "and %d more routines (--top 0)", n_chosen - n);
+        page_line(&table.page, "and %d more %s (--top 0)", n_chosen - n, n_chosen - n == 1 ? "routine" : "routines");
     if (n >= 0)
         print_cycles(&table);
     if (n > 0) {

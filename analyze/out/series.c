@@ -137,10 +137,9 @@ static const char *direction(const struct series_row *row)
     return row->is_more ? "more" : "less";
 }
 
-/* More waiting is a warning, less of it what was wanted. */
 static enum style direction_style(const struct series_row *row)
 {
-    return row->is_more ? STYLE_WARNING : STYLE_ADVICE;
+    return row->is_more ? STYLE_MORE : STYLE_LESS;
 }
 
 static void print_trend_rows(struct page *page, const struct series *series, const struct series_options *options)

@@ -76,7 +76,7 @@ void flows_read(struct flows *flows, const struct analysis *analysis, const stru
             for (uint32_t k = 0; k < site->n_classes; k++) {
                 const struct sparse *counts = &measures->classes->sites.at[measures->site_order[site->site]]
                                                    .classes.at[site->classes[k] - 1]
-                                                   .counts;
+                                                   ->counts;
                 for (size_t t = 0; t < counts->n; t++)
                     sparse_add(&sides[counts->at[t].key & KEY_WAITING ? OTHERS : LATE], key_atom(counts->at[t].key),
                                counts->at[t].ns);

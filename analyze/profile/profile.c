@@ -4,6 +4,7 @@
  * key_pair(rank, routine or arc).
  */
 #include "analyze/profile/profile.h"
+#include "analyze/result/names.h"
 #include "analyze/profile/callgraph.h"
 #include "analyze/blame/classes.h"
 #include "wrap/base/err.h"
@@ -92,13 +93,14 @@ static struct lineage lineage_at(struct builder *builder, uint32_t module, uint6
             lineage.routines[i] = routine_put(builder, module, &routines[i]);
             continue;
         }
-        /* "libfoo.so+0x1a40", where it begins; "(in libfoo.so)" where not even that is known. */
-        const char *path = builder->input->trace->modules[module].path;
-        const char *slash = strrchr(path, '/'), *library = slash ? slash + 1 : path;
-        unsigned long long address_in = routines[i].address;
-        lineage.routines[i] = nameless_put(builder, module,
-                                           address_in ? arena_printf(&scratch, "%s+0x%llx", library, address_in)
-                                                      : arena_printf(&scratch, "(in %s)", library));
+        /* "(in libfoo.so)" where not even is known where it begins. */
+        const struct trace *trace = builder->input->trace;
+        const char *path = trace->modules[module].path, *slash = strrchr(path, '/');
+        const struct trace_frame entry = {.module = module, .address = routines[i].address};
+        lineage.routines[i] =
+            nameless_put(builder, module,
+                         entry.address ? names_nameless(builder->input->code, trace, &scratch, &entry, true)
+                                       : arena_printf(&scratch, "(in %s)", slash ? slash + 1 : path));
     }
     arena_release(&scratch);
     return lineage;

@@ -121,15 +121,31 @@ static const char *context_path(const struct sites *sites, struct arena *arena, 
     return text;
 }
 
-/* "libpetsc.so.3.18+0x7c6485": what is left to say of code without a name. */
-static const char *module_address(const struct sites *sites, struct arena *arena, uint32_t module, uint64_t address)
+const char *names_nameless(struct code *code, const struct trace *trace, struct arena *arena,
+                           const struct trace_frame *at, bool with_library)
 {
-    const char *path = sites->trace->modules[module].path, *slash = strrchr(path, '/');
-    return arena_printf(arena, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)address);
+    const char *path = at->module < trace->n_modules ? trace->modules[at->module].path : "",
+               *slash = strrchr(path, '/');
+    const char *library = slash ? slash + 1 : path;
+    uint32_t number = code ? code_routine_number(code, at->module, at->address) : 0;
+    if (!number)
+        return arena_printf(arena, "%s+0x%llx", with_library ? library : "", (unsigned long long)at->address);
+    uint64_t entry = code_routine_address(code, at->module, number - 1);
+    const char *text = arena_printf(arena, "routine %u", number);
+    if (at->address != entry) /* an out-of-line part may lie before it */
+        text = arena_printf(arena, "%s%c0x%llx", text, at->address < entry ? '-' : '+',
+                            (unsigned long long)(at->address < entry ? entry - at->address : at->address - entry));
+    return with_library ? arena_printf(arena, "%s of %s", text, library) : text;
 }
 
-/* "BI_Srecv() <- Cdgerv2d() <- app+0x51c8 <- +0x4a10": libraries and addresses, where the program itself has no names
- * to offer; a library is named once for all addresses that follow each other. */
+static const char *module_address(const struct sites *sites, struct arena *arena, uint32_t module, uint64_t address)
+{
+    return names_nameless(sites->code, sites->trace, arena, &(struct trace_frame){.module = module, .address = address},
+                          true);
+}
+
+/* "BI_Srecv() <- Cdgerv2d() <- routine 9+0x1c8 of app <- routine 7+0x4a": where the program itself has no names to
+ * offer; a library is named once for all routines that follow each other. */
 static const char *context_trail(const struct sites *sites, struct arena *arena, uint32_t context)
 {
     enum { FRAMES_MAX = 6 };
@@ -139,8 +155,9 @@ static const char *context_trail(const struct sites *sites, struct arena *arena,
         const struct context *at = sites_context_at(sites, context);
         const char *name = caller_text(sites, arena, context);
         if (!name && at->module < sites->trace->n_modules)
-            name = at->module == module ? arena_printf(arena, "+0x%llx", (unsigned long long)at->address)
-                                        : module_address(sites, arena, at->module, at->address);
+            name = names_nameless(sites->code, sites->trace, arena,
+                                  &(struct trace_frame){.module = at->module, .address = at->address},
+                                  at->module != module);
         module = at->module;
         if (name)
             trail = arena_printf(arena, "%s%s%s", trail, *trail ? " <- " : "", name);
@@ -234,7 +251,7 @@ static void names_place(const struct sites *sites, struct arena *arena, uint32_t
     step->routine = place->routine;
     if (!place->file && !place->routine)
         step->label =
-            arena_printf(arena, "%s %s%s", place->is_loop ? "loop at" : "code at",
+            arena_printf(arena, "%s %s%s", place->is_loop ? "loop at" : "code in",
                          module_address(sites, arena, place->module, place->address), host_text(sites, arena, id));
 }
 
@@ -291,7 +308,7 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
         step.label = "start-up of the process, before its first MPI call";
         break;
     case WHAT_OFF:
-        step.label = "the time while recording was off (MPI_Pcontrol)";
+        step.label = "the time while recording was off";
         break;
     case WHAT_CLOCK:
         step.label = "clock error";

@@ -55,16 +55,15 @@ struct class_step {
     int64_t executions; /* signed likewise; 0 = as many on both sides, or not counted */
 };
 
-/* How waiting is spread over the run, in equal parts of it, and over the instances. */
-enum { WHEN_PARTS = 32 };
+/* When the instances of a class were, and how much was waited in them. */
 struct when {
     uint64_t first_ns, last_ns;                   /* time of the first and of the last instance */
     double smallest_ns, largest_ns, deviation_ns; /* waiting of an instance */
     uint32_t every; /* of the site's instances it is each n-th; 0 = not regularly, or all */
-    float ns[WHEN_PARTS];
 };
 
-/* The same of one late rank. */
+/* How waiting for one late rank is spread over the run, in equal parts of it. */
+enum { WHEN_PARTS = 32 };
 struct when_rank {
     uint32_t rank;
     float ns[WHEN_PARTS];
@@ -194,6 +193,7 @@ struct cause {
     struct cause_file *files;     /* that a call of MPI-IO works on, by falling bytes */
     struct parting *partings;     /* the first one is where the two sides part, others follow by falling share */
     struct cause_part *parts;     /* at least one */
+    uint32_t n_beside;            /* beside what names it: outermost parts to which the same decision leads its ranks */
     double when_ns[WHEN_PARTS];   /* its waiting over the run, as that of the classes in which it has a part */
     uint32_t every;               /* it acts each n-th time that the call is made at which most of it is felt; 0 */
     struct when_rank *when_ranks; /* its waiting over the run by late rank, for some of them */

@@ -19,7 +19,7 @@ static uint32_t node_put(struct calltree *tree, struct node_key key, uint32_t st
     uint32_t node = intern_put(&tree->keys, &key, sizeof key);
     if (node < tree->nodes.n)
         return node;
-    *vec_push(&tree->nodes) = (struct calltree_node){.parent = key.parent, .step = step};
+    *vec_push(&tree->nodes) = (struct calltree_node){.parent = key.parent, .step = step, .frame = TRACE_NONE};
     bool is_new = false;
     uint64_t *first = key.what >= NODE_REGION ? NULL : map_put(&tree->of_place, key.id, &is_new);
     if (first && is_new)
@@ -134,7 +134,12 @@ static void enter_frame(struct calltree *tree, struct calltree_way *way, uint32_
     if (way->is_team && way->node == TRACE_NONE)
         join_team(tree, frame, way);
     way->is_team = false;
-    way->node = enter_nest(tree, way->node, frame, address, way->line);
+    uint32_t caller = way->node;
+    way->node = enter_nest(tree, caller, frame, address, way->line);
+    for (uint32_t at = way->node; at != caller && at != TRACE_NONE; at = tree->nodes.at[at].parent)
+        if (tree->nodes.at[at].frame == TRACE_NONE)
+            tree->nodes.at[at].frame = tree->nodes.at[at].parent == caller ? way->call : number;
+    way->call = number;
     way->line = code_spot_at(tree->sites->code, frame->module, address).line;
 }
 
@@ -142,7 +147,7 @@ static void enter_frame(struct calltree *tree, struct calltree_way *way, uint32_
 static uint32_t node_of_frame(struct calltree *tree, uint32_t frame)
 {
     const struct trace *trace = tree->sites->trace;
-    struct calltree_way way = {.node = TRACE_NONE};
+    struct calltree_way way = {.node = TRACE_NONE, .call = TRACE_NONE};
     tree->path.n = 0;
     for (; frame < trace->n_frames && !tree->of_frame.at[frame].is_known && tree->path.n <= trace->n_frames;
          frame = trace->frames[frame].parent)
@@ -211,7 +216,7 @@ uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame)
     const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(tree->sites->steps, step);
     if (!key || key->what == WHAT_PATH)
         return key ? calltree_of_context(tree, key->id) : TRACE_NONE;
-    uint32_t place = key->id, node = node_of_frame(tree, sites_sample_frame(tree->sites, frame));
+    uint32_t place = key->id, at_frame = sites_sample_frame(tree->sites, frame), node = node_of_frame(tree, at_frame);
     uint32_t loop = find_around(tree, node, NODE_LOOP, place);
     if (loop != TRACE_NONE)
         return tree->nodes.at[loop].waits ? node : loop;
@@ -219,7 +224,10 @@ uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame)
     if (at->parent == CODE_NONE)
         return node;
     uint32_t what = at->is_loop ? NODE_LOOP : NODE_CALL; /* a loop may be inlined in part, and in part be called */
-    return node_put(tree, (struct node_key){node, what, place, 0}, step_of_place(tree, place));
+    node = node_put(tree, (struct node_key){node, what, place, 0}, step_of_place(tree, place));
+    if (tree->nodes.at[node].frame == TRACE_NONE)
+        tree->nodes.at[node].frame = at_frame;
+    return node;
 }
 
 uint32_t calltree_of_context(struct calltree *tree, uint32_t context)

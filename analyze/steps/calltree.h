@@ -56,12 +56,14 @@ struct calltree_node {
     uint32_t parent; /* stands before it; TRACE_NONE */
     uint32_t step;   /* what it is named by, computing: the same for all activations of one code place */
     bool waits;      /* a call that may wait is made below it */
+    uint32_t frame;  /* the first that led into it: a call in its caller, or inside it in its own routine; TRACE_NONE */
 };
 
 /* Where a stack has led so far, on the way inwards. */
 struct calltree_way {
     uint32_t node; /* TRACE_NONE */
-    uint32_t line; /* of the next call */
+    uint32_t line; /* of the next call, */
+    uint32_t call; /* and its frame; TRACE_NONE */
     bool is_team;  /* only a threading run-time so far */
     bool is_known;
 };

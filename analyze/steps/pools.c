@@ -36,8 +36,10 @@ struct pool_key {
 static uint32_t stretch_bucket(const struct stretch *stretch)
 {
     double amounts[N_AMOUNTS];
+    int octave;
     stretch_split(stretch, amounts);
-    return (uint32_t)(2 * log2(amounts[ON_CPU] + amounts[OFF_BLOCKED] + 1));
+    bool is_upper = frexp(amounts[ON_CPU] + amounts[OFF_BLOCKED] + 1, &octave) >= M_SQRT1_2;
+    return 2 * (uint32_t)(octave - 1) + is_upper;
 }
 
 static uint32_t stretch_n_samples(const struct stretch *stretch)
@@ -129,7 +131,8 @@ static bool pool_agrees(const struct pool *pool)
 
 static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
-    struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
+    uint32_t bucket = stretch_bucket(stretch);
+    struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = bucket};
     uint32_t id = pool_with_samples(pools, key);
     if (id != INTERN_NONE)
         return id;
@@ -137,8 +140,7 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     id = pool_with_samples(pools, key);
     if (id != INTERN_NONE)
         return id;
-    struct pool_key of_all_ranks = {
-        .rank = RANK_ALL, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
+    struct pool_key of_all_ranks = {.rank = RANK_ALL, .from = stretch->from, .to = stretch->to, .bucket = bucket};
     uint32_t of_all = pool_with_samples(pools, of_all_ranks);
     if (of_all != INTERN_NONE || sites_is_start(pools->sites, stretch->from))
         return of_all;
@@ -150,11 +152,11 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
  * this process or else of any. INTERN_NONE where looks tell of the stretch itself, or other threads come into it. */
 static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
+    if (stretch->n_blocked || stretch->n_sync || stretch->n_worker)
+        return INTERN_NONE;
     struct pool_key keys[] = {{.rank = rank, .bucket = stretch_bucket(stretch)},
                               {.rank = rank, .bucket = BUCKET_ALL},
                               {.rank = RANK_ALL, .bucket = BUCKET_ALL}};
-    if (stretch->n_blocked || stretch->n_sync || stretch->n_worker)
-        return INTERN_NONE;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         keys[i].from = stretch->from;
         keys[i].to = stretch->to;
@@ -347,7 +349,8 @@ static bool spread_counted(struct pools *pools, uint32_t rank, const struct stre
     return true;
 }
 
-/* Nothing is known of the steps but the calls around them. */
+/* Nothing is known of the steps but the calls around them. While a process starts up nobody knows what it sleeps for;
+ * that it had no CPU is known there as elsewhere. */
 static void spread_unknown(struct pools *pools, uint32_t rank, const struct stretch *stretch, const double *amounts,
                            struct sparse *out)
 {
@@ -358,7 +361,9 @@ static void spread_unknown(struct pools *pools, uint32_t rank, const struct stre
     for (int amount = 0; amount < N_AMOUNTS; amount++) {
         if (!amounts[amount])
             continue;
-        uint32_t step = is_start ? step_of_start(pools) : steps_put(steps, states[amount], WHAT_GAP, pair, TRACE_NONE);
+        uint32_t step = !is_start                 ? steps_put(steps, states[amount], WHAT_GAP, pair, TRACE_NONE)
+                        : amount == OFF_PREEMPTED ? steps_in_state(steps, step_of_start(pools), STEP_DESCHEDULED)
+                                                  : step_of_start(pools);
         sparse_add(out, atom_key(rank, step), amounts[amount]);
     }
 }

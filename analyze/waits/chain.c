@@ -253,6 +253,7 @@ static void parts_join(struct polling *polling)
         for (int kind = 0; kind < OFF_N; kind++)
             parts[0].spent.off_ns[kind] += parts[i].spent.off_ns[kind];
         parts[0].spent.noise_ns2 += parts[i].spent.noise_ns2;
+        parts[0].step = parts[i].transfer_ns > 0 ? parts[i].step : parts[0].step;
         parts[0].transfer_ns += parts[i].transfer_ns;
         parts[0].absent_ns += parts[i].absent_ns;
     }

@@ -114,7 +114,8 @@ struct polling_part {
     struct sparse atoms, counts;
     bool is_stretch;               /* one, between two calls, and nothing else */
     struct spent spent;            /* of a stretch between two calls */
-    double transfer_ns, absent_ns; /* inside a call: on a CPU, and off it */
+    uint32_t step;                 /* of time inside a call, where there is any: */
+    double transfer_ns, absent_ns; /* on a CPU, and off it */
 };
 
 enum { POLLING_PARTS = 8 };

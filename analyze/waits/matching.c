@@ -2,6 +2,7 @@
 #include "analyze/waits/matching.h"
 #include "wrap/base/keys.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Holds either sends or receives, never both: the first of the other kind would have taken them. */
 struct queue {
@@ -15,6 +16,15 @@ void messages_begin(struct messages *messages, const struct trace *trace, struct
     vec_grow((void **)&messages->early, &cap, trace->n_ranks + 1, sizeof *messages->early);
     for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
         messages->early[rank] = (struct messages_early){0};
+    cap = 0;
+    vec_grow((void **)&messages->window, &cap, trace->n_ranks + 1, sizeof *messages->window);
+    memset(messages->window, 0, (trace->n_ranks + 1) * sizeof *messages->window);
+}
+
+void messages_begin_window(struct messages *messages, uint32_t rank, const struct event *event)
+{
+    if (event->request && event->flags && rank < messages->trace->n_ranks)
+        messages->window[rank] = (uint32_t)event->request;
 }
 
 uint32_t messages_peer(const struct trace *trace, uint32_t comm, uint32_t rank, uint32_t peer)
@@ -34,9 +44,11 @@ uint32_t messages_peer(const struct trace *trace, uint32_t comm, uint32_t rank, 
     return world < trace->n_ranks ? world : TRACE_NONE;
 }
 
-static uint64_t queue_key(struct messages *messages, const struct event *event, uint32_t source, uint32_t destination)
+/* `at`: the rank whose event it is, one of the two. */
+static uint64_t queue_key(struct messages *messages, const struct event *event, uint32_t source, uint32_t destination,
+                          uint32_t at)
 {
-    uint32_t channel[3] = {event->comm, source, destination};
+    uint32_t channel[4] = {event->comm, source, destination, messages->window[at]};
     return key_pair(intern_put(&messages->channels, channel, sizeof channel), (uint32_t)event->tag);
 }
 
@@ -130,7 +142,7 @@ struct message *messages_send(struct messages *messages, const struct event *eve
     uint32_t to = messages_peer(messages->trace, event->comm, point->rank, event->peer);
     if (to == TRACE_NONE)
         return NULL;
-    uint64_t key = queue_key(messages, event, point->rank, to);
+    uint64_t key = queue_key(messages, event, point->rank, to, point->rank);
     struct message *message = queue_first(messages, key);
     bool is_awaited = message && !message->send;
     if (!is_awaited)
@@ -154,7 +166,7 @@ struct message *messages_receive(struct messages *messages, const struct event *
     uint32_t from = messages_peer(messages->trace, event->comm, post->rank, event->peer);
     if (from == TRACE_NONE)
         return NULL;
-    uint64_t key = queue_key(messages, event, from, post->rank);
+    uint64_t key = queue_key(messages, event, from, post->rank, post->rank);
     struct message *message = queue_first(messages, key);
     bool is_sent = message && message->send;
     if (!is_sent)
@@ -174,14 +186,14 @@ struct message *messages_sent(struct messages *messages, const struct event *eve
     uint32_t from = messages_peer(messages->trace, event->comm, rank, event->peer);
     if (from == TRACE_NONE)
         return NULL;
-    struct message *message = queue_first(messages, queue_key(messages, event, from, rank));
+    struct message *message = queue_first(messages, queue_key(messages, event, from, rank, rank));
     return message && message->send ? message_hold(message) : NULL;
 }
 
 bool messages_is_under_way(struct messages *messages, uint32_t comm, int32_t tag, uint32_t source, uint32_t destination)
 {
     struct event like = {.comm = comm, .tag = tag};
-    const struct message *message = queue_first(messages, queue_key(messages, &like, source, destination));
+    const struct message *message = queue_first(messages, queue_key(messages, &like, source, destination, destination));
     return message && message->send;
 }
 
@@ -214,6 +226,7 @@ void messages_release(struct messages *messages)
     for (uint32_t rank = 0; messages->early && rank < messages->trace->n_ranks; rank++)
         vec_release(&messages->early[rank]);
     vec_free(messages->early);
+    vec_free(messages->window);
     slab_release(&messages->slab);
     slab_release(&messages->queue_slab);
     intern_release(&messages->channels);

@@ -5,6 +5,9 @@
  *
  * Which receive takes which send: first in, first out, for each (communicator, source, destination, tag).
  *
+ * Where a run was recorded in windows, a message that was sent or received between two of them has no other side: those
+ * of one window match each other only.
+ *
  * Receives may be seen before their send (some recorders write the send's record after the call): whichever comes
  * second finds the first in the queue. Memory follows the messages under way.
  */
@@ -32,17 +35,20 @@ struct messages {
     const struct trace *trace;
     struct links *links;
     struct slab slab, queue_slab;
-    struct intern channels; /* (communicator, source, destination) */
+    struct intern channels; /* (communicator, source, destination, window) */
     struct map queues;      /* (channel, tag) -> struct queue */
     struct messages_early { /* receives whose send has not been seen, by source rank */
         struct message **at;
         size_t n, cap;
     } * early;
+    uint32_t *window; /* by rank: the one that its events are of; 0 = the first, or there are none */
     uint64_t n_lost;
 };
 
 void messages_begin(struct messages *messages, const struct trace *trace, struct links *links);
 void messages_release(struct messages *messages);
+/* What comes from this rank is of the window that begins with this event. */
+void messages_begin_window(struct messages *messages, uint32_t rank, const struct event *event);
 /* The world rank of an event's peer, seen by `rank`; TRACE_NONE when there is none (MPI_PROC_NULL, outside). */
 uint32_t messages_peer(const struct trace *trace, uint32_t comm, uint32_t rank, uint32_t peer);
 /* Both return the message with a hold, or NULL when the peer is none. The points get a hold. */
@@ -63,7 +69,7 @@ void message_drop(struct messages *messages, struct message *message);
 
 /*
  * Which collective calls of the members of a communicator belong together: the n-th of each. Blocking and non-blocking
- * operations, and fences, are counted apart, since they never match each other.
+ * operations, fences, and operations on files are counted apart, since they never match each other.
  *
  * A gathering lives until all members that will come have come and their calls have been replayed. A member whose
  * process ended without coming is absent; nobody waits for it any more.
@@ -97,7 +103,7 @@ struct gatherings {
     VEC(struct gathering *) finished; /* no holds left; the owner must release them */
 };
 
-enum gather_space { GATHER_BLOCKING, GATHER_NONBLOCKING, GATHER_FENCE, GATHER_N_SPACES };
+enum gather_space { GATHER_BLOCKING, GATHER_NONBLOCKING, GATHER_FENCE, GATHER_FILE, GATHER_N_SPACES };
 
 /* What a member says of the operation it takes part in. */
 struct gather_call {

@@ -220,3 +220,21 @@ struct point *relays_find(struct relays *relays, struct gathering *gathering, ui
     }
     return NULL;
 }
+
+struct point *relays_post(struct relays *relays, const struct message *message, const struct evidence_call *call)
+{
+    static const uint64_t MESSAGES = (uint64_t)1 << 63;
+    struct point *post = message->receive;
+    uint64_t magnitude = 0;
+    if (post->time_ns <= call->from_ns + relays->floor_ns || post->time_ns > call->leave_ns)
+        return NULL;
+    while (message->bytes >> magnitude > 1)
+        magnitude++;
+    struct evidence *alike = pair_of(relays, MESSAGES | magnitude, true);
+    if (!alike)
+        return NULL;
+    bool is_first = !alike->n_soon;
+    alike->n_soon += post->time_ns - call->from_ns;
+    alike->n_later += call->leave_ns - post->time_ns - idle_between(call->idle, post->time_ns, call->leave_ns);
+    return !is_first && evidence_speaks_for(alike) ? post : NULL;
+}

@@ -91,7 +91,7 @@ static inline uint64_t evidence_floor_ns(const struct trace *trace)
 }
 
 struct evidence {
-    uint64_t n_soon, n_later, n_alone;
+    uint64_t n_soon, n_later, n_alone; /* of posts: ns before, after */
 };
 
 /* A call from when it had nothing else to wait for. */
@@ -128,7 +128,7 @@ static inline bool evidence_speaks_for(const struct evidence *evidence)
 struct relays {
     uint64_t floor_ns;        /* of evidence */
     struct intern operations; /* (communicator, operation, root) */
-    struct map numbers;       /* (operation, member, other) -> 1 + index in pairs */
+    struct map numbers;       /* (operation, member, other), or size of messages -> 1 + index in pairs */
     VEC(struct evidence) pairs;
 };
 
@@ -140,3 +140,8 @@ bool relays_concern(const struct relays *relays, const struct gathering *gatheri
  * call, of a complete gathering. */
 struct point *relays_find(struct relays *relays, struct gathering *gathering, uint32_t member,
                           const struct evidence_call *call);
+/* The post of a receive, which is known, if it let a call end that sent this message and also received; borrowed, NULL
+ * = no. Small messages are buffered, so messages of like size are judged together, and by times instead of numbers: a
+ * post that comes by chance has as much before it as after it, and the transfer itself comes after it. To be asked once
+ * for each call. */
+struct point *relays_post(struct relays *relays, const struct message *message, const struct evidence_call *call);

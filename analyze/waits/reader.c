@@ -60,14 +60,18 @@ static void reading_begin(struct reader *reader, uint32_t at)
     reading_passive_begin(reader, at);
 }
 
-/* What is being read, or has been and waits to be replayed, is all that anybody asks about. */
+/* What is being read, or has been and waits to be replayed, is all that anybody asks about; and polls, as long as it is
+ * not known what for. Some never find anything: where there is too much to keep, that is left out. */
 static void forget_absences(struct reader *reader, uint64_t now_ns)
 {
+    enum { KEPT_MOST = 1 << 16 };
     uint64_t oldest_ns = now_ns;
     for (uint32_t i = 0; i < reader->trace->n_locations; i++) {
-        const struct call *queued = reader->replay->lanes[i].first, *call = queued ? queued : reader->readings[i].call;
-        if (call && call->enter_ns < oldest_ns)
-            oldest_ns = call->enter_ns;
+        const struct queue_of_calls *lane = &reader->replay->lanes[i];
+        const struct call *call = lane->first ? lane->first : reader->readings[i].call;
+        bool polls = lane->polling.node && reader->lanes->absences.over.n < KEPT_MOST;
+        uint64_t needed_ns = polls ? lane->polling.since_ns : call ? call->enter_ns : now_ns;
+        oldest_ns = needed_ns < oldest_ns ? needed_ns : oldest_ns;
     }
     absences_forget(&reader->lanes->absences, oldest_ns);
 }
@@ -146,6 +150,8 @@ void reader_feed(struct reader *reader, const struct event *event)
         reader_end_location(reader, event);
     else if (reader->readings[event->loc].call)
         reading_record(reader, event);
+    else if (event->kind == EV_CONTROL)
+        messages_begin_window(reader->replay->messages, reader->lanes->at[event->loc].rank, event);
     if (reader->replay->links->awake.n)
         replay_run(reader->replay);
 }
@@ -324,6 +330,17 @@ static struct gather_call coll_of_event(const struct reader *reader, const struc
                                 .root = is_inter ? TRACE_NONE : event->peer};
 }
 
+/* Reading and writing of all members together. Nothing counts these operations, so that the first of a part of a run
+ * may be another one on each member. */
+static void read_file_operation(struct reader *reader, uint32_t lane, const struct event *event)
+{
+    const struct trace *trace = reader->trace;
+    struct gather_call operation = {
+        .comm = event->comm, .space = GATHER_FILE, .class = WW_IO_COLLECTIVE, .coll = WW_COLL_NONE, .root = TRACE_NONE};
+    if (event->comm < trace->n_comms && !trace->n_before && !trace->part)
+        reading_join(reader, lane, operation, reading_point(reader, lane));
+}
+
 void reading_record(struct reader *reader, const struct event *event)
 {
     uint32_t lane = event->loc;
@@ -357,6 +374,9 @@ void reading_record(struct reader *reader, const struct event *event)
         break;
     case EV_ICOLL_DONE:
         read_completion(reader, lane, event, REQUEST_COLLECTIVE);
+        break;
+    case EV_IO:
+        read_file_operation(reader, lane, event);
         break;
     case EV_PROBED:
         read_probed(reader, lane, event);
@@ -431,15 +451,17 @@ static bool send_may_have_waited(const struct reader *reader, const struct call 
     return reader->last_post_ns[message->destination] > call->enter_ns;
 }
 
-/* A call that also received something lasted for that; what its sends did is not known then. */
+/* A call that also received something lasted for that, and perhaps for what it sent after it. */
 void reading_check_sends(struct reader *reader, struct reading *reading)
 {
     struct call *call = reading->call;
-    bool sends_only = (call->class == WW_SEND || call->class == WW_WAIT) && !call->needs.n;
+    bool sends = call->class == WW_SEND || call->class == WW_WAIT || call->class == WW_SENDRECV;
+    bool sends_only = sends && call->class != WW_SENDRECV && !call->needs.n;
     for (size_t i = 0; i < reading->sent.n; i++) {
         struct message *message = reading->sent.at[i];
-        if (sends_only && send_may_have_waited(reader, call, message))
-            reading_need(reading, (struct need){.kind = NEED_RECEIVE, .message = message_hold(message)});
+        if (sends && send_may_have_waited(reader, call, message))
+            reading_need(reading, (struct need){.kind = sends_only ? NEED_RECEIVE : NEED_POST,
+                                                .message = message_hold(message)});
         if (sends_only)
             reading_need_receiver(reader, reading, message);
         if (call->leave_ns - call->enter_ns >= RENDEZVOUS_NS)

@@ -243,9 +243,10 @@ static struct call_steps call_steps_of(struct replay *replay, const struct call 
 /*
  * Communication goes on while all who take part are on a CPU. While this location is and another one that the call
  * needs is not, the time is that one's, without a CPU. This one was busy all the same: its own sums stay as they are.
+ * `share`: how much of the time it was inside MPI.
  */
 static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
-                                uint32_t step, uint64_t from_ns, uint64_t to_ns)
+                                uint32_t step, double share, uint64_t from_ns, uint64_t to_ns)
 {
     replay->found.n = 0;
     if (!call->is_open && call->needs.n + call->partners.n)
@@ -256,7 +257,7 @@ static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *la
         if (absence->to_ns <= begin_ns || !waits_takes_part(replay->gatherings, call, absence))
             continue;
         uint32_t absent = steps_put(replay->steps, STEP_DESCHEDULED, WHAT_SITE, absence->site, TRACE_NONE);
-        double ns = (double)(absence->to_ns - begin_ns - idle_between(&call->idle, begin_ns, absence->to_ns));
+        double ns = share * (double)(absence->to_ns - begin_ns - idle_between(&call->idle, begin_ns, absence->to_ns));
         sparse_add(&lane->open, atom_key(lane->rank, step), -ns);
         sparse_add(&lane->open, atom_key(absence->rank, absent), ns);
         from_ns = absence->to_ns;
@@ -274,12 +275,13 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
     struct call_steps steps = call_steps_of(replay, call);
     lane_spend(replay, lane, steps.step, busy_ns);
     lane_spend(replay, lane, steps.absent, idle_ns);
-    lane_hand_to_absent(replay, lane, call, steps.step, from_ns, to_ns);
+    lane_hand_to_absent(replay, lane, call, steps.step, 1, from_ns, to_ns);
     const struct term terms[] = {{atom_key(lane->rank, steps.step), busy_ns},
                                  {atom_key(lane->rank, steps.absent), idle_ns}};
     lane_tell(replay, lane, from_ns, to_ns, terms, 2);
     if (call->is_polling) {
         struct polling_part *part = polling_add(&lane->polling, to_ns);
+        part->step = steps.step;
         sparse_add(&part->atoms, terms[0].key, part->transfer_ns = busy_ns);
         sparse_add(&part->atoms, terms[1].key, part->absent_ns = idle_ns);
         lane->polling.until_ns = to_ns;
@@ -306,7 +308,8 @@ static void lane_take_polls_back(struct replay *replay, const struct queue_of_ca
     }
 }
 
-/* Goes on with what the lane did itself, in its polls and then in the call. */
+/* Goes on with what the lane did itself, in its polls and then in the call. Whom it polled for is known by now, so they
+ * are one call in what others are responsible for. */
 static void lane_go_on(struct replay *replay, struct queue_of_calls *lane, const struct call *call, uint64_t to_ns)
 {
     for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
@@ -317,6 +320,11 @@ static void lane_go_on(struct replay *replay, struct queue_of_calls *lane, const
         sparse_add_all(&lane->open, &part->atoms, kept);
         sparse_add_all(&lane->open_counts, &part->counts, kept);
         lane->open_noise_ns2 += kept * part->spent.noise_ns2;
+        double inside = (part->transfer_ns + part->absent_ns) / (double)(part->to_ns - part->from_ns);
+        if (part->transfer_ns > 0)
+            lane_hand_to_absent(replay, lane, call, part->step, inside,
+                                lane->now_ns > part->from_ns ? lane->now_ns : part->from_ns,
+                                to_ns < part->to_ns ? to_ns : part->to_ns);
     }
     if (to_ns >= call->enter_ns)
         lane_spend_in_call(replay, lane, call, lane->now_ns > call->enter_ns ? lane->now_ns : call->enter_ns, to_ns);
@@ -451,13 +459,25 @@ static struct sleepers *lane_leave(struct replay *replay, struct queue_of_calls 
         if (unknown)
             return unknown;
     }
-    if (call->releases.n)
+    if (call->releases.n || lane->now_ns < call->enter_ns) /* it has been rewound */
         lane_go_on_to(replay, lane, call, call->leave_ns);
     else
         lane_go_on(replay, lane, call, call->leave_ns);
     if (!call->is_polling)
         lane_stop_polling(replay, lane);
     return NULL;
+}
+
+/* True when somebody whom the call needs had no CPU while it was polled for. */
+static bool lane_polled_for_absent(struct replay *replay, const struct queue_of_calls *lane, const struct call *call)
+{
+    bool has_any = false;
+    replay->found.n = 0;
+    if (lane->polling.node && call->needs.n)
+        absences_find(replay->absences, lane->polling.since_ns, call->enter_ns, &replay->found);
+    for (size_t i = 0; i < replay->found.n && !has_any; i++)
+        has_any = waits_takes_part(replay->gatherings, call, &replay->found.at[i]);
+    return has_any;
 }
 
 /* What the call waited for, in what order. Returns what to sleep on before that is known. */
@@ -469,7 +489,7 @@ static struct sleepers *lane_judge(struct replay *replay, uint32_t at, struct ca
     if (unknown)
         return unknown;
     call->is_judged = true;
-    if (call->releases.n && !call->is_off)
+    if (!call->is_off && (call->releases.n || lane_polled_for_absent(replay, lane, call)))
         lane_rewind(replay, lane, call);
     return NULL;
 }

@@ -17,7 +17,8 @@
 #include "analyze/waits/progress.h"
 #include "analyze/waits/sink.h"
 
-enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_GATHERING, NEED_LOCK, NEED_TARGET };
+/* A receive to be posted: by the only thing that the call did, a send; or perhaps, by one that also received. */
+enum need_kind { NEED_SEND, NEED_RECEIVE, NEED_POST, NEED_GATHERING, NEED_LOCK, NEED_TARGET };
 
 /* What a call cannot end before. Holds its object. */
 struct need {
@@ -26,7 +27,7 @@ struct need {
     struct message *message;
     struct gathering *gathering;
     struct lock_wait *lock_wait;
-    struct point *point;                     /* the target's return to MPI; the member that relays */
+    struct point *point;                     /* the target's return to MPI; the member that relays; the post */
     bool is_judged;                          /* whether there is one */
     bool is_inferred;                        /* a lock that may have been deferred */
     uint64_t from_ns;                        /* when the target had left MPI */

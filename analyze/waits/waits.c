@@ -127,16 +127,18 @@ struct candidates {
     struct release certain, inferred;
 };
 
-/* Whom the library's tree made this member wait for beyond the root, or beyond the members before it. False while it is
- * not known. */
+/* Whom the library's tree made this member wait for beyond the root, or beyond the members before it. Members of an
+ * operation on a file that need not wait for each other at all, but do where the library collects what they write, are
+ * told in the same way. False while it is not known. */
 static bool relay_release(struct relays *relays, struct need *need, const struct call *call,
                           struct candidates *candidates)
 {
     struct gathering *gathering = need->gathering;
     enum pattern pattern = coll_pattern(gathering->coll);
+    bool is_on_file = gathering->class == WW_IO_COLLECTIVE && pattern == PATTERN_NONE;
     bool moves_on_a_tree = pattern == PATTERN_FROM_ROOT || pattern == PATTERN_PREFIX ||
                            (pattern == PATTERN_TO_ROOT && gathering->root != need->index);
-    if (!moves_on_a_tree || !relays_concern(relays, gathering, call->enter_ns, call->leave_ns))
+    if ((!moves_on_a_tree && !is_on_file) || !relays_concern(relays, gathering, call->enter_ns, call->leave_ns))
         return true;
     if (!gathering->is_complete)
         return false;
@@ -148,7 +150,8 @@ static bool relay_release(struct relays *relays, struct need *need, const struct
         need->point = point ? point_hold(point) : NULL;
         need->is_judged = true;
     }
-    candidates->inferred = (struct release){.point = need->point, .kind = WAIT_LATE_MEMBER, .gathering = gathering};
+    candidates->inferred =
+        (struct release){.point = need->point, .kind = is_on_file ? WAIT_IO : WAIT_LATE_MEMBER, .gathering = gathering};
     return true;
 }
 
@@ -170,6 +173,8 @@ static struct sleepers *need_candidates(struct relays *relays, struct need *need
                                .kind = WAIT_LATE_RECEIVER};
         return to->point ? NULL : &message->sleepers;
     }
+    case NEED_POST: /* keep_post */
+        return message->receive ? NULL : &message->sleepers;
     case NEED_LOCK:
         *(need->is_inferred ? &candidates->inferred : &candidates->certain) =
             (struct release){.point = need->lock_wait->release, .kind = WAIT_LOCK};
@@ -229,6 +234,29 @@ static void keep_later(struct release *kept, const struct release *candidate, co
         *kept = *candidate;
 }
 
+/* The last post of what a call sent that received as well, if the times say that it waited for that in the end. */
+static void keep_post(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
+                      struct candidates *last)
+{
+    struct need *latest = NULL;
+    for (size_t i = 0; i < call->needs.n && !call->is_forced; i++) {
+        struct need *need = &call->needs.at[i];
+        if (need->kind == NEED_POST && (!latest || need->message->receive->time_ns > latest->message->receive->time_ns))
+            latest = need;
+    }
+    if (latest && !latest->is_judged) {
+        uint64_t certain_ns = last->certain.point ? last->certain.point->time_ns : 0;
+        struct evidence_call judged = {certain_ns > call->enter_ns ? certain_ns : call->enter_ns, call->leave_ns,
+                                       &call->idle};
+        struct point *point = relays_post(relays, latest->message, &judged);
+        latest->point = point ? point_hold(point) : NULL;
+        latest->is_judged = true;
+    }
+    if (latest)
+        keep_later(&last->inferred, &(struct release){.point = latest->point, .kind = WAIT_LATE_RECEIVER}, call, lane,
+                   from_ns);
+}
+
 struct sleepers *waits_find_releases(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
                                      struct releases *releases)
 {
@@ -242,6 +270,7 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
         keep_later(&last.certain, &candidates.certain, call, lane, from_ns);
         keep_later(&last.inferred, &candidates.inferred, call, lane, from_ns);
     }
+    keep_post(relays, call, lane, from_ns, &last);
     uint64_t certain_ns = last.certain.point ? last.certain.point->time_ns : 0;
     if (last.certain.point)
         releases->at[releases->n++] = last.certain;

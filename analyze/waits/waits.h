@@ -5,9 +5,11 @@
  *   1 to N                                   the root's entry
  *   N to 1                                   for the root: the last member's entry
  *   1 to N, N to 1                           or the entry of a member that relays (progress.h)
+ *   reading, writing a file together         the entry of the last member, where calls end soon after it (progress.h)
  *   prefix (scan)                            the last entry among the members before it, itself included for no one
  *   receive, completion of a receive         the entry of the send, or the sender's return to MPI (progress.h)
  *   send that lasts as long (rendezvous)     the posting of the receive, or the receiver's return to MPI to complete it
+ *   send in a call that also receives        the last posting of a receive, if the times say so (progress.h)
  *   completion of a non-blocking collective  the last start, or a member's return to MPI (progress.h)
  *   fence                                    the last member's entry
  *   access epoch; end of an exposure epoch   the entry of MPI_Win_post; of MPI_Win_complete

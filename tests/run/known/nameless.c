@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A loop in a routine of a stripped library that has no name: it is told by the library, its address in it, and the
- * routine that leads there.
+ * A loop in a routine of a stripped library that has no name: it is told by a number, the library, and the routine
+ * that leads there.
  *
  * ranks: 2
  * expect: routine="" file=none name=", below library_work()" nameless_below=library_work rank=1 share=0.7

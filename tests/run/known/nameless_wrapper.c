@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A stripped program all of whose barriers stand in one wrapper, as packages of a distribution come: the wrapper is
- * known by its callers, told by where it begins, and each of these is a site of its own.
+ * known by its callers, told by its number, and each of these is a site of its own.
  *
  * ranks: 2
- * expect: file=none routine="" name="loop at nameless_wrapper+0x" rank=1 share=0.8 call=MPI_Barrier sites=5
- *         through=nameless_wrapper+0x waiters=0
+ * expect: file=none routine="" name=" of nameless_wrapper" rank=1 share=0.8 call=MPI_Barrier sites=5
+ *         through=" of nameless_wrapper" waiters=0
  */
 #include "known.h"
 

@@ -72,8 +72,49 @@ static void the_run_is_shared_out_by_rank(void **state)
     scene_free(scene);
 }
 
+static void border(struct scene *scene, enum event_kind kind, uint32_t region)
+{
+    scene_event(scene,
+                (struct event){
+                    .kind = (uint16_t)kind, .time_ns = scene->now_us[0] * 1000, .region = region, .frame = TRACE_NONE});
+}
+
+/* One routine sends, called by two. */
+static void a_call_reached_on_two_paths_is_one_step(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    static const char *const names[] = {"warm_up", "solve", "exchange"};
+    uint32_t regions[3];
+    for (int i = 0; i < 3; i++)
+        regions[i] = trace_memory_region(scene->trace, names[i], false, WW_LOCAL, WW_COLL_NONE);
+    for (int i = 0; i < 2; i++) {
+        border(scene, EV_ENTER, regions[i]);
+        border(scene, EV_ENTER, regions[2]);
+        scene_send(scene, 0, 1, i, scene->now_us[0] + 100);
+        border(scene, EV_LEAVE, regions[2]);
+        border(scene, EV_LEAVE, regions[i]);
+        scene_receive(scene, 1, 0, i, scene->now_us[0]);
+    }
+    scene_work(scene, 0, "pack", 1000);
+    const struct analysis *analysis = scene_analyse(scene);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < analysis->n_critical; i++) {
+        const struct step *step = &analysis->steps[analysis->critical[i].step];
+        if (!step->label || !strstr(step->label, "MPI_Send"))
+            continue;
+        n++;
+        assert_us(analysis->critical[i].on_path_ns, 200);
+        assert_us(analysis->critical[i].rank_ns, 200);
+        assert_int_equal(analysis->critical[i].n_ranks, 1);
+    }
+    assert_int_equal(n, 1);
+    scene_free(scene);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_run_is_shared_out_by_rank)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_run_is_shared_out_by_rank),
+                                       cmocka_unit_test(a_call_reached_on_two_paths_is_one_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

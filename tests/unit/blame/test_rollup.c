@@ -204,6 +204,42 @@ static void deep_tree_needs_no_stack(void **state)
     rollup_release(&rollup);
 }
 
+/* Of the loops of one writing process. */
+static bool is_behind_one_branch(void *context, uint32_t a, uint32_t b, const struct sparse *late)
+{
+    const bool *behind = context;
+    assert_true(sparse_get(late, 0) > 0.5);
+    return behind[a] && behind[b];
+}
+
+/* Two more loops of that process are behind another branch; behind the same one are one of another process, and one of
+ * which all have a copy. */
+static void loops_behind_one_branch_are_one(void **state)
+{
+    (void)state;
+    struct rollup rollup = {.sample_ns = MS, .has_one_reason = is_behind_one_branch};
+    uint32_t routine = waits(&rollup, ROLLUP_NONE), loops[6], common;
+    bool behind[8] = {false};
+    for (uint32_t i = 0; i < 6; i++) {
+        loops[i] = add(&rollup, routine, true);
+        uint32_t rank = i == 2 ? 1 : 0;
+        sparse_add(&rollup.nodes.at[loops[i]].times, rank, (20 + 100 * i) * MS);
+        sparse_add(&rollup.nodes.at[loops[i]].blame, rank, 3 * (20 + 100 * i) * MS);
+    }
+    common = leaf(&rollup, routine, 100, 0, 3);
+    behind[loops[0]] = behind[loops[1]] = behind[loops[2]] = behind[loops[3]] = behind[common] = true;
+    rollup.context = behind;
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 5);
+    assert_true(blame_of(&rollup, common) == 3 * 2 * 100 * MS);
+    assert_true(blame_of(&rollup, loops[3]) == 3 * (20 + 120 + 320) * MS);
+    assert_true(blame_of(&rollup, loops[2]) == 3 * 220 * MS);
+    assert_true(blame_of(&rollup, loops[4]) == 3 * 420 * MS && blame_of(&rollup, loops[5]) == 3 * 520 * MS);
+    for (size_t i = 0; i < rollup.causes.n; i++)
+        assert_int_equal(rollup.causes.at[i].has_others, rollup.causes.at[i].node == loops[3]);
+    rollup_release(&rollup);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +252,7 @@ int main(void)
         cmocka_unit_test(nodes_below_a_call_that_waits_stay_apart),
         cmocka_unit_test(remainders_join_what_is_like_them_nearby),
         cmocka_unit_test(one_loop_entered_on_two_ways_is_one_cause_if_alike),
+        cmocka_unit_test(loops_behind_one_branch_are_one),
         cmocka_unit_test(deep_tree_needs_no_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,10 +9,10 @@
 static void time_differs_by_work_or_by_cost(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         const char *what;
         struct side late, others;
-        double cost_error_ns, share;
+        double cost_error, share;
     } cases[] = {
         {"four times as often, same cost", {4000, 400}, {1000, 100}, 0, 1},
         {"same executions, three times the cost", {3000, 100}, {1000, 100}, 0, 0},
@@ -21,13 +21,18 @@ static void time_differs_by_work_or_by_cost(void **state)
         {"more often, but cheaper", {2000, 400}, {1000, 100}, 0, 1},
         {"less often, but dearer", {2000, 50}, {1000, 100}, 0, 0},
         {"not counted", {2000, 0}, {1000, 0}, 0, -1},
-        {"the costs differ by less than is known", {4400, 400}, {1000, 100}, 2, 33. / 34},
-        {"the costs differ by more than is known", {8000, 400}, {1000, 100}, 5, 4500. / 7000},
-        {"same executions, cost hardly known: not more work", {1200, 100}, {1000, 100}, 5, 0},
-        {"hardly more executions: no more work than that", {1200, 101}, {1000, 100}, 5, 12. / 202},
+        {"the costs differ by less than is known", {4400, 400}, {1000, 100}, 0.1, 33. / 34},
+        {"the costs differ by more than is known", {8000, 400}, {1000, 100}, 0.5 * log(1.5), 4500. / 7000},
+        {"many times as often as others that were hardly sampled",
+         {272e6, 600000},
+         {7.1e5, 6000},
+         0.68,
+         0.99 * 272e6 / (272e6 - 7.1e5)},
+        {"same executions, cost hardly known: not more work", {1200, 100}, {1000, 100}, 0.5, 0},
+        {"hardly more executions: no more work than that", {1200, 101}, {1000, 100}, 0.5, 1200. / 101 / 200},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double share = executions_share_of_work(cases[i].late, cases[i].others, cases[i].cost_error_ns);
+        double share = executions_share_of_work(cases[i].late, cases[i].others, cases[i].cost_error);
         if (fabs(share - cases[i].share) > 1e-9)
             fail_msg("%s: %f", cases[i].what, share);
     }

@@ -150,10 +150,16 @@ static void callgrind_has_the_blame(void **state)
 {
     struct fixture *f = *state;
     char *text;
-    WRITTEN(text, export_callgrind(out, f->analysis));
+    const struct export_run runs[2] = {{f->analysis, "one"}, {f->analysis, "two"}};
+    WRITTEN(text, export_callgrind(out, runs, 1));
     assert_non_null(strstr(text, "events: Time Blame Executions\n"));
     assert_non_null(strstr(text, "\ntotals: 0 1600000 0\n"));
     assert_non_null(strstr(text, "\n0 0 1600000 0\n"));
+    assert_null(strstr(text, "added up"));
+    free(text);
+    WRITTEN(text, export_callgrind(out, runs, 2));
+    assert_non_null(strstr(text, "\ndesc: Runs: 2, added up\n"));
+    assert_non_null(strstr(text, "\ntotals: 0 3200000 0\n"));
     free(text);
 }
 

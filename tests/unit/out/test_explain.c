@@ -75,6 +75,34 @@ static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
     expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 spend 32.0 ms in it on average, at times when others wait");
 }
 
+static void a_place_of_one_rank_is_told_by_how_often_it_ran(void **state)
+{
+    (void)state;
+    struct cause_rank ranks[] = {ran(1, 1, 1e6, 0.01), ran(0, 0, 0, 0), ran(2, 0, 0, 0)};
+    expect_text(ranks, 1, 3, KIND_MORE_WORK, "only rank 1 runs it, once");
+    ranks[0] = ran(1, 60000, 10, 0.01);
+    expect_text(ranks, 1, 3, KIND_MORE_WORK, "only rank 1 runs it, 60,000 times");
+    ranks[1] = ran(0, 2, 10, 0.01);
+    expect_text(ranks, 1, 3, KIND_MORE_WORK, "rank 1 runs it 60,000 times, ranks 0,2 next to never");
+}
+
+static void amounts_that_are_alike_are_told_once(void **state)
+{
+    (void)state;
+    struct cause_rank ranks[] = {ran(0, 0, 0, 0), ran(1, 0, 0, 0), ran(2, 0, 0, 0)};
+    for (int i = 0; i < 3; i++) {
+        ranks[i].time_ns = i ? 1e9 : 2e9;
+        ranks[i].bytes = 5530000;
+    }
+    const char *longer = "rank 0 spends 2.0 x as long in it as ranks 1,2; rank 0 allocates 5.53 MB there, ranks 1,2 ";
+    char expected[200];
+    snprintf(expected, sizeof expected, "%sas much each", longer);
+    expect_text(ranks, 1, 3, KIND_MORE_TIME, expected);
+    ranks[2].bytes = ranks[1].bytes = 0;
+    snprintf(expected, sizeof expected, "%snothing", longer);
+    expect_text(ranks, 1, 3, KIND_MORE_TIME, expected);
+}
+
 /* 4.6 +- 8.2 ns against 1.3 +- 15 ns is nothing. */
 static void ratios_inside_their_error_are_no_facts(void **state)
 {
@@ -86,7 +114,7 @@ static void ratios_inside_their_error_are_no_facts(void **state)
         {4.6, 8.2 / 4.6, 1.3, 15 / 1.3, "at a cost that is not known well enough to compare"},
         {3, 0.01, 1, 0.01, "at 3.0 x the cost"},
         {3, 0.05, 1, 0.1, "at 3.0 x the cost, give or take 22 %"},
-        {30, 0.4, 1, 0.3, "at 15 x the cost or more"},
+        {30, 0.4, 1, 0.3, "at 11 x the cost or more"},
         {1.1, 0.01, 1, 0.01, "at 1.1 x the cost"},
         {1.1, 0.04, 1, 0.05, NULL},
         {1.04, 0.001, 1, 0.001, NULL},
@@ -141,6 +169,8 @@ int main(void)
         cmocka_unit_test(half_of_all_ranks_have_one_range),
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
+        cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
+        cmocka_unit_test(amounts_that_are_alike_are_told_once),
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
         cmocka_unit_test(partings_are_told),
     };

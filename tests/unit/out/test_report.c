@@ -510,6 +510,22 @@ static void steps_that_read_the_same_are_one_row_a_side(void **state)
     free(text);
 }
 
+static void ranks_that_have_ended_are_told_from_recording_off(void **state)
+{
+    struct fixture *f = *state;
+    struct rank_summary ranks[] = {{.compute_ns = 6e9, .ended_ns = 2e9}, {.compute_ns = 6e9, .unrecorded_ns = 2e9}};
+    f->analysis.ranks = ranks;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    report_ranks(out, &f->analysis, &(struct report_options){.width = 100});
+    fclose(out);
+    expect_in(text, "computing  recording off  already ended");
+    expect_in(text, "rank 0       75 %                          25 %");
+    expect_in(text, "rank 1       75 %           25 %");
+    free(text);
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, fixture_make, fixture_free)
 
 int main(void)
@@ -531,6 +547,7 @@ int main(void)
         WITH_FIXTURE(drilling_shows_classes_and_steps),
         WITH_FIXTURE(steps_that_read_the_same_are_one_row_a_side),
         WITH_FIXTURE(executions_that_are_zero_are_told_from_none_counted),
+        WITH_FIXTURE(ranks_that_have_ended_are_told_from_recording_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

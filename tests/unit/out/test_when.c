@@ -53,6 +53,12 @@ static double growth(int part)
     return 1e5 * part;
 }
 
+/* Most of it in the second half, and that at its begin: no line through it rises. */
+static double heap(int part)
+{
+    return part < 4 ? 2e6 : part < 16 ? 1e5 : part < 20 ? 6e6 : 1e5;
+}
+
 static void sentences_say_when(void **state)
 {
     (void)state;
@@ -64,6 +70,7 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, stall), "all at once, about 5.50 s after the start");
     assert_string_equal(sentence(&arena, growth),
                         "only after 3.00 s, growing from 250 us to 3.15 ms of waiting a second");
+    assert_string_equal(sentence(&arena, heap), "only until 29.0 s");
     assert_string_equal(sentence_of(&arena, always, 10), "every 10th time");
     assert_string_equal(sentence_of(&arena, after_8, 3), "every 3rd time, only after 8.00 s");
     assert_string_equal(sentence_of(&arena, always, 12), "every 12th time");

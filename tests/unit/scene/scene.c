@@ -70,6 +70,19 @@ static void check_levels(const struct analysis *analysis)
             fail_msg("level %d: steps have %.0f ns, causes %.0f ns", level, of_steps[level], of_causes[level]);
 }
 
+/* No process is blamed for more than what it is told to have done longer. */
+static void check_steps(const struct analysis *analysis)
+{
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        for (uint32_t j = 0; j < analysis->sites[i].n_classes; j++) {
+            const struct wait_class *class = &analysis->sites[i].classes[j];
+            for (uint32_t k = 0; k < class->n_steps; k++)
+                if (class->steps[k].blame_ns > class->steps[k].dur_ns * (1 + 1e-6) + 1 && class->steps[k].blame_ns > 0)
+                    fail_msg("site %u, class %u: rank %u is blamed for %.0f ns of a difference of %.0f ns", i, j,
+                             class->steps[k].rank, class->steps[k].blame_ns, class->steps[k].dur_ns);
+        }
+}
+
 const struct analysis *scene_analyse(struct scene *scene)
 {
     scene->analysis = analysis_run(scene->trace, NULL, NULL, 0);
@@ -77,6 +90,7 @@ const struct analysis *scene_analyse(struct scene *scene)
         abort();
     assert_int_equal(scene->analysis->n_contradictions, 0);
     check_levels(scene->analysis);
+    check_steps(scene->analysis);
     return scene->analysis;
 }
 

@@ -170,9 +170,71 @@ static void what_is_forgotten_is_gone_and_the_rest_is_not(void **state)
     absences_release(&absences);
 }
 
+/* The same sender; rank 1 has begun to receive at 10, or when rank 0 had sent, and polls for it with MPI_Test. */
+static struct scene *a_sender_preempted_and_polls(uint64_t since_us, uint64_t poll_us)
+{
+    struct scene *scene = scene_make(3);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 0, "computes", 100);
+    scene_send(scene, 0, 1, 7, 390);
+    be_preempted(scene, 0, 150, 350);
+    scene_work(scene, 1, "computes", since_us);
+    while (scene->now_us[1] + poll_us < 395) {
+        uint64_t leave_us = scene->now_us[1] + poll_us;
+        scene_enter(scene, 1, WW_ID_Test, scene->now_us[1]);
+        scene_event(scene, (struct event){.kind = EV_POLLS, .loc = 1, .time_ns = leave_us * 1000, .bytes = 5});
+        scene_leave(scene, 1, WW_ID_Test, leave_us);
+    }
+    scene_enter(scene, 1, WW_ID_Test, scene->now_us[1]);
+    scene_event(scene,
+                (struct event){
+                    .kind = EV_IRECV_DONE, .loc = 1, .time_ns = 400 * 1000, .peer = 0, .tag = 7, .request = request});
+    scene_leave(scene, 1, WW_ID_Test, 400);
+    scene_send(scene, 1, 2, 7, 401);
+    scene_work(scene, 2, "computes", 10);
+    scene_receive(scene, 2, 1, 7, 401);
+    return scene;
+}
+
+/* Waiting for a message by many calls is one wait. Of many calls, those that are no longer told apart are taken to be
+ * evenly mixed. */
+static void polls_last_while_the_partner_has_no_cpu(void **state)
+{
+    (void)state;
+    for (uint64_t since_us = 10; since_us <= 120; since_us += 110)
+        for (uint64_t poll_us = 5; poll_us <= 90; poll_us += 85) {
+            struct scene *scene = a_sender_preempted_and_polls(since_us, poll_us);
+            scene_analyse(scene);
+            assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 2), 390);
+            assert_us(blame_on_machine(scene, 0), 200);
+            assert_us(blame_on_transfer(scene), since_us == 10 ? 100 : 80 + 2); /* MPI_Irecv */
+            assert_us(scene->analysis->ranks[1].descheduled_ns / 1000, 0);
+            scene_free(scene);
+        }
+}
+
+/* Ranks come to their first call at 20 and 100; the second one had no CPU before. */
+static void start_up_without_a_cpu_is_the_machines(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    be_preempted(scene, 1, 10, 80);
+    scene->now_us[0] = 20, scene->now_us[1] = 100;
+    for (uint32_t rank = 0; rank < 2; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 105);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 0), 80);
+    assert_us(blame_on_machine(scene, 1), 70);
+    assert_int_equal(scene->analysis->n_causes, 1);
+    assert_us(scene->analysis->causes[0].waiting_ns / 1000, 10);
+    scene_free(scene);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_transfer_lasts_while_the_partner_has_no_cpu),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(polls_last_while_the_partner_has_no_cpu),
+                                       cmocka_unit_test(start_up_without_a_cpu_is_the_machines),
+                                       cmocka_unit_test(a_transfer_lasts_while_the_partner_has_no_cpu),
                                        cmocka_unit_test(others_without_a_cpu_hold_up_nothing),
                                        cmocka_unit_test(times_without_a_cpu_are_told_once),
                                        cmocka_unit_test(a_call_with_many_switches),

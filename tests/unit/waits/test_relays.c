@@ -27,6 +27,42 @@ static struct scene *broadcasts(uint32_t n_rounds, uint64_t leaves_us)
     return scene;
 }
 
+/* Rounds in which all write to a file together at 50, but for rank 1, which comes at 500. */
+static struct scene *writes(uint32_t n_rounds, const uint64_t *leave_us)
+{
+    struct scene *scene = scene_make(RANKS);
+    for (uint32_t round = 0; round < n_rounds; round++)
+        for (uint32_t rank = 0; rank < RANKS; rank++) {
+            uint64_t begin_us = (uint64_t)round * ROUND_US, end_us = begin_us + leave_us[rank];
+            scene_work(scene, rank, rank == 1 ? "slow" : "quick", begin_us + (rank == 1 ? 500 : 50));
+            scene_enter(scene, rank, WW_ID_File_write_all, scene->now_us[rank]);
+            scene_event(scene, (struct event){.kind = EV_IO, .loc = rank, .time_ns = end_us * 1000, .comm = 0});
+            scene_leave(scene, rank, WW_ID_File_write_all, end_us);
+        }
+    scene_analyse(scene);
+    return scene;
+}
+
+static void writing_together_waits_for_the_last_member(void **state)
+{
+    (void)state;
+    struct scene *scene = writes(5, (const uint64_t[]){520, 530, 525, 540});
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        assert_us(scene_waiting(scene, WAIT_IO, rank), rank == 1 ? 0 : 4 * 450);
+    assert_true(scene_blame(scene, "slow", 1) > 3 * 4 * 440);
+    scene_free(scene);
+}
+
+/* Rank 0 is through before rank 1 comes, rank 2 writes for as long as it always does. */
+static void writing_that_waits_for_nobody_is_no_wait(void **state)
+{
+    (void)state;
+    struct scene *scene = writes(5, (const uint64_t[]){200, 530, 999, 999});
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        assert_us(scene_waiting(scene, WAIT_IO, rank), 0);
+    scene_free(scene);
+}
+
 /* From the second round on: once it may be by chance. Up to the root's entry, the root was waited for for certain. */
 static void a_member_behind_another_waits_for_that_one(void **state)
 {
@@ -112,6 +148,8 @@ static void a_prefix_by_doubling_waits_for_later_members(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writing_together_waits_for_the_last_member),
+        cmocka_unit_test(writing_that_waits_for_nobody_is_no_wait),
         cmocka_unit_test(a_member_behind_another_waits_for_that_one),
         cmocka_unit_test(a_call_that_lasts_for_another_reason_waits_for_the_root),
         cmocka_unit_test(a_member_that_was_not_needed_once_is_not_blamed_again),

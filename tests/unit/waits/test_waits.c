@@ -232,6 +232,55 @@ static void rendezvous_waits_for_the_receiver_to_come_back(void **state)
     scene_free(scene);
 }
 
+/* Rank 0 sends to rank 1 and receives from rank 2, which is early. */
+static void shift(struct scene *scene, uint64_t leave_us)
+{
+    uint64_t enter_us = scene->now_us[0];
+    scene_enter(scene, 0, WW_ID_Sendrecv, enter_us);
+    scene_event(scene,
+                (struct event){.kind = EV_SEND, .time_ns = enter_us * 1000, .comm = scene->comm, .peer = 1, .tag = 1});
+    scene_event(scene,
+                (struct event){.kind = EV_RECV, .time_ns = leave_us * 1000, .comm = scene->comm, .peer = 2, .tag = 2});
+    scene_leave(scene, 0, WW_ID_Sendrecv, leave_us);
+}
+
+/* Four times: rank 1 computes and receives `posts_us` after the begin of rank 0's call, which takes 400 us. */
+static struct scene *shifts(const uint64_t posts_us[4])
+{
+    struct scene *scene = scene_make(3);
+    for (uint64_t turn = 0; turn < 4; turn++) {
+        uint64_t begin_us = 1000 * turn;
+        scene_work(scene, 2, "early", begin_us + 50);
+        scene_send(scene, 2, 0, 2, begin_us + 60);
+        scene_work(scene, 0, "quick", begin_us + 100);
+        shift(scene, begin_us + 500);
+        scene_work(scene, 1, "slow", begin_us + 100 + posts_us[turn]);
+        scene_receive(scene, 1, 0, 1, begin_us + 510);
+        for (uint32_t rank = 0; rank < 3; rank++)
+            scene_work(scene, rank, "rest", begin_us + 1000);
+    }
+    scene_analyse(scene);
+    return scene;
+}
+
+/* It is not believed at the first time. */
+static void a_shift_may_wait_for_who_receives(void **state)
+{
+    (void)state;
+    struct scene *scene = shifts((const uint64_t[]){380, 390, 370, 390});
+    assert_us(scene_waiting(scene, WAIT_LATE_RECEIVER, 0), 390 + 370 + 390);
+    assert_true(scene_blame(scene, "slow", 1) > 0.9 * (390 + 370 + 390));
+    scene_free(scene);
+}
+
+static void a_shift_does_not_wait_for_who_comes_by_chance(void **state)
+{
+    (void)state;
+    struct scene *scene = shifts((const uint64_t[]){100, 290, 200, 50});
+    assert_us(scene_waiting(scene, WAIT_LATE_RECEIVER, 0), 0);
+    scene_free(scene);
+}
+
 static void buffered_send_waits_for_nobody(void **state)
 {
     (void)state;
@@ -685,6 +734,8 @@ int main(void)
         cmocka_unit_test(probe_waits_for_the_message_it_finds),
         cmocka_unit_test(rendezvous_waits_for_a_late_receiver),
         cmocka_unit_test(rendezvous_waits_for_the_receiver_to_come_back),
+        cmocka_unit_test(a_shift_may_wait_for_who_receives),
+        cmocka_unit_test(a_shift_does_not_wait_for_who_comes_by_chance),
         cmocka_unit_test(buffered_send_waits_for_nobody),
         cmocka_unit_test(waiting_for_a_send_waits_for_its_receiver),
         cmocka_unit_test(nonblocking_barrier_waits_for_the_last_start),
