@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What holds for all ranks is said once, not by each of them.
+"""What holds for all ranks is said once, not by each of them: also that making the archive takes long, as it does here with a tool
+that rests first.
 
     said.py BUILD_DIR
 """
@@ -14,15 +15,23 @@ import tempfile
 RANKS = 4
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
            OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
+# "faulted" ends with a status, upon which mpirun ends the ranks that are not there yet: no program for a long end.
 CASES = [({"WHYWAIT_RATE": "fast"}, "WHYWAIT_RATE=fast is no number"),
          ({"WHYWAIT_ONLY": "x" * 100000}, "WHYWAIT_ONLY is longer"),
          ({"WHYWAIT_SPOOL": "/proc"}, "the spool cannot be in /proc"),
-         ({"WHYWAIT_LIMIT": "600k"}, "no more room")]
+         ({"WHYWAIT_LIMIT": "600k"}, "no more room"),
+         ({"WHYWAIT_TOOL": "slow"}, "calls on rank 0) is made into an archive")]
 
 
 def lines_with(text, build, environment):
     with tempfile.TemporaryDirectory() as cwd:
-        command = [shutil.which("mpirun.openmpi") or "mpirun", "-n", str(RANKS), build / "bin" / "whywait", "record", build / "bin" / "faulted"]
+        program = "bin/faulted"
+        if "WHYWAIT_TOOL" in environment:
+            tool = pathlib.Path(cwd, environment["WHYWAIT_TOOL"])
+            tool.write_text(f'#!/bin/sh\n[ "$1" = join ] && sleep 4\nexec {build}/bin/whywait "$@"\n')
+            tool.chmod(0o755)
+            program, environment = "tests/run/known/allreduce", {"WHYWAIT_TOOL": str(tool)}
+        command = [shutil.which("mpirun.openmpi") or "mpirun", "-n", str(RANKS), build / "bin" / "whywait", "record", build / program]
         done = subprocess.run(command, cwd=cwd, env={**ENV, **environment}, capture_output=True, text=True, timeout=120)
     return [line for line in done.stderr.splitlines() if text in line]
 

@@ -97,7 +97,7 @@ def main():
     # The lists of runs, and of runs over time: the same rules.
     for name in ("one", "two"):
         shutil.copytree(RUN, folder / f"{name}.whywait")
-    for words in ([tool, "list", "--width", "100", folder], [tool, "trend", "--width", "100", RUN, RUN, RUN]):
+    for words in ([tool, "list", "--width", "100", folder], [tool, "trend", "--width", "100", RUN, RUN, RUN], [tool, "diff", "--width", "100", RUN, RUN]):
         bare, status = piped(words, **UTF8)
         shown, _ = on_terminal(words, PAGER="cat", **UTF8)
         expect(f"{words[1]}: colour in a pipe, or none on a terminal", status == 0 and not ESCAPE.search(bare) and ESCAPE.search(shown))

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Records each program and reads every export of the run with somebody else's reader.
 
-    exports.py --whywait TOOL --mpirun MPIRUN [--notebook PYTHON SCRIPT] -- PROGRAM...
+    exports.py --whywait TOOL --mpirun MPIRUN [--notebook PYTHON SCRIPT] [--viewer NODE PACKAGE] -- PROGRAM...
 
 CSV goes through Python's csv and is compared with the JSON report, value by value; the routine graph through Graphviz; folded stacks
-through flamegraph.pl, where it is installed; callgrind's format through callgrind_annotate; trace events through Python's json, and their fields
-against those that the Trace Event Format documents.
+through flamegraph.pl, where it is installed; callgrind's format through callgrind_annotate; trace events through the importer of chrome://tracing, where `bootstrap test` has fetched
+it, and through Python's json, their fields against those that the Trace Event Format documents.
 A program whose name ends in _counted was built to count.
 """
 import argparse
@@ -33,7 +33,7 @@ def expect(what, ok):
 
 class Run:
     def __init__(self, arguments, program, folder):
-        self.notebook = arguments.notebook
+        self.notebook, self.viewer = arguments.notebook, arguments.viewer
         self.tool, self.is_counted = arguments.whywait, program.endswith("_counted")
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                            OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
@@ -201,6 +201,41 @@ def check_chrome(run):
     expect("chrome: more ranks in a cause than there are", all(0 <= event["args"]["ranks"] <= RANKS + 1e-3 for event in events if event["ph"] == "C"))
 
 
+def check_viewer(run):
+    """What chrome://tracing's own importer makes of it: the same calls, waits, arrows and counters, and nothing that it complains about."""
+    if not run.viewer or not os.path.isdir(run.viewer[1]):
+        print("no importer of chrome://tracing (bootstrap test fetches it where there is npm): not tried")
+        return
+    path = run.path + ".json"
+    subprocess.run([run.tool, "export", "--format", "chrome", "-o", path, run.path], check=True)
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "viewer.cjs")
+    done = subprocess.run([run.viewer[0], script, run.viewer[1], path], capture_output=True, text=True)
+    expect(f"viewer: {done.stderr}", done.returncode == 0)
+    if done.returncode:
+        return
+    model, report = json.loads(done.stdout), run.report
+    # Of the clock it knows only what Chrome says of Windows' clocks.
+    warnings = [warning for warning in model["warnings"] if warning["type"] != "low_resolution_timer"]
+    expect(f"viewer: it warns of {warnings[:3]}", not warnings)
+    ranks = [process for process in model["processes"] if process["name"].startswith("rank ")]
+    threads = [thread for process in ranks for thread in process["threads"]]
+    expect(f"viewer: {len(ranks)} ranks with {[thread['name'] for thread in threads]}", len(ranks) == RANKS and
+           sorted(thread["name"] for thread in threads) == ["calls"] * RANKS + ["what it did"] * RANKS)
+    calls = [item for thread in threads if thread["name"] == "calls" for item in thread["slices"]]
+    cells = [item for thread in threads if thread["name"] == "what it did" for item in thread["slices"]]
+    expect(f"viewer: {len(calls)} calls, not {report['mpi_calls']}", len(calls) == report["mpi_calls"])
+    expect("viewer: slices without end, or cells within cells", not any(item["is_unfinished"] for item in calls + cells) and not any(item["depth"] for item in cells))
+    waits = [item for item in cells if item["category"] == "waiting"]
+    waited = sum(item["duration_ms"] for item in waits)
+    expect(f"viewer: {waited} ms of waiting, not {report['waiting_ns'] / 1e6}", abs(waited - report["waiting_ns"] / 1e6) < 1e-6 * waited + 1e-3)
+    whole = max(item["start_ms"] + item["duration_ms"] for item in cells)
+    expect(f"viewer: the run ends at {whole} ms", abs(whole - report["duration_ns"] / 1e6) < 1e-3)
+    ends = sum(item["ends_flows"] for item in waits)
+    expect(f"viewer: {model['flows']} arrows, {ends} of them to waits", 0.9 * len(waits) <= ends == model["flows"])
+    names = [counter["name"] for process in model["processes"] for counter in process["counters"]]
+    expect(f"viewer: counters {names}", any(name.split(".")[-1].startswith("1 ") or name.startswith("1 ") for name in names))
+
+
 def flamegraph():
     """Brendan Gregg's script, as Debian has it; None where it is not installed."""
     return next(iter(glob.glob("/usr/share/perl5/Devel/NYTProf/flamegraph.pl")), None)
@@ -362,6 +397,30 @@ def check_notebook(run):
         float(sums[1]), float(sums[2]) + float(sums[3]), float(sums[4]))))
 
 
+def check_several(run):
+    """One run twice: twice its counts and times."""
+    def export(*words):
+        return subprocess.run([run.tool, "export", "--format", *words, run.path, run.path], capture_output=True, text=True)
+
+    path = run.path + ".twice.callgrind"
+    with open(path, "w") as out:
+        out.write(export("callgrind").stdout)
+    once = {line.split()[0]: line.split()[1:] for line in run.export("callgrind").splitlines() if line.startswith("totals:")}
+    twice = annotated(path)
+    expect(f"several, callgrind: {twice['']} of two runs, {once} of one",
+           all(abs(both - 2 * int(one)) < 1e-6 * both + 200 for both, one in zip(twice[""], once["totals:"])) and twice[""][0] > 0)
+    if run.is_counted:
+        expect("several, callgrind: even() calls work() 360 times in two runs", re.search(r"fn=even\n(?:[^\n]+\n)*?cfn=work\ncalls=360 0\n", open(path).read()))
+        graph = json.loads(subprocess.run(["dot", "-Tdot_json"], input=export("dot", "--least", "0").stdout, capture_output=True, text=True).stdout)
+        nodes = {item["_gvid"]: item["label"].split("(")[0] for item in graph["objects"] if "cluster" not in item["name"]}
+        labels = {(nodes[edge["tail"]], nodes[edge["head"]]): edge["label"] for edge in graph["edges"]}
+        expect(f"several, dot: {labels.get(('tree', 'work'))}", labels.get(("tree", "work"), "").endswith("1,800/2,640"))
+        expect(f"several, dot: {sorted(nodes.values())}", len(set(nodes.values())) == len(nodes))
+    for name in ("chrome", "otf2"):
+        done = export(name)
+        expect(f"several, {name}: {done.stderr}", done.returncode == 1 and done.stderr.count("\n") == 1 and "one run" in done.stderr and not done.stdout)
+
+
 def check_otf2(run):
     anchor = run.export("otf2").strip()
     expect(f"otf2: {anchor} is no file", os.path.isfile(anchor))
@@ -372,13 +431,14 @@ def main():
     parser.add_argument("--whywait", required=True)
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--notebook", nargs=2, metavar=("PYTHON", "SCRIPT"))
+    parser.add_argument("--viewer", nargs=2, metavar=("NODE", "PACKAGE"))
     parser.add_argument("programs", nargs="+")
     arguments = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="whywait-exports.")
     try:
         for program in arguments.programs:
             run = Run(arguments, program, folder)
-            for check in (check_csv, check_dot, check_chrome, check_folded, check_callgrind, check_graph, check_annotate, check_notebook, check_otf2):
+            for check in (check_csv, check_dot, check_chrome, check_viewer, check_folded, check_callgrind, check_several, check_graph, check_annotate, check_notebook, check_otf2):
                 check(run)
             faults[:] = [text if text.startswith("- ") else f"- {os.path.basename(program)}: {text}" for text in faults]
     finally:
