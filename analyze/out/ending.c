@@ -311,6 +311,12 @@ static bool lacked_cpus(const struct machine *machine, const struct machine_host
     return false;
 }
 
+/* Why ranks there lacked CPUs; "" where none did, or nothing speaks for it. */
+static const char *host_reason(struct arena *arena, const struct machine *machine, const struct machine_host *host)
+{
+    return lacked_cpus(machine, host) ? host_text(arena, host) : "";
+}
+
 /* Hosts of which the same is to be said. */
 struct alike {
     const char *text, *first;
@@ -324,7 +330,7 @@ struct sentences machine_reasons(const struct label_book *book)
     VEC(struct alike) all = {0};
     for (uint32_t i = 0; i < machine->n_hosts; i++) {
         const struct machine_host *host = &machine->hosts[i];
-        const char *text = lacked_cpus(machine, host) ? host_text(arena, host) : "";
+        const char *text = host_reason(arena, machine, host);
         size_t at = 0;
         while (at < all.n && strcmp(all.at[at].text, text) != 0)
             at++;
@@ -373,12 +379,10 @@ const char *machine_ranks(const struct label_book *book)
     return arena_printf(book->arena, "%s on %s (%u ranks there)", text, host, n_there);
 }
 
-bool machine_is_short(const struct analysis *analysis)
+bool machine_is_short(struct arena *arena, const struct analysis *analysis)
 {
-    for (uint32_t i = 0; i < analysis->machine.n_hosts; i++) {
-        const struct machine_host *host = &analysis->machine.hosts[i];
-        if (host->n_crowds || (host->n_cpus && host->n_busy_threads + host->cpus_of_others > host->n_cpus))
+    for (uint32_t i = 0; i < analysis->machine.n_hosts; i++)
+        if (*host_reason(arena, &analysis->machine, &analysis->machine.hosts[i]))
             return true;
-    }
     return false;
 }

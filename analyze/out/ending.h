@@ -29,5 +29,5 @@ struct sentences machine_reasons(const struct label_book *book);
 /* "ranks 1,3 on node17 (8 ranks there)": those that carry most of the machine's row, and their host, if they share it.
  */
 const char *machine_ranks(const struct label_book *book);
-/* True where a host had fewer CPUs than its ranks and others wanted. */
-bool machine_is_short(const struct analysis *analysis);
+/* True where machine_reasons says of a host why ranks lacked CPUs there. */
+bool machine_is_short(struct arena *arena, const struct analysis *analysis);

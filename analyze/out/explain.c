@@ -487,17 +487,15 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     }
     case KIND_BLOCKED:
         return "see what it sleeps, reads or writes for; `strace -c` on a late rank names the system calls; where "
-               "there "
-               "are few, it is page faults: use memory again that has been touched before";
+               "there are few, it is page faults: use memory again that has been touched before";
     case KIND_DESCHEDULED:
         return "see the machine's row below";
     case KIND_TRANSFER:
         if (is_alone(analysis, cause))
             return "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls";
-        if (machine_is_short(analysis))
+        if (machine_is_short(arena, analysis))
             return "CPUs were short, as the machine's row says: a partner without one makes a transfer long, so give "
-                   "each rank "
-                   "a CPU of its own before anything else";
+                   "each rank a CPU of its own before anything else";
         return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
     default:
         if (is_code && !trace->n_points)
