@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
     for (int step = 0; step < 40; step++) {
-        sweep(rank == 1 ? 1500000 : 150000, 700000);
+        sweep(rank == 1 ? 1500000 : 150000, 300000);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (rank == 1)
