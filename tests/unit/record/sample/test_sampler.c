@@ -176,6 +176,14 @@ static struct found read_file(int thread)
     return found;
 }
 
+/* ThreadSanitizer marks each byte that is read from a sample's copy of the stack: where pages of its own are slow to come
+ * by, a sample of 60 KB takes it 30 ms, and the kernel's buffer is full before the next look. */
+#ifdef __SANITIZE_THREAD__
+enum { LEAST_IN_KERNEL_NS = 1 };
+#else
+enum { LEAST_IN_KERNEL_NS = 150000000 };
+#endif
+
 /* The sleeps are long beside the time that the helper waits for a CPU on a busy machine. */
 static uint64_t tick_ns(void)
 {
@@ -214,7 +222,7 @@ static APART void test_samples(void **state)
     /* What is computed is counted in CPU time, whatever else runs. */
     assert_in_range(mine.first_ns, 15000000, 60000000);
     if (strcmp(recorder.options.sampler, "timer") != 0) {
-        assert_in_range(mine.kernel_ns, 150000000, 500000000);
+        assert_in_range(mine.kernel_ns, LEAST_IN_KERNEL_NS, 500000000);
         assert_in_range(mine.heaviest_ns, 1000000, 4 * tick_ns());
     }
     assert_in_range(mine.computing_ns, 200000000, 450000000);
