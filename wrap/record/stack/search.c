@@ -37,10 +37,12 @@ static int add_parts(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* NULL = none. */
+/* NULL = none. Nearly all words of a stack are not between the first part and the last. */
 static const struct part *part_of(uint64_t address)
 {
     unsigned low = 0, high = code.n;
+    if (!code.n || address < code.part[0].low || address >= code.part[code.n - 1].high)
+        return NULL;
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
         if (code.part[middle].high <= address)
