@@ -176,8 +176,8 @@ static struct found read_file(int thread)
     return found;
 }
 
-/* ThreadSanitizer marks each byte that is read from a sample's copy of the stack: where pages of its own are slow to come
- * by, a sample of 60 KB takes it 30 ms, and the kernel's buffer is full before the next look. */
+/* ThreadSanitizer marks each byte that is read from a sample's copy of the stack: where pages of its own are slow to
+ * come by, a sample of 60 KB takes it 30 ms, and the kernel's buffer is full before the next look. */
 #ifdef __SANITIZE_THREAD__
 enum { LEAST_IN_KERNEL_NS = 1 };
 #else
