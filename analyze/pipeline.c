@@ -3,7 +3,7 @@
  * All passes, in order. The trace is read twice:
  *
  *   first    events -> lanes (calls and the stretches of code between them) -> survey, pools of samples, equations of
- *            cost
+ *            cost, which CPUs were idle when
  *   second   events -> lanes -> reader (calls matched with their messages, collectives, locks) -> replay (who waited
  *            for whom, along chains of explanation) -> a sink of waits: classes of equal behaviour
  *   then     blame, executions and work of each class -> sites, efficiency, causes -> profiles, memory, threads, files
@@ -41,6 +41,7 @@ struct passes {
     struct costs costs;
     struct pools pools;
     struct survey survey;
+    struct cpu_use cpu_use;
     /* Waits: who waited for whom. */
     struct links links;
     struct messages messages;
@@ -72,7 +73,8 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
     messages_begin(&passes->messages, trace, &passes->links);
     gatherings_begin(&passes->gatherings, trace, &passes->links);
     locks_begin(&passes->locks, &passes->links, trace->n_ranks);
-    classes_begin(&passes->classes, &passes->pools, trace->n_ranks);
+    cpu_use_begin(&passes->cpu_use, trace);
+    classes_begin(&passes->classes, &passes->pools, &passes->cpu_use, trace->n_ranks);
     passes->replay = (struct replay){.trace = trace,
                                      .links = &passes->links,
                                      .messages = &passes->messages,
@@ -102,6 +104,7 @@ static void passes_release(struct passes *passes)
     gatherings_release(&passes->gatherings);
     messages_release(&passes->messages);
     links_release(&passes->links);
+    cpu_use_release(&passes->cpu_use);
     survey_release(&passes->survey);
     pools_release(&passes->pools);
     costs_release(&passes->costs);
@@ -118,6 +121,7 @@ static void read_for_steps(struct passes *passes)
     while ((event = trace_next(passes->trace))) {
         struct lane *lane = &passes->lanes.at[event->loc];
         enum lane_news news = lanes_feed(&passes->lanes, event);
+        cpu_use_feed(&passes->cpu_use, lane, event);
         if (lanes_rank_is_off(&passes->lanes, lane->rank))
             continue;
         survey_feed(&passes->survey, lane, news, event);
@@ -126,6 +130,7 @@ static void read_for_steps(struct passes *passes)
             costs_add(&passes->costs, lane->rank, &lane->stretch);
         }
     }
+    cpu_use_complete(&passes->cpu_use);
     survey_finish(&passes->survey);
     survey_leave_out_workers(&passes->survey, &passes->sites, &passes->executions);
     pools_complete(&passes->pools);

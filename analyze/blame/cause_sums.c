@@ -215,6 +215,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
     uint32_t n_ranks = input->analysis->trace->n_ranks;
     double *waits_ns = arena_array(&writer->scratch, double, n_ranks + 1);
     bool *takes_part = arena_array(&writer->scratch, bool, n_ranks + 1);
+    double left_idle_ns = 0;
     for (uint32_t i = 0; i < cause->n_ranks; i++)
         takes_part[cause->ranks[i].rank] = true;
     for (uint32_t i = 0; i < cause->n_others; i++)
@@ -229,7 +230,8 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
             cause->when_ns[part] += share * when_parts_get(&class->when_parts, part);
         for (uint32_t k = 0; k < class->n_late; k++)
             cause_add_when(cause, &class->late[k], share);
-        cause->inferred_ns += class->waiting_ns > 0 ? at->ns * (class->inferred_ns / class->waiting_ns) : 0;
+        cause->inferred_ns += share * class->inferred_ns;
+        left_idle_ns += share * class->left_idle_ns;
     }
     struct gain gain = gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
                                                     .ranks = input->ranks,
@@ -237,7 +239,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
                                                     .waits_ns = waits_ns,
                                                     .takes_part = takes_part,
                                                     .times = &sums->times,
-                                                    .waiting_ns = sums->waiting.ns,
+                                                    .left_idle_ns = left_idle_ns,
                                                     .critical_ns = sums->critical_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
     cause->if_gone_ns = gain.if_gone_ns;

@@ -8,9 +8,9 @@
 
 enum { CLASSES_MAX = 64 };
 
-void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks)
+void classes_begin(struct classes *classes, struct pools *pools, const struct cpu_use *cpu_use, uint32_t n_ranks)
 {
-    *classes = (struct classes){.pools = pools, .n_ranks = n_ranks, .threshold = CLASSES_THRESHOLD};
+    *classes = (struct classes){.pools = pools, .cpu_use = cpu_use, .n_ranks = n_ranks, .threshold = CLASSES_THRESHOLD};
 }
 
 static void class_release(struct path_class *class)
@@ -360,6 +360,7 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     class->inferred_ns += instance->inferred_ns;
+    class->left_idle_ns += instance->left_idle_ns;
     sums_add_all(&class->terms_so_far, &instance->terms, 1);
     sums_add_all(&class->terms_so_far, &occurrence->heaviest, 1);
     sparse_add_all(&class->counts, &instance->counts, 1);
@@ -407,6 +408,8 @@ static void sink_add(void *context, struct occurrence **list, const struct wait 
     occurrence->n_waits++;
     instance->waiting_ns += (double)wait->dur_ns;
     instance->inferred_ns += wait->is_inferred ? (double)wait->dur_ns : 0;
+    instance->left_idle_ns +=
+        (double)wait->dur_ns * cpu_use_share(classes->cpu_use, wait->begin_ns, wait->begin_ns + wait->dur_ns);
     sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
     if ((double)wait->dur_ns > instance->longest_ns) {
         instance->longest_ns = (double)wait->dur_ns;

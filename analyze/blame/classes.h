@@ -31,6 +31,7 @@
 #include "analyze/result/result.h"
 #include "analyze/constants/constants.h"
 #include "analyze/waits/sink.h"
+#include "analyze/steps/cpu_use.h"
 #include "analyze/steps/pools.h"
 
 /* Late ranks of a class of which it is kept when they were late: a class has few as a rule. */
@@ -39,7 +40,7 @@ enum { WHEN_RANKS = 4 };
 struct instance {
     uint32_t site_at; /* index into sites */
     uint64_t first_ns;
-    double waiting_ns, inferred_ns, noise_ns2;
+    double waiting_ns, inferred_ns, left_idle_ns, noise_ns2;
     struct sparse terms, counts;
     struct sparse waits; /* by waiting rank */
     uint32_t late_rank;  /* that the longest of them waited for */
@@ -84,6 +85,7 @@ struct path_class {
     uint32_t n_late;
     double waiting_ns;
     double inferred_ns;   /* of it, where only times tell what was waited for */
+    double left_idle_ns;  /* of it, what counts as leaving CPUs idle (cpu_use.h) */
     double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */
     struct sparse shape;  /* of R: shares by (side, step) */
     double shape_samples; /* 0 = exact */
@@ -104,6 +106,7 @@ struct site_classes {
 
 struct classes {
     struct pools *pools;
+    const struct cpu_use *cpu_use;
     uint32_t n_ranks;
     double threshold;   /* CLASSES_THRESHOLD unless the user wants another */
     struct intern keys; /* (site, kind) -> index into sites */
@@ -116,7 +119,7 @@ struct classes {
     struct sparse path;  /* of the wait at hand */
 };
 
-void classes_begin(struct classes *classes, struct pools *pools, uint32_t n_ranks);
+void classes_begin(struct classes *classes, struct pools *pools, const struct cpu_use *cpu_use, uint32_t n_ranks);
 void classes_release(struct classes *classes);
 /* Waiting in one part of the run. */
 double when_parts_get(const struct when_parts *when, uint32_t part);

@@ -265,7 +265,7 @@ struct gain gain_of(const struct gain_input *input)
         gain.among_ns = input->takes_part[rank] ? fmin(gain.among_ns, bound_ns) : gain.among_ns;
     }
     gain.if_gone_ns = fmin(gain.if_gone_ns, input->critical_ns);
-    double mean_ns = efficiency->all_ns > 0 ? input->waiting_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
+    double mean_ns = efficiency->all_ns > 0 ? input->left_idle_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
     gain.if_balanced_ns = fmin(mean_ns, gain.if_gone_ns);
     if (mean_ns <= gain.if_gone_ns)
         gain.last_rank = TRACE_NONE;

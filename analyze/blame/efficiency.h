@@ -44,7 +44,7 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
  *
  * If balanced. Were what is too much shared out so that all arrive together, they would arrive at the mean of their
  * present arrivals; the last of them earlier by (sum of waiting) / (number of ranks; of threads, where several of a
- * process call MPI).
+ * process call MPI). With fewer CPUs than ranks, waiting counts only as far as it left CPUs idle (cpu_use.h).
  *
  * No rank can end sooner by more than it waits for the cause plus what it spends in it, and the run ends with the last
  * rank. So the least of these sums over the ranks bounds the gain: a cause that one rank neither waits for nor has is
@@ -74,7 +74,7 @@ struct gain_input {
     const double *waits_ns;     /* for it, by rank */
     const bool *takes_part;     /* by rank: it is blamed, or waits where the cause is felt */
     const struct sparse *times; /* in it, by rank, packed */
-    double waiting_ns;          /* all that is put down to it */
+    double left_idle_ns;        /* of all waiting that is put down to it, what counts as leaving CPUs idle */
     double critical_ns;         /* in it on the critical path */
 };
 struct gain gain_of(const struct gain_input *input);

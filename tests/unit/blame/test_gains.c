@@ -232,18 +232,101 @@ static void a_part_is_serial(struct play *play, enum how how)
     }
 }
 
+/* What all ranks do one after the other, each as much as is said. */
+struct job {
+    const char *name;
+    uint64_t us[4];
+};
+
+enum { CPUS = 2, TURN_US = 100 };
+
+/* All begin together, and take turns on fewer CPUs than there are ranks. */
+static void compete(struct play *play, const struct job *jobs, size_t n_jobs)
+{
+    size_t at[4] = {0};
+    uint64_t time_us = now_us(play, 0), done_us[4] = {0};
+    bool is_off[4] = {false};
+    uint32_t first = 0;
+    for (int n_on = CPUS; n_on; time_us += TURN_US) {
+        n_on = 0;
+        uint32_t begin = first;
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t rank = (begin + k) % 4;
+            while (at[rank] < n_jobs && done_us[rank] == jobs[at[rank]].us[rank]) {
+                if (done_us[rank])
+                    scene_work(play->scene, rank, jobs[at[rank]].name, time_us);
+                done_us[rank] = 0;
+                at[rank]++;
+            }
+            bool gets_cpu = n_on < CPUS;
+            if (at[rank] == n_jobs)
+                continue;
+            if (gets_cpu == is_off[rank])
+                scene_event(play->scene, (struct event){.kind = gets_cpu ? EV_ON : EV_OFF,
+                                                        .loc = rank,
+                                                        .time_ns = time_us * 1000,
+                                                        .flags = WW_SW_PREEMPTED});
+            is_off[rank] = !gets_cpu;
+            done_us[rank] += gets_cpu ? TURN_US : 0;
+            first = gets_cpu ? (rank + 1) % 4 : first;
+            n_on += gets_cpu;
+        }
+    }
+}
+
+#define COMPETE(play, ...)                                                                                             \
+    compete(play, (const struct job[]){__VA_ARGS__}, sizeof((const struct job[]){__VA_ARGS__}) / sizeof(struct job))
+
+static void one_rank_is_late_where_cpus_are_few(struct play *play, enum how how)
+{
+    uint64_t late_us = how == BALANCED ? 1500 : how == GONE ? 0 : 3000;
+    uint64_t others_us = how == BALANCED ? 1500 : how == GONE ? 0 : 1000;
+    for (int step = 0; step < STEPS; step++) {
+        COMPETE(play, {"common", {1000, 1000, 1000, 1000}}, {"cause", {others_us, late_us, others_us, others_us}});
+        meet_all(play);
+    }
+}
+
+/* As many as there are CPUs: who waits leaves its CPU to one of the two that work on. */
+static void waiting_leaves_no_cpu_idle(struct play *play, enum how how)
+{
+    uint64_t late_us = how == BALANCED ? 2000 : how == GONE ? 0 : 3000;
+    uint64_t others_us = how == BALANCED ? 2000 : how == GONE ? 0 : 1000;
+    for (int step = 0; step < STEPS; step++) {
+        COMPETE(play, {"cause", {late_us, others_us, late_us, others_us}}, {"common", {1000, 1000, 1000, 1000}});
+        meet_all(play);
+    }
+}
+
+/* While ranks wait for the cause one CPU is idle, while they wait for the other one none is. */
+static void phases_differ_where_cpus_are_few(struct play *play, enum how how)
+{
+    uint64_t late_us = how == BALANCED ? 1000 : how == GONE ? 0 : 4000, others_us = how == BALANCED ? 1000 : 0;
+    for (int step = 0; step < STEPS; step++) {
+        COMPETE(play, {"cause", {others_us, others_us, late_us, others_us}}, {"common", {1000, 1000, 1000, 1000}});
+        meet_all(play);
+        COMPETE(play, {"other", {3000, 1000, 3000, 1000}});
+        meet_all(play);
+    }
+}
+
 static const struct {
     const char *name;
     void (*program)(struct play *, enum how);
     uint32_t last_rank; /* whose own work bounds the gain; 0 = any */
+    uint32_t n_cpus;    /* 0 = one for every rank */
 } programs[] = {
 #define PROGRAM(name)                                                                                                  \
     {                                                                                                                  \
-#name, name, 0                                                                                                 \
+#name, name, 0, 0                                                                                              \
     }
 #define BOUNDED(name, last_rank)                                                                                       \
     {                                                                                                                  \
-#name, name, last_rank                                                                                         \
+#name, name, last_rank, 0                                                                                      \
+    }
+#define CROWDED(name)                                                                                                  \
+    {                                                                                                                  \
+#name, name, 0, CPUS                                                                                           \
     }
     PROGRAM(one_rank_is_late),
     PROGRAM(who_is_late_changes),
@@ -257,14 +340,21 @@ static const struct {
     PROGRAM(a_wavefront_is_coarse),
     PROGRAM(the_waiting_side_hides_a_part),
     PROGRAM(a_part_is_serial),
+    CROWDED(one_rank_is_late_where_cpus_are_few),
+    CROWDED(waiting_leaves_no_cpu_idle),
+    CROWDED(phases_differ_where_cpus_are_few),
 #undef PROGRAM
 #undef BOUNDED
+#undef CROWDED
 };
 
 static struct scene *play(size_t number, enum how how, double *end_us)
 {
     struct play play = {.scene = scene_make(4), .n_ranks = 4};
+    static const uint32_t cpus[CPUS] = {0, 1};
     trace_memory_comm(play.scene->trace, (uint32_t[]){0, 1}, 2);
+    for (uint32_t rank = 0; rank < play.n_ranks; rank++)
+        play.scene->trace->processes[rank].cpus = (struct trace_cpus){cpus, programs[number].n_cpus};
     programs[number].program(&play, how);
     *end_us = 0;
     for (uint32_t rank = 0; rank < play.n_ranks; rank++)
