@@ -159,17 +159,19 @@ struct column {
  * calls what is not counted (a matrix product, output) may cost thousands of times as much, so the mean of the
  * distribution is that of all but one of the samples, where that is more: one sample alone may have strayed there.
  */
-static double sampled_cost(const struct rank_costs *rank, double work_sum, const struct column *column,
-                           double *variance)
+struct sampled {
+    double n, per_ns; /* samples, and how many a cost of 1 ns would make */
+    double usual;     /* mean of the distribution */
+};
+
+static struct sampled column_sampled(const struct rank_costs *rank, double work_sum, const struct column *column)
 {
-    double usual = rank->counted_ns / work_sum;
     double sample_ns = rank->n_samples > 0 ? rank->counted_ns / rank->n_samples : INFINITY;
     double n = rank->n_samples > 0 ? column->sampled_ns / rank->sampled_ns * rank->n_samples : 0;
-    double samples_per_ns = column->work / sample_ns, mean = usual; /* of cost */
-    if (samples_per_ns > 0)
-        mean = fmax(usual, (n - 1) / samples_per_ns);
-    *variance = 1 / (1 + n) + SAMPLING_BIAS * SAMPLING_BIAS;
-    return (1 + n) / (1 / mean + samples_per_ns);
+    struct sampled sampled = {.n = n, .per_ns = column->work / sample_ns, .usual = rank->counted_ns / work_sum};
+    if (sampled.per_ns > 0)
+        sampled.usual = fmax(sampled.usual, (n - 1) / sampled.per_ns);
+    return sampled;
 }
 
 /* What is known of a column's cost beside the lengths. */
@@ -178,17 +180,32 @@ struct prior {
     double cost, variance;
 };
 
-/* The cost on all processes together, unless samples of this one contradict it: returns how many priors that is. */
-static uint32_t common_cost(const struct costs *costs, const struct prior *sampled, struct prior *out)
+static struct prior sampled_cost(uint32_t column, const struct sampled *sampled, double usual)
 {
-    const struct nnls_cost *common = &costs->all.fitted[sampled->column];
-    double across_ns = costs->across_ranks * common->cost_ns,
-           variance = across_ns * across_ns + common->error_ns * common->error_ns;
-    double most = COST_CONTRADICTION * sqrt(variance + sampled->variance);
-    if (!(common->cost_ns > 0) || !isfinite(variance) || fabs(common->cost_ns - sampled->cost) >= most)
-        return 0;
-    *out = (struct prior){sampled->column, common->cost_ns, variance};
-    return 1;
+    double cost = (1 + sampled->n) / (1 / usual + sampled->per_ns);
+    double relative = 1 / (1 + sampled->n) + SAMPLING_BIAS * SAMPLING_BIAS;
+    return (struct prior){column, cost, relative * cost * cost};
+}
+
+/*
+ * The cost by samples, and that on all processes together unless samples of this one contradict it: returns how many
+ * priors that is. A few samples more or less than it would make are no contradiction (Anscombe: the roots of numbers
+ * that chance makes have a variance of 1/4). Then it is also what a unit of this work usually costs.
+ */
+static uint32_t column_priors(const struct costs *costs, uint32_t column, const struct sampled *sampled,
+                              const struct nnls_cost *common, struct prior *out)
+{
+    out[0] = sampled_cost(column, sampled, sampled->usual);
+    if (!common || !(common->cost_ns > 0) || !isfinite(common->error_ns))
+        return 1;
+    double variance = pow(costs->across_ranks * common->cost_ns, 2) + pow(common->error_ns, 2);
+    double off = fabs(common->cost_ns - out->cost) / sqrt(variance + out->variance);
+    double off_by_chance = 2 * fabs(sqrt(common->cost_ns * sampled->per_ns + 3. / 8) - sqrt(sampled->n + 3. / 8));
+    if (fmin(off, off_by_chance) >= COST_CONTRADICTION)
+        return 1;
+    out[0] = sampled_cost(column, sampled, common->cost_ns);
+    out[1] = (struct prior){column, common->cost_ns, variance};
+    return 2;
 }
 
 static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank, struct arena *arena,
@@ -202,11 +219,11 @@ static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank
         columns[*map_get(&costs->columns, key_high(rank->steps.at[i].key))].sampled_ns += rank->steps.at[i].ns;
     uint32_t n = 0;
     for (uint32_t i = 0; i < costs->n_columns; i++) {
-        double relative, cost = sampled_cost(rank, work_sum, &columns[i], &relative);
         if (!(columns[i].work > 0))
             continue;
-        priors[n] = (struct prior){i, cost, relative * cost * cost};
-        n += 1 + (rank != &costs->all && costs->all.fitted ? common_cost(costs, &priors[n], &priors[n + 1]) : 0);
+        struct sampled sampled = column_sampled(rank, work_sum, &columns[i]);
+        bool has_common = rank != &costs->all && costs->all.fitted;
+        n += column_priors(costs, i, &sampled, has_common ? &costs->all.fitted[i] : NULL, &priors[n]);
     }
     return n;
 }

@@ -233,6 +233,21 @@ static void a_place_costs_what_it_costs_elsewhere(void **state)
     assert_near(cost_ns(fix, 1, B), B_NS, 0.1);
 }
 
+/* Rank 1 does little of what is dear, always along with other work, and is hardly sampled there: nothing but rank 0
+ * tells that it is dear. */
+static void hardly_any_samples_contradict_nobody(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, 1, 500);
+    sample(fix, 0, B, 12);
+    for (int i = 0; i < 40; i++)
+        add(fix, 1, 10000 + 100 * i, 100 + i, (10000 + 100 * i) + (100 + i) * 500.);
+    sample(fix, 1, A, 1);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 1, B), 500, 0.1);
+    assert_near(cost_ns(fix, 1, A), 1, 0.5);
+}
+
 /* How far costs differ from rank to rank is seen where lengths tell them on each, one that is far off apart. */
 static void ranks_that_agree_speak_for_each_other(void **state)
 {
@@ -395,6 +410,7 @@ int main(void)
         TEST(samples_decide_what_lengths_leave_open),
         TEST(lengths_outweigh_samples_that_contradict_them),
         TEST(a_place_costs_what_it_costs_elsewhere),
+        TEST(hardly_any_samples_contradict_nobody),
         TEST(ranks_that_agree_speak_for_each_other),
         TEST(ranks_that_differ_speak_less_for_each_other),
         TEST(a_rank_that_is_far_off_is_no_measure_for_others),
