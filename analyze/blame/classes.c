@@ -44,6 +44,7 @@ void classes_release(struct classes *classes)
         sparse_release(&occurrence->instance.counts);
         sparse_release(&occurrence->instance.terms);
         sparse_release(&occurrence->instance.waits);
+        free(occurrence->instance.when_parts.ns);
         free(occurrence);
     }
     tally_release(&classes->tally);
@@ -145,15 +146,21 @@ static struct occurrence *occurrence_make(struct classes *classes, uint32_t site
         err_out_of_memory(sizeof *occurrence);
     struct sparse terms = occurrence->instance.terms, heaviest = occurrence->heaviest,
                   counts = occurrence->instance.counts, waits = occurrence->instance.waits;
+    struct when_parts when_parts = occurrence->instance.when_parts;
+    when_parts.parts = 0;
     sparse_clear(&counts);
     sparse_clear(&terms);
     sparse_clear(&heaviest);
     sparse_clear(&waits);
-    *occurrence = (struct occurrence){
-        .late = occurrence->late,
-        .late_counts = occurrence->late_counts,
-        .heaviest = heaviest,
-        .instance = {.site_at = site_at, .first_ns = UINT64_MAX, .terms = terms, .counts = counts, .waits = waits}};
+    *occurrence = (struct occurrence){.late = occurrence->late,
+                                      .late_counts = occurrence->late_counts,
+                                      .heaviest = heaviest,
+                                      .instance = {.site_at = site_at,
+                                                   .first_ns = UINT64_MAX,
+                                                   .terms = terms,
+                                                   .counts = counts,
+                                                   .waits = waits,
+                                                   .when_parts = when_parts}};
     return occurrence;
 }
 
@@ -257,22 +264,16 @@ static long class_find(const struct site_classes *site, const struct sparse *sha
     return best;
 }
 
-/* Of the run's equal parts the one with this moment. */
-static uint32_t part_of_run(const struct trace *trace, uint64_t time_ns)
-{
-    double length_ns = (double)(trace->end_ns > trace->start_ns ? trace->end_ns - trace->start_ns : 0);
-    double since_ns = time_ns > trace->start_ns ? (double)(time_ns - trace->start_ns) : 0;
-    return length_ns > 0 ? (uint32_t)fmin(WHEN_PARTS * since_ns / length_ns, WHEN_PARTS - 1) : 0;
-}
-
-static void when_parts_add(struct when_parts *when, uint32_t part, float ns)
+static void when_parts_add(struct when_parts *when, uint32_t part, double ns)
 {
     uint32_t bit = 1u << part, n = (uint32_t)__builtin_popcount(when->parts);
     uint32_t at = (uint32_t)__builtin_popcount(when->parts & (bit - 1));
     if (!(when->parts & bit)) {
-        bool is_full = !when->ns || !(n & (n - 1));
-        if (is_full && !(when->ns = realloc(when->ns, (n ? 2 * n : 1) * sizeof *when->ns)))
-            err_out_of_memory(n * sizeof *when->ns);
+        if (!when->ns || n == when->cap) {
+            when->cap = n ? 2 * n : 1;
+            if (!(when->ns = realloc(when->ns, when->cap * sizeof *when->ns)))
+                err_out_of_memory(when->cap * sizeof *when->ns);
+        }
         memmove(when->ns + at + 1, when->ns + at, (n - at) * sizeof *when->ns);
         when->ns[at] = 0;
         when->parts |= bit;
@@ -280,17 +281,32 @@ static void when_parts_add(struct when_parts *when, uint32_t part, float ns)
     when->ns[at] += ns;
 }
 
+/* A wait, in each part of the run as much of it as lies there. */
+static void when_parts_add_wait(struct when_parts *when, const struct trace *trace, const struct wait *wait)
+{
+    uint64_t part_ns = (trace->end_ns > trace->start_ns ? trace->end_ns - trace->start_ns : 0) / WHEN_PARTS + 1;
+    uint64_t at_ns = wait->begin_ns > trace->start_ns ? wait->begin_ns - trace->start_ns : 0, left_ns = wait->dur_ns;
+    uint64_t part = at_ns / part_ns;
+    for (; part < WHEN_PARTS - 1 && at_ns + left_ns > (part + 1) * part_ns; part++) {
+        uint64_t here_ns = (part + 1) * part_ns - at_ns;
+        when_parts_add(when, (uint32_t)part, (double)here_ns);
+        left_ns -= here_ns;
+        at_ns += here_ns;
+    }
+    when_parts_add(when, part < WHEN_PARTS ? (uint32_t)part : WHEN_PARTS - 1, (double)left_ns);
+}
+
 double when_parts_get(const struct when_parts *when, uint32_t part)
 {
     uint32_t bit = 1u << part;
-    return when->parts & bit ? (double)when->ns[__builtin_popcount(when->parts & (bit - 1))] : 0;
+    return when->parts & bit ? when->ns[__builtin_popcount(when->parts & (bit - 1))] : 0;
 }
 
 static double when_parts_sum(const struct when_parts *when)
 {
     double sum = 0;
     for (int i = 0; i < __builtin_popcount(when->parts); i++)
-        sum += (double)when->ns[i];
+        sum += when->ns[i];
     return sum;
 }
 
@@ -316,13 +332,12 @@ static struct late_rank *class_late(struct path_class *class, uint32_t rank)
 }
 
 /* When an instance was, of which `number` others of the site came before. */
-static void when_add(struct path_class *class, const struct instance *instance, uint32_t part, uint64_t number)
+static void when_add(struct path_class *class, const struct instance *instance, uint64_t number)
 {
     struct when *when = &class->when;
     bool is_first = !class->n_instances;
     uint64_t time_ns = instance->first_ns;
     double ns = instance->waiting_ns, gap = (double)(number - class->last);
-    when_parts_add(&class->when_parts, part, (float)ns);
     when->first_ns = is_first || time_ns < when->first_ns ? time_ns : when->first_ns;
     when->last_ns = is_first || time_ns > when->last_ns ? time_ns : when->last_ns;
     when->smallest_ns = is_first ? ns : fmin(when->smallest_ns, ns);
@@ -331,7 +346,13 @@ static void when_add(struct path_class *class, const struct instance *instance, 
     class->first = is_first ? number : class->first;
     class->gaps_square += is_first ? 0 : gap * gap;
     class->last = number;
-    when_parts_add(&class_late(class, instance->late_rank)->when, part, (float)ns);
+    struct late_rank *late = class_late(class, instance->late_rank);
+    for (uint32_t left = instance->when_parts.parts; left; left &= left - 1) {
+        uint32_t part = (uint32_t)__builtin_ctz(left);
+        double part_ns = when_parts_get(&instance->when_parts, part);
+        when_parts_add(&class->when_parts, part, part_ns);
+        when_parts_add(&late->when, part, part_ns);
+    }
 }
 
 static void occurrence_classify(struct classes *classes, struct occurrence *occurrence)
@@ -356,7 +377,7 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
         made->shape_samples = n_samples;
     }
     struct path_class *class = site->classes.at[found];
-    when_add(class, instance, part_of_run(trace, instance->first_ns), site->n_instances);
+    when_add(class, instance, site->n_instances);
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     class->inferred_ns += instance->inferred_ns;
@@ -411,6 +432,7 @@ static void sink_add(void *context, struct occurrence **list, const struct wait 
     instance->left_idle_ns +=
         (double)wait->dur_ns * cpu_use_share(classes->cpu_use, wait->begin_ns, wait->begin_ns + wait->dur_ns);
     sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
+    when_parts_add_wait(&instance->when_parts, classes->pools->sites->trace, wait);
     if ((double)wait->dur_ns > instance->longest_ns) {
         instance->longest_ns = (double)wait->dur_ns;
         instance->late_rank = wait->released_by->rank;

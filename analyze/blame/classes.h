@@ -37,13 +37,23 @@
 /* Late ranks of a class of which it is kept when they were late: a class has few as a rule. */
 enum { WHEN_RANKS = 4 };
 
+/* Waiting in the parts of the run, of each wait what lies in the part. Most classes act in few of them, so that the
+ * others take no room. */
+struct when_parts {
+    uint32_t parts; /* bit i: there is some in part i */
+    uint32_t cap;
+    double *ns; /* in the order of these bits */
+};
+_Static_assert(WHEN_PARTS <= 32, "a mask of 32 bits has room for all parts");
+
 struct instance {
     uint32_t site_at; /* index into sites */
     uint64_t first_ns;
     double waiting_ns, inferred_ns, left_idle_ns, noise_ns2;
     struct sparse terms, counts;
     struct sparse waits; /* by waiting rank */
-    uint32_t late_rank;  /* that the longest of them waited for */
+    struct when_parts when_parts;
+    uint32_t late_rank; /* that the longest of them waited for */
     double longest_ns;
 };
 
@@ -61,13 +71,6 @@ struct occurrence {
     double heaviest_code_ns; /* of the waiting process whose code took longest; its path is kept apart */
     struct sparse heaviest;
 };
-
-/* Waiting in the parts of the run. Most classes act in few of them, so that the others take no room. */
-struct when_parts {
-    uint32_t parts; /* bit i: there is some in part i */
-    float *ns;      /* in the order of these bits; room for the next power of two */
-};
-_Static_assert(WHEN_PARTS <= 32, "a mask of 32 bits has room for all parts");
 
 struct late_rank {
     uint32_t rank;

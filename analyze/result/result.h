@@ -194,7 +194,7 @@ struct cause {
     struct parting *partings;     /* the first one is where the two sides part, others follow by falling share */
     struct cause_part *parts;     /* at least one */
     uint32_t n_beside;            /* beside what names it: outermost parts to which the same decision leads its ranks */
-    double when_ns[WHEN_PARTS];   /* its waiting over the run, as that of the classes in which it has a part */
+    double when_ns[WHEN_PARTS];   /* its waiting over the run, as the classes in which it has a part have it */
     uint32_t every;               /* it acts each n-th time that the call is made at which most of it is felt; 0 */
     struct when_rank *when_ranks; /* its waiting over the run by late rank, for some of them */
     uint32_t n_when_ranks;

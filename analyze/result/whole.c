@@ -41,8 +41,14 @@ void whole_figures(struct analysis *analysis)
         values[i] = analysis->causes[i].waiting_ns;
     values[n_causes] = analysis->machine.waiting_ns;
     whole_apportion(values, n_causes + 1, total_ns, integers);
-    for (uint32_t i = 0; i < n_causes; i++)
-        analysis->causes[i].waiting_ns = (double)integers[i];
+    for (uint32_t i = 0; i < n_causes; i++) {
+        struct cause *cause = &analysis->causes[i];
+        int64_t parts[WHEN_PARTS];
+        cause->waiting_ns = (double)integers[i];
+        whole_apportion(cause->when_ns, WHEN_PARTS, integers[i], parts);
+        for (uint32_t part = 0; part < WHEN_PARTS; part++)
+            cause->when_ns[part] = (double)parts[part];
+    }
     analysis->machine.waiting_ns = (double)integers[n_causes];
     for (uint32_t i = 0; i < n_sites; i++)
         values[i] = analysis->sites[i].waiting_ns;

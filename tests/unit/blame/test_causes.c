@@ -96,12 +96,36 @@ static void it_is_known_when_each_rank_was_late(void **state)
     scene_free(scene);
 }
 
+/* Of three ranks one works all through the run, one from the middle on: waits of many parts count in each of them. */
+static void a_wait_counts_in_every_part_that_it_reaches_into(void **state)
+{
+    (void)state;
+    enum { PART_US = 1000, RUN_US = WHEN_PARTS * PART_US };
+    struct scene *scene = scene_make(3);
+    scene_work(scene, 0, "work", RUN_US - 10);
+    scene_work(scene, 1, "work", PART_US / 2);
+    scene_work(scene, 2, "work", RUN_US / 2);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, RUN_US);
+    const struct cause *cause = &scene_analyse(scene)->causes[0];
+    double sum_ns = 0;
+    for (int part = 0; part < WHEN_PARTS; part++) {
+        double waiting_us = part == 0 ? PART_US / 2 : part < WHEN_PARTS / 2 ? PART_US : 2 * PART_US;
+        assert_float_equal(cause->when_ns[part], 1e3 * waiting_us, 25e3);
+        sum_ns += cause->when_ns[part];
+    }
+    assert_true(sum_ns == cause->waiting_ns);
+    assert_true(cause->waiting_ns == 1e3 * (2 * (RUN_US - 10) - PART_US / 2 - RUN_US / 2));
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_of_the_ranks_carry_the_blame_together),
         cmocka_unit_test(who_carries_most_is_named_alone),
         cmocka_unit_test(it_is_known_when_each_rank_was_late),
+        cmocka_unit_test(a_wait_counts_in_every_part_that_it_reaches_into),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
