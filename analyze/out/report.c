@@ -101,29 +101,50 @@ static const char *report_figures(struct report *report, const struct cause *cau
                         report_classes(report, at, site));
 }
 
-/* "12 loops inside, most of it (44 %) in loop eos.c:60 in material(); only until 2.1 s": where one place does not say
- * it all, or not all through the run. "2 more loops behind the same branch" where they are not inside. */
-static void report_parts(struct report *report, const struct cause *cause)
+/* "most of it (51 %)", "the largest part (20 %)": of something, what the largest of its places has. */
+static const char *report_largest(struct report *report, double share)
+{
+    return arena_printf(&report->arena, "%s (%s)", share >= 0.5 ? "most of it" : "the largest part",
+                        amount_share(share).text);
+}
+
+/* "12 loops inside, the largest part (44 %) in loop eos.c:60 in material()": where one place does not say it all. "2
+ * more loops behind the same branch" where they are not inside. NULL where there is nothing to say. */
+static const char *report_inside(struct report *report, const struct cause *cause)
 {
     uint32_t n = 0, most = 0;
+    double itself_ns = 0, all_ns = fmax(cause->waiting_ns, 1);
     bool are_loops = true;
     for (uint32_t i = 0; i < cause->n_parts; i++) {
         const struct cause_part *part = &cause->parts[i];
+        itself_ns += part->step == cause->step ? part->own_ns : 0;
         if (!(part->own_ns > 0) || part->step == cause->step)
             continue;
         n++;
         are_loops &= report->analysis->steps[part->step].is_loop;
         most = part->own_ns > cause->parts[most].own_ns || cause->parts[most].step == cause->step ? i : most;
     }
-    const char *when = when_sentence(&report->arena, report->analysis, cause->when_ns, cause->every), *inside = NULL;
-    if (n > 1 || (n && cause->n_beside)) {
-        const char *what = are_loops ? (n > 1 ? "loops" : "loop") : (n > 1 ? "places" : "place");
-        const char *share = amount_share(cause->parts[most].own_ns / fmax(cause->waiting_ns, 1)).text;
-        inside = cause->n_beside
-                     ? arena_printf(&report->arena, "%u more %s behind the same branch, %s of it", n, what, share)
-                     : arena_printf(&report->arena, "%u %s inside, most of it (%s)", n, what, share);
-        inside = arena_printf(&report->arena, "%s %s", inside, label_within(&report->book, cause->parts[most].step));
-    }
+    if (!n || (n == 1 && !cause->n_beside))
+        return NULL;
+    const char *what = are_loops ? (n > 1 ? "loops" : "loop") : (n > 1 ? "places" : "place");
+    const char *where = label_within(&report->book, cause->parts[most].step);
+    double most_ns = cause->parts[most].own_ns;
+    if (cause->n_beside)
+        return arena_printf(&report->arena, "%u more %s behind the same branch, %s of it %s", n, what,
+                            amount_share(most_ns / all_ns).text, where);
+    if (itself_ns > most_ns)
+        return arena_printf(&report->arena, "%u %s inside, but %s in the %s itself", n, what,
+                            report_largest(report, itself_ns / all_ns),
+                            report->analysis->steps[cause->step].is_loop ? "loop" : "routine");
+    return arena_printf(&report->arena, "%u %s inside, %s %s", n, what, report_largest(report, most_ns / all_ns),
+                        where);
+}
+
+/* What is inside, and when it acts, where that is not all through the run. */
+static void report_parts(struct report *report, const struct cause *cause)
+{
+    const char *when = when_sentence(&report->arena, report->analysis, cause->when_ns, cause->every);
+    const char *inside = report_inside(report, cause);
     if (report->page.look.drawing != DRAW_NOTHING)
         page_line(&report->page, "%*sover the run |%s|", HANG, "",
                   style_sparkline(&report->arena, &report->page.look, cause->when_ns, WHEN_PARTS));
@@ -226,8 +247,8 @@ static void report_machine(struct report *report)
         arena_printf(arena, "the machine: ranks were ready to run but had no CPU: %s of waiting for them, %s of all",
                      amount_duration(machine->waiting_ns).text, amount_share(machine->share).text));
     page_paragraph(&report->page, HANG, HANG,
-                   arena_printf(arena, "%s; most of it (%s) %s", machine_ranks(&report->book),
-                                amount_share(place->waiting_ns / machine->waiting_ns).text,
+                   arena_printf(arena, "%s; %s %s", machine_ranks(&report->book),
+                                report_largest(report, place->waiting_ns / machine->waiting_ns),
                                 label_within(&report->book, place->step)));
     struct sentences reasons = machine_reasons(&report->book);
     for (uint32_t i = 0; i < reasons.n && (report->all || i < REASONS_SHOWN); i++)

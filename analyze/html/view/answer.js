@@ -160,7 +160,7 @@ function machineRow({machine}) {
   return el("section.machine", {id: "machine", "aria-label": "The machine"},
     el("p", null, el("b", null, "the machine: "), "ranks were ready to run but had no CPU: ", el("b", null, duration(machine.waiting_ns)),
       ` of waiting for them, ${share(machine.share)} of all`),
-    el("p", null, `${rankList(machine.ranks)}; most of it (${share(place.waiting_ns / machine.waiting_ns)}) ${place.name.startsWith("inside ") ? "" : "in "}${place.name}`),
+    el("p", null, `${rankList(machine.ranks)}; ${2 * place.waiting_ns >= machine.waiting_ns ? "most of it" : "the largest part"} (${share(place.waiting_ns / machine.waiting_ns)}) ${place.name.startsWith("inside ") ? "" : "in "}${place.name}`),
     machine.reasons.map((reason) => el("p", null, reason)));
 }
 

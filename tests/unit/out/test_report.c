@@ -391,6 +391,17 @@ static void parts_and_the_machine_have_their_rows(void **state)
     assert_non_null(strstr(text, ", called on line 77"));
     assert_non_null(strstr(text, "when: |"));
     free(text);
+    parts[0].own_ns = 5e9;
+    parts[1].own_ns = 6e8;
+    parts[2].own_ns = 4e8;
+    text = printed(f, &usual);
+    expect_in(text, "2 places inside, but most of it (83 %) in the loop itself");
+    free(text);
+    parts[0].own_ns = 5e8;
+    parts[1].own_ns = 2e9;
+    text = printed(f, &usual);
+    expect_in(text, "2 places inside, the largest part (33 %) transfer in ");
+    free(text);
 }
 
 static void json_has_the_documented_fields(void **state)
