@@ -20,7 +20,8 @@ static const char usage[] =
     "Prints the source of the loops that make ranks wait, and of the calls at which\n"
     "they wait: in the margin what they cause, what is waited there, time, and of\n"
     "programs built with $(whywait cc) executions and the ways of conditions.\n"
-    "FILE:LINES (jacobi.c:40-60, jacobi.c:40) prints these lines, whatever they do.\n"
+    "FILE:LINES (jacobi.c:40-60, jacobi.c:40) prints these lines, whatever they do;\n"
+    "it may stand behind RUN.\n"
     "\n"
     "  --file NAME     only files whose path ends in NAME\n"
     "  --source DIR    look in DIR for sources that are not where they were compiled\n"
@@ -70,8 +71,9 @@ static struct options parse(int argc, char **argv)
         else if (option == 'w')
             options.source.width = option_number("width", optarg, 40);
     }
-    if (optind < argc && parse_lines(argv[optind], &options.source))
-        optind++;
+    for (int i = optind; i < argc && !options.source.line_first; i++)
+        if (parse_lines(argv[i], &options.source))
+            argv[i] = argv[optind++]; /* the run is what is left */
     options.path = option_run(argc, argv);
     return options;
 }

@@ -374,6 +374,9 @@ def check_annotate(run):
               if part["own_ns"] > 0.02 * run.report["waiting_ns"] and (part["file"] or "").endswith("/program.c")}
     waited = {site["line"] for site in run.report["sites"] if site["waiting_ns"] > 0.02 * run.report["waiting_ns"]}
     expect(f"annotate: {sorted((blamed | waited) - set(found))} are not shown", blamed | waited <= set(found) and waited)
+    lines_first, run_first = (subprocess.run([run.tool, "annotate", *words], capture_output=True, text=True)
+                              for words in (("program.c:1-3", run.path), (run.path, "program.c:1-3")))
+    expect(f"annotate: lines behind the run: {run_first}", run_first.returncode == 0 and run_first.stdout == lines_first.stdout)
     bad = subprocess.run([run.tool, "annotate", "nosuch.c:1-3", run.path], capture_output=True, text=True)
     expect(f"annotate: {bad}", bad.returncode == 1 and "nosuch.c" in bad.stdout + bad.stderr)
 
