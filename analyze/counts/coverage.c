@@ -38,7 +38,9 @@ static void open_modules(struct coverage *coverage)
         else if (counts_open(code_module_file(coverage->code, m), &coverage->counts[m]))
             coverage->counts[m] = NULL;
         else if (!coverage->counts[m])
-            warn("%s has counters, but no table of them that can be read: its counts are left out", module->path);
+            warn("%s has counters of another version of whywait, or none that can be read: its counts are left out; "
+                 "build it again with `whywait cc`",
+                 module->path);
         if (coverage->counts[m])
             counts_keep_only(coverage->counts[m], coverage->trace->only);
     }

@@ -132,10 +132,15 @@ int export_coverage(FILE *out, const struct coverage_run *runs, size_t n_runs, b
     struct coverage *coverage = arena_array(&scratch, struct coverage, n_runs);
     int status = 0;
     size_t n_read = 0;
+    uint32_t n_counted = 0;
     for (; n_read < n_runs && status == 0; n_read++)
         status = check_builds(runs[0].trace, runs[n_read].trace)
                      ? -1
                      : coverage_read(&coverage[n_read], runs[n_read].trace, runs[n_read].code);
+    for (uint32_t module = 0; status == 0 && module < runs[0].trace->n_modules; module++)
+        n_counted += coverage[0].counts[module] != NULL;
+    if (status == 0 && !n_counted)
+        status = error("%s: no counts are left to export", runs[0].trace->path);
     for (uint32_t rank = 0; status == 0 && rank < runs[0].trace->n_ranks; rank++)
         for (uint32_t module = 0; module < runs[0].trace->n_modules; module++) {
             struct coverage_listing listing;
