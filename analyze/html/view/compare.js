@@ -34,7 +34,7 @@ function viewComparison(runs, comparison) {
       {head: "after", number: true, cell: (part) => duration(part.after_computing_ns)},
       {head: "imbalance, before", number: true, cell: (part) => duration(part.before_imbalance_ns)},
       {head: "after", number: true, cell: (part) => duration(part.after_imbalance_ns)},
-    ], comparison.shares.filter((part) => Math.abs(part.change_ns) >= 0.001 * comparison.run_time.before_ns).slice(0, 12))] : null,
+    ], comparison.shares.filter((part) => Math.abs(part.change_ns) >= 0.001 * comparison.run_time.before_ns).slice(0, 12), {class: "shares"})] : null,
     comparison.notes.length ? el("ul.notes", null, comparison.notes.map((note) => el("li", null, note))) : null,
     el("h3", null, "The runs"),
     table("The runs that are compared", [

@@ -47,7 +47,7 @@ function waitingOverTime({report}) {
   const marks = [0, most / 2, most];
   const peak = sums.indexOf(most);
   return [el("h3", null, "Waiting by cause over the run"),
-    el("p.words", null, `Most from ${moment(peak * part, part)} to ${moment((peak + 1) * part, part)}: ${duration(most)}, of all ranks together.`),
+    el("p.words", null, `Most from ${moment(peak * part, part)} to ${moment((peak + 1) * part, part)}: ${duration(most)}, of all ranks together.${report.machine.share >= 0.0005 ? ` Waiting for ranks that had no CPU (${duration(report.machine.waiting_ns)}) is not in it.` : ""}`),
     chart("Waiting by cause over the run", 150, report.duration_ns, {most, marks, text: (v) => duration(v, 2)}, (x, y) => sums.map((_, i) => {
       let at = 0;
       return stacks.map((stack) => {
@@ -112,8 +112,8 @@ function rowsOnPath(t) {
 
 /**
  * The steps of the main loop: from one occurrence to the next of that call of a row that comes back most regularly through
- * the run, and of those the rarest. The row is the first that has one, of those on the critical path and then the others.
- * null where what is short is known by shares only. Looked for once.
+ * the run, and of those the rarest; of several about as rare, that at which ranks wait longest. The row is the first that
+ * has one, of those on the critical path and then the others. null where what is short is known by shares only. Looked for once.
  */
 function findSteps(run) {
   const t = run.timeline, MOST_ROWS = 64;
@@ -128,7 +128,7 @@ function findSteps(run) {
 
 function stepsOfRow(run, row) {
   const t = run.timeline, durationNs = run.report.duration_ns, calls = new Map();
-  let last = null, best = null;
+  let last = null;
   for (let cell = row.first; cell < row.end; cell++) {
     const call = callOf(t, cell, run);
     if (call && call !== last) {
@@ -137,14 +137,19 @@ function stepsOfRow(run, row) {
     }
     last = call;
   }
+  const found = [];
   for (const [name, times] of calls) {
     if (times.length < 4 || times[times.length - 1] - times[0] < 0.5 * durationNs) continue;
     const lengths = times.slice(1).map((time, i) => time - times[i]), mean = lengths.reduce((a, b) => a + b, 0) / lengths.length;
     const scatter = Math.sqrt(lengths.reduce((sum, l) => sum + (l - mean) ** 2, 0) / lengths.length) / mean;
-    if (scatter < 1 && (!best || times.length < best.times.length)) best = {name, times, mean};
+    if (scatter < 1) found.push({name, times, mean, waitedNs: waitedAt(run, name)});
   }
-  return best;
+  const rarest = found.reduce((least, {times}) => Math.min(least, times.length), Infinity);
+  return found.filter(({times}) => times.length <= 1.1 * rarest + 1).sort((a, b) => b.waitedNs - a.waitedNs)[0] ?? null;
 }
+
+/** How long ranks wait at "MPI_Barrier heat.c:33". */
+const waitedAt = ({report}, call) => report.sites.filter((site) => `${site.call} ${baseName(site.file)}:${site.line}` === call).reduce((sum, site) => sum + site.waiting_ns, 0);
 
 function stepsOfLoop(run) {
   const t = run.timeline, found = findSteps(run);

@@ -90,12 +90,14 @@ function rankBars(run, settings) {
   const {report} = run, lines = rankLines(run, settings.order), most = Math.max(1, ...lines.map((line) => line.caused_ns));
   const bar = (line) => el("span.bar", {"aria-hidden": "true"}, RANK_PARTS.map(([key, paint, name]) => line[key] > 0
     ? el("i", {class: `paint ${PAINT_NAMES[paint]}`, style: {width: `${100 * line[key] / report.duration_ns}%`}, title: `${name} ${duration(line[key])}`}) : null));
+  const parts = RANK_PARTS.filter(([key]) => lines.some((line) => line[key] >= 0.0005 * report.duration_ns)).map(([key, , name]) => ({head: name, number: true, cell: (line) => duration(line[key])}));
   return [el("h3", null, "Where the time of each rank went"), table("Time by rank" + (lines.some((line) => line.n > 1) ? ", means of a rank of each group" : ""), [
     {head: "rank", cell: (line) => line.name},
     {head: "the run", cell: bar},
-    ...RANK_PARTS.filter(([key]) => lines.some((line) => line[key] >= 0.0005 * report.duration_ns)).map(([key, , name]) => ({head: name, number: true, cell: (line) => duration(line[key])})),
+    ...parts.slice(0, 2),
     {head: "makes wait", number: true, title: "waiting of others that is blamed on it", cell: (line) => duration(line.caused_ns)},
-    {head: hidden("makes wait, as a bar"), cell: (line) => el("span.bar.thin", {"aria-hidden": "true"}, el("i.caused", {style: {width: `${100 * line.caused_ns / most}%`}}))},
+    {head: el("span.hidden.thin-head", null, "makes wait, as a bar"), cell: (line) => el("span.bar.thin", {"aria-hidden": "true"}, el("i.caused", {style: {width: `${100 * line.caused_ns / most}%`}}))},
+    ...parts.slice(2),
   ], lines.map((line) => ({...line, attributes: {"data-ranks": line.members.slice(0, 200).join(" "), class: state.rank !== null && line.members.includes(state.rank) ? "is-chosen" : ""}})), {class: "ranks"})];
 }
 

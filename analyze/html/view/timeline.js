@@ -644,7 +644,7 @@ function legend(run) {
   if (t.lit) present.add(PAINT.caused);
   return el("ul.legend", {"aria-label": "Legend"}, STACK.filter((paint) => present.has(paint) && paint !== PAINT.unknown).map((paint) => {
     const isCause = paint >= PAINT.cause && paint < PAINT.otherCause, number = causeInSlot(paint - PAINT.cause) + 1, isPale = state.pale.includes(PAINT_NAMES[paint]);
-    return el("li", {"data-paint": paint}, swatch(paint, paint === PAINT.caused ? paintOf("computing", state.cause - 1, run) : null), isCause
+    return el("li", {"data-paint": paint}, swatch(paint, state.cause ? paintOf("computing", state.cause - 1) : null), isCause
       ? el("button.plain", {type: "button", onclick: () => chooseCause(number), title: paintName(run, paint)}, `cause ${number}`)
       : el("button.plain", {type: "button", "aria-pressed": String(isPale), onclick: () => togglePale(PAINT_NAMES[paint]),
         title: isPale ? "as it was" : "pale, so that the rest stands out"}, paintName(run, paint), isPale ? " (pale)" : ""));

@@ -118,6 +118,44 @@ def text_of(browser, selector):
     return browser.run("return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent.trim())", selector)
 
 
+def plural(n, word):
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def check_source_numbers(browser, name, report):
+    """Beside the lines that are shown: what is caused there, and what is waited there."""
+    caused, waited = {}, {}
+    for cause in report["causes"]:
+        for part in cause["parts"]:
+            if part["file"] and part["line_first"] and part["own_ns"] > 0:
+                caused.setdefault((os.path.basename(part["file"]), part["line_first"]), []).append(f"{cause['cause']} {duration(part['own_ns'])}")
+    for site in report["sites"]:
+        if site["file"] and site["line"]:
+            at = (os.path.basename(site["file"]), site["line"])
+            waited[at] = waited.get(at, 0) + site["waiting_ns"]
+    shown = browser.run("""return [...document.querySelectorAll('table.code tr[id]')].map((row) => [row.id, [...row.cells[0].querySelectorAll('div')].map((div) => div.textContent),
+                                                                                          row.cells[1].textContent])""")
+    for line, causes, waiting in shown:
+        _, file, number = line.split("-", 1)[0], *line.split("-", 1)[1].rsplit("-", 1)
+        at = (file, int(number))
+        expect(f"{name}: what {at} causes", causes == caused.get(at, []), causes, caused.get(at))
+        expect(f"{name}: what is waited at {at}", waiting == (duration(waited[at]) if at in waited else ""), waiting, waited.get(at))
+    expect(f"{name}: numbers beside the source", shown)
+
+
+def check_waiting_over_time(browser, name, report):
+    """Over the run each cause has what it has in all, and the most that is told is that of all causes together."""
+    for cause in report["causes"]:
+        expect(f"{name}: cause {cause['cause']} over the run", sum(cause["when_ns"]) == cause["waiting_ns"], cause["when_ns"], cause["waiting_ns"])
+    sums = [sum(parts) for parts in zip(*(cause["when_ns"] for cause in report["causes"]))]
+    words = text_of(browser, "#time .words")
+    expect(f"{name}: the most at a time", words and f": {duration(max(sums))}, of all ranks together." in words[0], words, max(sums))
+    titles = browser.run("return [...document.querySelectorAll(`#time svg[aria-label='Waiting by cause over the run'] title`)].map((title) => title.textContent)")
+    for cause in report["causes"][:1]:
+        told = [title for title in titles if title.startswith(f"cause {cause['cause']}: ")]
+        expect(f"{name}: its bars", told == [f"cause {cause['cause']}: {cause['name']}, {duration(ns)}" for ns in cause["when_ns"] if ns > 0], told, cause["when_ns"])
+
+
 def check_numbers(browser, name, run):
     """What stands on the page, and what the text report prints or the JSON has."""
     report, text = run.report, run.output("report", "--top", "0", "--width", "400", run.path)
@@ -137,13 +175,19 @@ def check_numbers(browser, name, run):
     rows = browser.run("return [...document.querySelectorAll('table.ranks tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
     for rank, row in zip(report["by_rank"], rows):
         times = [duration(rank[key]) for key in ("compute_ns", "waiting_ns", "caused_ns")]
-        expect(f"{name}: rank {rank['rank']}'s row", row[0] == f"rank {rank['rank']}" and row[2:4] == times[:2] and row[-2] == times[2], row, times)
+        expect(f"{name}: rank {rank['rank']}'s row", row[0] == f"rank {rank['rank']}" and row[2:5] == times, row, times)
     expect(f"{name}: a row for each rank", len(rows) == report["ranks"])
     matrix = browser.run("return [...document.querySelectorAll('table.matrix tbody tr')].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent))")
     expect(f"{name}: who waits for whom", all(matrix[waiting][late] == duration(ns) for waiting, late, ns in report["who_waits_for_whom"]["pairs"]))
     for site in report["sites"]:
         heading = text_of(browser, f"#site-{site['site']} h3")
         expect(f"{name}: site {site['site']}", heading and site["call"] in heading[0] and duration(site["waiting_ns"]) in heading[0], heading)
+        classes = [f"class {c['number']} {plural(c['instances'], 'instance')}, {duration(c['waiting_ns'])}" for c in site["classes"][:12]]
+        expect(f"{name}: classes of site {site['site']}", text_of(browser, f"#site-{site['site']} .class h4") == classes, classes)
+    if report["machine"]["share"] >= 0.0005:
+        expect(f"{name}: the machine", f"{duration(report['machine']['waiting_ns'])} of waiting for them" in text_of(browser, "#machine")[0])
+    check_source_numbers(browser, name, report)
+    check_waiting_over_time(browser, name, report)
     sums = browser.run("""const {t} = whywait.timelines[0], sums = {};
         t.rows.forEach((row, i) => sums[row.rank] = (sums[row.rank] || 0) + whywait.addSums(t, i, 0, t.durationNs, new Float64Array(32))[whywait.PAINT.waiting]);
         return sums""")
@@ -177,6 +221,11 @@ def check_views(browser, name, run, page):
     # About as much as it causes: which part of a wait is whose is an estimate of the page.
     expect(f"{name}: the waits that it causes light up", waits[0] > 0 and cause["waiting_ns"] / 4 < waits[1] < 4 * cause["waiting_ns"], waits, cause["waiting_ns"])
     expect(f"{name}: the sum is all waiting", abs(sum(waits[1:]) - run.report["waiting_ns"]) <= 1e-2 * run.report["waiting_ns"] + 1e5, waits)
+    expect(f"{name}: the legend is in the colours of the picture", browser.run("""const {tiles} = whywait.timelines[0];
+        return [...document.querySelectorAll('#timeline ul.legend li')].every((item) => {
+          const seen = new Uint32Array(item.querySelector('canvas').getContext('2d').getImageData(0, 0, 24, 24).data.buffer);
+          return tiles[item.dataset.paint].every((word, i) => word === seen[i]);
+        })"""))
     expect(f"{name}: the legend names them", any(f"waiting for cause {number}" in text for text in text_of(browser, "ul.legend li")))
     check_communicators(browser, name, run, page)
     blame = next(rank["blame_ns"] for rank in cause["by_rank"] if rank["rank"] == known.rank)
@@ -191,6 +240,8 @@ def check_views(browser, name, run, page):
         for (const piece of whywait.criticalPath(t)) ns[piece.row] += piece.to - piece.from;
         return [whywait.findSteps(whywait.page.runs[0])?.row, t.rows.map((row, i) => [row.name, ns[i]])]""")
     expect(f"{name}: steps of the loop are those of a rank on the critical path", not steps or f"rank {row[0]}'s calls" in steps[0] and dict(row[1])[row[0]] > 0, steps, row)
+    most = max(run.report["sites"], key=lambda site: site["waiting_ns"])
+    expect(f"{name}: of calls as rare, steps are told apart by that at which ranks wait longest", name != "jacobi" or steps and f"calls of {most['call']} {os.path.basename(most['file'])}:{most['line']}." in steps[0], steps, most["call"])
     expect(f"{name}: time shows it", browser.run("return document.querySelectorAll('#time svg rect:not(.is-pale)').length") > 0)
     sites = text_of(browser, "article.site.is-chosen h3")
     expect(f"{name}: the classes show it", any(call in site for site in sites for call in known.calls), sites)
@@ -425,10 +476,18 @@ def check_comparison(browser, arguments, name, run, program, folder):
     for row, want in zip(rows, wanted):
         expect(f"the row of {want['name']}", row[1:3] == [duration(want["before_ns"]), duration(want["after_ns"])] and
                row[3].lstrip("+") == duration(want["change_ns"]), row, want)
+        noise = "" if want["noise_ns"] is None else f"± {duration(want['noise_ns'])}"
+        expect(f"noise and verdict of {want['name']}", row[4] == noise and row[6].replace(" ", "-") in (want["verdict"], f"within-{want['verdict']}"), row, want)
+    reports = [run.report, other.report]
+    rows = browser.run("return [...[...document.querySelectorAll('#comparison table')].pop().tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    expect("the runs", [row[2:5] for row in rows] == [[str(report["ranks"]), duration(report["duration_ns"]), duration(report["waiting_ns"])] for report in reports], rows)
     expect("two timelines at one scale", browser.run("return whywait.timelines.length") == 2)
     browser.size(400, 900)
     browser.open(page)
     name_width = browser.run("return document.querySelector('table.compare tbody th').clientWidth")
+    cut = browser.run("""const inView = (cell) => cell.getBoundingClientRect().right <= innerWidth, row = (table) => document.querySelector(`${table} tbody tr`).cells;
+        return [...[...row('table.compare')].slice(0, 4), ...[...row('table.ranks')].slice(0, 5)].filter((cell) => !inView(cell)).map((cell) => cell.textContent)""")
+    expect("before, after and change, and who makes wait, are in view on a narrow page", not cut, cut)
     expect("names of causes can be read on a narrow page", name_width > 120 and browser.run("return document.documentElement.scrollWidth") <= 400, name_width)
     browser.size(1280, 900)
     check_quiet(browser, "comparison")
