@@ -32,6 +32,8 @@ static void files_are_found_in_the_list_of_their_package(void **state)
     write_list(dir, names[2], "/usr/bin/other\n");
     assert_string_equal(package_of_file(&arena, dir, "/usr/bin/solver.openmpi"), "solver");
     assert_string_equal(package_of_file(&arena, dir, "/usr/lib/x86_64-linux-gnu/libsolver.so.2"), "libsolver2");
+    assert_string_equal(package_of_file(&arena, dir, "/lib/x86_64-linux-gnu/libsolver.so.2"), "libsolver2");
+    assert_string_equal(package_of_file(&arena, dir, "/bin/solver"), "solver");
     assert_null(package_of_file(&arena, dir, "/usr/bin/solv"));
     assert_null(package_of_file(&arena, dir, "/usr/bin/other"));
     assert_null(package_of_file(&arena, dir, "/home/u/solver"));
