@@ -263,6 +263,26 @@ const char *text_cut_middle(struct arena *arena, const char *escaped, size_t col
                         escaped + bytes_of(escaped, n - tail));
 }
 
+const char *text_cut_apart(struct arena *arena, const char *escaped, const char *other, size_t columns)
+{
+    enum { DOTS = 3 };
+    const char *cut = text_cut_middle(arena, escaped, columns);
+    size_t quarter = columns > 2 * DOTS ? (columns - 2 * DOTS) / 4 : 0, n = text_columns(escaped), parted = 0;
+    if (!strcmp(escaped, other) || strcmp(cut, text_cut_middle(arena, other, columns)) != 0 || quarter < DOTS)
+        return cut;
+    while (escaped[parted] == other[parted])
+        parted++;
+    /* From the begin of the word, unless that is so long that what differs would not be in the piece. */
+    size_t at = parted;
+    while (at && escaped[at - 1] != ' ')
+        at--;
+    while (parted - at > quarter / 2 || ((unsigned char)escaped[at] & 0xc0) == 0x80)
+        at++;
+    size_t head = columns - 2 * DOTS - 2 * quarter;
+    return arena_printf(arena, "%.*s...%.*s...%s", (int)bytes_of(escaped, head), escaped,
+                        (int)bytes_of(escaped + at, quarter), escaped + at, escaped + bytes_of(escaped, n - quarter));
+}
+
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns)
 {
     const char *text = *escaped;

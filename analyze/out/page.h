@@ -112,5 +112,7 @@ size_t text_columns(const char *escaped);
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns);
 /* The same, cut in its middle: of a call path both ends tell most. */
 const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns);
+/* The same; where that would make it one with the other text, with the words in which the two first part. */
+const char *text_cut_apart(struct arena *arena, const char *escaped, const char *other, size_t columns);
 /* An escaped text cut to that many columns, the cut marked by "..."; the text itself when it fits. */
 const char *text_cut(struct arena *arena, const char *escaped, size_t columns);

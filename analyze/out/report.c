@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { INDENT = 2, HANG = 4, SITES_SHOWN = 3, REASONS_SHOWN = 4 };
+enum { INDENT = 2, HANG = 4, HANG_SITE = HANG + 12, SITES_SHOWN = 3, REASONS_SHOWN = 4 };
 
 struct report {
     struct arena arena;
@@ -154,6 +154,19 @@ static void report_parts(struct report *report, const struct cause *cause)
             arena_printf(&report->arena, "%s%s%s", inside ? inside : "", inside && when ? "; " : "", when ? when : ""));
 }
 
+/* On one line; its callers are cut where they do not fit, but not so that it reads as another one of these calls. */
+static const char *report_call(struct report *report, const struct cause *cause, uint32_t number, uint32_t n_calls)
+{
+    size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
+    const char *label = text_escape(&report->arena, label_site(&report->book, cause->sites[number].site));
+    const char *cut = text_cut_middle(&report->arena, label, width), *text = cut;
+    for (uint32_t i = 0; i < n_calls && !strcmp(text, cut); i++) {
+        const char *other = label_site(&report->book, cause->sites[i].site);
+        text = text_cut_apart(&report->arena, label, text_escape(&report->arena, other), width);
+    }
+    return text;
+}
+
 /* Below its row. */
 static void report_cause_details(struct report *report, uint32_t number)
 {
@@ -169,21 +182,17 @@ static void report_cause_details(struct report *report, uint32_t number)
     while (n_calls > 1 && cause->sites[n_calls - 1].waiting_ns < NEGLIGIBLE_SHARE * cause->waiting_ns)
         n_calls--;
     for (uint32_t i = 0; i < n_calls; i++) {
-        /* On one line if it fits, else on two; the callers are cut only where they do not fit a line of their own. */
-        enum { HANG_SITE = HANG + 12 };
-        size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
-        const char *label = text_escape(&report->arena, label_site(&report->book, cause->sites[i].site));
         page_tab(&report->page, HANG);
         page_style(&report->page, STYLE_QUIET);
         page_put(&report->page, (i == 0) ? "waiting at  " : "            ");
         page_style(&report->page, STYLE_PLAIN);
-        page_put(&report->page, "%s", text_cut_middle(&report->arena, label, width));
+        page_put(&report->page, "%s", report_call(report, cause, i, n_calls));
         page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, &cause->sites[i]));
         page_end(&report->page);
     }
     uint32_t n_left = cause->n_sites - n_calls;
     if (n_left)
-        page_line(page, "%*sand %u more %s (--cause %u)", HANG + 12, "", n_left, n_left == 1 ? "call" : "calls",
+        page_line(page, "%*sand %u more %s (--cause %u)", HANG_SITE, "", n_left, n_left == 1 ? "call" : "calls",
                   number + 1);
     /* The same advice again helps nobody. */
     const char *next = explain_next(&report->arena, report->analysis, cause);

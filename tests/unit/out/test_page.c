@@ -57,6 +57,17 @@ static void cutting_counts_characters(void **state)
     assert_string_equal(text_cut_middle(&arena, "abcdefghijkl", 9), "abcd...kl");
     assert_string_equal(text_cut_middle(&arena, "\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6", 6),
                         "\xc3\xb6\xc3\xb6...\xc3\xb6");
+    static const char one[] = "a <- b <- c <- first <- d <- e <- f", two[] = "a <- b <- c <- second <- d <- e <- f";
+    static const char long_a[] = "a <- b <- c <- first_of_two <- d <- e <- f",
+                      long_b[] = "a <- b <- c <- first_of_all <- d <- e <- f";
+    assert_string_equal(text_cut_middle(&arena, one, 25), text_cut_middle(&arena, two, 25));
+    assert_string_equal(text_cut_apart(&arena, one, two, 25), "a <- b <- c...firs...<- f");
+    assert_string_equal(text_cut_apart(&arena, two, one, 25), "a <- b <- c...seco...<- f");
+    assert_string_equal(text_cut_apart(&arena, long_a, long_b, 25), "a <- b <- c...f_tw...<- f");
+    assert_string_equal(text_cut_apart(&arena, long_b, long_a, 25), "a <- b <- c...f_al...<- f");
+    assert_string_equal(text_cut_apart(&arena, one, one, 25), "a <- b <- c <- ... e <- f");
+    assert_string_equal(text_cut_apart(&arena, one, "g", 25), "a <- b <- c <- ... e <- f");
+    assert_string_equal(text_cut_apart(&arena, one, two, 35), one);
     arena_release(&arena);
 }
 
