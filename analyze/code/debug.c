@@ -134,7 +134,8 @@ static void set_call(struct walk *walk, struct scope *scope)
 static uint32_t add_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 {
     uint32_t id = (uint32_t)walk->unit->scopes.n;
-    struct scope scope = {.parent = parent, .die = *die, .lo = UINT64_MAX, .call_file = INTERN_NONE};
+    struct scope scope = {
+        .parent = parent, .part_of = SCOPE_NONE, .die = *die, .lo = UINT64_MAX, .call_file = INTERN_NONE};
     Dwarf_Addr base = 0, lo = 0, hi = 0;
     int n = 0;
     for (ptrdiff_t at = 0; n < MAX_RANGES_OF_SCOPE && walk->ranges.n < MAX_RANGES_OF_UNIT &&
@@ -191,6 +192,8 @@ static bool enter(struct walk *walk, Dwarf_Die *die, uint32_t around, uint32_t *
                 intern_text(&walk->unit->noreturn, name);
         }
         *scope = add_scope(walk, die, SCOPE_NONE);
+        if (*scope != SCOPE_NONE && dwarf_hasattr(die, DW_AT_artificial))
+            walk->unit->scopes.at[*scope].part_of = around;
         return !dwarf_hasattr(die, DW_AT_declaration); /* one without code may hold one that has some */
     }
     case DW_TAG_inlined_subroutine:
@@ -414,6 +417,8 @@ static const char *attribute_text(Dwarf_Die *die, unsigned name)
 const char *debug_scope_name(struct debug *debug, struct unit *unit, uint32_t scope)
 {
     struct scope *s = &unit->scopes.at[scope];
+    while (s->part_of != SCOPE_NONE)
+        s = &unit->scopes.at[s->part_of];
     if (s->name == NULL) {
         /* Routines of C++ go by their linked name, which says the namespace; others by the name in the source. */
         const char *linked = attribute_text(&s->die, DW_AT_linkage_name), *name = attribute_text(&s->die, DW_AT_name);

@@ -19,8 +19,9 @@ struct line_row {
 
 /* A routine, or a copy of one that was inlined. A scope comes after the scopes around it. */
 struct scope {
-    uint32_t parent; /* SCOPE_NONE for a routine */
-    uint64_t origin; /* the same for all copies of one routine */
+    uint32_t parent;  /* SCOPE_NONE for a routine */
+    uint32_t part_of; /* the routine whose parallel region it is; SCOPE_NONE = it is one of the source */
+    uint64_t origin;  /* the same for all copies of one routine */
     Dwarf_Die die;
     uint64_t lo, hi;               /* lowest and highest address; there may be gaps */
     uint64_t entry;                /* where a copy is entered; 0 = not said */

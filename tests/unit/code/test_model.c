@@ -84,6 +84,22 @@ static void test_inlining(void **state)
     code_close(code);
 }
 
+#ifdef HAVE_FORTRAN
+/* A parallel region has the name of its procedure, not one made of the linked name. */
+static void test_parallel_regions(void **state)
+{
+    (void)state;
+    static const char *const yes[] = {"smooth", "relax"}, *const no[] = {"mesh::smooth", "relax_"};
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/parts", NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(find_loop(code, module, yes[i], 1));
+        assert_null(find_loop(code, module, no[i], 1));
+    }
+    code_close(code);
+}
+#endif
+
 /* Instances of a template are one place of the source. */
 static void test_template(void **state)
 {
@@ -232,9 +248,12 @@ static void test_runtime(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing),  cmocka_unit_test(test_build_id), cmocka_unit_test(test_inlining),
-        cmocka_unit_test(test_template), cmocka_unit_test(test_stripped), cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_padded),   cmocka_unit_test(test_names),    cmocka_unit_test(test_runtime),
+        cmocka_unit_test(test_missing),          cmocka_unit_test(test_build_id), cmocka_unit_test(test_inlining),
+        cmocka_unit_test(test_template),         cmocka_unit_test(test_stripped), cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_padded),           cmocka_unit_test(test_names),    cmocka_unit_test(test_runtime),
+#ifdef HAVE_FORTRAN
+        cmocka_unit_test(test_parallel_regions),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
