@@ -14,6 +14,30 @@ void blame_net(const struct path_class *class, struct sparse *net)
     sparse_pack(net);
 }
 
+/* What the late side did more of at one call, the waiting side may have done at another: where two branches call a
+ * routine, each for its own processes, it is the same code. */
+static void net_other_entries(struct steps *steps, struct sparse *net)
+{
+    struct sparse more = {0}, less = {0};
+    uint32_t *code = NULL; /* by term: the step without its entry + 1; 0 = it has none */
+    size_t cap = 0;
+    vec_grow((void **)&code, &cap, net->n + 1, sizeof *code);
+    for (size_t i = 0; i < net->n; i++) {
+        const struct step_key *key = steps_key(steps, (uint32_t)net->at[i].key);
+        code[i] = key->entry == TRACE_NONE ? 0 : steps_put(steps, key->state, key->what, key->id, key->caller) + 1;
+        if (code[i])
+            sparse_add(net->at[i].ns > 0 ? &more : &less, code[i], fabs(net->at[i].ns));
+    }
+    sparse_pack(&more);
+    sparse_pack(&less);
+    for (size_t i = 0; i < net->n && less.n; i++)
+        if (code[i] && net->at[i].ns > 0)
+            net->at[i].ns *= fmax(1 - sparse_get(&less, code[i]) / sparse_get(&more, code[i]), 0);
+    sparse_release(&more);
+    sparse_release(&less);
+    vec_free(code);
+}
+
 /* Positive remainders, apart: who waits in a loop of MPI_Win_sync waits for somebody that is not known. */
 struct longer {
     double known_ns, open_ns;
@@ -127,6 +151,7 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
     struct longer longer = {0};
     size_t n;
     blame_net(class, &net);
+    net_other_entries(sites->steps, &net);
     struct late_part *parts = late_parts(class, &net, times, &n);
     for (size_t i = 0; i < n; i += parts_of_step(parts + i, n - i)) {
         uint32_t step = key_atom(parts[i].key);

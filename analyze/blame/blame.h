@@ -3,7 +3,8 @@
  * Who is to blame for the waiting of a class, and which of its steps are redundant.
  *
  * The cumulative characterisation is signed: what the late side did minus what the waiting side did. Steps of equal
- * code are netted first, whatever process ran them: what the waiting process did as well is not to blame. The waiting
+ * code are netted first, whatever process ran them: what the waiting process did as well is not to blame. They are
+ * netted by the call at which they are entered, and what is left at one call with what is left at others. The waiting
  * is shared out over the positive remainders in proportion (Boehme et al. 2016, after Meira et al. 1996).
  *
  * A step's part goes to the processes on the late side. Where lateness is passed on, round a ring or over a grid, they

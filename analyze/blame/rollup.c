@@ -215,14 +215,21 @@ static struct joining joining_make(const struct rollup *rollup, struct arena *ar
     return joining;
 }
 
+/* Of what has `blame_ns` by `shares`, which sum to 1. */
+static void outline_enlarge(struct outline *outline, const struct sparse *shares, double blame_ns,
+                            const struct sparse *times, double sample_ns)
+{
+    for (size_t i = 0; i < outline->shares.n; i++)
+        outline->shares.at[i].ns *= outline->blame_ns;
+    sparse_add_all(&outline->shares, shares, blame_ns);
+    sparse_add_all(&outline->times, times, 1);
+    outline_finish(outline, sample_ns);
+}
+
 static void join(struct rollup *rollup, struct joining *joining, uint32_t cause, uint32_t host)
 {
-    struct outline *to = &joining->outlines[host], *from = &joining->outlines[cause];
-    for (size_t i = 0; i < to->shares.n; i++)
-        to->shares.at[i].ns *= to->blame_ns;
-    sparse_add_all(&to->shares, &from->shares, from->blame_ns);
-    sparse_add_all(&to->times, &from->times, 1);
-    outline_finish(to, rollup->sample_ns);
+    const struct outline *from = &joining->outlines[cause];
+    outline_enlarge(&joining->outlines[host], &from->shares, from->blame_ns, &from->times, rollup->sample_ns);
     joining->host[cause] = host;
     rollup->causes.at[host].blame_ns += rollup->causes.at[cause].blame_ns;
 }
@@ -243,6 +250,66 @@ static uint32_t find_alike(const struct rollup *rollup, const struct order *orde
             best = i;
     }
     return best;
+}
+
+static uint32_t host_of(const struct joining *joining, uint32_t cause)
+{
+    while (cause != ROLLUP_NONE && joining->host[cause] != ROLLUP_NONE)
+        cause = joining->host[cause];
+    return cause;
+}
+
+/* True when no process has spent time in both that is worth a word. */
+static bool are_of_different_processes(const struct sparse *one, const struct sparse *other)
+{
+    double both_ns = 0;
+    for (size_t i = 0; i < one->n; i++)
+        both_ns += fmin(one->at[i].ns, sparse_get(other, one->at[i].key));
+    return both_ns <= (1 - NEARLY_ALL_SHARE) * fmin(sparse_sum(one), sparse_sum(other));
+}
+
+/* True when a node of no cause, or of this one, is what others execute instead of the code that names `host`. */
+static bool is_compared(const struct rollup *rollup, const struct joining *joining, uint32_t host, uint32_t cause,
+                        const struct sparse *times)
+{
+    const struct rollup_cause *theirs = cause == ROLLUP_NONE ? NULL : &rollup->causes.at[cause],
+                              *mine = &rollup->causes.at[host];
+    const struct rollup_node *nodes = rollup->nodes.at;
+    if (theirs && (theirs->blame_ns > (1 - MOST_SHARE) * mine->blame_ns ||
+                   (nodes[theirs->chosen].code != nodes[mine->chosen].code &&
+                    nodes[theirs->node].code != nodes[mine->node].code)))
+        return false;
+    return are_of_different_processes(&joining->outlines[host].times, times);
+}
+
+/* Two branches may enter the code of a cause, each for its own processes. If hardly anything is blamed on what others
+ * enter, that is what the cause is compared with, not their not coming to its own entry. */
+static void join_entries_of_others(struct rollup *rollup, const struct order *order, struct joining *joining)
+{
+    for (uint32_t i = 0; i < rollup->causes.n; i++) {
+        uint32_t code = rollup->nodes.at[rollup->causes.at[i].node].code;
+        for (uint32_t at = 0; at < rollup->nodes.n && joining->host[i] == ROLLUP_NONE; at++) {
+            uint32_t other = host_of(joining, rollup->cause_of.at[order->node[at]]);
+            struct sparse times = {0};
+            if (rollup->nodes.at[order->node[at]].code != code || other == i)
+                continue;
+            for (uint32_t k = at; k < order->end[at]; k++)
+                sparse_add_all(&times, &rollup->nodes.at[order->node[k]].times, 1);
+            sparse_pack(&times);
+            if (times.n && is_compared(rollup, joining, i, other, &times)) {
+                if (other != ROLLUP_NONE)
+                    join(rollup, joining, other, i);
+                for (uint32_t k = at; k < order->end[at]; k++) {
+                    const struct rollup_node *below = &rollup->nodes.at[order->node[k]];
+                    if (rollup->cause_of.at[order->node[k]] == ROLLUP_NONE) {
+                        rollup->cause_of.at[order->node[k]] = i;
+                        outline_enlarge(&joining->outlines[i], &below->blame, 0, &below->times, rollup->sample_ns);
+                    }
+                }
+            }
+            sparse_release(&times);
+        }
+    }
 }
 
 /* True when nobody else has spent time there: then by how much longer these take says nothing. */
@@ -300,9 +367,7 @@ static void renumber(struct rollup *rollup, const struct joining *joining, struc
             rollup->causes.at[n_left++] = rollup->causes.at[i];
         }
     for (size_t i = 0; i < rollup->cause_of.n; i++) {
-        uint32_t cause = rollup->cause_of.at[i];
-        while (cause != ROLLUP_NONE && joining->host[cause] != ROLLUP_NONE)
-            cause = joining->host[cause];
+        uint32_t cause = host_of(joining, rollup->cause_of.at[i]);
         rollup->cause_of.at[i] = cause == ROLLUP_NONE ? cause : number[cause];
     }
     rollup->causes.n = n_left;
@@ -341,6 +406,7 @@ void rollup_find(struct rollup *rollup)
             join(rollup, &joining, i, host);
     }
     map_release(&first);
+    join_entries_of_others(rollup, &order, &joining);
     join_of_one_reason(rollup, &joining, &scratch);
     join_remainders(rollup, &order, &joining);
     for (uint32_t i = 0; i < rollup->causes.n; i++)

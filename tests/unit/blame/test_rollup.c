@@ -190,6 +190,41 @@ static void one_loop_entered_on_two_ways_is_one_cause_if_alike(void **state)
     rollup_release(&rollup);
 }
 
+/* One branch calls a routine for process 1, the other for the rest. */
+static void calls_of_others_are_what_a_cause_is_compared_with(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t main = waits(&rollup, ROLLUP_NONE), late = around(&rollup, main), others = around(&rollup, main);
+    uint32_t elsewhere = leaf(&rollup, main, 100, 1, 1);
+    rollup.nodes.at[others].code = late;
+    sparse_add(&rollup.nodes.at[late].times, 1, 400 * MS);
+    sparse_add(&rollup.nodes.at[late].blame, 1, 900 * MS);
+    for (uint32_t rank = 0; rank < N_RANKS; rank++)
+        if (rank != 1)
+            sparse_add(&rollup.nodes.at[others].times, rank, 100 * MS);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.causes.at[0].node, late);
+    assert_int_equal(rollup.cause_of.at[others], 0);
+    assert_int_equal(rollup.cause_of.at[elsewhere], ROLLUP_NONE);
+    rollup_release(&rollup);
+}
+
+/* All come to the first call, and only process 1 takes longer there: the other call is another matter. */
+static void calls_of_all_stay_apart(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t main = waits(&rollup, ROLLUP_NONE), late = leaf(&rollup, main, 100, 1, 4),
+             even = leaf(&rollup, main, 100, 1, 1);
+    rollup.nodes.at[even].code = late;
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.cause_of.at[even], ROLLUP_NONE);
+    rollup_release(&rollup);
+}
+
 static void deep_tree_needs_no_stack(void **state)
 {
     (void)state;
@@ -252,6 +287,8 @@ int main(void)
         cmocka_unit_test(nodes_below_a_call_that_waits_stay_apart),
         cmocka_unit_test(remainders_join_what_is_like_them_nearby),
         cmocka_unit_test(one_loop_entered_on_two_ways_is_one_cause_if_alike),
+        cmocka_unit_test(calls_of_others_are_what_a_cause_is_compared_with),
+        cmocka_unit_test(calls_of_all_stay_apart),
         cmocka_unit_test(loops_behind_one_branch_are_one),
         cmocka_unit_test(deep_tree_needs_no_stack),
     };
