@@ -390,6 +390,14 @@ static const char *parting_lines(struct arena *arena, const struct parting *part
     return arena_printf(arena, "%s:%u", label_base_name(parting->file), parting->line_first);
 }
 
+/* "loop a.c:3-9", "a loop in solve()" */
+static const char *parting_loop(struct arena *arena, const struct parting *parting)
+{
+    const char *lines = parting_lines(arena, parting);
+    return lines == parting->routine ? arena_printf(arena, "a loop in %s()", lines)
+                                     : arena_printf(arena, "loop %s", lines);
+}
+
 /* "never", "always", "89 %" */
 static const char *how_often(struct arena *arena, double part)
 {
@@ -401,8 +409,9 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     const char *where = parting_lines(arena, parting), *times = factor(arena, parting->late / parting->others);
     switch (parting->kind) {
     case PARTING_TRIPS:
-        return parting->is_itself ? arena_printf(arena, "%s as many iterations each time it is entered", times)
-                                  : arena_printf(arena, "%s as many iterations of loop %s each time", times, where);
+        return parting->is_itself
+                   ? arena_printf(arena, "%s as many iterations each time it is entered", times)
+                   : arena_printf(arena, "%s as many iterations of %s each time", times, parting_loop(arena, parting));
     case PARTING_BRANCH:
         return arena_printf(arena, "%s goes %s %s%s, on %s %s", where,
                             parting->line_to && parting->line_to != parting->line_first

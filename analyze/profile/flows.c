@@ -308,10 +308,22 @@ static struct region region_make(const struct parting_search *search, uint32_t n
     return region;
 }
 
+/* Of a head that nothing but labels is left of, nothing is known: then any other block of the loop's own tells. */
 static uint32_t loop_place(const struct parting_search *search, const struct flow_routine *routine, uint32_t loop)
 {
-    return executions_block_place(search->flows.executions, routine->module, routine->function,
-                                  routine->function->loops.at[loop].head);
+    const struct cfg_loops *loops = &routine->function->loops;
+    uint32_t found = CODE_NONE;
+    for (uint32_t i = 0; i <= loops->at[loop].n_blocks; i++) {
+        uint32_t block = i ? loops->at[loop].blocks[i - 1] : loops->at[loop].head;
+        uint32_t place =
+            loops->innermost[block] == loop
+                ? executions_block_place(search->flows.executions, routine->module, routine->function, block)
+                : CODE_NONE;
+        if (place != CODE_NONE && code_place(search->analysis->code, place)->is_loop)
+            return place;
+        found = found == CODE_NONE ? place : found;
+    }
+    return found;
 }
 
 /* A piece of the run may begin or end in the midst of such a loop. */

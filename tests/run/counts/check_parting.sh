@@ -19,10 +19,10 @@ for level in -O1 -O2 -O3; do
 import json, sys
 source, level = open(sys.argv[1]).read().split("\n"), sys.argv[2]
 line = {mark: 1 + next(i for i, text in enumerate(source) if "/* %s */" % mark in text)
-        for mark in ("TRIPS", "INNER", "BRANCH", "TAKEN", "CASE", "HELPER", "CALLS")}
+        for mark in ("TRIPS", "INNER", "PASSES", "BRANCH", "TAKEN", "CASE", "HELPER", "CALLS")}
 # Routine, kind, line, what the late side has, the others have: each within a tenth; None: the compiler chooses.
 expected = [("trips", "trips", "TRIPS", 1200, 300), ("inner_trips", "trips", "INNER", 20, 5),
-            ("branch", "branch", "BRANCH", 0.9, 0.1), ("one_case", "branch", None, None, None),
+            ("passes", "trips", "PASSES", 1600, 400), ("branch", "branch", "BRANCH", 0.9, 0.1), ("one_case", "branch", None, None, None),
             ("recursion", "recursion", None, 41, 11), ("helper", "trips", "HELPER", 80, 20),
             ("calls_more", "trips", "CALLS", 200, 50)]
 causes = [cause for cause in json.load(open("report.json"))["causes"] if cause["partings"] and cause["ranks"] == [1]]

@@ -9,7 +9,7 @@ enum { N = 3000, STEPS = 6 };
 #define KEPT __attribute__((noinline, noclone))
 
 static unsigned char flags[N];
-static double values[N];
+static double values[N], smoothed[N];
 static volatile double sink;
 
 KEPT static double trips(double x, int n)
@@ -55,6 +55,14 @@ KEPT static double one_case(double sum, const unsigned char *flag, const double 
                 sum += 3.0 / (v[i] + k) + sum * 0.001;
         }
     return sum;
+}
+
+KEPT static double passes(double *v, int n)
+{
+    for (int p = 0; p < n; p++) /* PASSES */
+        for (int i = 1; i < N - 1; i++)
+            v[i] = 0.25 * v[i - 1] + 0.5 * v[i] + 0.25 * v[i + 1];
+    return v[N / 2];
 }
 
 KEPT static double recursion(double x, int depth)
@@ -115,6 +123,8 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
         for (int turn = 0; turn < 300; turn++)
             sink = one_case(sink, flags, values);
+        MPI_Barrier(MPI_COMM_WORLD);
+        sink = passes(smoothed, more * 400);
         MPI_Barrier(MPI_COMM_WORLD);
         for (int turn = 0; turn < 1000; turn++)
             sink = recursion(sink, more * 10);

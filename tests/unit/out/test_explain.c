@@ -143,6 +143,8 @@ static void partings_are_told(void **state)
          "4.0 x as many iterations each time it is entered"},
         {{.kind = PARTING_TRIPS, .file = "src/a.c", .line_first = 3, .line_last = 9, .late = 28, .others = 2},
          "14 x as many iterations of loop a.c:3-9 each time"},
+        {{.kind = PARTING_TRIPS, .routine = "solve", .late = 28, .others = 2},
+         "14 x as many iterations of a loop in solve() each time"},
         {{.kind = PARTING_BRANCH,
           .file = "a.c",
           .line_first = 8,
