@@ -233,7 +233,8 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
         to--;
     const char *begin = arena_strdup(arena, amount_duration(from * part_ns).text), *span = NULL;
     const char *times = every > 1 ? arena_printf(arena, "every %u%s time", every, ordinal(every)) : NULL;
-    bool is_late = from > 1, is_short = to < WHEN_PARTS - 1;
+    const double margin = (1 - MOST_SHARE) * WHEN_PARTS; /* start-up and end, in which nobody computes, are no news */
+    bool is_late = from > margin, is_short = WHEN_PARTS - to > margin;
     if (is_late && is_short)
         span = arena_printf(arena, "from %s to %s", begin, amount_duration(to * part_ns).text);
     else if (is_late)

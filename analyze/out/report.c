@@ -124,7 +124,7 @@ static const char *report_inside(struct report *report, const struct cause *caus
         are_loops &= report->analysis->steps[part->step].is_loop;
         most = part->own_ns > cause->parts[most].own_ns || cause->parts[most].step == cause->step ? i : most;
     }
-    if (!n || (n == 1 && !cause->n_beside))
+    if (!n || (!cause->n_beside && (n == 1 || itself_ns >= NEARLY_ALL_SHARE * all_ns)))
         return NULL;
     const char *what = are_loops ? (n > 1 ? "loops" : "loop") : (n > 1 ? "places" : "place");
     const char *where = label_within(&report->book, cause->parts[most].step);

@@ -397,6 +397,10 @@ static void parts_and_the_machine_have_their_rows(void **state)
     text = printed(f, &usual);
     expect_in(text, "2 places inside, but most of it (83 %) in the loop itself");
     free(text);
+    parts[0].own_ns = 5.9e9;
+    text = printed(f, &usual);
+    assert_null(strstr(text, " places inside"));
+    free(text);
     parts[0].own_ns = 5e8;
     parts[1].own_ns = 2e9;
     text = printed(f, &usual);
