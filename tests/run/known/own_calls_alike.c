@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each rank calls the same routine on a line of its own, with nearly the same work. Rank 1 also does something else, and
- * that is why the other one waits: what both do is not to blame, wherever they do it.
+ * Each rank calls the same routine on a line of its own, with nearly the same work. Rank 1 also does something else,
+ * and that is why the other one waits: what both do is not to blame, wherever they do it.
  *
  * ranks: 2
  * expect: loop=else rank=1 share=0.6 call=MPI_Barrier counted_kind=more-work
