@@ -313,7 +313,8 @@ static int analyse(struct loaded *loaded, bool with_timeline, double threshold, 
 {
     if (loaded->trace->n_modules)
         loaded->code = load_code(loaded->trace);
-    loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
+    if (with_timeline)
+        loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
     loaded->analysis =
         run(loaded->trace, loaded->code, with_timeline ? &loaded->timeline : NULL, threshold, with_facts);
     if (loaded->analysis)
@@ -345,7 +346,8 @@ int load_analysis_with_facts(struct loaded *loaded, const char *path, bool with_
 
 void load_release(struct loaded *loaded)
 {
-    timeline_release(&loaded->timeline);
+    if (loaded->timeline.n_most)
+        timeline_release(&loaded->timeline);
     if (loaded->analysis)
         analysis_free(loaded->analysis);
     if (loaded->code)

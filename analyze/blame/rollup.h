@@ -14,8 +14,8 @@
  * named by that. A remainder below 1 % of all blame joins the largest cause that is like it in the nearest free node
  * around it, and causes that are named by the same code, entered on several ways, are one if they are alike. What other
  * processes enter on ways of their own, with hardly any blame, joins the cause that is named by the same code. So do
- * causes that hold up others on the same processes where one decision in the program leads these to both (ways.h): it
- * may stand in a node that can wait. Every ns of blame of a node is in exactly one cause.
+ * causes that hold up others on the same processes where one decision in the program leads these to both (calltree.h):
+ * it may stand in a node that can wait. Every ns of blame of a node is in exactly one cause.
  *
  * Alike are two nodes that
  *  - hold up others on the same processes: the shares of their blame by process differ by no more in sum than two

@@ -231,6 +231,7 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
     OTF2_DefReaderCallbacks_Delete(callbacks);
     if (clocks_prepare(archive))
         return -1;
+    uint64_t kept_ns = 0;
     /* Ends of locations are recorded on the clocks of their nodes, as events are. */
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         struct trace_location *location = &archive->trace->locations[i];
@@ -238,10 +239,12 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
         struct clock_cursor begin = {0};
         if (location->begin_ns)
             location->begin_ns = clocks_correct(&archive->clocks, i, &begin, location->begin_ns, 0);
+        if (location->begin_ns > kept_ns)
+            kept_ns = location->begin_ns;
         if (location->end_ns)
             location->end_ns = clocks_correct(&archive->clocks, i, &cursor, location->end_ns, 0);
     }
-    return 0;
+    return kept_ns ? part_keep(trace, kept_ns) : 0;
 }
 
 struct trace *trace_open(const char *anchor)
@@ -255,7 +258,7 @@ struct trace *trace_open(const char *anchor)
     trace->source = &archive->source;
     trace->path = arena_strdup(&trace->arena, anchor);
     trace->recorder = "";
-    if (!archive_open(archive, anchor) && !part_begin_kept(trace))
+    if (!archive_open(archive, anchor))
         return trace;
     trace_close(trace);
     return NULL;

@@ -365,13 +365,9 @@ size_t part_windows(struct trace *trace, struct trace_window **windows)
     return found.n;
 }
 
-int part_begin_kept(struct trace *trace)
+int part_keep(struct trace *trace, uint64_t from_ns)
 {
-    uint64_t begin_ns = 0;
-    for (uint32_t i = 0; i < trace->n_locations; i++)
-        if (trace->locations[i].begin_ns > begin_ns)
-            begin_ns = trace->locations[i].begin_ns;
-    return begin_ns ? set_part(trace, begin_ns, UINT64_MAX) : 0;
+    return set_part(trace, from_ns, UINT64_MAX);
 }
 
 void part_close(struct trace *trace)

@@ -23,8 +23,8 @@ struct trace_window {
 };
 size_t part_windows(struct trace *trace, struct trace_window **windows);
 
-/* Rings keep the newest records only: the part begins where all have them. 0, or -1 after error(). */
-int part_begin_kept(struct trace *trace);
+/* Rings keep the newest records only: the part begins at from_ns, where all have them. 0, or -1 after error(). */
+int part_keep(struct trace *trace, uint64_t from_ns);
 /* What trace_rewind, trace_next and trace_close do where there is a part. */
 int part_rewind(struct trace *trace);
 const struct event *part_next(struct trace *trace);
