@@ -112,7 +112,14 @@ struct counts_result {
 /* Replaces what is in *result. Unknown points are ignored. Linear in the sizes of the functions concerned. */
 void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n_bins,
                   const struct counts_frame *frames, size_t n_frames, struct counts_result *result);
-void counts_result_release(struct counts_result *result);
+static inline void counts_result_release(struct counts_result *result)
+{
+    vec_release(&result->flows);
+    vec_release(&result->edge_counts);
+    vec_release(&result->rows);
+    vec_release(&result->bytes);
+    vec_release(&result->faults);
+}
 
 /* What one more of a counter, or of a frame in flight, adds to the executions of a block: solving is linear. */
 struct counts_effect {

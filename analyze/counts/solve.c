@@ -242,15 +242,6 @@ void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n
     vec_release(&parked);
 }
 
-void counts_result_release(struct counts_result *result)
-{
-    vec_release(&result->flows);
-    vec_release(&result->edge_counts);
-    vec_release(&result->rows);
-    vec_release(&result->bytes);
-    vec_release(&result->faults);
-}
-
 /*
  * Solving is linear: the executions of a block in an interval are a sum over the counters and the frames in flight,
  * each with a whole factor that follows from the graph alone. The factors of one counter are what solving gives for
