@@ -302,8 +302,10 @@ int report_routines(FILE *out, const struct analysis *analysis, const struct pro
         routines_print_uncalled(&table.page, &table.book);
         page_end(&table.page);
         page_paragraph(&table.page, 0, 0,
-                       "total: with what it calls; most on rank: who spends most in it, against the mean of all ranks; "
-                       "--routine NAME: callers and callees; --graph: those of all routines");
+                       arena_printf(&table.arena,
+                                    "total: with what it calls; most on rank: who %s most in it, against the mean of "
+                                    "all ranks; --routine NAME: callers and callees; --graph: those of all routines",
+                                    table.profile->is_bytes ? "asks for" : "spends"));
     }
     arena_release(&table.arena);
     return n < 0 ? -1 : 0;

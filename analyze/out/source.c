@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS_COLUMNS = 8, CAUSE_COLUMN = 11, SITE_COLUMN = 24, TAB = 8 };
+enum { WAYS_COLUMNS = 8, TAB = 8 };
 
 struct mark {
     uint32_t line_first, line_last;
@@ -28,7 +28,8 @@ struct marked_file {
     const char *path;
     double total_ns;
     struct file_facts facts;
-    VEC(struct mark) marks;
+    VEC(struct mark) marks; /* of the lines that are shown */
+    bool has_causes, has_sites;
 };
 
 struct source {
@@ -69,7 +70,11 @@ static void source_mark(struct source *source, const char *path, struct mark mar
     struct marked_file *file = file_put(source, path);
     if (mark.line_last < mark.line_first)
         mark.line_last = mark.line_first;
+    if (is_asked && (mark.line_last < source->options->line_first || mark.line_first > source->options->line_last))
+        return;
     file->total_ns += ns;
+    file->has_causes |= mark.cause_ns > 0;
+    file->has_sites |= mark.site_ns > 0;
     *vec_push(&file->marks) = mark;
 }
 
@@ -139,10 +144,13 @@ struct layout {
     size_t cause, bar, site, time, least, mean, most, ways, number, loops;
 };
 
-static struct layout layout_of(const struct file_facts *facts)
+static struct layout layout_of(const struct marked_file *file)
 {
-    enum { TIME = 9, COUNT = 7, WAYS = 9, NUMBER = 7 };
-    struct layout layout = {.cause = CAUSE_COLUMN, .bar = CAUSE_COLUMN + 2, .site = SITE_COLUMN};
+    enum { CAUSE = 11, BAR = 2, SITE = 11, TIME = 9, COUNT = 7, WAYS = 9, NUMBER = 7 };
+    const struct file_facts *facts = &file->facts;
+    struct layout layout = {.cause = file->has_causes ? CAUSE : 0};
+    layout.bar = layout.cause + (file->has_causes ? BAR : 0);
+    layout.site = layout.bar + (file->has_sites ? SITE : 0);
     layout.time = layout.site + (facts->has_time ? TIME : 0);
     layout.least = layout.time + (facts->has_counts ? COUNT + 2 : 0);
     layout.mean = layout.least + (facts->has_counts ? COUNT : 0);
@@ -209,7 +217,7 @@ static void source_line(struct source *source, const struct marked_file *file, c
 {
     struct page *page = &source->page;
     struct arena scratch = {0};
-    struct layout layout = layout_of(&file->facts);
+    struct layout layout = layout_of(file);
     const struct line_facts *facts = number < file->facts.lines.n ? &file->facts.lines.at[number] : NULL;
     page_style(page, STYLE_CAUSE);
     if (sums->cause_ns > 0)
@@ -247,7 +255,7 @@ static void source_line(struct source *source, const struct marked_file *file, c
 static void source_titles(struct source *source, const struct marked_file *file, const char *warning)
 {
     struct page *page = &source->page;
-    struct layout layout = layout_of(&file->facts);
+    struct layout layout = layout_of(file);
     page_style(page, STYLE_HEADING);
     page_line(page, "%s", file->path);
     if (warning) {
@@ -255,8 +263,10 @@ static void source_titles(struct source *source, const struct marked_file *file,
         page_paragraph(page, 0, 2, warning);
         page_style(page, STYLE_HEADING);
     }
-    page_right(page, layout.cause, "causes");
-    page_right(page, layout.site, "waits here");
+    if (file->has_causes)
+        page_right(page, layout.cause, "causes");
+    if (file->has_sites)
+        page_right(page, layout.site, "waits here");
     if (file->facts.has_time)
         page_right(page, layout.time, "time");
     if (file->facts.has_counts) {
@@ -283,7 +293,7 @@ static bool source_file(struct source *source, const struct marked_file *marked)
         return false;
     }
     source_titles(source, marked, warning);
-    size_t number_column = layout_of(&marked->facts).number;
+    size_t number_column = layout_of(marked).number;
     char *text = NULL;
     size_t size = 0;
     uint32_t last_shown = 0;

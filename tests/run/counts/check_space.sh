@@ -43,6 +43,7 @@ sys.exit(bool(faults))
 END
     "$tool" report --by space >space.txt
     "$tool" report --by space --routines --graph --top 0 >graph.txt
+    "$tool" report --by space --routines | tr '\n' ' ' | grep -q 'who asks for most in it' || { echo "bytes are told as time"; exit 1; }
     "$tool" report --by space --routines --format json >bytes.json
     python3 - "$level" <<'END'
 import json, sys

@@ -348,7 +348,7 @@ def check_annotate(run):
 
     def shown(*words):
         text = subprocess.run([run.tool, "annotate", "--width", "200", *words, run.path], check=True, capture_output=True, text=True).stdout
-        titles = next(line for line in text.splitlines() if line.split()[:1] == ["causes"])
+        titles = next(line for line in text.splitlines() if line.endswith(" line"))
         end = titles.index(" line") + 5
         return titles, {int(line[:end].split()[-1]): (line[:end].split()[:-1], line[end + 2:], line[:end]) for line in text.splitlines()
                         if line[:end].split() and line[:end].split()[-1].isdigit() and "/program.c" not in line}
