@@ -245,11 +245,12 @@ static const char *explain_each(struct arena *arena, const struct cause *cause, 
     return arena_printf(arena, "%s%s", dearer, in_all);
 }
 
-/* Everybody is late at times, and over the run nobody executes more of it than the others. */
+/* Over the run nobody executes more of it than the others: whoever is late executes it at another time. */
 static bool take_turns(const struct crowd *late, const struct crowd *others)
 {
-    struct excess more = excess_of(late, late, EXECUTIONS), instructions = excess_of(late, late, INSTRUCTIONS);
-    return late->n > 1 && !others->n && late->mean.executions > 0 && is_within(&more, 0.98, 1.02) &&
+    const struct crowd *whom = others->n ? others : late;
+    struct excess more = excess_of(late, whom, EXECUTIONS), instructions = excess_of(late, whom, INSTRUCTIONS);
+    return late->n + others->n > 1 && more.is_known && is_within(&more, 1 - AS_OFTEN, 1 + AS_OFTEN) &&
            is_same_code(&instructions);
 }
 
@@ -264,7 +265,7 @@ static const char *times_of(struct arena *arena, double executions)
 static const char *explain_work(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
 {
-    if (take_turns(late, others))
+    if (!others->n && take_turns(late, others))
         return arena_printf(arena, "%s run it equally often over the run, but in turns: others wait meanwhile",
                             amount_ranks(arena, late->ranks, late->n));
     if (!(late->mean.executions > 0) || !others->n)
@@ -280,13 +281,14 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
     struct excess more = excess_of(late, others, EXECUTIONS), instructions = excess_of(late, others, INSTRUCTIONS);
     const char *times = arena_printf(arena, "%s as often as", factors(arena, &more));
     /* Ranks that run it as often over the whole run may still do so at other times. */
-    bool is_late = is_same_code(&instructions) && cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns;
+    bool is_late = cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns && take_turns(late, others);
     if (is_within(&more, 1 - AS_OFTEN, 1 + AS_OFTEN))
         times = is_late ? "as often in all as" : "as often as";
     if (more.mean * instructions.mean < 1 - AS_OFTEN &&
         late->mean.computing_ns < NOTABLY_LONGER * others->mean.computing_ns)
         return arena_printf(arena, "%s %s it %s %s in all, but while others already wait", who, run, times, whom);
-    return arena_printf(arena, "%s %s it %s %s, %s", who, run, times, whom, explain_each(arena, cause, late, others));
+    return arena_printf(arena, "%s %s it %s %s, %s%s", who, run, times, whom, explain_each(arena, cause, late, others),
+                        is_late ? ", but at other times: others wait meanwhile" : "");
 }
 
 /* Computing: from executions where they are known, else from time. */
@@ -500,6 +502,8 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     case KIND_DESCHEDULED:
         return "see the machine's row below";
     case KIND_TRANSFER:
+        if (cause->is_spinning)
+            return "see which rank writes to this memory, and what it does before: nothing here is to be made faster";
         if (is_alone(analysis, cause))
             return "this call needs no other rank: data types of fewer and longer blocks, or fewer such calls";
         if (machine_is_short(arena, analysis))

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "analyze/out/explain.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { RANKS_MAX = 64 };
 
@@ -73,6 +74,31 @@ static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
                 "ranks 0-2 run it equally often over the run, but in turns: others wait meanwhile");
     ranks[2].executions = 1000000;
     expect_text(ranks, 3, 3, KIND_MORE_WORK, "ranks 0-2 spend 32.0 ms in it on average, at times when others wait");
+    ranks[1] = ran(0, 3000000, 10, 0.01);
+    ranks[2] = ran(2, 3010000, 10, 0.01);
+    expect_text(
+        ranks, 2, 3, KIND_MORE_WORK,
+        "ranks 0,1 run it as often in all as rank 2, at the same cost each time, but at other times: others wait "
+        "meanwhile");
+}
+
+static void advice_fits_what_is_explained(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct trace trace = {0};
+    struct step step = {.place = 1};
+    struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
+    struct cause_rank late = ran(1, 3000000, 10, 0.01), other = ran(0, 3000000, 10, 0.01);
+    struct cause cause = {.kind = KIND_MORE_WORK, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
+    cause.n_others = 1;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "no rank has more of it in all"));
+    late.executions = 6000000;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "share out the work"));
+    cause.kind = KIND_TRANSFER;
+    cause.is_spinning = true;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which rank writes to this memory"));
+    arena_release(&arena);
 }
 
 static void a_place_of_one_rank_is_told_by_how_often_it_ran(void **state)
@@ -171,6 +197,7 @@ int main(void)
         cmocka_unit_test(half_of_all_ranks_have_one_range),
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
+        cmocka_unit_test(advice_fits_what_is_explained),
         cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
         cmocka_unit_test(amounts_that_are_alike_are_told_once),
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
