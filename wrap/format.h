@@ -89,7 +89,7 @@ struct ww_head {
 enum ww_type {
     WW_CALL = 1,  /* struct ww_call: an MPI call */
     WW_DONE,      /* struct ww_done: a request (or the receive half of Sendrecv) completed in the call just before */
-    WW_STARTED,   /* struct ww_done: the call just before activated this persistent request */
+    WW_STARTED,   /* struct ww_done: the call just before activated this persistent request, or readied its last part */
     WW_STACK,     /* struct ww_stack */
     WW_MODULE,    /* struct ww_module */
     WW_COMM,      /* struct ww_comm */

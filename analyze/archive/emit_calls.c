@@ -228,7 +228,7 @@ enum request_kind emit_request_kind(const struct call_info *info)
 bool emit_request_is_template(const struct call_info *info)
 {
     return info->class == WW_SEND_INIT || info->class == WW_RECV_INIT || info->class == WW_COLL_INIT ||
-           info->class == WW_PARTITIONED;
+           (info->class == WW_PARTITIONED && info->as & (WW_AS_SEND | WW_AS_RECV));
 }
 
 struct request emit_request_of(const struct ww_call *call)

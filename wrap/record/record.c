@@ -224,7 +224,8 @@ static const uint8_t classes[] = {
 static __attribute__((noinline)) void keep_if_template(struct recorder_thread *thread, const struct ww_call *call)
 {
     uint8_t class = classes[call->call];
-    if (class != WW_SEND_INIT && class != WW_RECV_INIT && class != WW_COLL_INIT && class != WW_PARTITIONED)
+    if (class != WW_SEND_INIT && class != WW_RECV_INIT && class != WW_COLL_INIT && call->call != WW_ID_Psend_init &&
+        call->call != WW_ID_Precv_init)
         return;
     struct ww_call *kept = spool_take_definition(&thread->events, CALL_UNITS);
     if (!kept)

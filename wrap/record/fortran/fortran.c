@@ -369,10 +369,16 @@ void f_testany_end(struct fortran *f)
     f_waitany_end(f);
 }
 
-void f_request_begin(struct fortran *f)
+static void f_request_begin(struct fortran *f)
 {
     MPI_Request request = f_request(f, 0);
     request_begin(f->call, &request);
+}
+
+void f_request_free_begin(struct fortran *f)
+{
+    partitioned_freed(f_request(f, 0));
+    f_request_begin(f);
 }
 
 void f_cancel_begin(struct fortran *f)

@@ -89,6 +89,23 @@ void f_psend_end(struct fortran *f)
 {
     f->call->request = HANDLE(f_request(f, 8));
     send_done(f->call, f_comm(f, 6), f_int(f, 1) * *(const MPI_Count *)f->a[2], f_type(f, 3));
+    partitioned_made(f_request(f, 8), f_int(f, 1));
+}
+
+/* partition, request; or from, to, request; or how many, which, request */
+void f_pready_end(struct fortran *f)
+{
+    parts_ready(f->call, f->err, f_request(f, 1), 1);
+}
+
+void f_pready_range_end(struct fortran *f)
+{
+    parts_ready(f->call, f->err, f_request(f, 2), f_int(f, 1) - f_int(f, 0) + 1);
+}
+
+void f_pready_list_end(struct fortran *f)
+{
+    parts_ready(f->call, f->err, f_request(f, 2), f_int(f, 0));
 }
 
 void f_precv_end(struct fortran *f)

@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "wrap/record/mpi/comms.h"
+#include "wrap/record/mpi/partitioned.h"
 
 static inline void call_comm_begin(struct ww_call *call, MPI_Comm comm)
 {
@@ -226,10 +227,23 @@ static inline void request_begin(struct ww_call *call, const MPI_Request *reques
         call->flags |= WW_F_NULL;
 }
 
+static inline void request_started(struct ww_call *call, MPI_Request request)
+{
+    record_done(call, WW_STARTED, (struct ww_done){.request = HANDLE(request), .peer = WW_NO_PEER});
+}
+
 static inline void started(struct ww_call *call, int err, int n, const MPI_Request *requests)
 {
     for (int i = 0; call && err == MPI_SUCCESS && i < n; i++)
-        record_done(call, WW_STARTED, (struct ww_done){.request = HANDLE(requests[i]), .peer = WW_NO_PEER});
+        if (!partitioned_started(requests[i]))
+            request_started(call, requests[i]);
+}
+
+/* So many parts of a partitioned send are ready. */
+static inline void parts_ready(struct ww_call *call, int err, MPI_Request request, int n)
+{
+    if (call && err == MPI_SUCCESS && partitioned_ready(request, n))
+        request_started(call, request);
 }
 
 /* A status to pass to MPI: the program's, or ours when it gave none and we want to know. */

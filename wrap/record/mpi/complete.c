@@ -244,6 +244,8 @@ MPI_ENTRY(Request_free, (MPI_Request * request))
 {
     struct ww_call *call = record_enter(WW_ID_Request_free, RECORD_HERE);
     request_begin(call, request);
+    if (request)
+        partitioned_freed(*request);
     int err = NEXT(Request_free)(request);
     record_leave(call, err);
     return err;

@@ -168,35 +168,39 @@ ISENDRECV(Isendrecv_c, MPI_Count)
 ISENDRECV_REPLACE(Isendrecv_replace, int)
 ISENDRECV_REPLACE(Isendrecv_replace_c, MPI_Count)
 
-/* Partitioned: the two ends are created like persistent requests; the parts themselves are local calls. */
-#define PARTITIONED_INIT(name, buffer, end)                                                                            \
+/* Partitioned: the two ends are created like persistent requests (partitioned.h). */
+#define PARTITIONED_INIT(name, buffer, end, made)                                                                      \
     MPI_ENTRY(name, (buffer buf, int partitions, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, \
                      MPI_Info info, MPI_Request *request))                                                             \
     {                                                                                                                  \
         struct ww_call *call = record_enter(WW_ID_##name, RECORD_HERE);                                                \
         send_begin(call, comm, peer, tag);                                                                             \
         int err = NEXT(name)(buf, partitions, count, type, peer, tag, comm, info, request);                            \
+        if (err == MPI_SUCCESS)                                                                                        \
+            made(*request, partitions);                                                                                \
         end(call, err, comm, partitions *count, type, request);                                                        \
         return err;                                                                                                    \
     }
 
-PARTITIONED_INIT(Psend_init, const void *, isend_end)
-PARTITIONED_INIT(Precv_init, void *, irecv_end)
+#define NOT_COUNTED(request, partitions) (void)0
+PARTITIONED_INIT(Psend_init, const void *, isend_end, partitioned_made)
+PARTITIONED_INIT(Precv_init, void *, irecv_end, NOT_COUNTED)
 
-#define PREADY(name, parameters, arguments)                                                                            \
+#define PREADY(name, parameters, arguments, n_parts)                                                                   \
     MPI_ENTRY(name, parameters)                                                                                        \
     {                                                                                                                  \
         struct ww_call *call = record_enter(WW_ID_##name, RECORD_HERE);                                                \
         request_begin(call, &request);                                                                                 \
         int err = NEXT(name) arguments;                                                                                \
+        parts_ready(call, err, request, n_parts);                                                                      \
         record_leave(call, err);                                                                                       \
         return err;                                                                                                    \
     }
 
 #define PREADY_CONST /* MPICH 4.0 declares the list without const */
-PREADY(Pready, (int partition, MPI_Request request), (partition, request))
-PREADY(Pready_range, (int low, int high, MPI_Request request), (low, high, request))
-PREADY(Pready_list, (int n, PREADY_CONST int partitions[], MPI_Request request), (n, partitions, request))
+PREADY(Pready, (int partition, MPI_Request request), (partition, request), 1)
+PREADY(Pready_range, (int low, int high, MPI_Request request), (low, high, request), high - low + 1)
+PREADY(Pready_list, (int n, PREADY_CONST int partitions[], MPI_Request request), (n, partitions, request), n)
 #endif
 
 MPI_ENTRY(Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
