@@ -497,8 +497,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
                "more";
     }
     case KIND_BLOCKED:
-        return "see what it sleeps, reads or writes for; `strace -c` on a late rank names the system calls; where "
-               "there are few, it is page faults: use memory again that has been touched before";
+        return "see what it sleeps, reads or writes for, or for which lock or thread it waits; `strace -c -f` on a "
+               "late rank names the system calls; where there are few, it is page faults: use memory again that has "
+               "been touched before";
     case KIND_DESCHEDULED:
         return "see the machine's row below";
     case KIND_TRANSFER:

@@ -271,7 +271,7 @@ static void report_causes(struct report *report, const struct report_options *op
     const struct analysis *analysis = report->analysis;
     double total_ns = analysis->efficiency.all_ns, share = total_ns > 0 ? analysis->waiting_ns / total_ns : 0;
     if (analysis->trace->n_ranks == 1)
-        page_line(&report->page, "There is one rank only: nobody to wait for.");
+        page_line(&report->page, "One rank only was recorded: nobody to wait for.");
     else if (!(analysis->waiting_ns > 0) && !analysis->n_open_waits)
         page_line(&report->page, "No rank waits for another.");
     else if (share < NEGLIGIBLE_SHARE && !analysis->n_open_waits)

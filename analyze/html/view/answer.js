@@ -70,7 +70,7 @@ const isSmallWaiting = (report) => report.efficiency.all_ns > 0 && report.waitin
 
 function causeList(run) {
   const {report} = run, n = report.causes.length;
-  const words = report.ranks === 1 ? "There is one rank only: nobody to wait for."
+  const words = report.ranks === 1 ? "One rank only was recorded: nobody to wait for."
     : !(report.waiting_ns > 0) ? "No rank waits for another."
     : isSmallWaiting(report) && report.open_waits.length ? null
     : isSmallWaiting(report) ? `Nothing waits for long: ${share(report.waiting_ns / report.efficiency.all_ns)} of all time.` : null;

@@ -98,6 +98,8 @@ static void advice_fits_what_is_explained(void **state)
     cause.kind = KIND_TRANSFER;
     cause.is_spinning = true;
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which rank writes to this memory"));
+    cause.kind = KIND_BLOCKED;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which lock or thread it waits"));
     arena_release(&arena);
 }
 

@@ -267,7 +267,7 @@ static void one_rank_and_no_wait_are_said(void **state)
     free(text);
     f->trace.n_ranks = 1;
     text = printed(f, &usual);
-    expect_in(text, "There is one rank only");
+    expect_in(text, "One rank only was recorded");
     free(text);
 }
 
