@@ -23,6 +23,7 @@
 #include "analyze/result/names.h"
 #include "analyze/result/whole.h"
 #include "analyze/timeline/gather.h"
+#include "analyze/trace/helpers.h"
 #include "analyze/trace/part.h"
 #include "analyze/waits/waits.h"
 #include "wrap/base/err.h"
@@ -246,11 +247,15 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
     if (trace_rewind(trace))
         goto out;
     read_for_steps(&passes);
+    if (trace->has_failed)
+        goto out;
     meter_stage(&trace->meter, "reading 2 of 2", "events", trace->n_records, 0);
     trace->is_last_reading = true;
     if (trace_rewind(trace))
         goto out;
     read_for_waits(&passes);
+    if (trace->has_failed)
+        goto out;
     meter_end(&trace->meter);
     if (!(analysis = calloc(1, sizeof *analysis)))
         err_out_of_memory(sizeof *analysis);
@@ -306,7 +311,10 @@ int load_trace(struct loaded *loaded, const char *path)
     if (anchor)
         loaded->trace = trace_open(anchor);
     free(anchor);
-    return loaded->trace ? 0 : -1;
+    if (!loaded->trace)
+        return -1;
+    loaded->trace->n_helpers = helpers_wanted(loaded->trace);
+    return 0;
 }
 
 static int analyse(struct loaded *loaded, bool with_timeline, double threshold, bool with_facts)

@@ -23,6 +23,19 @@ static inline bool launcher_is_first_rank(void)
         (const char *const[]){"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL});
 }
 
+/* How many it started; 0 = there is none. */
+static inline unsigned launcher_n_processes(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *number = getenv(names[i]);
+        long n = number ? strtol(number, NULL, 10) : 0;
+        if (n > 0)
+            return n < 1 << 30 ? (unsigned)n : 1 << 30;
+    }
+    return 0;
+}
+
 static inline bool launcher_is_first_on_node(void)
 {
     return launcher_says_first(

@@ -45,6 +45,8 @@ int runs_add_windows(struct arena *arena, const char *path, run_list *runs)
     struct trace_window *windows = NULL;
     int status = load_trace(&loaded, path);
     size_t n = status == 0 ? part_windows(loaded.trace, &windows) : 0;
+    if (status == 0 && loaded.trace->has_failed)
+        status = -1;
     if (status == 0 && n < 2)
         status = error("%s was not recorded in windows (whywait record --window): else it takes two runs at least",
                        loaded.trace->path);

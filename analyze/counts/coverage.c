@@ -128,6 +128,8 @@ int coverage_read(struct coverage *coverage, struct trace *trace, struct code *c
     open_modules(coverage);
     while ((event = trace_next(trace)))
         take_event(coverage, event);
+    if (trace->has_failed)
+        return -1;
     for (uint32_t l = 0; l < trace->n_locations; l++) {
         struct coverage_location *location = &coverage->locations[l];
         if (location->is_taken)

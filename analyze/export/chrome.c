@@ -391,5 +391,5 @@ int export_chrome(FILE *out, const struct analysis *analysis, const struct timel
     fputs("\n]}\n", out);
     heap_release(&chrome.heap);
     arena_release(&chrome.arena);
-    return status;
+    return trace->has_failed ? -1 : status;
 }

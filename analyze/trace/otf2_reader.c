@@ -38,16 +38,15 @@ static void allow_files(uint32_t n_locations)
 
 /* Events in time order. */
 
-static int archive_rewind(struct trace *trace)
+int locations_begin(struct archive_reader *archive)
 {
-    struct archive_reader *archive = archive_of(trace);
     if (archive->has_started)
         locations_close(archive);
     archive->has_started = true;
     int result = locations_open(archive);
     archive->handed = NULL;
     archive->heap.n = 0;
-    for (uint32_t i = 0; !result && i < trace->n_locations; i++) {
+    for (uint32_t i = 0; !result && i < archive->trace->n_locations; i++) {
         const struct batch_event *event = location_next(&archive->locations[i]);
         archive->locations[i].ahead = event;
         if (event)
@@ -57,11 +56,8 @@ static int archive_rewind(struct trace *trace)
 }
 
 /* The event handed out before lives in its location's batch until now. */
-static const struct event *archive_next(struct trace *trace)
+const struct event *locations_merge(struct archive_reader *archive)
 {
-    struct archive_reader *archive = archive_of(trace);
-    if (!archive->has_started && archive_rewind(trace))
-        return NULL;
     struct location_reader *location = archive->handed;
     if (location) {
         location->ahead = location_next(location);
@@ -77,9 +73,30 @@ static const struct event *archive_next(struct trace *trace)
     return &archive->handed->ahead->event;
 }
 
+static int archive_rewind(struct trace *trace)
+{
+    struct archive_reader *archive = archive_of(trace);
+    if (!helpers_rewind(archive))
+        return locations_begin(archive);
+    if (trace->is_last_reading)
+        tapes_discard(&archive->tapes);
+    return 0;
+}
+
+static const struct event *archive_next(struct trace *trace)
+{
+    struct archive_reader *archive = archive_of(trace);
+    if (archive->helpers.n)
+        return helpers_next(archive);
+    if (!archive->has_started && locations_begin(archive))
+        return NULL;
+    return locations_merge(archive);
+}
+
 static void archive_close(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
+    helpers_end(&archive->helpers);
     if (archive->has_started)
         locations_close(archive);
     if (archive->callbacks)
@@ -255,6 +272,7 @@ struct trace *trace_open(const char *anchor)
         err_out_of_memory(sizeof *archive);
     archive->source = (struct trace_source){archive_rewind, archive_next, archive_close};
     archive->trace = trace;
+    archive->n_dealt = 1;
     trace->source = &archive->source;
     trace->path = arena_strdup(&trace->arena, anchor);
     trace->recorder = "";
@@ -266,12 +284,12 @@ struct trace *trace_open(const char *anchor)
 
 /* The locations of an archive: local definitions, and events in batches. */
 
-static void note_damage(struct location_reader *location)
+void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns)
 {
-    struct trace *trace = location->archive->trace;
-    const struct trace_location *at = &trace->locations[location->loc];
-    trace->is_damaged = true;
-    if (location->last_raw_ns)
+    struct trace *trace = archive->trace;
+    const struct trace_location *at = &trace->locations[loc];
+    trace->is_damaged = archive->locations[loc].is_damaged = true;
+    if (last_raw_ns)
         trace_note(trace, "The records of rank %u, thread %u are damaged: what follows the first part is missing.",
                    at->rank, at->thread);
     else
@@ -293,7 +311,10 @@ int locations_open(struct archive_reader *archive)
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         struct location_reader *location = &archive->locations[i];
         *location = (struct location_reader){.archive = archive, .loc = i, .region = TRACE_NONE};
-        if (archive->plays)
+        location->has_ended = i % archive->n_dealt != archive->dealt;
+        if (location->has_ended && !archive->plays)
+            tape_end(&archive->tapes, i);
+        if (location->has_ended || archive->plays)
             continue;
         location->reader = OTF2_Reader_GetEvtReader(archive->reader, archive->tables.location_ids.at[i]);
         location->n_left = location_record_limit(archive, i, "evt");
@@ -301,11 +322,6 @@ int locations_open(struct archive_reader *archive)
             location->reader = NULL;
         if (location->reader)
             OTF2_EvtReader_ApplyClockOffsets(location->reader, false);
-        if (location->reader)
-            continue;
-        location->is_at_end = true;
-        tape_end(&archive->tapes, i);
-        note_damage(location);
     }
     return 0;
 }
@@ -350,12 +366,13 @@ static void read_batch(struct location_reader *location)
         play_batch(location);
         return;
     }
-    OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, BATCH, &n_read);
-    bool is_damaged = code != OTF2_SUCCESS || n_read >= location->n_left;
+    bool is_damaged = !location->reader ||
+                      OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, BATCH, &n_read) != OTF2_SUCCESS ||
+                      n_read >= location->n_left;
     location->n_left -= is_damaged ? 0 : n_read;
     meter_add(&archive->trace->meter, n_read);
     if (is_damaged)
-        note_damage(location);
+        location_note_damage(archive, location->loc, location->last_raw_ns);
     location->is_at_end = is_damaged || n_read < BATCH || location->is_broken_off;
     for (size_t i = 0; i < location->batch.n; i++) {
         const struct batch_event *at = &location->batch.at[i];

@@ -6,6 +6,7 @@
 #pragma once
 #include "analyze/trace/clock.h"
 #include "analyze/trace/defs.h"
+#include "analyze/trace/helpers.h"
 #include "wrap/base/containers.h"
 #include "analyze/archive/prediction.h"
 #include "analyze/trace/source.h"
@@ -35,6 +36,7 @@ struct location_reader {
     bool counts_follow;           /* the next record of counts belongs to the last one */
     bool is_in_collective_io;     /* a blocking operation on a file has begun in which others take part */
     bool is_at_end;               /* of its file */
+    bool is_damaged;              /* what follows, or all of it, cannot be read */
     bool is_broken_off;           /* inside a call that never returned */
     bool has_ended;               /* its EV_END is in the batch */
 };
@@ -54,6 +56,8 @@ struct archive_reader {
     bool has_started, is_compressed;
     bool plays;                     /* this reading comes from the tapes */
     struct location_reader *handed; /* whose event was handed out last */
+    uint32_t dealt, n_dealt;        /* this process reads every n_dealt-th location, from this one on */
+    struct helpers helpers;
 };
 
 /* otf2_events.c: the callbacks that append to a location's batch. */
@@ -64,6 +68,11 @@ int locations_open(struct archive_reader *archive);
 /* More records than a location's file of events ("evt") or definitions ("def") can have. */
 uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind);
 void locations_close(struct archive_reader *archive);
+/* Opens them, and merges what this process reads of them by corrected time: as trace_rewind and trace_next. */
+int locations_begin(struct archive_reader *archive);
+const struct event *locations_merge(struct archive_reader *archive);
+/* The records of a location after this time cannot be read; 0 = none of them can. */
+void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns);
 /* causality.c: decides what to do about the clocks and does it. 0, or -1 after error(). */
 int clocks_prepare(struct archive_reader *archive);
 /* The next event of a location in its own order, its time corrected, or NULL at its end. */

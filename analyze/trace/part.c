@@ -82,7 +82,7 @@ static int count_collectives(struct trace *trace)
             count_before(trace, event);
     }
     free(is_open);
-    return result;
+    return trace->has_failed ? -1 : result;
 }
 
 /* Is this a collective that some member has behind it already? */

@@ -197,6 +197,8 @@ struct trace {
     bool is_damaged;      /* a part of the archive could not be read; notes say which */
     bool is_going;        /* what there is of a run that goes on; set by who looks at it meanwhile */
     bool is_last_reading; /* set before trace_rewind: nothing need be kept for another one, which takes longer then */
+    bool has_failed;      /* reading had to be given up, after error(): what was handed out is not all */
+    uint32_t n_helpers;   /* processes that may read for this one, from the next trace_rewind on */
     bool lacks_records;   /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
     uint64_t start_ns, end_ns;       /* first and last event of the run */
@@ -234,6 +236,6 @@ void trace_close(struct trace *trace);
 
 /* Starts reading events again from the first. Returns 0, or -1 after error(). */
 int trace_rewind(struct trace *trace);
-/* The next event in time order (ties: by location, then as recorded), or NULL at the end. Valid until the next call. A
- * part that cannot be read ends that location early and adds a note. */
+/* The next event in time order (ties: by location, then as recorded), or NULL at the end, and where has_failed says so.
+ * Valid until the next call. A part that cannot be read ends that location early and adds a note. */
 const struct event *trace_next(struct trace *trace);
