@@ -455,6 +455,7 @@ json_t *json_machine(struct json *json)
         json_array_append_new(texts, json_text(reasons.at[i]));
     json_object_set_new(object, "reasons", texts);
     json_leave_out(object, "reasons", reasons.n - n_reasons, -1);
+    json_object_set_new(object, "next", json_text(machine_next(&json->scratch, json->analysis)));
     add_cause_sites(json, object, machine->sites, machine->n_sites, json->machine_ns);
     return object;
 }

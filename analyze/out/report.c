@@ -264,6 +264,11 @@ static void report_machine(struct report *report)
         page_paragraph(&report->page, HANG, HANG + 2, reasons.at[i]);
     if (!report->all && reasons.n > REASONS_SHOWN)
         page_line(&report->page, "%*sand %u more hosts (--all)", HANG, "", reasons.n - REASONS_SHOWN);
+    const char *next = machine_next(arena, report->analysis);
+    page_style(&report->page, STYLE_ADVICE);
+    if (next)
+        page_paragraph(&report->page, HANG, HANG + 6, arena_printf(arena, "next: %s", next));
+    page_style(&report->page, STYLE_PLAIN);
 }
 
 static void report_causes(struct report *report, const struct report_options *options)

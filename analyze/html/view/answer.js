@@ -161,7 +161,8 @@ function machineRow({machine}) {
     el("p", null, el("b", null, "the machine: "), "ranks were ready to run but had no CPU: ", el("b", null, duration(machine.waiting_ns)),
       ` of waiting for them, ${share(machine.share)} of all`),
     el("p", null, `${rankList(machine.ranks)}; ${2 * place.waiting_ns >= machine.waiting_ns ? "most of it" : "the largest part"} (${share(place.waiting_ns / machine.waiting_ns)}) ${place.name.startsWith("inside ") ? "" : "in "}${place.name}`),
-    machine.reasons.map((reason) => el("p", null, reason)));
+    machine.reasons.map((reason) => el("p", null, reason)),
+    machine.next ? el("p.advice", null, el("b", null, "next: "), machine.next) : null);
 }
 
 /** Whoever opens the page of a run that hung wants to know this before anything else; the notes begin with it. */

@@ -185,7 +185,8 @@ def check_numbers(browser, name, run):
         classes = [f"class {c['number']} {plural(c['instances'], 'instance')}, {duration(c['waiting_ns'])}" for c in site["classes"][:12]]
         expect(f"{name}: classes of site {site['site']}", text_of(browser, f"#site-{site['site']} .class h4") == classes, classes)
     if report["machine"]["share"] >= 0.0005:
-        expect(f"{name}: the machine", f"{duration(report['machine']['waiting_ns'])} of waiting for them" in text_of(browser, "#machine")[0])
+        expect(f"{name}: the machine", f"{duration(report['machine']['waiting_ns'])} of waiting for them" in text_of(browser, "#machine")[0] and
+               (report["machine"]["next"] or "") in text_of(browser, "#machine")[0])
     check_source_numbers(browser, name, report)
     check_waiting_over_time(browser, name, report)
     sums = browser.run("""const {t} = whywait.timelines[0], sums = {};

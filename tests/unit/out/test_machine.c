@@ -48,6 +48,11 @@ static void expect(struct fixture *f, const char *text, bool is_short)
     if (!strstr(reasons.at[0], text))
         fail_msg("\"%s\" is not in: %s", text, reasons.at[0]);
     assert_int_equal(machine_is_short(&arena, &f->analysis), is_short);
+    /* What to do is said where that is most of the waiting. */
+    f->analysis.machine.share = 0.6;
+    assert_int_equal(machine_next(&arena, &f->analysis) != NULL, is_short);
+    f->analysis.machine.share = 0.4;
+    assert_null(machine_next(&arena, &f->analysis));
     arena_release(&arena);
     arena_release(&f->analysis.arena);
     fixture_make(f);
