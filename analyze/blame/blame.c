@@ -188,18 +188,19 @@ static int remainder_compare(const void *a, const void *b)
     return (left->key > right->key) - (left->key < right->key);
 }
 
-void blame_prune(const struct path_class *class, struct sparse *redundant)
+void blame_prune(const struct path_class *class, struct sparse *kept)
 {
     struct sparse net = {0};
     blame_net(class, &net);
     double left_ns = sparse_sum(&net);
+    size_t first = 0;
     if (net.n)
         qsort(net.at, net.n, sizeof *net.at, remainder_compare);
-    for (size_t i = 0; i < net.n && left_ns - net.at[i].ns >= NEARLY_ALL_SHARE * class->waiting_ns; i++) {
-        left_ns -= net.at[i].ns;
-        sparse_add(redundant, net.at[i].key, 1);
-    }
-    sparse_pack(redundant);
+    while (first < net.n && left_ns - net.at[first].ns >= NEARLY_ALL_SHARE * class->waiting_ns)
+        left_ns -= net.at[first++].ns;
+    for (size_t i = first; i < net.n; i++)
+        sparse_add(kept, net.at[i].key, 1);
+    sparse_pack(kept);
     sparse_release(&net);
 }
 
@@ -389,8 +390,8 @@ static void site_write_distances(const struct classes *classes, const struct sit
 static void class_write(const struct measure_input *input, struct arena *arena, struct path_class *class,
                         const struct sparse *blame, const struct sparse *counted, struct wait_class *out)
 {
-    struct sparse redundant = {0};
-    blame_prune(class, &redundant);
+    struct sparse kept = {0};
+    blame_prune(class, &kept);
     out->n_instances = class->n_instances;
     out->waiting_ns = class->waiting_ns;
     double mean_ns = class->waiting_ns / (double)class->n_instances;
@@ -400,7 +401,7 @@ static void class_write(const struct measure_input *input, struct arena *arena, 
     VEC(struct class_step) steps = {0};
     for (size_t i = 0; i < class->terms.n; i++) {
         struct class_step step = class_step_make(input, class, blame, counted, &class->terms.at[i]);
-        step.is_redundant = sparse_get(&redundant, step.step) > 0;
+        step.is_redundant = sparse_get(&kept, step.step) == 0;
         if (step.dur_ns != 0 || step.blame_ns != 0)
             *vec_push(&steps) = step;
     }
@@ -409,7 +410,7 @@ static void class_write(const struct measure_input *input, struct arena *arena, 
     out->n_steps = (uint32_t)steps.n;
     out->steps = arena_copy(arena, steps.at, steps.n * sizeof *steps.at);
     vec_release(&steps);
-    sparse_release(&redundant);
+    sparse_release(&kept);
 }
 
 static void site_write(const struct measure_input *input, struct analysis *analysis, const struct measures *measures,

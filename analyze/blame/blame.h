@@ -33,8 +33,8 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
                    double sample_ns, struct sparse *blame);
 /* Remainders by step, packed. */
 void blame_net(const struct path_class *class, struct sparse *net);
-/* Steps that need not be shown, as keys of a packed vector. */
-void blame_prune(const struct path_class *class, struct sparse *redundant);
+/* Steps that need to be shown, as keys of a packed vector; what both sides did alike to the nanosecond is none. */
+void blame_prune(const struct path_class *class, struct sparse *kept);
 
 /*
  * What the classes came to, once the trace has been read: the blame of each, the executions and the work on both its
