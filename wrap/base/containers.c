@@ -95,19 +95,14 @@ void vec_free(void *items)
     free(items);
 }
 
-static bool is_before(struct heap_item a, struct heap_item b)
-{
-    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.stream < b.stream;
-}
-
-static void sift_down(struct heap *heap)
+void heap_sift_down(struct heap *heap)
 {
     struct heap_item moved = heap->items[0];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < heap->n; at = child) {
-        if (child + 1 < heap->n && is_before(heap->items[child + 1], heap->items[child]))
+        if (child + 1 < heap->n && heap_is_before(heap->items[child + 1], heap->items[child]))
             child++;
-        if (!is_before(heap->items[child], moved))
+        if (!heap_is_before(heap->items[child], moved))
             break;
         heap->items[at] = heap->items[child];
     }
@@ -119,25 +114,16 @@ void heap_push(struct heap *heap, uint64_t time_ns, uint32_t stream)
     vec_grow((void **)&heap->items, &heap->cap, heap->n + 1, sizeof *heap->items);
     struct heap_item item = {time_ns, stream};
     size_t at = heap->n++;
-    for (; at && is_before(item, heap->items[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at && heap_is_before(item, heap->items[(at - 1) / 2]); at = (at - 1) / 2)
         heap->items[at] = heap->items[(at - 1) / 2];
     heap->items[at] = item;
-}
-
-void heap_replace(struct heap *heap, uint64_t time_ns)
-{
-    struct heap_item *items = heap->items;
-    items[0].time_ns = time_ns;
-    bool stays = (heap->n < 2 || is_before(items[0], items[1])) && (heap->n < 3 || is_before(items[0], items[2]));
-    if (!stays) /* streams mostly come in runs */
-        sift_down(heap);
 }
 
 void heap_pop(struct heap *heap)
 {
     heap->items[0] = heap->items[--heap->n];
     if (heap->n)
-        sift_down(heap);
+        heap_sift_down(heap);
 }
 
 void heap_release(struct heap *heap)
@@ -175,33 +161,7 @@ uint32_t *order_falling(struct arena *arena, const double *values, uint32_t n)
 
 /* Linear probing, at most half full; removal shifts the run back, so there are no tombstones. */
 
-struct map_slot {
-    uint64_t key, value;
-    bool used;
-};
-
-static size_t map_home(const struct map *map, uint64_t key)
-{
-    return hash_u64(key) & (map->cap - 1);
-}
-
-static size_t map_find(const struct map *map, uint64_t key)
-{
-    size_t at = map_home(map, key);
-    while (map->slots[at].used && map->slots[at].key != key)
-        at = (at + 1) & (map->cap - 1);
-    return at;
-}
-
-uint64_t *map_get(const struct map *map, uint64_t key)
-{
-    if (!map->cap)
-        return NULL;
-    struct map_slot *slot = &map->slots[map_find(map, key)];
-    return slot->used ? &slot->value : NULL;
-}
-
-static void map_grow(struct map *map)
+void map_grow(struct map *map)
 {
     struct map old = *map;
     map->cap = old.cap ? old.cap * 2 : 16;
@@ -210,32 +170,18 @@ static void map_grow(struct map *map)
         err_out_of_memory(map->cap * sizeof *map->slots);
     for (size_t i = 0; i < old.cap; i++)
         if (old.slots[i].used)
-            map->slots[map_find(map, old.slots[i].key)] = old.slots[i];
+            *map_find(map, old.slots[i].key) = old.slots[i];
     free(old.slots);
-}
-
-uint64_t *map_put(struct map *map, uint64_t key, bool *is_new)
-{
-    if (map->n * 2 >= map->cap)
-        map_grow(map);
-    struct map_slot *slot = &map->slots[map_find(map, key)];
-    if (is_new)
-        *is_new = !slot->used;
-    if (!slot->used) {
-        *slot = (struct map_slot){.key = key, .used = true};
-        map->n++;
-    }
-    return &slot->value;
 }
 
 bool map_remove(struct map *map, uint64_t key)
 {
-    size_t hole = map->cap ? map_find(map, key) : 0;
-    if (!map->cap || !map->slots[hole].used)
+    const struct map_slot *found = map->cap ? map_find(map, key) : NULL;
+    if (!found || !found->used)
         return false;
-    size_t mask = map->cap - 1;
+    size_t hole = (size_t)(found - map->slots), mask = map->cap - 1;
     for (size_t at = (hole + 1) & mask; map->slots[at].used; at = (at + 1) & mask) {
-        size_t home = map_home(map, map->slots[at].key);
+        size_t home = hash_u64(map->slots[at].key) & mask;
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             map->slots[hole] = map->slots[at];
             hole = at;

@@ -105,9 +105,23 @@ struct heap {
     size_t n, cap;
 };
 
+static inline bool heap_is_before(struct heap_item a, struct heap_item b)
+{
+    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.stream < b.stream;
+}
+void heap_sift_down(struct heap *heap);
+
 void heap_push(struct heap *heap, uint64_t time_ns, uint32_t stream);
 /* Gives the first stream its next time. */
-void heap_replace(struct heap *heap, uint64_t time_ns);
+static inline void heap_replace(struct heap *heap, uint64_t time_ns)
+{
+    struct heap_item *items = heap->items;
+    items[0].time_ns = time_ns;
+    bool stays =
+        (heap->n < 2 || heap_is_before(items[0], items[1])) && (heap->n < 3 || heap_is_before(items[0], items[2]));
+    if (!stays) /* streams mostly come in runs */
+        heap_sift_down(heap);
+}
 /* Removes the first stream. */
 void heap_pop(struct heap *heap);
 void heap_release(struct heap *heap);
@@ -122,15 +136,53 @@ uint32_t *order_falling(struct arena *arena, const double *values, uint32_t n);
  * Iteration is not offered: ids are dense, and map users keep their own list, so that nothing depends on hash order.
  */
 
+static inline uint64_t hash_u64(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    return x ^ (x >> 32);
+}
+
 struct map {
-    struct map_slot *slots;
+    struct map_slot {
+        uint64_t key, value;
+        bool used;
+    } * slots;
     size_t n, cap;
 };
 
+/* Where the key is, or would be. The map has room. */
+static inline struct map_slot *map_find(const struct map *map, uint64_t key)
+{
+    size_t at = hash_u64(key) & (map->cap - 1);
+    while (map->slots[at].used && map->slots[at].key != key)
+        at = (at + 1) & (map->cap - 1);
+    return &map->slots[at];
+}
+void map_grow(struct map *map);
+
 /* The value of `key`, or NULL. Valid until the next map_put or map_remove. */
-uint64_t *map_get(const struct map *map, uint64_t key);
+static inline uint64_t *map_get(const struct map *map, uint64_t key)
+{
+    struct map_slot *slot = map->cap ? map_find(map, key) : NULL;
+    return slot && slot->used ? &slot->value : NULL;
+}
 /* The value of `key`, made 0 when it is new (*is_new may be NULL). Valid until the next map_put or map_remove. */
-uint64_t *map_put(struct map *map, uint64_t key, bool *is_new);
+static inline uint64_t *map_put(struct map *map, uint64_t key, bool *is_new)
+{
+    if (map->n * 2 >= map->cap)
+        map_grow(map);
+    struct map_slot *slot = map_find(map, key);
+    if (is_new)
+        *is_new = !slot->used;
+    if (!slot->used) {
+        *slot = (struct map_slot){.key = key, .used = true};
+        map->n++;
+    }
+    return &slot->value;
+}
 /* True when the key was there. */
 bool map_remove(struct map *map, uint64_t key);
 void map_release(struct map *map);
@@ -157,11 +209,3 @@ const char *intern_get(const struct intern *table, uint32_t id);
 void intern_release(struct intern *table);
 
 uint64_t hash_bytes(const void *bytes, size_t size_bytes);
-static inline uint64_t hash_u64(uint64_t x)
-{
-    x ^= x >> 32;
-    x *= 0xd6e8feb86659fd93u;
-    x ^= x >> 32;
-    x *= 0xd6e8feb86659fd93u;
-    return x ^ (x >> 32);
-}
