@@ -105,9 +105,8 @@ static void count_before(struct conversion *conversion, const struct ww_call *ca
         (struct part_before){.comm = call->comm, .is_non_blocking = is_non_blocking, .n = (uint32_t)call->tag - 1};
 }
 
-static void convert_item(struct conversion *conversion, struct stream *stream)
+static void convert_item(struct conversion *conversion, struct emit_location *location, struct stream *stream)
 {
-    struct emit_location *location = &conversion->locations.at[stream->location];
     switch (stream->item) {
     case STREAM_ENTER:
         for (size_t at = 0; at < stream->bins.n;) {
@@ -158,17 +157,20 @@ static void convert_events(struct conversion *conversion)
             heap_push(heap, stream->time_ns, (uint32_t)i);
     }
     while (heap->n) {
-        struct stream *stream = &conversion->streams.at[heap->items[0].stream];
+        uint32_t number = heap->items[0].stream;
+        struct stream *stream = &conversion->streams.at[number];
         struct emit_location *first = &conversion->locations.at[0],
                              *worker = &conversion->locations.at[stream->location];
         if (worker->thread && !worker->has_begun && !first->thread)
             emit_thread_begin(first, worker, stream->time_ns);
-        convert_item(conversion, stream);
-        stream_next(stream, &conversion->emitter);
-        if (stream->item == STREAM_NONE)
-            heap_pop(heap);
-        else
-            heap_replace(heap, stream->time_ns);
+        do { /* streams mostly come in runs */
+            convert_item(conversion, worker, stream);
+            stream_next(stream, &conversion->emitter);
+            if (stream->item == STREAM_NONE)
+                heap_pop(heap);
+            else
+                heap_replace(heap, stream->time_ns);
+        } while (heap->n && heap->items[0].stream == number);
     }
 }
 

@@ -105,7 +105,7 @@ static uint32_t comm_of(const struct emitter *emitter, const struct ww_call *cal
 
 bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call)
 {
-    return emitter->has_outsiders.n && map_get(&emitter->has_outsiders, comm_of(emitter, call));
+    return map_get(&emitter->has_outsiders, comm_of(emitter, call));
 }
 
 void emit_define_comm(struct emitter *emitter, const struct ww_comm *comm)

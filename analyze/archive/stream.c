@@ -92,13 +92,6 @@ static void define(struct stream *stream, struct emitter *emitter, const struct 
     stream_write(stream, head, (size_t)head->units * WW_UNIT, head->type);
 }
 
-uint32_t stream_context(const struct stream *stream, uint32_t stack)
-{
-    if (stack >= stream->has_stack.n || !stream->has_stack.at[stack])
-        return 0;
-    return 1 + 2 * stack + (stream->reader.header.kind == WW_KIND_SAMPLES);
-}
-
 uint32_t stream_unwind_distance(struct stream *stream)
 {
     struct stream_stack none = {0}, before = stream->sampled;
@@ -233,7 +226,7 @@ static bool take_item(struct stream *stream, struct emitter *emitter)
             stream->ahead = spool_reader_next(&stream->reader);
             skip_passing(stream, emitter);
             stream->call.old_comm = stream->call.call.comm;
-            if (emit_is_outside(emitter, &stream->call.call))
+            if (emitter->has_outsiders.n && emit_is_outside(emitter, &stream->call.call))
                 stream->call.call.comm = 0;
             close_call(stream);
             stream->item = STREAM_ENTER;
@@ -271,17 +264,13 @@ static bool take_gap_switch(struct stream *stream)
     return true;
 }
 
-void stream_next(struct stream *stream, struct emitter *emitter)
+void stream_next_record(struct stream *stream, struct emitter *emitter)
 {
-    if (stream->item == STREAM_ENTER) {
-        stream->item = STREAM_LEAVE;
-        stream->time_ns = stream->call.call.leave_ns;
-        return;
-    }
     stream->item = STREAM_NONE;
     for (;;) {
         skip_passing(stream, emitter);
-        if (take_gap_switch(stream) || !stream->ahead || take_item(stream, emitter))
+        if ((stream->n_gap_switches < stream->gaps.switches.n && take_gap_switch(stream)) || !stream->ahead ||
+            take_item(stream, emitter))
             return;
     }
 }

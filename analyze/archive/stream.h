@@ -43,10 +43,25 @@ struct stream {
 /* Opens path; definitions are written to part_path. 0, or -1 after error(). What is found for the gaps of a file of
  * samples may be set then. */
 int stream_open(struct stream *stream, const char *path, const char *part_path, bool gives_back);
+/* Moves to the next item, STREAM_NONE at the end: of another record than the present one. */
+void stream_next_record(struct stream *stream, struct emitter *emitter);
 /* Moves to the next item, STREAM_NONE at the end. */
-void stream_next(struct stream *stream, struct emitter *emitter);
+static inline void stream_next(struct stream *stream, struct emitter *emitter)
+{
+    if (stream->item != STREAM_ENTER) {
+        stream_next_record(stream, emitter);
+        return;
+    }
+    stream->item = STREAM_LEAVE;
+    stream->time_ns = stream->call.call.leave_ns;
+}
 /* 0 = unknown, else 1 + the calling context's id in this location. */
-uint32_t stream_context(const struct stream *stream, uint32_t stack);
+static inline uint32_t stream_context(const struct stream *stream, uint32_t stack)
+{
+    if (stack >= stream->has_stack.n || !stream->has_stack.at[stack])
+        return 0;
+    return 1 + 2 * stack + (stream->reader.header.kind == WW_KIND_SAMPLES);
+}
 /* How many frames of the present sample's stack are not those of the sample before, plus 1. */
 uint32_t stream_unwind_distance(struct stream *stream);
 void stream_write(struct stream *stream, const void *record, size_t bytes, uint16_t type);
