@@ -8,9 +8,13 @@ const wholeNs = () => Math.max(...page.runs.map((run) => run.report.duration_ns)
 const rangeFrom = () => state.from ?? 0;
 const rangeTo = () => state.to ?? wholeNs();
 
-/** Sets the time in view, within the run and not closer than a microsecond. */
+/**
+ * Sets the time in view, within the run and not closer than a microsecond. Who moves keeps the length to the nanosecond,
+ * whatever fractions round to: only then what has been drawn can be shifted.
+ */
 function setRange(from, to, isChoice) {
-  const whole = wholeNs(), length = Math.min(Math.max(to - from, 1000), whole);
+  const whole = wholeNs(), shown = rangeTo() - rangeFrom(), isMove = Math.abs(to - from - shown) < 1;
+  const length = isMove ? shown : Math.min(Math.max(to - from, 1000), whole);
   from = Math.max(0, Math.min(from, whole - length));
   const isWhole = length >= whole * 0.999999;
   show({from: isWhole ? null : Math.round(from), to: isWhole ? null : Math.round(from) + Math.round(length)}, isChoice);

@@ -305,6 +305,14 @@ def check_moving(browser, name, run, page):
     expect(f"{name}: an address shows the same again", view_range(browser) == shown, address, shown)
     browser.run("document.querySelector('canvas.time').focus()")
     after("0 shows the whole run", lambda: browser.keys("0"), lambda _, now: now == whole)
+    lengths = browser.run("""const seen = new Set(), length = 2000000.5;
+        for (let from = 0.3; from < 1e6; from += 33333.1) {
+          whywait.setRange(from, from + length);
+          seen.add(whywait.rangeTo() - whywait.rangeFrom());
+        }
+        whywait.setRange(0, arguments[0]);
+        return [...seen]""", whole[1])
+    expect(f"{name}: who moves keeps the length", len(lengths) == 1, lengths)
     # From rank to rank and wait to wait by keys, told in words.
     waiting = max((pair for pair in run.report["who_waits_for_whom"]["pairs"] if pair[1] == run.known.rank), key=lambda pair: pair[2])[0]
     browser.keys(*["Down"] * waiting)
