@@ -7,9 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAGIC = 0x5457574b, TABLE = 256, CALL = 0x80, UNIT = 0x40, PUNCH_BYTES = 4 << 20, MOST_RAW = 64 << 20 };
+enum {
+    MAGIC = 0x5457574b,
+    TABLE = 256,
+    CALL = 0x80,
+    UNIT = 0x40,
+    TAG = UNIT,
+    PUNCH_BYTES = 4 << 20,
+    MOST_RAW = 64 << 20
+};
 enum { CALL_WORDS = sizeof(struct ww_call) / sizeof(uint64_t), UNIT_WORDS = WW_UNIT / sizeof(uint64_t) };
-enum { ENTER_WORD = offsetof(struct ww_call, enter_ns) / sizeof(uint64_t), LEAVE_WORD };
+enum {
+    ENTER_WORD = offsetof(struct ww_call, enter_ns) / sizeof(uint64_t),
+    LEAVE_WORD,
+    TAG_WORD = offsetof(struct ww_call, tag) / sizeof(uint64_t), /* its second half */
+};
 
 /* Equal in writer and reader, and empty at the beginning of a block. */
 struct context {
@@ -48,8 +60,19 @@ static uint8_t *put_call(const struct context *context, const uint64_t *words, u
     uint8_t *begin = to, mask = CALL, place = (uint8_t)place_of(words);
     const uint64_t *before = context->call[place];
     memcpy(to + 2, times, sizeof times);
-    to = put_words(to + 2 + sizeof times, &mask, 0, words, before, ENTER_WORD);
-    to = put_words(to, &mask, ENTER_WORD, words + LEAVE_WORD + 1, before + LEAVE_WORD + 1, CALL_WORDS - LEAVE_WORD - 1);
+    to += 2 + sizeof times;
+    bool is_tag = words[TAG_WORD] != before[TAG_WORD] && (uint32_t)words[TAG_WORD] == (uint32_t)before[TAG_WORD];
+    if (is_tag) { /* of every collective, which it counts */
+        uint32_t tag = (uint32_t)(words[TAG_WORD] >> 32);
+        memcpy(to, &tag, sizeof tag);
+        to += sizeof tag;
+        mask |= TAG;
+    }
+    to = put_words(to, &mask, 0, words, before, ENTER_WORD);
+    to = put_words(to, &mask, ENTER_WORD, words + LEAVE_WORD + 1, before + LEAVE_WORD + 1, TAG_WORD - LEAVE_WORD - 1);
+    if (!is_tag)
+        to = put_words(to, &mask, TAG_WORD - 2, words + TAG_WORD, before + TAG_WORD, 1);
+    to = put_words(to, &mask, TAG_WORD - 1, words + TAG_WORD + 1, before + TAG_WORD + 1, CALL_WORDS - TAG_WORD - 1);
     begin[0] = mask;
     begin[1] = place;
     return to;
@@ -130,6 +153,14 @@ static size_t decode_one(struct context *context, const uint8_t **from, const ui
         *from += sizeof times;
         words[ENTER_WORD] = context->leave_ns + times[0];
         words[LEAVE_WORD] = words[ENTER_WORD] + times[1];
+        if (mask & TAG) {
+            uint32_t tag;
+            if ((size_t)(end - *from) < sizeof tag)
+                return 0;
+            memcpy(&tag, *from, sizeof tag);
+            *from += sizeof tag;
+            words[TAG_WORD] = (uint32_t)words[TAG_WORD] | (uint64_t)tag << 32;
+        }
         if (!get_words(from, end, mask & 0x3f, words, CALL_WORDS))
             return 0;
     } else if (mask & UNIT) {

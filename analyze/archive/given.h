@@ -7,8 +7,8 @@
  *
  * The file is blocks, each a struct given_block and its bytes; a block that is not whole does not count, since its
  * pages are still there. In a block every record is 0, the record as it is; a call:   0x80 | words that differ, place
- * of the call before in the table, entry, duration, words; one unit: 0x40 | words that differ, words; since the last
- * record of one unit.
+ * of the call before in the table, entry, duration, words; with 0x40 as well: behind the duration the tag, when in its
+ * word nothing else differs; one unit: 0x40 | words that differ, words; since the last record of one unit.
  */
 #pragma once
 #include "wrap/base/containers.h"

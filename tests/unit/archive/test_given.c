@@ -174,6 +174,38 @@ static void killed_at_any_time(void **state)
     free(beside);
 }
 
+/* Collectives count themselves: only their times and that differ. */
+static void little_is_kept_of_collectives(void **state)
+{
+    enum { N = 4000, KEPT_BYTES = 15 };
+    static struct ww_call calls[N];
+    struct given_writer writer;
+    char *beside = given_path(path);
+    struct stat st;
+    void *raw = NULL;
+    size_t n = 0, cap = 0;
+    (void)state;
+    unlink(beside);
+    for (uint32_t i = 0; i < N; i++) {
+        calls[i] = CALL(Barrier, START_NS + 100 * i, START_NS + 100 * i + 50, .peer = WW_NO_PEER, .tag = (int32_t)i);
+        calls[i].head = (struct ww_head){WW_CALL, 2};
+        calls[i].stack = i % 7;
+    }
+    given_begin(&writer, path, WW_HEADER_BYTES, UINT64_MAX);
+    given_take(&writer, WW_HEADER_BYTES, (const uint8_t *)calls, sizeof calls);
+    given_end(&writer);
+    assert_int_equal(stat(beside, &st), 0);
+    assert_true(st.st_size < N * KEPT_BYTES);
+    int fd = given_open(path);
+    assert_true(given_read(fd, &raw, &n, &cap));
+    assert_int_equal(n, sizeof calls);
+    assert_memory_equal(raw, calls, sizeof calls);
+    close(fd);
+    vec_free(raw);
+    unlink(beside);
+    free(beside);
+}
+
 /* The last block is not whole, and its pages are still there: a kill in the middle of its writing. */
 static void torn_block(void **state)
 {
@@ -213,7 +245,7 @@ int main(void)
     if (mkdir(run, 0700) || mkdir(spool, 0700))
         return 1;
     const struct CMUnitTest tests[] = {cmocka_unit_test(half_is_given_back), cmocka_unit_test(killed_at_any_time),
-                                       cmocka_unit_test(torn_block)};
+                                       cmocka_unit_test(torn_block), cmocka_unit_test(little_is_kept_of_collectives)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", dir);
