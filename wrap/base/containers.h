@@ -145,11 +145,12 @@ static inline uint64_t hash_u64(uint64_t x)
     return x ^ (x >> 32);
 }
 
+struct map_slot {
+    uint64_t key, value;
+    bool used;
+};
 struct map {
-    struct map_slot {
-        uint64_t key, value;
-        bool used;
-    } * slots;
+    struct map_slot *slots;
     size_t n, cap;
 };
 
@@ -178,7 +179,9 @@ static inline uint64_t *map_put(struct map *map, uint64_t key, bool *is_new)
     if (is_new)
         *is_new = !slot->used;
     if (!slot->used) {
-        *slot = (struct map_slot){.key = key, .used = true};
+        slot->key = key;
+        slot->value = 0;
+        slot->used = true;
         map->n++;
     }
     return &slot->value;
