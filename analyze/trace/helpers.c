@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A block takes longer to fill than to wake somebody, and all of them fit into a cache. */
-enum { BLOCKS = 4, BLOCK_EVENTS = 1024, BLOCK_BINS = 4096 };
+/* A block is a millisecond of work, so that who sleeps is seldom woken: on a busy machine that costs a turn. */
+enum { BLOCKS = 4, BLOCK_EVENTS = 8192, BLOCK_BINS = 4096 };
 
 /* Beside the kinds of events: the records of location `loc` cannot be read after the one of time `request`. */
 enum { EV_DAMAGED = EV_END + 1 };
@@ -343,7 +343,9 @@ uint32_t helpers_wanted(const struct trace *trace)
     cpu_set_t cpus;
     uint32_t n = launcher_n_processes();
     bool is_long = !trace->n_records || trace->n_records > RECORDS_ALONE;
+    double load, n_idle = getloadavg(&load, 1) == 1 ? (double)sysconf(_SC_NPROCESSORS_ONLN) - load : 0;
+    bool has_core = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1 && n_idle > 1.5;
     if (!n)
-        n = is_long && sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1 ? 2 : 1;
+        n = is_long && has_core ? 2 : 1;
     return n > HELPERS_MOST ? HELPERS_MOST : n - 1;
 }

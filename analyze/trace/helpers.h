@@ -30,6 +30,6 @@ bool helpers_rewind(struct archive_reader *archive);
 /* As trace_next. */
 const struct event *helpers_next(struct archive_reader *archive);
 void helpers_end(struct helpers *helpers);
-/* As many as a launcher has started beside this process; else one where the machine has a core for it and the run is
- * worth it. */
+/* As many as a launcher has started beside this process; else one where the machine has an idle core for it and the run
+ * is worth it. */
 uint32_t helpers_wanted(const struct trace *trace);
