@@ -390,16 +390,24 @@ static uint32_t missing_member(const struct reader *reader, const struct open_ca
     return TRACE_NONE;
 }
 
+static bool is_in_mpi(const struct reader *reader, uint32_t rank)
+{
+    for (size_t i = 0; i < reader->open_calls.n; i++)
+        if (reader->open_calls.at[i].rank == rank)
+            return true;
+    return false;
+}
+
 static uint32_t awaited(const struct reader *reader, const struct open_call *call)
 {
     if (class_is_collective(call->class))
         return call->comm < reader->trace->n_comms ? missing_member(reader, call) : TRACE_NONE;
     if (!class_is_passive(call->class))
         return call->peer;
-    /* Whoever has the lock, if that is known; else the target, which may have to be in MPI. */
+    /* Whoever has the lock, if that is known; else the target, which may have to be in MPI and is not. */
     struct lock wanted = {.target = call->peer, .is_exclusive = call->tag == WW_LOCK_EXCLUSIVE};
     uint32_t holder = locks_holder(reader->replay->locks, call->rank, &wanted, call->class != WW_RMA_LOCK);
-    return holder == TRACE_NONE ? call->peer : holder;
+    return holder == TRACE_NONE && !is_in_mpi(reader, call->peer) ? call->peer : holder;
 }
 
 /* A process that was killed while it received does not wait for its partner to act, though it looks like that. */

@@ -92,6 +92,29 @@ static void only_locks_that_exclude_each_other_are_waited_for(void **state)
 }
 
 /* Two processes have come back from MPI_Win_lock: the unlock waits, or the flush before it. */
+/* Both were killed, rank 1 in locking rank 0, which nobody has locked: inside MPI, rank 0 would serve it. */
+static void a_killed_run_has_no_deadlock_with_a_target_inside_mpi(void **state)
+{
+    (void)state;
+    for (int is_inside = 0; is_inside < 2; is_inside++) {
+        struct scene *scene = scene_make(2);
+        scene_work(scene, 0, "work", 100);
+        if (is_inside)
+            scene_enter(scene, 0, WW_ID_Barrier, 100);
+        scene_work(scene, 1, "work", 100);
+        scene_enter(scene, 1, WW_ID_Win_lock, 100);
+        scene_event(scene,
+                    (struct event){.kind = EV_UNFINISHED, .loc = 1, .time_ns = 500000, .peer = 0, .tag = EXCLUSIVE});
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_event(scene, (struct event){.kind = EV_END, .loc = rank, .time_ns = 500000, .flags = WW_END_SIGNAL});
+        const struct analysis *analysis = scene_analyse(scene);
+        assert_int_equal(analysis->n_open_waits, 1 + is_inside);
+        assert_int_equal(analysis->open_waits[is_inside].for_rank, is_inside ? TRACE_NONE : 0);
+        assert_int_equal(analysis->n_deadlock, 0);
+        scene_free(scene);
+    }
+}
+
 static void deferred_locks_wait_in_the_unlock(void **state)
 {
     (void)state;
@@ -259,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_waits_for_the_unlock_that_excludes_it),
         cmocka_unit_test(only_locks_that_exclude_each_other_are_waited_for),
+        cmocka_unit_test(a_killed_run_has_no_deadlock_with_a_target_inside_mpi),
         cmocka_unit_test(deferred_locks_wait_in_the_unlock),
         cmocka_unit_test(an_unlock_that_waits_itself_lets_nobody_go),
         cmocka_unit_test(the_last_to_unlock_lets_go),
