@@ -391,7 +391,6 @@ const char *machine_next(struct arena *arena, const struct analysis *analysis)
 {
     return analysis->machine.share >= 0.5 && machine_is_short(arena, analysis)
                ? "give each rank a CPU of its own that nobody else uses, and record again: what the program itself "
-                 "does "
-                 "is the smaller part here"
+                 "does is the smaller part here"
                : NULL;
 }
