@@ -21,6 +21,7 @@ static void class_release(struct path_class *class)
     free(class->when_parts.ns);
     sums_release(&class->terms_so_far);
     sums_release(&class->waits_so_far);
+    sparse_release(&class->shape);
     sparse_release(&class->terms);
     sparse_release(&class->counts);
     sparse_release(&class->waits);
@@ -355,6 +356,20 @@ static void when_add(struct path_class *class, const struct instance *instance, 
     }
 }
 
+/* The mean of its instances' shapes, by their samples. */
+static void class_learn(struct path_class *class, const struct sparse *shape, double n_samples)
+{
+    double all = class->shape_samples + n_samples;
+    bool is_exact = class->n_instances && class->shape_samples == 0;
+    if (is_exact || class->shape_samples >= SHAPE_SAMPLES)
+        return;
+    for (size_t i = 0; i < class->shape.n; i++)
+        class->shape.at[i].ns *= n_samples > 0 ? class->shape_samples / all : 0;
+    sparse_add_all(&class->shape, shape, n_samples > 0 ? n_samples / all : 1);
+    sparse_pack(&class->shape);
+    class->shape_samples = n_samples > 0 ? all : 0;
+}
+
 static void occurrence_classify(struct classes *classes, struct occurrence *occurrence)
 {
     struct instance *instance = &occurrence->instance;
@@ -371,12 +386,11 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     long found = class_find(site, shape, n_samples, must_join ? INFINITY : classes->threshold);
     if (found < 0) {
         found = (long)site->classes.n;
-        struct path_class *made = *vec_push(&site->classes) = arena_new(&classes->arena, struct path_class);
-        made->shape = (struct sparse){.n = shape->n, .cap = shape->n, .n_packed = shape->n};
-        made->shape.at = arena_copy(&classes->arena, shape->at, shape->n * sizeof *shape->at);
-        made->shape_samples = n_samples;
+        *vec_push(&site->classes) = arena_new(&classes->arena, struct path_class);
     }
     struct path_class *class = site->classes.at[found];
+    if (!must_join || !class->n_instances)
+        class_learn(class, shape, n_samples);
     when_add(class, instance, site->n_instances);
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;

@@ -4,8 +4,10 @@
  *
  * An instance is one occurrence of a collective (all its waiting members at one call site together) or of one waiting
  * completion. Its characterisation is the sum over its waits: durations of the late side's steps and of the waiting
- * side's, from their common ancestor on. A class keeps the sum over its instances, and the first of them as its
- * representative R, which never changes.
+ * side's, from their common ancestor on. A class keeps the sum over its instances, and the mean of their shapes as its
+ * representative R, by their samples. (One of a few samples alone would be near to everything: a wait that ends a
+ * history of its own might join, and its long path would outweigh those of all others.) R of SHAPE_SAMPLES is known
+ * well enough and stays as it is.
  *
  * Distance of an instance P from R. Of the processes of an instance (the late one and those that waited), the one whose
  * code took longest stands on one side, the mean of the others on the other. The distance is the sum over all (side,
@@ -115,7 +117,7 @@ struct classes {
     struct intern keys; /* (site, kind) -> index into sites */
     VEC(struct site_classes) sites;
     double waiting_ns;
-    struct arena arena; /* of the classes and their shapes */
+    struct arena arena; /* of the classes */
     struct occurrence *spare;
     struct tally tally;  /* scratch: the shape of the instance at hand */
     struct sparse shape; /* likewise */

@@ -80,6 +80,8 @@ enum {
 /* Classes and causes (blame). The threshold is half of what two paths without any common step are apart, halved again:
  * three quarters of the time in the same steps. */
 static const double CLASSES_THRESHOLD = 0.25;
+/* The shape of a class by so many samples errs by a tenth of that. */
+static const double SHAPE_SAMPLES = 400;
 /* Of the logarithms of two factors: what core and cache alone make of the same work (a half more). */
 static const double SAME_FACTOR = 0.405;
 /* An instance each n-th time: so many of them, whose gaps scatter by less than this about at least so much. */

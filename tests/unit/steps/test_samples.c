@@ -297,9 +297,40 @@ static void without_samples_the_calls_around_are_named(void **state)
     scene_free(scene);
 }
 
+/* Rank 0 waits a hundred times for rank 1, and at the same call once for rank 2, which has been at other work all the
+ * time: what that one wait ends is a hundred times as long as the others, and still no more than one wait. */
+static void a_long_history_does_not_speak_for_many_waits(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 10);
+    uint32_t first = code_frame(scene, "first"), second = code_frame(scene, "second");
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t begin_us = scene->now_us[1];
+        sample(scene, 1, first, begin_us + 250, 0);
+        sample(scene, 1, first, begin_us + 750, 0);
+        scene->now_us[1] += 990;
+        scene_send(scene, 1, 0, 1, scene->now_us[1] + 10);
+        scene_receive(scene, 0, 1, 1, scene->now_us[1]);
+    }
+    scene_enter(scene, 2, WW_ID_Comm_rank, 10);
+    scene_leave(scene, 2, WW_ID_Comm_rank, 5010);
+    for (uint64_t at_us = 5500; at_us < 102000; at_us += 1000)
+        sample(scene, 2, second, at_us, 0);
+    scene->now_us[2] = 102000;
+    scene_send(scene, 2, 0, 1, 102010);
+    scene_receive(scene, 0, 2, 1, 102010);
+    scene_analyse(scene);
+    assert_true(fabs(scene_blame(scene, "first", 1) - 99000) < 2000);
+    assert_true(scene_blame(scene, "second", 2) < 2100);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_long_history_does_not_speak_for_many_waits),
         cmocka_unit_test(samples_share_out_the_measured_length),
         cmocka_unit_test(short_stretches_are_pooled),
         cmocka_unit_test(who_takes_as_long_does_the_same),
