@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rank 0 writes what it has gathered, in three loops of a routine in which all wait as well: one branch leads it there,
- * and nobody else. That is one imbalance, though nothing that does not wait is around the three.
+ * and nobody else. That is one imbalance, though nothing that does not wait is around the three. Steps are of six
+ * lengths: of equal ones, a sampling period one and a half times as long would see two of the three loops.
  *
  * ranks: 3
  * expect: loop=one_branch routine=write_all rank=0 share=0.85 rows=1 parts=3 call=MPI_Gather|MPI_Barrier
@@ -36,8 +37,8 @@ int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv), n_ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    for (int step = 0; step < 40; step++) {
-        write_all(rank, n_ranks, 400000 + argc);
+    for (int step = 0; step < 80; step++) {
+        write_all(rank, n_ranks, 300000 + 40000 * (step % 6) + argc);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Finalize();

@@ -2,9 +2,10 @@
 /*
  * 200,000 intervals of some 5 us, far below any sampling period. Rank 1 has an extra loop in each. The program times
  * that loop itself: the mean over intervals that were not interrupted, times their number. Where other processes take
- * a slice of time in each interval, it ends after half a minute.
+ * slices of time, it ends after half a minute; to yield in each of the intervals would give them all of it.
  *
  * ranks: 2
+ * yield: no
  * expect: loop=short_extra rank=1 share=0.5 call=MPI_Allreduce wait="wait at N x N" counted_kind=more-work
  * measured=0.15
  */
