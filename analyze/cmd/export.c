@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait export: a run in the formats of other tools. */
+#include "analyze/archive/output.h"
 #include "analyze/cmd/cmd.h"
 #include "analyze/export/export.h"
 #include "analyze/archive/run.h"
 #include "analyze/pipeline.h"
 #include "wrap/base/err.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,16 +195,13 @@ static int write_name(FILE *out, const struct options *options)
 int cmd_export(int argc, char **argv)
 {
     struct options options = parse(argc, argv);
-    FILE *out = options.output ? fopen(options.output, "w") : stdout;
-    if (!out)
-        die("cannot write %s: %s", options.output, strerror(errno));
-    int status = options.format == FORMAT_OTF2  ? write_name(out, &options)
-                 : reads_counts(options.format) ? write_counts(out, &options)
-                                                : write_analysis(out, &options);
-    bool is_written = !fflush(out) && !ferror(out);
-    if (!is_written && status == 0)
-        status = error("cannot write %s: %s", options.output ? options.output : "the export", strerror(errno));
-    if (options.output)
-        fclose(out);
+    struct output output;
+    if (output_begin(&output, options.output))
+        return 1;
+    int status = options.format == FORMAT_OTF2  ? write_name(output.file, &options)
+                 : reads_counts(options.format) ? write_counts(output.file, &options)
+                                                : write_analysis(output.file, &options);
+    if (output_end(&output, status == 0))
+        status = -1;
     return status ? 1 : 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whywait html: a page for a browser, in one file; of one run, or of runs before and after a change. */
+#include "analyze/archive/output.h"
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/runs.h"
 #include "analyze/html/html.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/label.h"
 #include "wrap/base/err.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +58,7 @@ static struct options parse(int argc, char **argv)
 struct writing {
     const struct options *options;
     struct arena arena;
-    const char *name;
-    FILE *out;
+    struct output output; /* begun with the first run, whose name it has */
     struct html html;
     run_list runs; /* of two sides */
     VEC(uint32_t) side_of;
@@ -75,11 +74,9 @@ static int begin(struct writing *writing, const struct trace *trace)
             *end = '\0';
         name = arena_printf(&writing->arena, "%s.html", run);
     }
-    writing->name = name;
-    writing->out = strcmp(name, "-") ? fopen(name, "wb") : stdout;
-    if (!writing->out)
-        return error("cannot write %s: %s", name, strerror(errno));
-    return html_begin(&writing->html, writing->out, trace->program ? trace->program : "unknown program");
+    if (output_begin(&writing->output, name))
+        return -1;
+    return html_begin(&writing->html, writing->output.file, trace->program ? trace->program : "unknown program");
 }
 
 /* Runs are read one after the other, so that memory holds one. Returns 0; 2 when it lacks something that its analysis
@@ -89,7 +86,7 @@ static int add_run(struct writing *writing, const char *path, uint32_t side)
     struct loaded loaded;
     bool is_compared = writing->options->n_runs > 1;
     int status = is_compared ? load_analysis_with_facts(&loaded, path, true) : load_analysis(&loaded, path, true);
-    if (!status && !writing->out)
+    if (!status && !writing->output.file)
         status = begin(writing, loaded.trace);
     if (!status) {
         struct coverage coverage = {0};
@@ -130,22 +127,18 @@ static int add_runs(struct writing *writing)
     return status;
 }
 
-/* A page that was begun and could not be ended is no page. */
 static int end(struct writing *writing, int status)
 {
-    if (!writing->out)
+    if (!writing->output.file)
         return status;
     if (status >= 0 && html_end(&writing->html))
         status = -1;
-    if (writing->out == stdout)
-        return status;
-    long n_bytes = ftell(writing->out);
-    if (fclose(writing->out) && status >= 0)
-        status = error("cannot write %s: %s", writing->name, strerror(errno));
-    if (status >= 0)
-        printf("%s (%s): open it in a browser\n", writing->name, amount_bytes((double)n_bytes).text);
-    else
-        remove(writing->name);
+    const char *name = writing->output.file == stdout ? NULL : writing->output.name;
+    long n_bytes = name ? ftell(writing->output.file) : 0;
+    if (output_end(&writing->output, status >= 0))
+        status = -1;
+    if (status >= 0 && name)
+        printf("%s (%s): open it in a browser\n", name, amount_bytes((double)n_bytes).text);
     return status;
 }
 

@@ -3,6 +3,7 @@
  * whywait list: the run directories here, newest first, a line each; whywait rm: removes run directories. A run is what
  * record made: a directory NAME.whywait with an archive, a spool or parts in it; nothing else is ever removed.
  */
+#include "analyze/archive/live.h"
 #include "analyze/archive/run.h"
 #include "analyze/cmd/cmd.h"
 #include "analyze/pipeline.h"
@@ -25,7 +26,8 @@ static const char list_usage[] = "Usage: whywait list [OPTIONS] [DIRECTORY]\n"
                                  "  --width N    columns of the text (default: the terminal's, or 110)\n" TERMINAL_USAGE
                                  "  -h, --help   this text\n";
 static const char rm_usage[] = "Usage: whywait rm RUN...\n"
-                               "Removes run directories. What is no run is left alone, and said.\n"
+                               "Removes run directories. What is no run, or is still being recorded, is left\n"
+                               "alone, and said.\n"
                                "\n"
                                "  -h, --help   this text\n";
 
@@ -172,6 +174,8 @@ int cmd_rm(int argc, char **argv)
             failed |= error("%s: %s", argv[i], strerror(errno)) != 0;
         else if (!S_ISDIR(status.st_mode) || !run_is_run(argv[i]))
             failed |= error("%s is no run directory (*.whywait): it is left alone", argv[i]) != 0;
+        else if (live_look(argv[i]) == LIVE_GOING)
+            failed |= error("%s is still being recorded: it is left alone until the program has ended", argv[i]) != 0;
         else
             failed |= dir_remove(argv[i]) != 0;
     }

@@ -109,16 +109,22 @@ static enum program_mpi mpi_of_launcher(void)
     return is_mpich ? PROGRAM_MPICH : PROGRAM_NO_MPI;
 }
 
+/* The program, or a script that runs it, may change directory before MPI starts. The folder need not be there yet. */
+static void pass_directory(const char *variable, const char *path)
+{
+    char here[PATH_MAX], *absolute = NULL;
+    if (*path != '/' && *path && getcwd(here, sizeof here) && asprintf(&absolute, "%s/%s", here, path) < 0)
+        err_out_of_memory(strlen(path));
+    setenv(variable, absolute ? absolute : path, 1);
+    free(absolute);
+}
+
 static void pass_options(const struct options *options)
 {
-    char absolute[PATH_MAX];
-    if (options->dir) {
-        /* The program may change directory before MPI starts. */
-        bool found = realpath(options->dir, absolute) != NULL;
-        setenv("WHYWAIT_DIR", found ? absolute : options->dir, 1);
-    }
+    if (options->dir)
+        pass_directory("WHYWAIT_DIR", options->dir);
     if (options->spool)
-        setenv("WHYWAIT_SPOOL", options->spool, 1);
+        pass_directory("WHYWAIT_SPOOL", options->spool);
     if (options->rate)
         setenv(strcmp(options->rate, "0") ? "WHYWAIT_RATE" : "WHYWAIT_SAMPLER",
                strcmp(options->rate, "0") ? options->rate : "off", 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/compare/kept.h"
+#include "analyze/archive/output.h"
 #include "wrap/base/err.h"
 #include <ctype.h>
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -111,9 +111,10 @@ int kept_write(const char *path, struct run *const *runs, size_t n_runs)
     struct stat is;
     if (!stat(path, &is) && is.st_size && !kept_is(path))
         return error("%s is there already and was not made by --keep: it is left alone", path);
-    FILE *out = fopen(path, "w");
-    if (!out)
-        return error("cannot write %s: %s", path, strerror(errno));
+    struct output output;
+    if (output_begin(&output, path))
+        return -1;
+    FILE *out = output.file;
     fprintf(out, "{\"whywait-runs\":%d,\"runs\":[", KEPT_VERSION);
     for (size_t i = 0; i < n_runs; i++) {
         json_t *run = json_run(runs[i]);
@@ -122,9 +123,7 @@ int kept_write(const char *path, struct run *const *runs, size_t n_runs)
         json_decref(run);
     }
     fputs("\n]}\n", out);
-    int failed = ferror(out);
-    failed |= fclose(out);
-    return failed ? error("cannot write %s: %s", path, strerror(errno)) : 0;
+    return output_end(&output, true);
 }
 
 /* What is read of a row: jansson's accessors give 0 and NULL for whatever is not there or of another type. */

@@ -9,6 +9,8 @@ import argparse
 import os
 import pathlib
 import random
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,15 +23,11 @@ VALUES = [b"", b"0", b"1", b"-1", b" 7", b"1e9", b"0x10", b"18446744073709551615
           b"--", b"=", b"nan", b"inf", b"\xff\xfe\x80", "µs".encode(), b"%s%n%s%n", b"a b", b"$(exit 3)", b"`exit 3`", b"\x1b[31m", b"\n\n",
           b"../../../..", b"." * 300, b"x" * 5000, b"/" * 4096, b"y" * 100000, b"good", b"missing", b"program", b"/dev/null", b"text", b"json",
           b"off", b"perf", b"timer"]
-COMMANDS = {
-    b"list": "quick width help", b"rm": "help",
-    b"report": "color no-pager top ranks critical cause sites site all-steps full-paths format width help routines routine by causing graph sort match descendants ancestors",
-    b"diff": "color no-pager top format width parts keep baseline fail-above help", b"trend": "top format width help", b"annotate": "color no-pager file source context width help", b"html": "help", b"export": "format table causing least help", b"check": "calls help", b"salvage": "help",
-    b"cc": "compiler notes no-exceptions no-bytes initial-exec help", b"loops": "all help", b"convert": "help", b"join": "help",
-    b"help": "", b"version": "", b"record": "dir spool rate limit no-convert quiet help space",
-}
+COMMANDS = ["list", "rm", "report", "diff", "trend", "annotate", "html", "export", "check", "salvage", "cc", "loops", "convert", "join", "help",
+            "version", "record"]
 RECORDER = ["WHYWAIT_DIR", "WHYWAIT_SPOOL", "WHYWAIT_LIMIT", "WHYWAIT_RATE", "WHYWAIT_SAMPLER", "WHYWAIT_CONVERT", "WHYWAIT_QUIET", "WHYWAIT_TOOL",
-            "WHYWAIT_KEEP_SPOOL", "WHYWAIT_SPACE", "TMPDIR", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "COLUMNS", "LD_PRELOAD"]
+            "WHYWAIT_KEEP_SPOOL", "WHYWAIT_SPACE", "WHYWAIT_LAST", "WHYWAIT_WINDOW", "WHYWAIT_EVERY", "WHYWAIT_ONLY",
+            "TMPDIR", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "COLUMNS", "LD_PRELOAD"]
 OWN_STATUSES = {0, 1, 2, 3, 126, 127}
 
 
@@ -37,9 +35,15 @@ class Storm:
     def __init__(self, build, home, seed):
         self.tool, self.program, self.home = build / "bin/whywait", build / "tests/run/known/one", home
         self.random, self.n_failed, self.n_done = random.Random(seed), 0, 0
+        self.known = {command.encode(): self.options_of(command) for command in COMMANDS}
         data = pathlib.Path(__file__).parents[2] / "unit/trace/data/tau-phases"
-        for name, target in (("good", data), ("program", self.program)):
-            (home / name).symlink_to(target)
+        shutil.copytree(data, home / "good")
+        shutil.copy(self.program, home / "program")
+
+    def options_of(self, command):
+        """Those that its help lists."""
+        done = subprocess.run([self.tool, command, "--help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S)
+        return sorted(set(re.findall(rb"^ .*?--([a-z-]+)", done.stdout, re.M)))
 
     def value(self):
         if self.random.randrange(4):
@@ -52,12 +56,11 @@ class Storm:
 
     def options(self):
         """A command with some of its options, right and wrong values, in any order."""
-        command = self.random.choice(list(COMMANDS))
+        command = self.random.choice(list(self.known))
         words = [str(self.tool).encode(), command]
         for _ in range(self.random.randrange(5)):
-            known = COMMANDS[command].encode().split()
-            if known and self.random.randrange(3):
-                option = b"--" + self.random.choice(known)
+            if self.known[command] and self.random.randrange(3):
+                option = b"--" + self.random.choice(self.known[command])
                 words += [option + b"=" + self.value()] if self.random.randrange(2) else [option, self.value()]
             else:
                 words.append(self.value())

@@ -44,6 +44,13 @@ def missing_folders(cwd):
     check(done.returncode == 1 and "holds 2 runs" in done.stderr, "two runs", done)
 
 
+def changed_directory(cwd):
+    """-o is from where the launcher was started, wherever the program goes before MPI starts; the folder is not there yet."""
+    (cwd / "case").mkdir()
+    done = record(cwd, "-o", "runs", program=("sh", "-c", f"cd case && exec {PROGRAM}"))
+    check(done.returncode == 0 and len(list((cwd / "runs").glob("*.whywait"))) == 1, "a script that changes directory", done)
+
+
 def renamed(cwd):
     """All is there under another name: not "nothing is left"."""
     done = record(cwd, "-o", "before", program=(PROGRAM, "before", "after"))
@@ -88,7 +95,7 @@ def thread_local(_):
 
 
 def main():
-    for test in (large_anchor, missing_folders, renamed, no_mpi, control_characters, thread_local):
+    for test in (large_anchor, missing_folders, changed_directory, renamed, no_mpi, control_characters, thread_local):
         with tempfile.TemporaryDirectory() as cwd:
             test(pathlib.Path(cwd))
 

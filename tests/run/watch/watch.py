@@ -74,6 +74,9 @@ def main():
         expect("an interrupted watch said nothing", first.startswith("going   3 ranks"))
         expect(f"an interrupted watch ends with {interrupted.returncode}", interrupted.returncode == -signal.SIGINT)
 
+        removal = subprocess.run([arguments.whywait, "rm", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        expect(f"a run that goes on is removed: {removal}", removal.returncode == 1 and "still being recorded" in removal.stderr and spools())
+
         open(stop, "w").close()
         out, err = program.communicate(timeout=120)
         expect(f"the program ended with {program.returncode}: {err}", program.returncode == 0 and re.search(r"steps \d+", out))
