@@ -438,15 +438,13 @@ enum {
     WW_AS_ISSUE = 1 << 4, /* returns at once; a request is completed later */
     WW_AS_BEGIN = 1 << 5, /* the two halves of a split collective */
     WW_AS_END = 1 << 6,
-    WW_AS_ALLOCATE = 1 << 7, /* creates something with memory of its own */
-    WW_AS_FREE = 1 << 8,     /* undoes a creation */
-    WW_AS_SEND = 1 << 9,     /* partitioned */
-    WW_AS_RECV = 1 << 10,
-    WW_AS_PUT = 1 << 11, /* one-sided */
-    WW_AS_GET = 1 << 12,
-    WW_AS_ACCUMULATE = 1 << 13,
-    WW_AS_FETCH = 1 << 14, /* accumulates, and gets what was there before */
-    WW_AS_SWAP = 1 << 15,
+    WW_AS_SEND = 1 << 7, /* partitioned */
+    WW_AS_RECV = 1 << 8,
+    WW_AS_PUT = 1 << 9, /* one-sided */
+    WW_AS_GET = 1 << 10,
+    WW_AS_ACCUMULATE = 1 << 11,
+    WW_AS_FETCH = 1 << 12, /* accumulates, and gets what was there before */
+    WW_AS_SWAP = 1 << 13,
 };
 /* A neighbourhood collective moves data as this one does over all. */
 #define WW_AS_LIKE(coll) ((uint32_t)(coll) << 16)

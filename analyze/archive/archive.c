@@ -107,24 +107,20 @@ static const struct collective {
     [WW_COLL_REDUCE_SCATTER_BLOCK] = {OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, OTF2_REGION_ROLE_COLL_ALL2ALL},
     [WW_COLL_SCAN] = {OTF2_COLLECTIVE_OP_SCAN, OTF2_REGION_ROLE_COLL_OTHER},
     [WW_COLL_EXSCAN] = {OTF2_COLLECTIVE_OP_EXSCAN, OTF2_REGION_ROLE_COLL_OTHER},
+    /* OTF2 has operations for handles, but Scalasca's analyser aborts at them. */
+    [WW_COLL_CREATE] = {OTF2_COLLECTIVE_OP_BARRIER, OTF2_REGION_ROLE_COLL_OTHER},
 };
 
 OTF2_CollectiveOp archive_collective_op(uint32_t call_id)
 {
     const struct call_info *info = call_info(call_id);
     /* Neighbourhood collectives have no operation of their own in OTF2: they get the one of the same data flow. */
-    if (info->coll == WW_COLL_NEIGHBOR)
-        return collectives[info->as / WW_AS_LIKE(1)].op;
-    if (info->coll != WW_COLL_CREATE)
-        return collectives[info->coll].op;
-    return info->as & WW_AS_FREE       ? OTF2_COLLECTIVE_OP_DESTROY_HANDLE
-           : info->as & WW_AS_ALLOCATE ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE
-                                       : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+    return collectives[info->coll == WW_COLL_NEIGHBOR ? info->as / WW_AS_LIKE(1) : info->coll].op;
 }
 
 OTF2_RegionRole archive_collective_role(enum ww_coll coll)
 {
-    return coll == WW_COLL_NEIGHBOR || coll == WW_COLL_CREATE ? OTF2_REGION_ROLE_COLL_OTHER : collectives[coll].role;
+    return coll == WW_COLL_NEIGHBOR ? OTF2_REGION_ROLE_COLL_OTHER : collectives[coll].role;
 }
 
 OTF2_IoAccessMode archive_access_mode(uint32_t file_flags)

@@ -203,6 +203,9 @@ static void define_location(struct def_writer *defs, const struct join_location 
 
 /* Regions. */
 
+/* Where a region of MPI has its source. Scalasca's analyser knows them by that, not by their paradigm. */
+#define FILE_OF_MPI "MPI"
+
 static OTF2_RegionRole region_role(const struct call_info *info)
 {
     if (info->as & (WW_AS_FILE | WW_AS_READ | WW_AS_WRITE | WW_AS_SYNC))
@@ -228,7 +231,7 @@ static void define_calls(struct def_writer *defs)
         const struct call_info *info = call_info(call_of[region]);
         uint32_t name = defs_string_id(defs, info->name);
         DEFINE(defs, Region, region, name, name, defs_string_id(defs, ""), region_role(info), OTF2_PARADIGM_MPI,
-               OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0);
+               OTF2_REGION_FLAG_NONE, defs_string_id(defs, FILE_OF_MPI), 0, 0);
     }
 }
 

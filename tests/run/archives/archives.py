@@ -21,7 +21,7 @@ import time
 
 import otf2
 from otf2 import events as ev
-from otf2.enums import CollectiveOp, IoOperationFlag, IoOperationMode, IoParadigmClass
+from otf2.enums import CollectiveOp, IoOperationFlag, IoOperationMode, IoParadigmClass, Paradigm, RegionRole
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
            OMPI_MCA_osc="sm,pt2pt", OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", WHYWAIT_QUIET="1")
@@ -31,8 +31,6 @@ KINDS = {ev.MpiSend: "sends", ev.MpiIsend: "sends", ev.MpiRecv: "receives", ev.M
          ev.CommCreate: "comms_made", ev.CommDestroy: "comms_freed", ev.IoCreateHandle: "io_opens", ev.IoDestroyHandle: "io_closes",
          ev.IoSeek: "io_seeks", ev.IoOperationIssued: "io_issued", ev.IoDeleteFile: "io_deletes"}
 IO_KINDS = {IoOperationMode.READ: "io_reads", IoOperationMode.WRITE: "io_writes", IoOperationMode.FLUSH: "io_flushes"}
-MANAGING = {CollectiveOp.CREATE_HANDLE, CollectiveOp.DESTROY_HANDLE, CollectiveOp.CREATE_HANDLE_AND_ALLOCATE,
-            CollectiveOp.DESTROY_HANDLE_AND_DEALLOCATE}
 
 
 class Reading:
@@ -44,7 +42,7 @@ class Reading:
         self.sent, self.received = collections.Counter(), collections.Counter()
         self.handles = collections.defaultdict(set)
         self.open, self.wrong = collections.Counter(), []
-        self.sampled = {}
+        self.sampled, self.entered = {}, {}
         with otf2.reader.open(anchor) as trace:
             self.sources = {os.path.basename(line.file) for line in trace.definitions.source_code_locations}
             for location, event in trace.events:
@@ -67,10 +65,13 @@ class Reading:
         if isinstance(event, ev.CallingContextSample):
             self.unwind(location, event)
         kind = KINDS.get(type(event))
-        if kind and not (isinstance(event, ev.MpiCollectiveEnd) and event.collective_op in MANAGING):
+        if kind and not self.is_managing(location, event):
             self.counts[rank][kind] += 1
         if isinstance(event, ev.Enter):
+            self.entered[location] = event.region
             self.calls[rank][event.region.name[len("MPI_"):]] += 1
+            if event.region.paradigm == Paradigm.MPI and event.region.source_file != "MPI":
+                self.wrong.append(f"{event.region.name} has its source in {event.region.source_file}: Scalasca takes it for no call of MPI")
         elif isinstance(event, (ev.MpiSend, ev.MpiIsend)):
             self.sent[self.message(rank, event.communicator, event.receiver, event, False)] += 1
         elif isinstance(event, (ev.MpiRecv, ev.MpiIrecv)):
@@ -78,6 +79,11 @@ class Reading:
         elif isinstance(event, (ev.IoOperationBegin, ev.IoOperationComplete)):
             self.count_io(rank, event)
         self.pairs(rank, location, event)
+
+    def is_managing(self, location, event):
+        """Makes or frees an object together with others: written as a barrier, the region tells the difference."""
+        is_barrier = isinstance(event, ev.MpiCollectiveEnd) and event.collective_op == CollectiveOp.BARRIER
+        return is_barrier and self.entered[location].region_role != RegionRole.BARRIER
 
     def count_io(self, rank, event):
         name = os.path.basename(event.handle.file.name)
