@@ -105,6 +105,12 @@ static void count_before(struct conversion *conversion, const struct ww_call *ca
         (struct part_before){.comm = call->comm, .is_non_blocking = is_non_blocking, .n = (uint32_t)call->tag - 1};
 }
 
+/* Calls found no room any more: what its thread was in the middle of afterwards is not known. A ring goes on. */
+static bool lost_calls(const struct stream *stream)
+{
+    return stream->reader.header.kind == WW_KIND_EVENTS && stream->reader.header.n_dropped && !stream->reader.slots.n;
+}
+
 static void convert_item(struct conversion *conversion, struct emit_location *location, struct stream *stream)
 {
     switch (stream->item) {
@@ -130,12 +136,13 @@ static void convert_item(struct conversion *conversion, struct emit_location *lo
             count_before(conversion, &stream->call.call);
         break;
     case STREAM_SAMPLE:
-        if (stream_context(stream, stream->sample.stack))
+        if (!location->has_lost_calls && stream_context(stream, stream->sample.stack))
             emit_sample(location, &stream->sample, stream_context(stream, stream->sample.stack),
                         stream_unwind_distance(stream));
         break;
     case STREAM_SWITCH:
-        emit_switch(location, &stream->onoff);
+        if (!location->has_lost_calls)
+            emit_switch(location, &stream->onoff);
         break;
     case STREAM_CONTROL:
         emit_control(&conversion->emitter, location, &stream->control);
@@ -155,6 +162,8 @@ static void convert_events(struct conversion *conversion)
         stream_next(stream, &conversion->emitter);
         if (stream->item != STREAM_NONE)
             heap_push(heap, stream->time_ns, (uint32_t)i);
+        else
+            conversion->locations.at[stream->location].has_lost_calls |= lost_calls(stream);
     }
     while (heap->n) {
         uint32_t number = heap->items[0].stream;
@@ -166,9 +175,10 @@ static void convert_events(struct conversion *conversion)
         do { /* streams mostly come in runs */
             convert_item(conversion, worker, stream);
             stream_next(stream, &conversion->emitter);
-            if (stream->item == STREAM_NONE)
+            if (stream->item == STREAM_NONE) {
                 heap_pop(heap);
-            else
+                worker->has_lost_calls |= lost_calls(stream);
+            } else
                 heap_replace(heap, stream->time_ns);
         } while (heap->n && heap->items[0].stream == number);
     }
@@ -228,6 +238,8 @@ static void write_locations(struct conversion *conversion)
 {
     const struct emit_windows *windows = &conversion->emitter.windows;
     uint64_t end_ns = end_of_process(conversion), windows_ns = windows->took_ns;
+    if (conversion->locations.at[0].has_lost_calls)
+        end_ns = conversion->locations.at[0].last_ns;
     if (windows->n_ended < windows->n && end_ns > windows->since_ns)
         windows_ns += end_ns - windows->since_ns;
     for (size_t i = 0; i < conversion->streams.n; i++) {

@@ -36,8 +36,9 @@ struct emit_location {
     uint64_t ids; /* next request id */
     struct prediction contexts;
     uint32_t thread;
-    bool has_begun; /* as a thread that was made */
-    bool failed;    /* OTF2 could not write */
+    bool has_begun;      /* as a thread that was made */
+    bool failed;         /* OTF2 could not write */
+    bool has_lost_calls; /* from here on: none of its thread was written any more, for want of room */
 };
 
 struct emitter {

@@ -161,9 +161,10 @@ static void note_parts(struct join *join)
     if (join->windows_have_ended)
         note = arena_printf(&join->arena,
                             "Of the run's %.1f s, %.1f s were recorded, in %u window%s (record --window %gs --every "
-                            "%gs): all figures are of these. `whywait trend` of this run compares them.",
+                            "%gs): all figures are of %s.%s",
                             run_s, (double)join->windows_ns / 1e9, join->n_windows, join->n_windows == 1 ? "" : "s",
-                            window_s, every_s);
+                            window_s, every_s, join->n_windows == 1 ? "it" : "these",
+                            join->n_windows == 1 ? "" : " `whywait trend` of this run compares them.");
     else if (join->n_windows && run_s > every_s)
         note = arena_printf(&join->arena,
                             "The run was recorded as a whole: windows of %gs (record --window) begin and end at a "

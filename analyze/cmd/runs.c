@@ -47,7 +47,9 @@ int runs_add_windows(struct arena *arena, const char *path, run_list *runs)
     size_t n = status == 0 ? part_windows(loaded.trace, &windows) : 0;
     if (status == 0 && loaded.trace->has_failed)
         status = -1;
-    if (status == 0 && n < 2)
+    if (status == 0 && n == 1)
+        status = error("%s has one window: there is nothing to compare it with", loaded.trace->path);
+    else if (status == 0 && n < 1)
         status = error("%s was not recorded in windows (whywait record --window): else it takes two runs at least",
                        loaded.trace->path);
     load_release(&loaded);

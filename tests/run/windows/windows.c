@@ -5,17 +5,19 @@
  * way.
  *
  *   windows WHAT TURNS    WHAT: "turns"; "pairs": without a collective call; "killed": all ranks are killed at the end;
- *                         "thread": a second thread of each rank exchanges messages all the time
+ *                         "thread": a second thread of each rank exchanges messages all the time; "many":
+ *                         thousands of calls a turn
  */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LINK(x) ((x)*0.999999 + 1e-6)
-enum { TAG = 1, OTHER_TAG, END_TAG };
+enum { TAG = 1, OTHER_TAG, END_TAG, SELF_TAG, MANY_CALLS = 2000 };
 
 static volatile double sink;
 static int rank;
@@ -49,7 +51,7 @@ static void *talk(void *comm)
     return NULL;
 }
 
-static void turns(int n, int has_collectives)
+static void turns(int n, int has_collectives, int n_calls)
 {
     double in[2], out = 1, sum;
     MPI_Request requests[2];
@@ -66,6 +68,9 @@ static void turns(int n, int has_collectives)
             MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
             MPI_Irecv(&in[i], 1, MPI_DOUBLE, i + 1, turn + 1 < n ? TAG : END_TAG, MPI_COMM_WORLD, &requests[i]);
         }
+        for (int i = 0; i < n_calls; i++)
+            MPI_Sendrecv(&out, 1, MPI_DOUBLE, rank, SELF_TAG, &sum, 1, MPI_DOUBLE, rank, SELF_TAG, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
         if (has_collectives)
             MPI_Allreduce(&out, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
@@ -86,13 +91,15 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     if (!strcmp(what, "thread"))
         pthread_create(&thread, NULL, talk, &other);
-    turns(argc > 2 ? atoi(argv[2]) : 100, strcmp(what, "pairs") != 0);
+    turns(argc > 2 ? atoi(argv[2]) : 100, strcmp(what, "pairs") != 0, strcmp(what, "many") ? 0 : MANY_CALLS);
     if (!strcmp(what, "killed"))
         kill(getpid(), SIGKILL);
     if (!strcmp(what, "thread")) {
         sink = -1;
         pthread_join(thread, NULL);
     }
+    if (rank == 0)
+        printf("%s turns\n", argc > 2 ? argv[2] : "100");
     MPI_Finalize();
     return 0;
 }

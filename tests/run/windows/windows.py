@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""windows.py TOOL MPICC MPIRUN
+"""windows.py TOOL MPICC MPIRUN [MPIFORT]
 
 A run that is recorded in windows (record --window): its causes, what it says of itself, and what is left of it when it is
 killed, has no call at which a window could end, no room, or several threads. Counts and places are checked, never times.
@@ -9,15 +9,19 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 tool, mpicc, mpirun = sys.argv[1:4]
+mpifort = sys.argv[4] if len(sys.argv) > 4 else None
 here = os.path.dirname(os.path.abspath(__file__))
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
                   OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
 faults = []
+FORTRAN = {"fortran": [], "fortran08": ["-DF08"]}
+DISK_MB = 24  # 3 MB for each file of a ring, and some
 
 
 def that(holds, *message):
@@ -26,8 +30,9 @@ def that(holds, *message):
 
 
 def record(folder, options, what, turns):
-    """Its status, and what it said."""
-    command = [mpirun, "-n", "3", tool, "record", "--dir", folder] + options + [os.path.join(scratch, "windows"), what, str(turns)]
+    """Its status, and what it said. In Fortran there is one program of turns."""
+    program = [os.path.join(scratch, what), str(turns)] if what in FORTRAN else [os.path.join(scratch, "windows"), what, str(turns)]
+    command = [mpirun, "-n", "3", tool, "record", "--dir", folder] + options + program
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
     return done.returncode, done.stdout
 
@@ -102,10 +107,44 @@ def check_killed():
                                      (["--window", "200ms", "--every", "500ms"], 2, 1000)):
         found, said, folder = report("killed", 400, options, ends_well=False)
         that(n_least <= windows_of(found) <= n_most, "killed", options, found["notes"])
+        is_compared = any("whywait trend" in note for note in found["notes"])
+        that(is_compared == (windows_of(found) > 1), "killed", options, "says what compares the windows:", found["notes"])
         ranks, calls = late_ranks(found, "first_half")
         # On a busy machine it may be the machine's row alone that has the loop.
         has_place = any("first_half" in place["name"] for place in found["machine"]["places"])
         that(ranks == {1} and calls or not ranks and has_place, "killed", options, "first_half is blamed on", ranks, "at", calls)
+
+
+def check_fortran():
+    for what in FORTRAN if mpifort else ():
+        subprocess.run([mpifort, "-O2", "-g", *FORTRAN[what], os.path.join(here, "turns.F90"), "-J", scratch, "-o", os.path.join(scratch, what)],
+                       check=True, stderr=subprocess.DEVNULL)
+        found, said, folder = report(what, 400, ["--window", "150ms", "--every", "450ms"])
+        that(windows_of(found) >= 3, what, "windows:", found["notes"])
+        check_trend(folder, windows_of(found))
+        for routine, rank in ("first_half", 1), ("second_half", 2):
+            ranks, calls = late_ranks(found, routine)
+            that(ranks == {rank} and calls == {"MPI_Allreduce"}, what, routine, "is blamed on", ranks, "at", calls)
+
+
+def check_full_disk():
+    """A file system that is full after a part of the run: the program ends well, what is missing is told, what is there is kept."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        return
+    for options in (["--window", "1h", "--every", "2h"], ["--window", "200ms", "--every", "300ms"], ["--last", "100m"], []):
+        disk, kept = tempfile.mkdtemp(dir=scratch), tempfile.mkdtemp(dir=scratch)
+        command = [mpirun, "-n", "3", tool, "record", "--dir", disk] + options + [os.path.join(scratch, "windows"), "many", "250"]
+        script = "mount -t tmpfs -o size=%dm none %s && { %s; status=$?; cp -r %s/* %s; exit $status; }" % (
+            DISK_MB, disk, " ".join(command), disk, kept)
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        if "mount:" in done.stdout:
+            return
+        that("--last" in options or "LOST" in done.stdout, "a full disk", options, "lost nothing:", done.stdout)
+        that(done.returncode == 0 and "250 turns" in done.stdout, "a full disk", options, "ended with", done.returncode, done.stdout)
+        that(done.stdout.count("whywait: ") <= 3, "a full disk", options, "has many lines", done.stdout)
+        for run in glob.glob(kept + "/*.whywait"):
+            told = subprocess.run([tool, "report", "--format", "json", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            that(told.returncode == (0 if "--last" in options else 2), "the report of a full disk", options, "ended with", told.returncode, told.stderr)
 
 
 def check_rest():
@@ -136,5 +175,7 @@ with tempfile.TemporaryDirectory(prefix="whywait-windows.") as scratch:
     check_causes()
     check_killed()
     check_rest()
+    check_fortran()
+    check_full_disk()
 print("\n".join(faults))
 sys.exit(1 if faults else 0)

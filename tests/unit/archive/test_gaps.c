@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where switches were lost: how much of the time outside MPI is told as off the CPU. */
+/* Where switches were lost: how much of the time outside MPI is told as off the CPU. Where calls were: nothing is. */
 #include "tests/unit/archive/conversion.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,13 +124,41 @@ static void test_damaged(void **state)
     run_dir_remove(dir);
 }
 
+/* Two calls of three found no room: samples and switches of that time do not make it time outside MPI. */
+static void test_calls_lost(void **state)
+{
+    (void)state;
+    static const uint64_t expected[] = {301, 401};
+    const uint64_t stack[] = {0x100};
+    uint64_t times[20] = {0};
+    char *dir = run_dir_new();
+    struct spool_image events = image_events(0, 1, 0), samples = image_samples(0, 1, 0);
+    image_world(&events);
+    image_call(&events, CALL(Barrier, 0, 100));
+    image_call(&events, CALL(Barrier, 1100, 1200));
+    image_header(&events)->n_dropped = 2;
+    image_stack(&samples, 1, stack, 1);
+    image_switch(&samples, (struct ww_switch){.time_ns = at(301), .flags = WW_SW_OUT});
+    image_switch(&samples, (struct ww_switch){.time_ns = at(401)});
+    image_switch(&samples, (struct ww_switch){.time_ns = at(1310), .flags = WW_SW_OUT});
+    image_switch(&samples, (struct ww_switch){.time_ns = at(1320)});
+    image_sample(&samples, (struct ww_sample){.time_ns = at(9000), .weight_ns = 50, .stack = 1});
+    save(&events, dir);
+    save(&samples, dir);
+    struct trace *trace = make_trace(dir);
+    assert_int_equal(switches_of(trace, times), 2);
+    assert_memory_equal(times, expected, sizeof expected);
+    assert_int_equal(trace->end_ns - trace->start_ns, 1201); /* the first that is not of it */
+    assert_int_equal(trace->locations[0].n_dropped, 2);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_cut_at_calls),
-        cmocka_unit_test(test_not_bounded),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_bounded), cmocka_unit_test(test_cut_at_calls), cmocka_unit_test(test_not_bounded),
+        cmocka_unit_test(test_damaged), cmocka_unit_test(test_calls_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
