@@ -142,6 +142,33 @@ struct amount amount_count(uint64_t count)
     return amount;
 }
 
+static struct amount amount_number(double number, int digits)
+{
+    const int most_after = 9;
+    uint64_t unit = 1;
+    int after = 0;
+    for (double least = pow(10, digits - 1); number * (double)unit < least && after < most_after; unit *= 10)
+        after++;
+    uint64_t rounded = (uint64_t)(number * (double)unit + 0.5), part = rounded % unit;
+    struct amount amount = amount_count(rounded / unit);
+    for (; after && part % 10 == 0; part /= 10)
+        after--;
+    size_t n = strlen(amount.text);
+    if (after)
+        snprintf(amount.text + n, sizeof amount.text - n, ".%0*" PRIu64, after, part);
+    return amount;
+}
+
+void amount_apart(const double numbers[2], struct amount texts[2])
+{
+    for (int digits = 3; digits < 16; digits++) {
+        for (int i = 0; i < 2; i++)
+            texts[i] = amount_number(numbers[i], digits);
+        if (numbers[0] == numbers[1] || strcmp(texts[0].text, texts[1].text))
+            return;
+    }
+}
+
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

@@ -18,6 +18,9 @@ struct amount amount_share(double share);        /* of [0,1]: "61 %", "0.4 %", "
 struct amount amount_date(uint64_t realtime_ns); /* "22 Nov 2026 07:00", here; "" when it is 0 */
 struct amount amount_brief(double count);        /* of a column of its own: "81.2k", "3.5M", "0" */
 struct amount amount_count(uint64_t count);      /* "81,204" */
+/* Two numbers, 0 or more, told so that they read differently if they do differ: "12.5" and "33.3" have three digits,
+ * "50" and "50.0001" as many as that takes. Whole parts are never cut, zeros at the end are left out. */
+void amount_apart(const double numbers[2], struct amount texts[2]);
 
 /* "rank 1", "ranks 0,2-5", "ranks 1,3,5 ... 63": sorted, rows of equal distance joined; more than about ten groups are
  * cut and counted. */

@@ -12,8 +12,6 @@
 static const char *const group_names[GROUP_N] = {"run time", "computing: of each part, the slowest rank",
                                                  "waiting for the program's code", "waiting for what passes inside MPI",
                                                  "waiting for the machine: ranks without a CPU"};
-static const char *const kind_names[KIND_N] = {"more work", "slower",   "descheduled",
-                                               "blocked",   "transfer", "more time"};
 
 /* What is looked at while a table is printed. */
 struct view {
@@ -43,8 +41,9 @@ const char *difference_kinds(struct arena *arena, const struct comparison *compa
     double most_ns = fmax(row->mean_ns[0], row->mean_ns[comparison->n_sides - 1]);
     for (int kind = 0; kind < KIND_N; kind++)
         if (kind != KIND_MORE_TIME && fmax(before[kind], after[kind]) > DIFFERENCE_KIND * most_ns)
-            text = arena_printf(arena, "%s%s%s %s -> %s", text, *text ? ", " : "", kind_names[kind],
-                                amount_duration(before[kind]).text, amount_duration(after[kind]).text);
+            text =
+                arena_printf(arena, "%s%s%s %s -> %s", text, *text ? ", " : "", label_kind_words((enum cause_kind)kind),
+                             amount_duration(before[kind]).text, amount_duration(after[kind]).text);
     return text;
 }
 
@@ -65,9 +64,14 @@ static const char *verdict_text(struct arena *arena, const struct comparison *co
         return arena_printf(arena, "too few runs: take %u a side", row->runs_needed);
     if (row->verdict == COMPARE_TOO_FEW || !(row->level > 0) || !isfinite(row->test.least))
         return words[row->verdict];
-    if (row->test.is_by_others && row->verdict != COMPARE_NOISE)
-        return arena_printf(arena, "%s: %.2f -> %.2f x the other ranks", words[row->verdict],
-                            by_others(comparison, row, 0), by_others(comparison, row, 1));
+    if (row->test.is_by_others && row->verdict != COMPARE_NOISE) {
+        double ratios[2] = {by_others(comparison, row, 0), by_others(comparison, row, 1)};
+        struct amount texts[2];
+        if (isfinite(ratios[0]) && isfinite(ratios[1])) {
+            amount_apart(ratios, texts);
+            return arena_printf(arena, "%s: %s -> %s x the others", words[row->verdict], texts[0].text, texts[1].text);
+        }
+    }
     return arena_printf(arena, "%s (+-%s)", words[row->verdict], amount_duration(row->test.least).text);
 }
 
@@ -169,14 +173,21 @@ static bool is_as_others(const struct compare_fact *fact, const struct ranks_cou
     return is_seen;
 }
 
-static const char *fact_value(struct arena *arena, const struct fact *fact, struct fact_count count, bool each_time)
+/* A count on either side, or of a decision how many there are each time. */
+static void fact_values(struct arena *arena, const struct compare_fact *fact, const struct fact_count counts[2],
+                        const char *values[2])
 {
-    if (!each_time || !count.of)
-        return arena_strdup(arena, amount_count(count.n).text);
-    if (fact->kind == FACT_WAY)
-        return arena_printf(arena, "%.9g %%", 100.0 * (double)count.n / (double)count.of);
-    return count.n % count.of ? arena_printf(arena, "%.10g", (double)count.n / (double)count.of)
-                              : arena_strdup(arena, amount_count(count.n / count.of).text);
+    bool is_way = (fact->after ? fact->after : fact->before)->kind == FACT_WAY, is_each[2];
+    double each[2];
+    struct amount told[2];
+    for (int side = 0; side < 2; side++) {
+        is_each[side] = fact->is_decision && counts[side].of;
+        each[side] = is_each[side] ? (is_way ? 100 : 1) * ((double)counts[side].n / (double)counts[side].of) : 0;
+    }
+    amount_apart(each, told);
+    for (int side = 0; side < 2; side++)
+        values[side] = is_each[side] ? arena_printf(arena, "%s%s", told[side].text, is_way ? " %" : "")
+                                     : arena_strdup(arena, amount_count(counts[side].n).text);
 }
 
 /* The ranks that go from the same value to the same value as the first that has changed; the rest is said to differ. */
@@ -204,9 +215,9 @@ const char *difference_fact(struct arena *arena, const struct compare_fact *fact
     const char *unit = fact->is_decision && each_time[some->kind] ? each_time[some->kind]
                        : some->kind == FACT_TRIPS                 ? " iterations"
                                                                   : "";
-    const char *text = arena_printf(arena, "%s: %s -> %s%s on %s", fact_place(arena, some),
-                                    fact_value(arena, some, first[0], fact->is_decision),
-                                    fact_value(arena, some, first[1], fact->is_decision), unit,
+    const char *values[2];
+    fact_values(&scratch, fact, first, values);
+    const char *text = arena_printf(arena, "%s: %s -> %s%s on %s", fact_place(arena, some), values[0], values[1], unit,
                                     n == counts.n ? "every rank" : amount_ranks(arena, ranks, n));
     if (n < n_changed)
         text = arena_printf(arena, "%s, other changes on others", text);

@@ -17,6 +17,8 @@ void difference_print_markdown(FILE *out, const struct comparison *comparison,
                                const struct difference_options *options);
 /* Returns 0, or -1 after error(). */
 int difference_print_json(FILE *out, const struct comparison *comparison);
+/* What JSON calls a group of rows. */
+const char *difference_group_field(enum compare_group group);
 
 /* One line for each increase beyond the limit. */
 void difference_print_hits(FILE *out, const gate_hits *hits);

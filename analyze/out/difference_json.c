@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/difference.h"
 #include "analyze/out/json.h"
-#include "wrap/base/err.h"
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 /* Raised when a field changes its meaning or goes. */
 enum { DIFFERENCE_VERSION = 3 };
@@ -52,16 +49,21 @@ static json_t *json_row(const struct comparison *comparison, const struct compar
     return object;
 }
 
+const char *difference_group_field(enum compare_group group)
+{
+    static const char *const fields[GROUP_N] = {"run_time", "computing", "program", "mpi", "machine"};
+    return fields[group];
+}
+
 /* Groups by name, their causes in them, and the parts of these, of all depths, in the order of the tree. */
 static void json_add_rows(json_t *object, const struct comparison *comparison)
 {
-    static const char *const groups[GROUP_N] = {"run_time", "computing", "program", "mpi", "machine"};
     json_t *group = NULL, *cause = NULL;
     for (size_t i = 0; i < comparison->rows.n; i++) {
         const struct compare_row *row = &comparison->rows.at[i];
         json_t *made = json_row(comparison, row);
         if (!row->depth) {
-            json_object_set_new(object, groups[row->group], made);
+            json_object_set_new(object, difference_group_field(row->group), made);
             group = made;
         } else if (row->depth == 1) {
             json_array_append_new(json_object_get(group, "causes"), made);
@@ -127,10 +129,6 @@ int difference_print_json(FILE *out, const struct comparison *comparison)
     json_object_set_new(object, "exact", exact);
     json_object_set_new(object, "shares", shares);
     json_object_set_new(object, "notes", notes);
-    int failed = json_dumpf(object, out, JSON_INDENT(1)) || fputc('\n', out) == EOF;
-    if (failed)
-        error("cannot write the JSON report: %s", strerror(errno));
-    json_decref(object);
     arena_release(&scratch);
-    return failed ? -1 : 0;
+    return json_write(out, object);
 }

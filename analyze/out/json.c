@@ -307,6 +307,15 @@ bool json_visit(const struct analysis *analysis, const struct json_options *opti
     return value != NULL;
 }
 
+int json_write(FILE *out, json_t *object)
+{
+    bool ok = !json_dumpf(object, out, JSON_INDENT(1)) && fputc('\n', out) != EOF;
+    if (!ok)
+        error("cannot write the JSON report: %s", strerror(errno));
+    json_decref(object);
+    return ok ? 0 : -1;
+}
+
 static json_t *ranks_ns(const double *ns, uint32_t n_ranks)
 {
     json_t *ranks = json_array();

@@ -30,6 +30,9 @@ bool json_visit(const struct analysis *analysis, const struct json_options *opti
 /* A new reference. Names that are no UTF-8 are escaped. */
 json_t *json_routines(const struct analysis *analysis, const struct profile *profile);
 
+/* Writes an object that was made whole, and lets go of it. Returns 0, or -1 after error(). */
+int json_write(FILE *out, json_t *object);
+
 /* Text from a recorded program as JSON. */
 
 /* A new reference; null for NULL. What is no UTF-8, which jansson refuses, comes escaped. */

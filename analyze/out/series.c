@@ -4,8 +4,6 @@
 #include "analyze/out/difference.h"
 #include "analyze/out/json.h"
 #include "analyze/out/page.h"
-#include "wrap/base/err.h"
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -291,17 +289,6 @@ void summary_print(FILE *out, const struct comparison *comparison, const struct 
     arena_release(&scratch);
 }
 
-static const char *const group_fields[GROUP_N] = {"run_time", "computing", "program", "mpi", "machine"};
-
-static int dump(FILE *out, json_t *object)
-{
-    int failed = json_dumpf(object, out, JSON_INDENT(1)) || fputc('\n', out) == EOF;
-    if (failed)
-        error("cannot write the JSON report: %s", strerror(errno));
-    json_decref(object);
-    return failed ? -1 : 0;
-}
-
 int summary_print_json(FILE *out, const struct comparison *comparison)
 {
     static const char *const kinds[FACT_N] = {"trips",     "ways",     "calls",     "allocated_bytes",
@@ -321,8 +308,8 @@ int summary_print_json(FILE *out, const struct comparison *comparison)
         if (row->depth < 2)
             json_array_append_new(rows, json_pack("{s:o, s:s, s:b, s:I, s:I, s:I, s:I, s:o}", "name",
                                                   json_text(difference_row_name(&scratch, row, false)), "group",
-                                                  group_fields[row->group], "is_cause", (int)row->depth, "mean_ns",
-                                                  (json_int_t)llround(spread.mean), "deviation_ns",
+                                                  difference_group_field(row->group), "is_cause", (int)row->depth,
+                                                  "mean_ns", (json_int_t)llround(spread.mean), "deviation_ns",
                                                   (json_int_t)llround(spread.deviation), "smallest_ns",
                                                   (json_int_t)llround(spread.least), "largest_ns",
                                                   (json_int_t)llround(spread.most), "runs_ns", values));
@@ -332,8 +319,8 @@ int summary_print_json(FILE *out, const struct comparison *comparison)
     for (int kind = 0; kind < FACT_N; kind++)
         json_object_set_new(counts, kinds[kind], json_integer((json_int_t)sums[kind]));
     arena_release(&scratch);
-    return dump(out, json_pack("{s:i, s:o, s:o, s:o}", "version", SERIES_VERSION, "runs", runs, "rows", rows, "counts",
-                               counts));
+    return json_write(out, json_pack("{s:i, s:o, s:o, s:o}", "version", SERIES_VERSION, "runs", runs, "rows", rows,
+                                     "counts", counts));
 }
 
 static json_t *json_number(double value)
@@ -353,8 +340,8 @@ static json_t *json_row(const struct series *series, size_t at)
         json_array_append_new(runs, json_integer(llround(row->ns[run])));
     json_t *object = json_pack(
         "{s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(difference_row_name(&scratch, row, false)),
-        "group", group_fields[row->group], "is_cause", (int)row->depth, "means_ns", means, "runs_ns", runs, "exponent",
-        json_number(found->exponent), "exponent_error", json_number(found->error), "changed_at",
+        "group", difference_group_field(row->group), "is_cause", (int)row->depth, "means_ns", means, "runs_ns", runs,
+        "exponent", json_number(found->exponent), "exponent_error", json_number(found->error), "changed_at",
         found->changed_at == SERIES_NEVER ? json_null() : json_integer((json_int_t)found->changed_at), "change",
         found->changed_at == SERIES_NEVER ? json_null() : json_string(direction(found)));
     arena_release(&scratch);
@@ -387,5 +374,5 @@ int series_print_json(FILE *out, const struct series *series)
         json_pack("{s:i, s:s, s:b, s:o, s:o, s:o, s:o}", "version", SERIES_VERSION, "by", by[series->by], "is_weak",
                   (int)series->is_weak, "points", points, "runs", runs, "rows", rows, "exact", exact);
     arena_release(&scratch);
-    return dump(out, object);
+    return json_write(out, object);
 }

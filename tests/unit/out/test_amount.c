@@ -44,6 +44,31 @@ static void durations_have_three_digits(void **state)
         assert_string_equal(amount_duration(cases[i].ns).text, cases[i].text);
 }
 
+static void numbers_that_differ_read_differently(void **state)
+{
+    (void)state;
+    static const struct {
+        double numbers[2];
+        const char *texts[2];
+    } cases[] = {
+        {{160, 80}, {"160", "80"}},
+        {{33.0 + 1.0 / 3, 12.5}, {"33.3", "12.5"}},
+        {{50, 49.999975}, {"50", "49.99998"}},
+        {{0, 1.0 / 3}, {"0", "0.333"}},
+        {{100, 9.996}, {"100", "10"}},
+        {{8000, 8000.3333333}, {"8,000", "8,000.3"}},
+        {{1e6 + 1, 1e6}, {"1,000,001", "1,000,000"}},
+        {{7, 7}, {"7", "7"}},
+        {{0, 1e-12}, {"0", "0"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct amount texts[2];
+        amount_apart(cases[i].numbers, texts);
+        for (int side = 0; side < 2; side++)
+            assert_string_equal(texts[side].text, cases[i].texts[side]);
+    }
+}
+
 static void shares_are_never_rounded_to_nothing(void **state)
 {
     (void)state;
@@ -142,13 +167,10 @@ static void brief_counts_have_three_digits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_have_three_digits),
-        cmocka_unit_test(shares_are_never_rounded_to_nothing),
-        cmocka_unit_test(signs_and_thousands),
-        cmocka_unit_test(ranks_are_sorted_and_joined),
-        cmocka_unit_test(apportioned_integers_add_up),
-        cmocka_unit_test(a_total_one_beside_the_sum_is_met),
-        cmocka_unit_test(brief_counts_have_three_digits),
+        cmocka_unit_test(durations_have_three_digits),         cmocka_unit_test(numbers_that_differ_read_differently),
+        cmocka_unit_test(shares_are_never_rounded_to_nothing), cmocka_unit_test(signs_and_thousands),
+        cmocka_unit_test(ranks_are_sorted_and_joined),         cmocka_unit_test(apportioned_integers_add_up),
+        cmocka_unit_test(a_total_one_beside_the_sum_is_met),   cmocka_unit_test(brief_counts_have_three_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
