@@ -245,6 +245,12 @@ static struct options parse(int argc, char **argv)
     int option;
     while ((option = option_next(argc, argv, long_options, usage)) != -1)
         parse_option(&options, option);
+    if (options.text.all) {
+        options.text.n_top = 0;
+        options.has_top = true;
+    } else if (!options.has_top && options.list_sites) {
+        options.text.n_top = SITES_LISTED;
+    }
     if (options.only_causing && !options.list_routines && !options.routine)
         die("--causing goes with --routines or --routine NAME");
     if ((options.as_graph || options.routines.order || options.routines.match || options.routines.below ||
@@ -277,7 +283,7 @@ static int print_routines(const struct options *options, const struct analysis *
     struct routines_options routines = options->routines;
     routines.text = options->text;
     if (!options->has_top)
-        routines.text.n_top = ROUTINES_SHOWN;
+        routines.text.n_top = options->as_graph ? ENTRIES_SHOWN : ROUTINES_SHOWN;
     if (options->routine)
         return report_routine(stdout, analysis, profile, options->routine, &routines);
     return (options->as_graph ? report_routine_graph : report_routines)(stdout, analysis, profile, &routines);

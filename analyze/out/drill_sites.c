@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* What is shown of each list unless everything is asked for. */
-enum { SITES_LISTED = 30, RANKS_SHOWN = 12, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
+enum { RANKS_SHOWN = 12, CLASSES_SHOWN = 2, STEPS_SHOWN = 6 };
 
 void report_sites(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
@@ -22,7 +22,7 @@ void report_sites(FILE *out, const struct analysis *analysis, const struct repor
     struct drill drill;
     drill_init(&drill, out, analysis, options);
     unsigned n = options->n_top && options->n_top < analysis->n_sites ? options->n_top : analysis->n_sites;
-    n = options->all ? analysis->n_sites : drill_n_shown(&drill, n, SITES_LISTED);
+    n = options->all ? analysis->n_sites : n;
     for (unsigned i = 0; i < n; i++) {
         const struct wait_site *site = &analysis->sites[i];
         page_cell(&table, "%u %s", i + 1, label_site(&drill.book, i));
@@ -190,7 +190,25 @@ void drill_exchange(struct drill *drill, const struct site_exchange *exchange)
 
 /* One site. */
 
-/* The causes felt at a site, the largest first; those below 1 % only on request. */
+/* Who waits there, in the order of ranks: all where they are few, else those that wait for longest. */
+static void drill_site_ranks(struct drill *drill, const struct wait_site *site)
+{
+    uint32_t n_ranks = site->rank_waiting_ns ? drill->analysis->trace->n_ranks : 0, n = 0;
+    const uint32_t *order = order_falling(&drill->arena, site->rank_waiting_ns, n_ranks);
+    while (n < n_ranks && site->rank_waiting_ns[order[n]] > 0)
+        n++;
+    uint32_t n_shown = drill_n_shown(drill, n, RANKS_SHOWN);
+    bool *is_shown = arena_array(&drill->arena, bool, n_ranks);
+    for (uint32_t i = 0; i < n_shown; i++)
+        is_shown[order[i]] = true;
+    for (uint32_t rank = 0; rank < n_ranks; rank++)
+        if (is_shown[rank])
+            page_line(&drill->page, "%*srank %u waits %s", DRILL_INDENT, "", rank,
+                      amount_duration(site->rank_waiting_ns[rank]).text);
+    drill_say_more(drill, DRILL_INDENT, n - n_shown, "rank", "ranks");
+}
+
+/* The causes felt at a site, the largest first, those below 1 % only on request; and what of it is the machine's. */
 static void drill_site_causes(struct drill *drill, uint32_t number)
 {
     const struct analysis *analysis = drill->analysis;
@@ -212,8 +230,13 @@ static void drill_site_causes(struct drill *drill, uint32_t number)
                        arena_printf(&drill->arena, "%s because of %s (cause %u)",
                                     amount_duration(felt_ns[order[n_shown]]).text,
                                     label_cause(&drill->book, order[n_shown]), order[n_shown] + 1));
-    if (n_shown < n)
-        page_line(&drill->page, "%*sand %u more causes (--all)", DRILL_INDENT, "", n - n_shown);
+    drill_say_more(drill, DRILL_INDENT, n - n_shown, "cause", "causes");
+    for (uint32_t i = 0; i < analysis->machine.n_sites; i++)
+        if (analysis->machine.sites[i].site == number)
+            page_paragraph(&drill->page, DRILL_INDENT, DRILL_HANG,
+                           arena_printf(&drill->arena,
+                                        "%s because ranks were ready to run but had no CPU (the machine)",
+                                        amount_duration(analysis->machine.sites[i].waiting_ns).text));
 }
 
 void report_site(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
@@ -229,17 +252,7 @@ void report_site(FILE *out, const struct analysis *analysis, uint32_t number, co
               site->n_instances == 1 ? "instance" : "instances");
     page_end(&drill.page);
     drill_exchange(&drill, &site->exchange);
-    uint32_t n_shown = 0, n_left = 0;
-    for (uint32_t rank = 0; site->rank_waiting_ns && rank < analysis->trace->n_ranks; rank++) {
-        if (!(site->rank_waiting_ns[rank] > 0))
-            continue;
-        if (options->all || n_shown++ < RANKS_SHOWN)
-            page_line(&drill.page, "%*srank %u waits %s", DRILL_INDENT, "", rank,
-                      amount_duration(site->rank_waiting_ns[rank]).text);
-        else
-            n_left++;
-    }
-    drill_say_more(&drill, DRILL_INDENT, n_left, "rank", "ranks");
+    drill_site_ranks(&drill, site);
     drill_site_causes(&drill, number);
     drill_classes(&drill, site, NULL);
     arena_release(&drill.arena);

@@ -237,7 +237,9 @@ static uint32_t report_n_shown(const struct analysis *analysis, const struct rep
         return n;
     if (options->n_top && options->n_top < n)
         n = options->n_top;
-    while (options->hide_small && n > 1 && analysis->causes[n - 1].share < NEGLIGIBLE_SHARE)
+    /* The machine's part makes none of them smaller. */
+    double program_ns = analysis->waiting_ns - analysis->machine.waiting_ns;
+    while (options->hide_small && n > 1 && analysis->causes[n - 1].waiting_ns < NEGLIGIBLE_SHARE * program_ns)
         n--;
     return n;
 }

@@ -5,10 +5,13 @@
 #include "analyze/result/result.h"
 #include <stdio.h>
 
+/* Calls that the list of them has, where the user says nothing else. */
+enum { SITES_LISTED = 20 };
+
 struct report_options {
     unsigned width;
     unsigned n_top;  /* causes (or sites) shown; 0 = all */
-    bool hide_small; /* in the overview: causes below 1 % of all waiting, except the first */
+    bool hide_small; /* in the overview: causes below 1 % of what all of them have, except the first */
     bool all_steps;  /* also the steps that pruning left out */
     bool all;        /* everything, however long; otherwise the largest of each list, on about two screens */
     bool full_paths; /* of source files */

@@ -91,12 +91,46 @@ static int arc_compare(const void *a, const void *b)
     return (left->arc > right->arc) - (left->arc < right->arc);
 }
 
+typedef VEC(struct graph_arc) graph_arcs;
+
+/* Those with most time, and the others together: at the top of the callers, below the callees. Lets go of them. */
+static void print_arc_lines(struct graph *graph, graph_arcs *arcs, bool is_caller)
+{
+    const struct profile *profile = graph->profile;
+    if (!arcs->n)
+        return;
+    size_t n_left = arcs->n - routines_n_shown(graph->options, arcs->n, ENTRY_ARCS_SHOWN);
+    size_t from = is_caller ? n_left : 0, to = is_caller ? arcs->n : arcs->n - n_left;
+    struct graph_line left = {.name = arena_printf(&graph->arena, "(%zu more: --all)", n_left)};
+    qsort(arcs->at, arcs->n, sizeof *arcs->at, arc_compare);
+    for (size_t i = 0; i < arcs->n; i++) {
+        bool is_shown = i >= from && i < to;
+        left.self += is_shown ? 0 : arcs->at[i].arc->self_ns;
+        left.below += is_shown ? 0 : arcs->at[i].arc->below_ns;
+    }
+    if (n_left && is_caller)
+        print_line(graph, &left);
+    for (size_t i = from; i < to; i++) {
+        const struct routine_arc *arc = arcs->at[i].arc;
+        uint32_t cycle = profile->routines[arc->from].cycle, partner = is_caller ? arc->from : arc->to;
+        bool is_inner = cycle && cycle == profile->routines[arc->to].cycle;
+        print_line(graph, &(struct graph_line){.calls = calls_text(graph, arc->calls, arc->to, is_inner),
+                                               .name = label(graph, partner),
+                                               .of = graph->entry[partner],
+                                               .self = arc->self_ns,
+                                               .below = arc->below_ns});
+    }
+    if (n_left && !is_caller)
+        print_line(graph, &left);
+    vec_release(arcs);
+}
+
 static void print_arcs(struct graph *graph, uint32_t number, bool is_caller)
 {
     const struct profile *profile = graph->profile;
     const struct routine_profile *routine = &profile->routines[number];
     uint64_t unknown = is_caller ? routine->calls_from_unknown : routine->calls_to_unknown;
-    VEC(struct graph_arc) arcs = {0};
+    graph_arcs arcs = {0};
     for (uint32_t i = 0; i < profile->n_arcs; i++) {
         const struct routine_arc *arc = &profile->arcs[i];
         bool is_inner = routine->cycle && profile->routines[arc->from].cycle == profile->routines[arc->to].cycle;
@@ -104,25 +138,14 @@ static void print_arcs(struct graph *graph, uint32_t number, bool is_caller)
             (arc->self_ns + arc->below_ns >= 0.5 || arc->calls || is_inner))
             *vec_push(&arcs) = (struct graph_arc){arc, is_caller};
     }
-    if (arcs.n)
-        qsort(arcs.at, arcs.n, sizeof *arcs.at, arc_compare);
     if (is_caller && !arcs.n && !unknown)
         print_line(graph, &(struct graph_line){.name = "(no caller is known)"});
     if (is_caller && unknown)
         print_line(graph, &(struct graph_line){.calls = calls_text(graph, unknown, number, false),
                                                .name = "(through pointers, or from code that is not counted)"});
-    for (size_t i = 0; i < arcs.n; i++) {
-        const struct routine_arc *arc = arcs.at[i].arc;
-        bool is_inner = routine->cycle && profile->routines[arc->from].cycle == profile->routines[arc->to].cycle;
-        print_line(graph, &(struct graph_line){.calls = calls_text(graph, arc->calls, arc->to, is_inner),
-                                               .name = label(graph, is_caller ? arc->from : arc->to),
-                                               .of = graph->entry[is_caller ? arc->from : arc->to],
-                                               .self = arc->self_ns,
-                                               .below = arc->below_ns});
-    }
+    print_arc_lines(graph, &arcs, is_caller);
     if (!is_caller && unknown)
         print_line(graph, &(struct graph_line){.calls = amount_count(unknown).text, .name = "(through pointers)"});
-    vec_release(&arcs);
 }
 
 static void print_routine(struct graph *graph, uint32_t number)
@@ -143,21 +166,19 @@ static void print_routine(struct graph *graph, uint32_t number)
     print_arcs(graph, number, false);
 }
 
-/* Who calls it from outside, then its members. */
+/* Who calls it from outside, then its members, those with most time first. */
 static void print_cycle(struct graph *graph, uint32_t cycle)
 {
     const struct profile *profile = graph->profile;
     double total = profile->cycle_total_ns[cycle];
+    graph_arcs callers = {0};
     for (uint32_t i = 0; i < profile->n_arcs; i++) {
         const struct routine_arc *arc = &profile->arcs[i];
         if (profile->routines[arc->to].cycle == cycle && profile->routines[arc->from].cycle != cycle &&
             (arc->self_ns + arc->below_ns >= 0.5 || arc->calls))
-            print_line(graph, &(struct graph_line){.calls = calls_text(graph, arc->calls, arc->to, false),
-                                                   .name = label(graph, arc->from),
-                                                   .of = graph->entry[arc->from],
-                                                   .self = arc->self_ns,
-                                                   .below = arc->below_ns});
+            *vec_push(&callers) = (struct graph_arc){arc, true};
     }
+    print_arc_lines(graph, &callers, true);
     const char *calls = "";
     if (graph->cycle_in[cycle] || graph->cycle_inner[cycle])
         calls = arena_printf(&graph->arena, "%s+%s", amount_count(graph->cycle_in[cycle]).text,
@@ -168,15 +189,26 @@ static void print_cycle(struct graph *graph, uint32_t cycle)
                                            .below = total - graph->cycle_self[cycle],
                                            .calls = calls,
                                            .name = arena_printf(&graph->arena, "<cycle %u as a whole>", cycle)});
+    double *sizes = arena_array(&graph->arena, double, profile->n_routines);
+    size_t n_members = 0;
     for (uint32_t i = 0; i < profile->n_routines; i++) {
-        const struct routine_profile *routine = &profile->routines[i];
-        if (routine->cycle == cycle)
-            print_line(graph, &(struct graph_line){.calls = routine->calls ? amount_count(routine->calls).text : "",
-                                                   .name = label(graph, i),
-                                                   .of = graph->entry[i],
-                                                   .self = routine->self_ns,
-                                                   .below = routine->total_ns - routine->self_ns});
+        bool is_member = profile->routines[i].cycle == cycle;
+        sizes[i] = is_member ? profile->routines[i].total_ns : -1;
+        n_members += is_member;
     }
+    const uint32_t *order = order_falling(&graph->arena, sizes, profile->n_routines);
+    size_t n = routines_n_shown(graph->options, n_members, ENTRY_ARCS_SHOWN);
+    for (size_t i = 0; i < n; i++) {
+        const struct routine_profile *routine = &profile->routines[order[i]];
+        print_line(graph, &(struct graph_line){.calls = routine->calls ? amount_count(routine->calls).text : "",
+                                               .name = label(graph, order[i]),
+                                               .of = graph->entry[order[i]],
+                                               .self = routine->self_ns,
+                                               .below = routine->total_ns - routine->self_ns});
+    }
+    if (n < n_members)
+        print_line(graph,
+                   &(struct graph_line){.name = arena_printf(&graph->arena, "(%zu more of it: --all)", n_members - n)});
 }
 
 static void graph_begin(struct graph *graph, const struct profile *profile, const struct routine_row *rows, uint32_t n)
@@ -234,7 +266,7 @@ int report_routine_graph(FILE *out, const struct analysis *analysis, const struc
         page_end(&graph.page);
     }
     if (n >= 0 && n < n_chosen)
-        page_line(&graph.page, "and %d more entries (--top 0)", n_chosen - n);
+        page_line(&graph.page, "and %d more %s (--top 0)", n_chosen - n, n_chosen - n == 1 ? "entry" : "entries");
     if (n >= 0) {
         routines_print_uncalled(&graph.page, &graph.book);
         page_paragraph(&graph.page, 0, 0,

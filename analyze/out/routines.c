@@ -60,6 +60,11 @@ const char *routines_label(const struct label_book *book, const struct profile *
     return routine->cycle ? arena_printf(book->arena, "%s <cycle %u>", text, routine->cycle) : text;
 }
 
+size_t routines_n_shown(const struct routines_options *options, size_t n, size_t most)
+{
+    return !options->text.n_top || n < most ? n : most;
+}
+
 const char *routines_count(struct arena *arena, uint64_t count)
 {
     return count ? arena_strdup(arena, amount_count(count).text) : "-";
@@ -240,10 +245,16 @@ static void print_cycles(struct table *table)
     const struct profile *profile = table->profile;
     for (uint32_t cycle = 1; cycle <= profile->n_cycles; cycle++) {
         const char *text = NULL;
-        for (uint32_t i = 0; i < profile->n_routines; i++)
-            if (profile->routines[i].cycle == cycle)
+        size_t n = 0;
+        for (uint32_t i = 0; i < profile->n_routines; i++) {
+            n += profile->routines[i].cycle == cycle;
+            if (profile->routines[i].cycle == cycle && n <= routines_n_shown(table->options, n, ARCS_SHOWN))
                 text = arena_printf(&table->arena, "%s%s%s", text ? text : "", text ? ", " : "",
                                     profile->routines[i].name);
+        }
+        size_t n_left = n - routines_n_shown(table->options, n, ARCS_SHOWN);
+        if (n_left)
+            text = arena_printf(&table->arena, "%s and %zu more (--all)", text, n_left);
         if (text && profile->cycle_total_ns[cycle] >= 0.5)
             page_paragraph(&table->page, 0, HANG,
                            arena_printf(&table->arena, "cycle %u, %s in all: %s call each other in a circle", cycle,
@@ -330,12 +341,24 @@ static void print_arcs(struct table *table, uint32_t routine, bool is_callers)
     }
     if (lines.n)
         qsort(lines.at, lines.n, sizeof *lines.at, line_compare);
-    for (size_t i = 0; i < lines.n; i++) {
+    size_t n = routines_n_shown(table->options, lines.n, ARCS_SHOWN);
+    for (size_t i = 0; i < n; i++) {
         const struct routine_arc *arc = &profile->arcs[lines.at[i].arc];
         page_cell(&cells, "  %s", routines_label(&table->book, profile, is_callers ? arc->from : arc->to));
         page_cell(&cells, "%s", routines_amount(&table->arena, profile, arc->self_ns));
         page_cell(&cells, "%s", routines_amount(&table->arena, profile, arc->below_ns));
         page_cell(&cells, "%s", routines_count(&table->arena, arc->calls));
+    }
+    double left_self_ns = 0, left_below_ns = 0;
+    for (size_t i = n; i < lines.n; i++) {
+        left_self_ns += profile->arcs[lines.at[i].arc].self_ns;
+        left_below_ns += profile->arcs[lines.at[i].arc].below_ns;
+    }
+    if (n < lines.n) {
+        page_cell(&cells, "  %zu more (--all)", lines.n - n);
+        page_cell(&cells, "%s", routines_amount(&table->arena, profile, left_self_ns));
+        page_cell(&cells, "%s", routines_amount(&table->arena, profile, left_below_ns));
+        page_cell(&cells, "%s", "");
     }
     uint64_t n_rest =
         is_callers ? profile->routines[routine].calls_from_unknown : profile->routines[routine].calls_to_unknown;
@@ -365,14 +388,14 @@ static void print_routine(struct table *table, uint32_t number)
         page_piece(&table->page, HANG, "%s of them by itself", amount_count(routine->calls_by_itself).text);
     page_end(&table->page);
     enum { RANKS_SHOWN = 16 };
-    uint32_t n = table->analysis->trace->n_ranks;
+    uint32_t n = table->analysis->trace->n_ranks, n_shown = (uint32_t)routines_n_shown(table->options, n, RANKS_SHOWN);
     page_put(&table->page, "  by rank:");
-    for (uint32_t rank = 0; rank < n && rank < RANKS_SHOWN; rank++)
+    for (uint32_t rank = 0; rank < n_shown; rank++)
         page_piece(&table->page, HANG, "%u %s", rank,
                    table->profile->is_bytes ? amount_bytes(routine->rank_total_ns[rank]).text
                                             : amount_duration(routine->rank_total_ns[rank]).text);
-    if (n > RANKS_SHOWN)
-        page_piece(&table->page, HANG, "and %u more (--format json)", n - RANKS_SHOWN);
+    if (n > n_shown)
+        page_piece(&table->page, HANG, "and %u more (--all)", n - n_shown);
     page_end(&table->page);
     print_arcs(table, number, true);
     print_arcs(table, number, false);
@@ -383,14 +406,19 @@ int report_routine(FILE *out, const struct analysis *analysis, const struct prof
 {
     struct table table;
     table_begin(&table, out, analysis, profile, options);
-    uint32_t n_found = 0;
+    size_t n_found = 0;
     for (uint32_t i = 0; i < profile->n_routines; i++) {
-        if (!name_fits(profile->routines[i].name, name))
+        n_found += name_fits(profile->routines[i].name, name);
+        if (!name_fits(profile->routines[i].name, name) ||
+            n_found > routines_n_shown(options, n_found, NAMESAKES_SHOWN))
             continue;
-        if (n_found++)
+        if (n_found > 1)
             page_end(&table.page);
         print_routine(&table, i);
     }
+    size_t n_left = n_found - routines_n_shown(options, n_found, NAMESAKES_SHOWN);
+    if (n_left)
+        page_line(&table.page, "and %zu more %s of that name (--all)", n_left, n_left == 1 ? "routine" : "routines");
     for (uint32_t i = 0; i < analysis->profile.n_uncalled && !n_found; i++) {
         const struct uncalled_routine *routine = &analysis->profile.uncalled[i];
         if (!name_fits(routine->name, name))

@@ -6,11 +6,12 @@
 #include "analyze/out/page.h"
 #include "analyze/out/report.h"
 
-enum { ROUTINES_SHOWN = 20 };
+/* What is shown of each list unless everything is asked for: about two screens in all. */
+enum { ROUTINES_SHOWN = 20, ENTRIES_SHOWN = 8, NAMESAKES_SHOWN = 3, ARCS_SHOWN = 15, ENTRY_ARCS_SHOWN = 4 };
 
 enum routines_order { ROUTINES_BY_TOTAL, ROUTINES_BY_SELF, ROUTINES_BY_CALLS, ROUTINES_BY_NAME };
 struct routines_options {
-    struct report_options text; /* n_top: routines shown, 0 = all */
+    struct report_options text; /* n_top: routines shown, 0 = all, with all their callers and callees */
     enum routines_order order;
     const char *match;         /* only routines whose names contain it; NULL = all */
     const char *below, *above; /* only those that this routine calls, directly or not; only those that lead to it */
@@ -41,6 +42,8 @@ int routines_choose(struct arena *arena, const struct profile *profile, const st
                     bool with_cycles, struct routine_row **rows);
 /* "relax() jacobi.c:38 <cycle 1>" */
 const char *routines_label(const struct label_book *book, const struct profile *profile, uint32_t number);
+/* Of n items at most so many, or all on request. */
+size_t routines_n_shown(const struct routines_options *options, size_t n, size_t most);
 /* A time, or bytes; "-" for none. */
 const char *routines_amount(struct arena *arena, const struct profile *profile, double ns);
 const char *routines_count(struct arena *arena, uint64_t count);

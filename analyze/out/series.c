@@ -9,7 +9,7 @@
 
 /* Raised when a field changes its meaning or goes. */
 enum { SERIES_VERSION = 1 };
-enum { COLUMN = 10, LAST_COLUMN = 17, NAME_LEAST = 24 };
+enum { COLUMN = 10, LAST_COLUMN = 17, NAME_LEAST = 24, BARS_LEAST = 8 };
 
 static const struct compare_row *row_of(const struct series *series, size_t at)
 {
@@ -140,11 +140,35 @@ static enum style direction_style(const struct series_row *row)
     return row->is_more ? STYLE_MORE : STYLE_LESS;
 }
 
+/* Beside the bars of a trend: first and last value, and from where on it is another. */
+enum { BESIDE_BARS = 2 + 2 * COLUMN + 22 };
+
+/* A bar for each run, or for several next to each other where there is no room for all. */
+static size_t n_bars(const struct series *series, const struct series_options *options)
+{
+    size_t n_runs = series->comparison.n_runs, taken = NAME_LEAST + BESIDE_BARS;
+    size_t room = options->width > taken + BARS_LEAST ? options->width - taken : BARS_LEAST;
+    return n_runs < room ? n_runs : room;
+}
+
+/* Means of the runs of each bar. */
+static double *bars_of(struct arena *arena, const struct series *series, const struct compare_row *row, size_t n)
+{
+    size_t n_runs = series->comparison.n_runs;
+    double *bars = arena_array(arena, double, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        size_t from = i * n_runs / n, to = (i + 1) * n_runs / n;
+        for (size_t run = from; run < to; run++)
+            bars[i] += row->ns[run] / (double)(to - from);
+    }
+    return bars;
+}
+
 static void print_trend_rows(struct page *page, const struct series *series, const struct series_options *options)
 {
     struct arena scratch = {0};
-    size_t n_runs = series->comparison.n_runs, width = options->width, taken = n_runs + 2 + 2 * COLUMN + 22;
-    size_t name_width = width > taken + NAME_LEAST ? width - taken : NAME_LEAST;
+    size_t n_runs = series->comparison.n_runs, width = options->width, n = n_bars(series, options);
+    size_t taken = n + BESIDE_BARS, name_width = width > taken + NAME_LEAST ? width - taken : NAME_LEAST;
     for (size_t at = 0; at < series->rows.n; at++) {
         const struct compare_row *row = row_of(series, at);
         const struct series_row *changed = &series->rows.at[at];
@@ -155,8 +179,8 @@ static void print_trend_rows(struct page *page, const struct series *series, con
         page_put(page, "%s", text_cut_middle(&scratch, name, name_width - 1));
         page_style(page, STYLE_PLAIN);
         page_tab(page, name_width);
-        page_put(page, "%s", style_sparkline(&scratch, &options->look, row->ns, n_runs));
-        page_tab(page, name_width + n_runs + 2);
+        page_put(page, "%s", style_sparkline(&scratch, &options->look, bars_of(&scratch, series, row, n), n));
+        page_tab(page, name_width + n + 2);
         page_style(page, STYLE_NUMBER);
         page_put(page, "%9s ->%9s", amount_duration(row->ns[0]).text, amount_duration(row->ns[n_runs - 1]).text);
         page_style(page, direction_style(changed));
@@ -181,13 +205,17 @@ void series_print_trend(FILE *out, const struct series *series, const struct ser
     page_end(&page);
     print_trend_rows(&page, series, options);
     page_end(&page);
-    for (size_t i = 0; i < series->facts.n; i++) {
+    size_t n_facts = options->n_top && series->facts.n > options->n_top ? options->n_top : series->facts.n;
+    for (size_t i = 0; i < n_facts; i++) {
         const struct series_fact *fact = &series->facts.at[i];
         const struct compare_fact told = {.before = fact->before, .after = fact->after, .is_decision = true};
         page_paragraph(&page, 0, 4,
                        arena_printf(&scratch, "counted exactly, from run %u on: %s", fact->changed_at + 1,
                                     difference_fact(&scratch, &told)));
     }
+    if (n_facts < series->facts.n)
+        page_line(&page, "and %zu other %s counted exactly (--top 0)", series->facts.n - n_facts,
+                  series->facts.n - n_facts == 1 ? "change" : "changes");
     for (size_t at = 0; at < series->rows.n; at++) {
         const struct series_row *changed = &series->rows.at[at];
         const struct compare_row *row = row_of(series, at);
@@ -203,6 +231,13 @@ void series_print_trend(FILE *out, const struct series *series, const struct ser
                                     difference_row_name(&scratch, row, false)));
     }
     page_style(&page, STYLE_QUIET);
+    size_t n = n_bars(series, options);
+    if (n < n_runs)
+        page_paragraph(&page, 0, 2,
+                       arena_printf(&scratch,
+                                    "note: a bar is the mean of %.3g runs next to each other; a larger --width has "
+                                    "more of them, --format json each run",
+                                    (double)n_runs / (double)n));
     if (n_runs < 4)
         page_paragraph(&page, 0, 2, "note: a change of times is told when two runs on either side of it show it");
     for (const char **note = difference_notes(&scratch, comparison); *note; note++)

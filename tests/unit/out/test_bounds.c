@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reports of a run that is larger than anybody reads: 1,024 ranks, 1,000 calls with 64 classes each, 300 causes with
- * 200 parts. Every view keeps to two screens and the JSON report to 1 MB, unless everything is asked for; what is left
- * out is counted, so that the sums still add up.
+ * 200 parts, 90 routines that each call all. Every view keeps to two screens and the JSON report to 1 MB, unless
+ * everything is asked for; what is left out is counted, so that the sums still add up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +18,8 @@
 #include <string.h>
 
 enum { RANKS = 1024, SITES = 1000, CLASSES = 64, CAUSES = 300, PARTS = 200, STEPS = 400, PLACES = 500, GROUPS = 256 };
+/* A third of the routines call each other in a circle, each calls all, and some share a name. */
+enum { ROUTINES = 90, CYCLE = ROUTINES / 3, NAMESAKES = 10 };
 enum { LINES_MOST = 120, BYTES_MOST = 1000000 };
 /* Of one class, in ns; everything else follows. */
 static const double CLASS_NS = 1e6;
@@ -149,6 +151,34 @@ static void large_causes(struct large *large)
                                          .n_places = PLACES};
 }
 
+static void large_routines(struct large *large)
+{
+    struct routine_profile *routines = arena_array(&large->arena, struct routine_profile, ROUTINES);
+    struct routine_arc *arcs = arena_array(&large->arena, struct routine_arc, ROUTINES * ROUTINES);
+    double *cycle_total_ns = arena_array(&large->arena, double, 2);
+    for (uint32_t i = 0; i < ROUTINES; i++) {
+        routines[i] = (struct routine_profile){
+            .name = i < NAMESAKES ? "apply" : arena_printf(&large->arena, "physics_column_%u", i),
+            .total_ns = 2e9 * (i + 1),
+            .self_ns = 1e9,
+            .calls = ROUTINES,
+            .cycle = i < CYCLE,
+            .rank_total_ns = large->by_rank,
+            .rank_self_ns = large->by_rank};
+        for (uint32_t k = 0; k < ROUTINES; k++)
+            arcs[i * ROUTINES + k] =
+                (struct routine_arc){.from = i, .to = k, .calls = 1, .self_ns = 1e6 * (i + k), .below_ns = 1e6};
+    }
+    cycle_total_ns[1] = 1e12;
+    large->analysis.profile = (struct profile){.routines = routines,
+                                               .arcs = arcs,
+                                               .cycle_total_ns = cycle_total_ns,
+                                               .n_routines = ROUTINES,
+                                               .n_arcs = ROUTINES * ROUTINES,
+                                               .n_cycles = 1,
+                                               .time_ns = 1e13};
+}
+
 static void large_rest(struct large *large)
 {
     struct analysis *analysis = &large->analysis;
@@ -219,6 +249,7 @@ static int large_make(void **state)
     large_steps(large);
     large_sites(large);
     large_causes(large);
+    large_routines(large);
     large_rest(large);
     *state = large;
     return 0;
@@ -242,11 +273,44 @@ static void view_site(FILE *out, const struct analysis *analysis, const struct r
     report_site(out, analysis, 0, options);
 }
 
+static struct routines_options routines_of(const struct report_options *options, unsigned n_top)
+{
+    struct routines_options routines = {.text = *options};
+    routines.text.n_top = options->all ? 0 : n_top;
+    return routines;
+}
+
+static void view_routines(FILE *out, const struct analysis *analysis, const struct report_options *options)
+{
+    struct routines_options routines = routines_of(options, ROUTINES_SHOWN);
+    assert_int_equal(report_routines(out, analysis, &analysis->profile, &routines), 0);
+}
+
+static void view_routine(FILE *out, const struct analysis *analysis, const struct report_options *options)
+{
+    struct routines_options routines = routines_of(options, ROUTINES_SHOWN);
+    assert_int_equal(report_routine(out, analysis, &analysis->profile, "apply", &routines), 0);
+}
+
+static void view_graph(FILE *out, const struct analysis *analysis, const struct report_options *options)
+{
+    struct routines_options routines = routines_of(options, ENTRIES_SHOWN);
+    assert_int_equal(report_routine_graph(out, analysis, &analysis->profile, &routines), 0);
+}
+
+static void view_space(FILE *out, const struct analysis *analysis, const struct report_options *options)
+{
+    struct report_options text = routines_of(options, ROUTINES_SHOWN).text;
+    report_space(out, analysis, &text);
+}
+
 static const struct view {
     const char *name;
     void (*print)(FILE *out, const struct analysis *analysis, const struct report_options *options);
-} views[] = {{"overview", report_overview}, {"--cause", view_cause},   {"--sites", report_sites},
-             {"--site", view_site},         {"--ranks", report_ranks}, {"--critical", report_critical}};
+} views[] = {{"overview", report_overview}, {"--cause", view_cause},     {"--sites", report_sites},
+             {"--site", view_site},         {"--ranks", report_ranks},   {"--critical", report_critical},
+             {"--routines", view_routines}, {"--routine", view_routine}, {"--graph", view_graph},
+             {"--by space", view_space}};
 
 static size_t lines_of(const struct view *view, const struct large *large, const struct report_options *options)
 {
@@ -275,7 +339,16 @@ static void every_view_keeps_to_two_screens(void **state)
 
 static void everything_is_shown_on_request(void **state)
 {
-    static const size_t least[] = {3 * CAUSES, RANKS + PARTS + 40 * CLASSES, SITES, RANKS + CLASSES, GROUPS, STEPS};
+    static const size_t least[] = {3 * CAUSES,
+                                   RANKS + PARTS + 40 * CLASSES,
+                                   SITES,
+                                   RANKS + CLASSES,
+                                   GROUPS,
+                                   STEPS,
+                                   ROUTINES,
+                                   2 * ROUTINES * NAMESAKES,
+                                   2 * ROUTINES * ROUTINES,
+                                   PLACES};
     const struct report_options all = {.width = 110, .n_top = 5, .all = true, .all_steps = true};
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         size_t n = lines_of(&views[i], *state, &all);
@@ -365,11 +438,31 @@ static void the_json_report_has_everything_on_request(void **state)
     json_decref(report);
 }
 
+/* Of many ranks those that wait for longest, not those with the smallest numbers. */
+static void a_site_names_those_who_wait_for_longest(void **state)
+{
+    struct large *large = *state;
+    const struct report_options usual = {.width = 110};
+    large->by_rank[RANKS - 3] *= 50;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    report_site(out, &large->analysis, 0, &usual);
+    fclose(out);
+    assert_non_null(strstr(text, "rank 1021 waits"));
+    assert_null(strstr(text, "rank 11 waits"));
+    assert_non_null(strstr(text, "and 1012 more ranks"));
+    /* Its causes do not add up to its waiting without the machine's part. */
+    assert_non_null(strstr(text, "because ranks were ready to run but had no CPU (the machine)"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_view_keeps_to_two_screens, large_make, large_free),
         cmocka_unit_test_setup_teardown(everything_is_shown_on_request, large_make, large_free),
+        cmocka_unit_test_setup_teardown(a_site_names_those_who_wait_for_longest, large_make, large_free),
         cmocka_unit_test_setup_teardown(the_json_report_is_bounded, large_make, large_free),
         cmocka_unit_test_setup_teardown(the_json_report_has_everything_on_request, large_make, large_free),
     };

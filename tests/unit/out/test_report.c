@@ -408,6 +408,29 @@ static void parts_and_the_machine_have_their_rows(void **state)
     free(text);
 }
 
+/* On a machine that is too small nearly all is its part. What the program causes is listed as without that. */
+static void the_machine_makes_no_cause_too_small_to_be_listed(void **state)
+{
+    struct fixture *f = *state;
+    struct analysis *analysis = &f->analysis;
+    double program_ns = 0;
+    analysis->causes[1].waiting_ns = 0.02 * analysis->causes[0].waiting_ns;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        program_ns += analysis->causes[i].waiting_ns;
+    analysis->machine.waiting_ns = 999 * program_ns;
+    analysis->waiting_ns = program_ns + analysis->machine.waiting_ns;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        analysis->causes[i].share = analysis->causes[i].waiting_ns / analysis->waiting_ns;
+    char *text = printed(f, &usual);
+    assert_non_null(strstr(text, "\n2 "));
+    free(text);
+    analysis->causes[1].waiting_ns = 0.009 * analysis->causes[0].waiting_ns;
+    analysis->waiting_ns = analysis->machine.waiting_ns + 1.009 * analysis->causes[0].waiting_ns;
+    text = printed(f, &usual);
+    assert_null(strstr(text, "\n2 "));
+    free(text);
+}
+
 static void json_has_the_documented_fields(void **state)
 {
     json_t *report = printed_json(*state, &(struct json_options){0});
@@ -556,6 +579,7 @@ int main(void)
         WITH_FIXTURE(endings_and_losses_are_said),
         WITH_FIXTURE(waits_that_were_cut_off_are_told_from_hanging),
         WITH_FIXTURE(parts_and_the_machine_have_their_rows),
+        WITH_FIXTURE(the_machine_makes_no_cause_too_small_to_be_listed),
         WITH_FIXTURE(json_has_the_documented_fields),
         WITH_FIXTURE(json_times_add_up),
         WITH_FIXTURE(json_survives_names_that_are_no_utf8),
