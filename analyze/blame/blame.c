@@ -14,17 +14,28 @@ void blame_net(const struct path_class *class, struct sparse *net)
     sparse_pack(net);
 }
 
-/* What the late side did more of at one call, the waiting side may have done at another: where two branches call a
- * routine, each for its own processes, it is the same code. */
-static void net_other_entries(struct steps *steps, struct sparse *net)
+enum { NETTED_WITHOUT_CPU = UINT32_MAX };
+
+/* What stands for all steps that are netted together. What the late side did more of at one call, the waiting side may
+ * have done at another: where two branches call a routine, each for its own processes, it is the same code. And a
+ * process that had no CPU has lost its time to the machine, wherever it was: who lost as much elsewhere was held up as
+ * long. 0 = the step by itself. */
+static uint32_t netted_as(struct steps *steps, uint32_t step)
+{
+    const struct step_key *key = steps_key(steps, step);
+    if (key->state == STEP_DESCHEDULED)
+        return NETTED_WITHOUT_CPU;
+    return key->entry == TRACE_NONE ? 0 : steps_put(steps, key->state, key->what, key->id, key->caller) + 1;
+}
+
+static void net_together(struct steps *steps, struct sparse *net)
 {
     struct sparse more = {0}, less = {0};
-    uint32_t *code = NULL; /* by term: the step without its entry + 1; 0 = it has none */
+    uint32_t *code = NULL; /* by term: netted_as */
     size_t cap = 0;
     vec_grow((void **)&code, &cap, net->n + 1, sizeof *code);
     for (size_t i = 0; i < net->n; i++) {
-        const struct step_key *key = steps_key(steps, (uint32_t)net->at[i].key);
-        code[i] = key->entry == TRACE_NONE ? 0 : steps_put(steps, key->state, key->what, key->id, key->caller) + 1;
+        code[i] = netted_as(steps, (uint32_t)net->at[i].key);
         if (code[i])
             sparse_add(net->at[i].ns > 0 ? &more : &less, code[i], fabs(net->at[i].ns));
     }
@@ -151,7 +162,7 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
     struct longer longer = {0};
     size_t n;
     blame_net(class, &net);
-    net_other_entries(sites->steps, &net);
+    net_together(sites->steps, &net);
     struct late_part *parts = late_parts(class, &net, times, &n);
     for (size_t i = 0; i < n; i += parts_of_step(parts + i, n - i)) {
         uint32_t step = key_atom(parts[i].key);

@@ -187,6 +187,41 @@ static void preemption_is_no_work(void **state)
     scene_free(scene);
 }
 
+/* The load is 40 ms more on rank 0. It had no CPU for 60 ms before that, rank 1 for 40 ms meanwhile: that is 20 ms that
+ * the machine made them differ by, though it was elsewhere. */
+static void who_had_no_cpu_elsewhere_was_held_up_as_well(void **state)
+{
+    (void)state;
+    static const uint64_t on_ms[2][2] = {{40, 80}, {40, 40}}, off_ms[2][2] = {{60, 0}, {0, 40}};
+    struct scene *scene = scene_make(2);
+    uint32_t frames[] = {code_frame(scene, "before"), code_frame(scene, "load")};
+    uint64_t arrive_us[2];
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        uint64_t now_us = 10;
+        for (int part = 0; part < 2; part++) {
+            for (uint64_t i = 0; i < on_ms[rank][part]; i++)
+                sample(scene, rank, frames[part], now_us + 500 + 1000 * i, 0);
+            now_us += 1000 * on_ms[rank][part];
+            if (off_ms[rank][part])
+                off_and_on(scene, rank, now_us - 100, now_us - 100 + 1000 * off_ms[rank][part],
+                           WW_SW_OUT | WW_SW_PREEMPTED);
+            now_us += 1000 * off_ms[rank][part];
+            if (part == 0) {
+                scene_enter(scene, rank, WW_ID_Comm_rank, now_us);
+                scene_leave(scene, rank, WW_ID_Comm_rank, now_us);
+            }
+        }
+        arrive_us[rank] = now_us;
+    }
+    barriers(scene, arrive_us, 190020);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_BARRIER, 1), 60000);
+    assert_us(scene_blame(scene, "load", 0), 40000);
+    assert_us(scene->analysis->machine.waiting_ns / 1000, 20000);
+    scene_free(scene);
+}
+
 static void sleep_is_charged_to_the_call_that_slept(void **state)
 {
     (void)state;
@@ -337,6 +372,7 @@ int main(void)
         cmocka_unit_test(few_samples_that_agree_name_the_code),
         cmocka_unit_test(a_rare_long_stretch_is_not_like_the_others),
         cmocka_unit_test(preemption_is_no_work),
+        cmocka_unit_test(who_had_no_cpu_elsewhere_was_held_up_as_well),
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_others_slept),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
