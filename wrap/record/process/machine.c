@@ -153,3 +153,20 @@ uint64_t machine_thread_ns(int32_t tid)
     enum { PER_THREAD = 4, SCHEDULER = 2 };
     return cpu_clock_ns(~(clockid_t)tid * 8 + (PER_THREAD | SCHEDULER));
 }
+
+/* Behind the name, which may contain anything: state, six numbers, minor faults, those of children, major faults, those
+ * of children, ticks in user space, ticks in the kernel. */
+bool machine_read_thread(int32_t tid, struct machine_thread *thread)
+{
+    char path[64], text[1024];
+    unsigned long long n_minor, n_major, ticks;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    machine_read_text(path, text, sizeof text);
+    const char *name_end = strrchr(text, ')');
+    long ticks_per_s = sysconf(_SC_CLK_TCK);
+    if (!name_end || ticks_per_s <= 0 ||
+        sscanf(name_end, ") %*c %*d %*d %*d %*d %*d %*u %llu %*u %llu %*u %*u %llu", &n_minor, &n_major, &ticks) != 3)
+        return false;
+    *thread = (struct machine_thread){n_minor + n_major, ticks * (1000000000u / (uint64_t)ticks_per_s)};
+    return true;
+}

@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "wrap/format.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The beginning of one of the kernel's files, as text: "" when it cannot be read. Returns its length. */
@@ -19,6 +20,12 @@ void machine_watch(struct ww_machine *machine, uint64_t watched_ns);
 void machine_read_cpus(int32_t tid, uint8_t cpus[WW_CPUS_BYTES]);
 /* Time on a CPU of a thread of this process; 0 when it has ended. */
 uint64_t machine_thread_ns(int32_t tid);
+/* What the kernel did for a thread of this process so far. False when it has ended. Takes some 10 us. */
+struct machine_thread {
+    uint64_t n_faults;  /* of pages */
+    uint64_t kernel_ns; /* on a CPU in the kernel, in whole hundredths of a second */
+};
+bool machine_read_thread(int32_t tid, struct machine_thread *thread);
 
 /* The tightest limit on the way from the group of this process (a line of `groups`, which is as /proc/self/cgroup) up
  * to the root `mount` of the control groups, in thousandths of a CPU; 0 = there is none. `dir`: where it was found. */

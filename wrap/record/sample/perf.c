@@ -25,6 +25,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -326,8 +327,9 @@ static void write_switch(struct recorder_thread *thread, uint32_t flags, uint64_
 void perf_begin(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
-    if (!sample_is_of_interest(thread) || sample_is_unwanted(thread, now_ns) || !sample_blocked(thread, now_ns, 0) ||
-        peek(&s->switches, scratch[1]))
+    bool is_caller = s->tid == (int32_t)syscall(SYS_gettid); /* while it reads of itself it is in a system call */
+    if (is_caller || !sample_is_of_interest(thread) || sample_is_unwanted(thread, now_ns) ||
+        !sample_blocked(thread, now_ns, 0) || peek(&s->switches, scratch[1]))
         return;
     s->state = OFF_ASLEEP;
     s->asleep_since_ns = now_ns;
@@ -378,16 +380,46 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
 
 /* Where an ordinary user may not sample the kernel, samples that fall into it are left out, but its time is counted.
  * What a sample finds missing since the last one, MPI calls apart, was spent in the kernel: in system calls and page
- * faults, most probably of the same loop. */
+ * faults, most probably of the same loop. Interrupts take samples away as well, but the kernel puts no time down to the
+ * thread for them: there is no more in all than it says. */
 static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint64_t time_ns)
 {
-    const struct sampler_thread *s = thread->sampler;
+    struct sampler_thread *s = thread->sampler;
+    struct machine_thread now;
     uint64_t left_ns = sample_last_leave_ns(thread, time_ns);
     uint64_t since_ns = left_ns > s->sampled_ns ? left_ns : s->sampled_ns;
     if (!s->kernel_is_hidden || s->cpu_ns == 0 || time_ns <= since_ns)
         return 0;
     uint64_t most_ns = cpu_ns - s->cpu_ns < time_ns - since_ns ? cpu_ns - s->cpu_ns : time_ns - since_ns;
-    return most_ns > s->period_ns + s->period_ns / 2 ? most_ns - s->period_ns : 0;
+    if (most_ns <= s->period_ns + s->period_ns / 2 || !machine_read_thread(s->tid, &now))
+        return 0;
+    uint64_t missing_ns = most_ns - s->period_ns, untold_ns = now.kernel_ns - s->kernel.kernel_ns;
+    missing_ns = missing_ns < untold_ns ? missing_ns : untold_ns;
+    s->kernel.kernel_ns += missing_ns;
+    return missing_ns;
+}
+
+/* Since the rings were emptied before. */
+static void ask_for_faults(struct sampler_thread *s)
+{
+    struct machine_thread now;
+    uint64_t n_before = s->kernel.n_faults;
+    bool is_there = machine_read_thread(s->tid, &now);
+    s->kernel.n_faults = is_there ? now.n_faults : n_before;
+    s->has_faulted = !is_there || now.n_faults != n_before;
+    s->is_asked = true;
+}
+
+/* On behalf of the thread: in a system call, behind whose instruction it will go on, or in a page fault. Anything else,
+ * which on a busy machine is much, is an interrupt, or the way back from one, in which other work was done or another
+ * thread had the CPU: the thread itself was computing. */
+static bool kernel_is_asked(const struct sampler_thread *s, uint64_t pc)
+{
+    static const unsigned char instruction[] = {0x0f, 0x05};
+    unsigned char bytes[sizeof instruction];
+    struct iovec to = {bytes, sizeof bytes}, from = {(void *)(uintptr_t)(pc - sizeof bytes), sizeof bytes};
+    return s->has_faulted || process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof bytes ||
+           !memcmp(bytes, instruction, sizeof bytes);
 }
 
 static bool take_sample(struct recorder_thread *thread, const struct perf_event_header *header)
@@ -402,6 +434,8 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     in_kernel.flags |= WW_S_KERNEL;
     if (in_kernel.weight_ns > 0)
         sample_write(thread, &in_kernel);
+    if ((sample.flags & WW_S_KERNEL) && !kernel_is_asked(s, sample.frame.reg[UNWIND_PC]))
+        sample.flags &= ~(uint32_t)WW_S_KERNEL;
     sample.weight_ns = s->period_ns;
     s->written_ns = s->sampled_ns = s->since_ns = sample.time_ns;
     s->unsampled_ns = 0;
@@ -515,6 +549,7 @@ uint64_t perf_drain(struct recorder_thread *thread)
 {
     struct sampler_thread *s = thread->sampler;
     uint64_t n_samples = 0;
+    s->is_asked = false;
     take_accounts(thread);
     for (;;) {
         const struct perf_event_header *sample = peek(&s->samples, scratch[0]);
@@ -522,6 +557,8 @@ uint64_t perf_drain(struct recorder_thread *thread)
         if (!sample && !change)
             break;
         if (sample && (!change || time_of(sample) <= time_of(change))) {
+            if (!s->is_asked && !s->kernel_is_hidden)
+                ask_for_faults(s);
             if (sample->type == PERF_RECORD_SAMPLE)
                 n_samples += take_sample(thread, sample);
             else if (sample->type == PERF_RECORD_LOST) {

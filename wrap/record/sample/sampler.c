@@ -154,6 +154,7 @@ static void attach(struct recorder_thread *thread, int32_t tid)
     struct gap_account account;
     if (thread->index == 0 && gap_read_account(tid, s->looked_ns, &account))
         gap_begin(&s->gap, &account, true);
+    machine_read_thread(tid, &s->kernel);
     if (!sampler.by_timer && error == 0)
         perf_begin(thread, s->looked_ns);
 }

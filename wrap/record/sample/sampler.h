@@ -8,6 +8,7 @@
  * time. A thread found asleep outside MPI is looked at as well: its stack says which loop made the system call.
  */
 #pragma once
+#include "wrap/record/process/machine.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/sample/gap.h"
 #include "wrap/record/sample/perf.h"
@@ -71,6 +72,7 @@ enum sampler_state {
 };
 struct sampler_thread {
     int32_t tid; /* of the thread that is sampled: another one may have gone on with the files since */
+    enum sampler_state state;
     struct perf_ring samples, switches;
     uint64_t period_ns;    /* of its samples */
     uint32_t window_bytes; /* of the stack, in each of its samples */
@@ -81,7 +83,6 @@ struct sampler_thread {
     uint64_t end_slot; /* of its stack, as the last whole walk found it (stacks.h); 0 = none did */
     struct sampler_switching switching;
     struct timer_ring *timer; /* instead of the rings */
-    enum sampler_state state;
     uint64_t began_ns;        /* when sampling began */
     uint64_t looked_ns;       /* when it was last looked at */
     uint64_t drained_ns;      /* when its rings were last emptied */
@@ -89,11 +90,13 @@ struct sampler_thread {
     uint64_t asleep_ns;       /* time asleep that no look has accounted for, without the present sleep */
     uint64_t asleep_since_ns; /* of the present time off the CPU, what is not accounted for */
     struct sampler_absence absence;
-    uint64_t written_ns;         /* the time of the last record */
-    bool kernel_is_hidden;       /* samples that fall into the kernel are left out */
-    uint64_t sampled_ns, cpu_ns; /* at the last sample: its time, and CPU time of the thread; 0 = none yet */
-    uint32_t stack;              /* its stack; 0 = it was not written */
-    uint64_t since_ns;           /* on a CPU since, as far as no sample stands for it */
-    uint64_t unsampled_ns;       /* on a CPU between the last sample and the last switch from it */
+    uint64_t written_ns;          /* the time of the last record */
+    struct machine_thread kernel; /* when it was last asked for; of the time, what is told of or was before it began */
+    uint64_t sampled_ns, cpu_ns;  /* at the last sample: its time, and CPU time of the thread; 0 = none yet */
+    uint32_t stack;               /* its stack; 0 = it was not written */
+    bool kernel_is_hidden;        /* samples that fall into the kernel are left out */
+    bool is_asked, has_faulted;   /* now that its rings are emptied; since they were before */
     bool seen;
+    uint64_t since_ns;     /* on a CPU since, as far as no sample stands for it */
+    uint64_t unsampled_ns; /* on a CPU between the last sample and the last switch from it */
 };
