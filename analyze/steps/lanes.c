@@ -182,9 +182,10 @@ static void lane_bins(struct lanes *lanes, struct lane *lane, const struct event
 }
 
 /* The call at which bins were taken: they are the stretch's, and so are the frames in which it began and ends. Before
- * polls that come soon none are taken: what they did is told with the next. While recording is off nobody wants them.
- */
-static void lane_count(struct lane *lane)
+ * polls that come soon none are taken: what they did is told with the next. Counters run from the start of a program,
+ * recording from MPI_Init or later, so what is counted by the first call of a process is of more than this stretch: it
+ * is left out, like what is counted while recording is off. */
+static void lane_count(const struct lanes *lanes, struct lane *lane)
 {
     struct stretch *stretch = &lane->stretch;
     double amounts[N_AMOUNTS];
@@ -193,7 +194,8 @@ static void lane_count(struct lane *lane)
         lane->uncounted_ns += amounts[ON_CPU];
         return;
     }
-    stretch->is_counted = !stretch->is_off;
+    bool is_main = lane_main(lanes, lane) == (uint32_t)(lane - lanes->at);
+    stretch->is_counted = !stretch->is_off && !(is_main && sites_is_start(lanes->sites, stretch->from));
     stretch->is_count_whole = stretch->is_counted && lane->was_counted;
     stretch->count_more_ns = lane->uncounted_ns;
     lane->was_counted = true;
@@ -204,10 +206,10 @@ static void lane_count(struct lane *lane)
         sparse_add(&lane->bins, COUNT_FRAME | lane->frame, 1);
     lane->counted_frame = lane->frame < COUNT_FRAME ? lane->frame + 1 : 0;
     lane->has_bins = false;
-    if (stretch->is_off)
-        sparse_clear(&lane->bins);
-    else
+    if (stretch->is_counted)
         sparse_absorb(&stretch->counts, &lane->bins);
+    else
+        sparse_clear(&lane->bins);
 }
 
 bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)
@@ -266,7 +268,7 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
     lane->frame = event->frame;
     lane->enter_ns = event->time_ns;
     lane->depth = 1;
-    lane_count(lane);
+    lane_count(lanes, lane);
     return LANE_ENTERED;
 }
 

@@ -314,19 +314,12 @@ static uint32_t step_of_start(struct pools *pools)
     return steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
 }
 
-/* Of a stretch on the CPU, by its counts. Before its code runs a process is loaded: what the counts cost explains
- * little of that. */
-static bool counted_steps(struct pools *pools, uint32_t rank, const struct stretch *stretch, double on_ns,
-                          struct sparse *on)
+/* Of a stretch on the CPU, by its counts. */
+static bool counted_steps(struct pools *pools, uint32_t rank, const struct stretch *stretch, struct sparse *on)
 {
     struct pool_key all = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = BUCKET_ALL};
     uint32_t pool = pool_with_samples(pools, all);
-    if (!costs_of_stretch(pools->costs, rank, stretch, pool == INTERN_NONE ? NULL : &pools->at[pool].on, on))
-        return false;
-    double counted_ns = sparse_sum(on);
-    if (sites_is_start(pools->sites, stretch->from) && on_ns > counted_ns)
-        sparse_add(on, step_of_start(pools), on_ns - counted_ns);
-    return true;
+    return costs_of_stretch(pools->costs, rank, stretch, pool == INTERN_NONE ? NULL : &pools->at[pool].on, on);
 }
 
 /*
@@ -338,7 +331,7 @@ static bool spread_counted(struct pools *pools, uint32_t rank, const struct stre
 {
     struct sparse on = {0};
     bool is_parallel = stretch->n_worker || (pool != INTERN_NONE && pools->at[pool].n_worker);
-    if (is_parallel || !counted_steps(pools, rank, stretch, amounts[ON_CPU], &on))
+    if (is_parallel || !counted_steps(pools, rank, stretch, &on))
         return false;
     double sample_ns = stretch->n_on ? sparse_sum(&stretch->on) / stretch->n_on : 1, sum = sparse_sum(&on);
     for (size_t i = 0; i < on.n; i++)

@@ -368,6 +368,24 @@ static void counts_are_of_all_that_passed_since_the_last(void **state)
     lanes_release(&lanes);
 }
 
+/* Recording began with the first call, and the counters long before. */
+static void what_was_counted_before_the_run_is_left_out(void **state)
+{
+    struct fixture *fix = *state;
+    struct lanes lanes;
+    lanes_begin(&lanes, &fix->sites);
+    struct stretch *stretch = &lanes.at[0].stretch;
+    enter(fix, &lanes, true, 1000);
+    assert_false(stretch->is_counted);
+    assert_int_equal(stretch->counts.n, 0);
+    leave(&lanes, 1010);
+    enter(fix, &lanes, true, 1020);
+    assert_true(stretch->is_counted && stretch->is_count_whole);
+    sparse_pack(&stretch->counts);
+    assert_near(sparse_get(&stretch->counts, A), 100, 1e-9);
+    lanes_release(&lanes);
+}
+
 /* As many places as there are columns and more: the others share one, and none has an error of its own there. */
 static void places_beyond_the_last_column_share_one(void **state)
 {
@@ -418,6 +436,7 @@ int main(void)
         TEST(time_off_the_cpu_is_not_computing),
         TEST(stretches_that_are_not_wholly_counted_are_no_equations),
         TEST(counts_are_of_all_that_passed_since_the_last),
+        TEST(what_was_counted_before_the_run_is_left_out),
         TEST(places_beyond_the_last_column_share_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
