@@ -25,6 +25,8 @@ enum { MANY_RANKS = 1 << 14 };
 
 /* Of the run: less is not worth a sentence. */
 static const double LEAST_LOST = 0.0005;
+/* Of the run: others were in MPI_Init for so much before the last rank came there. */
+static const double LEAST_BEFORE = 0.05;
 
 static char *event_file(const char *dir, uint64_t location)
 {
@@ -174,6 +176,30 @@ static void note_parts(struct join *join)
         *vec_push(&join->notes) = note;
 }
 
+/* Ranks leave MPI_Init together, so whoever was in it for the shortest time came last. */
+static void note_late_init(struct join *join)
+{
+    uint32_t last = 0, n = 0;
+    double all_ns = 0;
+    for (uint32_t rank = 0; rank < join->n_ranks; rank++) {
+        if (!join->ranks[rank].in_init_ns)
+            continue;
+        if (n++ == 0 || join->ranks[rank].in_init_ns < join->ranks[last].in_init_ns)
+            last = rank;
+        all_ns += (double)join->ranks[rank].in_init_ns;
+    }
+    if (n < 2 || n < join->n_ranks)
+        return;
+    double early_ns = (all_ns - (double)n * (double)join->ranks[last].in_init_ns) / (n - 1);
+    if (early_ns < LEAST_BEFORE * (double)(join->last_ns - join->first_ns))
+        return;
+    *vec_push(&join->notes) = arena_printf(
+        &join->arena,
+        "Rank %u came to MPI_Init last, when the others had been there for %.2f s on average. What ranks do before "
+        "MPI_Init is not recorded, and no figure here has that time.",
+        last, early_ns / 1e9);
+}
+
 static int write_whole(struct join *join, const struct rank_list *list)
 {
     join->archive = archive_create(join->whole_dir, 2 * join->largest_part_bytes + join->locations_bytes);
@@ -200,6 +226,7 @@ static int write_whole(struct join *join, const struct rank_list *list)
                          "leaves %.1f %% of the run open.",
                          100 * (double)join->lost_ns / all_ns, 100 * (double)join->open_ns / all_ns);
     note_parts(join);
+    note_late_init(join);
     if (join->has_outsiders)
         *vec_push(&join->notes) =
             "Processes outside MPI_COMM_WORLD (spawned, or of another job) are not recorded with this "

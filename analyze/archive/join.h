@@ -71,6 +71,7 @@ struct join_rank {
     uint32_t end_how;
     int32_t end_detail;
     struct ww_machine machine;
+    uint64_t in_init_ns;          /* from the call of MPI_Init until recording began; 0 = unknown */
     VEC(const char *) properties; /* name, value, name, value ... as texts */
 };
 

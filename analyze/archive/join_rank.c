@@ -289,6 +289,8 @@ static void take_header(struct rank_tables *tables, const struct ww_header *head
     if (header->kind == WW_KIND_EVENTS && !header->thread) {
         rank->has_calls = true;
         rank->machine = header->machine;
+        rank->in_init_ns =
+            header->init_ns && header->init_ns < header->start_ns ? header->start_ns - header->init_ns : 0;
     }
     memcpy(rank->host, header->host, sizeof rank->host);
     if (header->end_how > rank->end_how) {

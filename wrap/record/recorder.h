@@ -118,6 +118,7 @@ struct recorder_process {
     int open_error;             /* errno of the last file that could not be made */
     int32_t pid, rank, n_ranks;
     uint64_t start_ns, realtime_ns, end_ns;
+    uint64_t init_ns; /* when the program called MPI_Init; 0 = unknown */
     char run_dir[SPOOL_PATH_BYTES];
     char spool_dir[SPOOL_PATH_BYTES]; /* RUN_DIR/spool, or a private directory on a disk of the node */
     bool spool_is_on_node;

@@ -624,6 +624,30 @@ static void test_young_time(void **state)
     run_dir_remove(dir);
 }
 
+/* Rank 1 was in MPI_Init for 2 s less than rank 0, of a run that is shorter than that; then of one that is not told. */
+static void test_late_init(void **state)
+{
+    (void)state;
+    for (int is_known = 0; is_known < 2; is_known++) {
+        char *dir = run_dir_new();
+        for (int rank = 0; rank < 2; rank++) {
+            struct spool_image a = image_events(rank, 2, 0);
+            image_header(&a)->start_ns = 5000000000;
+            image_header(&a)->init_ns = rank == 1 ? 4500000000 : is_known ? 2500000000 : 0;
+            image_world(&a);
+            image_call(&a, CALL(Barrier, 5000000010, 5000000020));
+            save(&a, dir);
+        }
+        struct trace *trace = make_trace(dir);
+        assert_int_equal(trace->n_notes, is_known);
+        if (is_known)
+            assert_non_null(
+                strstr(trace->notes[0], "Rank 1 came to MPI_Init last, when the others had been there for 2.00 s"));
+        trace_close(trace);
+        run_dir_remove(dir);
+    }
+}
+
 static void test_communicators_of_threads(void **state)
 {
     (void)state;
@@ -688,6 +712,7 @@ int main(void)
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_young_time),
+        cmocka_unit_test(test_late_init),
         cmocka_unit_test(test_stack_prediction),
         cmocka_unit_test(test_runs_are_foreseen),
         cmocka_unit_test(test_communicators_of_threads),

@@ -128,7 +128,7 @@ static bool life_call(struct fortran *f, fortran_next *next, void *function, con
         mpi_ended();
         return true;
     }
-    workers_pause();
+    mpi_begins();
     next(row, function, f->a);
     workers_resume();
     if (*(int *)f->a[row->ierror] == MPI_SUCCESS)

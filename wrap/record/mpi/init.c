@@ -38,6 +38,13 @@ bool sessions_go_on(void)
            __atomic_load_n(&sessions.n_open, __ATOMIC_ACQUIRE) > 0;
 }
 
+void mpi_begins(void)
+{
+    if (!recorder.init_ns)
+        recorder.init_ns = recorder_now_ns();
+    workers_pause();
+}
+
 void mpi_began(uint16_t id, const void *return_address, const void *frame_address)
 {
     static int has_started;
@@ -88,7 +95,7 @@ void mpi_ended(void)
 
 MPI_ENTRY(Init, (int *argc, char ***argv))
 {
-    workers_pause();
+    mpi_begins();
     int err = NEXT(Init)(argc, argv);
     workers_resume();
     if (err == MPI_SUCCESS)
@@ -98,7 +105,7 @@ MPI_ENTRY(Init, (int *argc, char ***argv))
 
 MPI_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided))
 {
-    workers_pause();
+    mpi_begins();
     int err = NEXT(Init_thread)(argc, argv, required, provided);
     workers_resume();
     if (err == MPI_SUCCESS)

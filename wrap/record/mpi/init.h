@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* MPI_Init or MPI_Init_thread is about to be called. Threads that it begins are the library's, until
+ * workers_resume. */
+void mpi_begins(void);
 /* MPI_Init or kin succeeded. */
 void mpi_began(uint16_t id, const void *return_address, const void *frame_address);
 /* MPI_Finalize is about to be called. */
