@@ -64,7 +64,8 @@ enum { ARCHIVE_PARAM_COUNTS };
 #define ARCHIVE_PROP_BEFORE "WHYWAIT::COLLECTIVES_BEFORE" /* location group: "COMM IS-NON-BLOCKING N" */
 #define ARCHIVE_PROP_DROPPED "WHYWAIT::DROPPED"           /* location: records that found no room */
 #define ARCHIVE_PROP_END_NS "WHYWAIT::END_NS"             /* location: time of its last event, as recorded */
-#define ARCHIVE_YOUNG_TIME "WHYWAIT::YOUNG_THREADS_NS"    /* attribute, among the counters: WW_BIN_TIME */
+#define ARCHIVE_YOUNG_TIME "WHYWAIT::YOUNG_THREADS_NS"    /* attribute, among the counters: WW_YOUNG_CPU */
+#define ARCHIVE_YOUNG_READY "WHYWAIT::YOUNG_THREADS_READY_NS" /* likewise: WW_YOUNG_READY */
 #define ARCHIVE_MACHINE_PROPS(X) /* location group, where not 0: fields of struct ww_machine */                        \
     X(n_cpus, "WHYWAIT::NODE_CPUS")                                                                                    \
     X(limit_milli, "WHYWAIT::CPU_LIMIT_MILLI")                                                                         \

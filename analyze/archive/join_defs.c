@@ -76,7 +76,7 @@ static void define_counters(struct def_writer *defs)
     for (uint32_t i = 0; i < join->counters.n; i++) {
         struct join_counter counter;
         memcpy(&counter, join->counters.items[i].bytes, sizeof counter);
-        const char *name = ARCHIVE_YOUNG_TIME;
+        const char *name = counter.point == WW_YOUNG_READY ? ARCHIVE_YOUNG_READY : ARCHIVE_YOUNG_TIME;
         if (counter.what != WW_BIN_TIME)
             name = arena_printf(&join->arena, "WHYWAIT::%s %u of module %d",
                                 counter.what == WW_BIN_BYTES ? "BYTES" : "EXECUTIONS", counter.point,
@@ -84,7 +84,7 @@ static void define_counters(struct def_writer *defs)
         DEFINE(defs, Attribute, ARCHIVE_ATTR_COUNTERS + i, defs_string_id(defs, name), defs_string_id(defs, ""),
                OTF2_TYPE_UINT64);
     }
-    if (join->has_counts)
+    if (join->has_counts || join->counters.n)
         DEFINE(defs, Parameter, ARCHIVE_PARAM_COUNTS, defs_string_id(defs, "WHYWAIT::COUNTS"),
                OTF2_PARAMETER_TYPE_UINT64);
 }

@@ -84,7 +84,7 @@ int cmd_annotate(int argc, char **argv)
     struct loaded loaded;
     struct coverage coverage = {0};
     int status = load_analysis(&loaded, options.path, false);
-    bool is_counted = status == 0 && loaded.trace->n_points && loaded.code;
+    bool is_counted = status == 0 && loaded.trace->is_counted && loaded.code;
     if (is_counted && coverage_read(&coverage, loaded.trace, loaded.code) == 0)
         options.source.coverage = &coverage;
     options.source.look = terminal_look(&options.terminal);

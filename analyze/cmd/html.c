@@ -91,7 +91,7 @@ static int add_run(struct writing *writing, const char *path, uint32_t side)
     if (!status) {
         struct coverage coverage = {0};
         bool is_counted =
-            loaded.trace->n_points && loaded.code && coverage_read(&coverage, loaded.trace, loaded.code) == 0;
+            loaded.trace->is_counted && loaded.code && coverage_read(&coverage, loaded.trace, loaded.code) == 0;
         const struct html_sources sources = {writing->options->sources, is_counted ? &coverage : NULL};
         status = html_run(&writing->html, loaded.analysis, &loaded.timeline, &sources);
         coverage_release(&coverage);

@@ -163,7 +163,7 @@ struct run *run_make(struct arena *arena, const struct analysis *analysis, const
                         .n_ranks = trace->n_ranks,
                         .build = build_of(analysis, CODE_NONE),
                         .realtime_ns = trace->realtime_ns,
-                        .is_counted = trace->n_points > 0,
+                        .is_counted = trace->is_counted,
                         .is_whole = is_whole,
                         .wall_ns = rint(efficiency->wall_ns),
                         .waiting_ns = rint(analysis->waiting_ns),

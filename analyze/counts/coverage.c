@@ -119,9 +119,9 @@ int coverage_read(struct coverage *coverage, struct trace *trace, struct code *c
     coverage->is_off = arena_array(&coverage->arena, bool, trace->n_ranks);
     for (uint32_t l = 0; l < trace->n_locations; l++)
         coverage->locations[l].last_frame = TRACE_NONE;
-    if (!trace->n_points && trace->only)
+    if (!trace->is_counted && trace->only)
         return error("%s has no exact counts: nothing that ran was chosen by --only %s", trace->path, trace->only);
-    if (!trace->n_points)
+    if (!trace->is_counted)
         return error("%s has no exact counts: build the program with `mpicc $(whywait cc) ...`", trace->path);
     if (trace_rewind(trace))
         return -1;

@@ -213,9 +213,9 @@ static int add_run(struct callgrind *callgrind, const struct analysis *analysis)
     add_stacks(callgrind, &analysis->profile, MEASURE_TIME);
     add_stacks(callgrind, &analysis->blame_profile, MEASURE_BLAME);
     add_calls(callgrind, &analysis->profile);
-    if (trace->n_points)
+    if (trace->is_counted)
         status = coverage_read(&coverage, trace, analysis->code);
-    for (uint32_t module = 0; trace->n_points && status == 0 && module < trace->n_modules; module++)
+    for (uint32_t module = 0; coverage.counts && status == 0 && module < trace->n_modules; module++)
         for (uint32_t rank = 0; coverage.counts[module] && rank < trace->n_ranks; rank++)
             add_executions(callgrind, &coverage, rank, module);
     coverage_release(&coverage);

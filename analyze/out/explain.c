@@ -512,7 +512,7 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
                    "each rank a CPU of its own before anything else";
         return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
     default:
-        if (is_code && !trace->n_points)
+        if (is_code && !trace->is_counted)
             return "more iterations or slower ones? Rebuild with mpicc $(whywait cc) to tell";
         return "--cause shows its ranks, the calls where others wait, and its steps";
     }

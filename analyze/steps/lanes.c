@@ -10,7 +10,7 @@ static void stretch_begin(struct lane *lane, uint64_t now_ns)
     stretch->begin_ns = lane->mark_ns = now_ns;
     stretch->from = lane->site;
     stretch->off_ns[OFF_PREEMPTED] = stretch->off_ns[OFF_BLOCKED] = 0;
-    stretch->worker_preempted_ns = stretch->young_ns = 0;
+    stretch->worker_preempted_ns = stretch->young_ns = stretch->young_ready_ns = 0;
     stretch->n_on = stretch->n_blocked = stretch->n_sync = stretch->n_worker = stretch->n_idle = 0;
     sparse_clear(&stretch->on);
     sparse_clear(&stretch->blocked);
@@ -37,10 +37,14 @@ void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
         left_ns -= off_ns;
     }
     amounts[ON_CPU] = (double)left_ns;
-    /* A main thread that sleeps while young threads compute, which no sample tells, is about what they do. */
-    double young_ns = stretch->n_worker ? 0 : fmin((double)stretch->young_ns, amounts[OFF_BLOCKED]);
-    amounts[OFF_BLOCKED] -= young_ns;
-    amounts[ON_CPU] += young_ns;
+    /* A main thread that sleeps while young threads compute, or would, which no sample tells, is about what they do. */
+    double young_ns = (double)stretch->young_ns + (double)stretch->young_ready_ns;
+    if (stretch->n_worker || !(young_ns > 0))
+        return;
+    double part = fmin(1, amounts[OFF_BLOCKED] / young_ns);
+    amounts[ON_CPU] += part * (double)stretch->young_ns;
+    amounts[OFF_PREEMPTED] += part * (double)stretch->young_ready_ns;
+    amounts[OFF_BLOCKED] = fmax(0, amounts[OFF_BLOCKED] - part * young_ns);
 }
 
 static void lane_begin(struct lanes *lanes, uint32_t location)
@@ -171,14 +175,19 @@ static void lane_bins(struct lanes *lanes, struct lane *lane, const struct event
 {
     uint32_t main_lane = lane_main(lanes, lane);
     struct lane *to = lane->is_worker && main_lane != TRACE_NONE ? &lanes->at[main_lane] : lane;
+    bool is_of_young = event->n_bins > 0; /* and of nothing else */
     for (uint32_t i = 0; i < event->n_bins; i++) {
         uint32_t point = event->bins[i].point;
-        if (point < lanes->trace->n_points && lanes->trace->points[point].is_young_time)
+        const struct trace_point *at = point < lanes->trace->n_points ? &lanes->trace->points[point] : NULL;
+        is_of_young &= at && (at->is_young_time || at->is_young_ready);
+        if (at && at->is_young_time)
             to->young_ns += event->bins[i].value;
+        else if (at && at->is_young_ready)
+            to->young_ready_ns += event->bins[i].value;
         else
             sparse_add(&to->bins, point, (double)event->bins[i].value);
     }
-    to->has_bins |= to == lane;
+    to->has_bins |= to == lane && !is_of_young;
 }
 
 /* The call at which bins were taken: they are the stretch's, and so are the frames in which it began and ends. Before
@@ -244,7 +253,8 @@ static void stretch_end(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
     lane->stretch.to = lane->site;
     lane->stretch.is_off = lane->is_off = lanes_rank_is_off(lanes, lane->rank);
     lane->stretch.young_ns = lane->young_ns;
-    lane->young_ns = 0;
+    lane->stretch.young_ready_ns = lane->young_ready_ns;
+    lane->young_ns = lane->young_ready_ns = 0;
     stretch_take_workers(lanes, lane);
 }
 

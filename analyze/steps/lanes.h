@@ -23,7 +23,7 @@ struct stretch {
     struct sparse on, blocked, worker; /* sampled weights by step */
     struct sparse sync;                /* likewise, asleep until another thread wakes it */
     struct sparse idle;                /* likewise, spinning inside a threading run-time */
-    uint64_t young_ns;                 /* workers that ended unsampled were on a CPU, all of them together */
+    uint64_t young_ns, young_ready_ns; /* workers that ended unsampled were on a CPU, or had none, all together */
     uint64_t worker_preempted_ns;      /* workers were off the CPU although runnable, all of them together */
     uint32_t n_on, n_blocked, n_sync, n_worker, n_idle;
     struct sparse paths;  /* exact durations by step (regions of foreign archives) */
@@ -47,15 +47,15 @@ struct lane {
     bool has_switches; /* recorded: time off the CPU is known by them alone */
     uint64_t mark_ns;  /* up to here the stretch's paths are accounted for */
     bool is_begun, is_ended;
-    bool is_listed;         /* among its rank's busy workers, */
-    uint32_t next_worker;   /* of which this is the next; TRACE_NONE */
-    bool is_off;            /* as its rank was when the present or last MPI call began */
-    struct sparse bins;     /* taken since the last call at which they were, this process's workers' among them */
-    uint64_t young_ns;      /* told with them */
-    bool has_bins;          /* of its own: the next call is the one at which they were taken */
-    bool was_counted;       /* at a call before */
-    double uncounted_ns;    /* on a CPU, in the stretches since */
-    uint32_t counted_frame; /* call stack when bins were last taken, plus 1; 0 = none */
+    bool is_listed;       /* among its rank's busy workers, */
+    uint32_t next_worker; /* of which this is the next; TRACE_NONE */
+    bool is_off;          /* as its rank was when the present or last MPI call began */
+    struct sparse bins;   /* taken since the last call at which they were, this process's workers' among them */
+    uint64_t young_ns, young_ready_ns; /* told with them */
+    bool has_bins;                     /* of its own: the next call is the one at which they were taken */
+    bool was_counted;                  /* at a call before */
+    double uncounted_ns;               /* on a CPU, in the stretches since */
+    uint32_t counted_frame;            /* call stack when bins were last taken, plus 1; 0 = none */
     struct stretch stretch;
 };
 

@@ -235,10 +235,16 @@ static void shares_gather(struct steps *steps, const struct pool *pool, int amou
         sparse_add_all(&from, &pool->idle, 1);
     if (!from.n)
         sparse_add_all(&from, &pool->blocked, 1);
+    /* What young threads do, which nothing tells but where the main thread waits for them. */
+    bool is_of_young = !from.n;
+    if (!from.n)
+        sparse_add_all(&from, &pool->sync, 1);
     for (size_t i = 0; i < from.n; i++) {
         uint32_t step = (uint32_t)from.at[i].key;
         if (amount != ON_CPU)
             step = steps_in_state(steps, step, off_state[amount]);
+        else if (is_of_young)
+            step = steps_in_state(steps, step, STEP_COMPUTING);
         sparse_add(out, step, from.at[i].ns);
     }
     sparse_release(&from);

@@ -370,7 +370,7 @@ static uint32_t first_counter(const struct defs *defs)
     for (uint32_t i = 0; i < defs->attribute_names.n + ARCHIVE_ATTR_ROOM; i++) {
         const char *name = attribute_name(defs, i);
         if (name && (has_prefix(name, "WHYWAIT::EXECUTIONS ") || has_prefix(name, "WHYWAIT::BYTES ") ||
-                     !strcmp(name, ARCHIVE_YOUNG_TIME)))
+                     !strcmp(name, ARCHIVE_YOUNG_TIME) || !strcmp(name, ARCHIVE_YOUNG_READY)))
             return i;
     }
     return ARCHIVE_ATTR_COUNTERS;
@@ -390,6 +390,8 @@ static void build_points(struct build *build)
         if (!name)
             break;
         point.is_young_time = !strcmp(name, ARCHIVE_YOUNG_TIME);
+        point.is_young_ready = !strcmp(name, ARCHIVE_YOUNG_READY);
+        trace->is_counted |= !point.is_young_time && !point.is_young_ready;
         if (sscanf(name, "WHYWAIT::%15s %u of module %d", kind, &point.number, &module) == 3) {
             point.is_bytes = !strcmp(kind, "BYTES");
             point.module = module >= 0 && (uint32_t)module < trace->n_modules ? (uint32_t)module : TRACE_NONE;

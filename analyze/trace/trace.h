@@ -125,7 +125,8 @@ enum event_kind {
 struct trace_point {
     uint32_t module, number; /* number within the module */
     bool is_bytes;           /* bytes allocated there; otherwise executions */
-    bool is_young_time;      /* no point of any module: WW_BIN_TIME */
+    bool is_young_time;      /* no point of any module: WW_YOUNG_CPU */
+    bool is_young_ready;     /* likewise: WW_YOUNG_READY */
 };
 
 /* The neighbours of a process in a communicator with a topology. */
@@ -213,6 +214,7 @@ struct trace {
     struct trace_frame *frames;
     struct trace_point *points;
     uint32_t first_counter; /* the attribute of points[0] */
+    bool is_counted;        /* points of modules are among them */
     struct trace_neighbors *neighbors;
     struct trace_before *before;
     const char **notes; /* what was degraded or lost, in whole sentences */

@@ -27,6 +27,7 @@
 enum { STACK_MEMORY_BYTES = 768 << 10, SAMPLE_STACK_MEMORY_BYTES = 512 << 10, MAX_FILES = 1 << 16, FEW_FILES = 64 };
 
 __thread struct recorder_thread *recorder_self;
+__thread bool recorder_calls_mpi;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
@@ -218,6 +219,7 @@ struct recorder_thread *threads_enter(void)
     if (thread)
         pthread_setspecific(exit_key, thread);
     recorder_self = thread;
+    recorder_calls_mpi = true;
     signals_restore(&before);
     atomic_fetch_add_explicit(&recorder.threads_ns, recorder_cpu_ns() - began_ns, memory_order_relaxed);
     errno = saved;

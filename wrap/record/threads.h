@@ -4,6 +4,8 @@
 #include "wrap/record/recorder.h"
 
 extern __thread struct recorder_thread *recorder_self;
+/* It has made calls of MPI that are recorded: true until it has ended altogether. */
+extern __thread bool recorder_calls_mpi;
 /* The calling thread, with an open events spool; NULL when it cannot be recorded. */
 struct recorder_thread *threads_enter(void);
 /* The struct of a thread that need not have called MPI; NULL when there is no memory. */

@@ -594,34 +594,46 @@ static void test_counts(void **state)
     run_dir_remove(dir);
 }
 
-/* The time of young threads is among the counts, and no module's. */
-static void test_young_time(void **state)
+static void check_young_time(bool is_counted)
 {
-    (void)state;
     char *dir = run_dir_new();
     struct spool_image a = image_events(0, 1, 0);
     const struct ww_counters counters = {.id = 1, .bias = 0x1000, .n_points = 1};
     image_world(&a);
     image_module(&a, 1, 0x1000, 0x9000, 0x1000, "/home/user/app");
-    image_record(&a, WW_COUNTERS, &counters, sizeof counters, NULL, 0);
-    add_bins(&a, WW_BIN_TIME, 1);
-    add_bins(&a, WW_BIN_EXECUTIONS, 1);
+    if (is_counted)
+        image_record(&a, WW_COUNTERS, &counters, sizeof counters, NULL, 0);
+    add_bins(&a, WW_BIN_TIME, WW_YOUNG_N);
+    if (is_counted)
+        add_bins(&a, WW_BIN_EXECUTIONS, 1);
     image_call(&a, CALL(Barrier, 10, 11));
     save(&a, dir);
     struct trace *trace = make_trace(dir);
-    unsigned n_young = 0, n_counted = 0;
+    unsigned n_young = 0, n_ready = 0, n_counted = 0;
+    assert_int_equal(trace->is_counted, is_counted);
     for (const struct event *event; (event = trace_next(trace));)
         for (uint32_t i = 0; event->kind == EV_BINS && i < event->n_bins; i++) {
             const struct trace_point *point = &trace->points[event->bins[i].point];
-            assert_int_equal(event->bins[i].value, 1000);
-            assert_int_equal(point->module, point->is_young_time ? TRACE_NONE : 0);
+            bool is_young = point->is_young_time || point->is_young_ready;
+            assert_int_equal(event->bins[i].value, point->is_young_ready ? 1001 : 1000);
+            assert_int_equal(point->module, is_young ? TRACE_NONE : 0);
             n_young += point->is_young_time;
-            n_counted += !point->is_young_time;
+            n_ready += point->is_young_ready;
+            n_counted += !is_young;
         }
     assert_int_equal(n_young, 1);
-    assert_int_equal(n_counted, 1);
+    assert_int_equal(n_ready, 1);
+    assert_int_equal(n_counted, is_counted);
     trace_close(trace);
     run_dir_remove(dir);
+}
+
+/* The times of young threads are among the counts, and no module's; a program that counts nothing has them, too. */
+static void test_young_time(void **state)
+{
+    (void)state;
+    check_young_time(true);
+    check_young_time(false);
 }
 
 /* Rank 1 was in MPI_Init for 2 s less than rank 0, of a run that is shorter than that; then of one that is not told. */

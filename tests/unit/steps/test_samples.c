@@ -319,6 +319,33 @@ static void young_threads_compute_while_the_main_thread_sleeps(void **state)
     scene_free(scene);
 }
 
+/* Two of them at a time, which had no CPU for as long as they computed; where, nothing tells but the main thread's
+ * waiting for them. */
+static void young_threads_without_a_cpu_are_the_machine_s(void **state)
+{
+    (void)state;
+    struct trace_point young[] = {{.module = TRACE_NONE, .is_young_time = true},
+                                  {.module = TRACE_NONE, .is_young_ready = true}};
+    const struct trace_bin bins[] = {{.point = 0, .value = 900000}, {.point = 1, .value = 900000}};
+    struct scene *scene = scene_make(2);
+    scene->trace->points = young;
+    scene->trace->n_points = 2;
+    uint32_t join = code_frame(scene, "loop");
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    off_and_on(scene, 0, 20, 1000, WW_SW_OUT);
+    sample(scene, 0, join, 900, WW_S_BLOCKED | WW_S_SYNC);
+    sample(scene, 0, join, 910, WW_S_BLOCKED | WW_S_SYNC);
+    scene_event(scene, (struct event){.kind = EV_BINS, .time_ns = 1010000, .bins = bins, .n_bins = 2});
+    barriers(scene, (uint64_t[]){1010, 10}, 1020);
+    scene_analyse(scene);
+    double share;
+    assert_us((double)scene->analysis->efficiency.descheduled_ns / 1000, 490);
+    assert_us((double)scene->analysis->efficiency.compute_ns / 1000, 510);
+    assert_us((double)scene->analysis->efficiency.blocked_ns / 1000, 0);
+    assert_int_equal(kind_of(scene, "loop", &share), KIND_MORE_TIME);
+    scene_free(scene);
+}
+
 static void without_samples_the_calls_around_are_named(void **state)
 {
     (void)state;
@@ -377,6 +404,7 @@ int main(void)
         cmocka_unit_test(sleep_that_nobody_saw_is_where_others_slept),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
+        cmocka_unit_test(young_threads_without_a_cpu_are_the_machine_s),
         cmocka_unit_test(without_samples_the_calls_around_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

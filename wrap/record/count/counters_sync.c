@@ -228,6 +228,16 @@ static void take_worker(struct counters_thread *thread)
     take_thread(thread, false);
 }
 
+/* `module`: any, as they are times of none; 0 where there is none. */
+static void take_young(uint32_t module)
+{
+    uint64_t ns[WW_YOUNG_N];
+    if (!workers_take_young(ns))
+        return;
+    struct counters_bin bins[] = {{WW_YOUNG_CPU, ns[WW_YOUNG_CPU]}, {WW_YOUNG_READY, ns[WW_YOUNG_READY]}};
+    write_bins(module, WW_BIN_TIME, bins, WW_YOUNG_N);
+}
+
 void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address)
 {
     (void)return_address;
@@ -236,6 +246,8 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
         return;
     scan();
     uint32_t n_modules = atomic_load_explicit(&counters.n_modules, memory_order_acquire);
+    if (!n_modules && atomic_load_explicit(&workers_have_young, memory_order_relaxed) && recorder_self->index == 0)
+        take_young(0);
     if (!n_modules || !own_or_new())
         return;
     counters_attach(&counters.process, n_modules, own->thread);
@@ -248,9 +260,7 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
     if (!must_be_now && now_ns - counters.workers_ns < WORKERS_REST * counters.workers_took_ns)
         return;
     workers_each(take_worker);
-    struct counters_bin young = {0, workers_take_young_ns()};
-    if (young.value)
-        write_bins(counters.process.modules[0].id, WW_BIN_TIME, &young, 1);
+    take_young(counters.process.modules[0].id);
     counters.workers_ns = recorder_now_ns();
     counters.workers_took_ns = counters.workers_ns - now_ns;
 }

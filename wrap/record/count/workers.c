@@ -5,18 +5,21 @@
  */
 #include "wrap/record/count/workers.h"
 #include "wrap/record/count/counters_sync.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/process/signals.h"
 #include "wrap/record/process/thread_key.h"
 #include "wrap/record/recorder.h"
+#include "wrap/record/threads.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 /* The destructors of other keys may execute what is counted: ours comes last, as far as there is an order. A thread
- * that has used less than YOUNG_NS may have ended before the sampler found it. */
-enum { LAST_PASS = 3, YOUNG_NS = 20000000 };
+ * that has used less than YOUNG_NS may have ended before the sampler found it. Asking the kernel takes some 10 us. */
+enum { LAST_PASS = 3, YOUNG_NS = 20000000, WORTH_ASKING_NS = 100000 };
 
 enum state { UNUSED, BEGINNING, LOOKED_AT, TAKES_ITS_OWN };
 
@@ -24,6 +27,7 @@ struct worker {
     struct worker *next;
     enum state state; /* under the lock; others look at LOOKED_AT only */
     int n_passes;
+    uint64_t began_ns;
     struct counters_thread counters;
 };
 
@@ -33,12 +37,13 @@ static struct {
     pthread_key_t key;
     pid_t pid;
     struct worker *first;
-    struct counters_thread rest; /* of threads that ended */
-    uint64_t young_ns;           /* likewise, time on a CPU */
+    struct counters_thread rest;   /* of threads that ended */
+    uint64_t young_ns[WW_YOUNG_N]; /* likewise */
     uint32_t n_looked_at;
     _Atomic uint32_t n_unseen; /* threads that were begun when nothing was counted yet */
 } workers = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
+_Atomic bool workers_have_young;
 static __thread struct worker *self;
 static __thread unsigned n_pauses;
 
@@ -70,9 +75,16 @@ static void thread_ends(void *value)
         pthread_setspecific(workers.key, worker);
         return;
     }
-    uint64_t began_ns = recorder_cpu_ns(), young_ns = began_ns < YOUNG_NS ? began_ns : 0;
+    uint64_t began_ns = recorder_cpu_ns();
+    bool is_young = began_ns < YOUNG_NS && !recorder_calls_mpi;
+    bool was_off = recorder_now_ns() - worker->began_ns > began_ns + WORTH_ASKING_NS;
+    uint64_t ready_ns = is_young && was_off ? machine_ready_ns() : 0;
     lock(&before);
-    workers.young_ns += worker->state == LOOKED_AT ? young_ns : 0;
+    if (is_young) {
+        workers.young_ns[WW_YOUNG_CPU] += began_ns;
+        workers.young_ns[WW_YOUNG_READY] += ready_ns;
+        atomic_store_explicit(&workers_have_young, true, memory_order_relaxed);
+    }
     counters_leave_to(&worker->counters, &workers.rest);
     set_state(worker, UNUSED);
     self = NULL;
@@ -105,6 +117,7 @@ static struct worker *self_or_new(void)
     }
     if (self) {
         self->n_passes = 0;
+        self->began_ns = recorder_now_ns();
         set_state(self, BEGINNING);
         pthread_setspecific(workers.key, self);
     }
@@ -129,9 +142,11 @@ void workers_begin(void)
     if (end_is_noticed && counters_are_there() && self_or_new()) {
         counters_attach_new(&self->counters);
         move_self(LOOKED_AT);
-    } else {
-        atomic_fetch_add(&workers.n_unseen, 1);
+        return;
     }
+    atomic_fetch_add(&workers.n_unseen, 1);
+    if (end_is_noticed && atomic_load_explicit(&recorder.recording, memory_order_relaxed))
+        self_or_new();
 }
 
 struct counters_thread *workers_own(void)
@@ -167,14 +182,16 @@ void workers_each(void (*take)(struct counters_thread *thread))
     unlock(&before);
 }
 
-uint64_t workers_take_young_ns(void)
+bool workers_take_young(uint64_t ns[WW_YOUNG_N])
 {
     sigset_t before;
+    if (!atomic_exchange_explicit(&workers_have_young, false, memory_order_relaxed))
+        return false;
     lock(&before);
-    uint64_t young_ns = workers.young_ns;
-    workers.young_ns = 0;
+    memcpy(ns, workers.young_ns, sizeof workers.young_ns);
+    memset(workers.young_ns, 0, sizeof workers.young_ns);
     unlock(&before);
-    return young_ns;
+    return true;
 }
 
 bool workers_are_there(void)

@@ -11,9 +11,11 @@
  * them would cost time at every call.
  */
 #pragma once
+#include "wrap/format.h"
 #include "wrap/record/count/counters.h"
 
-/* Registers the calling thread, which has just begun. */
+/* Registers the calling thread, which has just begun: where something is counted, and while the run is recorded, for
+ * the time that it takes if it ends young. */
 void workers_begin(void);
 
 /* The code lies in the functions that threads of the program begin with: they have WORKERS_START. */
@@ -32,8 +34,10 @@ struct counters_thread *workers_noting(void);
 void workers_each(void (*take)(struct counters_thread *thread));
 /* There are any. */
 bool workers_are_there(void);
-/* Time on a CPU of the young threads that ended since it was last asked for. */
-uint64_t workers_take_young_ns(void);
+/* Times of the young threads that ended since they were last asked for; false = none ended. */
+bool workers_take_young(uint64_t ns[WW_YOUNG_N]);
+/* There may be such times. */
+extern _Atomic bool workers_have_young;
 
 /* Some thread was begun before the present modules were known: it cannot be seen counting in one that is found later.
  */

@@ -170,3 +170,12 @@ bool machine_read_thread(int32_t tid, struct machine_thread *thread)
     *thread = (struct machine_thread){n_minor + n_major, ticks * (1000000000u / (uint64_t)ticks_per_s)};
     return true;
 }
+
+/* Time on a CPU, time ready, turns. */
+uint64_t machine_ready_ns(void)
+{
+    char text[128];
+    unsigned long long ready_ns;
+    machine_read_text("/proc/thread-self/schedstat", text, sizeof text);
+    return sscanf(text, "%*u %llu", &ready_ns) == 1 ? ready_ns : 0;
+}
