@@ -5,8 +5,10 @@
  *   first    events -> lanes (calls and the stretches of code between them) -> survey, pools of samples, equations of
  *            cost, which CPUs were idle when
  *   second   events -> lanes -> reader (calls matched with their messages, collectives, locks) -> replay (who waited
- *            for whom, along chains of explanation) -> a sink of waits: classes of equal behaviour
+ *            for whom) | history (chains that explain it) -> occurrences | classes of equal behaviour
  *   then     blame, executions and work of each class -> sites, efficiency, causes -> profiles, memory, threads, files
+ *
+ * With more processes others read the events, and what stands behind a bar is done by a thread.
  *
  * Memory follows code size x processes and what is under way between them, not the length of the trace.
  */
@@ -16,6 +18,7 @@
 #include "analyze/blame/causes.h"
 #include "analyze/blame/classes.h"
 #include "analyze/blame/efficiency.h"
+#include "analyze/blame/occurrences.h"
 #include "analyze/profile/details.h"
 #include "analyze/profile/facts.h"
 #include "analyze/profile/flows.h"
@@ -52,6 +55,7 @@ struct passes {
     struct reader reader;
     /* Blame. */
     struct classes classes;
+    struct occurrences occurrences;
     struct measures measures;
     struct sparse critical; /* the critical path */
     struct cause_times acting;
@@ -76,13 +80,14 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
     locks_begin(&passes->locks, &passes->links, trace->n_ranks);
     cpu_use_begin(&passes->cpu_use, trace);
     classes_begin(&passes->classes, &passes->pools, &passes->cpu_use, trace->n_ranks);
+    occurrences_begin(&passes->occurrences, &passes->classes);
+    passes->links.history.sink = occurrences_sink(&passes->occurrences);
     passes->replay = (struct replay){.trace = trace,
                                      .links = &passes->links,
                                      .messages = &passes->messages,
                                      .gatherings = &passes->gatherings,
                                      .locks = &passes->locks,
                                      .absences = &passes->lanes.absences,
-                                     .sink = classes_sink(&passes->classes),
                                      .steps = &passes->steps};
     replay_begin(&passes->replay);
     passes->reader =
@@ -100,6 +105,7 @@ static void passes_release(struct passes *passes)
     measures_release(&passes->measures);
     reader_release(&passes->reader);
     replay_release(&passes->replay);
+    occurrences_release(&passes->occurrences);
     classes_release(&passes->classes);
     locks_release(&passes->locks);
     gatherings_release(&passes->gatherings);
@@ -142,6 +148,10 @@ static void read_for_waits(struct passes *passes)
 {
     const struct event *event;
     lanes_rewind(&passes->lanes);
+    if (passes->trace->n_helpers) {
+        history_start_thread(&passes->links.history);
+        occurrences_start_thread(&passes->occurrences);
+    }
     while ((event = trace_next(passes->trace))) {
         reader_feed(&passes->reader, event);
         file_use_feed(&passes->file_use, &passes->lanes.at[event->loc], event);
@@ -150,6 +160,7 @@ static void read_for_waits(struct passes *passes)
             traffic_feed(&passes->traffic, passes->trace, &passes->lanes.at[event->loc], event);
     }
     reader_finish(&passes->reader);
+    occurrences_finish(&passes->occurrences);
     classes_expand(&passes->classes);
 }
 

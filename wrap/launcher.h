@@ -2,6 +2,7 @@
 /* Who of the processes that a launcher (mpirun, srun) started together is this one, as its environment tells: known
  * before MPI is initialised, and to processes that are no MPI programs. */
 #pragma once
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,4 +47,14 @@ static inline bool launcher_is_first_on_node(void)
 static inline bool launcher_gives_terminals(void)
 {
     return getenv("OMPI_COMM_WORLD_RANK") || getenv("PMIX_RANK");
+}
+
+/* A launcher binds each process to a core of its own. Where those that it started beside this one have ended, this
+ * thread may use their cores. What the job as a whole may use stays as it is. */
+static inline void launcher_leave_core(void)
+{
+    cpu_set_t all;
+    memset(&all, 0xff, sizeof all);
+    if (launcher_n_processes())
+        sched_setaffinity(0, sizeof all, &all);
 }

@@ -8,7 +8,7 @@
 
 enum { CLASSES_MAX = 64 };
 
-void classes_begin(struct classes *classes, struct pools *pools, const struct cpu_use *cpu_use, uint32_t n_ranks)
+void classes_begin(struct classes *classes, const struct pools *pools, const struct cpu_use *cpu_use, uint32_t n_ranks)
 {
     *classes = (struct classes){.pools = pools, .cpu_use = cpu_use, .n_ranks = n_ranks, .threshold = CLASSES_THRESHOLD};
 }
@@ -36,32 +36,19 @@ void classes_release(struct classes *classes)
         vec_release(&site->classes);
         vec_free(site->rank_waiting_ns);
     }
-    while (classes->spare) {
-        struct occurrence *occurrence = classes->spare;
-        classes->spare = occurrence->next;
-        sparse_release(&occurrence->late);
-        sparse_release(&occurrence->heaviest);
-        sparse_release(&occurrence->late_counts);
-        sparse_release(&occurrence->instance.counts);
-        sparse_release(&occurrence->instance.terms);
-        sparse_release(&occurrence->instance.waits);
-        free(occurrence->instance.when_parts.ns);
-        free(occurrence);
-    }
     tally_release(&classes->tally);
     sparse_release(&classes->shape);
-    sparse_release(&classes->path);
     vec_release(&classes->sites);
     arena_release(&classes->arena);
     intern_release(&classes->keys);
 }
 
-static uint32_t classes_site(struct classes *classes, uint32_t site, enum wait_kind kind)
+static struct site_classes *classes_site(struct classes *classes, uint32_t site, enum wait_kind kind)
 {
     uint32_t key[2] = {site, kind};
     uint32_t id = intern_put(&classes->keys, key, sizeof key);
     if (id < classes->sites.n)
-        return id;
+        return &classes->sites.at[id];
     struct site_classes *made = vec_push(&classes->sites);
     size_t cap = 0;
     made->site = site;
@@ -69,108 +56,7 @@ static uint32_t classes_site(struct classes *classes, uint32_t site, enum wait_k
     vec_grow((void **)&made->rank_waiting_ns, &cap, classes->n_ranks + 1, sizeof *made->rank_waiting_ns);
     for (uint32_t rank = 0; rank < classes->n_ranks; rank++)
         made->rank_waiting_ns[rank] = 0;
-    return id;
-}
-
-/* The process waited for is `direct`; TRACE_NONE on the waiting side. */
-static void terms_add(const struct sparse *terms, uint32_t direct, struct sparse *out)
-{
-    for (size_t i = 0; i < terms->n; i++) {
-        uint64_t key = terms->at[i].key;
-        uint64_t mark = direct == TRACE_NONE ? KEY_WAITING : key_rank(key) != direct ? KEY_LONG_TERM : 0;
-        sparse_push(out, mark | key, terms->at[i].ns);
-    }
-}
-
-/* The path from `common` to `node`. */
-static double path_add(const struct chain_node *node, const struct chain_node *common, uint32_t direct,
-                       struct sparse *terms, struct sparse *counts)
-{
-    double noise_ns2 = 0;
-    for (; node != common; node = node->parent) {
-        noise_ns2 += node->noise_ns2;
-        terms_add(&node->terms, direct, terms);
-        terms_add(&node->counts, direct, counts);
-    }
-    return noise_ns2;
-}
-
-static double terms_in_code(const struct pools *pools, const struct sparse *terms)
-{
-    double code_ns = 0;
-    for (size_t i = 0; i < terms->n; i++)
-        if (pools_atom_is_code(pools, key_atom(terms->at[i].key)))
-            code_ns += terms->at[i].ns;
-    return code_ns;
-}
-
-static void occurrence_settle_late(const struct pools *pools, struct occurrence *occurrence)
-{
-    occurrence->late_code_ns += occurrence->n_late * terms_in_code(pools, &occurrence->late);
-    if (occurrence->n_late == 1 && !occurrence->instance.terms.n) { /* as in most messages */
-        struct sparse empty = occurrence->instance.terms;
-        occurrence->instance.terms = occurrence->late;
-        occurrence->late = empty;
-    }
-    sparse_add_all(&occurrence->instance.terms, &occurrence->late, occurrence->n_late);
-    sparse_add_all(&occurrence->instance.counts, &occurrence->late_counts, occurrence->n_late);
-    occurrence->instance.noise_ns2 += occurrence->late_noise_ns2 * occurrence->n_late * occurrence->n_late;
-    occurrence->n_late = 0;
-    sparse_clear(&occurrence->late);
-    sparse_clear(&occurrence->late_counts);
-}
-
-static void occurrence_add_waiting(struct classes *classes, struct occurrence *occurrence, const struct wait *wait,
-                                   const struct chain_node *common)
-{
-    struct sparse *path = &classes->path;
-    sparse_clear(path);
-    occurrence->instance.noise_ns2 += path_add(wait->begin, common, TRACE_NONE, path, &occurrence->instance.counts);
-    double code_ns = terms_in_code(classes->pools, path);
-    if (occurrence->n_waits && code_ns <= occurrence->heaviest_code_ns) {
-        sparse_add_all(&occurrence->instance.terms, path, 1);
-        return;
-    }
-    sparse_add_all(&occurrence->instance.terms, &occurrence->heaviest, 1);
-    struct sparse lighter = occurrence->heaviest;
-    occurrence->heaviest = *path;
-    *path = lighter;
-    occurrence->heaviest_code_ns = code_ns;
-}
-
-static struct occurrence *occurrence_make(struct classes *classes, uint32_t site_at)
-{
-    struct occurrence *occurrence = classes->spare;
-    if (occurrence)
-        classes->spare = occurrence->next;
-    else if (!(occurrence = calloc(1, sizeof *occurrence)))
-        err_out_of_memory(sizeof *occurrence);
-    struct sparse terms = occurrence->instance.terms, heaviest = occurrence->heaviest,
-                  counts = occurrence->instance.counts, waits = occurrence->instance.waits;
-    struct when_parts when_parts = occurrence->instance.when_parts;
-    when_parts.parts = 0;
-    sparse_clear(&counts);
-    sparse_clear(&terms);
-    sparse_clear(&heaviest);
-    sparse_clear(&waits);
-    *occurrence = (struct occurrence){.late = occurrence->late,
-                                      .late_counts = occurrence->late_counts,
-                                      .heaviest = heaviest,
-                                      .instance = {.site_at = site_at,
-                                                   .first_ns = UINT64_MAX,
-                                                   .terms = terms,
-                                                   .counts = counts,
-                                                   .waits = waits,
-                                                   .when_parts = when_parts}};
-    return occurrence;
-}
-
-static struct occurrence *occurrence_find(struct classes *classes, struct occurrence **list, uint32_t site_at)
-{
-    for (; *list; list = &(*list)->next)
-        if ((*list)->instance.site_at == site_at)
-            return *list;
-    return *list = occurrence_make(classes, site_at);
+    return made;
 }
 
 static void shape_add(struct classes *classes, const struct term *term, uint32_t side, double weight)
@@ -180,27 +66,27 @@ static void shape_add(struct classes *classes, const struct term *term, uint32_t
     struct shares shares = pools_expand(classes->pools, key_atom(term->key), &single);
     for (size_t i = 0; i < shares.n; i++) {
         uint32_t step = (uint32_t)shares.at[i].key;
-        if (step_state_is_code((enum step_state)steps_key(steps, step)->state))
+        if (steps_is_code(steps, step))
             tally_add(&classes->tally, 2 * step + side, weight * term->ns * shares.at[i].ns);
     }
 }
 
 /* Shares by (side, step) of the time that the program's code took; empty when it took none. */
-static struct sparse *occurrence_shape(struct classes *classes, const struct occurrence *occurrence)
+static struct sparse *instance_shape(struct classes *classes, const struct instance *instance)
 {
     enum { LONGER, OTHERS };
     struct sparse *shape = &classes->shape;
-    double n = occurrence->n_waits; /* also how often the late path was counted */
-    bool late_is_longer = occurrence->late_code_ns / n >= occurrence->heaviest_code_ns;
-    for (size_t i = 0; i < occurrence->instance.terms.n; i++) {
-        const struct term *term = &occurrence->instance.terms.at[i];
+    double n = instance->n_waits; /* also how often the late path was counted */
+    bool late_is_longer = instance->late_code_ns / n >= instance->heaviest_code_ns;
+    for (size_t i = 0; i < instance->terms.n; i++) {
+        const struct term *term = &instance->terms.at[i];
         if (term->key & KEY_WAITING)
             shape_add(classes, term, OTHERS, 1 / n);
         else
             shape_add(classes, term, late_is_longer ? LONGER : OTHERS, late_is_longer ? 1 / n : 1 / n / n);
     }
-    for (size_t i = 0; i < occurrence->heaviest.n; i++)
-        shape_add(classes, &occurrence->heaviest.at[i], late_is_longer ? OTHERS : LONGER, late_is_longer ? 1 / n : 1);
+    for (size_t i = 0; i < instance->heaviest.n; i++)
+        shape_add(classes, &instance->heaviest.at[i], late_is_longer ? OTHERS : LONGER, late_is_longer ? 1 / n : 1);
     sparse_clear(shape);
     tally_take(&classes->tally, shape);
     double sum = sparse_sum(shape);
@@ -282,8 +168,7 @@ static void when_parts_add(struct when_parts *when, uint32_t part, double ns)
     when->ns[at] += ns;
 }
 
-/* A wait, in each part of the run as much of it as lies there. */
-static void when_parts_add_wait(struct when_parts *when, const struct trace *trace, const struct wait *wait)
+void when_parts_add_wait(struct when_parts *when, const struct trace *trace, const struct wait *wait)
 {
     uint64_t part_ns = (trace->end_ns > trace->start_ns ? trace->end_ns - trace->start_ns : 0) / WHEN_PARTS + 1;
     uint64_t at_ns = wait->begin_ns > trace->start_ns ? wait->begin_ns - trace->start_ns : 0, left_ns = wait->dur_ns;
@@ -370,14 +255,16 @@ static void class_learn(struct path_class *class, const struct sparse *shape, do
     class->shape_samples = n_samples > 0 ? all : 0;
 }
 
-static void occurrence_classify(struct classes *classes, struct occurrence *occurrence)
+void classes_add(struct classes *classes, const struct instance *instance)
 {
-    struct instance *instance = &occurrence->instance;
-    struct site_classes *site = &classes->sites.at[instance->site_at];
-    occurrence_settle_late(classes->pools, occurrence);
-    struct sparse *shape = occurrence_shape(classes, occurrence);
+    struct site_classes *site = classes_site(classes, instance->site, instance->kind);
+    struct sparse *shape = instance_shape(classes, instance);
+    for (size_t i = 0; i < instance->waits.n; i++)
+        site->rank_waiting_ns[instance->waits.at[i].key] += instance->waits.at[i].ns;
+    site->waiting_ns += instance->waiting_ns;
+    classes->waiting_ns += instance->waiting_ns;
     /* How many samples the path is worth; 0 = exact. */
-    double length_ns = sparse_sum(&instance->terms) + sparse_sum(&occurrence->heaviest);
+    double length_ns = sparse_sum(&instance->terms) + sparse_sum(&instance->heaviest);
     double n_samples = instance->noise_ns2 > 0 ? length_ns * length_ns / instance->noise_ns2 : 0;
     const struct trace *trace = classes->pools->sites->trace;
     bool is_tiny = instance->waiting_ns < (double)trace->clocks.error_ns ||
@@ -397,68 +284,12 @@ static void occurrence_classify(struct classes *classes, struct occurrence *occu
     class->inferred_ns += instance->inferred_ns;
     class->left_idle_ns += instance->left_idle_ns;
     sums_add_all(&class->terms_so_far, &instance->terms, 1);
-    sums_add_all(&class->terms_so_far, &occurrence->heaviest, 1);
+    sums_add_all(&class->terms_so_far, &instance->heaviest, 1);
     sparse_add_all(&class->counts, &instance->counts, 1);
     sums_add_all(&class->waits_so_far, &instance->waits, 1);
     site->n_instances++;
     if (instance->waiting_ns > site->largest_ns)
         site->largest_ns = instance->waiting_ns;
-}
-
-static void sink_close(void *context, struct occurrence **list)
-{
-    struct classes *classes = context;
-    while (*list) {
-        struct occurrence *occurrence = *list;
-        *list = occurrence->next;
-        occurrence_classify(classes, occurrence);
-        occurrence->next = classes->spare;
-        classes->spare = occurrence;
-    }
-}
-
-static void sink_add(void *context, struct occurrence **list, const struct wait *wait)
-{
-    struct classes *classes = context;
-    struct occurrence *alone = NULL;
-    uint32_t at = classes_site(classes, wait->site, wait->kind);
-    struct site_classes *site = &classes->sites.at[at];
-    site->waiting_ns += (double)wait->dur_ns;
-    site->rank_waiting_ns[wait->rank] += (double)wait->dur_ns;
-    classes->waiting_ns += (double)wait->dur_ns;
-    struct occurrence *occurrence = occurrence_find(classes, list ? list : &alone, at);
-    const struct chain_node *common = chain_common(wait->released_by->node, wait->begin);
-    struct instance *instance = &occurrence->instance;
-    const struct chain_node *late = wait->released_by->node;
-    if (occurrence->n_late && (occurrence->late_order != late->order || occurrence->common_order != common->order))
-        occurrence_settle_late(classes->pools, occurrence);
-    if (!occurrence->n_late) {
-        occurrence->late_order = late->order;
-        occurrence->common_order = common->order;
-        occurrence->late_noise_ns2 =
-            path_add(late, common, wait->released_by->rank, &occurrence->late, &occurrence->late_counts);
-    }
-    occurrence->n_late++;
-    occurrence_add_waiting(classes, occurrence, wait, common);
-    occurrence->n_waits++;
-    instance->waiting_ns += (double)wait->dur_ns;
-    instance->inferred_ns += wait->is_inferred ? (double)wait->dur_ns : 0;
-    instance->left_idle_ns +=
-        (double)wait->dur_ns * cpu_use_share(classes->cpu_use, wait->begin_ns, wait->begin_ns + wait->dur_ns);
-    sparse_add(&instance->waits, wait->rank, (double)wait->dur_ns);
-    when_parts_add_wait(&instance->when_parts, classes->pools->sites->trace, wait);
-    if ((double)wait->dur_ns > instance->longest_ns) {
-        instance->longest_ns = (double)wait->dur_ns;
-        instance->late_rank = wait->released_by->rank;
-    }
-    if (wait->begin_ns < instance->first_ns)
-        instance->first_ns = wait->begin_ns;
-    sink_close(classes, &alone);
-}
-
-struct wait_sink classes_sink(struct classes *classes)
-{
-    return (struct wait_sink){.context = classes, .add = sink_add, .close = sink_close};
 }
 
 static void class_expand(struct classes *classes, struct path_class *class)

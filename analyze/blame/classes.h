@@ -48,27 +48,19 @@ struct when_parts {
 };
 _Static_assert(WHEN_PARTS <= 32, "a mask of 32 bits has room for all parts");
 
+/* One occurrence of a collective at one call site, with all who waited there; or one waiting completion. */
 struct instance {
-    uint32_t site_at; /* index into sites */
+    uint32_t site;
+    enum wait_kind kind;
     uint64_t first_ns;
     double waiting_ns, inferred_ns, left_idle_ns, noise_ns2;
-    struct sparse terms, counts;
+    uint32_t n_waits;
+    struct sparse terms; /* of all paths but the heaviest */
+    struct sparse counts;
     struct sparse waits; /* by waiting rank */
     struct when_parts when_parts;
     uint32_t late_rank; /* that the longest of them waited for */
     double longest_ns;
-};
-
-/* The waits of one occurrence of a collective, collected until the last member's is known. */
-struct occurrence {
-    struct occurrence *next; /* at another call site */
-    struct instance instance;
-    /* The late path is mostly the same for all who wait: expanded once, counted. */
-    uint64_t late_order, common_order;
-    uint32_t n_late;
-    double late_noise_ns2;
-    struct sparse late, late_counts;
-    uint32_t n_waits;
     double late_code_ns;     /* summed over the waits */
     double heaviest_code_ns; /* of the waiting process whose code took longest; its path is kept apart */
     struct sparse heaviest;
@@ -110,26 +102,26 @@ struct site_classes {
 };
 
 struct classes {
-    struct pools *pools;
+    const struct pools *pools;
     const struct cpu_use *cpu_use;
     uint32_t n_ranks;
     double threshold;   /* CLASSES_THRESHOLD unless the user wants another */
     struct intern keys; /* (site, kind) -> index into sites */
     VEC(struct site_classes) sites;
     double waiting_ns;
-    struct arena arena; /* of the classes */
-    struct occurrence *spare;
+    struct arena arena;  /* of the classes */
     struct tally tally;  /* scratch: the shape of the instance at hand */
     struct sparse shape; /* likewise */
-    struct sparse path;  /* of the wait at hand */
 };
 
-void classes_begin(struct classes *classes, struct pools *pools, const struct cpu_use *cpu_use, uint32_t n_ranks);
+void classes_begin(struct classes *classes, const struct pools *pools, const struct cpu_use *cpu_use, uint32_t n_ranks);
 void classes_release(struct classes *classes);
+/* A wait, in each part of the run as much of it as lies there. */
+void when_parts_add_wait(struct when_parts *when, const struct trace *trace, const struct wait *wait);
 /* Waiting in one part of the run. */
 double when_parts_get(const struct when_parts *when, uint32_t part);
-/* Takes the waits: an occurrence is one instance a call site, and is classified when it is closed. */
-struct wait_sink classes_sink(struct classes *classes);
+/* It joins a class, or founds one. */
+void classes_add(struct classes *classes, const struct instance *instance);
 /* The end: characterisations in steps. */
 void classes_expand(struct classes *classes);
 /* How far two shapes are apart. Both are packed; keys are 2 * step + 1 on the waiting side, 2 * step on the late one.

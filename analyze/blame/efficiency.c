@@ -11,7 +11,7 @@ struct critical {
     double outside_ns, absent_ns;
 };
 
-static struct critical critical_of(struct pools *pools, const struct sparse *terms)
+static struct critical critical_of(const struct pools *pools, const struct sparse *terms)
 {
     struct critical critical = {0};
     for (size_t i = 0; i < terms->n; i++) {
@@ -29,13 +29,13 @@ static struct critical critical_of(struct pools *pools, const struct sparse *ter
 void efficiency_critical_path(const struct replay *replay, struct sparse *terms)
 {
     /* The chain that ends last is the critical path. Ties: the lowest location. */
-    const struct queue_of_calls *lane = NULL;
+    uint32_t last = 0;
     for (uint32_t i = 0; i < replay->trace->n_locations; i++)
-        if (!lane || replay->lanes[i].now_ns > lane->now_ns)
-            lane = &replay->lanes[i];
-    if (lane)
-        sparse_add_all(terms, &lane->open, 1);
-    for (const struct chain_node *node = lane ? lane->tip : NULL; node; node = node->parent)
+        if (replay->lanes[i].now_ns > replay->lanes[last].now_ns)
+            last = i;
+    const struct past *past = &replay->links->history.pasts[last];
+    sparse_add_all(terms, &past->open, 1);
+    for (const struct chain_node *node = past->tip; node; node = node->parent)
         sparse_add_all(terms, &node->terms, 1);
     sparse_pack(terms);
 }
@@ -68,7 +68,7 @@ static void add_rank(struct efficiency *efficiency, const struct rank_time *time
     efficiency->ended_ns += time->ended_ns;
 }
 
-void efficiency_write(struct analysis *analysis, const struct replay *replay, struct pools *pools,
+void efficiency_write(struct analysis *analysis, const struct replay *replay, const struct pools *pools,
                       const struct sparse *critical)
 {
     struct efficiency *efficiency = &analysis->efficiency;
@@ -143,7 +143,7 @@ static void matrix_write(const struct measure_input *input, const struct measure
 
 /* Steps by what they are told as: calls of MPI that read the same are one, whichever path led to them. */
 struct told {
-    struct pools *pools;
+    const struct pools *pools;
     struct map of; /* step -> the first one that reads the same */
     struct intern texts;
     VEC(uint32_t) first; /* by text */

@@ -19,7 +19,7 @@
 
 /* The critical path: how long what took by atom_key(rank, atom), packed. */
 void efficiency_critical_path(const struct replay *replay, struct sparse *terms);
-void efficiency_write(struct analysis *analysis, const struct replay *replay, struct pools *pools,
+void efficiency_write(struct analysis *analysis, const struct replay *replay, const struct pools *pools,
                       const struct sparse *critical);
 
 /*

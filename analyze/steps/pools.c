@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, AS_SAMPLED = -1 };
-#define ATOM_IS_POOL 0x80000000u
 
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
 {
@@ -264,24 +263,13 @@ static struct shares shares_make(struct pools *pools, const struct pool *pool, i
     return shares;
 }
 
-struct shares pools_expand(struct pools *pools, uint32_t atom, struct term *single)
+/* What stands for an amount of a stretch that its pool tells about. */
+static uint32_t pool_atom(struct pools *pools, uint32_t id, int amount)
 {
-    *single = (struct term){.key = atom, .ns = 1};
-    if (!(atom & ATOM_IS_POOL))
-        return (struct shares){.at = single, .n = 1};
-    uint32_t number = atom & ~ATOM_IS_POOL;
-    struct pool *pool = &pools->at[number / N_AMOUNTS];
-    struct shares *shares = &pool->shares[number % N_AMOUNTS];
-    if (!shares->n)
-        *shares = shares_make(pools, pool, (int)(number % N_AMOUNTS));
-    return *shares;
-}
-
-bool pools_atom_is_code(const struct pools *pools, uint32_t atom)
-{
-    if (atom & ATOM_IS_POOL)
-        return (atom & ~ATOM_IS_POOL) % N_AMOUNTS != OFF_PREEMPTED;
-    return step_state_is_code((enum step_state)steps_key(pools->sites->steps, atom)->state);
+    struct shares *shares = &pools->at[id].shares[amount];
+    if (!shares->at)
+        *shares = shares_make(pools, &pools->at[id], amount);
+    return ATOM_IS_POOL | (id * N_AMOUNTS + (uint32_t)amount);
 }
 
 /* With its own samples, or what stands for them: the stretch is a pool of one. */
@@ -376,7 +364,7 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
     double n_on = stretch->n_on, amounts[N_AMOUNTS];
     memcpy(amounts, measured, sizeof amounts);
     if (asleep != INTERN_NONE) {
-        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (asleep * N_AMOUNTS + OFF_BLOCKED)), amounts[OFF_BLOCKED]);
+        sparse_add(out, atom_key(rank, pool_atom(pools, asleep, OFF_BLOCKED)), amounts[OFF_BLOCKED]);
         amounts[OFF_BLOCKED] = 0;
     }
     if (spread_counted(pools, rank, stretch, pool, amounts, out))
@@ -390,7 +378,8 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
         return 0;
     }
     for (int amount = 0; amount < N_AMOUNTS; amount++)
-        sparse_add(out, atom_key(rank, ATOM_IS_POOL | (pool * N_AMOUNTS + (uint32_t)amount)), amounts[amount]);
+        if (amounts[amount] != 0)
+            sparse_add(out, atom_key(rank, pool_atom(pools, pool, amount)), amounts[amount]);
     return pools->at[pool].is_of_all_ranks ? 1 : pools->at[pool].n_samples;
 }
 

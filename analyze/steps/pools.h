@@ -26,7 +26,7 @@ struct pool {
     struct shares {
         struct term *at; /* step, share; sums to 1 */
         size_t n;
-    } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU; made when first asked for */
+    } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU; made for the first stretch that takes them */
 };
 
 struct pools {
@@ -37,6 +37,9 @@ struct pools {
     size_t n, cap;
     struct arena arena;
 };
+
+/* An atom beside steps: a pool's number times N_AMOUNTS plus the amount of which its shares are meant. */
+#define ATOM_IS_POOL 0x80000000u
 
 /* What a stretch came to. */
 struct spent {
@@ -56,6 +59,19 @@ void pools_complete(struct pools *pools);
 struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out);
 
 /* True when an atom's steps are what the program's code did (step_state_is_code). */
-bool pools_atom_is_code(const struct pools *pools, uint32_t atom);
-/* The steps and shares that an atom stands for; valid until the next call. Any step is an atom of itself. */
-struct shares pools_expand(struct pools *pools, uint32_t atom, struct term *single);
+static inline bool pools_atom_is_code(const struct pools *pools, uint32_t atom)
+{
+    if (atom & ATOM_IS_POOL)
+        return (atom & ~ATOM_IS_POOL) % N_AMOUNTS != OFF_PREEMPTED;
+    return steps_is_code(pools->sites->steps, atom);
+}
+/* The steps and shares that an atom stands for. Any step is an atom of itself: then they are what `single` holds. Any
+ * thread may ask for atoms that were given out before. */
+static inline struct shares pools_expand(const struct pools *pools, uint32_t atom, struct term *single)
+{
+    uint32_t number = atom & ~ATOM_IS_POOL;
+    if (atom & ATOM_IS_POOL)
+        return pools->at[number / N_AMOUNTS].shares[number % N_AMOUNTS];
+    *single = (struct term){.key = atom, .ns = 1};
+    return (struct shares){.at = single, .n = 1};
+}

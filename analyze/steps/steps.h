@@ -11,6 +11,7 @@
 #include "wrap/base/containers.h"
 #include "wrap/base/keys.h"
 
+enum { STEP_BLOCKS = 32 };
 enum step_state { STEP_COMPUTING, STEP_DESCHEDULED, STEP_BLOCKED, STEP_TRANSFER, STEP_MPI, STEP_UNKNOWN };
 
 enum step_what {
@@ -32,6 +33,9 @@ struct step_key {
 
 struct steps {
     struct intern keys;
+    /* By step: whether it is code. In blocks that never move, each twice as long as the one before, so that another
+     * thread may look while steps are added. */
+    bool *is_code[STEP_BLOCKS];
 };
 
 uint32_t steps_put(struct steps *steps, enum step_state state, enum step_what what, uint32_t id, uint32_t caller);
@@ -44,6 +48,12 @@ uint32_t steps_in_state(struct steps *steps, uint32_t step, enum step_state stat
 uint32_t steps_base(struct steps *steps, uint32_t step);
 uint32_t steps_n(const struct steps *steps);
 void steps_release(struct steps *steps);
+/* True of a step of which it is true that (step_state_is_code); of steps made before, any thread may ask. */
+static inline bool steps_is_code(const struct steps *steps, uint32_t step)
+{
+    unsigned block = 31 - (unsigned)__builtin_clz(step + 1);
+    return steps->is_code[block][step + 1 - (1u << block)];
+}
 /* True for what the program's code does: not for waiting for the processor or the network, which differ from one
  * repetition to the next although the program did the same. */
 bool step_state_is_code(enum step_state state);

@@ -155,7 +155,7 @@ static void sink_waited(void *context, uint32_t lane, const struct wait *wait)
                                  .end_ns = end_ns,
                                  .release_ns = end_ns,
                                  .waited_ns = (float)wait->dur_ns,
-                                 .by = wait->released_by->lane,
+                                 .by = wait->late_lane,
                                  .site = wait->site << 5 | wait->kind,
                                  .n_parts = 1,
                                  .is_inferred = wait->is_inferred};

@@ -156,22 +156,12 @@ static void read_all(struct helper *helper, struct archive_reader *archive)
     block_end(helper, archive, true);
 }
 
-/* A launcher binds each process to a core of its own. Those that it started beside this one have ended: helpers have
- * their cores. What the job as a whole may use stays as it is. */
-static void leave_core(void)
-{
-    cpu_set_t all;
-    memset(&all, 0xff, sizeof all);
-    if (launcher_n_processes())
-        sched_setaffinity(0, sizeof all, &all);
-}
-
 _Noreturn static void help(struct helper *helper, struct archive_reader *archive, uint32_t number, uint32_t n)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); /* a pager sees the end when nobody holds its pipe */
     if (nowhere >= 0)
         dup2(nowhere, STDOUT_FILENO);
-    leave_core();
+    launcher_leave_core();
     for (uint32_t i = 0; i < number; i++)
         close(archive->helpers.at[i].socket);
     archive->helpers.n = 0;
@@ -347,5 +337,5 @@ uint32_t helpers_wanted(const struct trace *trace)
     bool has_core = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1 && n_idle > 1.5;
     if (!n)
         n = is_long && has_core ? 2 : 1;
-    return n > HELPERS_MOST ? HELPERS_MOST : n - 1;
+    return n == 1 ? 0 : n < HELPERS_MOST ? n : HELPERS_MOST;
 }

@@ -30,6 +30,8 @@ bool helpers_rewind(struct archive_reader *archive);
 /* As trace_next. */
 const struct event *helpers_next(struct archive_reader *archive);
 void helpers_end(struct helpers *helpers);
-/* As many as a launcher has started beside this process; else one where the machine has an idle core for it and the run
- * is worth it. */
+/* How many are to read beside this process, and whether stages of the analysis are to have threads (stage.h): 0 = it
+ * does all itself. As many as there are processes that a launcher has started, this one counted, since the first
+ * reading leaves it little to do; without a launcher two, where the machine has an idle core and the run is worth it.
+ */
 uint32_t helpers_wanted(const struct trace *trace);

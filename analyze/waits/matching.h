@@ -13,7 +13,7 @@
  */
 #pragma once
 #include "analyze/trace/trace.h"
-#include "analyze/waits/chain.h"
+#include "analyze/waits/links.h"
 #include "wrap/base/containers.h"
 
 struct message {
@@ -75,8 +75,6 @@ void message_drop(struct messages *messages, struct message *message);
  * process ended without coming is absent; nobody waits for it any more.
  */
 
-struct occurrence;
-
 struct gathering {
     uint32_t comm;
     uint32_t n, n_joined, n_absent;
@@ -84,14 +82,14 @@ struct gathering {
     bool is_complete;
     enum ww_class class; /* of the call, e.g. WW_COMM_CREATE */
     enum ww_coll coll;
-    uint32_t root;                 /* index of the root; TRACE_NONE */
-    uint32_t last;                 /* index of the last to arrive so far; ties: the highest index; TRACE_NONE */
-    struct point **points;         /* by index: when it came, held; NULL = not yet */
-    uint32_t *order;               /* gathering_order */
-    struct comeback came;          /* of those who have completed it, the last to come back to MPI for that */
-    struct sleepers sleepers;      /* until it is complete */
-    struct sleepers arrivals;      /* until somebody more has come */
-    struct occurrence *occurrence; /* what the sink of waits keeps of it (sink.h) */
+    uint32_t root;            /* index of the root; TRACE_NONE */
+    uint32_t last;            /* index of the last to arrive so far; ties: the highest index; TRACE_NONE */
+    struct point **points;    /* by index: when it came, held; NULL = not yet */
+    uint32_t *order;          /* gathering_order */
+    struct comeback came;     /* of those who have completed it, the last to come back to MPI for that */
+    struct sleepers sleepers; /* until it is complete */
+    struct sleepers arrivals; /* until somebody more has come */
+    uint32_t occurrence;      /* by which the waits at it are known to belong together (history.h) */
 };
 
 struct gatherings {

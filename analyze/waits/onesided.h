@@ -23,7 +23,7 @@
 #pragma once
 #include "analyze/result/result.h"
 #include "analyze/steps/sites.h"
-#include "analyze/waits/chain.h"
+#include "analyze/waits/links.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
 #include "wrap/format.h"

@@ -12,7 +12,7 @@
 #pragma once
 #include "analyze/steps/lanes.h"
 #include "analyze/constants/constants.h"
-#include "analyze/waits/chain.h"
+#include "analyze/waits/links.h"
 #include "analyze/waits/matching.h"
 #include "analyze/waits/onesided.h"
 #include "wrap/format.h"

@@ -69,7 +69,7 @@ static void forget_absences(struct reader *reader, uint64_t now_ns)
     for (uint32_t i = 0; i < reader->trace->n_locations; i++) {
         const struct queue_of_calls *lane = &reader->replay->lanes[i];
         const struct call *call = lane->first ? lane->first : reader->readings[i].call;
-        bool polls = lane->polling.node && reader->lanes->absences.over.n < KEPT_MOST;
+        bool polls = lane->polling.mark && reader->lanes->absences.over.n < KEPT_MOST;
         uint64_t needed_ns = polls ? lane->polling.since_ns : call ? call->enter_ns : now_ns;
         oldest_ns = needed_ns < oldest_ns ? needed_ns : oldest_ns;
     }

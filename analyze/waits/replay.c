@@ -16,25 +16,20 @@ void replay_begin(struct replay *replay)
     vec_grow((void **)&replay->lanes, &cap, trace->n_locations + 1, sizeof *replay->lanes);
     vec_grow((void **)&replay->ranks, &rank_cap, trace->n_ranks + 1, sizeof *replay->ranks);
     memset(replay->ranks, 0, (trace->n_ranks + 1) * sizeof *replay->ranks);
-    replay->origin = chain_begin(&replay->links->chain, trace->start_ns);
+    replay->origin = history_origin(&replay->links->history, trace->start_ns);
     replay->relays.floor_ns = evidence_floor_ns(trace);
     for (uint32_t lane = 0; lane < trace->n_locations; lane++)
         replay->lanes[lane] = (struct queue_of_calls){.rank = trace->locations[lane].rank,
                                                       .is_main = trace->locations[lane].thread == 0,
-                                                      .tip = chain_hold(replay->origin),
+                                                      .tip = mark_hold(replay->origin),
                                                       .now_ns = trace->start_ns};
 }
 
 void replay_release(struct replay *replay)
 {
-    for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++) {
-        sparse_release(&replay->lanes[lane].open);
-        sparse_release(&replay->lanes[lane].open_counts);
+    for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++)
         polling_release(&replay->lanes[lane].polling);
-    }
     for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++) {
-        sums_release(&replay->ranks[rank].atoms_so_far);
-        sums_release(&replay->ranks[rank].counts_so_far);
         sparse_release(&replay->ranks[rank].atoms);
         sparse_release(&replay->ranks[rank].counts);
     }
@@ -86,7 +81,7 @@ static void call_spare(struct replay *replay, struct call *call)
         lock_wait_drop(replay->locks, need->lock_wait);
         point_drop(replay->links, need->point);
     }
-    chain_drop(&replay->links->chain, call->node);
+    mark_drop(&replay->links->history, call->mark);
     call->next = replay->spare;
     replay->spare = call;
 }
@@ -106,18 +101,50 @@ void replay_queue(struct replay *replay, uint32_t at, struct call *call)
         *vec_push(&replay->links->awake) = at;
 }
 
-/* Closes the open segment: its node, with a hold for the caller. */
-static struct chain_node *lane_node(struct replay *replay, struct queue_of_calls *lane)
+static uint32_t lane_number(const struct replay *replay, const struct queue_of_calls *lane)
 {
-    if (lane->open.n || lane->open_counts.n || lane->tip->time_ns != lane->now_ns) {
-        struct chain *chain = &replay->links->chain;
-        struct chain_node *node = chain_extend(chain, lane->tip, lane->now_ns, &lane->open, lane->open_noise_ns2);
-        chain_drop(chain, lane->tip);
-        sparse_absorb(&node->counts, &lane->open_counts);
-        lane->tip = node;
-        lane->open_noise_ns2 = 0;
+    return (uint32_t)(lane - replay->lanes);
+}
+
+/* Of what the location did. */
+static void lane_add_term(struct replay *replay, struct queue_of_calls *lane, int to, uint64_t key, double ns)
+{
+    history_add_term(&replay->links->history, to, lane_number(replay, lane), key, ns);
+    lane->has_open |= ns != 0 && (to & TO_SEGMENT);
+}
+
+static void lane_add(struct replay *replay, struct queue_of_calls *lane, int to, const struct sparse *terms,
+                     double factor)
+{
+    history_add(&replay->links->history, to, lane_number(replay, lane), terms, factor);
+    lane->has_open |= terms->n && (to & TO_SEGMENT);
+}
+
+static void lane_add_noise(struct replay *replay, const struct queue_of_calls *lane, double noise_ns2)
+{
+    history_add_noise(&replay->links->history, lane_number(replay, lane), noise_ns2);
+}
+
+/* Closes the open segment: its node, with a hold for the caller. */
+static struct mark *lane_mark(struct replay *replay, struct queue_of_calls *lane)
+{
+    if (lane->has_open || lane->tip->time_ns != lane->now_ns) {
+        struct mark *before = lane->tip;
+        lane->tip = history_node(&replay->links->history, lane_number(replay, lane), lane->now_ns);
+        lane->has_open = false;
+        mark_drop(&replay->links->history, before);
     }
-    return chain_hold(lane->tip);
+    return mark_hold(lane->tip);
+}
+
+/* Goes on from another node; what it did since its own is forgotten. */
+static void lane_go_on_from(struct replay *replay, struct queue_of_calls *lane, struct mark *tip)
+{
+    struct mark *before = lane->tip;
+    lane->tip = mark_hold(tip);
+    lane->has_open = false;
+    history_go_on_from(&replay->links->history, lane_number(replay, lane), tip);
+    mark_drop(&replay->links->history, before);
 }
 
 static double spent_outside(const struct spent *spent)
@@ -142,7 +169,7 @@ static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane
 /* What happened since the last poll. */
 static void lane_check_polling(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
 {
-    if (!lane->polling.node)
+    if (!lane->polling.mark)
         return;
     /* A poll goes on as long as little happens between its calls. */
     uint64_t polled_ns = lane->polling.until_ns - lane->polling.since_ns;
@@ -170,11 +197,9 @@ static void lane_fork(struct replay *replay, struct queue_of_calls *lane, struct
     if (!parent || parent->tip->time_ns > call->enter_ns)
         return;
     uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_START, 0, TRACE_NONE);
-    struct chain_node *tip = chain_hold(parent->tip);
-    chain_drop(&replay->links->chain, lane->tip);
-    lane->tip = tip;
+    lane_go_on_from(replay, lane, parent->tip);
     sparse_clear(&call->before);
-    sparse_add(&call->before, atom_key(lane->rank, step), (double)(call->enter_ns - tip->time_ns));
+    sparse_add(&call->before, atom_key(lane->rank, step), (double)(call->enter_ns - lane->tip->time_ns));
 }
 
 /* What the location did itself until `to_ns`. */
@@ -182,7 +207,7 @@ static void lane_tell(const struct replay *replay, const struct queue_of_calls *
                       const struct term *terms, size_t n)
 {
     if (replay->times.context && to_ns > from_ns)
-        replay->times.spent(replay->times.context, (uint32_t)(lane - replay->lanes), from_ns, to_ns, terms, n);
+        replay->times.spent(replay->times.context, lane_number(replay, lane), from_ns, to_ns, terms, n);
 }
 
 static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struct call *call)
@@ -198,30 +223,26 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     rank->beside_ns += lane->is_main ? 0 : spent_outside(&call->spent) + call->spent.unrecorded_ns + in_call_ns;
     rank->asleep_ns += call->spent.asleep_ns;
     rank->unrecorded_ns += call->spent.unrecorded_ns;
-    sums_add_all(&rank->atoms_so_far, &call->before, 1);
-    sparse_absorb(&lane->open, &call->before);
-    sums_add_all(&replay->ranks[lane->rank].counts_so_far, &call->counts, 1);
-    sparse_absorb(&lane->open_counts, &call->counts);
-    lane->open_noise_ns2 += call->spent.noise_ns2;
+    lane_add(replay, lane, TO_SEGMENT | TO_SUMS, &call->before, 1);
+    lane_add(replay, lane, TO_SEGMENT | TO_SUMS | TO_COUNTS, &call->counts, 1);
+    lane_add_noise(replay, lane, call->spent.noise_ns2);
     lane->now_ns = call->enter_ns;
-    if (call->points.n || call->needs.n || (call->is_polling && !lane->polling.node))
-        call->node = lane_node(replay, lane);
+    if (call->points.n || call->needs.n || (call->is_polling && !lane->polling.mark))
+        call->mark = lane_mark(replay, lane);
     for (size_t i = 0; i < call->points.n; i++) {
-        if (lane->polling.node)
-            polling_add_point(&lane->polling, replay->links, call->points.at[i], call->node);
+        if (lane->polling.mark)
+            polling_add_point(&lane->polling, replay->links, call->points.at[i], call->mark);
         else
-            point_set(replay->links, call->points.at[i], call->node);
+            point_set(replay->links, call->points.at[i], call->mark);
     }
-    if (call->is_polling && !lane->polling.node)
-        polling_begin(&lane->polling, chain_hold(call->node), call->site);
+    if (call->is_polling && !lane->polling.mark)
+        polling_begin(&lane->polling, mark_hold(call->mark), call->site);
     call->is_entered = true;
 }
 
 static void lane_spend(struct replay *replay, struct queue_of_calls *lane, uint32_t step, double ns)
 {
-    uint64_t key = atom_key(lane->rank, step);
-    sparse_add(&lane->open, key, ns);
-    sums_add(&replay->ranks[lane->rank].atoms_so_far, key, ns);
+    lane_add_term(replay, lane, TO_SEGMENT | TO_SUMS, atom_key(lane->rank, step), ns);
 }
 
 /* What moved in a call that never ended is not known. */
@@ -258,8 +279,8 @@ static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *la
             continue;
         uint32_t absent = steps_put(replay->steps, STEP_DESCHEDULED, WHAT_SITE, absence->site, TRACE_NONE);
         double ns = share * (double)(absence->to_ns - begin_ns - idle_between(&call->idle, begin_ns, absence->to_ns));
-        sparse_add(&lane->open, atom_key(lane->rank, step), -ns);
-        sparse_add(&lane->open, atom_key(absence->rank, absent), ns);
+        lane_add_term(replay, lane, TO_SEGMENT, atom_key(lane->rank, step), -ns);
+        lane_add_term(replay, lane, TO_SEGMENT, atom_key(absence->rank, absent), ns);
         from_ns = absence->to_ns;
     }
 }
@@ -294,8 +315,7 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
 }
 
 /* What happened in the polls meanwhile turns out to have been waiting. */
-static void lane_take_polls_back(struct replay *replay, const struct queue_of_calls *lane, uint64_t from_ns,
-                                 uint64_t to_ns)
+static void lane_take_polls_back(struct replay *replay, struct queue_of_calls *lane, uint64_t from_ns, uint64_t to_ns)
 {
     struct rank_time *rank = &replay->ranks[lane->rank];
     for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
@@ -304,7 +324,8 @@ static void lane_take_polls_back(struct replay *replay, const struct queue_of_ca
         rank_add_spent(rank, &part->spent, -waited);
         rank->transfer_ns -= waited * part->transfer_ns;
         rank->descheduled_ns -= waited * part->absent_ns;
-        sums_add_all(&rank->atoms_so_far, &part->atoms, -waited);
+        if (waited > 0)
+            lane_add(replay, lane, TO_SUMS, &part->atoms, -waited);
     }
 }
 
@@ -317,9 +338,9 @@ static void lane_go_on(struct replay *replay, struct queue_of_calls *lane, const
         double kept = polling_part_between(part, lane->now_ns, to_ns);
         if (kept == 0)
             continue;
-        sparse_add_all(&lane->open, &part->atoms, kept);
-        sparse_add_all(&lane->open_counts, &part->counts, kept);
-        lane->open_noise_ns2 += kept * part->spent.noise_ns2;
+        lane_add(replay, lane, TO_SEGMENT, &part->atoms, kept);
+        lane_add(replay, lane, TO_SEGMENT | TO_COUNTS, &part->counts, kept);
+        lane_add_noise(replay, lane, kept * part->spent.noise_ns2);
         double inside = (part->transfer_ns + part->absent_ns) / (double)(part->to_ns - part->from_ns);
         if (part->transfer_ns > 0)
             lane_hand_to_absent(replay, lane, call, part->step, inside,
@@ -339,79 +360,71 @@ static void lane_go_on_to(struct replay *replay, struct queue_of_calls *lane, co
         if (point->is_set || point->time_ns > to_ns)
             continue;
         lane_go_on(replay, lane, call, point->time_ns);
-        struct chain_node *node = lane_node(replay, lane);
-        point_set(replay->links, point, node);
-        chain_drop(&replay->links->chain, node);
+        struct mark *mark = lane_mark(replay, lane);
+        point_set(replay->links, point, mark);
+        mark_drop(&replay->links->history, mark);
     }
     lane_go_on(replay, lane, call, to_ns);
 }
 
 /* Inside a wait a process does nothing that others could wait for, but for what it was outside MPI for last. */
-static void lane_set_waiting_point(struct replay *replay, struct queue_of_calls *lane, struct chain_node *begin,
-                                   struct point *point)
+static void lane_set_waiting_point(struct replay *replay, const struct queue_of_calls *lane, const struct mark *begin,
+                                   uint32_t site, struct point *point)
 {
-    struct sparse terms = {0};
+    struct history *history = &replay->links->history;
+    uint32_t aside = history_aside(history);
     const struct polling_part *stretch = polling_stretch_before(&lane->polling, point->time_ns);
     uint64_t from_ns = stretch && stretch->from_ns > begin->time_ns ? stretch->from_ns : begin->time_ns;
     double outside = stretch ? polling_part_between(stretch, from_ns, point->time_ns) : 0;
     uint64_t until_ns = stretch ? from_ns : point->time_ns;
-    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_WAIT, lane->polling.site, TRACE_NONE);
-    sparse_add(&terms, atom_key(lane->rank, step), (double)(until_ns - begin->time_ns));
-    if (stretch)
-        sparse_add_all(&terms, &stretch->atoms, outside);
-    struct chain_node *node = chain_extend(&replay->links->chain, begin, point->time_ns, &terms,
-                                           stretch ? outside * stretch->spent.noise_ns2 : 0);
-    point_set(replay->links, point, node);
-    chain_drop(&replay->links->chain, node);
-    sparse_release(&terms); /* what the node had room for before */
+    uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_WAIT, site, TRACE_NONE);
+    history_go_on_from(history, aside, begin);
+    history_add_term(history, TO_SEGMENT, aside, atom_key(lane->rank, step), (double)(until_ns - begin->time_ns));
+    if (stretch) {
+        history_add(history, TO_SEGMENT, aside, &stretch->atoms, outside);
+        history_add_noise(history, aside, outside * stretch->spent.noise_ns2);
+    }
+    struct mark *mark = history_node(history, aside, point->time_ns);
+    point_set(replay->links, point, mark);
+    mark_drop(history, mark);
 }
 
 /* Back to where the lane began to wait, or to poll: what it was released by is known now. */
 static void lane_rewind(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
 {
-    struct chain_node *begin = chain_hold(lane->polling.node ? lane->polling.node : call->node);
-    sparse_clear(&lane->open);
-    sparse_clear(&lane->open_counts);
-    lane->open_noise_ns2 = 0;
-    chain_drop(&replay->links->chain, lane->tip);
-    lane->tip = begin;
-    lane->now_ns = begin->time_ns;
+    lane_go_on_from(replay, lane, lane->polling.mark ? lane->polling.mark : call->mark);
+    lane->now_ns = lane->tip->time_ns;
 }
 
 static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
-                      const struct release *release, struct chain_node *begin)
+                      const struct release *release, const struct mark *begin)
 {
     const struct point *point = release->point;
     uint64_t end_ns = point->time_ns < call->leave_ns ? point->time_ns : call->leave_ns;
     struct wait wait = {.rank = lane->rank,
-                        .site = lane->polling.node ? lane->polling.site : call->site,
+                        .site = lane->polling.mark ? lane->polling.site : call->site,
                         .kind = release->kind,
                         .is_inferred = release->is_inferred,
                         .begin_ns = begin->time_ns,
                         .dur_ns = end_ns - begin->time_ns,
-                        .begin = begin,
-                        .released_by = point};
-    replay->sink.add(replay->sink.context, release->gathering ? &release->gathering->occurrence : NULL, &wait);
+                        .late_rank = point->rank,
+                        .late_lane = point->lane};
+    history_wait(&replay->links->history, release->gathering ? &release->gathering->occurrence : NULL, &wait, begin,
+                 point->mark);
     if (replay->times.context)
-        replay->times.waited(replay->times.context, (uint32_t)(lane - replay->lanes), &wait);
+        replay->times.waited(replay->times.context, lane_number(replay, lane), &wait);
     replay->ranks[lane->rank].waiting_ns += (double)wait.dur_ns;
     if (wait.dur_ns > replay->longest_wait_ns)
         replay->longest_wait_ns = wait.dur_ns;
     lane_take_polls_back(replay, lane, wait.begin_ns, end_ns);
     /* The waiting process goes on from where it was released: the chain of the one it waited for. */
-    struct chain *chain = &replay->links->chain;
-    struct chain_node *node = chain_hold(point->node);
-    sparse_clear(&lane->open);
-    sparse_clear(&lane->open_counts);
-    lane->open_noise_ns2 = 0;
-    chain_drop(chain, lane->tip);
-    lane->tip = node;
+    lane_go_on_from(replay, lane, point->mark);
     lane->now_ns = point->time_ns;
     if (lane->now_ns > call->leave_ns) {
         /* The release was seen after the call had ended: the clocks disagree by so much. */
         double late_ns = (double)(lane->now_ns - call->leave_ns);
         uint32_t step = steps_put(replay->steps, STEP_UNKNOWN, WHAT_CLOCK, 0, TRACE_NONE);
-        sparse_add(&lane->open, atom_key(lane->rank, step), -late_ns);
+        lane_add_term(replay, lane, TO_SEGMENT, atom_key(lane->rank, step), -late_ns);
         replay->unexplained_ns += late_ns;
         lane->now_ns = call->leave_ns;
     }
@@ -424,18 +437,18 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
     const struct release *release = &call->releases.at[call->n_waited];
     if (release->from_ns > lane->now_ns)
         lane_go_on_to(replay, lane, call, release->from_ns);
-    struct chain_node *begin = lane_node(replay, lane);
+    struct mark *begin = lane_mark(replay, lane);
     for (size_t i = 0; i < lane->polling.points.n; i++) {
         struct point *point = lane->polling.points.at[i];
         if (!point->is_set && point->time_ns >= begin->time_ns && point->time_ns <= release->point->time_ns)
-            lane_set_waiting_point(replay, lane, begin, point);
+            lane_set_waiting_point(replay, lane, begin, lane->polling.site, point);
     }
     struct sleepers *unknown = release->point->is_set || call->is_forced ? NULL : &release->point->sleepers;
     if (!unknown)
         call->n_waited++;
-    if (!unknown && release->point->node)
+    if (!unknown && release->point->mark)
         lane_wait(replay, lane, call, release, begin);
-    chain_drop(&replay->links->chain, begin);
+    mark_drop(&replay->links->history, begin);
     return unknown;
 }
 
@@ -473,7 +486,7 @@ static bool lane_polled_for_absent(struct replay *replay, const struct queue_of_
 {
     bool has_any = false;
     replay->found.n = 0;
-    if (lane->polling.node && call->needs.n)
+    if (lane->polling.mark && call->needs.n)
         absences_find(replay->absences, lane->polling.since_ns, call->enter_ns, &replay->found);
     for (size_t i = 0; i < replay->found.n && !has_any; i++)
         has_any = waits_takes_part(replay->gatherings, call, &replay->found.at[i]);
@@ -484,7 +497,7 @@ static bool lane_polled_for_absent(struct replay *replay, const struct queue_of_
 static struct sleepers *lane_judge(struct replay *replay, uint32_t at, struct call *call)
 {
     struct queue_of_calls *lane = &replay->lanes[at];
-    uint64_t from_ns = lane->polling.node ? lane->polling.since_ns : call->enter_ns;
+    uint64_t from_ns = lane->polling.mark ? lane->polling.since_ns : call->enter_ns;
     struct sleepers *unknown = waits_find_releases(&replay->relays, call, at, from_ns, &call->releases);
     if (unknown)
         return unknown;
@@ -499,7 +512,7 @@ static struct sleepers *lane_judge(struct replay *replay, uint32_t at, struct ca
 static struct point *point_in_polling(const struct call *call)
 {
     struct point *point = call->is_judged ? call->releases.at[call->n_waited].point : NULL;
-    return point && point->node && !point->is_set ? point : NULL;
+    return point && point->mark && !point->is_set ? point : NULL;
 }
 
 /* Runs calls of one location until it must sleep. */
@@ -535,7 +548,7 @@ static void replay_close_finished(struct replay *replay)
     struct gatherings *gatherings = replay->gatherings;
     while (gatherings->finished.n) {
         struct gathering *gathering = gatherings->finished.at[--gatherings->finished.n];
-        replay->sink.close(replay->sink.context, &gathering->occurrence);
+        history_close(&replay->links->history, &gathering->occurrence);
         gathering_free(gatherings, gathering);
     }
 }
@@ -583,12 +596,32 @@ void replay_run(struct replay *replay)
         /* The location that was waited for still polls: so far that is a wait of which nothing is known. */
         struct point *point = point_in_polling(replay->lanes[oldest_asleep(replay, true)].first);
         struct queue_of_calls *polls = &replay->lanes[point->lane];
-        lane_set_waiting_point(replay, polls, polls->polling.node, point);
+        lane_set_waiting_point(replay, polls, polls->polling.mark, polls->polling.site, point);
         replay_run_awake(replay);
     }
     while (replay->n_queued > QUEUED_MAX && replay->n_queued > n_max) {
         replay_force(replay);
         replay_run_awake(replay);
+    }
+}
+
+/* Of a rank's main thread, and of those that call MPI beside it. */
+static void replay_take_sums(struct replay *replay)
+{
+    for (uint32_t i = 0; i < replay->trace->n_locations; i++) {
+        struct past *past = &replay->links->history.pasts[i];
+        struct rank_time *rank = &replay->ranks[replay->lanes[i].rank];
+        struct sparse atoms = {0}, counts = {0};
+        sums_take(&past->atoms, &atoms);
+        sums_take(&past->counts, &counts);
+        sparse_absorb(&rank->atoms, &atoms);
+        sparse_absorb(&rank->counts, &counts);
+        sparse_release(&atoms);
+        sparse_release(&counts);
+    }
+    for (uint32_t rank = 0; rank < replay->trace->n_ranks; rank++) {
+        sparse_pack(&replay->ranks[rank].atoms);
+        sparse_pack(&replay->ranks[rank].counts);
     }
 }
 
@@ -601,10 +634,8 @@ void replay_finish(struct replay *replay)
         replay_run_awake(replay);
     }
     replay_close_finished(replay);
-    for (uint32_t rank = 0; rank < replay->trace->n_ranks; rank++) {
-        sums_take(&replay->ranks[rank].atoms_so_far, &replay->ranks[rank].atoms);
-        sums_take(&replay->ranks[rank].counts_so_far, &replay->ranks[rank].counts);
-    }
+    history_finish(&replay->links->history);
+    replay_take_sums(replay);
     /* Ranks that were killed, or never came to MPI_Finalize, end before the run. */
     for (uint32_t i = 0; i < replay->trace->n_locations; i++) {
         const struct queue_of_calls *lane = &replay->lanes[i];

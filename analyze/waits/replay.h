@@ -13,7 +13,7 @@
 #pragma once
 #include "analyze/waits/matching.h"
 #include "analyze/waits/onesided.h"
-#include "analyze/waits/chain.h"
+#include "analyze/waits/links.h"
 #include "analyze/waits/progress.h"
 #include "analyze/waits/sink.h"
 
@@ -69,8 +69,8 @@ struct call {
     struct spent spent;
     VEC(struct point *) points; /* held: to be set at entry */
     VEC(struct need) needs;
-    VEC(uint32_t) partners;  /* ranks that it sent to or worked on for long, whether or not a need says so */
-    struct chain_node *node; /* held: the chain at entry */
+    VEC(uint32_t) partners; /* ranks that it sent to or worked on for long, whether or not a need says so */
+    struct mark *mark;      /* held: where it was at entry */
 };
 
 /* Sums of one rank over the run: of its main thread, and of further threads that call MPI. */
@@ -81,9 +81,9 @@ struct rank_time {
     double outside_ns;   /* outside MPI */
     double preempted_ns; /* of it, off the CPU although runnable */
     double unrecorded_ns;
-    double ended_ns;                         /* from the last event of its main thread to the end of the run */
-    struct sums atoms_so_far, counts_so_far; /* what becomes the next two at the end */
-    struct sparse atoms;                     /* time by atom_key, waiting left out */
+    double ended_ns; /* from the last event of its main thread to the end of the run */
+    /* At the end: */
+    struct sparse atoms; /* time by atom_key, waiting left out */
     struct sparse counts;
 };
 
@@ -98,10 +98,8 @@ struct queue_of_calls {
     bool is_main; /* other threads run beside it */
     bool has_begun;
     struct call *first, *last;
-    struct chain_node *tip; /* held */
-    struct sparse open;     /* since tip */
-    struct sparse open_counts;
-    double open_noise_ns2;
+    struct mark *tip; /* held */
+    bool has_open;    /* something has happened since */
     uint64_t now_ns;
     struct sleepers *asleep_on;
     bool waits_for_polling; /* asleep until another one's polling is explained */
@@ -117,7 +115,6 @@ struct replay {
     struct relays relays;
     const struct absences *absences; /* of all locations, up to the last event that was read */
     absence_list found;              /* scratch */
-    struct wait_sink sink;
     struct time_sink times;
     struct steps *steps;
     VEC(struct call_steps) call_steps; /* by site */
@@ -129,7 +126,7 @@ struct replay {
     uint64_t n_forced, n_calls;
     uint64_t longest_wait_ns;
     double unexplained_ns;
-    struct chain_node *origin;
+    struct mark *origin;
 };
 
 void replay_begin(struct replay *replay); /* the borrowed fields are set */

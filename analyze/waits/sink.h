@@ -15,15 +15,16 @@ struct wait {
     enum wait_kind kind;
     bool is_inferred; /* no record says what released it, only times do */
     uint64_t begin_ns, dur_ns;
-    struct chain_node *begin; /* of the waiting process when its wait began */
-    const struct point *released_by;
+    uint32_t late_rank, late_lane; /* that it was released by */
 };
 
 struct occurrence;
 struct wait_sink {
     void *context;
-    /* `occurrence` is the sink's own, NULL at first; without one the wait stands for itself. */
-    void (*add)(void *context, struct occurrence **occurrence, const struct wait *wait);
+    /* `occurrence` is the sink's own, NULL at first; without one the wait stands for itself. The nodes: where the
+     * waiting process was when its wait began, and the other one when it released it. */
+    void (*add)(void *context, struct occurrence **occurrence, const struct wait *wait, struct chain_node *begin,
+                struct chain_node *late);
     void (*close)(void *context, struct occurrence **occurrence);
 };
 

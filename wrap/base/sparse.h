@@ -38,6 +38,14 @@ static inline void sparse_push(struct sparse *vector, uint64_t key, double ns)
     if (ns != 0)
         *vec_push(vector) = (struct term){.key = key, .ns = ns};
 }
+/* Room for n more terms at its end, which the caller fills in at once, with durations other than 0. */
+static inline struct term *sparse_extend(struct sparse *vector, size_t n)
+{
+    if (vector->cap - vector->n < n)
+        vec_grow((void **)&vector->at, &vector->cap, vector->n + n, sizeof *vector->at);
+    vector->n += n;
+    return vector->at + vector->n - n;
+}
 void sparse_add_all(struct sparse *vector, const struct sparse *other, double factor);
 /* Adds `other`, which is left empty. */
 void sparse_absorb(struct sparse *vector, struct sparse *other);

@@ -43,10 +43,15 @@ def same_by_all(tool, words):
         check(printed(n, [tool, *words]) == alone, f"{' '.join(map(str, words))}: {n} processes say something else than one")
 
 
-
 def generate(bin, pattern, directory, ranks, events, style):
     subprocess.run([bin / "generate", pattern, directory, str(ranks), str(events), style], check=True, stdout=subprocess.DEVNULL)
     return directory / "traces.otf2"
+
+
+def record(tool, into, options, program):
+    subprocess.run(["mpirun", "-n", "4", tool, "record", "--dir", into, *options, program], env=ENV, check=True, stdout=subprocess.DEVNULL)
+    run, = into.glob("*.whywait")
+    return run
 
 
 def damage(anchor):
@@ -68,7 +73,7 @@ def begin(tool, anchor, n):
     """A report that goes on, and its helpers."""
     report = subprocess.Popen([tool, "report", anchor], env=of_processes(n), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     found = []
-    while report.poll() is None and len(found) < n - 1:
+    while report.poll() is None and len(found) < n:
         found = children(report.pid)
     return report, found
 
@@ -87,8 +92,7 @@ def main():
         made = pathlib.Path(directory)
         ours = generate(bin, "stencil", made / "ours", 9, 60000, "ours")
         foreign = generate(bin, "workers", made / "foreign", 7, 30000, "foreign")
-        subprocess.run(["mpirun", "-n", "3", tool, "record", "--dir", made, counted], env=ENV, check=True, stdout=subprocess.DEVNULL)
-        run, = made.glob("*.whywait")
+        run = record(tool, made, [], counted)
         for anchor in (ours, foreign, run, DATA / "tau-phases/traces.otf2"):
             same_by_all(tool, ["report", "--format", "json", "--all", anchor])
         same_by_all(tool, ["report", "--from", "0.01", "--until", "0.2", run])
@@ -97,11 +101,17 @@ def main():
         same_by_all(tool, ["diff", run, "vs", run])
         same_by_all(tool, ["export", "--format", "chrome", run])
         same_by_all(tool, ["export", "--format", "lcov", run])
-        damage(ours)
-        same_by_all(tool, ["report", ours])
+        for options in (["--last", "200k"], ["--window", "100ms", "--every", "300ms"]):
+            part = record(tool, made / options[0], options, bin.parent / "tests/run/known/newest")
+            check("record %s" % options[0] in printed(1, [tool, "report", part])[1].decode(), f"{options[0]}: the report tells which part it is of")
+            same_by_all(tool, ["report", "--format", "json", "--all", part])
+            same_by_all(tool, ["report", part])
+        for anchor in (ours, foreign):
+            damage(anchor)
+            same_by_all(tool, ["report", "--format", "json", "--all", anchor])
         long = generate(bin, "stencil", made / "long", 4, 1000000, "ours")
         report, helpers = begin(tool, long, 3)
-        check(len(helpers) == 2, "two processes help")
+        check(len(helpers) == 3, "three processes help")
         os.kill(helpers[1], signal.SIGKILL)
         out, err = report.communicate(timeout=120)
         check((report.returncode, out) == (1, b""), f"a helper was killed: status {report.returncode}, {len(out)} characters printed")

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From waits to instances of classes (classes.h): the paths of all who waited at one occurrence of a collective, or of
+ * one waiting completion, are taken from the tree of chains and added up by call site. An instance that is complete
+ * goes to its class; by a thread of its own where there is one (stage.h), since the tree is not needed for that.
+ */
+#pragma once
+#include "analyze/blame/classes.h"
+#include "analyze/trace/stage.h"
+#include "analyze/waits/sink.h"
+
+/* What a path's terms come to. */
+struct path {
+    double noise_ns2, code_ns; /* variance; time in the program's code */
+};
+
+/* The waits of one occurrence, collected until the last member's is known. */
+struct occurrence {
+    struct occurrence *next; /* at another call site */
+    struct instance instance;
+    /* The late path is mostly the same for all who wait: expanded once, counted. */
+    uint64_t late_order, common_order;
+    uint32_t n_late;
+    struct path late_path;
+    struct sparse late, late_counts;
+};
+
+/* Paths are long: few instances may be under way. */
+enum { OCCURRENCES_BLOCK = 16 };
+
+struct occurrences {
+    struct classes *classes;
+    struct occurrence *spare;
+    struct sparse path; /* scratch: of the wait at hand */
+    struct stage stage; /* classifies; its records are pointers to occurrences, each the first of a list */
+    pthread_mutex_t mutex;
+    struct occurrence *done; /* classified, to be used again; by the mutex */
+};
+
+void occurrences_begin(struct occurrences *occurrences, struct classes *classes);
+void occurrences_release(struct occurrences *occurrences);
+/* What is complete from now on is classified by another thread, as far as one can be had. */
+void occurrences_start_thread(struct occurrences *occurrences);
+/* Everything that was complete has been classified. */
+void occurrences_finish(struct occurrences *occurrences);
+/* Takes the waits: an occurrence is one instance a call site, and is complete when it is closed. */
+struct wait_sink occurrences_sink(struct occurrences *occurrences);

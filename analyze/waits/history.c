@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/waits/history.h"
+#include "wrap/base/err.h"
+
+/* Some hundred calls; terms of one record. */
+enum { BLOCK_BYTES = 1 << 16, MOST_TERMS = 1024 };
+
+/* A record of the stage begins so; what is `at`, and what follows, depends on its kind. */
+struct record {
+    uint16_t kind, to;
+    uint32_t at;
+};
+
+enum record_kind {
+    RECORD_TERM,    /* at: location; a term */
+    RECORD_TERMS,   /* at: location; a count, then so many terms */
+    RECORD_NOISE,   /* at: location; a variance */
+    RECORD_NODE,    /* at: location */
+    RECORD_GO_ON,   /* at: location */
+    RECORD_RELEASE, /* at: a node that the replay asks for no more */
+    RECORD_WAIT,    /* at: occurrence */
+    RECORD_CLOSE,   /* at: occurrence */
+};
+
+struct record_term {
+    struct record record;
+    struct term term;
+};
+
+struct record_terms {
+    struct record record;
+    uint64_t n;
+    struct term terms[];
+};
+
+struct record_noise {
+    struct record record;
+    double noise_ns2;
+};
+
+struct record_node {
+    struct record record;
+    uint64_t time_ns;
+    uint64_t node;
+};
+
+struct record_go_on {
+    struct record record;
+    uint64_t node;
+};
+
+struct record_wait {
+    struct record record;
+    struct wait wait;
+    uint32_t begin, late; /* nodes */
+};
+_Static_assert(sizeof(struct record_wait) % 8 == 0, "records are multiples of 8 bytes");
+
+/* In the stage. */
+
+static void past_add(struct past *past, int to, const struct term *terms, uint64_t n)
+{
+    bool is_counts = to & TO_COUNTS;
+    struct sparse *open = to & TO_SEGMENT ? is_counts ? &past->open_counts : &past->open : NULL;
+    struct sums *sums = to & TO_SUMS ? is_counts ? &past->counts : &past->atoms : NULL;
+    for (uint64_t i = 0; i < n; i++) {
+        if (open)
+            sparse_add(open, terms[i].key, terms[i].ns);
+        if (sums)
+            sums_add(sums, terms[i].key, terms[i].ns);
+    }
+}
+
+static void take_node(struct history *history, struct past *past, const struct record_node *record)
+{
+    struct chain_node *node =
+        chain_extend(&history->chain, past->tip, record->time_ns, &past->open, past->open_noise_ns2);
+    sparse_absorb(&node->counts, &past->open_counts);
+    past->open_noise_ns2 = 0;
+    past->tip = node;
+    if (record->node >= history->nodes.n)
+        vec_resize(&history->nodes, record->node + 1);
+    history->nodes.at[record->node] = node;
+}
+
+static void take_wait(struct history *history, const struct record_wait *record)
+{
+    struct chain_node *const *nodes = history->nodes.at;
+    uint32_t at = record->record.at;
+    if (at > history->occurrence.n)
+        vec_resize(&history->occurrence, at);
+    history->sink.add(history->sink.context, at ? &history->occurrence.at[at - 1] : NULL, &record->wait,
+                      nodes[record->begin], nodes[record->late]);
+}
+
+static size_t take(struct history *history, const void *at)
+{
+    const struct record *record = at;
+    switch ((enum record_kind)record->kind) {
+    case RECORD_TERM:
+        past_add(&history->pasts[record->at], record->to, &((const struct record_term *)at)->term, 1);
+        return sizeof(struct record_term);
+    case RECORD_TERMS: {
+        const struct record_terms *terms = at;
+        past_add(&history->pasts[record->at], record->to, terms->terms, terms->n);
+        return sizeof *terms + terms->n * sizeof *terms->terms;
+    }
+    case RECORD_NOISE:
+        history->pasts[record->at].open_noise_ns2 += ((const struct record_noise *)at)->noise_ns2;
+        return sizeof(struct record_noise);
+    case RECORD_NODE:
+        take_node(history, &history->pasts[record->at], at);
+        return sizeof(struct record_node);
+    case RECORD_GO_ON: {
+        struct past *past = &history->pasts[record->at];
+        past->tip = history->nodes.at[((const struct record_go_on *)at)->node];
+        sparse_clear(&past->open);
+        sparse_clear(&past->open_counts);
+        past->open_noise_ns2 = 0;
+        return sizeof(struct record_go_on);
+    }
+    case RECORD_RELEASE:
+        chain_drop(&history->chain, history->nodes.at[record->at]);
+        return sizeof *record;
+    case RECORD_WAIT:
+        take_wait(history, at);
+        return sizeof(struct record_wait);
+    case RECORD_CLOSE:
+        history->sink.close(history->sink.context, &history->occurrence.at[record->at - 1]);
+        return sizeof *record;
+    }
+    bug("a record of an unknown kind");
+}
+
+static void take_all(void *context, const void *records, size_t n_bytes)
+{
+    const char *at = records, *end = at + n_bytes;
+    while (at < end)
+        at += take(context, at);
+}
+
+/* In the replay. */
+
+void history_begin(struct history *history, uint32_t n_lanes)
+{
+    size_t cap = 0;
+    *history = (struct history){.n_lanes = n_lanes};
+    stage_begin(&history->stage, BLOCK_BYTES, take_all, history);
+    vec_grow((void **)&history->pasts, &cap, n_lanes + 1, sizeof *history->pasts);
+    memset(history->pasts, 0, (n_lanes + 1) * sizeof *history->pasts);
+}
+
+void history_release(struct history *history)
+{
+    stage_release(&history->stage);
+    for (uint32_t i = 0; history->pasts && i <= history->n_lanes; i++) {
+        struct past *past = &history->pasts[i];
+        sparse_release(&past->open);
+        sparse_release(&past->open_counts);
+        sums_release(&past->atoms);
+        sums_release(&past->counts);
+    }
+    vec_free(history->pasts);
+    chain_release(&history->chain);
+    vec_release(&history->nodes);
+    vec_release(&history->occurrence);
+    vec_release(&history->spare_occurrences);
+    arena_release(&history->arena);
+    *history = (struct history){0};
+}
+
+static struct mark *mark_make(struct history *history, uint64_t time_ns)
+{
+    struct mark *mark = history->spare;
+    if (mark)
+        history->spare = mark->spare;
+    else {
+        mark = arena_new(&history->arena, struct mark);
+        mark->number = history->n_marks++;
+    }
+    mark->holds = 1;
+    mark->time_ns = time_ns;
+    return mark;
+}
+
+struct mark *history_origin(struct history *history, uint64_t time_ns)
+{
+    struct mark *mark = mark_make(history, time_ns);
+    struct chain_node *node = chain_begin(&history->chain, time_ns);
+    vec_resize(&history->nodes, mark->number + 1);
+    history->nodes.at[mark->number] = node;
+    for (uint32_t i = 0; i <= history->n_lanes; i++)
+        history->pasts[i].tip = node;
+    return mark;
+}
+
+void history_start_thread(struct history *history)
+{
+    stage_start_thread(&history->stage);
+}
+
+void history_finish(struct history *history)
+{
+    stage_finish(&history->stage);
+}
+
+struct mark *mark_hold(struct mark *mark)
+{
+    mark->holds++;
+    return mark;
+}
+
+static void *record_room(struct history *history, size_t n_bytes, enum record_kind kind, int to, uint32_t at)
+{
+    struct record *record = stage_room(&history->stage, n_bytes);
+    *record = (struct record){(uint16_t)kind, (uint16_t)to, at};
+    return record;
+}
+
+void mark_drop(struct history *history, struct mark *mark)
+{
+    if (!mark || --mark->holds)
+        return;
+    record_room(history, sizeof(struct record), RECORD_RELEASE, 0, mark->number);
+    mark->spare = history->spare;
+    history->spare = mark;
+}
+
+void history_add_term(struct history *history, int to, uint32_t lane, uint64_t key, double ns)
+{
+    if (ns == 0)
+        return;
+    struct record_term *record = record_room(history, sizeof *record, RECORD_TERM, to, lane);
+    record->term = (struct term){.key = key, .ns = ns};
+}
+
+void history_add(struct history *history, int to, uint32_t lane, const struct sparse *terms, double factor)
+{
+    for (size_t from = 0; from < terms->n; from += MOST_TERMS) {
+        size_t n = terms->n - from < MOST_TERMS ? terms->n - from : MOST_TERMS;
+        struct record_terms *record =
+            record_room(history, sizeof *record + n * sizeof *record->terms, RECORD_TERMS, to, lane);
+        record->n = n;
+        for (size_t i = 0; i < n; i++)
+            record->terms[i] = (struct term){terms->at[from + i].key, factor * terms->at[from + i].ns};
+    }
+}
+
+void history_add_noise(struct history *history, uint32_t lane, double noise_ns2)
+{
+    if (noise_ns2 == 0)
+        return;
+    struct record_noise *record = record_room(history, sizeof *record, RECORD_NOISE, 0, lane);
+    record->noise_ns2 = noise_ns2;
+}
+
+struct mark *history_node(struct history *history, uint32_t lane, uint64_t time_ns)
+{
+    struct mark *mark = mark_make(history, time_ns);
+    struct record_node *record = record_room(history, sizeof *record, RECORD_NODE, 0, lane);
+    record->time_ns = time_ns;
+    record->node = mark->number;
+    return mark;
+}
+
+void history_go_on_from(struct history *history, uint32_t lane, const struct mark *mark)
+{
+    struct record_go_on *record = record_room(history, sizeof *record, RECORD_GO_ON, 0, lane);
+    record->node = mark->number;
+}
+
+uint32_t history_aside(const struct history *history)
+{
+    return history->n_lanes;
+}
+
+static uint32_t occurrence_make(struct history *history)
+{
+    return history->spare_occurrences.n ? history->spare_occurrences.at[--history->spare_occurrences.n]
+                                        : ++history->n_occurrences;
+}
+
+void history_wait(struct history *history, uint32_t *occurrence, const struct wait *wait, const struct mark *begin,
+                  const struct mark *late)
+{
+    if (occurrence && !*occurrence)
+        *occurrence = occurrence_make(history);
+    struct record_wait *record = record_room(history, sizeof *record, RECORD_WAIT, 0, occurrence ? *occurrence : 0);
+    record->wait = *wait;
+    record->begin = begin->number;
+    record->late = late->number;
+}
+
+void history_close(struct history *history, uint32_t *occurrence)
+{
+    if (!*occurrence)
+        return;
+    record_room(history, sizeof(struct record), RECORD_CLOSE, 0, *occurrence);
+    *vec_push(&history->spare_occurrences) = *occurrence;
+    *occurrence = 0;
+}

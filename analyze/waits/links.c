@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/waits/links.h"
+
+void links_begin(struct links *links, uint32_t n_lanes)
+{
+    size_t cap = 0;
+    *links = (struct links){0};
+    vec_grow((void **)&links->next, &cap, n_lanes + 1, sizeof *links->next);
+    history_begin(&links->history, n_lanes);
+}
+
+void links_release(struct links *links)
+{
+    history_release(&links->history);
+    slab_release(&links->points);
+    vec_free(links->next);
+    vec_release(&links->awake);
+}
+
+void links_sleep(struct links *links, struct sleepers *sleepers, uint32_t lane)
+{
+    links->next[lane] = sleepers->first;
+    sleepers->first = lane + 1;
+}
+
+void links_wake(struct links *links, struct sleepers *sleepers)
+{
+    for (uint32_t at = sleepers->first; at; at = links->next[at - 1])
+        *vec_push(&links->awake) = at - 1;
+    sleepers->first = 0;
+}
+
+struct point *point_make(struct links *links, uint32_t lane, uint32_t rank, uint64_t time_ns)
+{
+    struct point *point = slab_new(&links->points, struct point);
+    *point = (struct point){.lane = lane, .rank = rank, .time_ns = time_ns, .holds = 1};
+    return point;
+}
+
+struct point *point_hold(struct point *point)
+{
+    point->holds++;
+    return point;
+}
+
+void point_drop(struct links *links, struct point *point)
+{
+    if (!point || --point->holds)
+        return;
+    mark_drop(&links->history, point->mark);
+    slab_give(&links->points, point);
+}
+
+void point_set(struct links *links, struct point *point, struct mark *mark)
+{
+    struct mark *before = point->mark;
+    point->mark = mark_hold(mark);
+    point->is_set = true;
+    mark_drop(&links->history, before);
+    links_wake(links, &point->sleepers);
+}
+
+void point_set_for_now(struct point *point, struct mark *mark)
+{
+    point->mark = mark_hold(mark);
+}
+
+void links_unsleep(struct links *links, struct sleepers *sleepers, uint32_t lane)
+{
+    uint32_t *at = &sleepers->first;
+    while (*at && *at != lane + 1)
+        at = &links->next[*at - 1];
+    if (*at)
+        *at = links->next[lane];
+}
+
+void comeback_set(struct links *links, struct comeback *at, struct comeback comeback)
+{
+    struct point *before = at->point;
+    *at = (struct comeback){comeback.point ? point_hold(comeback.point) : NULL, comeback.left_ns};
+    point_drop(links, before);
+}
+
+void polling_begin(struct polling *polling, struct mark *mark, uint32_t site)
+{
+    polling->mark = mark;
+    polling->site = site;
+    polling->since_ns = polling->until_ns = mark->time_ns;
+    polling->n_parts = 0;
+}
+
+void polling_end(struct polling *polling, struct links *links)
+{
+    for (size_t i = 0; i < polling->points.n; i++) {
+        struct point *point = polling->points.at[i];
+        if (!point->is_set)
+            point_set(links, point, point->mark);
+        point_drop(links, point);
+    }
+    polling->points.n = polling->n_wanted = 0;
+    mark_drop(&links->history, polling->mark);
+    polling->mark = NULL;
+    polling->n_parts = 0;
+}
+
+void polling_release(struct polling *polling)
+{
+    for (uint32_t i = 0; i < POLLING_PARTS; i++) {
+        sparse_release(&polling->parts[i].atoms);
+        sparse_release(&polling->parts[i].counts);
+    }
+    vec_release(&polling->points);
+}
+
+/* The older half becomes one part. */
+static void parts_join(struct polling *polling)
+{
+    enum { HALF = POLLING_PARTS / 2 };
+    struct polling_part *parts = polling->parts;
+    for (uint32_t i = 1; i < HALF; i++) {
+        parts[0].to_ns = parts[i].to_ns;
+        parts[0].is_stretch = false;
+        sparse_absorb(&parts[0].atoms, &parts[i].atoms);
+        sparse_absorb(&parts[0].counts, &parts[i].counts);
+        parts[0].spent.on_ns += parts[i].spent.on_ns;
+        for (int kind = 0; kind < OFF_N; kind++)
+            parts[0].spent.off_ns[kind] += parts[i].spent.off_ns[kind];
+        parts[0].spent.noise_ns2 += parts[i].spent.noise_ns2;
+        parts[0].step = parts[i].transfer_ns > 0 ? parts[i].step : parts[0].step;
+        parts[0].transfer_ns += parts[i].transfer_ns;
+        parts[0].absent_ns += parts[i].absent_ns;
+    }
+    for (uint32_t i = HALF; i < POLLING_PARTS; i++) {
+        struct polling_part empty = parts[i - HALF + 1];
+        parts[i - HALF + 1] = parts[i];
+        parts[i] = empty;
+    }
+    polling->n_parts -= HALF - 1;
+}
+
+struct polling_part *polling_add(struct polling *polling, uint64_t to_ns)
+{
+    if (polling->n_parts == POLLING_PARTS)
+        parts_join(polling);
+    struct polling_part *part = &polling->parts[polling->n_parts];
+    sparse_clear(&part->atoms);
+    sparse_clear(&part->counts);
+    *part = (struct polling_part){.from_ns = polling->n_parts ? part[-1].to_ns : polling->since_ns,
+                                  .to_ns = to_ns,
+                                  .atoms = part->atoms,
+                                  .counts = part->counts};
+    polling->n_parts++;
+    return part;
+}
+
+/* Nobody else holds them. */
+static void forget_unwanted(struct polling *polling, struct links *links)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < polling->points.n; i++) {
+        struct point *point = polling->points.at[i];
+        if (point->holds > 1)
+            polling->points.at[n++] = point;
+        else
+            point_drop(links, point);
+    }
+    polling->points.n = polling->n_wanted = n;
+}
+
+void polling_add_point(struct polling *polling, struct links *links, struct point *point, struct mark *mark)
+{
+    enum { FEW = 16 };
+    if (polling->points.n > FEW + 2 * polling->n_wanted)
+        forget_unwanted(polling, links);
+    point_set_for_now(point, mark);
+    *vec_push(&polling->points) = point_hold(point);
+}
+
+double polling_part_between(const struct polling_part *part, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t begin_ns = from_ns > part->from_ns ? from_ns : part->from_ns;
+    uint64_t end_ns = to_ns < part->to_ns ? to_ns : part->to_ns;
+    return end_ns > begin_ns ? (double)(end_ns - begin_ns) / (double)(part->to_ns - part->from_ns) : 0;
+}
+
+const struct polling_part *polling_stretch_before(const struct polling *polling, uint64_t at_ns)
+{
+    for (uint32_t i = 0; i < polling->n_parts; i++)
+        if (polling->parts[i].to_ns == at_ns && polling->parts[i].is_stretch)
+            return &polling->parts[i];
+    return NULL;
+}

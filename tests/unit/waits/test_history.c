@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is told of locations, and what comes of it: the same with a thread as without. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "analyze/waits/history.h"
+
+enum { LANES = 7, KEYS = 50 };
+
+struct occurrence {
+    double ns;
+};
+
+/* What a sink saw, as numbers that depend on their order. */
+struct told {
+    uint64_t n_waits, n_closed;
+    double sum;
+};
+
+static double path_ns(const struct chain_node *node, const struct chain_node *common)
+{
+    double ns = 0;
+    for (; node != common; node = node->parent)
+        ns += sparse_sum(&node->terms) + 1e-3 * sparse_sum(&node->counts) + node->noise_ns2;
+    return ns;
+}
+
+static void sink_add(void *context, struct occurrence **occurrence, const struct wait *wait, struct chain_node *begin,
+                     struct chain_node *late)
+{
+    struct told *told = context;
+    const struct chain_node *common = chain_common(begin, late);
+    double ns = path_ns(late, common) - path_ns(begin, common);
+    told->n_waits++;
+    told->sum = told->sum * 0.999 + ns + (double)wait->dur_ns;
+    if (occurrence && !*occurrence)
+        *occurrence = calloc(1, sizeof **occurrence);
+    if (occurrence)
+        (*occurrence)->ns += ns;
+}
+
+static void sink_close(void *context, struct occurrence **occurrence)
+{
+    struct told *told = context;
+    told->n_closed++;
+    told->sum += (*occurrence)->ns;
+    free(*occurrence);
+    *occurrence = NULL;
+}
+
+/* Locations work, mark where they are, and go on from others. */
+static struct told play(bool has_thread, unsigned seed, double *sums_ns)
+{
+    struct history history;
+    struct told told = {0};
+    struct mark *tips[LANES];
+    uint32_t occurrences[3] = {0};
+    uint64_t now_ns = 0;
+    history_begin(&history, LANES);
+    history.sink = (struct wait_sink){.context = &told, .add = sink_add, .close = sink_close};
+    struct mark *origin = history_origin(&history, 0);
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        tips[lane] = mark_hold(origin);
+    if (has_thread)
+        history_start_thread(&history);
+    srand(seed);
+    for (int turn = 0; turn < 40000; turn++) {
+        uint32_t lane = (uint32_t)rand() % LANES, other = (uint32_t)rand() % LANES;
+        uint32_t *occurrence = &occurrences[(unsigned)rand() % 3];
+        struct sparse terms = {0};
+        for (int i = rand() % 5; i > 0; i--)
+            sparse_add(&terms, (uint64_t)(rand() % KEYS), rand() % 1000);
+        history_add(&history, TO_SEGMENT | TO_SUMS, lane, &terms, 0.7);
+        history_add(&history, TO_SEGMENT | TO_SUMS | TO_COUNTS, lane, &terms, 1);
+        history_add_term(&history, TO_SEGMENT, lane, 3, rand() % 3);
+        history_add_noise(&history, lane, rand() % 2);
+        sparse_release(&terms);
+        struct mark *begin = history_node(&history, lane, now_ns += 10);
+        mark_drop(&history, tips[lane]);
+        tips[lane] = begin;
+        if (lane == other || rand() % 2)
+            continue;
+        struct wait wait = {.dur_ns = (uint64_t)rand() % 100};
+        history_wait(&history, rand() % 4 ? occurrence : NULL, &wait, begin, tips[other]);
+        if (rand() % 5 == 0)
+            history_close(&history, occurrence);
+        tips[lane] = mark_hold(tips[other]);
+        history_go_on_from(&history, lane, tips[lane]);
+        mark_drop(&history, begin);
+    }
+    for (int i = 0; i < 3; i++)
+        history_close(&history, &occurrences[i]);
+    history_close(&history, &occurrences[0]); /* nothing is open */
+    history_finish(&history);
+    *sums_ns = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        struct sparse sums = {0};
+        sums_take(&history.pasts[lane].atoms, &sums);
+        for (size_t i = 0; i < sums.n; i++)
+            *sums_ns = *sums_ns * 0.9 + sums.at[i].ns;
+        sparse_release(&sums);
+    }
+    assert_in_range(history.chain.n_live, 1, 2 * LANES + 2);
+    assert_in_range(history.n_marks, LANES, 2 * LANES + 2);
+    history_release(&history);
+    return told;
+}
+
+static void a_thread_changes_nothing(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed < 4; seed++) {
+        double alone_ns, beside_ns;
+        struct told alone = play(false, seed, &alone_ns), beside = play(true, seed, &beside_ns);
+        assert_in_range(alone.n_waits, 1000, 40000);
+        assert_in_range(alone.n_closed, 100, 40000);
+        assert_memory_equal(&alone, &beside, sizeof alone);
+        assert_true(alone_ns == beside_ns && alone_ns > 0);
+    }
+}
+
+/* Longer than a block of the stage has room for. */
+static void long_vectors_are_told_in_parts(void **state)
+{
+    (void)state;
+    enum { TERMS = 100000 };
+    struct history history;
+    struct sparse terms = {0};
+    history_begin(&history, 2);
+    struct mark *origin = history_origin(&history, 5);
+    for (uint64_t key = 0; key < TERMS; key++)
+        sparse_push(&terms, key, 2);
+    history_add(&history, TO_SEGMENT | TO_SUMS, 1, &terms, 0.5);
+    history_add(&history, TO_SUMS | TO_COUNTS, 1, &terms, 1);
+    history_add(&history, TO_SEGMENT, history_aside(&history), &terms, 1);
+    struct mark *mark = history_node(&history, 1, 7);
+    assert_int_equal(mark->time_ns, 7);
+    history_finish(&history);
+    const struct past *past = &history.pasts[1], *aside = &history.pasts[history_aside(&history)];
+    assert_int_equal(past->atoms.terms.n, TERMS);
+    assert_int_equal(past->counts.terms.n, TERMS);
+    assert_int_equal(past->open.n, 0);
+    assert_int_equal(past->open_counts.n, 0);
+    assert_true(sparse_sum(&past->tip->terms) == TERMS && past->tip->time_ns == 7);
+    assert_true(sparse_sum(&aside->open) == 2 * TERMS);
+    mark_drop(&history, mark);
+    mark_drop(&history, origin);
+    sparse_release(&terms);
+    history_release(&history);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_changes_nothing),
+        cmocka_unit_test(long_vectors_are_told_in_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
