@@ -421,6 +421,9 @@ static void weigh_calls(struct costs *costs, const struct survey *survey)
 
 void costs_fit(struct costs *costs, const struct survey *survey)
 {
+    bool is_counted = costs->columns.n > 0;
+    if (!is_counted)
+        return;
     take_samples(costs, survey);
     nnls_widen(&costs->all.problem, &costs->arena, costs->n_columns);
     for (uint32_t i = 0; i < costs->n_ranks; i++)

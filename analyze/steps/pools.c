@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, AS_SAMPLED = -1 };
+enum { KINDS_LOG2 = 4, KINDS_A_RANK = 1 << KINDS_LOG2 }; /* of stretches that a process repeats in its loops */
 
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
 {
@@ -23,6 +24,8 @@ void pools_release(struct pools *pools)
         sparse_release(&pools->at[i].idle);
     }
     vec_free(pools->at);
+    vec_release(&pools->found);
+    vec_release(&pools->gaps);
     intern_release(&pools->keys);
     arena_release(&pools->arena);
 }
@@ -106,6 +109,10 @@ void pools_complete(struct pools *pools)
     }
     for (size_t i = 0; i < pools->n; i++)
         sparse_pack(&pools->at[i].on);
+    size_t n = KINDS_A_RANK;
+    while (n < (size_t)KINDS_A_RANK * pools->sites->trace->n_ranks)
+        n *= 2;
+    vec_resize(&pools->found, n);
 }
 
 static uint32_t pool_with_samples(struct pools *pools, struct pool_key key)
@@ -128,10 +135,9 @@ static bool pool_agrees(const struct pool *pool)
     return first;
 }
 
-static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+static uint32_t pool_find(struct pools *pools, struct pool_key key)
 {
-    uint32_t bucket = stretch_bucket(stretch);
-    struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = bucket};
+    uint32_t bucket = key.bucket;
     uint32_t id = pool_with_samples(pools, key);
     if (id != INTERN_NONE)
         return id;
@@ -139,12 +145,24 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     id = pool_with_samples(pools, key);
     if (id != INTERN_NONE)
         return id;
-    struct pool_key of_all_ranks = {.rank = RANK_ALL, .from = stretch->from, .to = stretch->to, .bucket = bucket};
+    struct pool_key of_all_ranks = {.rank = RANK_ALL, .from = key.from, .to = key.to, .bucket = bucket};
     uint32_t of_all = pool_with_samples(pools, of_all_ranks);
-    if (of_all != INTERN_NONE || sites_is_start(pools->sites, stretch->from))
+    if (of_all != INTERN_NONE || sites_is_start(pools->sites, key.from))
         return of_all;
     id = intern_find(&pools->keys, &key, sizeof key);
     return id != INTERN_NONE && pool_agrees(&pools->at[id]) ? id : INTERN_NONE;
+}
+
+/* Pools are complete: what was found for stretches of a kind stays. */
+static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+{
+    struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
+    uint64_t mixed = (key_pair(key.from, key.to) + key.bucket) * 0x9e3779b97f4a7c15u;
+    struct pool_found *found =
+        &pools->found.at[(rank * (size_t)KINDS_A_RANK + (mixed >> (64 - KINDS_LOG2))) & (pools->found.n - 1)];
+    if (found->bucket_plus_1 != key.bucket + 1 || found->rank != rank || found->from != key.from || found->to != key.to)
+        *found = (struct pool_found){rank, key.from, key.to, key.bucket + 1, pool_find(pools, key)};
+    return found->pool;
 }
 
 /* Where a stretch slept in which nobody looked: where looks found other stretches between these two calls asleep, of
@@ -336,19 +354,29 @@ static bool spread_counted(struct pools *pools, uint32_t rank, const struct stre
     return true;
 }
 
+static uint32_t step_of_gap(struct pools *pools, uint32_t pair, int amount)
+{
+    static const enum step_state states[N_AMOUNTS] = {STEP_DESCHEDULED, STEP_BLOCKED, STEP_COMPUTING};
+    if (pair >= pools->gaps.n)
+        vec_resize(&pools->gaps, (size_t)pair + 1);
+    uint32_t *step_plus_1 = &pools->gaps.at[pair].of[amount];
+    if (!*step_plus_1)
+        *step_plus_1 = 1 + steps_put(pools->sites->steps, states[amount], WHAT_GAP, pair, TRACE_NONE);
+    return *step_plus_1 - 1;
+}
+
 /* Nothing is known of the steps but the calls around them. While a process starts up nobody knows what it sleeps for;
  * that it had no CPU is known there as elsewhere. */
 static void spread_unknown(struct pools *pools, uint32_t rank, const struct stretch *stretch, const double *amounts,
                            struct sparse *out)
 {
-    static const enum step_state states[N_AMOUNTS] = {STEP_DESCHEDULED, STEP_BLOCKED, STEP_COMPUTING};
     struct steps *steps = pools->sites->steps;
     bool is_start = sites_is_start(pools->sites, stretch->from);
     uint32_t pair = is_start ? 0 : sites_pair(pools->sites, stretch->from, stretch->to);
     for (int amount = 0; amount < N_AMOUNTS; amount++) {
         if (!amounts[amount])
             continue;
-        uint32_t step = !is_start                 ? steps_put(steps, states[amount], WHAT_GAP, pair, TRACE_NONE)
+        uint32_t step = !is_start                 ? step_of_gap(pools, pair, amount)
                         : amount == OFF_PREEMPTED ? steps_in_state(steps, step_of_start(pools), STEP_DESCHEDULED)
                                                   : step_of_start(pools);
         sparse_add(out, atom_key(rank, step), amounts[amount]);

@@ -29,6 +29,12 @@ struct pool {
     } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU; made for the first stretch that takes them */
 };
 
+/* Which pool stands for stretches of a kind, once it has been looked for. */
+struct pool_found {
+    uint32_t rank, from, to, bucket_plus_1; /* 0 = nothing yet */
+    uint32_t pool;
+};
+
 struct pools {
     struct sites *sites;
     struct costs *costs;
@@ -36,6 +42,11 @@ struct pools {
     struct pool *at;
     size_t n, cap;
     struct arena arena;
+    VEC(struct pool_found) found; /* a power of two: each place keeps the last that belonged there */
+    VEC(struct gap_steps {
+        uint32_t of[N_AMOUNTS]; /* plus 1; 0 = not made yet */
+    })
+    gaps; /* by pair of sites: code of which nothing is known */
 };
 
 /* An atom beside steps: a pool's number times N_AMOUNTS plus the amount of which its shares are meant. */

@@ -249,6 +249,8 @@ static bool helper_next(struct archive_reader *archive, struct helper *helper)
         struct block *block = helper->block;
         if (block && helper->at < block->n) {
             const struct event *event = &block->events[helper->at++];
+            __builtin_prefetch(event + 12);
+            __builtin_prefetch((const char *)(event + 12) + 64);
             helper->ahead = event;
             if (event->kind != EV_DAMAGED)
                 return true;

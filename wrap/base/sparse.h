@@ -84,8 +84,16 @@ struct tally {
     VEC(uint64_t) bits;
 };
 
+enum { TALLY_WORD = 64 };
+void tally_grow(struct tally *tally, uint32_t key);
 /* Keys count from 0 without large gaps. */
-void tally_add(struct tally *tally, uint32_t key, double ns);
+static inline void tally_add(struct tally *tally, uint32_t key, double ns)
+{
+    if (key >= tally->ns.n)
+        tally_grow(tally, key);
+    tally->ns.at[key] += ns;
+    tally->bits.at[key / TALLY_WORD] |= 1ull << key % TALLY_WORD;
+}
 /* Moves everything into an empty vector, which is packed then. */
 void tally_take(struct tally *tally, struct sparse *out);
 void tally_release(struct tally *tally);
