@@ -74,11 +74,17 @@ static void passes_begin(struct passes *passes, struct trace *trace, struct code
     work_begin(&passes->work, &passes->executions);
     costs_begin(&passes->costs, &passes->sites, &passes->work, trace->n_ranks);
     pools_begin(&passes->pools, &passes->sites, &passes->costs);
+    cpu_use_begin(&passes->cpu_use, trace);
+}
+
+/* Once it is known what clocks may err by. */
+static void passes_begin_waits(struct passes *passes)
+{
+    struct trace *trace = passes->trace;
     links_begin(&passes->links, trace->n_locations);
     messages_begin(&passes->messages, trace, &passes->links);
     gatherings_begin(&passes->gatherings, trace, &passes->links);
     locks_begin(&passes->locks, &passes->links, trace->n_ranks);
-    cpu_use_begin(&passes->cpu_use, trace);
     classes_begin(&passes->classes, &passes->pools, &passes->cpu_use, trace->n_ranks);
     occurrences_begin(&passes->occurrences, &passes->classes);
     passes->links.history.sink = occurrences_sink(&passes->occurrences);
@@ -142,6 +148,24 @@ static void read_for_steps(struct passes *passes)
     survey_leave_out_workers(&passes->survey, &passes->sites, &passes->executions);
     pools_complete(&passes->pools);
     costs_fit(&passes->costs, &passes->survey);
+}
+
+/* Once more where it shows that clocks disagree. 0, or -1 after error(). */
+static int read_first(struct passes *passes, struct trace *trace, struct code *code)
+{
+    for (;;) {
+        passes_begin(passes, trace, code);
+        meter_stage(&trace->meter, "reading 1 of 2", "events", trace->n_records, trace->n_records);
+        if (trace_rewind(trace))
+            return -1;
+        read_for_steps(passes);
+        int settled = trace->has_failed ? -1 : trace_settle(trace);
+        if (settled)
+            return settled < 0 ? -1 : 0;
+        bool wants_facts = passes->wants_facts;
+        passes_release(passes);
+        *passes = (struct passes){.wants_facts = wants_facts};
+    }
 }
 
 static void read_for_waits(struct passes *passes)
@@ -249,17 +273,13 @@ static struct analysis *run(struct trace *trace, struct code *code, struct timel
 {
     struct passes passes = {.wants_facts = wants_facts};
     struct analysis *analysis = NULL;
-    passes_begin(&passes, trace, code);
+    if (read_first(&passes, trace, code))
+        goto out;
+    passes_begin_waits(&passes);
     if (threshold > 0)
         passes.classes.threshold = threshold;
     if (timeline)
         passes.replay.times = timeline_sink(timeline, trace->n_locations);
-    meter_stage(&trace->meter, "reading 1 of 2", "events", trace->n_records, trace->n_records);
-    if (trace_rewind(trace))
-        goto out;
-    read_for_steps(&passes);
-    if (trace->has_failed)
-        goto out;
     meter_stage(&trace->meter, "reading 2 of 2", "events", trace->n_records, 0);
     trace->is_last_reading = true;
     if (trace_rewind(trace))
@@ -315,17 +335,22 @@ struct code *load_code(const struct trace *trace)
     return code;
 }
 
-int load_trace(struct loaded *loaded, const char *path)
+static int load(struct loaded *loaded, const char *path, struct trace *(*open)(const char *anchor))
 {
     *loaded = (struct loaded){0};
     char *anchor = run_find_archive(path);
     if (anchor)
-        loaded->trace = trace_open(anchor);
+        loaded->trace = open(anchor);
     free(anchor);
     if (!loaded->trace)
         return -1;
     loaded->trace->n_helpers = helpers_wanted(loaded->trace);
     return 0;
+}
+
+int load_trace(struct loaded *loaded, const char *path)
+{
+    return load(loaded, path, trace_open);
 }
 
 static int analyse(struct loaded *loaded, bool with_timeline, double threshold, bool with_facts)
@@ -343,14 +368,14 @@ static int analyse(struct loaded *loaded, bool with_timeline, double threshold, 
 
 int load_analysis(struct loaded *loaded, const char *path, bool with_timeline)
 {
-    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline, 0, false);
+    return load(loaded, path, trace_open_unchecked) ? -1 : analyse(loaded, with_timeline, 0, false);
 }
 
 int load_analysis_part(struct loaded *loaded, const char *path, const struct load_choice *choice)
 {
-    if (load_trace(loaded, path))
-        return -1;
     bool is_whole = !choice->from_ns && choice->until_ns == UINT64_MAX;
+    if (load(loaded, path, is_whole ? trace_open_unchecked : trace_open))
+        return -1;
     if (!is_whole && choice->from_ns >= loaded->trace->end_ns)
         return error("%s: the run ends before %.3f s", loaded->trace->path, (double)choice->from_ns / 1e9);
     if (!is_whole && trace_set_part(loaded->trace, choice->from_ns, choice->until_ns))
@@ -360,7 +385,7 @@ int load_analysis_part(struct loaded *loaded, const char *path, const struct loa
 
 int load_analysis_with_facts(struct loaded *loaded, const char *path, bool with_timeline)
 {
-    return load_trace(loaded, path) ? -1 : analyse(loaded, with_timeline, 0, true);
+    return load(loaded, path, trace_open_unchecked) ? -1 : analyse(loaded, with_timeline, 0, true);
 }
 
 void load_release(struct loaded *loaded)

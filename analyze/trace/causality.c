@@ -434,6 +434,87 @@ void causality_check(struct archive_reader *archive, struct causality *result)
     replay_release(&replay);
 }
 
+/* While events are read. An effect may come before its cause that has the same time, but no later event may come
+ * between them. */
+
+struct causality_watch {
+    struct replay replay;
+    struct causality result;
+    struct batch_event *last; /* by location */
+    VEC(uint32_t) held;       /* locations whose last event waits for its cause */
+    uint64_t held_ns;
+    bool has_failed;
+};
+
+struct causality_watch *causality_watch_begin(struct archive_reader *archive)
+{
+    uint32_t n = archive->trace->n_locations;
+    struct causality_watch *watch = calloc(1, sizeof *watch);
+    if (!watch)
+        err_out_of_memory(sizeof *watch);
+    watch->result = (struct causality){.first_ns = UINT64_MAX};
+    watch->replay = (struct replay){
+        .archive = archive, .result = &watch->result, .players = calloc(n + 1, sizeof *watch->replay.players)};
+    watch->last = calloc(n + 1, sizeof *watch->last);
+    if (!watch->replay.players || !watch->last)
+        err_out_of_memory(n * sizeof *watch->last);
+    return watch;
+}
+
+static bool watch_held(struct causality_watch *watch)
+{
+    for (size_t i = 0; i < watch->held.n; i++) {
+        uint32_t loc = watch->held.at[i];
+        if (!play(&watch->replay, &watch->last[loc]))
+            return false;
+        watch->replay.players[loc].held = NULL;
+    }
+    watch->held.n = 0;
+    return true;
+}
+
+static bool is_watched(uint16_t kind)
+{
+    return kind == EV_SEND || kind == EV_ISEND || kind == EV_RECV || kind == EV_IRECV_DONE || kind == EV_COLL_BEGIN ||
+           kind == EV_COLL_END || kind == EV_LEAVE;
+}
+
+bool causality_watch_feed(struct causality_watch *watch, const struct event *event)
+{
+    struct player *player = &watch->replay.players[event->loc];
+    if (watch->held.n && (event->time_ns > watch->held_ns || player->held) && !watch_held(watch))
+        watch->has_failed = true;
+    if (watch->has_failed)
+        return false;
+    if (event->kind != EV_END && event->time_ns < watch->result.first_ns)
+        watch->result.first_ns = event->time_ns;
+    if (event->kind != EV_END && event->time_ns > watch->result.last_ns)
+        watch->result.last_ns = event->time_ns;
+    if (!is_watched(event->kind))
+        return true;
+    struct batch_event *last = &watch->last[event->loc];
+    last->event = *event;
+    if (!play(&watch->replay, last)) {
+        player->held = last;
+        watch->held_ns = event->time_ns;
+        *vec_push(&watch->held) = event->loc;
+    }
+    watch->replay.runnable.n = 0;
+    return true;
+}
+
+bool causality_watch_end(struct causality_watch *watch, struct causality *result)
+{
+    bool holds = !watch->has_failed && watch_held(watch) && !watch->result.n_violations;
+    bool has_collectives = watch->replay.archive->synthesise || watch->result.n_records || !watch->result.n_regions;
+    *result = watch->result;
+    replay_release(&watch->replay);
+    vec_release(&watch->held);
+    free(watch->last);
+    free(watch);
+    return holds && has_collectives;
+}
+
 /*
  * Which clocks need what. A run of ours on one clock (no measured offset) needs nothing and costs nothing. Otherwise
  * the archive is replayed once: with measured offsets, what still comes before its cause is moved behind it. Archives
@@ -616,33 +697,53 @@ static int align(struct archive_reader *archive, const struct causality *found)
     return result;
 }
 
-int clocks_prepare(struct archive_reader *archive)
+static bool is_measured(const struct archive_reader *archive)
+{
+    bool any = false;
+    for (size_t i = 0; i < archive->clocks.n_locations; i++)
+        any |= archive->clocks.locations[i].points.n > 0;
+    return any;
+}
+
+void clocks_take(struct archive_reader *archive, const struct causality *found)
 {
     struct trace *trace = archive->trace;
-    bool is_measured = false;
-    for (size_t i = 0; i < archive->clocks.n_locations; i++)
-        is_measured |= archive->clocks.locations[i].points.n > 0;
-    trace->clocks.measured = is_measured;
-    trace->clocks.error_ns = known_error(archive);
-    if (trace->is_ours && !is_measured)
-        return 0;
+    if (!trace->clocks.aligned)
+        trace->clocks.error_ns = found->largest_violation_ns;
+    if (trace->clocks.error_ns < known_error(archive))
+        trace->clocks.error_ns = known_error(archive);
+    if (!trace->is_ours && !trace->clocks.aligned)
+        trace->end_ns = found->last_ns;
+}
+
+int clocks_check(struct archive_reader *archive)
+{
+    struct trace *trace = archive->trace;
     struct causality found;
     int result = check(archive, &found);
     trace->clocks.n_violations = found.n_violations;
     trace->clocks.largest_violation_ns = found.largest_violation_ns;
     trace->clocks.n_repaired = found.n_floors;
     if (!result && is_beyond_error(archive, &found))
-        result = is_measured ? find_steps(archive, &found) : align(archive, &found);
+        result = trace->clocks.measured ? find_steps(archive, &found) : align(archive, &found);
     if (!result && !trace->clocks.aligned && found.n_floors) {
         trace_note(trace,
                    "%llu effects came up to %.3f ms before their cause in the records; they were moved behind it.",
                    (unsigned long long)found.n_floors, (double)found.largest_violation_ns / 1e6);
     }
-    if (!trace->clocks.aligned)
-        trace->clocks.error_ns = found.largest_violation_ns;
-    if (trace->clocks.error_ns < known_error(archive))
-        trace->clocks.error_ns = known_error(archive);
-    if (!trace->is_ours && !trace->clocks.aligned)
-        trace->end_ns = found.last_ns;
+    clocks_take(archive, &found);
     return result;
+}
+
+int clocks_prepare(struct archive_reader *archive)
+{
+    struct trace *trace = archive->trace;
+    trace->clocks.measured = is_measured(archive);
+    trace->clocks.error_ns = known_error(archive);
+    if (trace->is_ours && !trace->clocks.measured)
+        return 0;
+    if (!archive->is_unchecked)
+        return clocks_check(archive);
+    archive->watch = causality_watch_begin(archive);
+    return 0;
 }

@@ -86,17 +86,54 @@ static int archive_rewind(struct trace *trace)
 static const struct event *archive_next(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
+    const struct event *event = NULL;
     if (archive->helpers.n)
-        return helpers_next(archive);
-    if (!archive->has_started && locations_begin(archive))
-        return NULL;
-    return locations_merge(archive);
+        event = helpers_next(archive);
+    else if (archive->has_started || !locations_begin(archive))
+        event = locations_merge(archive);
+    if (event && archive->watch && !causality_watch_feed(archive->watch, event))
+        return NULL; /* to be read again with other times */
+    return event;
+}
+
+/* Where a location begins and ends is recorded on the clock of its node, as events are. 0 = unknown. */
+static uint64_t end_on_clock(struct archive_reader *archive, uint32_t i, uint64_t raw_ns)
+{
+    struct clock_cursor cursor = {0};
+    return raw_ns ? clocks_correct(&archive->clocks, i, &cursor, raw_ns, 0) : 0;
+}
+
+static int archive_settle(struct trace *trace)
+{
+    struct archive_reader *archive = archive_of(trace);
+    struct causality found;
+    if (!archive->watch)
+        return 1;
+    bool holds = causality_watch_end(archive->watch, &found);
+    archive->watch = NULL;
+    if (holds) {
+        clocks_take(archive, &found);
+        return 1;
+    }
+    helpers_end(&archive->helpers); /* they know the clocks as they were */
+    if (archive->has_started)
+        locations_close(archive);
+    archive->has_started = false;
+    if (clocks_check(archive))
+        return -1;
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        trace->locations[i].end_ns = end_on_clock(archive, i, archive->raw_ends_ns[i]);
+    return 0;
 }
 
 static void archive_close(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
+    struct causality unfinished;
     helpers_end(&archive->helpers);
+    if (archive->watch)
+        causality_watch_end(archive->watch, &unfinished);
+    free(archive->raw_ends_ns);
     if (archive->has_started)
         locations_close(archive);
     if (archive->callbacks)
@@ -246,33 +283,36 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
         OTF2_Reader_CloseDefFiles(archive->reader);
     }
     OTF2_DefReaderCallbacks_Delete(callbacks);
+    archive->raw_ends_ns = calloc(trace->n_locations, sizeof *archive->raw_ends_ns);
+    if (!archive->raw_ends_ns)
+        err_out_of_memory(trace->n_locations * sizeof *archive->raw_ends_ns);
+    for (uint32_t i = 0; i < trace->n_locations; i++) {
+        archive->raw_ends_ns[i] = trace->locations[i].end_ns;
+        archive->is_unchecked &= !trace->locations[i].begin_ns; /* parts are found by corrected times */
+    }
     if (clocks_prepare(archive))
         return -1;
     uint64_t kept_ns = 0;
-    /* Ends of locations are recorded on the clocks of their nodes, as events are. */
-    for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
-        struct trace_location *location = &archive->trace->locations[i];
-        struct clock_cursor cursor = {0};
-        struct clock_cursor begin = {0};
-        if (location->begin_ns)
-            location->begin_ns = clocks_correct(&archive->clocks, i, &begin, location->begin_ns, 0);
+    for (uint32_t i = 0; i < trace->n_locations; i++) {
+        struct trace_location *location = &trace->locations[i];
+        location->begin_ns = end_on_clock(archive, i, location->begin_ns);
         if (location->begin_ns > kept_ns)
             kept_ns = location->begin_ns;
-        if (location->end_ns)
-            location->end_ns = clocks_correct(&archive->clocks, i, &cursor, location->end_ns, 0);
+        location->end_ns = end_on_clock(archive, i, location->end_ns);
     }
     return kept_ns ? part_keep(trace, kept_ns) : 0;
 }
 
-struct trace *trace_open(const char *anchor)
+static struct trace *open_trace(const char *anchor, bool is_unchecked)
 {
     struct trace *trace = calloc(1, sizeof *trace);
     struct archive_reader *archive = calloc(1, sizeof *archive);
     if (!trace || !archive)
         err_out_of_memory(sizeof *archive);
-    archive->source = (struct trace_source){archive_rewind, archive_next, archive_close};
+    archive->source = (struct trace_source){archive_rewind, archive_next, archive_close, archive_settle};
     archive->trace = trace;
     archive->n_dealt = 1;
+    archive->is_unchecked = is_unchecked;
     trace->source = &archive->source;
     trace->path = arena_strdup(&trace->arena, anchor);
     trace->recorder = "";
@@ -280,6 +320,16 @@ struct trace *trace_open(const char *anchor)
         return trace;
     trace_close(trace);
     return NULL;
+}
+
+struct trace *trace_open(const char *anchor)
+{
+    return open_trace(anchor, false);
+}
+
+struct trace *trace_open_unchecked(const char *anchor)
+{
+    return open_trace(anchor, true);
 }
 
 /* The locations of an archive: local definitions, and events in batches. */
@@ -422,6 +472,11 @@ int trace_rewind(struct trace *trace)
 const struct event *trace_next(struct trace *trace)
 {
     return trace->part ? part_next(trace) : trace->source->next(trace);
+}
+
+int trace_settle(struct trace *trace)
+{
+    return trace->source->settle ? trace->source->settle(trace) : 1;
 }
 
 void trace_close(struct trace *trace)

@@ -55,6 +55,9 @@ struct archive_reader {
     bool synthesise;             /* collectives have no records: take the regions */
     bool has_started, is_compressed;
     bool plays;                     /* this reading comes from the tapes */
+    bool is_unchecked;              /* whether the clocks hold is left to the first reading */
+    struct causality_watch *watch;  /* in which it is found out; NULL = it is known */
+    uint64_t *raw_ends_ns;          /* of locations, meanwhile */
     struct location_reader *handed; /* whose event was handed out last */
     uint32_t dealt, n_dealt;        /* this process reads every n_dealt-th location, from this one on */
     struct helpers helpers;
@@ -73,7 +76,10 @@ int locations_begin(struct archive_reader *archive);
 const struct event *locations_merge(struct archive_reader *archive);
 /* The records of a location after this time cannot be read; 0 = none of them can. */
 void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns);
-/* causality.c: decides what to do about the clocks and does it. 0, or -1 after error(). */
+/* causality.c: decides what to do about the clocks and does it, or begins to watch (causality.h). 0, or -1 after
+ * error(). */
 int clocks_prepare(struct archive_reader *archive);
+/* Checks them by a reading, and repairs them where they need it. 0, or -1 after error(). */
+int clocks_check(struct archive_reader *archive);
 /* The next event of a location in its own order, its time corrected, or NULL at its end. */
 struct batch_event *location_next(struct location_reader *location);

@@ -7,6 +7,7 @@ struct trace_source {
     int (*rewind)(struct trace *trace);               /* 0, or -1 after error() */
     const struct event *(*next)(struct trace *trace); /* NULL at the end; valid until the next call */
     void (*close)(struct trace *trace);               /* releases the source itself */
+    int (*settle)(struct trace *trace);               /* trace_settle; NULL = there is nothing to settle */
 };
 
 /* Adds a whole sentence to trace->notes, once. */

@@ -234,6 +234,12 @@ struct trace {
 
 /* Opens an archive by its anchor (.otf2). Returns NULL after error() has said why. */
 struct trace *trace_open(const char *anchor);
+/* Whether effects come after their causes takes a reading to find out, where clocks may disagree. This leaves it to the
+ * first one, on condition that trace_settle is asked when that is over. */
+struct trace *trace_open_unchecked(const char *anchor);
+/* After the first reading: 1 = its times hold; 0 = they did not, and have been repaired: what was read is to be thrown
+ * away, and read again; -1 after error(). */
+int trace_settle(struct trace *trace);
 void trace_close(struct trace *trace);
 
 /* Starts reading events again from the first. Returns 0, or -1 after error(). */

@@ -77,7 +77,7 @@ struct trace *trace_memory(uint32_t n_ranks)
     struct memory *memory = calloc(1, sizeof *memory);
     if (!trace || !memory)
         err_out_of_memory(sizeof *memory);
-    memory->source = (struct trace_source){memory_rewind, memory_next, memory_close};
+    memory->source = (struct trace_source){memory_rewind, memory_next, memory_close, NULL};
     trace->source = &memory->source;
     trace->path = trace->program = trace->command = "memory";
     trace->recorder = "whywait";
