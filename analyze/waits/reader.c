@@ -86,7 +86,9 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     reading_check_finalize(reader, at);
     reading_passive_end(reader, at);
     fetching_call(&reader->fetching, at, call->class, call->enter_ns, leave_ns);
-    bool may_poll = call->class == WW_TEST || call->class == WW_IPROBE || call->class == WW_PROBE;
+    /* Completing requests that are none finds nothing either, but does not begin a wait. */
+    bool may_poll = call->class == WW_TEST || call->class == WW_IPROBE || call->class == WW_PROBE ||
+                    (call->class == WW_WAIT && reading->polls_since_ns);
     call->is_polling =
         !call->needs.n && !reading->has_progress && call->class != WW_LOCAL && (reading->has_polls || may_poll);
     if (call->is_polling && !reading->polls_since_ns)

@@ -227,7 +227,8 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     lane_add(replay, lane, TO_SEGMENT | TO_SUMS | TO_COUNTS, &call->counts, 1);
     lane_add_noise(replay, lane, call->spent.noise_ns2);
     lane->now_ns = call->enter_ns;
-    if (call->points.n || call->needs.n || (call->is_polling && !lane->polling.mark))
+    bool begins_polling = call->is_polling && call->class != WW_WAIT && !lane->polling.mark;
+    if (call->points.n || call->needs.n || begins_polling)
         call->mark = lane_mark(replay, lane);
     for (size_t i = 0; i < call->points.n; i++) {
         if (lane->polling.mark)
@@ -235,7 +236,7 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
         else
             point_set(replay->links, call->points.at[i], call->mark);
     }
-    if (call->is_polling && !lane->polling.mark)
+    if (begins_polling)
         polling_begin(&lane->polling, mark_hold(call->mark), call->site);
     call->is_entered = true;
 }
@@ -300,7 +301,7 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
     const struct term terms[] = {{atom_key(lane->rank, steps.step), busy_ns},
                                  {atom_key(lane->rank, steps.absent), idle_ns}};
     lane_tell(replay, lane, from_ns, to_ns, terms, 2);
-    if (call->is_polling) {
+    if (call->is_polling && lane->polling.mark) {
         struct polling_part *part = polling_add(&lane->polling, to_ns);
         part->step = steps.step;
         sparse_add(&part->atoms, terms[0].key, part->transfer_ns = busy_ns);

@@ -54,7 +54,7 @@ struct call {
     uint64_t enter_ns, leave_ns;
     uint32_t site;
     enum ww_class class;
-    bool is_polling;   /* nothing but failing polls, or a probe: what follows ends the wait */
+    bool is_polling;   /* nothing but failing polls, a probe, or MPI_Wait for nothing: what follows ends the wait */
     bool is_after_nap; /* the poll before was of the same loop, however long ago */
     bool is_entered, is_forced;
     bool is_off;    /* recording was switched off: it is matched, but its time is not explained */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/waits/waits.h"
+#include "analyze/constants/constants.h"
 #include "analyze/result/names.h"
 #include <stdlib.h>
 
@@ -257,6 +258,15 @@ static void keep_post(struct relays *relays, const struct call *call, uint32_t l
                    from_ns);
 }
 
+/* True when the same process came to MPI, left it at once, and had to come back. That is one wait: in two, what the
+ * waiting process had done already as well would shorten the first and be blamed in the second. */
+static bool only_came_by(const struct release *certain, const struct release *inferred)
+{
+    return certain->point && certain->point->lane == inferred->point->lane &&
+           inferred->from_ns >= certain->point->time_ns &&
+           inferred->from_ns - certain->point->time_ns <= CALL_ITSELF_NS;
+}
+
 struct sleepers *waits_find_releases(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
                                      struct releases *releases)
 {
@@ -271,11 +281,20 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
         keep_later(&last.inferred, &candidates.inferred, call, lane, from_ns);
     }
     keep_post(relays, call, lane, from_ns, &last);
-    uint64_t certain_ns = last.certain.point ? last.certain.point->time_ns : 0;
-    if (last.certain.point)
-        releases->at[releases->n++] = last.certain;
     last.inferred.is_inferred = true;
-    if (last.inferred.point && last.inferred.point->time_ns > certain_ns)
+    uint64_t certain_ns = last.certain.point ? last.certain.point->time_ns : 0;
+    bool is_later = last.inferred.point && last.inferred.point->time_ns > certain_ns;
+    if (is_later && only_came_by(&last.certain, &last.inferred)) {
+        /* Called by what it waited for most of the time. */
+        if (certain_ns - from_ns > last.inferred.point->time_ns - certain_ns) {
+            last.inferred.kind = last.certain.kind;
+            last.inferred.gathering = last.certain.gathering;
+        }
+        last.inferred.from_ns = 0;
+    } else if (last.certain.point) {
+        releases->at[releases->n++] = last.certain;
+    }
+    if (is_later)
         releases->at[releases->n++] = last.inferred;
     return NULL;
 }

@@ -25,7 +25,8 @@
 /*
  * Finds what a call, waiting since from_ns, was released by: the last of what it cannot have ended before for certain,
  * then, if that came later, what it seems to have waited for after it (a process to come back to MPI, a member that
- * relays, a deferred lock). Returns NULL when that is settled; else what the lane must sleep on before it asks again.
+ * relays, a deferred lock). A process that only came by to post or to start is waited for once, until it is back.
+ * Returns NULL when that is settled; else what the lane must sleep on before it asks again.
  */
 struct sleepers *waits_find_releases(struct relays *relays, const struct call *call, uint32_t lane, uint64_t from_ns,
                                      struct releases *releases);

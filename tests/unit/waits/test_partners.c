@@ -124,6 +124,31 @@ static void a_sender_waits_for_the_receiver_to_come_back(void **state)
     scene_free(scene);
 }
 
+/* Both overlap the same work with their messages. Rank 1, who is late, posts its receive and goes on to that work,
+ * which rank 0 has done before. */
+static void what_both_overlap_is_not_to_blame(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    scene_irecv(scene, 0, 2);
+    scene_work(scene, 0, "both", 200);
+    scene_send(scene, 0, 1, 7, 705);
+    scene_work(scene, 1, "late", 500);
+    uint64_t request = scene_irecv(scene, 1, 502);
+    scene_work(scene, 1, "both", 700);
+    scene_enter(scene, 1, WW_ID_Wait, 700);
+    scene_event(
+        scene,
+        (struct event){.kind = EV_IRECV_DONE, .loc = 1, .time_ns = 705000, .peer = 0, .tag = 7, .request = request});
+    scene_leave(scene, 1, WW_ID_Wait, 705);
+    scene_analyse(scene);
+    assert_us(scene_blame(scene, "both", 1), 0);
+    assert_us(scene_waiting(scene, WAIT_LATE_RECEIVER, 0), 500);
+    assert_us(scene->analysis->waiting_ns / 1000, 500);
+    assert_true(scene_blame(scene, "late", 1) > 497);
+    scene_free(scene);
+}
+
 /* The sender has no CPU until the receiver, who has got the message long ago, comes back and yields. */
 static void a_receiver_that_has_the_message_is_not_waited_for(void **state)
 {
@@ -294,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_message_that_comes_by_itself_waits_for_nobody),
         cmocka_unit_test(a_completed_send_needs_no_progress),
         cmocka_unit_test(a_sender_waits_for_the_receiver_to_come_back),
+        cmocka_unit_test(what_both_overlap_is_not_to_blame),
         cmocka_unit_test(a_receiver_that_has_the_message_is_not_waited_for),
         cmocka_unit_test(a_partner_without_a_main_thread_is_borne),
         cmocka_unit_test(a_collective_waits_for_the_last_member_to_come_back),

@@ -86,6 +86,28 @@ static void work_between_polls_ends_the_polling(void **state)
 }
 
 /* What was found is known: the wait ends there, however long it takes until the receive. */
+/* Between two polls the program completes requests that it has not begun, as MPI_Wait does for MPI_REQUEST_NULL. */
+static void completing_no_request_does_not_end_the_polling(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_irecv(scene, 1, 2);
+    scene_work(scene, 1, "quick", 100);
+    scene_enter(scene, 1, WW_ID_Wait, 100);
+    scene_leave(scene, 1, WW_ID_Wait, 101);
+    while (scene->now_us[1] < 500) {
+        poll(scene, 1, WW_ID_Test, 1, scene->now_us[1] + 10);
+        scene_enter(scene, 1, WW_ID_Wait, scene->now_us[1]);
+        scene_leave(scene, 1, WW_ID_Wait, scene->now_us[1] + 1);
+    }
+    receive_by_test(scene, 1, request, false, 512);
+    send_and_meet(scene, 512);
+    assert_us(scene_waiting(scene, WAIT_LATE_SENDER, 1), 300 - 101);
+    assert_us(scene_blame(scene, "slow", 0), 300 - 101);
+    assert_string_equal(scene_site(scene, WAIT_LATE_SENDER)->call, "MPI_Test");
+    scene_free(scene);
+}
+
 static void a_probe_that_succeeds_ends_the_wait(void **state)
 {
     (void)state;
@@ -214,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rest_of_a_nap_is_the_own_doing),
         cmocka_unit_test(work_between_polls_ends_the_polling),
+        cmocka_unit_test(completing_no_request_does_not_end_the_polling),
         cmocka_unit_test(a_probe_that_succeeds_ends_the_wait),
         cmocka_unit_test(long_polling_keeps_what_comes_after_the_release),
         cmocka_unit_test(naps_do_not_take_the_blame_of_the_late_member),
