@@ -207,6 +207,59 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
     }
 }
 
+/* By (site in result order, class). */
+static const struct path_class *class_of(const struct causes_input *input, uint64_t key)
+{
+    uint32_t site = input->measures->site_order[key_high(key)];
+    return input->classes->sites.at[site].classes.at[key_low(key)];
+}
+
+/* Of ranks for what these classes have of a cause. */
+static void add_waits(const struct causes *causes, const struct sparse *classes, double *waits_ns)
+{
+    for (size_t i = 0; i < classes->n; i++)
+        gain_add_class(waits_ns, class_of(causes->input, classes->at[i].key), classes->at[i].ns);
+}
+
+/* What ranks lost for want of a CPU elsewhere than in the cause, at times when others waited for it; NULL: there is a
+ * CPU for each. */
+static double *lacks_elsewhere(struct writer *writer, const struct cause *cause, const double *waits_ns)
+{
+    const struct causes *causes = writer->causes;
+    uint32_t n_ranks = causes->input->analysis->trace->n_ranks;
+    if (!causes->lost_ns)
+        return NULL;
+    double *lacks_ns = arena_array(&writer->scratch, double, n_ranks + 1);
+    add_waits(causes, &writer->sums->waiting.classes, lacks_ns);
+    for (uint32_t rank = 0; rank < n_ranks; rank++) {
+        double in_it_ns = waits_ns[rank] - lacks_ns[rank] + sparse_get(&writer->sums->lacks, rank), all_ns = 0;
+        for (uint32_t part = 0; part < WHEN_PARTS; part++)
+            all_ns += fmin(causes->lost_ns[rank * WHEN_PARTS + part], cause->when_ns[part]);
+        lacks_ns[rank] = fmax(0, all_ns - in_it_ns);
+    }
+    return lacks_ns;
+}
+
+/* Once, where CPUs are few. */
+static void find_lost(struct causes *causes, struct arena *scratch)
+{
+    const struct causes_input *input = causes->input;
+    uint32_t n_ranks = input->analysis->trace->n_ranks;
+    causes->lost_ns = arena_array(scratch, double, (size_t)n_ranks *WHEN_PARTS + 1);
+    for (uint32_t rank = 0; rank < n_ranks; rank++)
+        for (uint32_t part = 0; part < WHEN_PARTS; part++)
+            causes->lost_ns[rank * WHEN_PARTS + part] = input->ranks[rank].lacks_ns[part];
+    for (size_t i = 0; i < causes->machine.classes.n; i++) {
+        const struct path_class *class = class_of(input, causes->machine.classes.at[i].key);
+        double share = class->waiting_ns > 0 ? causes->machine.classes.at[i].ns / class->waiting_ns : 0;
+        for (uint32_t part = 0; part < WHEN_PARTS && share > 0; part++) {
+            double here = share * when_parts_get(&class->when_parts, part) / class->waiting_ns;
+            for (size_t k = 0; k < class->waits.n && here > 0; k++)
+                causes->lost_ns[class->waits.at[k].key * WHEN_PARTS + part] += here * class->waits.at[k].ns;
+        }
+    }
+}
+
 /* After its classes and times are packed. */
 static void cause_set_gain(struct writer *writer, struct cause *cause)
 {
@@ -216,15 +269,14 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
     double *waits_ns = arena_array(&writer->scratch, double, n_ranks + 1);
     bool *takes_part = arena_array(&writer->scratch, bool, n_ranks + 1);
     double left_idle_ns = 0;
+    add_waits(writer->causes, &sums->held_up, waits_ns);
     for (uint32_t i = 0; i < cause->n_ranks; i++)
         takes_part[cause->ranks[i].rank] = true;
     for (uint32_t i = 0; i < cause->n_others; i++)
         takes_part[cause->others[i].rank] = true;
     for (size_t i = 0; i < sums->waiting.classes.n; i++) {
         const struct term *at = &sums->waiting.classes.at[i];
-        uint32_t site = input->measures->site_order[key_high(at->key)];
-        const struct path_class *class = input->classes->sites.at[site].classes.at[(uint32_t)at->key];
-        gain_add_class(waits_ns, class, at->ns);
+        const struct path_class *class = class_of(input, at->key);
         double share = class->waiting_ns > 0 ? at->ns / class->waiting_ns : 0;
         for (uint32_t part = 0; part < WHEN_PARTS; part++)
             cause->when_ns[part] += share * when_parts_get(&class->when_parts, part);
@@ -233,14 +285,18 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         cause->inferred_ns += share * class->inferred_ns;
         left_idle_ns += share * class->left_idle_ns;
     }
-    struct gain gain = gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
-                                                    .ranks = input->ranks,
-                                                    .n_ranks = n_ranks,
-                                                    .waits_ns = waits_ns,
-                                                    .takes_part = takes_part,
-                                                    .times = &sums->times,
-                                                    .left_idle_ns = left_idle_ns,
-                                                    .critical_ns = sums->critical_ns});
+    double *lacks_ns = lacks_elsewhere(writer, cause, waits_ns);
+    struct gain gain =
+        gain_of(&(struct gain_input){.efficiency = &input->analysis->efficiency,
+                                     .ranks = input->ranks,
+                                     .n_ranks = n_ranks,
+                                     .waits_ns = waits_ns,
+                                     .takes_part = takes_part,
+                                     .times = &sums->times,
+                                     .lacks_ns = lacks_ns,
+                                     .left_idle_ns = left_idle_ns,
+                                     .critical_ns = sums->critical_ns,
+                                     .critical_lacks_ns = writer->causes->path_off_cpu_ns - sums->critical_off_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
     cause->if_gone_ns = gain.if_gone_ns;
     cause->last_rank = gain.last_rank;
@@ -374,6 +430,8 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->share = analysis->waiting_ns > 0 ? sums->waiting.ns / analysis->waiting_ns : 0;
     sparse_pack(&sums->waiting.ranks);
     sparse_pack(&sums->times);
+    sparse_pack(&sums->lacks);
+    sparse_pack(&sums->held_up);
     sparse_pack(&sums->inside);
     sparse_pack(&sums->busy);
     sparse_pack(&sums->by_code);
@@ -471,6 +529,9 @@ void causes_write(struct causes *causes)
     struct analysis *analysis = causes->input->analysis;
     struct writer writer = {.causes = causes};
     writer_find_parts(&writer);
+    sparse_pack(&causes->machine.classes);
+    if (causes->input->classes->cpu_use->n_at_once > 0)
+        find_lost(causes, &writer.scratch);
     analysis->causes = arena_array(&analysis->arena, struct cause, causes->sums.n + 1);
     for (writer.number = 0; writer.number < causes->sums.n; writer.number++) {
         writer.sums = &causes->sums.at[writer.number];

@@ -15,11 +15,14 @@ struct waiting {
 struct cause_sums {
     double kind_ns[KIND_N]; /* what the program did: no time without a CPU */
     struct waiting waiting;
-    double critical_ns;    /* on the critical path */
-    struct sparse times;   /* time by rank */
-    struct sparse inside;  /* of it in the code that names the cause, but for time without a CPU */
-    struct sparse busy;    /* likewise, computing only */
-    struct sparse by_code; /* likewise, by (rank, code place) */
+    double critical_ns;     /* on the critical path, */
+    double critical_off_ns; /* and of that, without a CPU */
+    struct sparse times;    /* time by rank */
+    struct sparse inside;   /* of it in the code that names the cause, but for time without a CPU */
+    struct sparse busy;     /* likewise, computing only */
+    struct sparse by_code;  /* likewise, by (rank, code place) */
+    struct sparse lacks;    /* of all its time, without a CPU, by rank */
+    struct sparse held_up;  /* waiting by (site in result order, class), also for what it lacked a CPU */
 };
 
 /* Of a node of the tree, whatever cause it belongs to. */
@@ -40,6 +43,8 @@ struct causes {
     double path_off_cpu_ns;      /* of the critical path, without a CPU */
     struct waiting machine;      /* ranks that were ready to run but had no CPU */
     struct sparse machine_steps; /* likewise, by the step that names the code */
+    double *lost_ns;             /* by rank and part of the run: without a CPU, or waiting for others without; NULL:
+                                    there is one for each rank */
 };
 
 /* The program's causes and the machine's row, into the analysis. */

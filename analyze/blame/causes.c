@@ -189,7 +189,10 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
         for (size_t j = 0; j < placings.n; j++) {
             uint32_t node = placings.at[j].node;
             double ns = blame->at[i].ns * placings.at[j].share;
-            struct cause_sums *sums = is_off ? NULL : sums_of(causes, node);
+            struct cause_sums *sums = sums_of(causes, node);
+            if (sums)
+                sparse_add(&sums->held_up, where, ns);
+            sums = is_off ? NULL : sums;
             struct waiting *waiting = sums ? &sums->waiting : &causes->machine;
             waiting->ns += ns;
             waiting->direct_ns += key & KEY_LONG_TERM ? 0 : ns;
@@ -217,6 +220,8 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
         if (!sums)
             continue;
         sparse_add(&sums->times, key_rank(key), part_ns);
+        if (step->state == STEP_DESCHEDULED)
+            sparse_add(&sums->lacks, key_rank(key), part_ns);
         if (step->state == STEP_DESCHEDULED || !causes->is_inside.at[placings.at[i].node])
             continue;
         sparse_add(&sums->inside, key_rank(key), part_ns);
@@ -261,6 +266,8 @@ static void causes_add_critical(struct causes *causes)
                 struct cause_sums *sums = sums_of(causes, placings.at[k].node);
                 if (sums)
                     sums->critical_ns += step_ns * placings.at[k].share;
+                if (sums && is_without_cpu(causes, step))
+                    sums->critical_off_ns += step_ns * placings.at[k].share;
                 if (!is_without_cpu(causes, step))
                     own_of(causes, placings.at[k].node)->on_path_ns += step_ns * placings.at[k].share;
             }
@@ -283,6 +290,8 @@ static void causes_release(struct causes *causes)
         struct cause_sums *sums = &causes->sums.at[i];
         waiting_release(&sums->waiting);
         sparse_release(&sums->times);
+        sparse_release(&sums->lacks);
+        sparse_release(&sums->held_up);
         sparse_release(&sums->inside);
         sparse_release(&sums->busy);
         sparse_release(&sums->by_code);

@@ -256,15 +256,18 @@ struct gain gain_of(const struct gain_input *input)
 {
     const struct efficiency *efficiency = input->efficiency;
     struct gain gain = {.last_rank = TRACE_NONE, .if_gone_ns = INFINITY, .among_ns = INFINITY};
+    double all_lacks_ns = 0;
     for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
         double unknown_ns = input->ranks[rank].ended_ns + input->ranks[rank].mpi_ns;
-        double bound_ns = input->waits_ns[rank] + sparse_get(input->times, rank) + unknown_ns;
+        double lacks_ns = input->lacks_ns ? input->lacks_ns[rank] : 0;
+        all_lacks_ns += lacks_ns;
+        double bound_ns = input->waits_ns[rank] + sparse_get(input->times, rank) + unknown_ns + lacks_ns;
         if (bound_ns < gain.if_gone_ns)
             gain.last_rank = rank;
         gain.if_gone_ns = fmin(gain.if_gone_ns, bound_ns);
         gain.among_ns = input->takes_part[rank] ? fmin(gain.among_ns, bound_ns) : gain.among_ns;
     }
-    gain.if_gone_ns = fmin(gain.if_gone_ns, input->critical_ns);
+    gain.if_gone_ns = fmin(gain.if_gone_ns, input->critical_ns + fmin(input->critical_lacks_ns, all_lacks_ns));
     double mean_ns = efficiency->all_ns > 0 ? input->left_idle_ns * (efficiency->wall_ns / efficiency->all_ns) : 0;
     gain.if_balanced_ns = fmin(mean_ns, gain.if_gone_ns);
     if (mean_ns <= gain.if_gone_ns)

@@ -47,14 +47,17 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
  * process call MPI). With fewer CPUs than ranks, waiting counts only as far as it left CPUs idle (cpu_use.h).
  *
  * No rank can end sooner by more than it waits for the cause plus what it spends in it, and the run ends with the last
- * rank. So the least of these sums over the ranks bounds the gain: a cause that one rank neither waits for nor has is
- * hidden by whatever that rank does meanwhile. Nor is more gained than the cause takes on the critical path, which is
- * there without it as well. The lesser of the two is the most that is gained if the cause takes no time.
+ * rank. With fewer CPUs than ranks more goes with the cause: elsewhere a rank may lack a CPU, or wait for one that
+ * does, because others have it who are in the cause, or wait for it where MPI polls. So the least of these sums over
+ * the ranks bounds the gain: a cause that one rank neither waits for nor has is hidden by whatever that rank does
+ * meanwhile. Nor is more gained than the cause takes on the critical path, which is there without it as well (with
+ * fewer CPUs than ranks, but for what it lacks a CPU elsewhere). The lesser of the two is the most that is gained if
+ * the cause takes no time.
  *
  * A rank's waits for the cause are, class by class (classes.h), as much as would go if the cause alone went: all, where
  * the cause is longer than the wait (another cause on the waiting side hides a part of it, or two on the late side
- * share it). Time of which nobody knows what it waits for, after a rank's end or inside a call that never returned,
- * bounds nothing.
+ * share it). What the cause lost without a CPU goes with it, though it is the machine's row. Time of which nobody knows
+ * what it waits for, after a rank's end or inside a call that never returned, bounds nothing.
  */
 
 struct gain {
@@ -74,8 +77,11 @@ struct gain_input {
     const double *waits_ns;     /* for it, by rank */
     const bool *takes_part;     /* by rank: it is blamed, or waits where the cause is felt */
     const struct sparse *times; /* in it, by rank, packed */
+    const double *lacks_ns;     /* by rank: without a CPU elsewhere, or waiting for others without, while ranks wait for
+                                   the cause; NULL: there is a CPU for each */
     double left_idle_ns;        /* of all waiting that is put down to it, what counts as leaving CPUs idle */
-    double critical_ns;         /* in it on the critical path */
+    double critical_ns;         /* in it on the critical path, */
+    double critical_lacks_ns;   /* and elsewhere there, without a CPU */
 };
 struct gain gain_of(const struct gain_input *input);
 

@@ -152,12 +152,30 @@ static double spent_outside(const struct spent *spent)
     return spent->on_ns + spent->off_ns[OFF_PREEMPTED] + spent->off_ns[OFF_BLOCKED];
 }
 
-static void rank_add_spent(struct rank_time *rank, const struct spent *spent, double factor)
+/* Evenly spread over that time. */
+static void rank_add_lack(const struct replay *replay, struct rank_time *rank, uint64_t from_ns, uint64_t to_ns,
+                          double ns)
+{
+    const struct trace *trace = replay->trace;
+    rank->descheduled_ns += ns;
+    if (ns == 0 || trace->end_ns <= trace->start_ns)
+        return;
+    double part_ns = (double)(trace->end_ns - trace->start_ns) / WHEN_PARTS;
+    double from = (double)(from_ns - trace->start_ns) / part_ns, to = (double)(to_ns - trace->start_ns) / part_ns;
+    uint32_t first = (uint32_t)fmin(fmax(from, 0), WHEN_PARTS - 1), last = (uint32_t)fmin(fmax(to, 0), WHEN_PARTS - 1);
+    for (uint32_t part = first; part <= last; part++) {
+        double share = first == last ? 1 : (fmin(to, part + 1) - fmax(from, part)) / (to - from);
+        rank->lacks_ns[part] += (float)(share * ns);
+    }
+}
+
+static void rank_add_spent(const struct replay *replay, struct rank_time *rank, const struct spent *spent,
+                           double factor, uint64_t from_ns, uint64_t to_ns)
 {
     rank->compute_ns += factor * spent->on_ns;
     rank->outside_ns += factor * spent_outside(spent);
     rank->preempted_ns += factor * spent->off_ns[OFF_PREEMPTED];
-    rank->descheduled_ns += factor * spent->off_ns[OFF_PREEMPTED];
+    rank_add_lack(replay, rank, from_ns, to_ns, factor * spent->off_ns[OFF_PREEMPTED]);
     rank->blocked_ns += factor * spent->off_ns[OFF_BLOCKED];
 }
 
@@ -219,7 +237,7 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     lane_tell(replay, lane, lane->now_ns, call->enter_ns, call->before.at, call->before.n);
     struct rank_time *rank = &replay->ranks[lane->rank];
     double in_call_ns = (double)(call->leave_ns - call->enter_ns);
-    rank_add_spent(rank, &call->spent, 1);
+    rank_add_spent(replay, rank, &call->spent, 1, lane->now_ns, call->enter_ns);
     rank->beside_ns += lane->is_main ? 0 : spent_outside(&call->spent) + call->spent.unrecorded_ns + in_call_ns;
     rank->asleep_ns += call->spent.asleep_ns;
     rank->unrecorded_ns += call->spent.unrecorded_ns;
@@ -308,7 +326,7 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
         sparse_add(&part->atoms, terms[1].key, part->absent_ns = idle_ns);
         lane->polling.until_ns = to_ns;
     }
-    rank->descheduled_ns += idle_ns;
+    rank_add_lack(replay, rank, from_ns, to_ns, idle_ns);
     *(state == STEP_TRANSFER  ? &rank->transfer_ns
       : state == STEP_BLOCKED ? &rank->blocked_ns
                               : &rank->mpi_ns) += busy_ns;
@@ -322,9 +340,9 @@ static void lane_take_polls_back(struct replay *replay, struct queue_of_calls *l
     for (uint32_t i = 0; i < lane->polling.n_parts; i++) {
         const struct polling_part *part = &lane->polling.parts[i];
         double waited = polling_part_between(part, from_ns, to_ns);
-        rank_add_spent(rank, &part->spent, -waited);
+        rank_add_spent(replay, rank, &part->spent, -waited, part->from_ns, part->to_ns);
         rank->transfer_ns -= waited * part->transfer_ns;
-        rank->descheduled_ns -= waited * part->absent_ns;
+        rank_add_lack(replay, rank, part->from_ns, part->to_ns, -waited * part->absent_ns);
         if (waited > 0)
             lane_add(replay, lane, TO_SUMS, &part->atoms, -waited);
     }

@@ -11,6 +11,7 @@
  * what that depends on has been set. All dependences lead back in time, so that somebody can always go on.
  */
 #pragma once
+#include "analyze/result/result.h"
 #include "analyze/waits/matching.h"
 #include "analyze/waits/onesided.h"
 #include "analyze/waits/links.h"
@@ -78,8 +79,9 @@ struct rank_time {
     double beside_ns; /* what those last in all */
     double asleep_ns; /* any thread, outside MPI, until another one woke it */
     double compute_ns, descheduled_ns, blocked_ns, mpi_ns, transfer_ns, waiting_ns;
-    double outside_ns;   /* outside MPI */
-    double preempted_ns; /* of it, off the CPU although runnable */
+    double outside_ns;          /* outside MPI */
+    double preempted_ns;        /* of it, off the CPU although runnable */
+    float lacks_ns[WHEN_PARTS]; /* descheduled_ns, by part of the run */
     double unrecorded_ns;
     double ended_ns; /* from the last event of its main thread to the end of the run */
     /* At the end: */

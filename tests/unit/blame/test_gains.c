@@ -310,6 +310,36 @@ static void phases_differ_where_cpus_are_few(struct play *play, enum how how)
     }
 }
 
+static void cpu(struct play *play, uint32_t rank, bool is_off, uint64_t time_us)
+{
+    scene_event(play->scene,
+                (struct event){
+                    .kind = is_off ? EV_OFF : EV_ON, .loc = rank, .time_ns = time_us * 1000, .flags = WW_SW_PREEMPTED});
+}
+
+/* While rank 3 computes, ranks 0 and 1 poll for it on the other CPU, and rank 2, released by the step before, gets none
+ * for a part of that time: it does not wait for rank 3 then, but would have a CPU if the others had nothing to do or to
+ * wait for. */
+static void who_waits_takes_a_cpu(struct play *play, enum how how)
+{
+    for (int step = 0; step < STEPS; step++) {
+        if (how == BALANCED)
+            COMPETE(play, {"common", {100, 100, 100, 100}}, {"cause", {1000, 1000, 1000, 1000}});
+        else
+            all_work(play, "common", 100);
+        work(play, 3, "cause", how == AS_IS ? 4000 : 0);
+        uint64_t end_us = now_us(play, 3);
+        bool lacks_cpu = how == AS_IS && step + 1 < STEPS;
+        for (uint32_t rank = 0; rank < play->n_ranks; rank++)
+            scene_collective(play->scene, rank, WW_ID_Barrier, TRACE_NONE,
+                             later(end_us, now_us(play, rank)) + (rank == 2 && lacks_cpu ? 500 : 0));
+        if (lacks_cpu) {
+            cpu(play, 2, true, end_us + 1);
+            cpu(play, 2, false, end_us + 499);
+        }
+    }
+}
+
 static const struct {
     const char *name;
     void (*program)(struct play *, enum how);
@@ -343,6 +373,7 @@ static const struct {
     CROWDED(one_rank_is_late_where_cpus_are_few),
     CROWDED(waiting_leaves_no_cpu_idle),
     CROWDED(phases_differ_where_cpus_are_few),
+    CROWDED(who_waits_takes_a_cpu),
 #undef PROGRAM
 #undef BOUNDED
 #undef CROWDED
