@@ -171,14 +171,9 @@ static __attribute__((noinline)) bool is_in_window(struct recorder_thread *threa
     return true;
 }
 
-struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address)
+static inline __attribute__((always_inline)) struct ww_call *
+enter_recorded(struct recorder_thread *thread, uint16_t call_id, const void *return_address, const void *frame_address)
 {
-    struct recorder_thread *thread = begin(frame_address);
-    if (!thread)
-        return NULL;
-    bool is_windowed = __builtin_expect(recorder.is_windowed, 0);
-    if (is_windowed && !is_in_window(thread, call_id, return_address, frame_address))
-        return unrecorded_call(thread, call_id);
     uint64_t now_ns = recorder_now_ns();
     if (needs_account(thread))
         take_account(thread, now_ns, false);
@@ -186,8 +181,26 @@ struct ww_call *record_enter(uint16_t call_id, const void *return_address, const
     atomic_store_explicit(&thread->open_ns, now_ns, memory_order_relaxed);
     if (record_at_sync)
         record_at_sync(call_id, return_address, frame_address);
-    struct ww_call *call = append_call(thread, call_id, now_ns, return_address, frame_address);
-    return call || !is_windowed ? call : unrecorded_call(thread, call_id);
+    return append_call(thread, call_id, now_ns, return_address, frame_address);
+}
+
+static __attribute__((noinline)) struct ww_call *enter_windowed(struct recorder_thread *thread, uint16_t call_id,
+                                                                const void *return_address, const void *frame_address)
+{
+    struct ww_call *call = NULL;
+    if (is_in_window(thread, call_id, return_address, frame_address))
+        call = enter_recorded(thread, call_id, return_address, frame_address);
+    return call ? call : unrecorded_call(thread, call_id);
+}
+
+struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address)
+{
+    struct recorder_thread *thread = begin(frame_address);
+    if (!thread)
+        return NULL;
+    if (__builtin_expect(recorder.is_windowed, 0))
+        return enter_windowed(thread, call_id, return_address, frame_address);
+    return enter_recorded(thread, call_id, return_address, frame_address);
 }
 
 static inline void tell_interval(struct recorder_thread *thread, uint64_t enter_ns, uint64_t leave_ns)
@@ -246,16 +259,9 @@ static __attribute__((noinline)) void follow_request(struct recorder_thread *thr
         pending_remove(call->request);
 }
 
-void record_leave(struct ww_call *call, int mpi_error)
+static inline void leave_recorded(struct recorder_thread *thread, struct ww_call *call, int mpi_error)
 {
-    struct recorder_thread *thread = recorder_self;
-    if (!thread)
-        return;
-    bool turns = __builtin_expect(thread->is_at_all, 0) && record_windows.agree();
-    thread->is_at_all = false;
-    if (__builtin_expect(recorder.is_windowed, 0) && call && call->request && !(call->flags & WW_F_POLL))
-        follow_request(thread, call);
-    if (call && call != &thread->unrecorded) {
+    if (call) {
         if (mpi_error)
             call->flags |= WW_F_ERROR;
         call->leave_ns = recorder_now_ns();
@@ -264,8 +270,29 @@ void record_leave(struct ww_call *call, int mpi_error)
             keep_if_template(thread, call);
     } else if (thread->depth == 1)
         atomic_store_explicit(&thread->open_ns, 0, memory_order_relaxed);
+}
+
+static __attribute__((noinline)) void leave_windowed(struct recorder_thread *thread, struct ww_call *call,
+                                                     int mpi_error)
+{
+    bool turns = thread->is_at_all && record_windows.agree();
+    thread->is_at_all = false;
+    if (call && call->request && !(call->flags & WW_F_POLL))
+        follow_request(thread, call);
+    leave_recorded(thread, call == &thread->unrecorded ? NULL : call, mpi_error);
     if (turns)
         record_windows.turn();
+}
+
+void record_leave(struct ww_call *call, int mpi_error)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (!thread)
+        return;
+    if (__builtin_expect(recorder.is_windowed, 0))
+        leave_windowed(thread, call, mpi_error);
+    else
+        leave_recorded(thread, call, mpi_error);
     if (thread->depth > 0)
         thread->depth--;
 }
@@ -283,10 +310,8 @@ void record_mark(uint64_t time_ns)
 
 /* Does a poll at the same place go on with the open interval? Where polls are rare, not when the program did some work
  * of its own since the last one; a nap is remembered. */
-static inline bool poll_goes_on(struct recorder_thread *thread)
+static __attribute__((noinline)) bool sparse_poll_goes_on(struct recorder_thread *thread)
 {
-    if (__builtin_expect(!thread->poll_is_sparse, 1))
-        return true;
     uint64_t now_ns = recorder_now_ns(), gap_ns = now_ns - thread->poll->leave_ns;
     if (gap_ns <= POLL_WORK_NS)
         return true;
@@ -300,37 +325,46 @@ static inline bool poll_goes_on(struct recorder_thread *thread)
     return true;
 }
 
+static __attribute__((noinline)) struct ww_call *poll_enter(struct recorder_thread *thread, uint16_t call_id,
+                                                            const void *return_address, const void *frame_address)
+{
+    struct ww_call *call = enter_recorded(thread, call_id, return_address, frame_address);
+    if (call)
+        call->flags = WW_F_POLL;
+    thread->poll_return_address = return_address;
+    thread->poll_enter_ns = atomic_load_explicit(&thread->open_ns, memory_order_relaxed);
+    memset(thread->poll_nap, 0, sizeof thread->poll_nap);
+    return call;
+}
+
+static inline struct ww_call *poll_recorded(struct recorder_thread *thread, uint16_t call_id,
+                                            const void *return_address, const void *frame_address)
+{
+    struct ww_call *open = thread->poll;
+    if (__builtin_expect(open && open->call == call_id && thread->poll_return_address == return_address, 1) &&
+        __builtin_expect(!thread->poll_is_sparse || sparse_poll_goes_on(thread), 1))
+        return open;
+    return poll_enter(thread, call_id, return_address, frame_address);
+}
+
+static __attribute__((noinline)) struct ww_call *poll_windowed(struct recorder_thread *thread, uint16_t call_id,
+                                                               const void *return_address, const void *frame_address)
+{
+    if (is_in_window(thread, call_id, return_address, frame_address))
+        return poll_recorded(thread, call_id, return_address, frame_address);
+    struct ww_call *call = unrecorded_call(thread, call_id);
+    call->flags = WW_F_POLL;
+    return call;
+}
+
 struct record_poll record_poll_begin(uint16_t call_id, const void *return_address, const void *frame_address)
 {
     struct recorder_thread *thread = begin(frame_address);
-    struct record_poll poll = {NULL};
     if (!thread)
-        return poll;
-    if (__builtin_expect(recorder.is_windowed, 0) && !is_in_window(thread, call_id, return_address, frame_address)) {
-        poll.call = unrecorded_call(thread, call_id);
-        poll.call->flags = WW_F_POLL;
-        return poll;
-    }
-    struct ww_call *open = thread->poll;
-    if (__builtin_expect(open && open->call == call_id && thread->poll_return_address == return_address, 1) &&
-        __builtin_expect(poll_goes_on(thread), 1)) {
-        poll.call = open;
-        return poll;
-    }
-    uint64_t now_ns = recorder_now_ns();
-    if (needs_account(thread))
-        take_account(thread, now_ns, false);
-    thread->poll = NULL;
-    atomic_store_explicit(&thread->open_ns, now_ns, memory_order_relaxed);
-    if (record_at_sync)
-        record_at_sync(call_id, return_address, frame_address);
-    poll.call = append_call(thread, call_id, now_ns, return_address, frame_address);
-    if (poll.call)
-        poll.call->flags = WW_F_POLL;
-    thread->poll_return_address = return_address;
-    thread->poll_enter_ns = now_ns;
-    memset(thread->poll_nap, 0, sizeof thread->poll_nap);
-    return poll;
+        return (struct record_poll){NULL};
+    if (__builtin_expect(recorder.is_windowed, 0))
+        return (struct record_poll){poll_windowed(thread, call_id, return_address, frame_address)};
+    return (struct record_poll){poll_recorded(thread, call_id, return_address, frame_address)};
 }
 
 void record_poll_failed(struct record_poll *poll)
