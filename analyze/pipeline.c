@@ -138,7 +138,7 @@ static void read_for_steps(struct passes *passes)
         if (lanes_rank_is_off(&passes->lanes, lane->rank))
             continue;
         survey_feed(&passes->survey, lane, news, event);
-        if (news == LANE_ENTERED || (news == LANE_ENDED && !lane->depth)) {
+        if (news == LANE_ENTERED || news == LANE_RETURNED || (news == LANE_ENDED && !lane->depth)) {
             pools_add(&passes->pools, lane->rank, &lane->stretch);
             costs_add(&passes->costs, lane->rank, &lane->stretch);
         }

@@ -112,6 +112,8 @@ enum ww_type {
     WW_KEPT,      /* struct ww_call: a call that made a persistent request, among the definitions of a ring */
     WW_PENDING,   /* struct ww_call: when the window begins, this receive is pending; of a call of class WW_START: this
                      persistent request is active */
+    WW_CALLBACK,  /* struct ww_callback */
+    WW_CALLBACK_BINS, /* struct ww_bins, taken at the end of the callback before */
 };
 
 /*
@@ -173,6 +175,14 @@ struct ww_done {
     uint64_t request; /* handle as it was before the call; 0 for the receive half of MPI_Sendrecv */
     int32_t peer, tag;
     uint64_t bytes;
+};
+
+/* The MPI library called a function of the program (a user-defined reduction) in the call before, or in a poll that the
+ * next call parts from it: what was done from then to then is the program's. */
+struct ww_callback {
+    struct ww_head head;
+    uint32_t unused;
+    uint64_t from_ns, to_ns;
 };
 
 /* Return addresses, innermost first, from the caller of the MPI function (or the sampled instruction itself) outwards.
@@ -362,7 +372,7 @@ struct ww_control {
 _Static_assert(sizeof(struct ww_header) <= WW_HEADER_BYTES, "the header has a fixed size");
 _Static_assert(sizeof(struct ww_call) == 2 * WW_UNIT, "a call is two units");
 _Static_assert(sizeof(struct ww_done) == WW_UNIT && sizeof(struct ww_sample) == WW_UNIT &&
-                   sizeof(struct ww_gap) == WW_UNIT,
+                   sizeof(struct ww_gap) == WW_UNIT && sizeof(struct ww_callback) <= WW_UNIT,
                "one unit");
 
 /* What a call does, as far as the analysis is concerned. */

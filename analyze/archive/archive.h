@@ -4,7 +4,7 @@
  * and authors of other tools the same.
  *
  * Ids in event files are local to the location; mapping tables, written when the parts are joined, make them global:
- *   region           call id (enum ww_call_id)
+ *   region           call id (enum ww_call_id), or ARCHIVE_REGION_CALLBACK
  *   communicator     id of the process - 1, so that MPI_COMM_WORLD takes one byte
  *   window           id of the process
  *   I/O handle, file id of the WW_FILE
@@ -34,6 +34,10 @@ enum archive_attribute {
     ARCHIVE_ATTR_COUNTERS = ARCHIVE_N_ATTR, /* readers go by the names */
     ARCHIVE_ATTR_ROOM = 64,                 /* ... and look no further beyond the others */
 };
+
+/* Inside the region of a call: a function of the program that the MPI library calls. */
+enum { ARCHIVE_REGION_CALLBACK = WW_N_CALLS, ARCHIVE_N_REGIONS };
+#define ARCHIVE_CALLBACK "function called by MPI"
 
 /* Interrupt generators of samples: in which state the thread was. */
 enum archive_generator { ARCHIVE_GEN_USER, ARCHIVE_GEN_KERNEL, ARCHIVE_GEN_BLOCKED, ARCHIVE_GEN_SYNC, ARCHIVE_N_GEN };

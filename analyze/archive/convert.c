@@ -105,6 +105,16 @@ static void count_before(struct conversion *conversion, const struct ww_call *ca
         (struct part_before){.comm = call->comm, .is_non_blocking = is_non_blocking, .n = (uint32_t)call->tag - 1};
 }
 
+static void emit_all_bins(struct conversion *conversion, struct emit_location *location, const uint8_t *records,
+                          size_t bytes, uint64_t time_ns)
+{
+    for (size_t at = 0; at < bytes;) {
+        const struct ww_bins *bins = (const void *)(records + at);
+        emit_bins(&conversion->emitter, location, bins, time_ns);
+        at += (size_t)bins->head.units * WW_UNIT;
+    }
+}
+
 /* Calls found no room any more: what its thread was in the middle of afterwards is not known. A ring goes on. */
 static bool lost_calls(const struct stream *stream)
 {
@@ -115,14 +125,20 @@ static void convert_item(struct conversion *conversion, struct emit_location *lo
 {
     switch (stream->item) {
     case STREAM_ENTER:
-        for (size_t at = 0; at < stream->bins.n;) {
-            const struct ww_bins *bins = (const void *)(stream->bins.at + at);
-            emit_bins(&conversion->emitter, location, bins, stream->time_ns);
-            at += (size_t)bins->head.units * WW_UNIT;
-        }
+        emit_all_bins(conversion, location, stream->bins.at, stream->bins.n, stream->time_ns);
         stream->bins.n = 0;
         emit_enter(&conversion->emitter, location, &stream->call, stream_context(stream, stream->call.call.stack));
         break;
+    case STREAM_CALLBACK:
+        emit_callback(&conversion->emitter, location, stream_context(stream, stream->call.call.stack), stream->time_ns);
+        break;
+    case STREAM_RETURN: {
+        const uint8_t *records;
+        size_t bytes = stream_callback_bins(stream, &records);
+        emit_all_bins(conversion, location, records, bytes, stream->time_ns);
+        emit_return(location, stream->time_ns);
+        break;
+    }
     case STREAM_LEAVE:
         if (stream->call.is_unfinished) {
             /* MPI_Finalize is still running while its process converts: that is no call that never returned. */
@@ -201,7 +217,7 @@ static void write_process(struct conversion *conversion)
 {
     struct emitter *emitter = &conversion->emitter;
     struct stream *stream = &conversion->streams.at[conversion->streams.n - 1];
-    for (uint32_t call = 0; call < WW_N_CALLS; call++)
+    for (uint32_t call = 0; call < ARCHIVE_N_REGIONS; call++)
         if (emitter->region_used[call])
             write_used(stream, PART_USED_CALL, call);
     write_used_ids(stream, PART_USED_COMM, &emitter->comms_used);

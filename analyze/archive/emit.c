@@ -170,8 +170,8 @@ void emit_location_end(struct emit_location *location)
 
 /* Entry. */
 
-static void enter_region(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
-                         uint32_t context, uint64_t t)
+static void enter_region(struct emitter *emitter, struct emit_location *location, uint32_t region, uint32_t context,
+                         uint64_t t)
 {
     uint64_t *foreseen = prediction_next(&location->contexts);
     OTF2_AttributeList *attributes = NULL;
@@ -185,8 +185,8 @@ static void enter_region(struct emitter *emitter, struct emit_location *location
     }
     *foreseen = context;
     prediction_move(&location->contexts, context);
-    emitter->region_used[call->call] = 1;
-    WRITE(location, Enter, attributes, t, call->call);
+    emitter->region_used[region] = 1;
+    WRITE(location, Enter, attributes, t, region);
 }
 
 /* The communicator of a blocking collective; 0 when it is none or its communicator is not known. */
@@ -221,7 +221,7 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
     uint64_t t = emit_time(location, call->enter_ns);
     bool communicates = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR));
     location->n_calls++;
-    enter_region(emitter, location, call, context, t);
+    enter_region(emitter, location, call->call, context, t);
     if ((info->class == WW_SEND || info->class == WW_SENDRECV) && communicates && call->peer >= 0)
         WRITE(location, MpiSend, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
               emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_out);
@@ -255,6 +255,16 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
         kept.start_ns = emit->call.leave_ns;
         requests_start(&emitter->requests, attached->done.request, &kept);
     }
+}
+
+void emit_callback(struct emitter *emitter, struct emit_location *location, uint32_t context, uint64_t time_ns)
+{
+    enter_region(emitter, location, ARCHIVE_REGION_CALLBACK, context, emit_time(location, time_ns));
+}
+
+void emit_return(struct emit_location *location, uint64_t time_ns)
+{
+    WRITE(location, Leave, NULL, emit_time(location, time_ns), ARCHIVE_REGION_CALLBACK);
 }
 
 /* Return. */

@@ -69,7 +69,7 @@ struct emitter {
     struct intern io_names;
     struct map free_handles; /* key -> handle that was closed last; 0 = in use again */
     struct intern counters;  /* of exact counts: struct emit_counter */
-    uint32_t region_used[WW_N_CALLS];
+    uint32_t region_used[ARCHIVE_N_REGIONS];
     struct emit_windows {
         uint32_t n, n_ended; /* begun, ended */
         uint64_t since_ns;   /* when the last one began */
@@ -102,6 +102,9 @@ void emit_location_end(struct emit_location *location);
 void emit_thread_begin(struct emit_location *main, struct emit_location *worker, uint64_t time_ns);
 /* `context`: 0 = not known, else 1 + local calling context. */
 void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *call, uint32_t context);
+/* In a call: the MPI library calls a function of the program, which returns. */
+void emit_callback(struct emitter *emitter, struct emit_location *location, uint32_t context, uint64_t time_ns);
+void emit_return(struct emit_location *location, uint64_t time_ns);
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *call);
 void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context,
                  uint32_t unwind_distance);

@@ -106,7 +106,7 @@ struct join {
     VEC(struct join_win_info) win_infos;
     VEC(struct join_handle_info) handle_infos;
     VEC(struct join_module_info) module_infos;
-    uint32_t region[WW_N_CALLS]; /* call id -> 1 + global region */
+    uint32_t region[ARCHIVE_N_REGIONS]; /* by local id -> 1 + global region */
     uint32_t n_call_regions;
     VEC(const char *) notes;
 };

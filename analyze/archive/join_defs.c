@@ -223,15 +223,18 @@ static OTF2_RegionRole region_role(const struct call_info *info)
 static void define_calls(struct def_writer *defs)
 {
     struct join *join = defs->join;
-    uint32_t call_of[WW_N_CALLS];
-    for (uint32_t call = 0; call < WW_N_CALLS; call++)
+    uint32_t call_of[ARCHIVE_N_REGIONS];
+    for (uint32_t call = 0; call < ARCHIVE_N_REGIONS; call++)
         if (join->region[call])
             call_of[join->region[call] - 1] = call;
     for (uint32_t region = 0; region < join->n_call_regions; region++) {
         const struct call_info *info = call_info(call_of[region]);
-        uint32_t name = defs_string_id(defs, info->name);
-        DEFINE(defs, Region, region, name, name, defs_string_id(defs, ""), region_role(info), OTF2_PARADIGM_MPI,
-               OTF2_REGION_FLAG_NONE, defs_string_id(defs, FILE_OF_MPI), 0, 0);
+        bool is_callback = call_of[region] == ARCHIVE_REGION_CALLBACK;
+        uint32_t name = defs_string_id(defs, is_callback ? ARCHIVE_CALLBACK : info->name);
+        DEFINE(defs, Region, region, name, name, defs_string_id(defs, ""),
+               is_callback ? OTF2_REGION_ROLE_FUNCTION : region_role(info),
+               is_callback ? OTF2_PARADIGM_USER : OTF2_PARADIGM_MPI, OTF2_REGION_FLAG_NONE,
+               is_callback ? OTF2_UNDEFINED_STRING : defs_string_id(defs, FILE_OF_MPI), 0, 0);
     }
 }
 

@@ -136,7 +136,7 @@ static void take_name(struct rank_tables *tables, const struct ww_name *record)
 static void take_used(struct rank_tables *tables, const struct part_used *record)
 {
     struct join *join = tables->join;
-    if (record->kind == PART_USED_CALL && record->id < WW_N_CALLS) {
+    if (record->kind == PART_USED_CALL && record->id < ARCHIVE_N_REGIONS) {
         if (!join->region[record->id])
             join->region[record->id] = ++join->n_call_regions;
         *vec_push(&tables->calls) = (struct id_pair){record->id, join->region[record->id] - 1};

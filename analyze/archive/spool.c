@@ -266,6 +266,7 @@ static bool record_fits(const struct ww_head *head)
     case WW_NOTE:
         return LIST_FITS(ww_note, (uint64_t)((const struct ww_note *)record)->bytes + 1, 1);
     case WW_BINS:
+    case WW_CALLBACK_BINS:
         return LIST_FITS(ww_bins, ((const struct ww_bins *)record)->n, sizeof(uint32_t) + sizeof(uint64_t));
     case WW_NEIGHBORS: {
         const struct ww_neighbors *list = record;

@@ -39,6 +39,8 @@ void stream_close(struct stream *stream)
     vec_release(&stream->call.ranks);
     vec_release(&stream->call.new_comms);
     vec_release(&stream->bins);
+    vec_release(&stream->callbacks);
+    vec_release(&stream->callback_bins);
     vec_release(&stream->has_stack);
     vec_release(&stream->stacks);
     arena_release(&stream->arena);
@@ -124,6 +126,20 @@ static bool take_passing(struct stream *stream, struct emitter *emitter, const s
             *vec_push(&stream->call.ranks) = record->rank[i];
         return true;
     }
+    case WW_CALLBACK: {
+        const struct ww_callback *record = (const void *)head;
+        *vec_push(&stream->callbacks) =
+            (struct stream_callback){record->from_ns, record->to_ns, stream->callback_bins.n};
+        return true;
+    }
+    case WW_CALLBACK_BINS: {
+        size_t at = stream->callback_bins.n, bytes = (size_t)head->units * WW_UNIT;
+        vec_resize(&stream->callback_bins, at + bytes);
+        memcpy(stream->callback_bins.at + at, head, bytes);
+        if (stream->callbacks.n)
+            stream->callbacks.at[stream->callbacks.n - 1].bins = at + bytes;
+        return true;
+    }
     case WW_PENDING:
         *vec_push(&stream->call.pending) = *(const struct ww_call *)(const void *)head;
         return true;
@@ -188,6 +204,44 @@ static void close_call(struct stream *stream)
     }
 }
 
+/* Of those before this call only the ones that a part of its polls is told with; its own follow. */
+static void keep_callbacks(struct stream *stream, uint64_t enter_ns)
+{
+    size_t n_over = 0;
+    while (n_over < stream->callbacks.n && stream->callbacks.at[n_over].from_ns < enter_ns)
+        n_over++;
+    stream->n_callbacks_told = n_over;
+    if (n_over < stream->callbacks.n)
+        return;
+    stream->callbacks.n = stream->n_callbacks_told = 0;
+    stream->callback_bins.n = 0;
+}
+
+void stream_next_in_call(struct stream *stream)
+{
+    const struct ww_call *call = &stream->call.call;
+    struct stream_callback *next = &stream->callbacks.at[stream->n_callbacks_told];
+    if (stream->item == STREAM_CALLBACK) {
+        stream->item = STREAM_RETURN;
+        stream->time_ns = next->to_ns;
+        stream->n_callbacks_told++;
+    } else if (next->from_ns >= stream->time_ns && next->to_ns >= next->from_ns && next->to_ns <= call->leave_ns &&
+               is_sane(next->to_ns)) {
+        stream->item = STREAM_CALLBACK;
+        stream->time_ns = next->from_ns;
+    } else {
+        stream->item = STREAM_LEAVE;
+        stream->time_ns = call->leave_ns;
+    }
+}
+
+size_t stream_callback_bins(const struct stream *stream, const uint8_t **records)
+{
+    size_t at = stream->n_callbacks_told - 1, from = at ? stream->callbacks.at[at - 1].bins : 0;
+    *records = stream->callback_bins.at + from;
+    return stream->callbacks.at[at].bins - from;
+}
+
 /* Samples and the like. False when its time makes no sense. */
 static bool take_single(struct stream *stream, const struct ww_head *head)
 {
@@ -223,6 +277,7 @@ static bool take_item(struct stream *stream, struct emitter *emitter)
                 stream->call.call.call = WW_CALL_NONE;
             stream->call.attached.n = stream->call.pending.n = stream->call.ranks.n = stream->call.new_comms.n = 0;
             stream->call.new_win = stream->call.new_file = 0;
+            keep_callbacks(stream, call->enter_ns);
             stream->ahead = spool_reader_next(&stream->reader);
             skip_passing(stream, emitter);
             stream->call.old_comm = stream->call.call.comm;

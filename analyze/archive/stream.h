@@ -9,12 +9,26 @@
 #include "analyze/archive/spool.h"
 #include <stdio.h>
 
-enum stream_item { STREAM_NONE, STREAM_ENTER, STREAM_LEAVE, STREAM_SAMPLE, STREAM_SWITCH, STREAM_CONTROL };
+enum stream_item {
+    STREAM_NONE,
+    STREAM_ENTER,
+    STREAM_CALLBACK, /* begins, in the call */
+    STREAM_RETURN,   /* ends */
+    STREAM_LEAVE,
+    STREAM_SAMPLE,
+    STREAM_SWITCH,
+    STREAM_CONTROL
+};
 enum { STREAM_LATEST_NS_LOG2 = 62 }; /* later times are damage */
 
 struct stream_stack {
     const uint64_t *address; /* innermost first */
     uint32_t n, flags;
+};
+
+struct stream_callback {
+    uint64_t from_ns, to_ns;
+    size_t bins; /* its counts in callback_bins end there */
 };
 
 struct stream {
@@ -24,6 +38,9 @@ struct stream {
     enum stream_item item;
     uint64_t time_ns; /* of the item; UINT64_MAX for the return of a call that never did */
     struct emit_call call;
+    VEC(struct stream_callback) callbacks; /* by time: of the call, and of the next one, as far as read ahead */
+    size_t n_callbacks_told;
+    VEC(uint8_t) callback_bins; /* WW_CALLBACK_BINS records, one after the other */
     union {
         struct ww_sample sample;
         struct ww_switch onoff;
@@ -45,16 +62,22 @@ struct stream {
 int stream_open(struct stream *stream, const char *path, const char *part_path, bool gives_back);
 /* Moves to the next item, STREAM_NONE at the end: of another record than the present one. */
 void stream_next_record(struct stream *stream, struct emitter *emitter);
+/* Likewise inside the present call. */
+void stream_next_in_call(struct stream *stream);
 /* Moves to the next item, STREAM_NONE at the end. */
 static inline void stream_next(struct stream *stream, struct emitter *emitter)
 {
-    if (stream->item != STREAM_ENTER) {
+    if (stream->item < STREAM_ENTER || stream->item > STREAM_RETURN) {
         stream_next_record(stream, emitter);
-        return;
+    } else if (__builtin_expect(stream->n_callbacks_told < stream->callbacks.n, 0)) {
+        stream_next_in_call(stream);
+    } else {
+        stream->item = STREAM_LEAVE;
+        stream->time_ns = stream->call.call.leave_ns;
     }
-    stream->item = STREAM_LEAVE;
-    stream->time_ns = stream->call.call.leave_ns;
 }
+/* The counts of the callback that has ended; returns how many bytes. */
+size_t stream_callback_bins(const struct stream *stream, const uint8_t **records);
 /* 0 = unknown, else 1 + the calling context's id in this location. */
 static inline uint32_t stream_context(const struct stream *stream, uint32_t stack)
 {

@@ -14,6 +14,12 @@ void absences_add(struct absences *absences, struct absence absence)
     *vec_push(&absences->under_way) = absence;
 }
 
+void absences_add_over(struct absences *absences, struct absence absence)
+{
+    if (absence.to_ns > absence.from_ns)
+        *vec_push(&absences->over) = absence;
+}
+
 void absences_end(struct absences *absences, uint32_t lane, uint64_t now_ns)
 {
     absence_list *under_way = &absences->under_way;
@@ -23,8 +29,7 @@ void absences_end(struct absences *absences, uint32_t lane, uint64_t now_ns)
             continue;
         under_way->at[i] = under_way->at[--under_way->n];
         absence.to_ns = now_ns;
-        if (now_ns > absence.from_ns)
-            *vec_push(&absences->over) = absence;
+        absences_add_over(absences, absence);
         return;
     }
 }
@@ -93,7 +98,7 @@ uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns)
     const absence_list *over = idle->absences ? &idle->absences->over : NULL;
     for (size_t i = over ? first_after(over, from_ns) : 0; over && i < over->n; i++) {
         const struct absence *absence = &over->at[i];
-        if (absence->lane != idle->lane || absence->from_ns >= to_ns)
+        if (absence->lane != idle->lane || absence->atom || absence->from_ns >= to_ns)
             continue;
         uint64_t begin_ns = absence->from_ns > from_ns ? absence->from_ns : from_ns;
         uint64_t end_ns = absence->to_ns < to_ns ? absence->to_ns : to_ns;

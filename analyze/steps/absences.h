@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When locations were preempted inside an MPI call: ready to run, but without a CPU.
+ * When locations were preempted inside an MPI call: ready to run, but without a CPU; and when the MPI library had
+ * called a function of the program there (a reduction of its own), which is work of the program.
  *
- * Meanwhile such a location does nothing for itself, nor for others that communicate with it. All absences stand in one
+ * Meanwhile such a location does nothing for others that communicate with it. All absences stand in one
  * list in the order of their ends, which is the order in which events tell of them. Only the last ones are asked for:
  * whoever knows how far back forgets the others now and then, so that memory follows what is under way.
  */
@@ -14,6 +15,7 @@ struct absence {
     uint64_t from_ns, to_ns;
     uint64_t call_ns; /* when the call began */
     uint32_t lane, rank, site;
+    uint32_t atom; /* 1 + what it did meanwhile, for the most part; 0: nothing, without a CPU */
 };
 
 typedef VEC(struct absence) absence_list;
@@ -29,6 +31,8 @@ void absences_release(struct absences *absences);
 void absences_add(struct absences *absences, struct absence absence);
 /* and is back on one; nothing happens where it had not left. A time of 0: nobody knows since when it is back. */
 void absences_end(struct absences *absences, uint32_t lane, uint64_t now_ns);
+/* One that is just over. */
+void absences_add_over(struct absences *absences, struct absence absence);
 /* Adds those with a part between the two times to the list, cut to it, by the order of their beginnings. */
 void absences_find(const struct absences *absences, uint64_t from_ns, uint64_t to_ns, absence_list *list);
 /* True when there are many to forget. */
@@ -41,5 +45,5 @@ struct idle {
     const struct absences *absences; /* NULL = none are known */
     uint32_t lane;
 };
-/* How long it was absent between two times. */
+/* How long it had no CPU between two times. */
 uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

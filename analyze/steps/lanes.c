@@ -277,13 +277,42 @@ static enum lane_news lane_enter_mpi(struct lanes *lanes, struct lane *lane, con
     lane->region = event->region;
     lane->frame = event->frame;
     lane->enter_ns = event->time_ns;
+    lane->callback_ns = lane->called_back_ns = 0;
     lane->depth = 1;
     lane_count(lanes, lane);
     return LANE_ENTERED;
 }
 
+/* From a site of its own: what the program does between two such calls is something else. */
+static enum lane_news lane_call_back(struct lanes *lanes, struct lane *lane, const struct event *event)
+{
+    uint32_t context = sites_context(lanes->sites, event->frame);
+    stretch_begin(lane, event->time_ns);
+    lane->stretch.from = sites_put(lanes->sites, context == TRACE_NONE ? lane->context : context, event->region);
+    lane->callback_ns = event->time_ns;
+    lane->depth = 0;
+    return LANE_CALLED;
+}
+
+static enum lane_news lane_return(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
+{
+    stretch_end(lanes, lane, now_ns);
+    lane->called_back_ns += now_ns - lane->callback_ns;
+    lane->callback_ns = 0;
+    lane->depth = 1;
+    lane_count(lanes, lane);
+    return LANE_RETURNED;
+}
+
+static bool is_callback(const struct lanes *lanes, uint32_t region)
+{
+    return region < lanes->trace->n_regions && lanes->trace->regions[region].is_callback;
+}
+
 static enum lane_news lane_enter(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
+    if (lane->depth == 1 && is_callback(lanes, event->region))
+        return lane_call_back(lanes, lane, event);
     if (lane->depth) {
         lane->depth++;
         return LANE_NOTHING;
@@ -300,6 +329,8 @@ static enum lane_news lane_enter(struct lanes *lanes, struct lane *lane, const s
 
 static enum lane_news lane_leave(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
+    if (lane->callback_ns && is_callback(lanes, event->region))
+        return lane_return(lanes, lane, event->time_ns);
     if (lane->depth) {
         if (--lane->depth)
             return LANE_NOTHING;
@@ -410,7 +441,7 @@ static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const str
 {
     lane->is_ended = true;
     lane_end_absence(lanes, lane, event->time_ns);
-    if (!lane->depth) {
+    if (!lane->depth && !lane->callback_ns) {
         lane_mark_path(lanes, lane, event->time_ns);
         lane->site = sites_put(lanes->sites, TRACE_NONE, TRACE_NONE);
         stretch_end(lanes, lane, event->time_ns);

@@ -42,6 +42,9 @@ struct lane {
     uint32_t left_context;        /* the outermost one left since the last was entered, or MPI; TRACE_NONE */
     uint32_t region, site, frame; /* of the present or last MPI call */
     uint64_t enter_ns;
+    /* Since when the call has called a function of the program back, 0 = it does not; and for how long it had before. A
+     * stretch lasts from then until that returns, outside MPI. */
+    uint64_t callback_ns, called_back_ns;
     uint64_t off_since_ns; /* 0 = on a CPU */
     enum off_kind off_kind;
     bool has_switches; /* recorded: time off the CPU is known by them alone */
@@ -73,9 +76,11 @@ struct lanes {
 
 enum lane_news {
     LANE_NOTHING,
-    LANE_ENTERED, /* an MPI call began: the stretch is complete */
-    LANE_LEFT,    /* it ended; a new stretch begins */
-    LANE_ENDED,   /* the location's last event: the stretch is complete when it is outside MPI */
+    LANE_ENTERED,  /* an MPI call began: the stretch is complete */
+    LANE_CALLED,   /* it has called a function of the program: a stretch begins */
+    LANE_RETURNED, /* which returned: that stretch is complete, and the call goes on */
+    LANE_LEFT,     /* it ended; a new stretch begins */
+    LANE_ENDED,    /* the location's last event: the stretch is complete when it is outside MPI */
 };
 
 void lanes_begin(struct lanes *lanes, struct sites *sites);

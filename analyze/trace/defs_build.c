@@ -166,6 +166,7 @@ static struct trace_region region_of(struct build *build, const struct call_name
         return region;
     }
     region.name = arena_strdup(arena, name);
+    region.is_callback = !strcmp(name, ARCHIVE_CALLBACK);
     region.file = file[0] ? arena_strdup(arena, file) : NULL;
     region.line_first = def->line_first;
     region.line_last = def->line_last;

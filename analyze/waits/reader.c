@@ -37,6 +37,13 @@ void reader_release(struct reader *reader)
     fetching_release(&reader->fetching);
 }
 
+static void add_counts(struct sparse *counts, const struct lane *lane)
+{
+    for (size_t i = 0; i < lane->stretch.counts.n; i++)
+        sparse_add(counts, atom_key(lane->rank, (uint32_t)lane->stretch.counts.at[i].key),
+                   lane->stretch.counts.at[i].ns);
+}
+
 static void reading_begin(struct reader *reader, uint32_t at)
 {
     struct lane *lane = &reader->lanes->at[at];
@@ -47,17 +54,56 @@ static void reading_begin(struct reader *reader, uint32_t at)
     call->class = reader->trace->regions[lane->region].class;
     call->is_off = lane->is_off;
     call->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before);
-    for (size_t i = 0; i < lane->stretch.counts.n; i++)
-        sparse_add(&call->counts, atom_key(lane->rank, (uint32_t)lane->stretch.counts.at[i].key),
-                   lane->stretch.counts.at[i].ns);
+    add_counts(&call->counts, lane);
     reading->point = NULL;
-    reading->has_progress = reading->has_polls = false;
+    reading->has_progress = reading->has_polls = reading->has_called_back = false;
     reading->open_comm = reading->open_peer = TRACE_NONE;
     reading->open_tag = 0;
     messages_give_up(reader->replay->messages, lane->rank, lane->enter_ns);
     if (call->class == WW_RECV || call->class == WW_SENDRECV || call->class == WW_PROBE || call->class == WW_WAIT)
         reader->last_post_ns[lane->rank] = lane->enter_ns;
     reading_passive_begin(reader, at);
+}
+
+/* Who takes part in an operation and runs a function of the program for it is outside MPI meanwhile. */
+static void reading_calls_back(struct reader *reader, uint32_t at, uint64_t now_ns)
+{
+    struct reading *reading = &reader->readings[at];
+    uint32_t rank = reader->lanes->at[at].rank;
+    if (reading->call->class == WW_LOCAL)
+        return;
+    if (!reading->has_called_back)
+        progress_begun(&reader->progress, rank);
+    reading->has_called_back = reader->has_callbacks = true;
+    progress_leave(&reader->progress, rank, now_ns);
+}
+
+/* What it did is time of the program inside the call. Whoever needs this process for a call of its own waits for its
+ * return, or does nothing meanwhile that is its own. */
+static void reading_called_back(struct reader *reader, uint32_t at, uint64_t now_ns)
+{
+    struct lane *lane = &reader->lanes->at[at];
+    struct reading *reading = &reader->readings[at];
+    struct callback *callback = vec_push(&reading->call->callbacks);
+    struct polling_part *did = &callback->did;
+    *callback = (struct callback){.did = {.from_ns = lane->stretch.begin_ns, .to_ns = now_ns, .is_stretch = true}};
+    did->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &did->atoms);
+    add_counts(&did->counts, lane);
+    if (reading->has_called_back && progress_enter(&reader->progress, lane->rank, now_ns)) {
+        callback->back = point_make(reader->replay->links, at, lane->rank, now_ns);
+        progress_came(&reader->progress, lane->rank, callback->back);
+    }
+    const struct term *most = NULL;
+    for (size_t i = 0; i < did->atoms.n; i++)
+        most = !most || did->atoms.at[i].ns > most->ns ? &did->atoms.at[i] : most;
+    if (most)
+        absences_add_over(&reader->lanes->absences, (struct absence){.from_ns = did->from_ns,
+                                                                     .to_ns = now_ns,
+                                                                     .call_ns = lane->enter_ns,
+                                                                     .lane = at,
+                                                                     .rank = lane->rank,
+                                                                     .site = lane->site,
+                                                                     .atom = 1 + key_atom(most->key)});
 }
 
 /* What is being read, or has been and waits to be replayed, is all that anybody asks about; and polls, as long as it is
@@ -85,6 +131,8 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
     reading_passive_end(reader, at);
+    if (reading->has_called_back)
+        progress_completed(&reader->progress, reader->lanes->at[at].rank);
     fetching_call(&reader->fetching, at, call->class, call->enter_ns, leave_ns);
     /* Completing requests that are none finds nothing either, but does not begin a wait. */
     bool may_poll = call->class == WW_TEST || call->class == WW_IPROBE || call->class == WW_PROBE ||
@@ -150,6 +198,10 @@ void reader_feed(struct reader *reader, const struct event *event)
         reading_end(reader, event->loc, event->time_ns);
     else if (news == LANE_ENDED)
         reader_end_location(reader, event);
+    else if (news == LANE_CALLED && reader->readings[event->loc].call)
+        reading_calls_back(reader, event->loc, event->time_ns);
+    else if (news == LANE_RETURNED && reader->readings[event->loc].call)
+        reading_called_back(reader, event->loc, event->time_ns);
     else if (reader->readings[event->loc].call)
         reading_record(reader, event);
     else if (event->kind == EV_CONTROL)
@@ -367,10 +419,15 @@ void reading_record(struct reader *reader, const struct event *event)
     case EV_CANCELLED:
         read_cancelled(reader, lane, event);
         break;
-    case EV_COLL_END:
-        reading_join(reader, lane, coll_of_event(reader, event, reading->call->class, GATHER_BLOCKING),
-                     reading_point(reader, lane));
+    case EV_COLL_END: {
+        struct gather_call operation = coll_of_event(reader, event, reading->call->class, GATHER_BLOCKING);
+        struct gathering *gathering = reading_join(reader, lane, operation, reading_point(reader, lane));
+        reading->call->leave_ns = event->time_ns;
+        reading->call->idle = (struct idle){&reader->lanes->absences, lane};
+        if (reader->has_callbacks)
+            reading_need_members(reader, lane, gathering);
         break;
+    }
     case EV_ICOLL:
         read_post(reader, lane, event, REQUEST_COLLECTIVE);
         break;

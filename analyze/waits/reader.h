@@ -32,6 +32,7 @@ struct reader {
     uint64_t n_calls, n_polls, n_events;
     VEC(struct open_call) open_calls;
     struct fetching fetching;
+    bool has_callbacks;
 };
 
 void reader_begin(struct reader *reader); /* the borrowed fields are set */

@@ -24,6 +24,7 @@ struct reading {
     VEC(struct completion) completions;
     VEC(struct message *) sent; /* held: blocking send, or sends completed here */
     bool has_progress, has_polls;
+    bool has_called_back;          /* a function of the program */
     uint64_t polls_since_ns;       /* polls have found nothing from then on; 0 = the call before was none */
     uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
     int32_t open_tag;

@@ -71,6 +71,12 @@ struct call *replay_call(struct replay *replay)
 
 static void call_spare(struct replay *replay, struct call *call)
 {
+    for (size_t i = 0; i < call->callbacks.n; i++) {
+        sparse_release(&call->callbacks.at[i].did.atoms);
+        sparse_release(&call->callbacks.at[i].did.counts);
+        point_drop(replay->links, call->callbacks.at[i].back);
+    }
+    vec_release(&call->callbacks);
     for (size_t i = 0; i < call->points.n; i++)
         point_drop(replay->links, call->points.at[i]);
     for (size_t i = 0; i < call->needs.n; i++) {
@@ -243,6 +249,8 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
     rank->unrecorded_ns += call->spent.unrecorded_ns;
     lane_add(replay, lane, TO_SEGMENT | TO_SUMS, &call->before, 1);
     lane_add(replay, lane, TO_SEGMENT | TO_SUMS | TO_COUNTS, &call->counts, 1);
+    for (size_t i = 0; i < call->callbacks.n; i++) /* also of what is waiting, or was done meanwhile */
+        lane_add(replay, lane, TO_SUMS | TO_COUNTS, &call->callbacks.at[i].did.counts, 1);
     lane_add_noise(replay, lane, call->spent.noise_ns2);
     lane->now_ns = call->enter_ns;
     bool begins_polling = call->is_polling && call->class != WW_WAIT && !lane->polling.mark;
@@ -281,9 +289,10 @@ static struct call_steps call_steps_of(struct replay *replay, const struct call 
 }
 
 /*
- * Communication goes on while all who take part are on a CPU. While this location is and another one that the call
- * needs is not, the time is that one's, without a CPU. This one was busy all the same: its own sums stay as they are.
- * `share`: how much of the time it was inside MPI.
+ * Communication goes on while all who take part are on a CPU, and at it. While this location is and another one that
+ * the call needs is not, the time is that one's: without a CPU, or in a function of the program that MPI has called
+ * there. This one was busy all the same: its own sums stay as they are. `share`: how much of the time it was inside
+ * MPI.
  */
 static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
                                 uint32_t step, double share, uint64_t from_ns, uint64_t to_ns)
@@ -296,7 +305,9 @@ static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *la
         uint64_t begin_ns = absence->from_ns > from_ns ? absence->from_ns : from_ns; /* accounted for up to from_ns */
         if (absence->to_ns <= begin_ns || !waits_takes_part(replay->gatherings, call, absence))
             continue;
-        uint32_t absent = steps_put(replay->steps, STEP_DESCHEDULED, WHAT_SITE, absence->site, TRACE_NONE);
+        uint32_t absent = absence->atom
+                              ? absence->atom - 1
+                              : steps_put(replay->steps, STEP_DESCHEDULED, WHAT_SITE, absence->site, TRACE_NONE);
         double ns = share * (double)(absence->to_ns - begin_ns - idle_between(&call->idle, begin_ns, absence->to_ns));
         lane_add_term(replay, lane, TO_SEGMENT, atom_key(lane->rank, step), -ns);
         lane_add_term(replay, lane, TO_SEGMENT, atom_key(absence->rank, absent), ns);
@@ -304,9 +315,34 @@ static void lane_hand_to_absent(struct replay *replay, struct queue_of_calls *la
     }
 }
 
-/* Time inside a call that nobody else is to blame for: not on a CPU, or communication. */
-static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
-                               uint64_t from_ns, uint64_t to_ns)
+/* Time of the program inside a call: a function that MPI called back. */
+static void lane_spend_called_back(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                                   const struct polling_part *callback, uint64_t from_ns, uint64_t to_ns)
+{
+    struct rank_time *rank = &replay->ranks[lane->rank];
+    double kept = polling_part_between(callback, from_ns, to_ns);
+    struct sparse atoms = {0};
+    sparse_add_all(&atoms, &callback->atoms, kept);
+    lane_add(replay, lane, TO_SEGMENT | TO_SUMS, &atoms, 1);
+    lane_add(replay, lane, TO_SEGMENT | TO_COUNTS, &callback->counts, kept);
+    lane_add_noise(replay, lane, kept * callback->spent.noise_ns2);
+    rank_add_spent(replay, rank, &callback->spent, kept, from_ns, to_ns);
+    lane_tell(replay, lane, from_ns, to_ns, atoms.at, atoms.n);
+    if (call->is_polling) {
+        struct polling_part *part = polling_add(&lane->polling, to_ns);
+        sparse_add_all(&part->atoms, &atoms, 1);
+        sparse_add_all(&part->counts, &callback->counts, kept);
+        part->spent = callback->spent;
+        part->is_stretch = true;
+        lane->polling.until_ns = to_ns;
+    }
+    sparse_release(&atoms);
+    lane->now_ns = to_ns;
+}
+
+/* Time inside MPI that nobody else is to blame for: not on a CPU, or communication. */
+static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                              uint64_t from_ns, uint64_t to_ns)
 {
     struct rank_time *rank = &replay->ranks[lane->rank];
     double idle_ns = (double)idle_between(&call->idle, from_ns, to_ns);
@@ -331,6 +367,39 @@ static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lan
       : state == STEP_BLOCKED ? &rank->blocked_ns
                               : &rank->mpi_ns) += busy_ns;
     lane->now_ns = to_ns;
+}
+
+/* From here on the lane is where others may have waited for it to come. */
+static void lane_is_back(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                         struct point *back)
+{
+    if (!back || back->is_set || back->mark)
+        return;
+    struct mark *mark = lane_mark(replay, lane);
+    if (call->is_polling)
+        polling_add_point(&lane->polling, replay->links, back, mark);
+    else
+        point_set(replay->links, back, mark);
+    mark_drop(&replay->links->history, mark);
+}
+
+static void lane_spend_in_call(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
+                               uint64_t from_ns, uint64_t to_ns)
+{
+    for (size_t i = 0; i < call->callbacks.n; i++) {
+        const struct callback *callback = &call->callbacks.at[i];
+        uint64_t begin_ns = callback->did.from_ns > from_ns ? callback->did.from_ns : from_ns;
+        uint64_t end_ns = callback->did.to_ns < to_ns ? callback->did.to_ns : to_ns;
+        if (end_ns <= begin_ns)
+            continue;
+        if (from_ns < begin_ns)
+            lane_spend_in_mpi(replay, lane, call, from_ns, begin_ns);
+        lane_spend_called_back(replay, lane, call, &callback->did, begin_ns, end_ns);
+        if (end_ns == callback->did.to_ns)
+            lane_is_back(replay, lane, call, callback->back);
+        from_ns = end_ns;
+    }
+    lane_spend_in_mpi(replay, lane, call, from_ns, to_ns);
 }
 
 /* What happened in the polls meanwhile turns out to have been waiting. */
@@ -462,6 +531,12 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
         if (!point->is_set && point->time_ns >= begin->time_ns && point->time_ns <= release->point->time_ns)
             lane_set_waiting_point(replay, lane, begin, lane->polling.site, point);
     }
+    for (size_t i = 0; i < call->callbacks.n; i++) {
+        struct point *back = call->callbacks.at[i].back;
+        if (back && !back->is_set && !back->mark && back->time_ns >= begin->time_ns &&
+            back->time_ns <= release->point->time_ns)
+            lane_set_waiting_point(replay, lane, begin, call->site, back);
+    }
     struct sleepers *unknown = release->point->is_set || call->is_forced ? NULL : &release->point->sleepers;
     if (!unknown)
         call->n_waited++;
@@ -469,6 +544,13 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
         lane_wait(replay, lane, call, release, begin);
     mark_drop(&replay->links->history, begin);
     return unknown;
+}
+
+/* Nobody shall sleep for what was passed over. */
+static void lane_is_back_from_all(struct replay *replay, struct queue_of_calls *lane, const struct call *call)
+{
+    for (size_t i = 0; i < call->callbacks.n; i++)
+        lane_is_back(replay, lane, call, call->callbacks.at[i].back);
 }
 
 /* Returns what to sleep on before it can go on. */
@@ -484,6 +566,7 @@ static struct sleepers *lane_leave(struct replay *replay, struct queue_of_calls 
         replay->ranks[lane->rank].unrecorded_ns += ns;
         lane->now_ns = call->leave_ns;
         lane_stop_polling(replay, lane);
+        lane_is_back_from_all(replay, lane, call);
         return NULL;
     }
     while (call->n_waited < call->releases.n) {
@@ -497,6 +580,7 @@ static struct sleepers *lane_leave(struct replay *replay, struct queue_of_calls 
         lane_go_on(replay, lane, call, call->leave_ns);
     if (!call->is_polling)
         lane_stop_polling(replay, lane);
+    lane_is_back_from_all(replay, lane, call);
     return NULL;
 }
 

@@ -50,6 +50,12 @@ struct releases {
     uint32_t n;
 };
 
+/* A function of the program that MPI called in a call. */
+struct callback {
+    struct polling_part did;
+    struct point *back; /* held: its return, which others may wait for; NULL = too short for that */
+};
+
 struct call {
     struct call *next;
     uint64_t enter_ns, leave_ns;
@@ -66,6 +72,7 @@ struct call {
     struct idle idle;
     struct sparse before; /* atoms since the call before */
     struct sparse counts; /* bins since they were last taken */
+    VEC(struct callback) callbacks;
     uint64_t before_ns;
     struct spent spent;
     VEC(struct point *) points; /* held: to be set at entry */

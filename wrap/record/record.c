@@ -38,6 +38,7 @@ enum { CALL_UNITS = sizeof(struct ww_call) / WW_UNIT };
 __thread int fortran_depth;
 struct record_windows record_windows;
 void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
+void (*record_at_callback)(void);
 
 /* Is `thread` really inside another call? */
 static bool is_nested(struct recorder_thread *thread, const void *frame_address)
@@ -59,6 +60,7 @@ static bool is_nested(struct recorder_thread *thread, const void *frame_address)
     }
     thread->depth = 1;
     fortran_depth = 0;
+    atomic_store_explicit(&thread->callback_ns, 0, memory_order_relaxed);
     return false;
 }
 
@@ -295,6 +297,37 @@ void record_leave(struct ww_call *call, int mpi_error)
         leave_recorded(thread, call, mpi_error);
     if (thread->depth > 0)
         thread->depth--;
+}
+
+void record_callback_begin(void)
+{
+    struct recorder_thread *thread = recorder_self;
+    if (!thread || !thread->depth || !spool_is_open(&thread->events) ||
+        !atomic_load_explicit(&recorder.recording, memory_order_relaxed) ||
+        atomic_load_explicit(&recorder.is_silent, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&thread->has_callbacks, true, memory_order_relaxed);
+    atomic_store_explicit(&thread->callback_ns, recorder_now_ns(), memory_order_release);
+}
+
+void record_callback_end(void)
+{
+    struct recorder_thread *thread = recorder_self;
+    uint64_t from_ns = thread ? atomic_load_explicit(&thread->callback_ns, memory_order_relaxed) : 0;
+    if (!from_ns)
+        return;
+    uint64_t to_ns = recorder_now_ns();
+    struct ww_callback *callback = record_append(1);
+    if (callback) {
+        callback->from_ns = from_ns;
+        callback->to_ns = to_ns;
+        record_commit(callback, WW_CALLBACK, 1);
+    }
+    atomic_store_explicit(&thread->last_callback.enter_ns, from_ns, memory_order_relaxed);
+    atomic_store_explicit(&thread->last_callback.leave_ns, to_ns, memory_order_relaxed);
+    atomic_store_explicit(&thread->callback_ns, 0, memory_order_release);
+    if (callback && record_at_callback && to_ns - from_ns >= RECORDER_WORTH_TAKING_NS)
+        record_at_callback();
 }
 
 void record_mark(uint64_t time_ns)

@@ -38,6 +38,8 @@ extern __thread int fortran_depth;
 struct ww_call *record_enter(uint16_t call_id, const void *return_address, const void *frame_address);
 /* Called in record_enter, before the real call, when it is set: exact counts are taken there. */
 extern void (*record_at_sync)(uint16_t call_id, const void *return_address, const void *frame_address);
+/* Likewise at the end of a callback that was worth it. */
+extern void (*record_at_callback)(void);
 /* Set where windows begin and end (life/windows.h). `agree` is asked in a collective call of all processes, as soon as
  * that has succeeded: is recording switched behind it? `turn` does that, when the call is complete. */
 extern struct record_windows {
@@ -71,6 +73,12 @@ static inline uint16_t record_units(size_t bytes)
 {
     return (uint16_t)((bytes + WW_UNIT - 1) / WW_UNIT);
 }
+/* Around a function of the program that MPI calls back: what it does is the program's. Both do nothing outside recorded
+ * calls. Functions that call it stand in a section of their own, by which the stacks of samples are told. */
+void record_callback_begin(void);
+void record_callback_end(void);
+#define RECORD_CALLBACK __attribute__((noinline, section("whywait_callbacks")))
+
 /* Space for a record of any size (units <= 2000) in the calling thread's stream, or NULL; written by record_commit. */
 void *record_append(uint16_t units);
 /* The same for what later records refer to. */

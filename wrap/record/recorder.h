@@ -22,6 +22,7 @@ enum {
     RECORDER_LONG_CALL_NS = 20000,
     RECORDER_ACCOUNTS = 64,
     RECORDER_STATUSES_BYTES = 1024,
+    RECORDER_WORTH_TAKING_NS = 10000, /* counts: after an interval that comes often */
 };
 
 struct recorder_interval {
@@ -71,6 +72,10 @@ struct recorder_thread {
     _Atomic uint64_t open_ns;
     _Atomic uint64_t last_enter_ns, last_leave_ns; /* of the call or polling interval before */
     struct recorder_interval long_call[RECORDER_LONG_CALLS];
+    /* Of functions of the program that MPI calls: since when one runs (0 = none does), and the last one. */
+    _Atomic bool has_callbacks;
+    _Atomic uint64_t callback_ns;
+    struct recorder_interval last_callback;
     struct recorder_account account[RECORDER_ACCOUNTS]; /* the last; so many were taken: */
     _Atomic unsigned n_accounts;
 

@@ -28,7 +28,6 @@ enum {
     BINS_A_RECORD = 2000,
     CALLS_BETWEEN_SCANS = 256, /* in programs that have no counters so far */
     SCAN_PATIENCE = 10000,     /* looks at another thread's scan before it is given up */
-    WORTH_TAKING_NS = 10000,   /* an interval before a call that is_frequent */
     WORKERS_REST = 50,         /* times as long between two looks at the other threads as one takes */
 };
 
@@ -42,6 +41,7 @@ static struct {
 
 struct own {
     struct counters_thread *thread;
+    uint16_t type; /* of the records: WW_BINS or WW_CALLBACK_BINS */
     struct counters_bin bins[BINS_A_RECORD];
 };
 static __thread struct own *own;
@@ -63,7 +63,7 @@ static const bool is_frequent[] = {
 static bool comes_soon(void)
 {
     uint64_t left_ns = atomic_load_explicit(&recorder_self->last_leave_ns, memory_order_relaxed);
-    return atomic_load_explicit(&recorder_self->open_ns, memory_order_relaxed) - left_ns < WORTH_TAKING_NS;
+    return atomic_load_explicit(&recorder_self->open_ns, memory_order_relaxed) - left_ns < RECORDER_WORTH_TAKING_NS;
 }
 
 /* Said once, by rank 0: waiting for the end of a long run to learn of a misspelt name would be a pity. */
@@ -184,7 +184,7 @@ static void write_bins(uint32_t module_id, enum ww_bin_kind what, const struct c
     record->n = n;
     if (n)
         memcpy(record->bins, bins, n * sizeof *bins);
-    record_commit(record, WW_BINS, units);
+    record_commit(record, own ? own->type : WW_BINS, units);
 }
 
 /* `is_due`: a record is written even when it is empty. */
@@ -228,6 +228,18 @@ static void take_worker(struct counters_thread *thread)
     take_thread(thread, false);
 }
 
+/* Of this thread. False when there is no room for it. */
+static __attribute__((noinline)) bool take_own(uint32_t n_modules, uint16_t type)
+{
+    if (!own_or_new())
+        return false;
+    counters_attach(&counters.process, n_modules, own->thread);
+    own->type = type;
+    take_thread(own->thread, true);
+    own->type = WW_BINS;
+    return true;
+}
+
 /* `module`: any, as they are times of none; 0 where there is none. */
 static void take_young(uint32_t module)
 {
@@ -236,6 +248,13 @@ static void take_young(uint32_t module)
         return;
     struct counters_bin bins[] = {{WW_YOUNG_CPU, ns[WW_YOUNG_CPU]}, {WW_YOUNG_READY, ns[WW_YOUNG_READY]}};
     write_bins(module, WW_BIN_TIME, bins, WW_YOUNG_N);
+}
+
+void counters_callback(void)
+{
+    uint32_t n_modules = atomic_load_explicit(&counters.n_modules, memory_order_acquire);
+    if (n_modules)
+        take_own(n_modules, WW_CALLBACK_BINS);
 }
 
 void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address)
@@ -248,10 +267,8 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
     uint32_t n_modules = atomic_load_explicit(&counters.n_modules, memory_order_acquire);
     if (!n_modules && atomic_load_explicit(&workers_have_young, memory_order_relaxed) && recorder_self->index == 0)
         take_young(0);
-    if (!n_modules || !own_or_new())
+    if (!n_modules || !take_own(n_modules, WW_BINS))
         return;
-    counters_attach(&counters.process, n_modules, own->thread);
-    take_thread(own->thread, true);
     if (recorder_self->index != 0 || !workers_are_there())
         return;
     /* What the other threads count behind such a call belongs to something else. */

@@ -7,6 +7,9 @@
  * but for a look at the loader every so many calls. */
 void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address);
 
+/* The value for record_at_callback. */
+void counters_callback(void);
+
 /* For threads that do not call MPI (workers.h). The program has counters, as far as can be seen now. */
 bool counters_are_there(void);
 /* counters_attach and counters_leave for the modules known so far. */

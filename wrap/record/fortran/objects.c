@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fortran calls on communicators, windows and files. */
 #include "wrap/record/fortran/shapes.h"
+#include "wrap/record/mpi/callback.h"
 #include "wrap/record/mpi/coll.h"
 #include "wrap/record/mpi/io.h"
 #include "wrap/record/mpi/rma.h"
@@ -19,6 +20,17 @@ void f_create_end(struct fortran *f)
 void f_idup_end(struct fortran *f)
 {
     comm_made(f->call, f_comm(f, 0), made_by(f), true);
+}
+
+/* user_fn, commute, op */
+void f_op_begin(struct fortran *f)
+{
+    union {
+        void *argument;
+        callback_reduce *function;
+    } given = {.argument = f->a[0]};
+    given.function = callback_of_reduction(given.function);
+    f->a[0] = given.argument;
 }
 
 /* ..., root, comm, intercomm, errcodes */

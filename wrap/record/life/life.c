@@ -138,6 +138,7 @@ static bool begin_recording(void)
     }
     modules_scan(&first->events);
     record_at_sync = counters_sync;
+    record_at_callback = counters_callback;
     sampler_begin(first);
     if (!helper_start())
         say_note("no helper thread: %s; no samples were taken", strerror(errno));

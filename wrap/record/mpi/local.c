@@ -142,7 +142,6 @@ LOCAL(Get_count, (const MPI_Status *status, MPI_Datatype datatype, int *count), 
 LOCAL(Get_elements, (const MPI_Status *status, MPI_Datatype datatype, int *count), (status, datatype, count))
 LOCAL(Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count), (status, datatype, count))
 LOCAL(Op_commutative, (MPI_Op op, int *commute), (op, commute))
-LOCAL(Op_create, (MPI_User_function * user_fn, int commute, MPI_Op *op), (user_fn, commute, op))
 LOCAL(Op_free, (MPI_Op * op), (op))
 LOCAL(Pack,
       (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm),
@@ -244,7 +243,6 @@ LOCAL(Unpack_external,
 #if MPI_HAS_4
 LOCAL(Get_count_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count), (status, datatype, count))
 LOCAL(Get_elements_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count), (status, datatype, count))
-LOCAL(Op_create_c, (MPI_User_function_c * user_fn, int commute, MPI_Op *op), (user_fn, commute, op))
 LOCAL(Pack_c,
       (const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
        MPI_Count *position, MPI_Comm comm),

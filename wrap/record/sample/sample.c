@@ -7,7 +7,7 @@
  * frames that made the thread's last MPI call, else it is cut where the window ended.
  *
  * A sample whose stack passes through this library was taken inside a recorded MPI call: the call record says all about
- * it.
+ * it, unless MPI has called the program back.
  *
  * A sleeping thread has no samples. /proc tells its stack pointer and program counter in user space, not its other
  * registers. That is enough for the system call stubs, and further out for all code without frame pointers. For a frame
@@ -29,8 +29,19 @@
 
 enum { BLOCKED_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
 
+/* Of the last one: of samples, stacks tell. */
+static bool is_in_callback(struct recorder_thread *thread, uint64_t time_ns)
+{
+    uint64_t open_ns = atomic_load_explicit(&thread->callback_ns, memory_order_acquire);
+    return (open_ns && time_ns >= open_ns) ||
+           (time_ns >= atomic_load_explicit(&thread->last_callback.enter_ns, memory_order_relaxed) &&
+            time_ns < atomic_load_explicit(&thread->last_callback.leave_ns, memory_order_relaxed));
+}
+
 uint64_t sample_call_ns(struct recorder_thread *thread, uint64_t time_ns)
 {
+    if (is_in_callback(thread, time_ns))
+        return 0;
     uint64_t open_ns = atomic_load_explicit(&thread->open_ns, memory_order_acquire);
     uint64_t enter_ns = atomic_load_explicit(&thread->last_enter_ns, memory_order_relaxed);
     if (open_ns != 0 && time_ns >= open_ns)
@@ -156,14 +167,33 @@ void sample_repeat(struct recorder_thread *thread, uint32_t stack, uint64_t time
     write_sample(thread, stack, 0, time_ns, weight_ns);
 }
 
-/* 0 when the stack passes through this library. */
-static uint32_t emit(struct recorder_thread *thread, const struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
+/* The linker's. */
+extern const char __start_whywait_callbacks[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_whywait_callbacks[] __attribute__((weak, visibility("hidden")));
+
+/* The frames outside this library. Through it a stack passes in a recorded call, where all that is the program's is a
+ * function that MPI calls back: then those further out are left out. False when nothing is left. */
+static bool leave_out_call(struct stack_walk *walk)
+{
+    for (unsigned i = 0; i < walk->n; i++) {
+        uint64_t address = walk->address[i];
+        if (address - recorder.library_low >= recorder.library_high - recorder.library_low || workers_is_start(address))
+            continue;
+        bool is_callback = address - (uintptr_t)__start_whywait_callbacks <
+                           (uintptr_t)__stop_whywait_callbacks - (uintptr_t)__start_whywait_callbacks;
+        walk->n = is_callback ? i : 0;
+        walk->flags |= WW_STACK_CUT;
+        break;
+    }
+    return walk->n > 0;
+}
+
+/* 0 when the stack passes through this library, but for callbacks. */
+static uint32_t emit(struct recorder_thread *thread, struct stack_walk *walk, uint32_t flags, uint64_t time_ns,
                      uint64_t weight_ns)
 {
-    for (unsigned i = 0; i < walk->n; i++)
-        if (walk->address[i] - recorder.library_low < recorder.library_high - recorder.library_low &&
-            !workers_is_start(walk->address[i]))
-            return 0;
+    if (!leave_out_call(walk))
+        return 0;
     if (!threads_open_samples(thread))
         return 0;
     uint32_t stack = stacks_intern(&thread->sample_stacks, &thread->samples, walk);
@@ -174,7 +204,8 @@ static uint32_t emit(struct recorder_thread *thread, const struct stack_walk *wa
 uint32_t sample_write(struct recorder_thread *thread, const struct sample *sample)
 {
     struct stack_walk walk;
-    if (sample_is_unwanted(thread, sample->time_ns))
+    bool stack_tells = atomic_load_explicit(&thread->has_callbacks, memory_order_relaxed);
+    if (stack_tells ? sample_is_paused(sample->time_ns) : sample_is_unwanted(thread, sample->time_ns))
         return 0;
     walk_sample(&walk, thread, sample);
     return emit(thread, &walk, sample->flags, sample->time_ns, sample->weight_ns);
