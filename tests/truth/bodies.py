@@ -20,6 +20,8 @@ BODIES = {
     "scattered": (250, "unsigned at = 0;", "at = links[at];", "bits += at;"),
     "unforeseen": (5.6, "double x = sink;", "if (flags[i & 65535]) {\n    x = x * 0.999 + 0.1;\n    __asm__ volatile(\"\");\n} else {\n    x = x * 0.998 + 0.2;\n"
                    "    __asm__ volatile(\"\");\n}", "sink = x;"),
+    # Pages that are touched for the first time.
+    "touch": (700, "madvise(pages, sizeof pages, MADV_DONTNEED);", "pages[(i & 16383) << 12] = 1;", "sink = pages[4096];"),
     "nap": (560000, "", "struct timespec pause = {0, 500000};\nnanosleep(&pause, NULL);", ""),
     "usleep": (1060000, "", "usleep(1000);", ""),
     "poll": (2060000, "", "poll(NULL, 0, 2);", ""),
@@ -39,6 +41,7 @@ FORTRAN = {
 }
 ALONE = ["chain", "hash", "divide", "root", "sine"]  # threads can do it side by side
 SLOWER = ["scattered", "unforeseen"]
+FAULTS = ["touch"]
 SLEEPING = ["nap", "usleep", "poll", "select"]
 FAST_NS = {"scattered": 6.0, "unforeseen": 1.6}  # of an iteration where it is not slow
 

@@ -34,6 +34,7 @@ HEAD = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
 #include <time.h>
@@ -45,6 +46,7 @@ WORK_DATA = r"""
 static volatile double sink = 1;
 static volatile unsigned long bits = 88172645463325252UL;
 static double row[1024];
+static char pages[1 << 26];
 """
 
 TIMERS = r"""
@@ -204,7 +206,7 @@ def shape_auto(program, library, work, name, typical):
 
 
 def shape_recursive(program, library, work, name, typical):
-    leaf = max(1, typical // 6)
+    leaf = max(2, typical // 6)  # of one iteration a compiler makes a straight line
     split = "if (n > %d) {\n    %s(n / 2);\n    %s(n - n / 2);\n    return;\n}" % (leaf, name, name)
     return emit_routine(program, NOINLINE, work, name, around=(split, "")), name
 
@@ -305,9 +307,24 @@ def is_late(phase):
     return "((0x%x >> world_rank) & 1)" % late_mask(phase)
 
 
+def is_inside(phase):
+    """The planted place is in a reduction, which MPI calls."""
+    return phase["pattern"] in patterns.OPERATIONS and phase["cause"] and phase["cause"]["kind"] != "preempted"
+
+
+def emit_reduction(program, k, phase, planted_call):
+    """The timers part its time from that of the communication that it is called in."""
+    name = phase["name"]
+    program.add("static void %s_reduce(void *in, void *in_out, int *n, MPI_Datatype *type)\n{" % name)
+    if is_inside(phase):
+        program.add("timer_stop(%d, EXCHANGE);\n%s(AMOUNT_%d);\ntimer_stop(%d, PLANTED);" % (k, planted_call, k, k), 1)
+    program.add("for (int j = 0; j < *n; j++)\n    ((double *)in_out)[j] += ((double *)in)[j];\n(void)type;", 1)
+    program.add("}\nstatic MPI_Op %s_op;\n" % name)
+
+
 def emit_exchange(program, plan, k, phase):
     root, target = root_and_target(plan, phase)
-    text = patterns.STEPS[phase["pattern"]].replace("ROOT", str(root)).replace("TARGET", str(target))
+    text = patterns.STEPS[phase["pattern"]].replace("ROOT", str(root)).replace("TARGET", str(target)).replace("PHASE", phase["name"])
     name = phase["name"] + "_exchange"
     program.add("static void %s(MPI_Comm comm, int step)\n{" % name)
     program.add("int me = 0, size = 1;\nMPI_Comm_rank(comm, &me);\nMPI_Comm_size(comm, &size);\n"
@@ -329,7 +346,7 @@ static MPI_Group everyone, neighbours;
 
 def emit_made(program, phase, which):
     if phase["pattern"] in patterns.MAKE:
-        program.add(patterns.MAKE[phase["pattern"]][which], 1)
+        program.add(patterns.MAKE[phase["pattern"]][which].replace("PHASE", phase["name"]), 1)
 
 
 def emit_planted(program, phase, k, call, indent):
@@ -365,8 +382,23 @@ def emit_phase(program, library, plan, k, phase):
         planted_places, planted_call = emit_work(program, library, cause, phase["name"] + "_work")
         if cause["kind"] == "slower" and cause["shape"] != "here":
             program.add("#undef %s" % ("links" if cause["body"] == "scattered" else "flags"))
+    if phase["pattern"] in patterns.OPERATIONS:
+        emit_reduction(program, k, phase, planted_call)
     exchange = emit_exchange(program, plan, k, phase)
     return emit_steps(program, plan, k, phase, (common_places, common_call), (planted_places, planted_call), exchange)
+
+
+def condition_of(phase):
+    """In which steps the planted place is entered."""
+    cause, conditions = phase["cause"], []
+    first, end = cause.get("steps", [0, phase["steps"]])
+    if cause["every"] > 1:
+        conditions.append("step %% %d == 0" % cause["every"])
+    if first > 0:
+        conditions.append("step >= %d" % first)
+    if end < phase["steps"]:
+        conditions.append("step < %d" % end)
+    return "if (%s) {" % " && ".join(conditions) if conditions else "{"
 
 
 def emit_steps(program, plan, k, phase, common, planted, exchange):
@@ -397,9 +429,8 @@ def emit_steps(program, plan, k, phase, common, planted, exchange):
         common_places = [emit_loop(program, phase["common"], amount, 3, phase["name"] + "_common", phase["name"])] + common_places
         program.add("}", 2)
     program.add("timer_stop(%d, COMMON);" % k, 2)
-    if cause and not preempted:
-        condition = "if (step %% %d == 0) {" % cause["every"] if cause["every"] > 1 else "{"
-        program.add(condition, 2)
+    if cause and not preempted and not is_inside(phase):
+        program.add(condition_of(phase), 2)
         planted_places = emit_planted(program, phase, k, planted_call, 3) + planted_places
         program.add("}\ntimer_stop(%d, PLANTED);" % k, 2)
     program.add("%s(comm, step);\ntimer_stop(%d, EXCHANGE);" % (exchange, k), 2)
@@ -415,7 +446,7 @@ def emit_steps(program, plan, k, phase, common, planted, exchange):
     if not cause:
         return common_places, None
     return common_places, {"phase": k, "kind": cause["kind"], "late": cause["late"], "places": common_places if preempted else planted_places,
-            "iterations": None if preempted else iterations(plan, phase)}
+            "iterations": None if preempted or is_inside(phase) else iterations(plan, phase)}
 
 
 def emit_callers(program, plan):
@@ -511,7 +542,7 @@ def emit(plan):
             program.add(text)
     program.add(WORK_DATA + TIMERS + (LINKS if "slower" in used else "") + (COMPETITOR if "preempted" in used else ""))
     program.add(MAKE_DATA)
-    library.add("/* What program.c calls in a shared library. */\n#define _GNU_SOURCE\n#include <math.h>\n#include <poll.h>\n#include <sys/select.h>\n"
+    library.add("/* What program.c calls in a shared library. */\n#define _GNU_SOURCE\n#include <math.h>\n#include <poll.h>\n#include <sys/mman.h>\n#include <sys/select.h>\n"
                 "#include <time.h>\n#include <unistd.h>")
     library.add(WORK_DATA)
     common, causes = zip(*[emit_phase(program, library, plan, k, phase) for k, phase in enumerate(plan["phases"])])

@@ -111,7 +111,7 @@ def in_fortran(plan):
     for phase in plan["phases"]:
         phase["pattern"] = patterns_fortran.LIKE.get(phase["pattern"], phase["pattern"])
         cause = phase["cause"]
-        if cause and cause["kind"] in ("slower", "preempted"):
+        if cause and cause["kind"] in ("slower", "preempted", "faults"):
             cause.update(kind="more", body="chain", other_us=min(cause["other_us"], cause["late_us"] // 2))
     for name, work in works_of(plan):
         work["body"] = BODY_LIKE.get(work["body"], work["body"])
@@ -186,7 +186,7 @@ def emit_work(program, library, work, name):
     if shape == "library":
         return emit_library_routine(library, work, name), name
     if shape == "recursive":
-        leaf = max(1, bodies.n_iterations(work["body"], work.get("us") or work.get("late_us")) // 6)
+        leaf = max(2, bodies.n_iterations(work["body"], work.get("us") or work.get("late_us")) // 6)
         return emit_routine(program, work, name, "if (n > %d) then\n  call %s(n / 2)\n  call %s(n - n / 2)\n  return\nend if" % (leaf, name, name)), name
     if shape == "repeat":
         places = emit_routine(program, work, name + "_first") + emit_routine(program, dict(work, loop="for"), name + "_second")
@@ -240,7 +240,8 @@ def emit_phase(program, library, plan, k, phase):
     common_places = emit_part(program, common, common_call, common_places, amount, "_common", phase)
     program.add("call timer_stop(%d, COMMON_PART)" % k, 3)
     if cause:
-        program.add("if (modulo(step, %d) == 0) then" % cause["every"], 3)
+        first, end = cause.get("steps", [0, phase["steps"]])
+        program.add("if (modulo(step, %d) == 0 .and. step >= %d .and. step < %d) then" % (cause["every"], first, end), 3)
         planted_places = emit_part(program, cause, planted_call, planted_places, "amounts_%d(merge(1, 0, is_late(%d)))" % (k, late_mask(phase)), "_work", phase)
         program.add("end if\ncall timer_stop(%d, PLANTED_PART)" % k, 3)
     program.add("call %s(comm, step)\ncall timer_stop(%d, EXCHANGE_PART)" % (exchange, k), 3)

@@ -25,6 +25,8 @@ if (me > 0)
     MPI_Send(&item, 1, MPI_DOUBLE, me - 1, 4, comm);
 """
 RING_SEND = "MPI_Isend(&item, 1, MPI_DOUBLE, right, 5, comm, &request);\n"
+RING = ("int is_periodic = 1;\nMPI_Cart_create(comm, 1, &size, &is_periodic, 0, &ring);", "MPI_Comm_free(&ring);")
+OPERATION = ("MPI_Op_create(PHASE_reduce, 1, &PHASE_op);", "MPI_Op_free(&PHASE_op);")
 WINDOW = ("MPI_Win_allocate(8 * sizeof(double), sizeof(double), MPI_INFO_NULL, comm, &memory, &window);", "MPI_Win_free(&window);")
 
 STEPS = {
@@ -75,6 +77,20 @@ STEPS = {
                   "    usleep(200);\nMPI_Recv(&other, 1, MPI_DOUBLE, left, 5, comm, MPI_STATUS_IGNORE);\nMPI_Wait(&request, MPI_STATUS_IGNORE);",
     "persistent": "MPI_Startall(2, kept);\nMPI_Waitall(2, kept, MPI_STATUSES_IGNORE);",
     "neighbours": "MPI_Neighbor_allgather(&item, 1, MPI_DOUBLE, many, 1, MPI_DOUBLE, ring);",
+    "neighbour_alltoall": "MPI_Neighbor_alltoall(many, 1, MPI_DOUBLE, more, 1, MPI_DOUBLE, ring);",
+    "neighbours_wait": "MPI_Request request;\nMPI_Ineighbor_allgather(&item, 1, MPI_DOUBLE, many, 1, MPI_DOUBLE, ring, &request);\n"
+                       "MPI_Wait(&request, MPI_STATUS_IGNORE);",
+    "graph": "MPI_Neighbor_allgather(&item, 1, MPI_DOUBLE, many, 1, MPI_DOUBLE, ring);",
+    "split": "MPI_Comm part;\nMPI_Comm_split(comm, 0, -me, &part);\nMPI_Allreduce(&item, &other, 1, MPI_DOUBLE, MPI_SUM, part);\nMPI_Comm_free(&part);",
+    "split_tree": "MPI_Comm at = comm;\nfor (int n = size, rank = me; n > 1; n = n / 2) {\n    MPI_Comm half;\n"
+                  "    MPI_Allreduce(&item, &other, 1, MPI_DOUBLE, MPI_SUM, at);\n    MPI_Comm_split(at, rank >= n / 2, rank, &half);\n"
+                  "    MPI_Comm_rank(half, &rank);\n    if (at != comm)\n        MPI_Comm_free(&at);\n    at = half;\n}\nif (at != comm)\n    MPI_Comm_free(&at);",
+    "allreduce_init": "#if MPI_VERSION >= 4\nMPI_Start(&kept[0]);\nMPI_Wait(&kept[0], MPI_STATUS_IGNORE);\n#else\n"
+                      "MPI_Allreduce(&item, &other, 1, MPI_DOUBLE, MPI_SUM, comm);\n#endif",
+    "op_allreduce": "MPI_Allreduce(&item, &other, 1, MPI_DOUBLE, PHASE_op, comm);",
+    "op_reduce": "MPI_Reduce(&item, &other, 1, MPI_DOUBLE, PHASE_op, ROOT, comm);",
+    "op_scan": "MPI_Scan(&item, &other, 1, MPI_DOUBLE, PHASE_op, comm);",
+    "op_iallreduce": "MPI_Request request;\nMPI_Iallreduce(&item, &other, 1, MPI_DOUBLE, PHASE_op, comm, &request);\nMPI_Wait(&request, MPI_STATUS_IGNORE);",
     "fence": "MPI_Put(&item, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, window);\nMPI_Win_fence(0, window);",
     "post_start": "MPI_Win_post(neighbours, 0, window);\nMPI_Win_start(neighbours, 0, window);\n"
                   "MPI_Put(&item, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, window);\nMPI_Win_complete(window);\nMPI_Win_wait(window);",
@@ -87,7 +103,16 @@ STEPS = {
 MAKE = {
     "persistent": ("MPI_Recv_init(&kept_in, 1, MPI_DOUBLE, left, 12, comm, &kept[0]);\nMPI_Send_init(&kept_out, 1, MPI_DOUBLE, right, 12, comm, &kept[1]);",
                    "MPI_Request_free(&kept[0]);\nMPI_Request_free(&kept[1]);"),
-    "neighbours": ("int is_periodic = 1;\nMPI_Cart_create(comm, 1, &size, &is_periodic, 0, &ring);", "MPI_Comm_free(&ring);"),
+    "neighbours": RING,
+    "neighbour_alltoall": RING,
+    "neighbours_wait": RING,
+    "graph": ("MPI_Dist_graph_create_adjacent(comm, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);", "MPI_Comm_free(&ring);"),
+    "allreduce_init": ("#if MPI_VERSION >= 4\nMPI_Allreduce_init(&kept_in, &kept_out, 1, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &kept[0]);\n#endif",
+                       "#if MPI_VERSION >= 4\nMPI_Request_free(&kept[0]);\n#endif"),
+    "op_allreduce": OPERATION,
+    "op_reduce": OPERATION,
+    "op_scan": OPERATION,
+    "op_iallreduce": OPERATION,
     "fence": (WINDOW[0] + "\nMPI_Win_fence(0, window);", WINDOW[1]),
     "post_start": (WINDOW[0] + "\nMPI_Comm_group(comm, &everyone);\nint both[2] = {left, right};\nMPI_Group_incl(everyone, left == right ? 1 : 2, both, &neighbours);",
                    "MPI_Group_free(&neighbours);\nMPI_Group_free(&everyone);\n" + WINDOW[1]),
@@ -95,8 +120,13 @@ MAKE = {
     "lock_all": WINDOW,
 }
 
+# The phase's planted place stands in a reduction of its own, PHASE_reduce, which MPI calls.
+OPERATIONS = ["op_allreduce", "op_reduce", "op_scan", "op_iallreduce"]
 # Who waits is asleep between polls.
 NAPS = ["ibarrier_nap", "iallreduce_nap", "halo_testany_nap", "iprobe_nap"]
+
+# Others wait for one rank alone: for the root, or for the first that is late of those that pass something on. A second late rank is late at no cost.
+FROM_ONE = ["bcast", "scatter", "ibcast_wait", "scan", "exscan", "pipeline", "op_scan"]
 
 
 def names():

@@ -66,4 +66,5 @@ STEPS = {
 }
 STEPS = {name: text.replace("ONE", ONE) for name, text in STEPS.items()}
 LIKE = {"halo_testany_nap": "iprobe_nap", "persistent": "halo", "neighbours": "sendrecv", "fence": "barrier", "post_start": "halo", "lock": "barrier",
-        "lock_all": "barrier"}
+        "lock_all": "barrier", "neighbour_alltoall": "sendrecv", "neighbours_wait": "halo", "graph": "sendrecv", "split": "comm_dup", "split_tree": "comm_dup",
+        "allreduce_init": "iallreduce_wait", "op_allreduce": "allreduce", "op_reduce": "reduce", "op_scan": "scan", "op_iallreduce": "iallreduce_wait"}

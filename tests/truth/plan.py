@@ -4,10 +4,10 @@
     {"seed", "ranks", "optimise", "cycles", "caller", "phases": [phase, ...], "language", "library": the language of the shared library, "mpi"}
     phase   {"name", "steps", "pattern", "comm", "call", "common": work, "cause": cause or None}
     work    {"body", "shape", "loop", "us"}: what one step does on each rank
-    cause   {"kind", "body", "shape", "loop", "late": [rank, ...], "late_us", "other_us", "every"}
+    cause   {"kind", "body", "shape", "loop", "late": [rank, ...], "late_us", "other_us", "every", "steps": [first, last + 1]}
 
 The phases run one after the other, `cycles` times; a barrier of all ranks ends each. In a step every rank does the common work, then the ranks
-in `late` take `late_us` and the others `other_us` in the planted place (every `every`-th step), then they communicate.
+in `late` take `late_us` and the others `other_us` in the planted place (every `every`-th step of `steps`), then they communicate.
 """
 import random
 
@@ -22,6 +22,7 @@ SHAPES = {"routine": 3, "inline": 2, "auto": 2, "here": 2, "nested": 2, "recursi
           "openmp": 1}
 # A cause of the kind "slower" has data of its own in the program, a sleep needs no helpers.
 SHAPES_OF = {"slower": ["routine", "inline", "auto", "here", "nested", "pointer", "deep"],
+             "faults": ["routine", "inline", "auto", "here", "recursive", "pointer", "library", "callback", "repeat", "deep"],
              "sleep": ["routine", "inline", "auto", "here", "recursive", "pointer", "library", "callback", "repeat", "deep"]}
 
 
@@ -48,13 +49,14 @@ def draw_cause(rng, ranks, kind, pattern):
     other_us = 0 if rng.random() < 0.4 else int(late_us * rng.uniform(0.1, 0.5))
     if ranks > 2:
         other_us = min(other_us, 500) if kind != "sleep" else other_us
-    body = {"more": rng.choice(bodies.COMPUTING + bodies.LIBRARIES), "slower": rng.choice(bodies.SLOWER), "sleep": rng.choice(bodies.SLEEPING)}.get(kind)
+    body = {"more": rng.choice(bodies.COMPUTING + bodies.LIBRARIES), "slower": rng.choice(bodies.SLOWER), "sleep": rng.choice(bodies.SLEEPING),
+            "faults": "touch"}.get(kind)
     return {"kind": kind, "body": body, "shape": draw_shape(rng, kind, body, ranks), "loop": rng.choice(LOOPS), "late": late, "late_us": late_us,
             "other_us": other_us, "every": rng.choice([1, 1, 1, 2, 3])}
 
 
 def draw_phase(rng, name, ranks, has_cause):
-    kinds = ["more", "more", "slower", "sleep"] + (["preempted"] if ranks == 2 else [])
+    kinds = ["more", "more", "slower", "sleep", "faults"] + (["preempted"] if ranks == 2 else [])
     kind = rng.choice(kinds) if has_cause else None
     pattern = rng.choice(patterns.names())
     comm = rng.choice(["world", "world", "dup"] + (["half"] if ranks > 2 else []))
@@ -72,7 +74,7 @@ def draw(seed):
     names = rng.sample(WORDS, n_phases)
     phases = [draw_phase(rng, name, ranks, i in with_cause) for i, name in enumerate(names)]
     return {"seed": seed, "ranks": ranks, "optimise": rng.choice(["-O1", "-O2", "-O2", "-O3"]), "cycles": rng.choice([1, 1, 2]),
-            "caller": rng.choice(["main", "driver", "table"]), "phases": shortened(phases), "language": rng.choice(["c", "c", "c++"]),
+            "caller": rng.choice(["main", "driver", "table"]), "phases": [in_part(rng, phase) for phase in shortened(phases)], "language": rng.choice(["c", "c", "c++"]),
             "library": rng.choice(["c", "fortran"]), **drawn_late(rng)}
 
 
@@ -88,3 +90,20 @@ def shortened(phases):
         return phase["steps"] * (phase["common"]["us"] + (phase["cause"]["late_us"] if phase["cause"] else 0))
     factor = min(1, 1000000 / sum(phase_us(phase) for phase in phases))
     return [dict(phase, steps=max(8, int(phase["steps"] * factor))) for phase in phases]
+
+
+def in_part(rng, phase):
+    """One cause in four acts in the first or in the second half of its phase only."""
+    n, part = phase["steps"], rng.choice(["all", "all", "all", rng.choice(["first", "second"])])
+    steps = {"all": [0, n], "first": [0, n // 2], "second": [n // 2, n]}[part]
+    cause = phase["cause"]
+    if not cause:
+        return phase
+    cause = dict(cause, steps=steps)
+    if phase["pattern"] in patterns.OPERATIONS and cause["kind"] != "preempted":
+        cause.update(every=1, steps=[0, n], shape="routine" if cause["shape"] == "here" else cause["shape"])
+        if cause["kind"] == "slower":  # who reduces is the library's choice: not all ranks do the same
+            cause.update(kind="more", body="chain", other_us=min(cause["other_us"], cause["late_us"] // 2))
+    if cause["shape"] == "openmp" and phase["pattern"] in patterns.OPERATIONS:
+        cause["shape"] = "routine"
+    return dict(phase, cause=cause)

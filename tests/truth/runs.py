@@ -55,6 +55,11 @@ class Timers:
             parts = {name: tuple(numbers[2 + 2 * i:4 + 2 * i]) for i, name in enumerate(("common", "planted", "exchange"))}
             self.parts.setdefault(numbers[0], {})[numbers[1]] = parts
 
+    def phase_ns(self, phase):
+        """How long a phase took, from the barrier before it to its own: the mean of what ranks say."""
+        of_ranks = [sum(wall for wall, _ in parts.values()) for parts in self.parts[phase].values()]
+        return sum(of_ranks) / len(of_ranks)
+
 
 class Program:
     """A generated program in its directory. Executables are built when they are first asked for."""

@@ -60,7 +60,8 @@ def amounts(plan, phase):
 
 def iterations(plan, phase):
     late, other, _ = amounts(plan, phase)
-    n_steps = len(range(0, phase["steps"], phase["cause"]["every"])) * plan["cycles"]
+    every, (first, end) = phase["cause"]["every"], phase["cause"].get("steps", [0, phase["steps"]])
+    n_steps = sum(step % every == 0 for step in range(first, end)) * plan["cycles"]
     return [n_steps * (late if rank in phase["cause"]["late"] else other) for rank in range(plan["ranks"])]
 
 
