@@ -10,13 +10,13 @@ void whole_apportion(const double *values, uint32_t n, int64_t total, int64_t *i
     double *parts = arena_array(&scratch, double, n + 1); /* that are cut off */
     /* Sums of damaged times may be beyond any integer. */
     const int64_t largest_total = INT64_MAX / 2;
-    const double largest = (double)largest_total / ((double)n + 1);
-    int64_t left = total < 0 || total > largest_total ? largest_total : total;
+    int64_t left = total < 0 || total > largest_total ? largest_total : total, room = largest_total;
     for (uint32_t i = 0; i < n; i++) {
-        double value = fmin(fmax(values[i], 0), largest);
+        double value = fmin(fmax(values[i], 0), fmax((double)room, 0));
         integers[i] = (int64_t)floor(value);
         parts[i] = value - floor(value);
         left -= integers[i];
+        room -= integers[i];
     }
     const uint32_t *order = order_falling(&scratch, parts, n);
     for (uint32_t i = 0; i < n && left > 0; i++, left--)

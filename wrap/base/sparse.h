@@ -38,9 +38,12 @@ static inline void sparse_push(struct sparse *vector, uint64_t key, double ns)
     if (ns != 0)
         *vec_push(vector) = (struct term){.key = key, .ns = ns};
 }
-/* Room for n more terms at its end, which the caller fills in at once, with durations other than 0. */
+/* Room for n more terms at its end, which the caller fills in at once, with durations other than 0. NULL for
+   no terms. */
 static inline struct term *sparse_extend(struct sparse *vector, size_t n)
 {
+    if (n == 0)
+        return NULL;
     if (vector->cap - vector->n < n)
         vec_grow((void **)&vector->at, &vector->cap, vector->n + n, sizeof *vector->at);
     vector->n += n;

@@ -104,6 +104,23 @@ static void meter_tells_share_rate_and_time_left(void **state)
     assert_int_equal(meter_line(&meter, 1000 + 2500000000, line, 12), 11);
 }
 
+/* Nothing added to an empty vector is nothing: no room, no address computed from none. */
+static void vector_takes_any_number_of_terms(void **state)
+{
+    (void)state;
+    struct sparse vector = {0};
+    assert_null(sparse_extend(&vector, 0));
+    assert_int_equal(vector.cap, 0);
+    struct term *to = sparse_extend(&vector, 2);
+    to[0] = (struct term){9, 1};
+    to[1] = (struct term){4, 2};
+    assert_null(sparse_extend(&vector, 0));
+    sparse_pack(&vector);
+    assert_int_equal(vector.n, 2);
+    assert_int_equal(vector.at[0].key, 4);
+    sparse_release(&vector);
+}
+
 /* Few keys and many, each met again: sums by key, in order in the end. */
 static void sums_hold_few_keys_and_many(void **state)
 {
@@ -130,13 +147,10 @@ static void sums_hold_few_keys_and_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_hold_few_keys_and_many),
-        cmocka_unit_test(arena_memory_is_zeroed_and_aligned),
-        cmocka_unit_test(vec_keeps_what_is_pushed),
-        cmocka_unit_test(order_falls_and_keeps_what_is_equal),
-        cmocka_unit_test(map_agrees_with_an_array),
-        cmocka_unit_test(intern_gives_dense_ids_in_order),
-        cmocka_unit_test(meter_tells_share_rate_and_time_left),
+        cmocka_unit_test(vector_takes_any_number_of_terms),    cmocka_unit_test(sums_hold_few_keys_and_many),
+        cmocka_unit_test(arena_memory_is_zeroed_and_aligned),  cmocka_unit_test(vec_keeps_what_is_pushed),
+        cmocka_unit_test(order_falls_and_keeps_what_is_equal), cmocka_unit_test(map_agrees_with_an_array),
+        cmocka_unit_test(intern_gives_dense_ids_in_order),     cmocka_unit_test(meter_tells_share_rate_and_time_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

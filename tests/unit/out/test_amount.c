@@ -152,6 +152,18 @@ static void a_total_one_beside_the_sum_is_met(void **state)
     assert_true(integers[2] >= 0);
 }
 
+/* A damaged archive may hold decades: one value keeps nearly the whole of a sum that fits, and none overflows. */
+static void a_value_beside_many_small_ones_is_not_cut(void **state)
+{
+    (void)state;
+    const double large = 0x1p60;
+    int64_t integers[12];
+    whole_apportion((double[12]){large, 2, 1}, 12, (int64_t)large + 3, integers);
+    assert_int_equal(integers[0] + integers[1] + integers[2], (int64_t)large + 3);
+    whole_apportion((double[12]){1e30, 1e30, INFINITY}, 12, INT64_MAX, integers);
+    assert_true(integers[0] >= INT64_MAX / 2 && integers[1] >= 0 && integers[2] >= 0);
+}
+
 static void brief_counts_have_three_digits(void **state)
 {
     (void)state;
@@ -167,10 +179,15 @@ static void brief_counts_have_three_digits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_have_three_digits),         cmocka_unit_test(numbers_that_differ_read_differently),
-        cmocka_unit_test(shares_are_never_rounded_to_nothing), cmocka_unit_test(signs_and_thousands),
-        cmocka_unit_test(ranks_are_sorted_and_joined),         cmocka_unit_test(apportioned_integers_add_up),
-        cmocka_unit_test(a_total_one_beside_the_sum_is_met),   cmocka_unit_test(brief_counts_have_three_digits),
+        cmocka_unit_test(durations_have_three_digits),
+        cmocka_unit_test(numbers_that_differ_read_differently),
+        cmocka_unit_test(shares_are_never_rounded_to_nothing),
+        cmocka_unit_test(signs_and_thousands),
+        cmocka_unit_test(ranks_are_sorted_and_joined),
+        cmocka_unit_test(apportioned_integers_add_up),
+        cmocka_unit_test(a_total_one_beside_the_sum_is_met),
+        cmocka_unit_test(a_value_beside_many_small_ones_is_not_cut),
+        cmocka_unit_test(brief_counts_have_three_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
