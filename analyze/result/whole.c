@@ -4,12 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Sums of damaged times may be beyond any integer: this much is told of them. */
+static const int64_t largest_total = INT64_MAX / 2;
+
 void whole_apportion(const double *values, uint32_t n, int64_t total, int64_t *integers)
 {
     struct arena scratch = {0};
     double *parts = arena_array(&scratch, double, n + 1); /* that are cut off */
-    /* Sums of damaged times may be beyond any integer. */
-    const int64_t largest_total = INT64_MAX / 2;
     int64_t left = total < 0 || total > largest_total ? largest_total : total, room = largest_total;
     for (uint32_t i = 0; i < n; i++) {
         double value = fmin(fmax(values[i], 0), fmax((double)room, 0));
@@ -35,7 +36,7 @@ void whole_figures(struct analysis *analysis)
     uint32_t n_causes = analysis->n_causes, n_sites = analysis->n_sites, n = n_causes > n_sites ? n_causes : n_sites;
     double *values = arena_array(&scratch, double, n + 1);
     int64_t *integers = arena_array(&scratch, int64_t, n + 1);
-    analysis->waiting_ns = round(analysis->waiting_ns);
+    analysis->waiting_ns = fmin(round(analysis->waiting_ns), (double)largest_total);
     int64_t total_ns = llround(analysis->waiting_ns);
     for (uint32_t i = 0; i < n_causes; i++)
         values[i] = analysis->causes[i].waiting_ns;

@@ -164,6 +164,19 @@ static void a_value_beside_many_small_ones_is_not_cut(void **state)
     assert_true(integers[0] >= INT64_MAX / 2 && integers[1] >= 0 && integers[2] >= 0);
 }
 
+/* What is beyond any integer is told as the same everywhere. */
+static void figures_beyond_any_integer_still_agree(void **state)
+{
+    (void)state;
+    struct cause cause = {.waiting_ns = 8e18};
+    struct wait_site sites[] = {{.waiting_ns = 6e18}, {.waiting_ns = 4e18}};
+    struct analysis analysis = {.waiting_ns = 1e19, .causes = &cause, .n_causes = 1, .sites = sites, .n_sites = 2};
+    analysis.machine.waiting_ns = 2e18;
+    whole_figures(&analysis);
+    assert_true(fabs(cause.waiting_ns + analysis.machine.waiting_ns - analysis.waiting_ns) < 1000);
+    assert_true(fabs(sites[0].waiting_ns + sites[1].waiting_ns - analysis.waiting_ns) < 1000);
+}
+
 static void brief_counts_have_three_digits(void **state)
 {
     (void)state;
@@ -187,6 +200,7 @@ int main(void)
         cmocka_unit_test(apportioned_integers_add_up),
         cmocka_unit_test(a_total_one_beside_the_sum_is_met),
         cmocka_unit_test(a_value_beside_many_small_ones_is_not_cut),
+        cmocka_unit_test(figures_beyond_any_integer_still_agree),
         cmocka_unit_test(brief_counts_have_three_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
