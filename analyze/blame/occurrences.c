@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/blame/occurrences.h"
+#include "analyze/waits/history.h"
 #include "wrap/base/err.h"
 #include <stdlib.h>
 

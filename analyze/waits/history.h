@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What led each location to where it is: its open segment, the tree of chains behind it, and what it spent its time on
- * over the run.
+ * What led each location to where it is: its open segment, the chain of segments behind it, and what it spent its time
+ * on over the run (waiting-time analysis by adopted chains: Meira, LeBlanc, Poulos, SPDT 1996, in the formulation of
+ * docs/algorithm.md).
+ *
+ * Every location ends in a node of one tree. A node holds the durations of what happened between its parent and
+ * itself; whoever waited for a location goes on from that location's node. The explanation of a wait of p for q is the
+ * path from their lowest common ancestor to q minus the path to p, and everything below the ancestor cancels.
  *
  * Who finds the waits (replay.h) decides by times alone and asks for nothing of this. So it only tells what happened,
  * in order, and history takes it from there: by a thread of its own where there is one (stage.h), which also hands the
@@ -9,8 +14,44 @@
  */
 #pragma once
 #include "analyze/trace/stage.h"
-#include "analyze/waits/chain.h"
 #include "analyze/waits/sink.h"
+#include "wrap/base/containers.h"
+#include "wrap/base/sparse.h"
+
+/*
+ * Nodes are counted: a node that nobody holds and that has no child is freed, one with a single child is merged into
+ * it. The tree therefore never has more than twice as many nodes as there are processes and messages under way.
+ * Invariant: the terms of a node sum to its time minus its parent's.
+ */
+struct chain_node {
+    struct chain_node *parent, *child, *next, *previous; /* first child; siblings */
+    uint32_t holds;
+    uint64_t order; /* of creation: larger than the parent's */
+    uint64_t time_ns;
+    double noise_ns2; /* variance of the sampled durations: sum of length^2 / samples */
+    struct sparse terms;
+    struct sparse counts;           /* bins of programs built to count (executions.h) */
+    struct chain_node *made_before; /* of all nodes ever allocated */
+};
+
+struct chain {
+    struct arena arena;       /* nodes; their vectors are their own */
+    struct chain_node *spare; /* linked by `parent` */
+    struct chain_node *made;
+    uint64_t n_made, n_live;
+};
+
+/* Frees all nodes, held or not. */
+void chain_release(struct chain *chain);
+/* The origin of time; returned with one hold. */
+struct chain_node *chain_begin(struct chain *chain, uint64_t time_ns);
+/* A new child of `parent` with one hold; takes the terms, leaving the vector empty. */
+struct chain_node *chain_extend(struct chain *chain, struct chain_node *parent, uint64_t time_ns, struct sparse *terms,
+                                double noise_ns2);
+/* Gives one hold back; NULL is allowed. */
+void chain_drop(struct chain *chain, struct chain_node *node);
+/* Both must belong to one tree. Cost: the length of the two paths. */
+struct chain_node *chain_common(struct chain_node *a, struct chain_node *b);
 
 /* A node as the replay knows it. */
 struct mark {

@@ -7,7 +7,7 @@
  */
 #pragma once
 #include "analyze/result/result.h"
-#include "analyze/waits/chain.h"
+#include "wrap/base/sparse.h"
 
 /* One process waited once. */
 struct wait {
@@ -19,6 +19,7 @@ struct wait {
 };
 
 struct occurrence;
+struct chain_node; /* history.h */
 struct wait_sink {
     void *context;
     /* `occurrence` is the sink's own, NULL at first; without one the wait stands for itself. The nodes: where the
