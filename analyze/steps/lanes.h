@@ -3,12 +3,13 @@
  * From events to calls: for every location, whether it is inside MPI, and what happened since it last was (a stretch).
  *
  * Both passes over the trace use it. A thread that never calls MPI is a worker: its samples belong to the stretch of
- * its process's main thread, so that the loop inside a parallel region is found. That it never does is not known before
- * it has done so, or the main thread's stretch ends: until then it keeps its samples.
+ * its process's main thread, so that the loop inside a parallel region is found. It keeps them until that stretch ends;
+ * a thread that calls MPI before that keeps them for good.
  */
 #pragma once
-#include "analyze/steps/absences.h"
 #include "analyze/steps/sites.h"
+#include "analyze/trace/trace.h"
+#include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
 
 enum off_kind { OFF_PREEMPTED, OFF_BLOCKED, OFF_N };
@@ -62,6 +63,29 @@ struct lane {
     struct stretch stretch;
 };
 
+/*
+ * When locations were preempted inside an MPI call: ready to run, but without a CPU; and when the MPI library had
+ * called a function of the program there (a reduction of its own), which is work of the program.
+ *
+ * Meanwhile such a location does nothing for others that communicate with it. All absences stand in one list in the
+ * order of their ends, which is the order in which events tell of them. Only the last ones are asked for: whoever knows
+ * how far back forgets the others now and then, so that memory follows what is under way.
+ */
+struct absence {
+    uint64_t from_ns, to_ns;
+    uint64_t call_ns; /* when the call began */
+    uint32_t lane, rank, site;
+    uint32_t atom; /* 1 + what it did meanwhile, for the most part; 0: nothing, without a CPU */
+};
+
+typedef VEC(struct absence) absence_list;
+
+struct absences {
+    absence_list over;      /* by to_ns */
+    absence_list under_way; /* to_ns: UINT64_MAX */
+    size_t n_kept;          /* of those over, when they were last forgotten */
+};
+
 struct lanes {
     struct sites *sites;
     const struct trace *trace;
@@ -93,3 +117,20 @@ enum lane_news lanes_feed(struct lanes *lanes, const struct event *event);
  * from the times off the CPU. */
 void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS]);
 uint64_t stretch_length(const struct stretch *stretch);
+
+/* One that is just over. */
+void absences_add_over(struct absences *absences, struct absence absence);
+/* Adds those with a part between the two times to the list, cut to it, by the order of their beginnings. */
+void absences_find(const struct absences *absences, uint64_t from_ns, uint64_t to_ns, absence_list *list);
+/* True when there are many to forget. */
+bool absences_are_many(const struct absences *absences);
+/* Nobody will ask for a time before this any more. */
+void absences_forget(struct absences *absences, uint64_t before_ns);
+
+/* Those of one location. */
+struct idle {
+    const struct absences *absences; /* NULL = none are known */
+    uint32_t lane;
+};
+/* How long it had no CPU between two times. */
+uint64_t idle_between(const struct idle *idle, uint64_t from_ns, uint64_t to_ns);

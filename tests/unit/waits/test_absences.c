@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that last because a process was preempted inside one: the machine's time, whoever polled meanwhile. */
-#include "analyze/steps/absences.h"
+#include "analyze/steps/lanes.h"
 #include "tests/unit/scene/scene.h"
 #include <math.h>
 #include <setjmp.h>
@@ -150,11 +150,10 @@ static void what_is_forgotten_is_gone_and_the_rest_is_not(void **state)
     (void)state;
     struct absences absences = {0};
     absence_list found = {0};
-    for (uint64_t i = 0; i < 100; i++) {
-        absences_add(&absences, (struct absence){.from_ns = 10 * i, .lane = (uint32_t)(i % 2)});
-        absences_end(&absences, (uint32_t)(i % 2), 10 * i + 4);
-    }
-    absences_add(&absences, (struct absence){.from_ns = 995, .lane = 2});
+    for (uint64_t i = 0; i < 100; i++)
+        absences_add_over(&absences,
+                          (struct absence){.from_ns = 10 * i, .to_ns = 10 * i + 4, .lane = (uint32_t)(i % 2)});
+    *vec_push(&absences.under_way) = (struct absence){.from_ns = 995, .to_ns = UINT64_MAX, .lane = 2};
     assert_true(absences_are_many(&absences));
     absences_forget(&absences, 902);
     assert_false(absences_are_many(&absences));
@@ -167,7 +166,8 @@ static void what_is_forgotten_is_gone_and_the_rest_is_not(void **state)
     assert_int_equal(found.at[0].to_ns, 904);
     assert_int_equal(found.at[10].to_ns, 1000); /* not over yet */
     vec_release(&found);
-    absences_release(&absences);
+    vec_release(&absences.over);
+    vec_release(&absences.under_way);
 }
 
 /* The same sender; rank 1 has begun to receive at 10, or when rank 0 had sent, and polls for it with MPI_Test. */
