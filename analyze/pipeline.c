@@ -103,7 +103,8 @@ static void passes_begin_waits(struct passes *passes)
 
 static void passes_release(struct passes *passes)
 {
-    traffic_release(&passes->traffic);
+    if (passes->wants_facts)
+        traffic_release(&passes->traffic);
     file_use_release(&passes->file_use);
     exchanges_release(&passes->exchanges);
     sparse_release(&passes->critical);
@@ -239,7 +240,8 @@ static void add_facts(struct passes *passes, struct analysis *analysis)
     names_steps(&passes->sites, analysis);
     space_find(analysis, &passes->executions, &passes->measures.bins);
     space_add_to_causes(analysis);
-    partings_add_to_causes(analysis, &passes->measures, &passes->executions);
+    if (analysis->trace->n_points) /* the program was built to count */
+        partings_add_to_causes(analysis, &passes->measures, &passes->executions);
     teams_add_to_causes(analysis, &passes->sites, &passes->survey);
     libraries_add_to_causes(analysis, &passes->sites, &passes->survey);
     file_use_add_to_causes(&passes->file_use, &passes->sites, analysis);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/profile/details.h"
 #include "analyze/constants/constants.h"
+#include "analyze/waits/matching.h"
 #include "wrap/base/containers.h"
 #include "wrap/base/sparse.h"
 #include "wrap/base/keys.h"
@@ -216,7 +217,7 @@ void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, con
 }
 
 /* A counter of bytes, with the routine that it is in, by number in `routines`. */
-struct point {
+struct space_point {
     const struct counts_alloc *alloc; /* NULL = its module is not at hand any more */
     const struct counts_function *function;
     uint32_t module;
@@ -239,7 +240,7 @@ struct space {
     struct arena arena;
     struct analysis *analysis;
     struct executions *executions;
-    VEC(struct point) points;
+    VEC(struct space_point) points;
     VEC(uint32_t) point_at;       /* by counter of the trace: index in points + 1; 0 = not asked yet */
     struct intern routine_names;  /* assembler names; routines of a name are taken for one */
     VEC(struct routine) routines; /* by name */
@@ -248,7 +249,7 @@ struct space {
 };
 
 /* The routine that allocates at a point, as in the source if that is known; NULL = malloc or the like. */
-static const char *through(const struct space *space, const struct point *point)
+static const char *through(const struct space *space, const struct space_point *point)
 {
     const char *name = point->callee != NONE ? space->routines.at[point->callee].source_name : NULL;
     if (!name || !*name)
@@ -256,7 +257,7 @@ static const char *through(const struct space *space, const struct point *point)
     return *name ? arena_strdup(&space->analysis->arena, name) : NULL;
 }
 
-static struct allocation allocation_make(const struct space *space, const struct point *point)
+static struct allocation allocation_make(const struct space *space, const struct space_point *point)
 {
     const struct counts_function *function = point->function;
     const struct counts_alloc *alloc = point->alloc;
@@ -282,20 +283,20 @@ static uint32_t routine_put(struct space *space, const char *name)
     return id;
 }
 
-static struct point *point_of(struct space *space, uint32_t counter)
+static struct space_point *point_of(struct space *space, uint32_t counter)
 {
     const struct trace_point *at = &space->analysis->trace->points[counter];
     if (space->point_at.at[counter])
         return &space->points.at[space->point_at.at[counter] - 1];
     struct counts *counts = executions_module(space->executions, at->module);
     uint32_t function;
-    struct point point = {.module = at->module,
-                          .alloc = counts ? counts_alloc_at(counts, at->number, &function) : NULL,
-                          .routine = NONE,
-                          .callee = NONE,
-                          .next = NONE,
-                          .next_call = NONE,
-                          .bytes = arena_array(&space->arena, double, space->analysis->trace->n_ranks)};
+    struct space_point point = {.module = at->module,
+                                .alloc = counts ? counts_alloc_at(counts, at->number, &function) : NULL,
+                                .routine = NONE,
+                                .callee = NONE,
+                                .next = NONE,
+                                .next_call = NONE,
+                                .bytes = arena_array(&space->arena, double, space->analysis->trace->n_ranks)};
     if (point.alloc) {
         point.function = counts_function(counts, function);
         point.routine = routine_put(space, point.function->name);
@@ -347,7 +348,7 @@ static void settle(struct space *space, struct routine *routine)
         scale_bytes(space, routine->points, false, rank, has > 0 ? (has - given) / has : 0);
     }
     for (uint32_t i = routine->calls; i != NONE; i = space->points.at[i].next_call) {
-        struct point *point = &space->points.at[i];
+        struct space_point *point = &space->points.at[i];
         point->is_asked = false;
         if (routine->points == NONE && point->alloc->asked != POINTS_ASKED_OF)
             memset(point->bytes, 0, n_ranks * sizeof *point->bytes);
@@ -380,7 +381,7 @@ static void add_allocations(struct space *space)
 {
     struct analysis *analysis = space->analysis;
     for (size_t i = 0; i < space->points.n; i++) {
-        const struct point *point = &space->points.at[i];
+        const struct space_point *point = &space->points.at[i];
         for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
             if (!(point->bytes[rank] > 0))
                 continue;
@@ -482,4 +483,76 @@ void space_add_to_causes(struct analysis *analysis)
                 for (uint32_t j = 0; j < cause->n_others; j++)
                     cause->others[j].bytes += analysis->allocations[k].rank_bytes[cause->others[j].rank];
             }
+}
+
+static void moved_add(struct moved *moved, uint64_t bytes)
+{
+    moved->least = moved->n && moved->least < bytes ? moved->least : bytes;
+    moved->most = moved->most > bytes ? moved->most : bytes;
+    moved->bytes += bytes;
+    moved->n++;
+}
+
+/* Distances that are met first have a place, others are counted together. */
+static void add_partner(struct site_exchange *site, int64_t distance)
+{
+    uint32_t at = 0;
+    while (at < site->n_partners && site->partners[at].distance != distance)
+        at++;
+    if (at == EXCHANGE_PARTNERS) {
+        site->n_others++;
+        return;
+    }
+    if (at == site->n_partners)
+        site->partners[site->n_partners++].distance = distance;
+    site->partners[at].n++;
+}
+
+void exchanges_feed(struct exchanges *exchanges, const struct trace *trace, const struct lane *lane,
+                    const struct event *event)
+{
+    bool is_message =
+        event->kind == EV_SEND || event->kind == EV_ISEND || event->kind == EV_RECV || event->kind == EV_IRECV_DONE;
+    if ((!is_message && event->kind != EV_COLL_END) || !lane->depth || lane->is_off)
+        return;
+    if (lane->site >= exchanges->sites.n)
+        vec_resize(&exchanges->sites, (size_t)lane->site + 1);
+    struct site_exchange *site = &exchanges->sites.at[lane->site];
+    if (!is_message) {
+        moved_add(&site->collectives, event->bytes);
+        if (event->comm < trace->n_comms && trace->comms[event->comm].n > site->n_members)
+            site->n_members = trace->comms[event->comm].n;
+        return;
+    }
+    uint32_t peer = messages_peer(trace, event->comm, lane->rank, event->peer);
+    if (peer == TRACE_NONE)
+        return;
+    moved_add(&site->messages, event->bytes);
+    add_partner(site, (int64_t)peer - lane->rank);
+}
+
+static int by_falling_n(const void *a, const void *b)
+{
+    const struct exchange_partner *left = a, *right = b;
+    if (left->n != right->n)
+        return left->n > right->n ? -1 : 1;
+    return (left->distance > right->distance) - (left->distance < right->distance);
+}
+
+void exchanges_write(const struct exchanges *exchanges, const struct classes *classes, const struct measures *measures,
+                     struct analysis *analysis)
+{
+    for (uint32_t i = 0; i < analysis->n_sites; i++) {
+        uint32_t site = classes->sites.at[measures->site_order[i]].site;
+        if (site >= exchanges->sites.n)
+            continue;
+        analysis->sites[i].exchange = exchanges->sites.at[site];
+        qsort(analysis->sites[i].exchange.partners, analysis->sites[i].exchange.n_partners,
+              sizeof(struct exchange_partner), by_falling_n);
+    }
+}
+
+void exchanges_release(struct exchanges *exchanges)
+{
+    vec_release(&exchanges->sites);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What else is known of a cause: its files, how many threads share it, and the library that most of it is inside.
+ * What else is known of a cause: its files, how many threads share it, and the library that most of it is inside. And
+ * of a call: what it moves.
  *
  * Which calls work on which files, and how much they read and write: by call, file and process. A cause that is a call
  * of MPI-IO, or one that completes what another has started, is told with its files.
  */
 #pragma once
+#include "analyze/blame/blame.h"
 #include "analyze/counts/executions.h"
 #include "analyze/result/result.h"
 #include "analyze/steps/calltree.h"
@@ -55,3 +57,21 @@ void libraries_add_to_causes(struct analysis *analysis, struct sites *sites, con
 void space_find(struct analysis *analysis, struct executions *executions, const struct sparse *bins);
 /* Adds the bytes to the ranks of every cause. Causes and steps are complete. */
 void space_add_to_causes(struct analysis *analysis);
+
+/*
+ * What a call of MPI moves: how many messages of which sizes, and with whom, by how far the partner's rank lies from
+ * the own one (neighbours of a grid have few such distances); of collectives, what a rank sends, and among how many.
+ * From the events alone; memory follows the sites.
+ */
+
+struct exchanges {
+    VEC(struct site_exchange) sites; /* by site */
+};
+
+/* Every event of the trace; `lane` is that of its location. Others than data moved are passed over. */
+void exchanges_feed(struct exchanges *exchanges, const struct trace *trace, const struct lane *lane,
+                    const struct event *event);
+/* Tells each site of the analysis what is moved there. */
+void exchanges_write(const struct exchanges *exchanges, const struct classes *classes, const struct measures *measures,
+                     struct analysis *analysis);
+void exchanges_release(struct exchanges *exchanges);

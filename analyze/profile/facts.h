@@ -28,21 +28,3 @@ void traffic_release(struct traffic *traffic);
 /* Adds the facts to the analysis, whose allocations are complete. */
 void facts_write(struct analysis *analysis, const struct measures *measures, struct executions *executions,
                  struct sites *sites, const struct traffic *traffic);
-
-/*
- * What a call of MPI moves: how many messages of which sizes, and with whom, by how far the partner's rank lies from
- * the own one (neighbours of a grid have few such distances); of collectives, what a rank sends, and among how many.
- * From the events alone; memory follows the sites.
- */
-
-struct exchanges {
-    VEC(struct site_exchange) sites; /* by site */
-};
-
-/* Every event of the trace; `lane` is that of its location. Others than data moved are passed over. */
-void exchanges_feed(struct exchanges *exchanges, const struct trace *trace, const struct lane *lane,
-                    const struct event *event);
-/* Tells each site of the analysis what is moved there. */
-void exchanges_write(const struct exchanges *exchanges, const struct classes *classes, const struct measures *measures,
-                     struct analysis *analysis);
-void exchanges_release(struct exchanges *exchanges);

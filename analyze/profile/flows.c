@@ -670,7 +670,7 @@ void partings_add_to_causes(struct analysis *analysis, const struct measures *me
     double waiting_ns = 0;
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         waiting_ns += analysis->causes[i].waiting_ns;
-    for (uint32_t i = 0; i < analysis->n_causes && analysis->code && analysis->trace->n_points; i++) {
+    for (uint32_t i = 0; i < analysis->n_causes && analysis->code; i++) {
         struct cause *cause = &analysis->causes[i];
         if (cause->waiting_ns >= NEGLIGIBLE_SHARE * waiting_ns && analysis->steps[cause->step].place != CODE_NONE) {
             struct parting_search search = {.flows = {.executions = executions, .callees = &callees},

@@ -87,7 +87,7 @@ struct moved {
     uint64_t n, bytes, least, most;
 };
 
-/* What a call of MPI moves on all ranks (profile/facts.h): in it, or completed by it. */
+/* What a call of MPI moves on all ranks (profile/details.h): in it, or completed by it. */
 enum { EXCHANGE_PARTNERS = 8 };
 struct site_exchange {
     struct moved messages, collectives;
