@@ -384,6 +384,17 @@ static struct gather_call coll_of_event(const struct reader *reader, const struc
                                 .root = is_inter ? TRACE_NONE : event->peer};
 }
 
+static void read_collective(struct reader *reader, uint32_t lane, const struct event *event)
+{
+    struct call *call = reader->readings[lane].call;
+    struct gather_call operation = coll_of_event(reader, event, call->class, GATHER_BLOCKING);
+    struct gathering *gathering = reading_join(reader, lane, operation, reading_point(reader, lane));
+    call->leave_ns = event->time_ns;
+    call->idle = (struct idle){&reader->lanes->absences, lane};
+    if (reader->has_callbacks)
+        reading_need_members(reader, lane, gathering);
+}
+
 /* Reading and writing of all members together. Nothing counts these operations, so that the first of a part of a run
  * may be another one on each member. */
 static void read_file_operation(struct reader *reader, uint32_t lane, const struct event *event)
@@ -419,15 +430,9 @@ void reading_record(struct reader *reader, const struct event *event)
     case EV_CANCELLED:
         read_cancelled(reader, lane, event);
         break;
-    case EV_COLL_END: {
-        struct gather_call operation = coll_of_event(reader, event, reading->call->class, GATHER_BLOCKING);
-        struct gathering *gathering = reading_join(reader, lane, operation, reading_point(reader, lane));
-        reading->call->leave_ns = event->time_ns;
-        reading->call->idle = (struct idle){&reader->lanes->absences, lane};
-        if (reader->has_callbacks)
-            reading_need_members(reader, lane, gathering);
+    case EV_COLL_END:
+        read_collective(reader, lane, event);
         break;
-    }
     case EV_ICOLL:
         read_post(reader, lane, event, REQUEST_COLLECTIVE);
         break;
