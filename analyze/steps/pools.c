@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, AS_SAMPLED = -1 };
+enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, SITE_ANY = UINT32_MAX, AS_SAMPLED = -1 };
 enum { KINDS_LOG2 = 4, KINDS_A_RANK = 1 << KINDS_LOG2 }; /* of stretches that a process repeats in its loops */
 
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs)
@@ -68,10 +68,25 @@ static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct 
     return id;
 }
 
+/* What looks tell of all stretches before a call, and after one, of this process and of any. */
+static void add_looks(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+{
+    const struct pool_key keys[] = {{.from = SITE_ANY, .to = stretch->to, .bucket = BUCKET_ALL},
+                                    {.from = stretch->from, .to = SITE_ANY, .bucket = BUCKET_ALL}};
+    for (size_t i = 0; i < 2 * (sizeof keys / sizeof *keys); i++) {
+        struct pool_key key = keys[i / 2];
+        key.rank = i % 2 ? RANK_ALL : rank;
+        uint32_t id = pool_add(pools, key, stretch);
+        pools->at[id].all = INTERN_NONE;
+    }
+}
+
 void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch)
 {
     if (!stretch_n_samples(stretch))
         return;
+    if (stretch->n_blocked || stretch->n_sync)
+        add_looks(pools, rank, stretch);
     struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
     uint32_t alike = pool_add(pools, key, stretch);
     key.rank = RANK_ALL;
@@ -165,18 +180,23 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     return found->pool;
 }
 
-/* Where a stretch slept in which nobody looked: where looks found other stretches between these two calls asleep, of
- * this process or else of any. INTERN_NONE where looks tell of the stretch itself, or other threads come into it. */
-static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+/* Where a stretch slept in which nobody looked: where looks found other stretches asleep, between the same two calls of
+ * this process or else of any; else before the same call (a loop comes to its first call from elsewhere), else after
+ * it. INTERN_NONE where the stretch has looks of its own, beside enough samples, or other threads come into it. */
+static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch, bool has_enough)
 {
-    if (stretch->n_blocked || stretch->n_sync || stretch->n_worker)
+    if ((stretch->n_blocked && has_enough) || stretch->n_sync || stretch->n_worker)
         return INTERN_NONE;
-    struct pool_key keys[] = {{.rank = rank, .bucket = stretch_bucket(stretch)},
-                              {.rank = rank, .bucket = BUCKET_ALL},
-                              {.rank = RANK_ALL, .bucket = BUCKET_ALL}};
+    struct pool_key keys[] = {
+        {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)},
+        {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = BUCKET_ALL},
+        {.rank = RANK_ALL, .from = stretch->from, .to = stretch->to, .bucket = BUCKET_ALL},
+        {.rank = rank, .from = SITE_ANY, .to = stretch->to, .bucket = BUCKET_ALL},
+        {.rank = RANK_ALL, .from = SITE_ANY, .to = stretch->to, .bucket = BUCKET_ALL},
+        {.rank = rank, .from = stretch->from, .to = SITE_ANY, .bucket = BUCKET_ALL},
+        {.rank = RANK_ALL, .from = stretch->from, .to = SITE_ANY, .bucket = BUCKET_ALL},
+    };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        keys[i].from = stretch->from;
-        keys[i].to = stretch->to;
         uint32_t id = intern_find(&pools->keys, &keys[i], sizeof keys[i]);
         if (id == INTERN_NONE)
             continue;
@@ -388,7 +408,7 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
                                   const double *measured, struct sparse *out)
 {
     uint32_t n_own = stretch_n_samples(stretch), pool = pool_of_stretch(pools, rank, stretch);
-    uint32_t asleep = measured[OFF_BLOCKED] > 0 ? pool_asleep(pools, rank, stretch) : INTERN_NONE;
+    uint32_t asleep = measured[OFF_BLOCKED] > 0 ? pool_asleep(pools, rank, stretch, pool != INTERN_NONE) : INTERN_NONE;
     double n_on = stretch->n_on, amounts[N_AMOUNTS];
     memcpy(amounts, measured, sizeof amounts);
     if (asleep != INTERN_NONE) {

@@ -269,6 +269,32 @@ static void sleep_that_nobody_saw_is_where_others_slept(void **state)
     scene_free(scene);
 }
 
+/* A loop comes to its call from elsewhere the first time. No look fell into that sleep; those of the next time tell
+ * where it was, and what was sampled before it does not. */
+static void sleep_that_nobody_saw_is_where_it_was_before_the_same_call(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t loop = code_frame(scene, "loop"), nap = code_frame(scene, "nap");
+    uint64_t now_us = 10;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 2; i++) {
+        sample(scene, 0, loop, now_us + 500, 0);
+        sample(scene, 1, loop, now_us + 500, 0);
+        off_and_on(scene, 0, now_us + 1000, now_us + 9000, WW_SW_OUT);
+        if (i == 1)
+            sample(scene, 0, nap, now_us + 5000, WW_S_BLOCKED);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            scene->now_us[rank] = now_us + (rank ? 1000 : 9000);
+            scene_collective(scene, rank, WW_ID_Allreduce, TRACE_NONE, now_us + 9010);
+        }
+        now_us += 9010;
+    }
+    scene_analyse(scene);
+    assert_true(scene_blame(scene, "nap", 0) > 15000);
+    scene_free(scene);
+}
+
 static void check_busy_worker(uint16_t how_main_left)
 {
     struct scene *scene = scene_make(2);
@@ -402,6 +428,7 @@ int main(void)
         cmocka_unit_test(who_had_no_cpu_elsewhere_was_held_up_as_well),
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_others_slept),
+        cmocka_unit_test(sleep_that_nobody_saw_is_where_it_was_before_the_same_call),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
         cmocka_unit_test(young_threads_without_a_cpu_are_the_machine_s),
