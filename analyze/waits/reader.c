@@ -622,43 +622,64 @@ void reading_need_receiver(struct reader *reader, struct reading *reading, const
                   !message->receive && progress_stayed_outside(&reader->progress, &part, message->destination));
 }
 
-/* Of the members that have not completed the operation. */
-static struct comeback last_comeback(const struct reader *reader, const struct gathering *gathering,
-                                     const struct progress_part *part, bool *is_outside)
+/* A member of a prefix reduction needs those before it. Whether the library makes it wait for those behind it as well
+ * is another question, which these answer: members before it go on while the ones behind are away. */
+enum others { ALL_OTHERS, THOSE_BEFORE, THOSE_BEHIND };
+
+/* Who of them came back last, to this operation or, if that is not completed, to any. */
+static struct comeback last_comeback(const struct reader *reader, const struct gathering *gathering, uint32_t mine,
+                                     enum others others, const struct progress_part *part, bool *is_outside)
 {
+    uint32_t first = others == THOSE_BEHIND ? mine : 0, end = others == THOSE_BEFORE ? mine : gathering->n;
     struct comeback last = gathering->came;
-    for (uint32_t i = 0; i < gathering->n; i++) {
+    uint32_t came = last.point ? gathering_member(reader->replay->gatherings, gathering, last.point->rank) : TRACE_NONE;
+    if (came < first || came >= end)
+        last = (struct comeback){0};
+    for (uint32_t i = first; i < end; i++) {
         uint32_t rank = gathering->points[i] ? TRACE_NONE : gather_comm_rank(reader->trace, gathering->comm, i);
         if (rank >= reader->trace->n_ranks)
             continue;
-        struct comeback came = progress_comeback(&reader->progress, rank);
-        if (came.point && (!last.point || came.point->time_ns > last.point->time_ns))
-            last = came;
+        struct comeback back = progress_comeback(&reader->progress, rank);
+        if (back.point && (!last.point || back.point->time_ns > last.point->time_ns))
+            last = back;
         *is_outside |= progress_stayed_outside(&reader->progress, part, rank);
     }
     return last;
 }
 
-void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
+static void need_others(struct reader *reader, uint32_t lane, const struct gathering *gathering, uint32_t mine,
+                        enum others others)
 {
     struct reading *reading = &reader->readings[lane];
-    if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
-        return;
     /* Since the last of the members started that have come so far; of a rooted collective that is too late for some. */
     bool needs_all = waits_need_all(gathering->coll);
     const struct point *start = needs_all && gathering->last != TRACE_NONE ? gathering->points[gathering->last] : NULL;
     struct progress_part part = part_under_way(reading, start ? start->time_ns : 0);
-    part.kind = kind_collective | (uint64_t)gathering->coll << 32 | gathering->comm;
+    part.kind = kind_collective | (uint64_t)others << 48 | (uint64_t)gathering->coll << 32 | gathering->comm;
     bool is_outside = false;
-    struct comeback last = {0};
-    if (progress_is_long(&reader->progress, &part))
-        last = last_comeback(reader, gathering, &part, &is_outside);
+    if (!progress_is_long(&reader->progress, &part))
+        return;
+    struct comeback last = last_comeback(reader, gathering, mine, others, &part, &is_outside);
     if (is_outside && needs_all)
         last = (struct comeback){0};
     need_comeback(reader, reading, &part, last, is_outside);
+}
+
+void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)
+{
+    uint32_t rank = reader->lanes->at[lane].rank;
+    if (!gathering || gathering->coll == WW_COLL_NEIGHBOR) /* which needs some members only */
+        return;
+    uint32_t mine = gathering_member(reader->replay->gatherings, gathering, rank);
+    if (waits_is_prefix(gathering->coll)) {
+        need_others(reader, lane, gathering, mine, THOSE_BEFORE);
+        need_others(reader, lane, gathering, mine, THOSE_BEHIND);
+    } else {
+        need_others(reader, lane, gathering, mine, ALL_OTHERS);
+    }
     /* For the members that end after this one. */
-    struct comeback mine = progress_comeback(&reader->progress, reader->lanes->at[lane].rank);
+    struct comeback own = progress_comeback(&reader->progress, rank);
     const struct point *came = gathering->came.point;
-    if (mine.point && (!came || mine.point->time_ns > came->time_ns))
-        comeback_set(reader->replay->links, &gathering->came, mine);
+    if (own.point && (!came || own.point->time_ns > came->time_ns))
+        comeback_set(reader->replay->links, &gathering->came, own);
 }

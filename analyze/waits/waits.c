@@ -340,6 +340,11 @@ bool waits_need_all(enum ww_coll coll)
     return coll_pattern(coll) == PATTERN_ALL;
 }
 
+bool waits_is_prefix(enum ww_coll coll)
+{
+    return coll_pattern(coll) == PATTERN_PREFIX;
+}
+
 enum step_state waits_state(enum ww_class class)
 {
     switch (class) {

@@ -35,6 +35,8 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
 bool waits_takes_part(const struct gatherings *gatherings, const struct call *call, const struct absence *absence);
 /* True when nobody can have the result before all members have taken part. */
 bool waits_need_all(enum ww_coll coll);
+/* True when a member needs those before it only. */
+bool waits_is_prefix(enum ww_coll coll);
 /* How time inside a call that is not waiting is shown. */
 enum step_state waits_state(enum ww_class class);
 /* True when the call may complete a wait that began with polls or a probe. */

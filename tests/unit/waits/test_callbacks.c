@@ -85,12 +85,71 @@ static void work_while_waiting_keeps_nobody(void **state)
     scene_free(scene);
 }
 
+static void border(struct scene *scene, enum event_kind kind, uint32_t rank, uint32_t region, uint64_t time_us)
+{
+    scene_event(
+        scene,
+        (struct event){.kind = kind, .loc = rank, .region = region, .frame = TRACE_NONE, .time_ns = time_us * 1000});
+}
+
+/* One member of MPI_Scan, in which it works on its part from_us to merged_us, if MPI calls it for that. */
+static void scan(struct scene *scene, uint32_t rank, uint32_t region, uint64_t from_us, uint64_t merged_us,
+                 uint64_t leave_us)
+{
+    scene_enter(scene, rank, WW_ID_Scan, scene->now_us[rank]);
+    if (merged_us) {
+        border(scene, EV_ENTER, rank, region, from_us);
+        scene->now_us[rank] = from_us;
+        scene_work(scene, rank, "merge", merged_us);
+        border(scene, EV_LEAVE, rank, region, merged_us);
+    }
+    scene_event(
+        scene,
+        (struct event){
+            .kind = EV_COLL_END, .loc = rank, .time_ns = leave_us * 1000, .coll = WW_COLL_SCAN, .peer = TRACE_NONE});
+    scene_leave(scene, rank, WW_ID_Scan, leave_us);
+}
+
+/* Along a chain, rank 1 has its prefix when rank 0 has come, while rank 2 is still at its part of an earlier one. That
+ * says nothing of rank 3, which cannot end before rank 2; while it waits, it yields the CPU to others. */
+static void those_behind_in_a_prefix_do_not_speak_for_those_before(void **state)
+{
+    (void)state;
+    enum { STEPS = 4 };
+    struct scene *scene = scene_make(4);
+    uint32_t region = trace_memory_region(scene->trace, "function called by MPI", false, WW_LOCAL, WW_COLL_NONE);
+    scene->trace->regions[region].is_callback = true;
+    for (uint64_t step = 0; step < STEPS; step++) {
+        uint64_t first_us = 100 * step, merged_us = 100 + 1000 * (step + 1);
+        scene_work(scene, 0, "first", first_us + 90);
+        scan(scene, 0, region, 0, 0, first_us + 91);
+        scene_work(scene, 1, "second", first_us + 20);
+        scan(scene, 1, region, 0, 0, first_us + 92);
+        scan(scene, 2, region, step ? scene->now_us[2] + 1 : 95, merged_us, merged_us + 1);
+        uint64_t entered_us = scene->now_us[3];
+        scan(scene, 3, region, 0, 0, merged_us + 2);
+        scene_event(scene, (struct event){.kind = EV_OFF,
+                                          .loc = 3,
+                                          .time_ns = (entered_us + 10) * 1000,
+                                          .flags = WW_SW_OUT | WW_SW_PREEMPTED});
+        scene_event(scene, (struct event){.kind = EV_ON, .loc = 3, .time_ns = (merged_us - 10) * 1000});
+    }
+    for (uint32_t rank = 0; rank < 4; rank++)
+        scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 100 + 1000 * STEPS + 10);
+    scene_analyse(scene);
+    assert_true(scene_waiting(scene, WAIT_PROGRESS, 3) > 990 * STEPS);
+    assert_true(scene_blame(scene, "merge", 2) > 0.95 * (double)scene->analysis->waiting_ns / 1000);
+    assert_true(scene->analysis->machine.waiting_ns < 20000);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_through_waits_in_its_next_call),
         cmocka_unit_test(who_needs_the_result_waits_in_the_same_call),
         cmocka_unit_test(work_while_waiting_keeps_nobody),
+        cmocka_unit_test(those_behind_in_a_prefix_do_not_speak_for_those_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
