@@ -123,8 +123,7 @@ static __attribute__((noinline)) void take_account(struct recorder_thread *threa
 {
     unsigned n = atomic_load_explicit(&thread->n_accounts, memory_order_relaxed);
     struct recorder_account *slot = &thread->account[n % RECORDER_ACCOUNTS];
-    if (!is_leave &&
-        now_ns - atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed) <= RECORDER_LONG_CALL_NS)
+    if (!is_leave && now_ns - atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed) <= RECORDER_LONG_NS)
         return;
     atomic_store_explicit(&slot->time_ns, now_ns, memory_order_relaxed);
     atomic_store_explicit(&slot->cpu_ns, recorder_cpu_ns(), memory_order_relaxed);
@@ -212,15 +211,19 @@ static inline void tell_interval(struct recorder_thread *thread, uint64_t enter_
     atomic_store_explicit(&thread->open_ns, 0, memory_order_release);
 }
 
-/* Calls long enough to be descheduled in are remembered for the helper. */
+static inline void intervals_add(struct recorder_intervals *intervals, uint64_t enter_ns, uint64_t leave_ns)
+{
+    unsigned i = atomic_load_explicit(&intervals->n, memory_order_relaxed);
+    struct recorder_interval *slot = &intervals->at[i % RECORDER_LONG];
+    atomic_store_explicit(&slot->enter_ns, enter_ns, memory_order_relaxed);
+    atomic_store_explicit(&slot->leave_ns, leave_ns, memory_order_relaxed);
+    atomic_store_explicit(&intervals->n, i + 1, memory_order_release);
+}
+
 static inline void call_ends(struct recorder_thread *thread, const struct ww_call *call)
 {
-    if (call->leave_ns - call->enter_ns > RECORDER_LONG_CALL_NS) {
-        unsigned i = atomic_load_explicit(&thread->n_long_calls, memory_order_relaxed);
-        struct recorder_interval *slot = &thread->long_call[i % RECORDER_LONG_CALLS];
-        atomic_store_explicit(&slot->enter_ns, call->enter_ns, memory_order_relaxed);
-        atomic_store_explicit(&slot->leave_ns, call->leave_ns, memory_order_relaxed);
-        atomic_store_explicit(&thread->n_long_calls, i + 1, memory_order_release);
+    if (call->leave_ns - call->enter_ns > RECORDER_LONG_NS) {
+        intervals_add(&thread->calls, call->enter_ns, call->leave_ns);
         if (needs_account(thread))
             take_account(thread, call->leave_ns, true);
     }
@@ -323,8 +326,8 @@ void record_callback_end(void)
         callback->to_ns = to_ns;
         record_commit(callback, WW_CALLBACK, 1);
     }
-    atomic_store_explicit(&thread->last_callback.enter_ns, from_ns, memory_order_relaxed);
-    atomic_store_explicit(&thread->last_callback.leave_ns, to_ns, memory_order_relaxed);
+    if (to_ns - from_ns > RECORDER_LONG_NS)
+        intervals_add(&thread->callbacks, from_ns, to_ns);
     atomic_store_explicit(&thread->callback_ns, 0, memory_order_release);
     if (callback && record_at_callback && to_ns - from_ns >= RECORDER_WORTH_TAKING_NS)
         record_at_callback();

@@ -18,8 +18,8 @@
 
 enum {
     RECORDER_NAPS = 2,
-    RECORDER_LONG_CALLS = 64,
-    RECORDER_LONG_CALL_NS = 20000,
+    RECORDER_LONG = 64,
+    RECORDER_LONG_NS = 20000,
     RECORDER_ACCOUNTS = 64,
     RECORDER_STATUSES_BYTES = 1024,
     RECORDER_WORTH_TAKING_NS = 10000, /* counts: after an interval that comes often */
@@ -27,6 +27,12 @@ enum {
 
 struct recorder_interval {
     _Atomic uint64_t enter_ns, leave_ns;
+};
+/* The last of those that were long enough to be descheduled in. The helper reads of switches some milliseconds later.
+ */
+struct recorder_intervals {
+    _Atomic unsigned n; /* of all so far */
+    struct recorder_interval at[RECORDER_LONG];
 };
 /* A thread's CPU time when it entered a call after a long stretch outside MPI, or left a long one. */
 struct recorder_account {
@@ -52,8 +58,7 @@ struct recorder_thread {
     struct spool events;
     /* Hot: the call being recorded. */
     unsigned depth;
-    _Atomic unsigned n_long_calls; /* in long_call */
-    _Atomic bool needs_accounts;   /* it leaves the CPU so often that switches may be lost: the helper says so */
+    _Atomic bool needs_accounts; /* it leaves the CPU so often that switches may be lost: the helper says so */
     bool poll_is_sparse;
     bool told_full, samples_refused; /* the helper's */
     const void *outer_frame;
@@ -71,11 +76,11 @@ struct recorder_thread {
     /* For the helper, which must know whether this thread is inside MPI: 0 = it is not. */
     _Atomic uint64_t open_ns;
     _Atomic uint64_t last_enter_ns, last_leave_ns; /* of the call or polling interval before */
-    struct recorder_interval long_call[RECORDER_LONG_CALLS];
-    /* Of functions of the program that MPI calls: since when one runs (0 = none does), and the last one. */
+    struct recorder_intervals calls;
+    /* Of functions of the program that MPI calls: since when one runs (0 = none does), and those before. */
     _Atomic bool has_callbacks;
     _Atomic uint64_t callback_ns;
-    struct recorder_interval last_callback;
+    struct recorder_intervals callbacks;
     struct recorder_account account[RECORDER_ACCOUNTS]; /* the last; so many were taken: */
     _Atomic unsigned n_accounts;
 

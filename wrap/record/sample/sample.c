@@ -29,13 +29,24 @@
 
 enum { BLOCKED_BYTES = 32 << 10, SEARCH_BYTES = 4096, WORD = 8 };
 
-/* Of the last one: of samples, stacks tell. */
+/* When the one that lasted at that time began; 0 = none of them did. */
+static uint64_t intervals_find(struct recorder_intervals *intervals, uint64_t time_ns)
+{
+    unsigned n = atomic_load_explicit(&intervals->n, memory_order_acquire);
+    for (unsigned i = n > RECORDER_LONG ? n - RECORDER_LONG : 0; i < n; i++) {
+        struct recorder_interval *at = &intervals->at[i % RECORDER_LONG];
+        uint64_t enter_ns = atomic_load_explicit(&at->enter_ns, memory_order_relaxed);
+        if (time_ns >= enter_ns && time_ns <= atomic_load_explicit(&at->leave_ns, memory_order_relaxed))
+            return enter_ns;
+    }
+    return 0;
+}
+
+/* Of samples, stacks tell. */
 static bool is_in_callback(struct recorder_thread *thread, uint64_t time_ns)
 {
     uint64_t open_ns = atomic_load_explicit(&thread->callback_ns, memory_order_acquire);
-    return (open_ns && time_ns >= open_ns) ||
-           (time_ns >= atomic_load_explicit(&thread->last_callback.enter_ns, memory_order_relaxed) &&
-            time_ns < atomic_load_explicit(&thread->last_callback.leave_ns, memory_order_relaxed));
+    return (open_ns && time_ns >= open_ns) || intervals_find(&thread->callbacks, time_ns);
 }
 
 uint64_t sample_call_ns(struct recorder_thread *thread, uint64_t time_ns)
@@ -48,14 +59,7 @@ uint64_t sample_call_ns(struct recorder_thread *thread, uint64_t time_ns)
         return open_ns;
     if (time_ns <= atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed) && time_ns >= enter_ns)
         return enter_ns;
-    unsigned n = atomic_load_explicit(&thread->n_long_calls, memory_order_acquire);
-    for (unsigned i = n > RECORDER_LONG_CALLS ? n - RECORDER_LONG_CALLS : 0; i < n; i++) {
-        struct recorder_interval *call = &thread->long_call[i % RECORDER_LONG_CALLS];
-        enter_ns = atomic_load_explicit(&call->enter_ns, memory_order_relaxed);
-        if (time_ns >= enter_ns && time_ns <= atomic_load_explicit(&call->leave_ns, memory_order_relaxed))
-            return enter_ns;
-    }
-    return 0;
+    return intervals_find(&thread->calls, time_ns);
 }
 
 bool sample_is_paused(uint64_t time_ns)
@@ -72,12 +76,12 @@ bool sample_is_unwanted(struct recorder_thread *thread, uint64_t time_ns)
 
 uint64_t sample_last_leave_ns(struct recorder_thread *thread, uint64_t time_ns)
 {
-    unsigned n = atomic_load_explicit(&thread->n_long_calls, memory_order_acquire);
+    unsigned n = atomic_load_explicit(&thread->calls.n, memory_order_acquire);
     uint64_t last_ns = 0, leave_ns = atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed);
     if (leave_ns <= time_ns)
         return leave_ns;
-    for (unsigned i = n > RECORDER_LONG_CALLS ? n - RECORDER_LONG_CALLS : 0; i < n; i++) {
-        leave_ns = atomic_load_explicit(&thread->long_call[i % RECORDER_LONG_CALLS].leave_ns, memory_order_relaxed);
+    for (unsigned i = n > RECORDER_LONG ? n - RECORDER_LONG : 0; i < n; i++) {
+        leave_ns = atomic_load_explicit(&thread->calls.at[i % RECORDER_LONG].leave_ns, memory_order_relaxed);
         if (leave_ns <= time_ns && leave_ns > last_ns)
             last_ns = leave_ns;
     }

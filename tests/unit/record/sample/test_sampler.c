@@ -163,6 +163,7 @@ struct found {
     uint64_t beside_ns, beside_asked_ns; /* in compute_beside; of these, on its behalf in the kernel */
     uint64_t heaviest_ns;                /* of the samples in compute_in_storm */
     uint64_t all_asleep_ns;              /* in whatever function */
+    uint64_t called_off_ns;              /* off the CPU in functions that MPI called */
 };
 
 static bool lies_in(uint64_t address, const void *function)
@@ -176,6 +177,28 @@ static bool stack_has(const struct ww_stack *stack, const void *function)
         if (lies_in(stack->address[i], function))
             return true;
     return false;
+}
+
+static struct {
+    uint64_t from_ns, until_ns;
+} called;
+
+/* A function of the program that MPI calls naps, many times before the helper comes by. Returns how long it took. */
+static uint64_t nap_in_callbacks(void)
+{
+    uint64_t napped_ns = 0;
+    called.from_ns = read_clock_ns(CLOCK_MONOTONIC);
+    for (int i = 0; i < 400; i++) {
+        struct ww_call *call = record_enter(1, RECORD_HERE);
+        record_callback_begin();
+        uint64_t began_ns = read_clock_ns(CLOCK_MONOTONIC);
+        usleep(500);
+        napped_ns += read_clock_ns(CLOCK_MONOTONIC) - began_ns;
+        record_callback_end();
+        record_leave(call, 0);
+    }
+    called.until_ns = read_clock_ns(CLOCK_MONOTONIC);
+    return napped_ns;
 }
 
 static struct found read_file(int thread)
@@ -197,6 +220,8 @@ static struct found read_file(int thread)
                 out_ns = s->time_ns;
             else if (out_ns)
                 found.off_ns += s->time_ns - out_ns;
+            if (!(s->flags & WW_SW_OUT) && out_ns >= called.from_ns && out_ns < called.until_ns)
+                found.called_off_ns += s->time_ns - out_ns;
         }
         if (r->type != WW_SAMPLE)
             continue;
@@ -265,6 +290,7 @@ static APART void test_samples(void **state)
     rest(1000);
     for (int i = 0; i < 300; i++)
         rest_briefly();
+    uint64_t napped_ns = nap_in_callbacks();
     pthread_join(thread, NULL);
     pid_t beside[N_BESIDE];
     begin_beside(beside);
@@ -306,6 +332,7 @@ static APART void test_samples(void **state)
     assert_in_range(mine.early_asleep_ns, 150000000, UINT64_MAX);
     assert_in_range(mine.briefly_asleep_ns, 40000000, UINT64_MAX);
     assert_in_range(mine.all_asleep_ns, 0, by_timer ? wall_ns : most_off_ns);
+    assert_true(by_timer || mine.called_off_ns >= napped_ns / 2);
     assert_true(by_timer || (mine.off_ns >= 1000000000 && mine.off_ns <= most_off_ns));
 }
 
