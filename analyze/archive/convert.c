@@ -188,15 +188,16 @@ static void convert_events(struct conversion *conversion)
                              *worker = &conversion->locations.at[stream->location];
         if (worker->thread && !worker->has_begun && !first->thread)
             emit_thread_begin(first, worker, stream->time_ns);
+        struct heap_item next = heap_second(heap);
         do { /* streams mostly come in runs */
             convert_item(conversion, worker, stream);
             stream_next(stream, &conversion->emitter);
-            if (stream->item == STREAM_NONE) {
-                heap_pop(heap);
-                worker->has_lost_calls |= lost_calls(stream);
-            } else
-                heap_replace(heap, stream->time_ns);
-        } while (heap->n && heap->items[0].stream == number);
+        } while (stream->item != STREAM_NONE && heap_is_before((struct heap_item){stream->time_ns, number}, next));
+        if (stream->item == STREAM_NONE) {
+            heap_pop(heap);
+            worker->has_lost_calls |= lost_calls(stream);
+        } else
+            heap_replace(heap, stream->time_ns);
     }
 }
 

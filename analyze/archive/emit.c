@@ -88,15 +88,59 @@ int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, u
     return location->writer && location->attributes ? 0 : -1;
 }
 
+/* What a call does besides taking time. Most do one thing or nothing, which one look at a table tells. */
+enum does {
+    SENDS = 1 << 0,
+    RECEIVES = 1 << 1,
+    PROBES = 1 << 2,
+    GATHERS = 1 << 3,        /* a blocking collective */
+    MAKES_REQUESTS = 1 << 4, /* that others start; or frees them */
+    FREES_COMM = 1 << 5,
+    MAKES_WINDOW = 1 << 6,
+    ON_WINDOW = 1 << 7, /* `comm` is a window ... */
+    ON_FILE = 1 << 8,   /* ... a file */
+    OPENS_FILE = 1 << 9,
+};
+enum { LEAVES_MORE = FREES_COMM | MAKES_WINDOW | ON_WINDOW | ON_FILE | OPENS_FILE };
+
+#define IS_COLLECTIVE(class)                                                                                           \
+    ((class) == WW_COLLECTIVE || (class) == WW_COMM_CREATE || (class) == WW_COMM_FREE || (class) == WW_WIN_CREATE ||   \
+     (class) == WW_WIN_FREE || (class) == WW_IO_COLLECTIVE)
+#define MAKES_TEMPLATES(class)                                                                                         \
+    ((class) == WW_SEND_INIT || (class) == WW_RECV_INIT || (class) == WW_COLL_INIT || (class) == WW_PARTITIONED ||     \
+     (class) == WW_REQUEST_FREE)
+#define IS_IO(class) ((class) == WW_IO || (class) == WW_IO_COLLECTIVE)
+
+static const uint16_t call_does[WW_N_CALLS] = {
+#define WW_MPI(name, class, coll)                                                                                      \
+    [WW_ID_##name] = ((class) == WW_SEND || (class) == WW_SENDRECV ? SENDS : 0) |                                      \
+                     ((class) == WW_RECV ? RECEIVES : 0) |                                                             \
+                     ((class) == WW_PROBE || (class) == WW_IPROBE ? PROBES : 0) |                                      \
+                     (IS_COLLECTIVE(class) && (coll) != WW_COLL_NONE ? GATHERS : 0) |                                  \
+                     (MAKES_TEMPLATES(class) ? MAKES_REQUESTS : 0) | ((class) == WW_COMM_FREE ? FREES_COMM : 0) |      \
+                     ((class) == WW_WIN_CREATE ? MAKES_WINDOW : 0) |                                                   \
+                     ((class) >= WW_WIN_FREE && (class) <= WW_RMA_REQUEST ? ON_WINDOW : 0) |                           \
+                     (!IS_IO(class) && WW_ID_##name != WW_ID_File_seek ? 0                                             \
+                      : WW_ID_##name == WW_ID_File_open                ? OPENS_FILE                                    \
+                                                                       : ON_FILE),
+#include "wrap/mpi_calls.def"
+#undef WW_MPI
+};
+
+static unsigned does(const struct ww_call *call)
+{
+    return call->call < WW_N_CALLS ? call_does[call->call] : 0;
+}
+
 /* The communicator that a call is on, also by way of a window or file; 0 = unknown. */
 static uint32_t comm_of(const struct emitter *emitter, const struct ww_call *call)
 {
-    enum ww_class class = call_info(call->call)->class;
-    if (class >= WW_WIN_FREE && class <= WW_RMA_REQUEST) {
+    unsigned what = does(call);
+    if (what & ON_WINDOW) {
         const uint64_t *comm = map_get(&emitter->win_comm, call->comm);
         return comm ? (uint32_t)*comm : 0;
     }
-    if (emit_is_on_file(call)) {
+    if (what & ON_FILE) {
         const struct emit_file *file = emit_file(emitter, call->comm);
         return file ? file->comm : 0;
     }
@@ -170,8 +214,8 @@ void emit_location_end(struct emit_location *location)
 
 /* Entry. */
 
-static void enter_region(struct emitter *emitter, struct emit_location *location, uint32_t region, uint32_t context,
-                         uint64_t t)
+static inline void enter_region(struct emitter *emitter, struct emit_location *location, uint32_t region,
+                                uint32_t context, uint64_t t)
 {
     uint64_t *foreseen = prediction_next(&location->contexts);
     OTF2_AttributeList *attributes = NULL;
@@ -187,15 +231,6 @@ static void enter_region(struct emitter *emitter, struct emit_location *location
     prediction_move(&location->contexts, context);
     emitter->region_used[region] = 1;
     WRITE(location, Enter, attributes, t, region);
-}
-
-/* The communicator of a blocking collective; 0 when it is none or its communicator is not known. */
-static uint32_t collective_comm(const struct emitter *emitter, const struct ww_call *call)
-{
-    const struct call_info *info = call_info(call->call);
-    bool is_blocking = info->class == WW_COLLECTIVE || info->class == WW_COMM_CREATE || info->class == WW_COMM_FREE ||
-                       info->class == WW_WIN_CREATE || info->class == WW_WIN_FREE || info->class == WW_IO_COLLECTIVE;
-    return info->coll != WW_COLL_NONE && is_blocking ? comm_of(emitter, call) : 0;
 }
 
 /* A window begins in this call: of what was posted before, receives matter to others. */
@@ -214,19 +249,13 @@ static void begin_pending(struct emitter *emitter, struct emit_location *locatio
     requests_start(&emitter->requests, call->request, &request);
 }
 
-void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint32_t context)
+/* What it starts: requests, and operations on windows and files. */
+static void enter_operations(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
+                             uint64_t t)
 {
     const struct ww_call *call = &emit->call;
     const struct call_info *info = call_info(call->call);
-    uint64_t t = emit_time(location, call->enter_ns);
     bool communicates = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR));
-    location->n_calls++;
-    enter_region(emitter, location, call->call, context, t);
-    if ((info->class == WW_SEND || info->class == WW_SENDRECV) && communicates && call->peer >= 0)
-        WRITE(location, MpiSend, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
-              emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_out);
-    if (info->coll != WW_COLL_NONE && collective_comm(emitter, call))
-        WRITE(location, MpiCollectiveBegin, NULL, t);
     if (info->class == WW_RMA_FENCE && communicates)
         WRITE(location, RmaCollectiveBegin, NULL, t);
     bool starts =
@@ -255,6 +284,22 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
         kept.start_ns = emit->call.leave_ns;
         requests_start(&emitter->requests, attached->done.request, &kept);
     }
+}
+
+void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint32_t context)
+{
+    const struct ww_call *call = &emit->call;
+    unsigned what = does(call);
+    uint64_t t = emit_time(location, call->enter_ns);
+    location->n_calls++;
+    enter_region(emitter, location, call->call, context, t);
+    if (what & SENDS && call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0)
+        WRITE(location, MpiSend, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
+              emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_out);
+    if (what & GATHERS && comm_of(emitter, call))
+        WRITE(location, MpiCollectiveBegin, NULL, t);
+    if (what & (ON_WINDOW | ON_FILE) || call->request || emit->pending.n || emit->attached.n)
+        enter_operations(emitter, location, emit, t);
 }
 
 void emit_callback(struct emitter *emitter, struct emit_location *location, uint32_t context, uint64_t time_ns)
@@ -298,36 +343,54 @@ static void add_message(struct emitter *emitter, OTF2_AttributeList *attributes,
     OTF2_AttributeList_AddInt32(attributes, ARCHIVE_ATTR_TAG, tag);
 }
 
+/* A persistent request was made, or a request freed. */
+static void leave_request(struct emitter *emitter, const struct ww_call *call)
+{
+    const struct call_info *info = call_info(call->call);
+    struct request request = emit_request_of(call);
+    if (info->class == WW_REQUEST_FREE)
+        requests_forget(&emitter->requests, call->request);
+    else if (emit_request_is_template(info))
+        requests_keep(&emitter->requests, call->request, &request);
+}
+
+/* What it made or ended: communicators, windows, operations on windows and files. */
+static void leave_operations(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
+                             uint64_t t)
+{
+    const struct ww_call *call = &emit->call;
+    unsigned what = does(call);
+    for (size_t i = 0; i < emit->new_comms.n; i++)
+        WRITE(location, CommCreate, NULL, t, emit_comm_ref(emitter, emit->new_comms.at[i]));
+    if (what & FREES_COMM && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
+        WRITE(location, CommDestroy, NULL, t, emit_comm_ref(emitter, emit->old_comm));
+    if (what & (MAKES_WINDOW | ON_WINDOW))
+        emit_rma_leave(emitter, location, emit, t);
+    if (what & (OPENS_FILE | ON_FILE))
+        emit_io_leave(emitter, location, emit, t);
+}
+
 static void leave_finished(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
-    const struct call_info *info = call_info(call->call);
-    bool received = call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0;
-    if (info->class == WW_RECV && received)
-        WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
-              emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_in);
-    if ((info->class == WW_PROBE || info->class == WW_IPROBE) && received)
-        add_message(emitter, location->attributes, call->comm, call->peer, call->tag);
+    unsigned what = does(call);
+    if (what & (RECEIVES | PROBES) && call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0) {
+        if (what & PROBES)
+            add_message(emitter, location->attributes, call->comm, call->peer, call->tag);
+        else
+            WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
+                  emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_in);
+    }
     if (emit->attached.n)
         complete_requests(emitter, location, emit, t);
-    if (call->request && emit_request_is_template(info)) {
-        struct request request = emit_request_of(call);
-        requests_keep(&emitter->requests, call->request, &request);
-    }
-    if (info->class == WW_REQUEST_FREE && call->request)
-        requests_forget(&emitter->requests, call->request);
-    uint32_t comm = info->coll == WW_COLL_NONE ? 0 : collective_comm(emitter, call);
+    if (what & MAKES_REQUESTS && call->request)
+        leave_request(emitter, call);
+    uint32_t comm = what & GATHERS ? comm_of(emitter, call) : 0;
     if (comm)
         WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
               emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
-    for (size_t i = 0; i < emit->new_comms.n; i++)
-        WRITE(location, CommCreate, NULL, t, emit_comm_ref(emitter, emit->new_comms.at[i]));
-    if (info->class == WW_COMM_FREE && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
-        WRITE(location, CommDestroy, NULL, t, emit_comm_ref(emitter, emit->old_comm));
-    if (info->class >= WW_WIN_CREATE && info->class <= WW_RMA_FLUSH)
-        emit_rma_leave(emitter, location, emit, t);
-    if (info->class == WW_IO || info->class == WW_IO_COLLECTIVE || call->call == WW_ID_File_seek)
-        emit_io_leave(emitter, location, emit, t);
+    if (what & LEAVES_MORE || emit->new_comms.n)
+        leave_operations(emitter, location, emit, t);
 }
 
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)

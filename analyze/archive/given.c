@@ -98,17 +98,15 @@ static size_t encode(const uint8_t *records, size_t n, uint8_t *bytes)
     struct context context = {.leave_ns = 0};
     uint8_t *to = bytes;
     for (size_t at = 0; at < n;) {
-        uint64_t words[CALL_WORDS];
+        const uint64_t *words = (const void *)(records + at);
         struct ww_head head;
-        memcpy(&head, records + at, sizeof head);
+        memcpy(&head, words, sizeof head);
         size_t size = (size_t)head.units * WW_UNIT;
         uint8_t *end = NULL;
-        if (head.type == WW_CALL && size == sizeof words) {
-            memcpy(words, records + at, sizeof words);
+        if (head.type == WW_CALL && size == sizeof context.call[0]) {
             end = put_call(&context, words, to);
             learn_call(&context, words);
         } else if (size == WW_UNIT) {
-            memcpy(words, records + at, WW_UNIT);
             end = put_unit(&context, words, to);
             memcpy(context.unit, words, sizeof context.unit);
         }

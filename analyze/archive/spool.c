@@ -280,7 +280,7 @@ static bool record_fits(const struct ww_head *head)
 }
 
 /* Steps over damaged contents within a sound length; gives up where the length itself is wrong. */
-const struct ww_head *spool_reader_next(struct spool_reader *reader)
+const struct ww_head *spool_reader_next_any(struct spool_reader *reader)
 {
     while (!reader->is_damaged && fill(reader, WW_UNIT)) {
         const struct ww_head *head = (const void *)(reader->buffer + reader->at);
@@ -298,8 +298,7 @@ const struct ww_head *spool_reader_next(struct spool_reader *reader)
         reader->at += bytes;
         if (head->type == WW_PAD || head->type == WW_SLOT)
             continue;
-        bool is_call = head->type == WW_CALL && bytes == sizeof(struct ww_call); /* most are */
-        if (is_call || record_fits(head)) {
+        if (record_fits(head)) {
             reader->n_calls += head->type == WW_CALL;
             return head;
         }

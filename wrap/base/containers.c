@@ -202,31 +202,24 @@ struct intern_slot {
     uint32_t id_plus_1;
 };
 
-/* Both halves of the product: every bit of the input takes part in every bit. */
-static inline uint64_t hash_mix(uint64_t x)
-{
-    unsigned __int128 product = (unsigned __int128)x * 0xd6e8feb86659fd93u;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 uint64_t hash_bytes(const void *bytes, size_t size_bytes)
 {
     const unsigned char *at = bytes;
     uint64_t hash = 0x9e3779b97f4a7c15u ^ size_bytes, word;
     for (; size_bytes >= 8; at += 8, size_bytes -= 8) {
         memcpy(&word, at, 8);
-        hash = hash_mix(hash ^ word);
+        hash = hash_u64(hash ^ word);
     }
     if (size_bytes >= 4) { /* most keys are a few numbers of 32 bits */
         uint32_t half;
         memcpy(&half, at, 4);
-        hash = hash_mix(hash ^ half);
+        hash = hash_u64(hash ^ half);
         at += 4, size_bytes -= 4;
     }
     word = 0;
     if (size_bytes)
         memcpy(&word, at, size_bytes);
-    return size_bytes ? hash_mix(hash ^ word) : hash ^ hash >> 29;
+    return size_bytes ? hash_u64(hash ^ word) : hash ^ hash >> 29;
 }
 
 static size_t intern_probe(const struct intern *table, uint64_t hash, const void *bytes, size_t size)

@@ -122,6 +122,15 @@ static inline void heap_replace(struct heap *heap, uint64_t time_ns)
     if (!stays) /* streams mostly come in runs */
         heap_sift_down(heap);
 }
+/* What comes after the first stream's present time; behind all others when there is no other stream. */
+static inline struct heap_item heap_second(const struct heap *heap)
+{
+    struct heap_item second = {UINT64_MAX, UINT32_MAX};
+    for (size_t i = 1; i < heap->n && i < 3; i++)
+        if (heap_is_before(heap->items[i], second))
+            second = heap->items[i];
+    return second;
+}
 /* Removes the first stream. */
 void heap_pop(struct heap *heap);
 void heap_release(struct heap *heap);
@@ -136,13 +145,11 @@ uint32_t *order_falling(struct arena *arena, const double *values, uint32_t n);
  * Iteration is not offered: ids are dense, and map users keep their own list, so that nothing depends on hash order.
  */
 
+/* Both halves of the product: every bit of the input takes part in the lowest. */
 static inline uint64_t hash_u64(uint64_t x)
 {
-    x ^= x >> 32;
-    x *= 0xd6e8feb86659fd93u;
-    x ^= x >> 32;
-    x *= 0xd6e8feb86659fd93u;
-    return x ^ (x >> 32);
+    unsigned __int128 product = (unsigned __int128)x * 0xd6e8feb86659fd93u;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 struct map_slot {
