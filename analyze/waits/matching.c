@@ -4,9 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a receive has in common with its send. */
+struct queue_key {
+    uint32_t comm, source, destination; /* world ranks */
+    uint32_t window;
+    int32_t tag;
+};
+
 /* Holds either sends or receives, never both: the first of the other kind would have taken them. */
 struct queue {
+    struct queue_key key;
     struct message *first, *last;
+    struct queue *alike; /* of the same hash */
+    struct queue *made_before;
 };
 
 void messages_begin(struct messages *messages, const struct trace *trace, struct links *links)
@@ -45,28 +55,79 @@ uint32_t messages_peer(const struct trace *trace, uint32_t comm, uint32_t rank, 
 }
 
 /* `at`: the rank whose event it is, one of the two. */
-static uint64_t queue_key(struct messages *messages, const struct event *event, uint32_t source, uint32_t destination,
-                          uint32_t at)
+static struct queue_key queue_key(const struct messages *messages, uint32_t comm, int32_t tag, uint32_t source,
+                                  uint32_t destination, uint32_t at)
 {
-    uint32_t channel[4] = {event->comm, source, destination, messages->window[at]};
-    return key_pair(intern_put(&messages->channels, channel, sizeof channel), (uint32_t)event->tag);
+    return (struct queue_key){comm, source, destination, messages->window[at], tag};
 }
 
-static struct queue *queue_at(struct messages *messages, uint64_t key)
+static uint64_t queue_hash(const struct queue_key *key)
 {
-    uint64_t *slot = map_put(&messages->queues, key, NULL);
-    if (!*slot) {
-        struct queue *queue = slab_new(&messages->queue_slab, struct queue);
+    uint64_t ranks = key_pair(key->source, key->destination), rest = key_pair(key->comm, (uint32_t)key->tag);
+    return hash_u64(ranks + key->window) ^ rest * 0x9e3779b97f4a7c15u;
+}
+
+static bool keys_are_equal(const struct queue_key *a, const struct queue_key *b)
+{
+    return a->source == b->source && a->destination == b->destination && a->tag == b->tag && a->comm == b->comm &&
+           a->window == b->window;
+}
+
+/* Tags may be many: queues that are empty go when they are the most. */
+static void queues_sweep(struct messages *messages)
+{
+    struct queue *all = messages->all_queues;
+    map_release(&messages->queues);
+    messages->all_queues = NULL;
+    messages->n_queues = 0;
+    for (struct queue *queue = all, *next; queue; queue = next) {
+        next = queue->made_before;
+        if (!queue->first) {
+            slab_give(&messages->queue_slab, queue);
+            continue;
+        }
+        uint64_t *slot = map_put(&messages->queues, queue_hash(&queue->key), NULL);
+        queue->alike = (struct queue *)(uintptr_t)*slot;
         *slot = (uint64_t)(uintptr_t)queue;
+        queue->made_before = messages->all_queues;
+        messages->all_queues = queue;
+        messages->n_queues++;
     }
-    return (struct queue *)(uintptr_t)*slot;
 }
 
-static void queue_push(struct messages *messages, uint64_t key, struct message *message)
+/* Borrowed until the next message is queued. */
+static struct queue *queue_find(struct messages *messages, const struct queue_key *key)
 {
-    struct queue *queue = queue_at(messages, key);
+    const uint64_t *slot = map_get(&messages->queues, queue_hash(key));
+    struct queue *queue = slot ? (struct queue *)(uintptr_t)*slot : NULL;
+    while (queue && !keys_are_equal(&queue->key, key))
+        queue = queue->alike;
+    return queue;
+}
+
+static struct queue *queue_make(struct messages *messages, const struct queue_key *key)
+{
+    enum { FEW = 1024 };
+    if (messages->n_queues > FEW + 4 * messages->n_used)
+        queues_sweep(messages);
+    uint64_t *slot = map_put(&messages->queues, queue_hash(key), NULL);
+    struct queue *queue = slab_new(&messages->queue_slab, struct queue);
+    *queue =
+        (struct queue){.key = *key, .alike = (struct queue *)(uintptr_t)*slot, .made_before = messages->all_queues};
+    *slot = (uint64_t)(uintptr_t)queue;
+    messages->all_queues = queue;
+    messages->n_queues++;
+    return queue;
+}
+
+/* `queue`: where it belongs; NULL = there is none yet. */
+static void queue_push(struct messages *messages, struct queue *queue, const struct queue_key *key,
+                       struct message *message)
+{
+    queue = queue ? queue : queue_make(messages, key);
     message->holds++;
-    message->key = key;
+    message->queue = queue;
+    messages->n_used += !queue->first;
     if (queue->last)
         queue->last->next = message;
     else
@@ -74,32 +135,23 @@ static void queue_push(struct messages *messages, uint64_t key, struct message *
     queue->last = message;
 }
 
-/* Takes one message out, and the queue away with its last: tags may be many. */
 static void queue_remove(struct messages *messages, struct message *message)
 {
-    struct queue *queue = queue_at(messages, message->key);
-    struct message **link = &queue->first, *before = NULL;
-    while (*link && *link != message) {
+    struct queue *queue = message->queue;
+    struct message **link = queue ? &queue->first : NULL, *before = NULL;
+    if (!queue)
+        return;
+    while (*link != message) {
         before = *link;
         link = &before->next;
     }
-    if (!*link)
-        return;
     *link = message->next;
     message->next = NULL;
+    message->queue = NULL;
     if (queue->last == message)
         queue->last = before;
-    if (!queue->first) {
-        map_remove(&messages->queues, message->key);
-        slab_give(&messages->queue_slab, queue);
-    }
+    messages->n_used -= !queue->first;
     message_drop(messages, message);
-}
-
-static struct message *queue_first(struct messages *messages, uint64_t key)
-{
-    const uint64_t *slot = map_get(&messages->queues, key);
-    return slot ? ((struct queue *)(uintptr_t)*slot)->first : NULL;
 }
 
 static struct message *message_make(struct messages *messages, uint32_t source, uint32_t destination)
@@ -142,15 +194,16 @@ struct message *messages_send(struct messages *messages, const struct event *eve
     uint32_t to = messages_peer(messages->trace, event->comm, point->rank, event->peer);
     if (to == TRACE_NONE)
         return NULL;
-    uint64_t key = queue_key(messages, event, point->rank, to, point->rank);
-    struct message *message = queue_first(messages, key);
+    struct queue_key key = queue_key(messages, event->comm, event->tag, point->rank, to, point->rank);
+    struct queue *queue = queue_find(messages, &key);
+    struct message *message = queue ? queue->first : NULL;
     bool is_awaited = message && !message->send;
     if (!is_awaited)
         message = message_make(messages, point->rank, to);
     message->send = point_hold(point);
     message->bytes = event->bytes;
     if (!is_awaited) {
-        queue_push(messages, key, message);
+        queue_push(messages, queue, &key, message);
         return message;
     }
     struct messages_early *early = &messages->early[point->rank];
@@ -166,8 +219,9 @@ struct message *messages_receive(struct messages *messages, const struct event *
     uint32_t from = messages_peer(messages->trace, event->comm, post->rank, event->peer);
     if (from == TRACE_NONE)
         return NULL;
-    uint64_t key = queue_key(messages, event, from, post->rank, post->rank);
-    struct message *message = queue_first(messages, key);
+    struct queue_key key = queue_key(messages, event->comm, event->tag, from, post->rank, post->rank);
+    struct queue *queue = queue_find(messages, &key);
+    struct message *message = queue ? queue->first : NULL;
     bool is_sent = message && message->send;
     if (!is_sent)
         message = message_make(messages, from, post->rank);
@@ -176,7 +230,7 @@ struct message *messages_receive(struct messages *messages, const struct event *
     message->done_ns = event->time_ns;
     if (is_sent)
         return message_meet(messages, message);
-    queue_push(messages, key, message);
+    queue_push(messages, queue, &key, message);
     *vec_push(&messages->early[from]) = message;
     return message;
 }
@@ -186,14 +240,17 @@ struct message *messages_sent(struct messages *messages, const struct event *eve
     uint32_t from = messages_peer(messages->trace, event->comm, rank, event->peer);
     if (from == TRACE_NONE)
         return NULL;
-    struct message *message = queue_first(messages, queue_key(messages, event, from, rank, rank));
+    struct queue_key key = queue_key(messages, event->comm, event->tag, from, rank, rank);
+    const struct queue *queue = queue_find(messages, &key);
+    struct message *message = queue ? queue->first : NULL;
     return message && message->send ? message_hold(message) : NULL;
 }
 
 bool messages_is_under_way(struct messages *messages, uint32_t comm, int32_t tag, uint32_t source, uint32_t destination)
 {
-    struct event like = {.comm = comm, .tag = tag};
-    const struct message *message = queue_first(messages, queue_key(messages, &like, source, destination, destination));
+    struct queue_key key = queue_key(messages, comm, tag, source, destination, destination);
+    const struct queue *queue = queue_find(messages, &key);
+    const struct message *message = queue ? queue->first : NULL;
     return message && message->send;
 }
 
@@ -229,7 +286,6 @@ void messages_release(struct messages *messages)
     vec_free(messages->window);
     slab_release(&messages->slab);
     slab_release(&messages->queue_slab);
-    intern_release(&messages->channels);
     map_release(&messages->queues);
 }
 

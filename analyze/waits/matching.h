@@ -21,7 +21,7 @@ struct message {
     struct point *finish;         /* entry of the call that completed the receive */
     uint32_t holds;
     bool is_lost;                 /* its receive has been given up waiting for the send */
-    uint64_t key;                 /* of its queue */
+    struct queue *queue;          /* that it stands in; NULL = it is in none any more */
     uint32_t source, destination; /* world ranks */
     uint64_t bytes;               /* sent */
     uint64_t done_ns;             /* when the receive was over: sent by then; UINT64_MAX: not known yet */
@@ -35,9 +35,10 @@ struct messages {
     const struct trace *trace;
     struct links *links;
     struct slab slab, queue_slab;
-    struct intern channels; /* (communicator, source, destination, window) */
-    struct map queues;      /* (channel, tag) -> struct queue */
-    struct messages_early { /* receives whose send has not been seen, by source rank */
+    struct map queues;        /* by the hash of what they are for: the first struct queue of it */
+    struct queue *all_queues; /* linked by `made_before` */
+    size_t n_queues, n_used;  /* all; those with a message in them */
+    struct messages_early {   /* receives whose send has not been seen, by source rank */
         struct message **at;
         size_t n, cap;
     } * early;
