@@ -118,6 +118,7 @@ void lanes_release(struct lanes *lanes)
     vec_release(&lanes->is_part);
     vec_release(&lanes->absences.over);
     vec_release(&lanes->absences.under_way);
+    vec_release(&lanes->path_steps);
 }
 
 /*
@@ -157,13 +158,27 @@ static void lane_goes_on(struct lanes *lanes, struct lane *lane)
     lane->left_context = TRACE_NONE;
 }
 
+/* What a context has once been found to tell stays. */
+static uint32_t path_step(struct lanes *lanes, uint32_t context)
+{
+    if (context < lanes->path_steps.n && lanes->path_steps.at[context])
+        return lanes->path_steps.at[context] - 1;
+    if (!context_is_told(lanes, context))
+        return TRACE_NONE;
+    if (context >= lanes->path_steps.n)
+        vec_resize(&lanes->path_steps, (size_t)context + 1);
+    uint32_t step = steps_put(lanes->sites->steps, STEP_COMPUTING, WHAT_PATH, context, TRACE_NONE);
+    lanes->path_steps.at[context] = step + 1;
+    return step;
+}
+
 /* Charges the time since the last mark to the user region the location is in. Otherwise nothing is known. */
 static void lane_mark_path(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
-    if (now_ns > lane->mark_ns && context_is_told(lanes, lane->context)) {
-        uint32_t step = steps_put(lanes->sites->steps, STEP_COMPUTING, WHAT_PATH, lane->context, TRACE_NONE);
+    uint32_t step =
+        now_ns > lane->mark_ns && lane->context != TRACE_NONE ? path_step(lanes, lane->context) : TRACE_NONE;
+    if (step != TRACE_NONE)
         sparse_add(&lane->stretch.paths, step, (double)(now_ns - lane->mark_ns));
-    }
     lane->mark_ns = now_ns;
 }
 
@@ -200,6 +215,8 @@ static void lane_count(const struct lanes *lanes, struct lane *lane)
 {
     struct stretch *stretch = &lane->stretch;
     double amounts[N_AMOUNTS];
+    if (!lane->has_bins && !lanes->trace->n_points) /* nothing is counted in the run */
+        return;
     if (!lane->has_bins) {
         stretch_split(stretch, amounts);
         lane->uncounted_ns += amounts[ON_CPU];

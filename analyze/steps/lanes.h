@@ -94,6 +94,7 @@ struct lanes {
     uint32_t *rank_workers;   /* a worker that was sampled in the main thread's stretch; TRACE_NONE */
     bool *rank_is_off;        /* the program has switched recording off there */
     VEC(bool) is_part;        /* by context: it is not around all of a location's calls of MPI */
+    VEC(uint32_t) path_steps; /* by context: plus 1, the step of time in it; 0 = it tells nothing, as far as is known */
     struct absences absences; /* in the second reading */
     bool keeps_absences;
 };

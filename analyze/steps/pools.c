@@ -171,6 +171,8 @@ static uint32_t pool_find(struct pools *pools, struct pool_key key)
 /* Pools are complete: what was found for stretches of a kind stays. */
 static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
+    if (!pools->n)
+        return INTERN_NONE;
     struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
     uint64_t mixed = (key_pair(key.from, key.to) + key.bucket) * 0x9e3779b97f4a7c15u;
     struct pool_found *found =
@@ -363,7 +365,7 @@ static bool spread_counted(struct pools *pools, uint32_t rank, const struct stre
 {
     struct sparse on = {0};
     bool is_parallel = stretch->n_worker || (pool != INTERN_NONE && pools->at[pool].n_worker);
-    if (is_parallel || !counted_steps(pools, rank, stretch, &on))
+    if (!stretch->is_counted || is_parallel || !counted_steps(pools, rank, stretch, &on))
         return false;
     double sample_ns = stretch->n_on ? sparse_sum(&stretch->on) / stretch->n_on : 1, sum = sparse_sum(&on);
     for (size_t i = 0; i < on.n; i++)

@@ -124,10 +124,23 @@ void sites_release(struct sites *sites)
     vec_release(&sites->line_address);
 }
 
+/* The place of two numbers among those that were asked for lately. Its id is 0 when others were there last. */
+static struct recent *recent_at(struct recent *recent, uint32_t a, uint32_t b)
+{
+    struct recent *slot = &recent[(a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> 8 & (RECENT - 1)];
+    if (slot->a != a || slot->b != b)
+        *slot = (struct recent){a, b, 0};
+    return slot;
+}
+
 uint32_t sites_enter(struct sites *sites, uint32_t parent, uint32_t region)
 {
-    struct context context = {.parent = parent, .module = TRACE_NONE, .region = region};
-    return intern_put(&sites->contexts, &context, sizeof context);
+    struct recent *slot = recent_at(sites->recent_contexts, parent, region);
+    if (!slot->id_plus_1) {
+        struct context context = {.parent = parent, .module = TRACE_NONE, .region = region};
+        slot->id_plus_1 = 1 + intern_put(&sites->contexts, &context, sizeof context);
+    }
+    return slot->id_plus_1 - 1;
 }
 
 /* The address that stands for all copies of this call's source line. */
@@ -194,15 +207,13 @@ uint32_t sites_context(struct sites *sites, uint32_t frame)
     return sites->frame_context[frame];
 }
 
-/* The id of two numbers, with a table of those that were asked for lately before the one of all. */
 static uint32_t recent_put(struct recent *recent, struct intern *all, uint32_t a, uint32_t b)
 {
-    struct recent *slot = &recent[(a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> 8 & (RECENT - 1)];
-    if (slot->id_plus_1 && slot->a == a && slot->b == b)
-        return slot->id_plus_1 - 1;
-    uint32_t both[2] = {a, b}, id = intern_put(all, both, sizeof both);
-    *slot = (struct recent){a, b, id + 1};
-    return id;
+    struct recent *slot = recent_at(recent, a, b);
+    const uint32_t both[2] = {a, b};
+    if (!slot->id_plus_1)
+        slot->id_plus_1 = 1 + intern_put(all, both, sizeof both);
+    return slot->id_plus_1 - 1;
 }
 
 uint32_t sites_put(struct sites *sites, uint32_t context, uint32_t region)

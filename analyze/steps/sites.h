@@ -33,11 +33,11 @@ struct sites {
     struct intern contexts, sites, pairs;
     struct recent {
         uint32_t a, b, id_plus_1;
-    } recent_sites[RECENT], recent_pairs[RECENT]; /* what was asked for lately, by hash */
-    struct map wrappers;                          /* routines that only pass a call on to MPI (sites_find_wrappers) */
-    struct intern lines;                          /* source lines of calls */
-    struct intern entries;                        /* likewise, of those from code that waits */
-    VEC(uint64_t) line_address;                   /* by line: the address that stands for it */
+    } recent_contexts[RECENT], recent_sites[RECENT], recent_pairs[RECENT]; /* what was asked for lately, by hash */
+    struct map wrappers;        /* routines that only pass a call on to MPI (sites_find_wrappers) */
+    struct intern lines;        /* source lines of calls */
+    struct intern entries;      /* likewise, of those from code that waits */
+    VEC(uint64_t) line_address; /* by line: the address that stands for it */
 };
 
 struct context {
