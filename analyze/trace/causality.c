@@ -440,7 +440,7 @@ void causality_check(struct archive_reader *archive, struct causality *result)
 struct causality_watch {
     struct replay replay;
     struct causality result;
-    struct batch_event *last; /* by location */
+    struct batch_event *last; /* by location, that are held: what waits for its cause */
     VEC(uint32_t) held;       /* locations whose last event waits for its cause */
     uint64_t held_ns;
     bool has_failed;
@@ -492,10 +492,10 @@ bool causality_watch_feed(struct causality_watch *watch, const struct event *eve
         watch->result.last_ns = event->time_ns;
     if (!is_watched(event->kind))
         return true;
-    struct batch_event *last = &watch->last[event->loc];
-    last->event = *event;
-    if (!play(&watch->replay, last)) {
-        player->held = last;
+    const struct batch_event at = {.event = *event};
+    if (!play(&watch->replay, &at)) {
+        player->held = &watch->last[event->loc];
+        *player->held = at;
         watch->held_ns = event->time_ns;
         *vec_push(&watch->held) = event->loc;
     }
@@ -571,7 +571,6 @@ static int check(struct archive_reader *archive, struct causality *result)
     if (archive->synthesise || result->n_records || !result->n_regions)
         return 0;
     archive->synthesise = true;
-    tapes_discard(&archive->tapes);
     trace_note(archive->trace,
                "The archive has no records of collectives: they are known by the names of regions only, "
                "and taken to be over all processes.");

@@ -167,7 +167,8 @@ _Noreturn static void help(struct helper *helper, struct archive_reader *archive
     archive->helpers.n = 0;
     archive->dealt = number;
     archive->n_dealt = n;
-    archive->tapes.most_bytes /= n;
+    tape_discard(&archive->tape); /* of all locations */
+    archive->tape.most_bytes /= n;
     archive->trace->meter = (struct meter){.is_silent = true};
     helper->n_free = BLOCKS;
     for (;;) {
@@ -278,8 +279,7 @@ static void helpers_begin(struct archive_reader *archive)
     struct helpers *helpers = &archive->helpers;
     struct trace *trace = archive->trace;
     uint32_t n = trace->n_helpers < trace->n_locations ? trace->n_helpers : trace->n_locations;
-    if (archive->has_started)
-        locations_close(archive);
+    locations_close(archive);
     archive->has_started = false;
     helpers->at = calloc(n + 1, sizeof *helpers->at);
     if (!helpers->at)

@@ -5,8 +5,8 @@
  * that asked. To merge these few streams is all that is left to do there: the order is that of one reader, and so is
  * everything that follows from it.
  *
- * They are forked where a reading begins: definitions, corrected clocks and tapes are there already, and nothing has to
- * be sent. They stay for the next reading, with tapes of their own, where the one before was read to its end. They end
+ * They are forked where a reading begins: definitions and corrected clocks are there already, and nothing has to be
+ * sent. They stay for the next reading, each with a tape of its own, where the one before was read to its end. They end
  * when nobody listens any more; when one dies, the reading fails.
  */
 #pragma once

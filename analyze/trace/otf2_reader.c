@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Events that a location is ahead by: those of all locations together should fit into a cache. */
-enum { TAPES_ROOM = 160 << 20, BATCH = 64 };
+enum { TAPE_ROOM = 160 << 20, BATCH = 64 };
 
 static struct archive_reader *archive_of(struct trace *trace)
 {
@@ -40,12 +40,14 @@ static void allow_files(uint32_t n_locations)
 
 int locations_begin(struct archive_reader *archive)
 {
-    if (archive->has_started)
-        locations_close(archive);
+    locations_close(archive);
     archive->has_started = true;
-    int result = locations_open(archive);
     archive->handed = NULL;
     archive->heap.n = 0;
+    archive->plays = tape_rewind(&archive->tape, archive->trace->is_last_reading);
+    if (archive->plays)
+        return 0;
+    int result = locations_open(archive);
     for (uint32_t i = 0; !result && i < archive->trace->n_locations; i++) {
         const struct batch_event *event = location_next(&archive->locations[i]);
         archive->locations[i].ahead = event;
@@ -55,9 +57,22 @@ int locations_begin(struct archive_reader *archive)
     return result;
 }
 
+static const struct event *play_next(struct archive_reader *archive)
+{
+    const struct event *event = tape_next(&archive->tape);
+    archive->n_played += event != NULL;
+    if (archive->n_played == BATCH || !event) {
+        meter_add(&archive->trace->meter, archive->n_played);
+        archive->n_played = 0;
+    }
+    return event;
+}
+
 /* The event handed out before lives in its location's batch until now. */
 const struct event *locations_merge(struct archive_reader *archive)
 {
+    if (archive->plays)
+        return play_next(archive);
     struct location_reader *location = archive->handed;
     if (location) {
         location->ahead = location_next(location);
@@ -67,9 +82,12 @@ const struct event *locations_merge(struct archive_reader *archive)
             heap_pop(&archive->heap);
         archive->handed = NULL;
     }
-    if (!archive->heap.n)
+    if (!archive->heap.n) {
+        tape_end(&archive->tape);
         return NULL;
+    }
     archive->handed = &archive->locations[archive->heap.items[0].stream];
+    tape_write(&archive->tape, &archive->handed->ahead->event);
     return &archive->handed->ahead->event;
 }
 
@@ -79,8 +97,21 @@ static int archive_rewind(struct trace *trace)
     if (!helpers_rewind(archive))
         return locations_begin(archive);
     if (trace->is_last_reading)
-        tapes_discard(&archive->tapes);
+        tape_discard(&archive->tape);
     return 0;
+}
+
+/* Behind the first of a heap, whose event was handed out. Few locations are in the cache as they are. */
+static void tell_soon(struct archive_reader *archive)
+{
+    enum { FEW = 8 };
+    const struct heap *heap = archive->helpers.n ? &archive->helpers.heap : &archive->heap;
+    uint32_t *soon = archive->trace->soon;
+    bool plays = archive->plays && !archive->helpers.n;
+    if (archive->trace->n_locations <= FEW)
+        return;
+    soon[0] = plays ? tape_soon(&archive->tape, 1) : heap->n > 1 ? heap->items[1].stream : TRACE_NONE;
+    soon[1] = plays ? tape_soon(&archive->tape, PLAYED_AHEAD) : heap->n > 2 ? heap->items[2].stream : TRACE_NONE;
 }
 
 static const struct event *archive_next(struct trace *trace)
@@ -91,6 +122,7 @@ static const struct event *archive_next(struct trace *trace)
         event = helpers_next(archive);
     else if (archive->has_started || !locations_begin(archive))
         event = locations_merge(archive);
+    tell_soon(archive);
     if (event && archive->watch && !causality_watch_feed(archive->watch, event))
         return NULL; /* to be read again with other times */
     return event;
@@ -116,8 +148,8 @@ static int archive_settle(struct trace *trace)
         return 1;
     }
     helpers_end(&archive->helpers); /* they know the clocks as they were */
-    if (archive->has_started)
-        locations_close(archive);
+    tape_discard(&archive->tape);   /* likewise */
+    locations_close(archive);
     archive->has_started = false;
     if (clocks_check(archive))
         return -1;
@@ -134,13 +166,12 @@ static void archive_close(struct trace *trace)
     if (archive->watch)
         causality_watch_end(archive->watch, &unfinished);
     free(archive->raw_ends_ns);
-    if (archive->has_started)
-        locations_close(archive);
+    locations_close(archive);
     if (archive->callbacks)
         OTF2_EvtReaderCallbacks_Delete(archive->callbacks);
     if (archive->reader)
         OTF2_Reader_Close(archive->reader);
-    tapes_release(&archive->tapes);
+    tape_release(&archive->tape);
     defs_tables_release(&archive->tables);
     heap_release(&archive->heap);
     clocks_release(&archive->clocks);
@@ -271,7 +302,7 @@ static int archive_open(struct archive_reader *archive, const char *anchor)
     if (!archive->locations)
         err_out_of_memory(trace->n_locations * sizeof *archive->locations);
     clocks_init(&archive->clocks, trace->n_locations);
-    tapes_begin(&archive->tapes, trace->n_locations, TAPES_ROOM, trace->n_records);
+    tape_begin(&archive->tape, TAPE_ROOM, trace->n_records);
     archive->clocks.origin_ns = (int64_t)events_time_ns(archive, archive->offset);
     OTF2_DefReaderCallbacks *callbacks = OTF2_DefReaderCallbacks_New();
     if (!callbacks)
@@ -314,6 +345,7 @@ static struct trace *open_trace(const char *anchor, bool is_unchecked)
     archive->n_dealt = 1;
     archive->is_unchecked = is_unchecked;
     trace->source = &archive->source;
+    trace->soon[0] = trace->soon[1] = TRACE_NONE;
     trace->path = arena_strdup(&trace->arena, anchor);
     trace->recorder = "";
     if (!archive_open(archive, anchor))
@@ -355,16 +387,14 @@ uint64_t location_record_limit(const struct archive_reader *archive, uint32_t lo
 
 int locations_open(struct archive_reader *archive)
 {
-    archive->plays = tapes_rewind(&archive->tapes, archive->trace->is_last_reading);
-    if (!archive->plays && OTF2_Reader_OpenEvtFiles(archive->reader))
+    if (OTF2_Reader_OpenEvtFiles(archive->reader))
         return error("%s: its event files cannot be opened", archive->trace->path);
+    archive->is_open = true;
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         struct location_reader *location = &archive->locations[i];
         *location = (struct location_reader){.archive = archive, .loc = i, .region = TRACE_NONE};
         location->has_ended = i % archive->n_dealt != archive->dealt;
-        if (location->has_ended && !archive->plays)
-            tape_end(&archive->tapes, i);
-        if (location->has_ended || archive->plays)
+        if (location->has_ended)
             continue;
         location->reader = OTF2_Reader_GetEvtReader(archive->reader, archive->tables.location_ids.at[i]);
         location->n_left = location_record_limit(archive, i, "evt");
@@ -378,6 +408,9 @@ int locations_open(struct archive_reader *archive)
 
 void locations_close(struct archive_reader *archive)
 {
+    if (!archive->is_open)
+        return;
+    archive->is_open = false;
     for (uint32_t i = 0; i < archive->trace->n_locations; i++) {
         struct location_reader *location = &archive->locations[i];
         if (location->reader)
@@ -387,24 +420,7 @@ void locations_close(struct archive_reader *archive)
         vec_release(&location->bins);
         prediction_release(&location->stacks);
     }
-    if (!archive->plays)
-        OTF2_Reader_CloseEvtFiles(archive->reader);
-}
-
-static void play_batch(struct location_reader *location)
-{
-    struct archive_reader *archive = location->archive;
-    vec_grow((void **)&location->batch.at, &location->batch.cap, BATCH, sizeof *location->batch.at);
-    for (; !location->is_at_end && location->batch.n < BATCH; location->batch.n++) {
-        struct batch_event *event = &location->batch.at[location->batch.n];
-        event->first_bin = location->bins.n;
-        location->is_at_end =
-            !tape_play(&archive->tapes, location->loc, &event->event, &event->raw_ns, &location->bins);
-        if (location->is_at_end)
-            break;
-        location->last_raw_ns = event->raw_ns;
-    }
-    meter_add(&archive->trace->meter, location->batch.n);
+    OTF2_Reader_CloseEvtFiles(archive->reader);
 }
 
 static void read_batch(struct location_reader *location)
@@ -412,10 +428,6 @@ static void read_batch(struct location_reader *location)
     struct archive_reader *archive = location->archive;
     uint64_t n_read = 0;
     location->batch.n = location->bins.n = location->next = 0;
-    if (archive->plays) {
-        play_batch(location);
-        return;
-    }
     bool is_damaged = !location->reader ||
                       OTF2_Reader_ReadLocalEvents(archive->reader, location->reader, BATCH, &n_read) != OTF2_SUCCESS ||
                       n_read >= location->n_left;
@@ -424,13 +436,6 @@ static void read_batch(struct location_reader *location)
     if (is_damaged)
         location_note_damage(archive, location->loc, location->last_raw_ns);
     location->is_at_end = is_damaged || n_read < BATCH || location->is_broken_off;
-    for (size_t i = 0; i < location->batch.n; i++) {
-        const struct batch_event *at = &location->batch.at[i];
-        tape_write(&archive->tapes, location->loc, &at->event, at->raw_ns,
-                   location->bins.n ? &location->bins.at[at->first_bin] : NULL);
-    }
-    if (location->is_at_end)
-        tape_end(&archive->tapes, location->loc);
 }
 
 struct batch_event *location_next(struct location_reader *location)
@@ -456,6 +461,7 @@ struct batch_event *location_next(struct location_reader *location)
     if (location->next >= location->batch.n)
         return NULL;
     struct batch_event *event = &location->batch.at[location->next++];
+    memory_fetch(event + 1, sizeof *event);
     event->event.time_ns = clocks_correct(&location->archive->clocks, location->loc, &location->clock, event->raw_ns,
                                           location->n_handed++);
     event->event.bins = event->event.n_bins ? location->bins.at + event->first_bin : NULL;

@@ -50,11 +50,13 @@ struct archive_reader {
     struct location_reader *locations;
     struct heap heap;
     struct clocks clocks;
-    struct tapes tapes;
+    struct tape tape;
     uint64_t resolution, offset; /* ticks a second; our times begin at the offset */
     bool synthesise;             /* collectives have no records: take the regions */
     bool has_started, is_compressed;
-    bool plays;                     /* this reading comes from the tapes */
+    bool is_open;                   /* its files of events */
+    bool plays;                     /* this reading comes from the tape */
+    uint32_t n_played;              /* of it, since the meter was told */
     bool is_unchecked;              /* whether the clocks hold is left to the first reading */
     struct causality_watch *watch;  /* in which it is found out; NULL = it is known */
     uint64_t *raw_ends_ns;          /* of locations, meanwhile */
@@ -70,7 +72,7 @@ uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks);
 int locations_open(struct archive_reader *archive);
 /* More records than a location's file of events ("evt") or definitions ("def") can have. */
 uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind);
-void locations_close(struct archive_reader *archive);
+void locations_close(struct archive_reader *archive); /* nothing is done where they are not open */
 /* Opens them, and merges what this process reads of them by corrected time: as trace_rewind and trace_next. */
 int locations_begin(struct archive_reader *archive);
 const struct event *locations_merge(struct archive_reader *archive);

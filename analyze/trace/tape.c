@@ -5,8 +5,7 @@
 #include <string.h>
 
 enum {
-    SMALLEST_CHUNK = 1 << 11,
-    LARGEST_CHUNK = 1 << 16,
+    CHUNK = 1 << 16,
     FAR = 0x80,             /* beside the number of a shape: the time follows in full, it does not fit into 32 bits */
     SHAPES_NARROW = 1 << 6, /* from then on a new shape has all words, so that there is one more a kind at most */
 };
@@ -20,68 +19,45 @@ struct tape_chunk {
     unsigned char bytes[];
 };
 
-void tapes_begin(struct tapes *tapes, uint32_t n_locations, size_t most_bytes, uint64_t n_records)
+void tape_begin(struct tape *tape, size_t most_bytes, uint64_t n_records)
 {
-    enum { EVENT_BYTES = 12 }; /* as a rule */
-    *tapes = (struct tapes){.n = n_locations, .most_bytes = most_bytes};
+    enum { EVENT_BYTES = 16 }; /* as a rule */
+    *tape = (struct tape){.most_bytes = most_bytes};
     if (n_records > most_bytes / EVENT_BYTES)
-        tapes->state = TAPES_TOO_LARGE;
-    tapes->of = calloc(n_locations + 1, sizeof *tapes->of);
-    if (!tapes->of)
-        err_out_of_memory(n_locations * sizeof *tapes->of);
+        tape->state = TAPE_TOO_LARGE;
 }
 
-void tapes_discard(struct tapes *tapes)
+void tape_discard(struct tape *tape)
 {
-    for (uint32_t i = 0; tapes->of && i < tapes->n; i++) {
-        for (struct tape_chunk *chunk = tapes->of[i].first, *next; chunk; chunk = next) {
-            next = chunk->next;
-            free(chunk);
-        }
-        tapes->of[i] = (struct tape){0};
+    for (struct tape_chunk *chunk = tape->first, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
     }
-    tapes->size_bytes = 0;
-    tapes->n_ended = 0;
-    tapes->state = tapes->state == TAPES_TOO_LARGE ? TAPES_TOO_LARGE : TAPES_EMPTY;
+    tape->first = tape->last = NULL;
+    tape->size_bytes = 0;
+    tape->n_ahead = 0;
+    tape->state = tape->state == TAPE_TOO_LARGE ? TAPE_TOO_LARGE : TAPE_EMPTY;
 }
 
-void tapes_release(struct tapes *tapes)
+void tape_release(struct tape *tape)
 {
-    tapes_discard(tapes);
-    free(tapes->of);
-    *tapes = (struct tapes){0};
+    tape_discard(tape);
+    for (size_t i = 0; i <= PLAYED_AHEAD; i++)
+        vec_release(&tape->played[i].bins);
 }
 
-bool tapes_rewind(struct tapes *tapes, bool is_last)
-{
-    tapes->is_last = is_last;
-    if (tapes->state == TAPES_COMPLETE) {
-        for (uint32_t i = 0; i < tapes->n; i++)
-            tapes->of[i] = (struct tape){.first = tapes->of[i].first, .last = tapes->of[i].first};
-        tapes->state = is_last ? TAPES_EMPTY : TAPES_COMPLETE;
-        return true;
-    }
-    if (tapes->state != TAPES_TOO_LARGE) {
-        tapes_discard(tapes);
-        tapes->state = is_last ? TAPES_EMPTY : TAPES_RECORDING;
-    }
-    return false;
-}
-
-/* Room for so many bytes, or NULL: then there are no tapes any more. */
-static unsigned char *tape_reserve(struct tapes *tapes, struct tape *tape, size_t size)
+/* Room for so many bytes, or NULL: then there is no tape any more. */
+static unsigned char *tape_reserve(struct tape *tape, size_t size)
 {
     struct tape_chunk *last = tape->last;
     if (last && last->cap - last->used >= size)
         return last->bytes + last->used;
-    size_t cap = !last ? SMALLEST_CHUNK : last->cap < LARGEST_CHUNK ? 2 * last->cap : LARGEST_CHUNK;
-    while (cap < size)
-        cap *= 2;
-    tapes->size_bytes += cap;
-    struct tape_chunk *made = tapes->size_bytes > tapes->most_bytes ? NULL : malloc(sizeof *made + cap);
+    size_t cap = size < CHUNK ? CHUNK : size;
+    tape->size_bytes += cap;
+    struct tape_chunk *made = tape->size_bytes > tape->most_bytes ? NULL : malloc(sizeof *made + cap);
     if (!made) {
-        tapes_discard(tapes);
-        tapes->state = TAPES_TOO_LARGE;
+        tape_discard(tape);
+        tape->state = TAPE_TOO_LARGE;
         return NULL;
     }
     *made = (struct tape_chunk){.cap = cap};
@@ -99,92 +75,134 @@ static bool fits(const struct tape_shape *shape, const struct event_words *event
 }
 
 /* A new shape, after the one that does not fit; NULL: this is the first event of its kind. */
-static const struct tape_shape *shape_make(struct tapes *tapes, const struct tape_shape *before,
+static const struct tape_shape *shape_make(struct tape *tape, const struct tape_shape *before,
                                            const struct event *event)
 {
-    /* Time and place are told in other ways, and counts follow. */
-    const struct event apart = {.time_ns = UINT64_MAX, .loc = UINT32_MAX, .bins = (const void *)UINTPTR_MAX};
+    /* Time is told in another way, and counts follow. */
+    const struct event apart = {.time_ns = UINT64_MAX, .bins = (const void *)UINTPTR_MAX};
     struct event plain = *event;
     struct event_words words, is_apart;
-    plain.time_ns = plain.loc = 0;
+    plain.time_ns = 0;
     plain.bins = NULL;
     memcpy(&words, &plain, sizeof words);
     memcpy(&is_apart, &apart, sizeof is_apart);
-    struct tape_shape *made = &tapes->shapes[tapes->n_shapes++];
+    struct tape_shape *made = &tape->shapes[tape->n_shapes++];
     made->first = before ? before->first : words;
     for (uint32_t i = 0; i < EVENT_WORDS; i++) {
-        bool is_written = tapes->n_shapes > SHAPES_NARROW || words.at[i] != made->first.at[i];
+        bool is_written = tape->n_shapes > SHAPES_NARROW || words.at[i] != made->first.at[i];
         is_written |= before && !before->same.at[i];
         is_written &= !is_apart.at[i];
         made->same.at[i] = is_written || is_apart.at[i] ? 0 : UINT32_MAX;
         if (is_written)
             made->words[made->n_words++] = (uint8_t)i;
     }
-    tapes->shape_of[event->kind] = (uint8_t)tapes->n_shapes;
+    tape->shape_of[event->kind] = (uint8_t)tape->n_shapes;
     return made;
 }
 
-void tape_write(struct tapes *tapes, uint32_t location, const struct event *event, uint64_t raw_ns,
-                const struct trace_bin *bins)
+void tape_write(struct tape *tape, const struct event *event)
 {
-    struct tape *tape = &tapes->of[location];
-    size_t most = 2 * sizeof(uint64_t) + sizeof *event + event->n_bins * sizeof *bins;
-    unsigned char *at = tapes->state == TAPES_RECORDING ? tape_reserve(tapes, tape, most) : NULL;
+    size_t most = 1 + sizeof(uint64_t) + sizeof *event + event->n_bins * sizeof *event->bins;
+    unsigned char *at = tape->state == TAPE_RECORDING ? tape_reserve(tape, most) : NULL;
     if (!at)
         return;
     struct event_words words;
     memcpy(&words, event, sizeof words);
-    uint32_t number = tapes->shape_of[event->kind];
-    const struct tape_shape *shape = number ? &tapes->shapes[number - 1] : NULL;
+    uint32_t number = tape->shape_of[event->kind];
+    const struct tape_shape *shape = number ? &tape->shapes[number - 1] : NULL;
     if (!shape || !fits(shape, &words))
-        shape = shape_make(tapes, shape, event);
-    uint64_t since_ns = raw_ns - tape->raw_ns;
+        shape = shape_make(tape, shape, event);
+    uint64_t since_ns = event->time_ns - tape->now_ns;
     bool is_far = since_ns > UINT32_MAX;
-    *at++ = (unsigned char)((unsigned)(shape - tapes->shapes) | (is_far ? FAR : 0));
+    *at++ = (unsigned char)((unsigned)(shape - tape->shapes) | (is_far ? FAR : 0));
     memcpy(at, &since_ns, sizeof since_ns); /* little-endian: its lower half comes first */
     at += is_far ? sizeof since_ns : sizeof(uint32_t);
     for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof *words.at)
         memcpy(at, &words.at[shape->words[i]], sizeof *words.at);
-    for (uint32_t i = 0; i < event->n_bins; i++, at += sizeof *bins)
-        memcpy(at, &bins[i], sizeof *bins);
+    if (event->n_bins)
+        memcpy(at, event->bins, event->n_bins * sizeof *event->bins);
+    at += event->n_bins * sizeof *event->bins;
     tape->last->used = (size_t)(at - tape->last->bytes);
-    tape->raw_ns = raw_ns;
+    tape->now_ns = event->time_ns;
 }
 
-void tape_end(struct tapes *tapes, uint32_t location)
+void tape_end(struct tape *tape)
 {
-    (void)location;
-    if (tapes->state == TAPES_RECORDING && ++tapes->n_ended == tapes->n)
-        tapes->state = TAPES_COMPLETE;
+    if (tape->state == TAPE_RECORDING)
+        tape->state = TAPE_COMPLETE;
 }
 
-bool tape_play(struct tapes *tapes, uint32_t location, struct event *event, uint64_t *raw_ns, struct bin_list *bins)
+static uint32_t place_of(const struct tape *tape, uint32_t n_after)
 {
-    struct tape *tape = &tapes->of[location];
+    return (tape->handed + n_after) % (PLAYED_AHEAD + 1);
+}
+
+/* One more event is ready, but at the end. */
+static void play(struct tape *tape)
+{
     while (tape->last && tape->at == tape->last->used) {
-        struct tape_chunk *played = tape->last;
-        tape->last = played->next;
+        struct tape_chunk *done = tape->last;
+        tape->last = done->next;
         tape->at = 0;
-        if (tapes->is_last) {
+        if (tape->is_last) {
             tape->first = tape->last;
-            free(played);
+            free(done);
         }
     }
     if (!tape->last)
-        return false;
+        return;
+    struct played *to = &tape->played[place_of(tape, ++tape->n_ahead)];
     const unsigned char *at = tape->last->bytes + tape->at;
-    const struct tape_shape *shape = &tapes->shapes[*at & ~FAR];
+    const struct tape_shape *shape = &tape->shapes[*at & ~FAR];
     uint64_t since_ns = 0;
-    size_t time_bytes = *at & FAR ? sizeof since_ns : sizeof(uint32_t);
-    memcpy(&since_ns, at + 1, time_bytes);
-    at += 1 + time_bytes;
+    if (*at & FAR)
+        memcpy(&since_ns, at + 1, sizeof since_ns);
+    else
+        memcpy(&since_ns, at + 1, sizeof(uint32_t));
+    at += 1 + (*at & FAR ? sizeof since_ns : sizeof(uint32_t));
+    struct event *event = &to->event;
     memcpy(event, &shape->first, sizeof *event);
     for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof(uint32_t))
         memcpy((char *)event + shape->words[i] * sizeof(uint32_t), at, sizeof(uint32_t));
-    event->loc = location;
-    *raw_ns = tape->raw_ns += since_ns;
-    for (uint32_t i = 0; i < event->n_bins; i++, at += sizeof *bins->at)
-        memcpy(vec_push(bins), at, sizeof *bins->at);
+    event->time_ns = tape->now_ns += since_ns;
+    to->bins.n = 0;
+    if (event->n_bins) {
+        vec_resize(&to->bins, event->n_bins);
+        memcpy(to->bins.at, at, event->n_bins * sizeof *to->bins.at);
+        event->bins = to->bins.at;
+        at += event->n_bins * sizeof *to->bins.at;
+    }
     tape->at = (size_t)(at - tape->last->bytes);
-    return true;
+}
+
+bool tape_rewind(struct tape *tape, bool is_last)
+{
+    tape->is_last = is_last;
+    bool plays = tape->state == TAPE_COMPLETE;
+    if (!plays)
+        tape_discard(tape);
+    if (tape->state != TAPE_TOO_LARGE)
+        tape->state = is_last ? TAPE_EMPTY : plays ? TAPE_COMPLETE : TAPE_RECORDING;
+    tape->last = tape->first;
+    tape->at = 0;
+    tape->now_ns = 0;
+    tape->n_ahead = 0;
+    for (uint32_t i = 0; plays && i < PLAYED_AHEAD; i++)
+        play(tape);
+    return plays;
+}
+
+const struct event *tape_next(struct tape *tape)
+{
+    if (!tape->n_ahead)
+        return NULL;
+    tape->handed = place_of(tape, 1);
+    tape->n_ahead--;
+    play(tape);
+    return &tape->played[tape->handed].event;
+}
+
+uint32_t tape_soon(const struct tape *tape, uint32_t n_after)
+{
+    return n_after <= tape->n_ahead ? tape->played[place_of(tape, n_after)].event.loc : TRACE_NONE;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decoded events, kept for the next reading. An archive is read two or three times; to decode its records takes longer
- * than all that is done with an event in some of the readings. So the first reading writes what it decoded to a tape of
- * each location, and later ones play the tapes, as long as all of them together fit into a fixed room.
+ * Decoded events, kept for the next reading. To decode an archive's records takes longer than all that is done with an
+ * event in some of the readings, and to merge locations by time takes its part. So the first reading writes what it
+ * hands out to a tape, in that order, and later ones play it, as long as it fits into a fixed room.
  *
  * An event is written as what distinguishes it from the first one of its kind: a byte that names a shape (the kind, and
  * the 32-bit words that have differed so far), the time since the event before, and those words: 10 to 30 bytes instead
- * of 80. Times are as recorded: corrections of clocks may change between readings.
+ * of 80.
  */
 #pragma once
 #include "analyze/trace/trace.h"
@@ -15,12 +15,6 @@
 struct bin_list {
     struct trace_bin *at;
     size_t n, cap;
-};
-
-struct tape {
-    struct tape_chunk *first, *last; /* `last` is where it is written, or played */
-    size_t at;                       /* in it */
-    uint64_t raw_ns;                 /* of the last event */
 };
 
 enum { EVENT_WORDS = sizeof(struct event) / sizeof(uint32_t), SHAPES_MAX = 128 };
@@ -35,32 +29,46 @@ struct tape_shape {
     uint32_t n_words;
 };
 
-enum tapes_state { TAPES_EMPTY, TAPES_RECORDING, TAPES_COMPLETE, TAPES_TOO_LARGE };
+/* An event as it is played. */
+struct played {
+    struct event event;
+    struct bin_list bins;
+};
 
-struct tapes {
-    struct tape *of; /* by location */
-    uint32_t n, n_ended;
-    enum tapes_state state;
-    bool is_last; /* what is played is freed */
+/* Events that are ready before they are asked for. */
+enum { PLAYED_AHEAD = 3 };
+
+enum tape_state { TAPE_EMPTY, TAPE_RECORDING, TAPE_COMPLETE, TAPE_TOO_LARGE };
+
+struct tape {
+    enum tape_state state;
+    bool is_last;                    /* what is played is freed */
+    struct tape_chunk *first, *last; /* `last` is where it is written, or played */
+    size_t at;                       /* in it */
+    uint64_t now_ns;                 /* of the last event */
     size_t size_bytes, most_bytes;
+    struct played played[PLAYED_AHEAD + 1]; /* in turn: what was handed out, and what is next */
+    uint32_t handed, n_ahead;
     struct tape_shape shapes[SHAPES_MAX];
     uint32_t n_shapes;
     uint8_t shape_of[EV_END + 1]; /* by kind: plus 1; 0 = there was none */
 };
 
 /* Of about n_records (0 = unknown): where they will not fit, nothing is written at all. */
-void tapes_begin(struct tapes *tapes, uint32_t n_locations, size_t most_bytes, uint64_t n_records);
-void tapes_release(struct tapes *tapes);
-/* A reading begins: plays complete tapes from the start, writes new ones otherwise. True when it plays. When it is the
- * last, nothing is written, and what has been played is gone. */
-bool tapes_rewind(struct tapes *tapes, bool is_last);
-/* What was decoded is not what a reading would decode from now on. */
-void tapes_discard(struct tapes *tapes);
+void tape_begin(struct tape *tape, size_t most_bytes, uint64_t n_records);
+void tape_release(struct tape *tape);
+/* A reading begins: plays a complete tape from the start, writes a new one otherwise. True when it plays. When it is
+ * the last, nothing is written, and what has been played is gone. */
+bool tape_rewind(struct tape *tape, bool is_last);
+/* What was read is not what a reading would hand out from now on. */
+void tape_discard(struct tape *tape);
 
-/* While recording. event->bins is not followed: the n_bins counts of an event are given. */
-void tape_write(struct tapes *tapes, uint32_t location, const struct event *event, uint64_t raw_ns,
-                const struct trace_bin *bins);
-/* Nothing more comes from this location; with the last one the tapes are complete. */
-void tape_end(struct tapes *tapes, uint32_t location);
-/* The next event but for its corrected time; false at the end. Its counts are appended to `bins`. */
-bool tape_play(struct tapes *tapes, uint32_t location, struct event *event, uint64_t *raw_ns, struct bin_list *bins);
+/* While recording. */
+void tape_write(struct tape *tape, const struct event *event);
+/* Nothing more comes: the tape is complete. */
+void tape_end(struct tape *tape);
+/* The next event, or NULL at the end. Valid until the next call. */
+const struct event *tape_next(struct tape *tape);
+/* The location of the event that comes so many after the last one, 1 .. PLAYED_AHEAD; TRACE_NONE: the tape ends before.
+ */
+uint32_t tape_soon(const struct tape *tape, uint32_t n_after);

@@ -203,9 +203,10 @@ struct trace {
     uint32_t n_helpers;   /* processes that may read for this one, from the next trace_rewind on */
     bool lacks_records;   /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
-    uint64_t start_ns, end_ns;       /* first and last event of the run */
-    uint64_t n_records;              /* as its definitions tell; 0 = unknown */
-    uint64_t realtime_ns;            /* since 1970 at start_ns, or a little before; 0 = unknown */
+    uint64_t start_ns, end_ns; /* first and last event of the run */
+    uint64_t n_records;        /* as its definitions tell; 0 = unknown */
+    uint32_t soon[2];          /* locations that are likely to have the next event, and one after it; TRACE_NONE */
+    uint64_t realtime_ns;      /* since 1970 at start_ns, or a little before; 0 = unknown */
     struct trace_process *processes; /* n_ranks */
     struct trace_location *locations;
     struct trace_region *regions;

@@ -108,10 +108,9 @@ void chain_drop(struct chain *chain, struct chain_node *node)
 struct chain_node *chain_common(struct chain_node *a, struct chain_node *b)
 {
     while (a != b) {
-        if (a->order > b->order)
-            a = a->parent;
-        else
-            b = b->parent;
+        struct chain_node **later = a->order > b->order ? &a : &b;
+        __builtin_prefetch((*later)->terms.at); /* who asks for it goes through both paths next */
+        *later = (*later)->parent;
     }
     return a;
 }

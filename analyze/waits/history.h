@@ -24,13 +24,15 @@
  * Invariant: the terms of a node sum to its time minus its parent's.
  */
 struct chain_node {
-    struct chain_node *parent, *child, *next, *previous; /* first child; siblings */
-    uint32_t holds;
-    uint64_t order; /* of creation: larger than the parent's */
-    uint64_t time_ns;
+    /* What paths are summed up from stands together. */
+    struct chain_node *parent;
+    uint64_t order;   /* of creation: larger than the parent's */
     double noise_ns2; /* variance of the sampled durations: sum of length^2 / samples */
     struct sparse terms;
-    struct sparse counts;           /* bins of programs built to count (executions.h) */
+    struct sparse counts;                       /* bins of programs built to count (executions.h) */
+    struct chain_node *child, *next, *previous; /* first child; siblings */
+    uint64_t time_ns;
+    uint32_t holds;
     struct chain_node *made_before; /* of all nodes ever allocated */
 };
 

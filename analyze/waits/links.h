@@ -78,12 +78,12 @@ struct polling {
     struct mark *mark; /* held: at the first poll; NULL = it does not poll */
     uint64_t since_ns, until_ns;
     uint32_t site;
-    struct polling_part parts[POLLING_PARTS];
     uint32_t n_parts;
     /* Held: moments since the first poll that others may have waited for, in the order of time. What led there is not
      * known before it is known what this location waited for. */
     VEC(struct point *) points;
     size_t n_wanted; /* of the points, when those that nobody wants were last forgotten */
+    struct polling_part parts[POLLING_PARTS];
 };
 
 /* Takes over the mark. */

@@ -188,6 +188,22 @@ static void reader_end_location(struct reader *reader, const struct event *event
         gatherings_end(reader->replay->gatherings, lane->rank);
 }
 
+void reader_fetch(const struct reader *reader, uint32_t at)
+{
+    const struct reading *reading = &reader->readings[at];
+    memory_fetch(reading, sizeof *reading);
+    memory_fetch(&reader->replay->lanes[at], offsetof(struct queue_of_calls, polling.parts));
+}
+
+void reader_fetch_call(const struct reader *reader, uint32_t at)
+{
+    const struct reading *reading = &reader->readings[at];
+    if (reading->call)
+        memory_fetch(reading->call, sizeof *reading->call);
+    if (reading->requests.n)
+        memory_fetch(reading->requests.slots, 8 * sizeof *reading->requests.slots);
+}
+
 void reader_feed(struct reader *reader, const struct event *event)
 {
     reader->n_events++;
@@ -583,12 +599,16 @@ static uint64_t message_kind(const struct reader *reader, const struct message *
 }
 
 /* The partner came back in time to let the call end, or else stayed away; or neither, which tells nothing. */
+static bool tells_something(const struct reader *reader, const struct progress_part *part, const struct comeback *came,
+                            bool stayed_outside)
+{
+    return stayed_outside || progress_may_end(&reader->progress, part, came);
+}
+
 static void need_comeback(struct reader *reader, struct reading *reading, const struct progress_part *part,
-                          struct comeback came, bool stayed_outside)
+                          struct comeback came)
 {
     bool may_end = progress_may_end(&reader->progress, part, &came);
-    if (!may_end && !stayed_outside)
-        return;
     struct point *point = progress_judge(&reader->progress, part, may_end ? came : (struct comeback){0});
     if (point)
         reading_need(reading, (struct need){.kind = NEED_TARGET, .point = point_hold(point), .from_ns = came.left_ns});
@@ -599,11 +619,13 @@ void reading_need_sender(struct reader *reader, struct reading *reading, const s
     if (!message->send || message->source == message->destination)
         return;
     struct progress_part part = part_under_way(reading, message->send->time_ns);
-    part.kind = message_kind(reader, message, SENDER);
     struct comeback came =
         message->is_sent ? message->sender_came : progress_comeback(&reader->progress, message->source);
-    need_comeback(reader, reading, &part, came,
-                  !message->is_sent && progress_stayed_outside(&reader->progress, &part, message->source));
+    bool stayed_outside = !message->is_sent && progress_stayed_outside(&reader->progress, &part, message->source);
+    if (!tells_something(reader, &part, &came, stayed_outside))
+        return;
+    part.kind = message_kind(reader, message, SENDER);
+    need_comeback(reader, reading, &part, came);
 }
 
 /* The call that the receiver came back with need not be the one that completes the receive. Once it has the message,
@@ -613,13 +635,13 @@ void reading_need_receiver(struct reader *reader, struct reading *reading, const
     if (message->source == message->destination)
         return;
     struct progress_part part = part_under_way(reading, message->receive ? message->receive->time_ns : 0);
-    part.kind = message_kind(reader, message, RECEIVER);
     struct comeback came = progress_comeback(&reader->progress, message->destination);
     uint64_t needed_until_ns = message->receive ? message->done_ns : UINT64_MAX;
-    if (came.point && came.point->time_ns > needed_until_ns)
+    bool stayed_outside = !message->receive && progress_stayed_outside(&reader->progress, &part, message->destination);
+    if ((came.point && came.point->time_ns > needed_until_ns) || !tells_something(reader, &part, &came, stayed_outside))
         return;
-    need_comeback(reader, reading, &part, came,
-                  !message->receive && progress_stayed_outside(&reader->progress, &part, message->destination));
+    part.kind = message_kind(reader, message, RECEIVER);
+    need_comeback(reader, reading, &part, came);
 }
 
 /* A member of a prefix reduction needs those before it. Whether the library makes it wait for those behind it as well
@@ -662,7 +684,8 @@ static void need_others(struct reader *reader, uint32_t lane, const struct gathe
     struct comeback last = last_comeback(reader, gathering, mine, others, &part, &is_outside);
     if (is_outside && needs_all)
         last = (struct comeback){0};
-    need_comeback(reader, reading, &part, last, is_outside);
+    if (tells_something(reader, &part, &last, is_outside))
+        need_comeback(reader, reading, &part, last);
 }
 
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering)

@@ -38,5 +38,8 @@ struct reader {
 void reader_begin(struct reader *reader); /* the borrowed fields are set */
 void reader_release(struct reader *reader);
 void reader_feed(struct reader *reader, const struct event *event);
+/* What an event of this location will be put together with is in the cache by then. */
+void reader_fetch(const struct reader *reader, uint32_t at);
+void reader_fetch_call(const struct reader *reader, uint32_t at); /* after it */
 /* After the last event. */
 void reader_finish(struct reader *reader);

@@ -186,10 +186,12 @@ void sparse_fit(struct sparse *vector)
     }
 }
 
-/* Where the key is among the places, or belongs. */
+/* Where the key is among the places, or belongs. Keys that differ in the last bits only come together as a rule, so
+ * their places lie together in memory. */
 static uint32_t *sums_place(const struct sums *sums, uint64_t key)
 {
-    size_t mask = sums->places.n - 1, at = hash_u64(key) & mask;
+    enum { TOGETHER = 16 };
+    size_t mask = sums->places.n - 1, at = (hash_u64(key / TOGETHER) * TOGETHER + key % TOGETHER) & mask;
     while (sums->places.at[at] && sums->terms.at[sums->places.at[at] - 1].key != key)
         at = (at + 1) & mask;
     return &sums->places.at[at];

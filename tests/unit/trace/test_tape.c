@@ -8,13 +8,16 @@
 
 enum { LOCATIONS = 3, EVENTS = 5000, ROOM = 1 << 20 };
 
+static const struct trace_bin counts[] = {{7, 1}, {8, (uint64_t)1 << 50}, {UINT32_MAX, 3}};
+
 /* Of every kind, with every field in use, times that stand still, go far and go back. */
-static struct event event_at(uint32_t location, uint64_t i, uint64_t *raw_ns)
+static struct event event_at(uint64_t i)
 {
     static const uint64_t steps[] = {1, 0, 70000, 5000000000u, (uint64_t)-3};
-    *raw_ns = 1000000 + i * 6000000000u + steps[i % 5];
-    return (struct event){.loc = location,
-                          .kind = (uint16_t)(i % EV_END),
+    uint32_t location = (uint32_t)(i % LOCATIONS);
+    return (struct event){.time_ns = 1000000 + i * 6000000000u + steps[i % 5],
+                          .loc = location,
+                          .kind = (uint16_t)(i % (EV_END + 1)),
                           .flags = (uint16_t)(i % 3),
                           .region = i % 7 ? (uint32_t)i : TRACE_NONE,
                           .frame = i % 11 ? (uint32_t)(i * i) : TRACE_NONE,
@@ -25,11 +28,13 @@ static struct event event_at(uint32_t location, uint64_t i, uint64_t *raw_ns)
                           .bytes = i << 33,
                           .bytes_in = i,
                           .request = ~i,
+                          .bins = i % 4 ? counts : NULL,
                           .n_bins = (uint32_t)(i % 4)};
 }
 
 static void assert_same(const struct event *a, const struct event *b)
 {
+    assert_int_equal(a->time_ns, b->time_ns);
     assert_int_equal(a->loc, b->loc);
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->flags, b->flags);
@@ -43,75 +48,99 @@ static void assert_same(const struct event *a, const struct event *b)
     assert_int_equal(a->bytes_in, b->bytes_in);
     assert_int_equal(a->request, b->request);
     assert_int_equal(a->n_bins, b->n_bins);
+    for (uint32_t i = 0; i < a->n_bins; i++) {
+        assert_int_equal(a->bins[i].point, b->bins[i].point);
+        assert_int_equal(a->bins[i].value, b->bins[i].value);
+    }
 }
 
-static void record(struct tapes *tapes)
+static void record(struct tape *tape)
 {
-    static const struct trace_bin bins[] = {{7, 1}, {8, (uint64_t)1 << 50}, {UINT32_MAX, 3}};
-    for (uint32_t location = 0; location < LOCATIONS; location++) {
-        for (uint64_t i = 0; location && i < EVENTS; i++) { /* the first has none */
-            uint64_t raw_ns;
-            struct event event = event_at(location, i, &raw_ns);
-            tape_write(tapes, location, &event, raw_ns, bins);
-        }
-        tape_end(tapes, location);
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        struct event event = event_at(i);
+        tape_write(tape, &event);
     }
+    tape_end(tape);
 }
 
 static void what_was_recorded_is_played_again_and_again(void **state)
 {
     (void)state;
-    struct tapes tapes;
-    struct bin_list bins = {0};
-    tapes_begin(&tapes, LOCATIONS, ROOM, 0);
-    assert_false(tapes_rewind(&tapes, false));
-    record(&tapes);
+    struct tape tape;
+    tape_begin(&tape, ROOM, 0);
+    assert_false(tape_rewind(&tape, false));
+    record(&tape);
     for (int reading = 0; reading < 3; reading++) {
-        assert_true(tapes_rewind(&tapes, reading == 2));
-        for (uint32_t location = 0; location < LOCATIONS; location++) {
-            struct event event;
-            uint64_t raw_ns, expected_ns;
-            for (uint64_t i = 0; location && i < EVENTS; i++) {
-                struct event expected = event_at(location, i, &expected_ns);
-                bins.n = 0;
-                assert_true(tape_play(&tapes, location, &event, &raw_ns, &bins));
-                assert_int_equal(raw_ns, expected_ns);
-                assert_same(&event, &expected);
-                assert_int_equal(bins.n, expected.n_bins);
-                if (bins.n == 3)
-                    assert_int_equal(bins.at[1].value, (uint64_t)1 << 50);
-            }
-            assert_false(tape_play(&tapes, location, &event, &raw_ns, &bins));
+        assert_true(tape_rewind(&tape, reading == 2));
+        for (uint64_t i = 0; i < EVENTS; i++) {
+            struct event expected = event_at(i);
+            const struct event *event = tape_next(&tape);
+            assert_non_null(event);
+            assert_same(event, &expected);
+            for (uint32_t k = 1; k <= PLAYED_AHEAD; k++)
+                assert_int_equal(tape_soon(&tape, k), i + k < EVENTS ? (i + k) % LOCATIONS : TRACE_NONE);
         }
+        assert_null(tape_next(&tape));
+        assert_null(tape_next(&tape));
     }
-    assert_false(tapes_rewind(&tapes, true)); /* the last reading has used them up, and leaves none */
-    record(&tapes);
-    assert_int_equal(tapes.size_bytes, 0);
-    vec_release(&bins);
-    tapes_release(&tapes);
+    assert_false(tape_rewind(&tape, true)); /* the last reading has used it up, and leaves none */
+    record(&tape);
+    assert_int_equal(tape.size_bytes, 0);
+    tape_release(&tape);
+}
+
+static void a_reading_that_was_broken_off_leaves_nothing(void **state)
+{
+    (void)state;
+    struct tape tape;
+    struct event event = event_at(0);
+    tape_begin(&tape, ROOM, 0);
+    assert_false(tape_rewind(&tape, false));
+    tape_write(&tape, &event);
+    assert_false(tape_rewind(&tape, false));
+    record(&tape);
+    assert_true(tape_rewind(&tape, false));
+    assert_same(tape_next(&tape), &event);
+    assert_true(tape_rewind(&tape, false)); /* played in part, it is whole all the same */
+    assert_same(tape_next(&tape), &event);
+    tape_release(&tape);
+}
+
+static void an_empty_run_is_played_as_one(void **state)
+{
+    (void)state;
+    struct tape tape;
+    tape_begin(&tape, ROOM, 0);
+    assert_false(tape_rewind(&tape, false));
+    tape_end(&tape);
+    assert_true(tape_rewind(&tape, true));
+    assert_null(tape_next(&tape));
+    tape_release(&tape);
 }
 
 static void what_does_not_fit_is_not_kept(void **state)
 {
     (void)state;
-    struct tapes tapes;
-    tapes_begin(&tapes, LOCATIONS, ROOM / 16, 0);
-    assert_false(tapes_rewind(&tapes, false));
-    record(&tapes);
-    assert_false(tapes_rewind(&tapes, false));
-    assert_int_equal(tapes.size_bytes, 0);
-    tapes_release(&tapes);
-    tapes_begin(&tapes, LOCATIONS, ROOM, ROOM); /* so many records: known before */
-    assert_false(tapes_rewind(&tapes, false));
-    record(&tapes);
-    assert_int_equal(tapes.size_bytes, 0);
-    tapes_release(&tapes);
+    struct tape tape;
+    tape_begin(&tape, ROOM / 16, 0);
+    assert_false(tape_rewind(&tape, false));
+    record(&tape);
+    assert_false(tape_rewind(&tape, false));
+    assert_int_equal(tape.size_bytes, 0);
+    tape_release(&tape);
+    tape_begin(&tape, ROOM, ROOM); /* so many records: known before */
+    assert_false(tape_rewind(&tape, false));
+    record(&tape);
+    assert_int_equal(tape.size_bytes, 0);
+    tape_release(&tape);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_recorded_is_played_again_and_again),
+        cmocka_unit_test(a_reading_that_was_broken_off_leaves_nothing),
+        cmocka_unit_test(an_empty_run_is_played_as_one),
         cmocka_unit_test(what_does_not_fit_is_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
