@@ -89,6 +89,23 @@ static void crowds_make(struct arena *arena, const struct cause *cause, struct c
     crowd_finish(others);
 }
 
+/* Of the late ranks those who spend longer in it than the others do on average, and those who carry blame all the same:
+ * they are in it while others already wait. */
+static void crowd_divide(struct arena *arena, const struct crowd *late, const struct crowd *others,
+                         struct crowd *longer, struct crowd *no_longer)
+{
+    double usual_ns = NOTABLY_LONGER * others->mean.time_ns;
+    for (int i = 0; i < 2; i++) {
+        struct crowd *crowd = i ? no_longer : longer;
+        *crowd = (struct crowd){.ranks = arena_array(arena, uint32_t, late->n + 1),
+                                .each = arena_array(arena, struct doing, late->n + 1)};
+        for (uint32_t k = 0; k < late->n; k++)
+            if ((late->each[k].time_ns < usual_ns) == i)
+                crowd->each[crowd->n++] = late->each[k];
+        crowd_finish(crowd);
+    }
+}
+
 /* "rank 1 spends" but "ranks 1,2 spend". */
 static const char *verb(const struct crowd *crowd, const char *one, const char *many)
 {
@@ -174,6 +191,17 @@ static bool is_within(const struct excess *excess, double low, double high)
     return excess->low > low && excess->high < high;
 }
 
+/* Of ranks that are late although they spend no more time in it than the others. */
+static const char *explain_no_longer(struct arena *arena, const struct crowd *late, const struct crowd *others)
+{
+    struct excess excess = excess_of(late, others, TIME);
+    const char *who = amount_ranks(arena, late->ranks, late->n), *spend = verb(late, "spends", "spend");
+    const char *whom = amount_ranks(arena, others->ranks, others->n);
+    bool is_same = excess.is_known && excess.low * NOTABLY_LONGER > 1;
+    const char *time = is_same ? "the same total time in it as" : "no more time in it than";
+    return arena_printf(arena, "%s %s %s %s, but while others already wait", who, spend, time, whom);
+}
+
 static const char *explain_time(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
     const char *who = amount_ranks(arena, late->ranks, late->n), *spend = verb(late, "spends", "spend");
@@ -186,8 +214,7 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), whom);
     struct excess longer = excess_of(late, others, TIME);
     if (longer.mean < NOTABLY_LONGER)
-        return arena_printf(arena, "%s %s the same total time in it as %s, but while others already wait", who, spend,
-                            whom);
+        return explain_no_longer(arena, late, others);
     return arena_printf(arena, "%s %s %s as long in it as %s", who, spend, factors(arena, &longer), whom);
 }
 
@@ -317,7 +344,7 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
                             explain_computing(arena, cause, late, others), was);
     }
     case KIND_BLOCKED:
-        return arena_printf(arena, "%s; most of the difference asleep or in the kernel",
+        return arena_printf(arena, "%s; what others wait for there is mostly time asleep or in the kernel",
                             explain_time(arena, late, others));
     case KIND_TRANSFER:
         return arena_printf(arena, "%s; inside MPI, busy rather than waiting", explain_time(arena, late, others));
@@ -431,9 +458,13 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
     struct crowd late = {0}, others = {0};
     crowds_make(arena, cause, &late, &others);
     const char *whom = others.n ? amount_ranks(arena, others.ranks, others.n) : "those who wait";
+    struct crowd longer, no_longer;
+    crowd_divide(arena, &late, &others, &longer, &no_longer);
+    bool is_divided = longer.n && no_longer.n;
     const char *clauses[] = {
-        explain_kind(arena, cause, &late, &others),
+        explain_kind(arena, cause, is_divided ? &longer : &late, &others),
         cause->n_partings ? explain_parting(arena, &cause->partings[0], whom) : NULL,
+        is_divided ? explain_no_longer(arena, &no_longer, &others) : NULL,
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, &late, &others),
         explain_threads(arena, &late, &others),

@@ -58,12 +58,33 @@ static struct cause_rank ran(uint32_t rank, uint64_t executions, double cost_ns,
 static void unlike_ranks_have_each_their_own_ratio(void **state)
 {
     (void)state;
-    struct cause_rank ranks[] = {ran(2, 4500000, 10, 0.01), ran(0, 1000000, 10, 0.01), ran(1, 1000000, 10, 0.01)};
+    struct cause_rank ranks[] = {ran(2, 4500000, 10, 0.01), ran(0, 2000000, 10, 0.01), ran(1, 1000000, 10, 0.01)};
     expect_text(ranks, 2, 3, KIND_MORE_WORK,
-                "ranks 0,2 run it 1.00 x and 4.5 x as often as rank 1, at the same cost each time");
+                "ranks 0,2 run it 2.0 x and 4.5 x as often as rank 1, at the same cost each time");
     for (int i = 0; i < 3; i++)
         ranks[i].executions = 0;
-    expect_text(ranks, 2, 3, KIND_MORE_TIME, "ranks 0,2 spend 1.00 x and 4.5 x as long in it as rank 1");
+    expect_text(ranks, 2, 3, KIND_MORE_TIME, "ranks 0,2 spend 2.0 x and 4.5 x as long in it as rank 1");
+}
+
+/* A range of ratios on both sides of one says nothing. */
+static void late_ranks_that_spend_no_longer_are_told_apart(void **state)
+{
+    (void)state;
+    struct cause_rank ranks[] = {ran(2, 4500000, 10, 0.01), ran(0, 1000000, 10, 0.01), ran(1, 1000000, 10, 0.01)};
+    expect_text(ranks, 2, 3, KIND_MORE_WORK,
+                "rank 2 runs it 4.5 x as often as rank 1, at the same cost each time; rank 0 spends the same total "
+                "time in it as rank 1, but while others already wait");
+    struct cause_rank times[] = {{.rank = 0, .time_ns = 0.9e9}, {.rank = 1, .time_ns = 1.2e9},
+                                 {.rank = 5, .time_ns = 1e9},   {.rank = 6, .time_ns = 1.2e9},
+                                 {.rank = 7, .time_ns = 1.2e9}, {.rank = 2, .time_ns = 1e9},
+                                 {.rank = 3, .time_ns = 1e9},   {.rank = 4, .time_ns = 1e9}};
+    expect_text(
+        times, 5, 8, KIND_MORE_TIME,
+        "ranks 1,6,7 spend 1.2 x as long in it as ranks 2-4; ranks 0,5 spend no more time in it than ranks 2-4, "
+        "but while others already wait");
+    times[1].time_ns = times[3].time_ns = times[4].time_ns = 0.3e9;
+    expect_text(times, 5, 8, KIND_MORE_TIME,
+                "ranks 0,1,5-7 spend no more time in it than ranks 2-4, but while others already wait");
 }
 
 static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
@@ -198,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_of_all_ranks_have_one_range),
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
+        cmocka_unit_test(late_ranks_that_spend_no_longer_are_told_apart),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
         cmocka_unit_test(advice_fits_what_is_explained),
         cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
