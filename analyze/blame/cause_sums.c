@@ -435,8 +435,9 @@ static void cause_write(struct writer *writer, struct cause *cause)
     sparse_pack(&sums->inside);
     sparse_pack(&sums->busy);
     sparse_pack(&sums->by_code);
-    writer->has_executions =
-        steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE && has_all_executions(writer);
+    bool is_place = steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE;
+    writer->has_executions = is_place && has_all_executions(writer);
+    cause->is_elsewhere = is_place && !writer->has_executions;
     /* The call by which code that waits has entered what became the cause. */
     const struct rollup *rollup = &writer->causes->rollup;
     uint32_t chosen = rollup->causes.at[writer->number].chosen, caller = rollup->nodes.at[chosen].parent;

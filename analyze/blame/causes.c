@@ -41,8 +41,11 @@ static void node_add(struct causes *causes, uint64_t key, double ns, bool is_bla
 {
     struct placings placings = placing_of(&causes->placing, key_rank(key), key_atom(key));
     for (size_t i = 0; i < placings.n && !is_without_cpu(causes, key_atom(key)); i++) {
-        struct rollup_node *node = rollup_node(causes, placings.at[i].node);
-        sparse_add(is_blame ? &node->blame : &node->times, key_rank(key), ns * placings.at[i].share);
+        const struct placed *placed = &placings.at[i];
+        double share = is_blame ? placed->blame : placed->share;
+        struct rollup_node *node = rollup_node(causes, placed->node);
+        if (share > 0)
+            sparse_add(is_blame ? &node->blame : &node->times, key_rank(key), ns * share);
     }
 }
 
@@ -188,8 +191,10 @@ static void causes_collect_class(struct causes *causes, uint32_t site, uint32_t 
         struct placings placings = placing_of(&causes->placing, key_rank(key), key_atom(key));
         for (size_t j = 0; j < placings.n; j++) {
             uint32_t node = placings.at[j].node;
-            double ns = blame->at[i].ns * placings.at[j].share;
+            double ns = blame->at[i].ns * placings.at[j].blame;
             struct cause_sums *sums = sums_of(causes, node);
+            if (!(placings.at[j].blame > 0))
+                continue;
             if (sums)
                 sparse_add(&sums->held_up, where, ns);
             sums = is_off ? NULL : sums;

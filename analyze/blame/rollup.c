@@ -394,18 +394,20 @@ void rollup_find(struct rollup *rollup)
     }
     choose(rollup, &order);
     struct joining joining = joining_make(rollup, &scratch);
-    /* The same code, entered on several ways, is one cause where it is alike. */
-    struct map first = {0}; /* code -> first cause that it names, + 1 */
+    /* The same code, entered on several ways, is one cause where it is like the largest. */
+    struct map largest = {0}; /* code -> cause that it names, + 1 */
+    for (uint32_t i = 0; i < rollup->causes.n; i++) {
+        uint64_t *slot = map_put(&largest, rollup->nodes.at[rollup->causes.at[i].node].code, NULL);
+        if (!*slot || rollup->causes.at[i].blame_ns > rollup->causes.at[*slot - 1].blame_ns)
+            *slot = i + 1u;
+    }
     for (uint32_t i = 0; i < rollup->causes.n; i++) {
         uint32_t code = rollup->nodes.at[rollup->causes.at[i].node].code;
-        uint64_t *slot = map_put(&first, code, NULL);
-        uint32_t host = (uint32_t)*slot - 1;
-        if (!*slot)
-            *slot = i + 1u;
-        else if (are_alike(rollup, &joining.outlines[i], &joining.outlines[host]))
+        uint32_t host = (uint32_t)*map_get(&largest, code) - 1;
+        if (host != i && are_alike(rollup, &joining.outlines[i], &joining.outlines[host]))
             join(rollup, &joining, i, host);
     }
-    map_release(&first);
+    map_release(&largest);
     join_entries_of_others(rollup, &order, &joining);
     join_of_one_reason(rollup, &joining, &scratch);
     join_remainders(rollup, &order, &joining);

@@ -173,14 +173,16 @@ const char *label_cause(const struct label_book *book, uint32_t number)
 {
     const struct cause *cause = &book->analysis->causes[number];
     const char *label = label_step(book, cause->step);
-    bool is_shared = false;
+    bool is_shared = cause->is_elsewhere;
     for (uint32_t i = 0; i < book->analysis->n_causes; i++)
         is_shared |= i != number && book->analysis->causes[i].step == cause->step;
     if (cause->caller >= book->analysis->n_steps || !is_shared)
         return label;
-    const struct step *caller = &book->analysis->steps[cause->caller];
+    const struct step *caller = &book->analysis->steps[cause->caller], *own = &book->analysis->steps[cause->step];
+    bool is_around = !cause->call_line && caller->routine && own->routine && !strcmp(caller->routine, own->routine);
     if (!caller->file || !cause->call_line)
-        return arena_printf(book->arena, "%s, called from %s", label, label_step(book, cause->caller));
+        return arena_printf(book->arena, "%s, %s %s", label, is_around ? "inside" : "called from",
+                            label_step(book, cause->caller));
     const char *lines = label_lines(book, caller->file, cause->call_line, cause->call_line);
     const char *routine = caller->routine ? label_routine(book, caller->routine) : "";
     return arena_printf(book->arena, "%s, called at %s%s%s", label, lines, *routine ? " in " : "", routine);

@@ -173,6 +173,7 @@ struct cause {
     uint32_t found_as; /* its number before causes were sorted */
     uint32_t step;
     uint32_t caller, call_line; /* the code that waits, by its step, which has called it, and where; TRACE_NONE, 0 */
+    bool is_elsewhere;          /* the code that names it is entered on other ways too, which are no part of it */
     enum cause_kind kind;       /* the largest part */
     double kind_ns[KIND_N];     /* sums to waiting_ns */
     double waiting_ns;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/steps/calltree.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/keys.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -375,6 +377,34 @@ static int sampled_compare(const void *a, const void *b)
     return (left->node > right->node) - (left->node < right->node);
 }
 
+/* By how much a process spends more in a node than the mean of the others; less as samples may have it so by chance. */
+static double excess_ns(const struct placed *placed, double others_ns, double sample_ns)
+{
+    double off_ns = placed->ns - others_ns;
+    double same_ns2 = SAME_DEVIATIONS * SAME_DEVIATIONS * sample_ns * fmin(placed->ns, others_ns + sample_ns);
+    return off_ns > 0 ? off_ns * fmax(1 - same_ns2 / (off_ns * off_ns), 0) : 0;
+}
+
+/* Of one process and step. Where it spends no more than the others in any node, its time tells. */
+static void share_blame(struct placing *placing, uint64_t key, double sample_ns)
+{
+    uint64_t mine = *map_get(&placing->of_step, key);
+    uint64_t all = *map_get(&placing->of_step, atom_key(ALL_RANKS, key_atom(key)));
+    struct placed *placed = &placing->placed.at[key_high(mine)];
+    const struct placed *of_all = &placing->placed.at[key_high(all)];
+    double n_others = fmax(placing->sites->trace->n_ranks - 1.0, 1), sum_ns = 0;
+    for (uint32_t i = 0, k = 0; i < key_low(mine) && key_low(mine) > 1; i++) {
+        while (of_all[k].node != placed[i].node)
+            k++;
+        sum_ns += excess_ns(&placed[i], (of_all[k].ns - placed[i].ns) / n_others, sample_ns);
+    }
+    for (uint32_t i = 0, k = 0; i < key_low(mine) && sum_ns > 0; i++) {
+        while (of_all[k].node != placed[i].node)
+            k++;
+        placed[i].blame = excess_ns(&placed[i], (of_all[k].ns - placed[i].ns) / n_others, sample_ns) / sum_ns;
+    }
+}
+
 void placing_begin(struct placing *placing, struct sites *sites, const struct survey *survey)
 {
     *placing = (struct placing){.sites = sites};
@@ -404,14 +434,18 @@ void placing_begin(struct placing *placing, struct sites *sites, const struct su
             bool is_new = j == 0 || sampled[j].node != sampled[j - 1].node;
             struct placed *placed = is_new ? vec_push(&placing->placed) : &placing->placed.at[placing->placed.n - 1];
             placed->node = sampled[j].node;
-            placed->share += sampled[j].ns;
+            placed->ns += sampled[j].ns;
             sum_ns += sampled[j].ns;
         }
         for (size_t j = begin; j < placing->placed.n; j++)
-            placing->placed.at[j].share /= sum_ns;
+            placing->placed.at[j].blame = placing->placed.at[j].share = placing->placed.at[j].ns / sum_ns;
         *map_put(&placing->of_step, sampled->key, NULL) =
             key_pair((uint32_t)begin, (uint32_t)(placing->placed.n - begin));
     }
+    for (size_t i = 0; i < placing->sampled.n; i++)
+        if (key_rank(placing->sampled.at[i].key) != ALL_RANKS &&
+            (!i || placing->sampled.at[i].key != placing->sampled.at[i - 1].key))
+            share_blame(placing, placing->sampled.at[i].key, survey_sample_ns(survey));
     vec_release(&placing->sampled);
 }
 
@@ -474,7 +508,7 @@ struct placings placing_of(struct placing *placing, uint32_t rank, uint32_t step
     uint64_t range = found ? *found : 0;
     if (!found) {
         range = key_pair((uint32_t)placing->placed.n, 1);
-        struct placed alone = {node_without_samples(placing, step), 1};
+        struct placed alone = {.node = node_without_samples(placing, step), .share = 1, .blame = 1};
         *vec_push(&placing->placed) = alone;
         *map_put(&placing->of_step, atom_key(ALL_RANKS, step), NULL) = range;
     }

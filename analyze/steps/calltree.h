@@ -94,14 +94,16 @@ uint32_t calltree_alone(struct calltree *tree, uint32_t step);
 
 /*
  * Where in the tree of loops and calls what a process did belongs. A step names a place and the loop around its call;
- * which activations of it ran is known from the stacks of the samples in it: its time and blame on a process are shared
- * out over them as the samples were, on that process or, where it has none, on all. Of calls of MPI, of the start of
+ * which activations of it ran is known from the stacks of the samples in it: its time on a process is shared out over
+ * them as the samples were, on that process or, where it has none, on all. Its blame falls to those in which the
+ * process spends more than the others do, by how much more, as far as samples tell. Of calls of MPI, of the start of
  * the process and of code between two calls of which nothing is known there are no stacks: each is a node by itself.
  */
 
 struct placed {
     uint32_t node;
-    double share; /* those of one process and step sum to 1 */
+    double ns;           /* of samples there */
+    double share, blame; /* those of one process and step sum to 1 */
 };
 
 struct placings {

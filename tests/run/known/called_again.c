@@ -8,11 +8,11 @@
  */
 #include "known.h"
 
-__attribute__((noinline)) static void force(void)
+__attribute__((noinline)) static void force(long n)
 {
     double x = known_sink;
     /* begin force */
-    for (long i = 0; i < 1500000; i++)
+    for (long i = 0; i < n; i++)
         x = LINK(x);
     /* end force */
     known_sink = x;
@@ -20,13 +20,13 @@ __attribute__((noinline)) static void force(void)
 
 __attribute__((noinline)) static void again(void)
 {
-    force();
+    force(12000000);
     known_sink = known_sink * 0.5; /* the call above is no jump */
 }
 
 __attribute__((noinline)) static void compute(int rank)
 {
-    force();
+    force(4000000);
     if (rank == 1)
         again();
     known_sink = known_sink * 0.5;

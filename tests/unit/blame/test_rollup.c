@@ -190,6 +190,21 @@ static void one_loop_entered_on_two_ways_is_one_cause_if_alike(void **state)
     rollup_release(&rollup);
 }
 
+/* Its name tells the call by which most of it comes, not the one that the tree has first. */
+static void loop_entered_on_two_ways_is_named_by_the_larger(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t main = waits(&rollup, ROLLUP_NONE), first = around(&rollup, main);
+    uint32_t small = leaf(&rollup, first, 2, 0, 4);
+    uint32_t second = around(&rollup, main), large = leaf(&rollup, second, 100, 0, 4);
+    rollup.nodes.at[large].code = small;
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 1);
+    assert_int_equal(rollup.causes.at[0].chosen, second);
+    rollup_release(&rollup);
+}
+
 /* One branch calls a routine for process 1, the other for the rest. */
 static void calls_of_others_are_what_a_cause_is_compared_with(void **state)
 {
@@ -287,6 +302,7 @@ int main(void)
         cmocka_unit_test(nodes_below_a_call_that_waits_stay_apart),
         cmocka_unit_test(remainders_join_what_is_like_them_nearby),
         cmocka_unit_test(one_loop_entered_on_two_ways_is_one_cause_if_alike),
+        cmocka_unit_test(loop_entered_on_two_ways_is_named_by_the_larger),
         cmocka_unit_test(calls_of_others_are_what_a_cause_is_compared_with),
         cmocka_unit_test(calls_of_all_stay_apart),
         cmocka_unit_test(loops_behind_one_branch_are_one),
