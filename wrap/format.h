@@ -125,9 +125,10 @@ enum ww_type {
  * `tag` of a collective on a communicator: how many there were on it so far, itself included, blocking and non-blocking
  * ones counted apart; 0 = not known.
  *
- * `comm` of a call that makes a communicator, window or file is the communicator it is made from; the new one's
- * WW_COMM, WW_WIN or WW_FILE follows the call. A WW_COMM may also come later than the first call on its communicator,
- * but not than the end of that call. Byte counts of receives that are only posted are those asked for.
+ * `comm` of a call that makes a communicator, window or file is the communicator it is made from, or the new one itself
+ * when nobody but its members takes part; the new one's WW_COMM, WW_WIN or WW_FILE follows the call. A WW_COMM may also
+ * come later than the first call on its communicator, but not than the end of that call. Byte counts of receives that
+ * are only posted are those asked for.
  *
  * Reading from and writing to a file: bytes_out is what was asked for, bytes_in what was moved, 0 while that is not
  * known: a WW_DONE or the call that ends the split collective tells. MPI_File_seek: tag is the WW_SEEK_, bytes_out the

@@ -178,8 +178,6 @@ static void idup_end(struct ww_call *call, int err, MPI_Comm parent, const MPI_C
     }
 
 CREATE(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *made), (comm, group, made), comm, made)
-CREATE(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made), (comm, group, tag, made), comm,
-       made)
 CREATE(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made), comm, made)
 CREATE(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *made), (comm, info, made), comm, made)
 CREATE(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made), (comm, color, key, made), comm, made)
@@ -248,6 +246,8 @@ static void orphan_end(struct ww_call *call, int err, const MPI_Comm *made)
     }
 
 CREATE_ORPHAN(Comm_join, (int fd, MPI_Comm *made), (fd, made))
+/* The members of the group alone call it: what the parent's other members do next is no part of it. */
+CREATE_ORPHAN(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made), (comm, group, tag, made))
 #if MPI_HAS_4
 MPI_ENTRY(Comm_create_from_group,
           (MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm *made))
