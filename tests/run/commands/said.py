@@ -20,18 +20,22 @@ CASES = [({"WHYWAIT_RATE": "fast"}, "WHYWAIT_RATE=fast is no number"),
          ({"WHYWAIT_ONLY": "x" * 100000}, "WHYWAIT_ONLY is longer"),
          ({"WHYWAIT_SPOOL": "/proc"}, "the spool cannot be in /proc"),
          ({"WHYWAIT_LIMIT": "600k"}, "no more room"),
-         ({"WHYWAIT_TOOL": "slow"}, "calls on rank 0) is made into an archive")]
+         ({"WHYWAIT_TOOL": "slow"}, "calls on rank 0) is made into an archive"),
+         ({"WHYWAIT_TOOL": "killed"}, "`whywait report` will convert it")]
+# Programs that ignore SIGCHLD are not told how their children ended.
+TOOLS = {"slow": '[ "$1" = join ] && sleep 4', "killed": '[ "$1 $3" = "convert 1" ] && kill -9 $$'}
+IGNORING = [sys.executable, "-c", "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"]
 
 
 def lines_with(text, build, environment):
     with tempfile.TemporaryDirectory() as cwd:
-        program = "bin/faulted"
+        program = [build / "bin/faulted"]
         if "WHYWAIT_TOOL" in environment:
             tool = pathlib.Path(cwd, environment["WHYWAIT_TOOL"])
-            tool.write_text(f'#!/bin/sh\n[ "$1" = join ] && sleep 4\nexec {build}/bin/whywait "$@"\n')
+            tool.write_text(f'#!/bin/sh\n{TOOLS[tool.name]}\nexec {build}/bin/whywait "$@"\n')
             tool.chmod(0o755)
-            program, environment = "tests/run/known/allreduce", {"WHYWAIT_TOOL": str(tool)}
-        command = [shutil.which("mpirun.openmpi") or "mpirun", "-n", str(RANKS), build / "bin" / "whywait", "record", build / program]
+            program, environment = [*IGNORING, build / "tests/run/known/allreduce"], {"WHYWAIT_TOOL": str(tool)}
+        command = [shutil.which("mpirun.openmpi") or "mpirun", "-n", str(RANKS), build / "bin" / "whywait", "record", *program]
         done = subprocess.run(command, cwd=cwd, env={**ENV, **environment}, capture_output=True, text=True, timeout=120)
     return [line for line in done.stderr.splitlines() if text in line]
 
