@@ -187,13 +187,20 @@ static struct prior sampled_cost(uint32_t column, const struct sampled *sampled,
     return (struct prior){column, cost, relative * cost * cost};
 }
 
+/* By the lengths of this process alone. */
+static bool is_off(const struct nnls_cost *first, const struct nnls_cost *common, double variance)
+{
+    return first && first->cost_ns > 0 && isfinite(first->error_ns) &&
+           fabs(first->cost_ns - common->cost_ns) >= COST_CONTRADICTION * sqrt(variance + pow(first->error_ns, 2));
+}
+
 /*
- * The cost by samples, and that on all processes together unless samples of this one contradict it: returns how many
- * priors that is. A few samples more or less than it would make are no contradiction (Anscombe: the roots of numbers
- * that chance makes have a variance of 1/4). Then it is also what a unit of this work usually costs.
+ * The cost by samples, and that on all processes together unless samples or lengths of this one contradict it: returns
+ * how many priors that is. A few samples more or less than it would make are no contradiction (Anscombe: the roots of
+ * numbers that chance makes have a variance of 1/4). Then it is also what a unit of this work usually costs.
  */
 static uint32_t column_priors(const struct costs *costs, uint32_t column, const struct sampled *sampled,
-                              const struct nnls_cost *common, struct prior *out)
+                              const struct nnls_cost *common, const struct nnls_cost *first, struct prior *out)
 {
     out[0] = sampled_cost(column, sampled, sampled->usual);
     if (!common || !(common->cost_ns > 0) || !isfinite(common->error_ns))
@@ -201,15 +208,15 @@ static uint32_t column_priors(const struct costs *costs, uint32_t column, const 
     double variance = pow(costs->across_ranks * common->cost_ns, 2) + pow(common->error_ns, 2);
     double off = fabs(common->cost_ns - out->cost) / sqrt(variance + out->variance);
     double off_by_chance = 2 * fabs(sqrt(common->cost_ns * sampled->per_ns + 3. / 8) - sqrt(sampled->n + 3. / 8));
-    if (fmin(off, off_by_chance) >= COST_CONTRADICTION)
+    if (fmin(off, off_by_chance) >= COST_CONTRADICTION || is_off(first, common, variance))
         return 1;
     out[0] = sampled_cost(column, sampled, common->cost_ns);
     out[1] = (struct prior){column, common->cost_ns, variance};
     return 2;
 }
 
-static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank, struct arena *arena,
-                              struct prior *priors)
+static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank, const struct nnls_cost *first,
+                              struct arena *arena, struct prior *priors)
 {
     double work_sum = sparse_sum(&rank->work);
     struct column *columns = arena_array(arena, struct column, costs->n_columns);
@@ -223,7 +230,8 @@ static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank
             continue;
         struct sampled sampled = column_sampled(rank, work_sum, &columns[i]);
         bool has_common = rank != &costs->all && costs->all.fitted;
-        n += column_priors(costs, i, &sampled, has_common ? &costs->all.fitted[i] : NULL, &priors[n]);
+        n += column_priors(costs, i, &sampled, has_common ? &costs->all.fitted[i] : NULL, first ? &first[i] : NULL,
+                           &priors[n]);
     }
     return n;
 }
@@ -253,7 +261,7 @@ static void rank_fit(struct costs *costs, struct rank_costs *rank, bool is_last)
     if (!(sparse_sum(&rank->work) > 0) || !(rank->counted_ns > 0))
         return;
     struct prior *priors = arena_array(&scratch, struct prior, 2 * (size_t)costs->n_columns);
-    uint32_t n_priors = priors_gather(costs, rank, &scratch, priors);
+    uint32_t n_priors = priors_gather(costs, rank, is_last ? rank->fitted : NULL, &scratch, priors);
     rank->fitted = rank->fitted ? rank->fitted : arena_array(&costs->arena, struct nnls_cost, rank->problem.n);
     double variance = length_variance(rank, priors, n_priors, rank->fitted, &scratch);
     for (uint32_t i = 0; i < n_priors && is_last; i++)

@@ -8,7 +8,7 @@
  * to process; where it does not, the equations leave costs open, and priors decide, from the weakest to the strongest:
  *  - a unit of work costs the same everywhere;
  *  - a place costs on this process what it costs on all of them together, within what places that each process's
- *    lengths tell differ by, unless its samples contradict;
+ *    lengths tell differ by, unless its samples or its own lengths contradict;
  *  - a place costs what its samples say, within their error.
  *
  * Equations are weighed as if a length were known to a fifth: relatively, because what disturbs a long stretch is long.

@@ -276,6 +276,25 @@ static void a_rank_that_is_far_off_is_no_measure_for_others(void **state)
     assert_true(fix->costs.across_ranks < 0.06);
 }
 
+/* B runs in each third stretch. On rank 1 it takes far longer there, now more and now less, and has few samples; so its
+ * lengths tell that it is dearer, and A shall not pay for it. */
+static void lengths_that_scatter_contradict_what_it_costs_elsewhere(void **state)
+{
+    struct fixture *fix = *state;
+    for (uint32_t rank = 0; rank < 2; rank++)
+        for (int i = 0; i < 42; i++) {
+            double b = i % 3 ? 0 : 100, b_ns = rank ? 50 * B_NS * (0.2 + any_of(fix, 1600) / 1000) : B_NS;
+            add(fix, rank, 5000, b, 5000 * A_NS * (0.8 + any_of(fix, 400) / 1000) + b * b_ns);
+        }
+    sample(fix, 1, A, 2);
+    sample(fix, 1, B, 3);
+    sample(fix, 0, A, 2);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 1, A), A_NS, 0.25);
+    assert_near(cost_ns(fix, 1, B), 50 * B_NS, 0.25);
+    assert_true(cost_ns(fix, 0, B) < 10 * B_NS);
+}
+
 static void an_interruption_that_nobody_recorded_weighs_little(void **state)
 {
     struct fixture *fix = *state;
@@ -429,6 +448,7 @@ int main(void)
         TEST(lengths_outweigh_samples_that_contradict_them),
         TEST(a_place_costs_what_it_costs_elsewhere),
         TEST(hardly_any_samples_contradict_nobody),
+        TEST(lengths_that_scatter_contradict_what_it_costs_elsewhere),
         TEST(ranks_that_agree_speak_for_each_other),
         TEST(ranks_that_differ_speak_less_for_each_other),
         TEST(a_rank_that_is_far_off_is_no_measure_for_others),
