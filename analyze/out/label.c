@@ -180,6 +180,8 @@ const char *label_cause(const struct label_book *book, uint32_t number)
         return label;
     const struct step *caller = &book->analysis->steps[cause->caller], *own = &book->analysis->steps[cause->step];
     bool is_around = !cause->call_line && caller->routine && own->routine && !strcmp(caller->routine, own->routine);
+    if (is_around && !caller->is_loop) /* its own routine: that has been said */
+        return label;
     if (!caller->file || !cause->call_line)
         return arena_printf(book->arena, "%s, %s %s", label, is_around ? "inside" : "called from",
                             label_step(book, cause->caller));
