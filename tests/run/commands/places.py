@@ -65,6 +65,10 @@ def no_mpi(cwd):
     check(done.returncode == 0 and done.stderr.count("nothing was recorded: true has not called MPI_Init") == 1, "no MPI", done)
     done = run(TOOL, "record", shutil.which("sh"), "-c", "/bin/true; /bin/true; exit 3", cwd=cwd)
     check(done.returncode == 3 and not done.stderr, "a script", done)
+    library = next(line.split()[2] for line in run("ldd", PROGRAM, cwd=cwd).stdout.splitlines() if "libmpi.so" in line)
+    code = "import ctypes, sys; mpi = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL); mpi.MPI_Init(None, None); mpi.MPI_Finalize()"
+    done = record(cwd, program=(sys.executable, "-c", code, library))
+    check(done.returncode == 0 and done.stderr.count("by dlopen and dlsym, past the recorder") == 1, "MPI by dlopen", done)
 
 
 def control_characters(cwd):

@@ -248,7 +248,11 @@ static __attribute__((destructor)) void tell_if_unseen(void)
     if (init.n && mpi_was_used)
         say("nothing was recorded: %s takes MPI_Init ahead of the recorder and passes it on as PMPI_Init (%s)",
             base_name(init.object), advice(&init));
-    else if (!mpi_was_used && is_the_program())
+    else if (mpi_was_used)
+        say("nothing was recorded: %s has found MPI_Init by dlopen and dlsym, past the recorder (link it with the MPI "
+            "library)",
+            program_invocation_short_name);
+    else if (is_the_program())
         say("nothing was recorded: %s has not called MPI_Init", program_invocation_short_name);
     errno = saved_errno;
 }
