@@ -257,10 +257,8 @@ void counters_callback(void)
         take_own(n_modules, WW_CALLBACK_BINS);
 }
 
-void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address)
+static __attribute__((noinline)) void take_all(uint16_t call_id)
 {
-    (void)return_address;
-    (void)frame_address;
     if (call_id < sizeof is_frequent / sizeof *is_frequent && is_frequent[call_id] && comes_soon())
         return;
     scan();
@@ -280,4 +278,15 @@ void counters_sync(uint16_t call_id, const void *return_address, const void *fra
     take_young(counters.process.modules[0].id);
     counters.workers_ns = recorder_now_ns();
     counters.workers_took_ns = counters.workers_ns - now_ns;
+}
+
+void counters_sync(uint16_t call_id, const void *return_address, const void *frame_address)
+{
+    (void)return_address;
+    (void)frame_address;
+    if (n_calls_to_scan && !atomic_load_explicit(&counters.n_modules, memory_order_relaxed) &&
+        !atomic_load_explicit(&workers_have_young, memory_order_relaxed))
+        n_calls_to_scan--; /* nothing is counted here, as far as is known */
+    else
+        take_all(call_id);
 }

@@ -17,14 +17,21 @@ static inline void call_comm_begin(struct ww_call *call, MPI_Comm comm)
     call->peer = WW_NO_PEER;
 }
 
-/* What is known of the communicator of a call that succeeded; NULL only when recording cannot go on. */
-static inline const struct comm_info *call_comm_end(struct ww_call *call, MPI_Comm comm)
+/* The id of the communicator of a call that succeeded; 0 only when recording cannot go on. */
+static inline uint32_t call_comm_end(struct ww_call *call, MPI_Comm comm)
 {
-    if (call->comm)
-        return comm_find(comm);
-    const struct comm_info *info = comm_learn(comm);
-    call->comm = info ? info->id : 0;
-    return info;
+    if (__builtin_expect(!call->comm, 0)) {
+        const struct comm_info *info = comm_learn(comm);
+        call->comm = info ? info->id : 0;
+    }
+    return call->comm;
+}
+
+/* The same of a call that may not be recorded; 0 = nothing is known of it. */
+static inline uint32_t call_parent(struct ww_call *call, MPI_Comm comm)
+{
+    const struct comm_info *info = call ? NULL : comm_find(comm);
+    return call ? call_comm_end(call, comm) : info ? info->id : 0;
 }
 
 static inline void call_peer(struct ww_call *call, int peer, int tag)

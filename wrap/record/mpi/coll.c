@@ -147,8 +147,7 @@ COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw, ALLTOALLW, MPI_Aint, NO_ROOT
 /* The parent is learned now if need be: it was valid, since the call succeeded. */
 void comm_made(struct ww_call *call, MPI_Comm parent, MPI_Comm made, bool pending)
 {
-    const struct comm_info *info = call ? call_comm_end(call, parent) : comm_find(parent);
-    comm_created(made, info ? info->id : 0, pending);
+    comm_created(made, call_parent(call, parent), pending);
 }
 
 static void create_end(struct ww_call *call, int err, MPI_Comm parent, const MPI_Comm *made)

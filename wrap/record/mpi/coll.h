@@ -35,7 +35,7 @@ static inline const struct comm_info *coll_end(struct ww_call *call, int err, MP
 {
     if (!call || err != MPI_SUCCESS)
         return NULL;
-    const struct comm_info *info = call_comm_end(call, comm);
+    const struct comm_info *info = call_comm_end(call, comm) ? comm_find(comm) : NULL;
     if (info && __builtin_expect(recorder.options.last_bytes > 0 || recorder.is_windowed, 0))
         coll_follow(call, info);
     return call->flags & WW_F_NULL ? NULL : info;

@@ -73,8 +73,7 @@ static uint32_t mode_flags(int mode)
 
 void file_made(struct ww_call *call, MPI_Comm comm, MPI_File file, int mode, const char *name, size_t bytes)
 {
-    const struct comm_info *info = call ? call_comm_end(call, comm) : comm_find(comm);
-    file_restore(file, write_file(info ? info->id : 0, mode_flags(mode), name, bytes));
+    file_restore(file, write_file(call_parent(call, comm), mode_flags(mode), name, bytes));
 }
 
 void file_deleted(const char *name, size_t bytes)

@@ -42,8 +42,7 @@ void rma_group(struct ww_call *call, int err, MPI_Win win, MPI_Group group);
 
 static inline void win_made(struct ww_call *call, MPI_Comm comm, MPI_Win win)
 {
-    const struct comm_info *info = call ? call_comm_end(call, comm) : comm_find(comm);
-    win_learn(win, info ? info->id : 0);
+    win_learn(win, call_parent(call, comm));
 }
 
 static inline void win_created(struct ww_call *call, int err, MPI_Comm comm, const MPI_Win *win)
