@@ -107,7 +107,7 @@ enum ww_type {
     WW_NEIGHBORS, /* struct ww_neighbors */
     WW_RANKS,     /* struct ww_ranks */
     WW_FILE,      /* struct ww_file */
-    WW_GAP,       /* struct ww_gap: switches were lost */
+    WW_GAP,       /* struct ww_gap: switches were lost, or are not recorded */
     WW_SLOT,      /* struct ww_slot */
     WW_KEPT,      /* struct ww_call: a call that made a persistent request, among the definitions of a ring */
     WW_PENDING,   /* struct ww_call: when the window begins, this receive is pending; of a call of class WW_START: this
@@ -299,7 +299,13 @@ struct ww_switch {
     uint32_t flags; /* WW_SW_ */
     uint64_t time_ns;
 };
-enum { WW_SW_OUT = 1, WW_SW_PREEMPTED = 2 /* with OUT: was runnable */ };
+enum {
+    WW_SW_OUT = 1,
+    WW_SW_PREEMPTED = 2, /* with OUT: was runnable */
+    /* In a WW_GAP: */
+    WW_SW_UNRECORDED = 4, /* no switch of this thread is recorded anywhere */
+    WW_SW_IN_CALL = 8,    /* and all of the gap lies inside an MPI call */
+};
 
 /* Switches between these times are not known: the thread was on a CPU for cpu_ns of them. Stands behind what was
  * recorded in the gap. WW_SW_PREEMPTED in flags: for most of the rest it was runnable. */

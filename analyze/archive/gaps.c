@@ -24,6 +24,12 @@ static void read_gaps(const char *path, gap_list *list, time_list *samples)
     spool_reader_close(&reader);
 }
 
+/* Of lost switches nobody knows that; the parts outside MPI are looked for. */
+static bool is_in_call(const struct ww_gap *gap)
+{
+    return (gap->flags & WW_SW_UNRECORDED) && (gap->flags & WW_SW_IN_CALL);
+}
+
 /* The parts of the gaps that lie outside MPI, each with its gap. */
 struct part {
     uint64_t from_ns, until_ns;
@@ -37,6 +43,8 @@ static void add_parts(part_list *parts, const gap_list *list, size_t *at, uint64
         ++*at;
     for (size_t i = *at; i < list->n && list->at[i].from_ns < until_ns; i++) {
         const struct ww_gap *gap = &list->at[i];
+        if (is_in_call(gap))
+            continue;
         struct part part = {.from_ns = from_ns > gap->from_ns ? from_ns : gap->from_ns,
                             .until_ns = until_ns < gap->until_ns ? until_ns : gap->until_ns,
                             .gap = i};
@@ -74,6 +82,14 @@ static void add_off(struct gaps *gaps, uint64_t from_ns, uint64_t until_ns, doub
     *vec_push(&gaps->switches) = (struct ww_switch){.time_ns = from_ns + off_ns};
 }
 
+/* Whoever is released in a call without having a CPU has none until its end. */
+static void add_off_in_call(struct gaps *gaps, const struct ww_gap *gap)
+{
+    uint64_t all_ns = gap->until_ns - gap->from_ns, off_ns = gap->cpu_ns < all_ns ? all_ns - gap->cpu_ns : 0;
+    if (off_ns > 2)
+        add_off(gaps, gap->until_ns - off_ns, gap->until_ns - 1, 1, gap->flags & WW_SW_PREEMPTED);
+}
+
 void gaps_find(struct gaps *gaps, const char *samples_path, const char *events_path)
 {
     gap_list list = {0};
@@ -83,16 +99,20 @@ void gaps_find(struct gaps *gaps, const char *samples_path, const char *events_p
     read_gaps(samples_path, &list, &samples);
     if (list.n)
         read_parts(events_path, &list, &parts);
-    for (size_t i = 0, next, at = 0; i < parts.n; i = next) {
-        const struct ww_gap *gap = &list.at[parts.at[i].gap];
+    for (size_t n = 0, i = 0, next, at = 0; n < list.n; n++, i = next) {
+        const struct ww_gap *gap = &list.at[n];
         uint64_t outside_ns = 0;
-        for (next = i; next < parts.n && parts.at[next].gap == parts.at[i].gap; next++)
+        for (next = i; next < parts.n && parts.at[next].gap == n; next++)
             outside_ns += parts.at[next].until_ns - parts.at[next].from_ns;
+        if (is_in_call(gap))
+            add_off_in_call(gaps, gap);
         uint64_t all_ns = gap->until_ns - gap->from_ns, inside_ns = all_ns - outside_ns;
         uint64_t cpu_ns = gap->cpu_ns < all_ns ? gap->cpu_ns : all_ns;
-        gaps->outside_ns += outside_ns;
-        gaps->open_ns += cpu_ns < outside_ns ? cpu_ns : outside_ns;
-        gaps->open_ns -= cpu_ns > inside_ns ? cpu_ns - inside_ns : 0;
+        if (!(gap->flags & WW_SW_UNRECORDED)) {
+            gaps->outside_ns += outside_ns;
+            gaps->open_ns += cpu_ns < outside_ns ? cpu_ns : outside_ns;
+            gaps->open_ns -= cpu_ns > inside_ns ? cpu_ns - inside_ns : 0;
+        }
         double share = cpu_ns < outside_ns ? 1 - (double)cpu_ns / (double)outside_ns : 0;
         for (size_t k = i; k < next && share > 0; k++) {
             uint64_t from_ns = parts.at[k].from_ns;

@@ -6,6 +6,7 @@
  * calls, where nobody asks. So the gap's time outside MPI is summed up; where the thread was on a CPU for less, it
  * cannot have computed all that time, and each part of it gets its share off the CPU. That is written as switches,
  * between the samples of the gap, which were taken on a CPU. Where the CPU time covers all of it, nothing is said.
+ * Where switches are not recorded, all time off the CPU is told like that, and none of it counts as lost.
  */
 #pragma once
 #include "wrap/base/containers.h"

@@ -19,8 +19,10 @@
  * learn of requests, communicators and collectives is needed in the next one.
  */
 #include "wrap/record/pending.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/recorder.h"
 #include "wrap/record/threads.h"
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -118,15 +120,23 @@ static inline struct ww_call *append_call(struct recorder_thread *thread, uint16
 }
 
 /* Tells a stretch outside MPI from the calls around it where the kernel's switches do not (sample/gap.h). Some 0.3 us,
- * for what took far longer. */
+ * for what took far longer; and 4 us where it was off the CPU for longer still. */
 static __attribute__((noinline)) void take_account(struct recorder_thread *thread, uint64_t now_ns, bool is_leave)
 {
     unsigned n = atomic_load_explicit(&thread->n_accounts, memory_order_relaxed);
     struct recorder_account *slot = &thread->account[n % RECORDER_ACCOUNTS];
+    const struct recorder_account *last = &thread->account[(n - 1) % RECORDER_ACCOUNTS];
     if (!is_leave && now_ns - atomic_load_explicit(&thread->last_leave_ns, memory_order_relaxed) <= RECORDER_LONG_NS)
         return;
+    uint64_t cpu_ns = recorder_cpu_ns();
+    uint64_t last_off_ns = atomic_load_explicit(&last->time_ns, memory_order_relaxed) -
+                           atomic_load_explicit(&last->cpu_ns, memory_order_relaxed);
+    bool was_off = (int64_t)(now_ns - cpu_ns - last_off_ns) > RECORDER_LONG_OFF_NS;
+    int saved = errno;
     atomic_store_explicit(&slot->time_ns, now_ns, memory_order_relaxed);
-    atomic_store_explicit(&slot->cpu_ns, recorder_cpu_ns(), memory_order_relaxed);
+    atomic_store_explicit(&slot->cpu_ns, cpu_ns, memory_order_relaxed);
+    atomic_store_explicit(&slot->ready_ns, was_off ? machine_ready_ns() : 0, memory_order_relaxed);
+    errno = saved;
     atomic_store_explicit(&slot->is_leave, is_leave, memory_order_relaxed);
     atomic_store_explicit(&thread->n_accounts, n + 1, memory_order_release);
 }

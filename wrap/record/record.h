@@ -13,7 +13,8 @@
  *
  * Rules inside the recorded program:
  *  1. Nothing here exits, allocates, locks, or makes a system call between record_enter and record_leave, except on the
- * first sight of a call stack or communicator, when a spool segment is full, and to read the thread's CPU time.
+ * first sight of a call stack or communicator, when a spool segment is full, and to read the thread's CPU time and why
+ * it was off the CPU.
  *  2. errno is what the program left or MPI set.
  *  3. A call made while another is being recorded on the same thread (an MPI library that calls itself, a Fortran
  * binding that calls the C one, a user's callback) is not recorded: record_enter returns NULL and every other function

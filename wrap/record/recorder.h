@@ -21,6 +21,7 @@ enum {
     RECORDER_LONG = 64,
     RECORDER_LONG_NS = 20000,
     RECORDER_ACCOUNTS = 64,
+    RECORDER_LONG_OFF_NS = 1000000, /* asking the kernel for the reason takes some microseconds */
     RECORDER_STATUSES_BYTES = 1024,
     RECORDER_WORTH_TAKING_NS = 10000, /* counts: after an interval that comes often */
 };
@@ -34,9 +35,10 @@ struct recorder_intervals {
     _Atomic unsigned n; /* of all so far */
     struct recorder_interval at[RECORDER_LONG];
 };
-/* A thread's CPU time when it entered a call after a long stretch outside MPI, or left a long one. */
+/* A thread's CPU time when it entered a call after a long stretch outside MPI, or left a long one; and where it was off
+ * the CPU for long since the account before, how long it had been ready so far, 0 = unknown. */
 struct recorder_account {
-    _Atomic uint64_t time_ns, cpu_ns;
+    _Atomic uint64_t time_ns, cpu_ns, ready_ns;
     _Atomic bool is_leave;
 };
 
@@ -58,7 +60,7 @@ struct recorder_thread {
     struct spool events;
     /* Hot: the call being recorded. */
     unsigned depth;
-    _Atomic bool needs_accounts; /* it leaves the CPU so often that switches may be lost: the helper says so */
+    _Atomic bool needs_accounts; /* switches may be lost, or are not recorded: the helper says so */
     bool poll_is_sparse;
     bool told_full, samples_refused; /* the helper's */
     const void *outer_frame;

@@ -87,6 +87,36 @@ static void test_cut_at_calls(void **state)
     run_dir_remove(dir);
 }
 
+/* Switches are not recorded at all: none were lost. In a call, who had no CPU had none until its end. */
+static void test_unrecorded(void **state)
+{
+    (void)state;
+    static const uint64_t expected[] = {601, 1050, 1131, 1199};
+    struct spool_image events = image_events(0, 1, 0), samples = image_samples(0, 1, 0);
+    const uint32_t in_call = WW_SW_UNRECORDED | WW_SW_IN_CALL | WW_SW_PREEMPTED;
+    const struct ww_gap gaps[] = {
+        {.flags = WW_SW_UNRECORDED, .from_ns = at(600), .until_ns = at(1100), .cpu_ns = 50},
+        {.flags = in_call, .from_ns = at(1100), .until_ns = at(1200), .cpu_ns = 30},
+        {.flags = in_call, .from_ns = at(1400), .until_ns = at(1500), .cpu_ns = 100},
+    };
+    uint64_t times[20] = {0};
+    char *dir = run_dir_new();
+    image_world(&events);
+    image_call(&events, CALL(Barrier, 0, 100));
+    image_call(&events, CALL(Barrier, 1100, 1200));
+    image_call(&events, CALL(Barrier, 1400, 1500));
+    for (unsigned i = 0; i < sizeof gaps / sizeof *gaps; i++)
+        image_record(&samples, WW_GAP, &gaps[i], sizeof gaps[i], NULL, 0);
+    save(&events, dir);
+    save(&samples, dir);
+    struct trace *trace = make_trace(dir);
+    assert_int_equal(switches_of(trace, times), 4);
+    assert_memory_equal(times, expected, sizeof expected);
+    assert_int_equal(trace->n_notes, 0);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
 /* Time on a CPU inside MPI counts as well, so it says nothing when there is enough of it. */
 static void test_not_bounded(void **state)
 {
@@ -157,8 +187,8 @@ static void test_calls_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounded), cmocka_unit_test(test_cut_at_calls), cmocka_unit_test(test_not_bounded),
-        cmocka_unit_test(test_damaged), cmocka_unit_test(test_calls_lost),
+        cmocka_unit_test(test_bounded),     cmocka_unit_test(test_cut_at_calls), cmocka_unit_test(test_unrecorded),
+        cmocka_unit_test(test_not_bounded), cmocka_unit_test(test_damaged),      cmocka_unit_test(test_calls_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

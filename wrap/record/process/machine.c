@@ -174,8 +174,18 @@ bool machine_read_thread(int32_t tid, struct machine_thread *thread)
 /* Time on a CPU, time ready, turns. */
 uint64_t machine_ready_ns(void)
 {
-    char text[128];
-    unsigned long long ready_ns;
+    char text[128], *end;
     machine_read_text("/proc/thread-self/schedstat", text, sizeof text);
-    return sscanf(text, "%*u %llu", &ready_ns) == 1 ? ready_ns : 0;
+    strtoull(text, &end, 10);
+    return strtoull(end, NULL, 10);
+}
+
+/* Behind the name, which may contain anything. */
+bool machine_is_runnable(int32_t tid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    machine_read_text(path, text, sizeof text);
+    const char *name_end = strrchr(text, ')');
+    return name_end && !strncmp(name_end, ") R", 3);
 }

@@ -28,6 +28,8 @@ struct machine_thread {
 bool machine_read_thread(int32_t tid, struct machine_thread *thread);
 /* For so long the calling thread was ready to run but had no CPU; 0 where the kernel does not tell. */
 uint64_t machine_ready_ns(void);
+/* The thread is on a CPU or waits for one. */
+bool machine_is_runnable(int32_t tid);
 
 /* The tightest limit on the way from the group of this process (a line of `groups`, which is as /proc/self/cgroup) up
  * to the root `mount` of the control groups, in thousandths of a CPU; 0 = there is none. `dir`: where it was found. */

@@ -49,7 +49,13 @@ static void advance(struct gap *gap, uint64_t time_ns)
     }
 }
 
-/* All parts since the helper's last account. */
+static void add_told(struct gap *gap, struct ww_gap told)
+{
+    if (told.until_ns > told.from_ns && gap->n_told < GAP_TOLD)
+        gap->told[gap->n_told++] = told;
+}
+
+/* All parts since the last account that tells for how long it was ready: it sleeps, then it is ready. */
 static void tell(struct gap *gap, uint64_t ready_ns)
 {
     uint64_t off_ns[2] = {0, 0}, asleep_ns[2];
@@ -60,13 +66,18 @@ static void tell(struct gap *gap, uint64_t ready_ns)
     uint64_t all_ns = off_ns[0] + off_ns[1], left_ns = all_ns > ready_ns ? all_ns - ready_ns : 0;
     asleep_ns[0] = left_ns < off_ns[0] ? left_ns : off_ns[0];
     asleep_ns[1] = left_ns - asleep_ns[0];
-    for (unsigned i = 0; i < gap->n_parts && gap->n_told < GAP_PARTS; i++) {
+    for (unsigned i = 0; i < gap->n_parts; i++) {
         const struct gap_part *part = &gap->part[i];
-        bool was_ready = 2 * asleep_ns[part->in_call] <= off_ns[part->in_call];
-        gap->told[gap->n_told++] = (struct ww_gap){.flags = was_ready ? WW_SW_PREEMPTED : 0,
-                                                   .from_ns = part->from_ns,
-                                                   .until_ns = part->until_ns,
-                                                   .cpu_ns = part->cpu_ns};
+        double share = (double)asleep_ns[part->in_call] / (double)(off_ns[part->in_call] ? off_ns[part->in_call] : 1);
+        uint64_t since_ns = part->from_ns + (uint64_t)((double)(part->until_ns - part->from_ns) * share);
+        uint64_t before_ns = (uint64_t)((double)part->cpu_ns * share);
+        uint32_t flags = part->in_call ? WW_SW_IN_CALL : 0;
+        add_told(gap,
+                 (struct ww_gap){.flags = flags, .from_ns = part->from_ns, .until_ns = since_ns, .cpu_ns = before_ns});
+        add_told(gap, (struct ww_gap){.flags = flags | WW_SW_PREEMPTED,
+                                      .from_ns = since_ns,
+                                      .until_ns = part->until_ns,
+                                      .cpu_ns = part->cpu_ns - before_ns});
     }
     gap->n_parts = gap->n_settled = 0;
 }
@@ -136,7 +147,7 @@ void gap_lost(struct gap *gap, uint64_t time_ns)
 {
     uint64_t from_ns = gap->last_ns;
     gap->state = GAP_UNKNOWN;
-    while (gap->n_next && gap->next[0].time_ns < time_ns) {
+    while (gap->n_next && gap->next[0].time_ns <= time_ns) {
         uint64_t account_ns = gap->next[0].time_ns;
         add_part(gap, from_ns, account_ns);
         from_ns = account_ns > from_ns ? account_ns : from_ns;

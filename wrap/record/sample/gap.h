@@ -13,8 +13,11 @@
  * left MPI, and each part has its own time on a CPU. What is on a CPU between two accounts is shared out by length over
  * the parts between them.
  *
- * Was it asleep in the rest, or ready to run? Only the helper's accounts say for how long it was ready. In MPI calls
- * such a thread polls and yields, so it slept outside, as far as there is time off the CPU there.
+ * Was it asleep in the rest, or ready to run? The helper's accounts say for how long it was ready, and its own behind a
+ * long time off the CPU. In MPI calls such a thread polls and yields, so of what lies between two of these it slept
+ * outside, as far as there is time off the CPU there.
+ *
+ * Where switches are not recorded at all, all of a thread's life is such a gap.
  *
  * Everything here is given times; only gap_read_account asks the kernel.
  */
@@ -22,12 +25,12 @@
 #include "wrap/format.h"
 #include <stdbool.h>
 
-enum { GAP_PARTS = 96, GAP_ACCOUNTS = 72 };
+enum { GAP_PARTS = 96, GAP_TOLD = 2 * GAP_PARTS, GAP_ACCOUNTS = 72 };
 
 struct gap_account {
     uint64_t time_ns;  /* 0 = there is none */
     uint64_t cpu_ns;   /* so far on a CPU, */
-    uint64_t ready_ns; /* and runnable without one; only the helper's tell: */
+    uint64_t ready_ns; /* and runnable without one, where has_ready */
     bool has_ready;
     bool in_call; /* inside MPI by then */
 };
@@ -36,17 +39,17 @@ struct gap {
     uint64_t last_ns; /* the last switch that is known */
     enum gap_state state;
     uint64_t since_ns;                /* the state is accounted for up to here */
-    uint64_t in_state_ns[GAP_STATES]; /* since the account, but GAP_READY since the helper's */
-    uint64_t ready_ns;                /* at the helper's last account */
+    uint64_t in_state_ns[GAP_STATES]; /* since the account, but GAP_READY since the last that has_ready */
+    uint64_t ready_ns;                /* at that */
     struct gap_account account;
     struct gap_account next[GAP_ACCOUNTS];
     unsigned n_next;
     struct gap_part {
         uint64_t from_ns, until_ns, cpu_ns;
         bool in_call;
-    } part[GAP_PARTS];             /* of gaps since the helper's last account; */
-    unsigned n_parts, n_settled;   /* the cpu_ns of so many is known */
-    struct ww_gap told[GAP_PARTS]; /* what is known of those before, for the caller to take */
+    } part[GAP_PARTS];            /* of gaps since the last account that has_ready; */
+    unsigned n_parts, n_settled;  /* the cpu_ns of so many is known */
+    struct ww_gap told[GAP_TOLD]; /* what is known of those before, for the caller to take */
     unsigned n_told;
 };
 
@@ -58,5 +61,5 @@ void gap_begin(struct gap *gap, const struct gap_account *account, bool is_on_cp
 void gap_take_account(struct gap *gap, const struct gap_account *account);
 /* In order of time: since then the thread is in this state. */
 void gap_switch(struct gap *gap, enum gap_state state, uint64_t time_ns);
-/* Switches since the last and before this time were lost. */
+/* Switches since the last and before this time were lost. An account of that time may have been taken. */
 void gap_lost(struct gap *gap, uint64_t time_ns);

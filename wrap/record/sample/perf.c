@@ -14,6 +14,7 @@
 #include "wrap/record/sample/perf.h"
 #include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
+#include "wrap/record/sample/accounts.h"
 #include "wrap/record/sample/sample.h"
 #include "wrap/record/sample/sampler.h"
 #include "wrap/record/threads.h"
@@ -347,15 +348,39 @@ static void take_back_in_call(struct recorder_thread *thread, uint64_t time_ns)
     write_switch(thread, 0, time_ns);
 }
 
+static uint64_t time_of_switch(const struct perf_event_header *header)
+{
+    return own_time(((const struct switch_fields *)(const void *)header)->time_ns);
+}
+
+static enum gap_state state_behind(const struct perf_event_header *header)
+{
+    bool is_out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
+    bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    return !is_out ? GAP_ON : preempted ? GAP_READY : GAP_ASLEEP;
+}
+
+/* From a sleep: without a CPU for the last part of it. How long it was asleep. */
+static uint64_t take_back_from_sleep(struct recorder_thread *thread, uint64_t time_ns)
+{
+    uint64_t since_ns = thread->sampler->asleep_since_ns, off_ns = time_ns > since_ns ? time_ns - since_ns : 0;
+    uint64_t ready_ns = wake_ready_ns(&thread->sampler->wake, off_ns);
+    if (ready_ns > 0) {
+        write_switch(thread, 0, time_ns - ready_ns);
+        write_switch(thread, WW_SW_OUT | WW_SW_PREEMPTED, time_ns - ready_ns);
+    }
+    return off_ns - ready_ns;
+}
+
 static void take_switch(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;
-    uint64_t time_ns = own_time(((const struct switch_fields *)(const void *)header)->time_ns);
+    uint64_t time_ns = time_of_switch(header);
+    enum gap_state state = state_behind(header);
+    bool preempted = state == GAP_READY;
     s->switching.n_switches++;
-    bool is_out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
-    bool preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-    gap_switch(&s->gap, !is_out ? GAP_ON : preempted ? GAP_READY : GAP_ASLEEP, time_ns);
-    if (is_out) {
+    gap_switch(&s->gap, state, time_ns);
+    if (state != GAP_ON) {
         n_switches++;
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
         s->asleep_since_ns = time_ns;
@@ -369,10 +394,10 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     } else {
         if (s->state == OFF_IN_CALL)
             take_back_in_call(thread, time_ns);
+        if (s->state == OFF_ASLEEP)
+            s->asleep_ns += take_back_from_sleep(thread, time_ns);
         if (s->state == OFF_PREEMPTED || s->state == OFF_ASLEEP)
             write_switch(thread, 0, time_ns);
-        if (s->state == OFF_ASLEEP && time_ns > s->asleep_since_ns)
-            s->asleep_ns += time_ns - s->asleep_since_ns;
         s->since_ns = time_ns;
         s->state = ON_CPU;
     }
@@ -480,25 +505,28 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
         gap_lost(&s->gap, own_time(f->time_ns));
 }
 
-/* What the thread itself has read before that time. It goes on meanwhile, and may write over the oldest. */
-static void take_own_accounts(struct recorder_thread *thread, uint64_t before_ns)
+/* The sleeps that end in the ring share the time in which the thread had been woken and had no CPU. */
+static void foresee_wakes(struct sampler_thread *s, uint64_t ready_ns)
 {
-    unsigned n = atomic_load_explicit(&thread->n_accounts, memory_order_acquire);
-    if (thread->tid != thread->sampler->tid)
-        return;
-    for (unsigned i = n > RECORDER_ACCOUNTS ? n - RECORDER_ACCOUNTS : 0; i < n; i++) {
-        const struct recorder_account *own = &thread->account[i % RECORDER_ACCOUNTS];
-        struct gap_account account = {.time_ns = atomic_load_explicit(&own->time_ns, memory_order_relaxed),
-                                      .cpu_ns = atomic_load_explicit(&own->cpu_ns, memory_order_relaxed),
-                                      .in_call = atomic_load_explicit(&own->is_leave, memory_order_relaxed)};
-        atomic_thread_fence(memory_order_acquire);
-        bool is_whole = atomic_load_explicit(&thread->n_accounts, memory_order_relaxed) - i < RECORDER_ACCOUNTS;
-        if (is_whole && account.time_ns < before_ns)
-            gap_take_account(&thread->sampler->gap, &account);
+    bool is_whole = true;
+    struct perf_ring ahead = s->switches;
+    enum gap_state state = s->gap.state;
+    /* At the last look it was still asleep. */
+    uint64_t since_ns = s->asleep_since_ns > s->gap.last_ns ? s->asleep_since_ns : s->gap.last_ns;
+    for (const struct perf_event_header *next; (next = peek(&ahead, scratch[1])); ahead.tail += next->size) {
+        is_whole &= next->type != PERF_RECORD_LOST;
+        if (next->type != PERF_RECORD_SWITCH)
+            continue;
+        uint64_t time_ns = time_of_switch(next);
+        if ((state == GAP_READY || state == GAP_ASLEEP) && time_ns > since_ns)
+            wake_take_absence(&s->wake, state == GAP_ASLEEP, time_ns - since_ns);
+        state = state_behind(next);
+        since_ns = time_ns;
     }
+    wake_take_count(&s->wake, ready_ns, is_whole);
 }
 
-/* Some may be lost, or were: how long was the thread on a CPU by now? */
+/* How long was the thread ready, and, as switches may be lost or were, how long on a CPU by now? */
 static void take_accounts(struct recorder_thread *thread)
 {
     struct sampler_thread *s = thread->sampler;
@@ -513,27 +541,10 @@ static void take_accounts(struct recorder_thread *thread)
     s->fills_ns = took_ns * s->switches.data_bytes / bytes;
     bool is_due = s->gap.n_parts > 0 || first->type == PERF_RECORD_LOST || bytes > s->switches.data_bytes / 4;
     atomic_store_explicit(&thread->needs_accounts, is_due || s->switching.is_frequent, memory_order_relaxed);
-    if (is_due && gap_read_account(s->tid, now_ns, &account)) {
-        account.in_call = sample_is_unwanted(thread, account.time_ns);
-        take_own_accounts(thread, account.time_ns);
-        gap_take_account(&s->gap, &account);
-    }
-}
-
-static void write_gaps(struct recorder_thread *thread)
-{
-    struct gap *gap = &thread->sampler->gap;
-    for (unsigned i = 0; i < gap->n_told && sample_is_of_interest(thread) && threads_open_samples(thread); i++) {
-        struct ww_gap *record = sample_is_paused(gap->told[i].until_ns) ? NULL : spool_take(&thread->samples, 1, true);
-        if (!record)
-            continue;
-        record->flags = gap->told[i].flags;
-        record->from_ns = gap->told[i].from_ns;
-        record->until_ns = gap->told[i].until_ns;
-        record->cpu_ns = gap->told[i].cpu_ns;
-        spool_commit(record, WW_GAP, 1);
-    }
-    gap->n_told = 0;
+    bool is_there = gap_read_account(s->tid, now_ns, &account);
+    foresee_wakes(s, is_there ? account.ready_ns : 0);
+    if (is_there && is_due)
+        accounts_take(thread, account);
 }
 
 static uint64_t time_of(const struct perf_event_header *header)
@@ -576,7 +587,7 @@ uint64_t perf_drain(struct recorder_thread *thread)
                 take_lost_switches(thread, change);
             pop(&s->switches, change);
             if (s->gap.n_told)
-                write_gaps(thread);
+                accounts_write_gaps(thread);
         }
     }
     return n_samples;

@@ -7,6 +7,7 @@ struct sample {
     uint64_t time_ns;
     uint32_t flags; /* WW_S_ */
     uint64_t weight_ns;
+    uint64_t cpu_ns, ready_ns; /* so far, on a CPU and ready without one; 0 = unknown */
     struct unwind_frame frame;
     struct unwind_stack window;
 };

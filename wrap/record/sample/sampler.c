@@ -4,6 +4,7 @@
  */
 #include "wrap/record/sample/sampler.h"
 #include "wrap/record/process/say.h"
+#include "wrap/record/sample/accounts.h"
 #include "wrap/record/sample/sample.h"
 #include "wrap/record/sample/timer.h"
 #include "wrap/record/threads.h"
@@ -96,7 +97,9 @@ static bool choose_timer(void)
     sampler.by_timer = true;
     sampler.sample_cost_ns = TIMER_COST_NS;
     sampler.period_ns = choose_period_ns(TIMER_COST_NS, TIMER_SHORTEST_NS);
-    say_note("samples come from CPU timers: time off the CPU while runnable cannot be told from computing");
+    say_note(machine_ready_ns() > 0
+                 ? "samples come from CPU timers: of time off the CPU it is known how long it was, not when"
+                 : "samples come from CPU timers: time off the CPU while runnable cannot be told from computing");
     return true;
 }
 
@@ -152,8 +155,11 @@ static void attach(struct recorder_thread *thread, int32_t tid)
     s->began_ns = s->looked_ns = s->drained_ns = s->switching.since_ns = recorder_now_ns();
     thread->sampler = s;
     struct gap_account account;
-    if (thread->index == 0 && gap_read_account(tid, s->looked_ns, &account))
-        gap_begin(&s->gap, &account, true);
+    if (gap_read_account(tid, s->looked_ns, &account)) {
+        wake_take_count(&s->wake, account.ready_ns, false);
+        if (thread->index == 0 || sampler.by_timer)
+            gap_begin(&s->gap, &account, true);
+    }
     machine_read_thread(tid, &s->kernel);
     if (!sampler.by_timer && error == 0)
         perf_begin(thread, s->looked_ns);
@@ -184,6 +190,10 @@ static void drain(struct recorder_thread *thread, uint64_t until_ns)
         sampler.n_samples += perf_drain(thread);
     for (; timer && timer_peek(timer, &sample) && sample.time_ns <= until_ns; timer_pop(timer)) {
         sampler.n_samples++;
+        accounts_take(thread, (struct gap_account){.time_ns = sample.time_ns,
+                                                   .cpu_ns = sample.cpu_ns,
+                                                   .ready_ns = sample.ready_ns,
+                                                   .has_ready = sample.ready_ns > 0});
         sample_write(thread, &sample);
     }
 }
@@ -337,8 +347,8 @@ static void look_if_asleep(struct recorder_thread *thread, uint64_t now_ns)
     s->asleep_since_ns = s->looked_ns = now_ns;
 }
 
-/* Without switches: a look that finds the thread asleep stands for all the time since the last one, or since the thread
- * left MPI, and one that does not for none of it; on average that is how long it slept. */
+/* Without switches: where is it asleep? A look that finds the thread so stands for all the time since the last one, or
+ * since the thread left MPI. For how long it was off the CPU, the kernel's counts tell. */
 static void look_without_switches(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct sampler_thread *s = thread->sampler;
@@ -349,6 +359,7 @@ static void look_without_switches(struct recorder_thread *thread, uint64_t now_n
     bool is_asleep = !sample_is_unwanted(thread, now_ns) && sample_blocked(thread, now_ns, weight_ns);
     s->state = is_asleep ? OFF_ASLEEP : ON_CPU;
     s->looked_ns = now_ns;
+    accounts_follow(thread, now_ns);
 }
 
 void sampler_drain(void)
@@ -384,6 +395,8 @@ void sampler_stop(void)
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next)
         if (t->sampler) {
             drain(t, UINT64_MAX);
+            if (sampler.by_timer)
+                accounts_follow(t, recorder_now_ns());
             detach(t);
         }
     sampler.on = false;

@@ -12,6 +12,7 @@
 #include "wrap/record/recorder.h"
 #include "wrap/record/sample/gap.h"
 #include "wrap/record/sample/perf.h"
+#include "wrap/record/sample/wake.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -80,6 +81,7 @@ struct sampler_thread {
     bool is_rarer;         /* because it leaves the CPU often */
     unsigned n_widened;    /* how often its window was made wider */
     struct gap gap;
+    struct wake wake;
     uint64_t end_slot; /* of its stack, as the last whole walk found it (stacks.h); 0 = none did */
     struct sampler_switching switching;
     struct timer_ring *timer; /* instead of the rings */

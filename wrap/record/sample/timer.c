@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules of the handler: it touches its ring, makes the calls clock_gettime, process_vm_readv and nothing else, keeps
- * errno, and never waits; a full ring drops the sample. The stack is read by process_vm_readv because its end is not
- * known here; where that is refused, only the page that the stack pointer is in.
+ * Rules of the handler: it touches its ring, makes the calls clock_gettime, process_vm_readv and those that read
+ * /proc, nothing else, keeps errno, and never waits; a full ring drops the sample. The stack is read by
+ * process_vm_readv because its end is not known here; where that is refused, only the page that the stack pointer is
+ * in.
  */
 #include "wrap/record/sample/timer.h"
+#include "wrap/record/process/machine.h"
 #include "wrap/record/threads.h"
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +21,7 @@
 enum { N_SLOTS = 16, WINDOW_BYTES = 60 << 10, USUAL_BYTES = 4096, PAGE = 4096, LOWEST_SPARE_SIGNALS = 4 };
 
 struct slot {
-    uint64_t time_ns, weight_ns;
+    uint64_t time_ns, weight_ns, cpu_ns, ready_ns;
     uint64_t reg[UNWIND_N_REGS];
     size_t n;
     unsigned char bytes[WINDOW_BYTES];
@@ -67,6 +69,8 @@ static void on_timer(int signal, siginfo_t *info, void *context)
         struct slot *slot = &ring->slot[head % N_SLOTS];
         slot->time_ns = recorder_now_ns();
         slot->weight_ns = cpu_ns - ring->cpu_ns;
+        slot->cpu_ns = cpu_ns;
+        slot->ready_ns = machine_ready_ns();
         const greg_t *g = ((const ucontext_t *)context)->uc_mcontext.gregs;
         static const struct {
             unsigned char ours, theirs;
@@ -149,7 +153,8 @@ bool timer_peek(struct timer_ring *ring, struct sample *sample)
     if (tail == atomic_load_explicit(&ring->head, memory_order_acquire))
         return false;
     const struct slot *slot = &ring->slot[tail % N_SLOTS];
-    *sample = (struct sample){.time_ns = slot->time_ns, .weight_ns = slot->weight_ns};
+    *sample = (struct sample){
+        .time_ns = slot->time_ns, .weight_ns = slot->weight_ns, .cpu_ns = slot->cpu_ns, .ready_ns = slot->ready_ns};
     memcpy(sample->frame.reg, slot->reg, sizeof slot->reg);
     sample->frame.valid = 1u << UNWIND_PC | 1u << UNWIND_SP | 1u << UNWIND_BP | 1u << UNWIND_BX | 0xfu << UNWIND_R12;
     sample->frame.interrupted = true;

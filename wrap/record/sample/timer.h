@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The fall-back where perf events are refused: a timer on each thread's CPU clock, whose signal handler copies
- * registers and the top of the stack into a ring, which the helper reads as it would read the kernel's. Time off the
- * CPU cannot be seen this way.
+ * registers and the top of the stack into a ring, which the helper reads as it would read the kernel's. When
+ * threads are off the CPU cannot be seen this way (accounts.h).
  */
 #pragma once
 #include "wrap/record/sample/sample.h"

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -150,6 +151,15 @@ static void end_beside(const pid_t processes[N_BESIDE])
     }
 }
 
+/* Woken while others have the CPU, who come first. */
+static APART void rest_beside(void)
+{
+    setpriority(PRIO_PROCESS, 0, 19); /* of this thread */
+    for (int i = 0; i < 20; i++)
+        usleep(20000);
+    sink++;
+}
+
 static APART void *worker(void *unused)
 {
     (void)unused;
@@ -164,6 +174,7 @@ struct found {
     uint64_t heaviest_ns;                /* of the samples in compute_in_storm */
     uint64_t all_asleep_ns;              /* in whatever function */
     uint64_t called_off_ns;              /* off the CPU in functions that MPI called */
+    uint64_t ready_ns;                   /* told as runnable without a CPU in rest_beside */
 };
 
 static bool lies_in(uint64_t address, const void *function)
@@ -201,12 +212,23 @@ static uint64_t nap_in_callbacks(void)
     return napped_ns;
 }
 
+/* When rest_beside began and ended. */
+static uint64_t rest_beside_ns[2];
+
+static uint64_t in_rest_ns(uint64_t from_ns, uint64_t until_ns)
+{
+    from_ns = from_ns > rest_beside_ns[0] ? from_ns : rest_beside_ns[0];
+    until_ns = until_ns < rest_beside_ns[1] ? until_ns : rest_beside_ns[1];
+    return until_ns > from_ns ? until_ns - from_ns : 0;
+}
+
 static struct found read_file(int thread)
 {
     static const struct ww_stack *stacks[10000];
     char path[SPOOL_PATH_BYTES + 64];
     struct found found = {0};
     uint64_t out_ns = 0, last_ns = 0;
+    bool is_ready = false;
     snprintf(path, sizeof path, "%s/spool/0-%d.sm", recorder.run_dir, thread);
     struct spool_file file = spool_file_load(path);
     for (const struct ww_head *r = file.bytes ? spool_file_next(&file, NULL) : NULL; r; r = spool_file_next(&file, r)) {
@@ -216,12 +238,20 @@ static struct found read_file(int thread)
             const struct ww_switch *s = (const void *)r;
             assert_true(s->time_ns >= last_ns);
             last_ns = s->time_ns;
+            found.ready_ns += is_ready ? in_rest_ns(out_ns, s->time_ns) : 0;
+            is_ready = s->flags & WW_SW_PREEMPTED;
             if (s->flags & WW_SW_OUT)
                 out_ns = s->time_ns;
             else if (out_ns)
                 found.off_ns += s->time_ns - out_ns;
             if (!(s->flags & WW_SW_OUT) && out_ns >= called.from_ns && out_ns < called.until_ns)
                 found.called_off_ns += s->time_ns - out_ns;
+        }
+        if (r->type == WW_GAP) {
+            const struct ww_gap *gap = (const void *)r;
+            double off = 1 - (double)gap->cpu_ns / (double)(gap->until_ns - gap->from_ns);
+            if (gap->flags & WW_SW_PREEMPTED)
+                found.ready_ns += (uint64_t)((double)in_rest_ns(gap->from_ns, gap->until_ns) * off);
         }
         if (r->type != WW_SAMPLE)
             continue;
@@ -299,6 +329,13 @@ static APART void test_samples(void **state)
     uint64_t beside_ns = cpu_ns();
     compute_beside(1000000000);
     beside_ns = cpu_ns() - beside_ns;
+    record_leave(record_enter(1, RECORD_HERE), 0); /* what is before and behind it is told apart */
+    uint64_t ready_ns = machine_ready_ns();
+    rest_beside_ns[0] = recorder_now_ns();
+    rest_beside();
+    record_leave(record_enter(1, RECORD_HERE), 0);
+    rest_beside_ns[1] = recorder_now_ns();
+    ready_ns = machine_ready_ns() - ready_ns;
     end_beside(beside);
     helper_stop();
     uint64_t wall_ns = read_clock_ns(CLOCK_MONOTONIC) - began_ns;
@@ -324,6 +361,9 @@ static APART void test_samples(void **state)
     /* However busy the kernel was with others. */
     assert_in_range(mine.beside_ns, LEAST_NS(beside_ns / 10 * 7), beside_ns / 10 * 11);
     assert_in_range(mine.beside_asked_ns, 0, FAULTS_NS);
+    /* Others had the CPU, hence it was not asleep for all that time. */
+    uint64_t open_ns = ready_ns / (by_timer ? 4 : 10) + 1000000; /* some 20 us of each sleep are not told */
+    assert_in_range(mine.ready_ns + open_ns, ready_ns, ready_ns + 2 * open_ns);
     assert_in_range(other.computing_ns, LEAST_NS(130000000), 350000000);
     /* A look that finds the thread asleep stands for all its sleep since the last one, wherever that was. So a busy
      * machine may shift sleep from one function to the next, but not make more of it than there was. Without switches

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wrap/record/sample/wake.h"
+
+enum { WORTH_TELLING_NS = 20000 }; /* an idle processor takes some microseconds to wake up */
+
+void wake_take_absence(struct wake *wake, bool was_asleep, uint64_t off_ns)
+{
+    *(was_asleep ? &wake->asleep_ns : &wake->preempted_ns) += off_ns;
+}
+
+void wake_take_count(struct wake *wake, uint64_t ready_ns, bool is_whole)
+{
+    uint64_t known_ns = wake->ready_ns + wake->preempted_ns, woken_ns = ready_ns > known_ns ? ready_ns - known_ns : 0;
+    double share = woken_ns < wake->asleep_ns ? (double)woken_ns / (double)wake->asleep_ns : 1;
+    *wake = (struct wake){.ready_ns = ready_ns, .share = is_whole && wake->asleep_ns > 0 ? share : 0};
+}
+
+uint64_t wake_ready_ns(const struct wake *wake, uint64_t asleep_ns)
+{
+    uint64_t ready_ns = (uint64_t)((double)asleep_ns * wake->share);
+    return ready_ns < WORTH_TELLING_NS ? 0 : ready_ns;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long a thread that had been woken waited for a CPU.
+ *
+ * Switches tell when a thread fell asleep and when it ran again. It was woken in between, and on a busy machine it then
+ * waits for a CPU, perhaps for longer than it slept. The kernel counts for how long a thread was ready to run without
+ * one. What times off the CPU although runnable, which switches tell exactly, do not explain of that passed at the ends
+ * of sleeps: those between two readings share it by their lengths.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wake {
+    uint64_t ready_ns;                /* the kernel's count at the last reading */
+    uint64_t preempted_ns, asleep_ns; /* off the CPU since then, as far as it is over */
+    double share;                     /* of the sleeps that ended between the last two readings */
+};
+
+/* Off the CPU for so long, asleep or runnable. */
+void wake_take_absence(struct wake *wake, bool was_asleep, uint64_t off_ns);
+/* The kernel's count now. `is_whole`: all times off the CPU that ended since the last one were taken. */
+void wake_take_count(struct wake *wake, uint64_t ready_ns, bool is_whole);
+/* Of a sleep that ended between the last two readings, and lasted for so long, the part at its end in which the thread
+ * was ready; 0 = none that matters. */
+uint64_t wake_ready_ns(const struct wake *wake, uint64_t asleep_ns);
