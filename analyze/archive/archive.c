@@ -193,6 +193,33 @@ bool anchor_files_are_plain(const char *anchor)
     return are_plain;
 }
 
+static bool ends_with_marks(int folder, const char *name)
+{
+    static const uint8_t marks[] = {2, 1}; /* of the chunk, and of the file */
+    uint8_t last[sizeof marks] = {0};
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+    bool is_read = size >= (off_t)sizeof last && pread(fd, last, sizeof last, size - (off_t)sizeof last) > 0;
+    if (fd >= 0)
+        close(fd);
+    return is_read && !memcmp(last, marks, sizeof marks);
+}
+
+bool anchor_events_are_whole(const char *anchor, bool is_compressed)
+{
+    char *folder = is_compressed ? NULL : path_beside(anchor, "");
+    DIR *entries = folder ? opendir(folder) : NULL;
+    bool are_whole = entries != NULL;
+    for (struct dirent *entry; are_whole && (entry = readdir(entries));) {
+        const char *suffix = strrchr(entry->d_name, '.');
+        are_whole = !suffix || strcmp(suffix, ".evt") || ends_with_marks(dirfd(entries), entry->d_name);
+    }
+    if (entries)
+        closedir(entries);
+    free(folder);
+    return are_whole;
+}
+
 /* Every record takes more than a byte. */
 uint64_t anchor_record_limit(const char *anchor, bool is_compressed, const char *file)
 {

@@ -11,6 +11,7 @@
 #include "analyze/trace/trace.h"
 #include "wrap/base/err.h"
 #include <errno.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,6 +221,14 @@ static void read_local_definitions(struct archive_reader *archive, OTF2_DefReade
 
 /* Opening. */
 
+/* OTF2 reads a file into chunks that it does not clear, and looks there for records also behind what it has read.
+ * Memory that the kernel gives is zeros, which are no record: so chunks come from there always, not only until the
+ * first of them has been freed. */
+static void have_clear_chunks(void)
+{
+    mallopt(M_MMAP_THRESHOLD, OTF2_CHUNK_SIZE_MIN / 2);
+}
+
 static int read_anchor(struct archive_reader *archive, const char *anchor)
 {
     struct trace *trace = archive->trace;
@@ -240,6 +249,8 @@ static int read_anchor(struct archive_reader *archive, const char *anchor)
     OTF2_Compression compression = OTF2_COMPRESSION_NONE;
     OTF2_Reader_GetCompression(archive->reader, &compression);
     archive->is_compressed = compression != OTF2_COMPRESSION_NONE;
+    if (!anchor_events_are_whole(anchor, archive->is_compressed))
+        have_clear_chunks();
     trace->is_ours = !strncmp(trace->recorder, "whywait ", strlen("whywait "));
     return 0;
 }
