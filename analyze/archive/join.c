@@ -195,7 +195,7 @@ static void note_late_init(struct join *join)
         return;
     *vec_push(&join->notes) = arena_printf(
         &join->arena,
-        "Rank %u came to MPI_Init last, when the others had been there for %.2f s on average. What ranks do before "
+        "Rank %u came to MPI_Init last, when the others had been there for %.3g s on average. What ranks do before "
         "MPI_Init is not recorded, and no figure here has that time.",
         last, early_ns / 1e9);
 }
