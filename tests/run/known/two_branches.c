@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rank 0 alone runs two loops of a routine, but each behind a branch of its own, with a barrier between: two causes.
+ * Steps are of six lengths: of equal ones, a sampling period twice as long would see one of the loops.
  *
  * ranks: 3
  * expect: loop=first_branch routine=advance rank=0 also=second_branch:0 rows=2 share=0.85 call=MPI_Barrier
@@ -29,8 +30,8 @@ __attribute__((noinline)) static void advance(int is_first, int is_second, long 
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int step = 0; step < 40; step++)
-        advance(rank == 0, rank + argc == 1, 400000);
+    for (int step = 0; step < 80; step++)
+        advance(rank == 0, rank + argc == 1, 300000 + 40000 * (step % 6));
     MPI_Finalize();
     return 0;
 }
