@@ -88,20 +88,7 @@ int emit_location_begin(struct emit_location *location, OTF2_Archive *archive, u
     return location->writer && location->attributes ? 0 : -1;
 }
 
-/* What a call does besides taking time. Most do one thing or nothing, which one look at a table tells. */
-enum does {
-    SENDS = 1 << 0,
-    RECEIVES = 1 << 1,
-    PROBES = 1 << 2,
-    GATHERS = 1 << 3,        /* a blocking collective */
-    MAKES_REQUESTS = 1 << 4, /* that others start; or frees them */
-    FREES_COMM = 1 << 5,
-    MAKES_WINDOW = 1 << 6,
-    ON_WINDOW = 1 << 7, /* `comm` is a window ... */
-    ON_FILE = 1 << 8,   /* ... a file */
-    OPENS_FILE = 1 << 9,
-};
-enum { LEAVES_MORE = FREES_COMM | MAKES_WINDOW | ON_WINDOW | ON_FILE | OPENS_FILE };
+enum { LEAVES_MORE = EMIT_FREES_COMM | EMIT_MAKES_WINDOW | EMIT_ON_WINDOW | EMIT_ON_FILE | EMIT_OPENS_FILE };
 
 #define IS_COLLECTIVE(class)                                                                                           \
     ((class) == WW_COLLECTIVE || (class) == WW_COMM_CREATE || (class) == WW_COMM_FREE || (class) == WW_WIN_CREATE ||   \
@@ -113,21 +100,21 @@ enum { LEAVES_MORE = FREES_COMM | MAKES_WINDOW | ON_WINDOW | ON_FILE | OPENS_FIL
 
 static const uint16_t call_does[WW_N_CALLS] = {
 #define WW_MPI(name, class, coll)                                                                                      \
-    [WW_ID_##name] = ((class) == WW_SEND || (class) == WW_SENDRECV ? SENDS : 0) |                                      \
-                     ((class) == WW_RECV ? RECEIVES : 0) |                                                             \
-                     ((class) == WW_PROBE || (class) == WW_IPROBE ? PROBES : 0) |                                      \
-                     (IS_COLLECTIVE(class) && (coll) != WW_COLL_NONE ? GATHERS : 0) |                                  \
-                     (MAKES_TEMPLATES(class) ? MAKES_REQUESTS : 0) | ((class) == WW_COMM_FREE ? FREES_COMM : 0) |      \
-                     ((class) == WW_WIN_CREATE ? MAKES_WINDOW : 0) |                                                   \
-                     ((class) >= WW_WIN_FREE && (class) <= WW_RMA_REQUEST ? ON_WINDOW : 0) |                           \
-                     (!IS_IO(class) && WW_ID_##name != WW_ID_File_seek ? 0                                             \
-                      : WW_ID_##name == WW_ID_File_open                ? OPENS_FILE                                    \
-                                                                       : ON_FILE),
+    [WW_ID_##name] =                                                                                                   \
+        ((class) == WW_SEND || (class) == WW_SENDRECV ? EMIT_SENDS : 0) | ((class) == WW_RECV ? EMIT_RECEIVES : 0) |   \
+        ((class) == WW_PROBE || (class) == WW_IPROBE ? EMIT_PROBES : 0) |                                              \
+        (IS_COLLECTIVE(class) && (coll) != WW_COLL_NONE ? EMIT_GATHERS : 0) |                                          \
+        (MAKES_TEMPLATES(class) ? EMIT_MAKES_REQUESTS : 0) | ((class) == WW_COMM_FREE ? EMIT_FREES_COMM : 0) |         \
+        ((class) == WW_WIN_CREATE ? EMIT_MAKES_WINDOW : 0) |                                                           \
+        ((class) >= WW_WIN_FREE && (class) <= WW_RMA_REQUEST ? EMIT_ON_WINDOW : 0) |                                   \
+        (!IS_IO(class) && WW_ID_##name != WW_ID_File_seek ? 0                                                          \
+         : WW_ID_##name == WW_ID_File_open                ? EMIT_OPENS_FILE                                            \
+                                                          : EMIT_ON_FILE),
 #include "wrap/mpi_calls.def"
 #undef WW_MPI
 };
 
-static unsigned does(const struct ww_call *call)
+unsigned emit_does(const struct ww_call *call)
 {
     return call->call < WW_N_CALLS ? call_does[call->call] : 0;
 }
@@ -135,12 +122,12 @@ static unsigned does(const struct ww_call *call)
 /* The communicator that a call is on, also by way of a window or file; 0 = unknown. */
 static uint32_t comm_of(const struct emitter *emitter, const struct ww_call *call)
 {
-    unsigned what = does(call);
-    if (what & ON_WINDOW) {
+    unsigned what = emit_does(call);
+    if (what & EMIT_ON_WINDOW) {
         const uint64_t *comm = map_get(&emitter->win_comm, call->comm);
         return comm ? (uint32_t)*comm : 0;
     }
-    if (what & ON_FILE) {
+    if (what & EMIT_ON_FILE) {
         const struct emit_file *file = emit_file(emitter, call->comm);
         return file ? file->comm : 0;
     }
@@ -270,7 +257,7 @@ static void enter_operations(struct emitter *emitter, struct emit_location *loca
     }
     if (info->class >= WW_RMA_PUT && info->class <= WW_RMA_REQUEST && communicates)
         emit_rma_operation(emitter, location, call, starts ? &request : NULL, t);
-    if (emit_is_on_file(call))
+    if (emit_does(call) & EMIT_ON_FILE)
         emit_io_begin(emitter, location, emit, starts ? &request : NULL, t);
     for (size_t i = 0; i < emit->pending.n; i++)
         begin_pending(emitter, location, &emit->pending.at[i], t);
@@ -289,16 +276,16 @@ static void enter_operations(struct emitter *emitter, struct emit_location *loca
 void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint32_t context)
 {
     const struct ww_call *call = &emit->call;
-    unsigned what = does(call);
+    unsigned what = emit_does(call);
     uint64_t t = emit_time(location, call->enter_ns);
     location->n_calls++;
     enter_region(emitter, location, call->call, context, t);
-    if (what & SENDS && call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0)
+    if (what & EMIT_SENDS && call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0)
         WRITE(location, MpiSend, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
               emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_out);
-    if (what & GATHERS && comm_of(emitter, call))
+    if (what & EMIT_GATHERS && comm_of(emitter, call))
         WRITE(location, MpiCollectiveBegin, NULL, t);
-    if (what & (ON_WINDOW | ON_FILE) || call->request || emit->pending.n || emit->attached.n)
+    if (what & (EMIT_ON_WINDOW | EMIT_ON_FILE) || call->request || emit->pending.n || emit->attached.n)
         enter_operations(emitter, location, emit, t);
 }
 
@@ -359,23 +346,24 @@ static void leave_operations(struct emitter *emitter, struct emit_location *loca
                              uint64_t t)
 {
     const struct ww_call *call = &emit->call;
-    unsigned what = does(call);
+    unsigned what = emit_does(call);
     for (size_t i = 0; i < emit->new_comms.n; i++)
         WRITE(location, CommCreate, NULL, t, emit_comm_ref(emitter, emit->new_comms.at[i]));
-    if (what & FREES_COMM && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
+    if (what & EMIT_FREES_COMM && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
         WRITE(location, CommDestroy, NULL, t, emit_comm_ref(emitter, emit->old_comm));
-    if (what & (MAKES_WINDOW | ON_WINDOW))
+    if (what & (EMIT_MAKES_WINDOW | EMIT_ON_WINDOW))
         emit_rma_leave(emitter, location, emit, t);
-    if (what & (OPENS_FILE | ON_FILE))
+    if (what & (EMIT_OPENS_FILE | EMIT_ON_FILE))
         emit_io_leave(emitter, location, emit, t);
 }
 
 static void leave_finished(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
-    unsigned what = does(call);
-    if (what & (RECEIVES | PROBES) && call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0) {
-        if (what & PROBES)
+    unsigned what = emit_does(call);
+    if (what & (EMIT_RECEIVES | EMIT_PROBES) && call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) &&
+        call->peer >= 0) {
+        if (what & EMIT_PROBES)
             add_message(emitter, location->attributes, call->comm, call->peer, call->tag);
         else
             WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
@@ -383,9 +371,9 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
     }
     if (emit->attached.n)
         complete_requests(emitter, location, emit, t);
-    if (what & MAKES_REQUESTS && call->request)
+    if (what & EMIT_MAKES_REQUESTS && call->request)
         leave_request(emitter, call);
-    uint32_t comm = what & GATHERS ? comm_of(emitter, call) : 0;
+    uint32_t comm = what & EMIT_GATHERS ? comm_of(emitter, call) : 0;
     if (comm)
         WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
               emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);

@@ -18,15 +18,22 @@ uint32_t emit_rank_ref(int32_t peer);
 uint32_t emit_peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer);
 uint32_t emit_root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags);
 
-/* MPI-IO. */
+/* What a call does besides taking time. Most do one thing or nothing, which one look at a table tells. */
+enum emit_does {
+    EMIT_SENDS = 1 << 0,
+    EMIT_RECEIVES = 1 << 1,
+    EMIT_PROBES = 1 << 2,
+    EMIT_GATHERS = 1 << 3,        /* a blocking collective */
+    EMIT_MAKES_REQUESTS = 1 << 4, /* that others start; or frees them */
+    EMIT_FREES_COMM = 1 << 5,
+    EMIT_MAKES_WINDOW = 1 << 6,
+    EMIT_ON_WINDOW = 1 << 7, /* its `comm` is a window ... */
+    EMIT_ON_FILE = 1 << 8,   /* ... a WW_FILE id */
+    EMIT_OPENS_FILE = 1 << 9,
+};
+unsigned emit_does(const struct ww_call *call);
 
-/* Its `comm` is a WW_FILE id. */
-static inline bool emit_is_on_file(const struct ww_call *call)
-{
-    enum ww_class class = call_info(call->call)->class;
-    return ((class == WW_IO || class == WW_IO_COLLECTIVE) && call->call != WW_ID_File_open) ||
-           call->call == WW_ID_File_seek;
-}
+/* MPI-IO. */
 
 /* What is known of a file; NULL when its WW_FILE is lost. */
 static inline struct emit_file *emit_file(const struct emitter *emitter, uint32_t id)

@@ -60,26 +60,32 @@ static void test_bounded(void **state)
     run_dir_remove(dir);
 }
 
+/* The same calls without a sample, and other gaps. */
+static struct trace *trace_with_gaps(char *dir, const struct ww_gap *gaps, size_t n)
+{
+    struct spool_image events = image_events(0, 1, 0), samples = image_samples(0, 1, 0);
+    image_world(&events);
+    image_call(&events, CALL(Barrier, 0, 100));
+    image_call(&events, CALL(Barrier, 1100, 1200));
+    image_call(&events, CALL(Barrier, 1400, 1500));
+    for (size_t i = 0; i < n; i++)
+        image_record(&samples, WW_GAP, &gaps[i], sizeof gaps[i], NULL, 0);
+    save(&events, dir);
+    save(&samples, dir);
+    return make_trace(dir);
+}
+
 /* Cut where calls begin and end, nothing is left open, and time on a CPU inside MPI does not hide a sleep outside. */
 static void test_cut_at_calls(void **state)
 {
     (void)state;
     static const uint64_t expected[] = {601, 1050, 1201, 1300};
-    struct spool_image events = image_events(0, 1, 0), samples = image_samples(0, 1, 0);
     const struct ww_gap gaps[] = {{.from_ns = at(600), .until_ns = at(1100), .cpu_ns = 50},
                                   {.from_ns = at(1100), .until_ns = at(1200), .cpu_ns = 100},
                                   {.from_ns = at(1200), .until_ns = at(1300), .cpu_ns = 0}};
     uint64_t times[20] = {0};
     char *dir = run_dir_new();
-    image_world(&events);
-    image_call(&events, CALL(Barrier, 0, 100));
-    image_call(&events, CALL(Barrier, 1100, 1200));
-    image_call(&events, CALL(Barrier, 1400, 1500));
-    for (unsigned i = 0; i < sizeof gaps / sizeof *gaps; i++)
-        image_record(&samples, WW_GAP, &gaps[i], sizeof gaps[i], NULL, 0);
-    save(&events, dir);
-    save(&samples, dir);
-    struct trace *trace = make_trace(dir);
+    struct trace *trace = trace_with_gaps(dir, gaps, sizeof gaps / sizeof *gaps);
     assert_int_equal(switches_of(trace, times), 4);
     assert_memory_equal(times, expected, sizeof expected);
     assert_non_null(strstr(trace->notes[0], "leaves 0.0 % of the run open"));
@@ -92,7 +98,6 @@ static void test_unrecorded(void **state)
 {
     (void)state;
     static const uint64_t expected[] = {601, 1050, 1131, 1199};
-    struct spool_image events = image_events(0, 1, 0), samples = image_samples(0, 1, 0);
     const uint32_t in_call = WW_SW_UNRECORDED | WW_SW_IN_CALL | WW_SW_PREEMPTED;
     const struct ww_gap gaps[] = {
         {.flags = WW_SW_UNRECORDED, .from_ns = at(600), .until_ns = at(1100), .cpu_ns = 50},
@@ -101,15 +106,7 @@ static void test_unrecorded(void **state)
     };
     uint64_t times[20] = {0};
     char *dir = run_dir_new();
-    image_world(&events);
-    image_call(&events, CALL(Barrier, 0, 100));
-    image_call(&events, CALL(Barrier, 1100, 1200));
-    image_call(&events, CALL(Barrier, 1400, 1500));
-    for (unsigned i = 0; i < sizeof gaps / sizeof *gaps; i++)
-        image_record(&samples, WW_GAP, &gaps[i], sizeof gaps[i], NULL, 0);
-    save(&events, dir);
-    save(&samples, dir);
-    struct trace *trace = make_trace(dir);
+    struct trace *trace = trace_with_gaps(dir, gaps, sizeof gaps / sizeof *gaps);
     assert_int_equal(switches_of(trace, times), 4);
     assert_memory_equal(times, expected, sizeof expected);
     assert_int_equal(trace->n_notes, 0);

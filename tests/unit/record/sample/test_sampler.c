@@ -303,11 +303,37 @@ static uint64_t tick_ns(void)
     return (uint64_t)tick.tv_nsec;
 }
 
-static APART void test_samples(void **state)
+/* What the thread itself knows of what it did. */
+struct done {
+    uint64_t wall_ns, most_off_ns; /* in all; the most that it can have been off the CPU */
+    uint64_t napped_ns;            /* in functions that MPI called */
+    uint64_t beside_ns;            /* of CPU time in compute_beside */
+    uint64_t ready_ns;             /* without a CPU in rest_beside */
+};
+
+static APART void do_beside(struct done *done)
 {
-    (void)state;
-    bool by_timer = strcmp(recorder.options.sampler, "timer") == 0;
+    pid_t beside[N_BESIDE];
+    begin_beside(beside);
+    for (uint64_t end_ns = cpu_ns() + 50000000; cpu_ns() < end_ns; sink++)
+        ; /* what is written to is copied now */
+    done->beside_ns = cpu_ns();
+    compute_beside(1000000000);
+    done->beside_ns = cpu_ns() - done->beside_ns;
+    record_leave(record_enter(1, RECORD_HERE), 0); /* what is before and behind it is told apart */
+    done->ready_ns = machine_ready_ns();
+    rest_beside_ns[0] = recorder_now_ns();
+    rest_beside();
+    record_leave(record_enter(1, RECORD_HERE), 0);
+    rest_beside_ns[1] = recorder_now_ns();
+    done->ready_ns = machine_ready_ns() - done->ready_ns;
+    end_beside(beside);
+}
+
+static APART struct done do_all(void)
+{
     uint64_t began_ns = read_clock_ns(CLOCK_MONOTONIC), began_cpu_ns = cpu_ns();
+    struct done done = {0};
     pthread_t thread;
     rest_early(2000);
     pthread_create(&thread, NULL, worker, NULL);
@@ -320,35 +346,29 @@ static APART void test_samples(void **state)
     rest(1000);
     for (int i = 0; i < 300; i++)
         rest_briefly();
-    uint64_t napped_ns = nap_in_callbacks();
+    done.napped_ns = nap_in_callbacks();
     pthread_join(thread, NULL);
-    pid_t beside[N_BESIDE];
-    begin_beside(beside);
-    for (uint64_t end_ns = cpu_ns() + 50000000; cpu_ns() < end_ns; sink++)
-        ; /* what is written to is copied now */
-    uint64_t beside_ns = cpu_ns();
-    compute_beside(1000000000);
-    beside_ns = cpu_ns() - beside_ns;
-    record_leave(record_enter(1, RECORD_HERE), 0); /* what is before and behind it is told apart */
-    uint64_t ready_ns = machine_ready_ns();
-    rest_beside_ns[0] = recorder_now_ns();
-    rest_beside();
-    record_leave(record_enter(1, RECORD_HERE), 0);
-    rest_beside_ns[1] = recorder_now_ns();
-    ready_ns = machine_ready_ns() - ready_ns;
-    end_beside(beside);
+    do_beside(&done);
     helper_stop();
-    uint64_t wall_ns = read_clock_ns(CLOCK_MONOTONIC) - began_ns;
+    done.wall_ns = read_clock_ns(CLOCK_MONOTONIC) - began_ns;
     /* The way from and to a CPU counts as both, some us each time. */
-    uint64_t most_off_ns = wall_ns - (cpu_ns() - began_cpu_ns) / 2;
+    done.most_off_ns = done.wall_ns - (cpu_ns() - began_cpu_ns) / 2;
     threads_close_samples(WW_END_FINALIZE, 0, recorder_now_ns());
     threads_close_events(WW_END_FINALIZE, 0, recorder_now_ns());
+    return done;
+}
+
+static APART void test_samples(void **state)
+{
+    (void)state;
+    bool by_timer = strcmp(recorder.options.sampler, "timer") == 0;
+    struct done done = do_all();
     if (recorder.sample_period_ns == 0)
         skip();
     struct found mine = read_file(0), other = read_file(1);
     /* What is computed is counted in CPU time, whatever else runs. */
     assert_in_range(mine.first_ns, LEAST_NS(15000000), 60000000);
-    if (strcmp(recorder.options.sampler, "timer") != 0) {
+    if (!by_timer) {
         assert_in_range(mine.kernel_ns, LEAST_NS(150000000), 500000000);
         uint64_t rarest_ns = 4 * tick_ns();
         if (rarest_ns < recorder.sample_period_ns) /* where samples cost much */
@@ -359,11 +379,11 @@ static APART void test_samples(void **state)
     assert_in_range(mine.stormy_ns, LEAST_NS(200000000), 550000000);
     assert_int_equal(mine.in_call_ns, 0);
     /* However busy the kernel was with others. */
-    assert_in_range(mine.beside_ns, LEAST_NS(beside_ns / 10 * 7), beside_ns / 10 * 11);
+    assert_in_range(mine.beside_ns, LEAST_NS(done.beside_ns / 10 * 7), done.beside_ns / 10 * 11);
     assert_in_range(mine.beside_asked_ns, 0, FAULTS_NS);
     /* Others had the CPU, hence it was not asleep for all that time. */
-    uint64_t open_ns = ready_ns / (by_timer ? 4 : 10) + 1000000; /* some 20 us of each sleep are not told */
-    assert_in_range(mine.ready_ns + open_ns, ready_ns, ready_ns + 2 * open_ns);
+    uint64_t open_ns = done.ready_ns / (by_timer ? 4 : 10) + 1000000; /* some 20 us of each sleep are not told */
+    assert_in_range(mine.ready_ns + open_ns, done.ready_ns, done.ready_ns + 2 * open_ns);
     assert_in_range(other.computing_ns, LEAST_NS(130000000), 350000000);
     /* A look that finds the thread asleep stands for all its sleep since the last one, wherever that was. So a busy
      * machine may shift sleep from one function to the next, but not make more of it than there was. Without switches
@@ -371,9 +391,9 @@ static APART void test_samples(void **state)
     assert_in_range(mine.asleep_ns, 150000000, UINT64_MAX);
     assert_in_range(mine.early_asleep_ns, 150000000, UINT64_MAX);
     assert_in_range(mine.briefly_asleep_ns, 40000000, UINT64_MAX);
-    assert_in_range(mine.all_asleep_ns, 0, by_timer ? wall_ns : most_off_ns);
-    assert_true(by_timer || mine.called_off_ns >= napped_ns / 2);
-    assert_true(by_timer || (mine.off_ns >= 1000000000 && mine.off_ns <= most_off_ns));
+    assert_in_range(mine.all_asleep_ns, 0, by_timer ? done.wall_ns : done.most_off_ns);
+    assert_true(by_timer || mine.called_off_ns >= done.napped_ns / 2);
+    assert_true(by_timer || (mine.off_ns >= 1000000000 && mine.off_ns <= done.most_off_ns));
 }
 
 static int set_up(void **state)
