@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """One recorded run, then rank 1's records as another clock would have shown them: ahead, drifting, set in mid-run. Its
-offset is measured at the start and at the end only, as in a real run. Shares of blame must be the same as without, within
-1 %; waiting within 5 %, since when a clock was set is known only to the gap between two messages.
+offset is measured at the start and at the end only, as in a real run. Waiting must be the same as without, within 5 %, since
+when a clock was set is known only to the gap between two messages, which is long where a rank has no CPU; shares of blame,
+of which that waiting is a part, within 3 %.
 
     shifted.py BUILD_DIR
 """
@@ -82,7 +83,7 @@ def compare(name, same, other):
     worst = max(abs(expected.get(key, 0) - found.get(key, 0)) for key in expected.keys() | found.keys())
     waiting = other["waiting_ns"] / same["waiting_ns"]
     print(f"{name}: shares differ by {100 * worst:.2f} %, waiting {100 * (waiting - 1):+.2f} %, notes {other['notes']}")
-    return worst < 0.01 and abs(waiting - 1) < 0.05
+    return worst < 0.03 and abs(waiting - 1) < 0.05
 
 
 def main():
