@@ -381,7 +381,7 @@ int load_trace(struct loaded *loaded, const char *path)
 
 static int analyse(struct loaded *loaded, bool with_timeline, double threshold, bool with_facts)
 {
-    if (loaded->trace->n_modules)
+    if (loaded->trace->n_modules && !loaded->code)
         loaded->code = load_code(loaded->trace);
     if (with_timeline)
         loaded->timeline.n_most = timeline_budget(loaded->trace->n_ranks);
@@ -402,11 +402,17 @@ int load_analysis_part(struct loaded *loaded, const char *path, const struct loa
     bool is_whole = !choice->from_ns && choice->until_ns == UINT64_MAX;
     if (load(loaded, path, is_whole ? trace_open_unchecked : trace_open))
         return -1;
-    if (!is_whole && choice->from_ns >= loaded->trace->end_ns)
-        return error("%s: the run ends before %.3f s", loaded->trace->path, (double)choice->from_ns / 1e9);
     if (!is_whole && trace_set_part(loaded->trace, choice->from_ns, choice->until_ns))
         return -1;
     return analyse(loaded, false, choice->threshold, choice->with_facts);
+}
+
+int load_present_part(struct loaded *loaded)
+{
+    if (loaded->analysis)
+        analysis_free(loaded->analysis);
+    loaded->trace->is_last_reading = false;
+    return analyse(loaded, false, 0, true);
 }
 
 int load_analysis_with_facts(struct loaded *loaded, const char *path, bool with_timeline)

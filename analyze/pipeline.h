@@ -36,6 +36,9 @@ struct load_choice {
 int load_analysis_part(struct loaded *loaded, const char *path, const struct load_choice *choice);
 /* The same with exact counts, for comparing runs. */
 int load_analysis_with_facts(struct loaded *loaded, const char *path, bool with_timeline);
+/* Of a trace that is loaded and has parts (trace_set_parts): the present one, with exact counts, in place of an
+ * analysis from before. */
+int load_present_part(struct loaded *loaded);
 /* The same without the analysis: definitions only. */
 int load_trace(struct loaded *loaded, const char *path);
 void load_release(struct loaded *loaded);

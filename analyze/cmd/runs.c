@@ -52,21 +52,22 @@ int runs_add_windows(struct arena *arena, const char *path, run_list *runs)
     else if (status == 0 && n < 1)
         status = error("%s was not recorded in windows (whywait record --window): else it takes two runs at least",
                        loaded.trace->path);
-    load_release(&loaded);
+    else if (status == 0)
+        status = trace_set_parts(loaded.trace, windows, n);
     for (size_t i = 0; i < n && status >= 0; i++) {
         double begin_s = (double)windows[i].begin_ns / 1e9, end_s = (double)windows[i].end_ns / 1e9;
-        struct load_choice choice = {.from_ns = windows[i].begin_ns,
-                                     .until_ns = windows[i].end_ns ? windows[i].end_ns : UINT64_MAX,
-                                     .with_facts = true};
-        const char *name = windows[i].end_ns ? arena_printf(arena, "window %zu (%.1f to %.1f s)", i + 1, begin_s, end_s)
-                                             : arena_printf(arena, "window %zu (from %.1f s)", i + 1, begin_s);
-        status = load_analysis_part(&loaded, path, &choice);
+        const char *name = windows[i].end_ns < UINT64_MAX
+                               ? arena_printf(arena, "window %zu (%.1f to %.1f s)", i + 1, begin_s, end_s)
+                               : arena_printf(arena, "window %zu (from %.1f s)", i + 1, begin_s);
+        if (i)
+            trace_next_part(loaded.trace);
+        status = load_present_part(&loaded);
         if (status == 0) {
             *vec_push(runs) = runs_make(arena, &loaded, name);
             status = load_is_degraded(&loaded) ? 2 : 0;
         }
-        load_release(&loaded);
     }
+    load_release(&loaded);
     free(windows);
     return status;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/trace/part.h"
 #include "analyze/trace/source.h"
+#include "analyze/trace/tape.h"
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include "wrap/base/containers.h"
 #include <stdlib.h>
+
+/* For the second reading of a part that others follow. */
+enum { PART_ROOM = 160 << 20 };
 
 /* A location between two events. */
 struct place {
@@ -13,29 +17,47 @@ struct place {
     struct event off, control; /* the last of these kinds */
     bool is_off, is_paused, has_ended;
     bool is_collecting, began_before; /* inside a collective operation; which counts as before the part */
-    bool has_counts;                  /* whose interval lies in the part */
+    bool has_counts;                  /* since the part began */
 };
 
 /* Of a process: requests may be completed by another thread. */
 struct requests {
     VEC(struct event) posted; /* receives, in order; kind EV_END: completed */
     struct map receives;      /* request -> 1 + index in posted */
-    struct map left_out;      /* non-blocking collectives: the request of one that is not in the part */
+    struct map collectives;   /* request of a non-blocking one -> 1 + the part it is in, 0 = it is in none */
+};
+
+/* Collectives so far, by (communicator and whether they block, rank) and the most of any rank. */
+struct collectives {
+    struct map n, most;
+};
+
+struct piece {
+    uint64_t from_ns, until_ns;
+    struct collectives before;
 };
 
 struct trace_part {
-    uint64_t from_ns, until_ns;
-    /* Collectives before the part, by (communicator and whether they block, rank) and the most of any rank. */
-    struct map n_before, most_before;
+    struct piece *pieces;
+    size_t n_pieces, at;       /* the one that is read */
+    uint64_t start_ns, end_ns; /* of the run */
+    struct tape tape;          /* of the present piece, where others follow */
+    bool plays;                /* this reading comes from it */
     /* While reading. */
     bool has_begun, is_over;
+    uint64_t now_ns; /* up to where it is known what locations are in the middle of */
     struct place *places;
     struct requests *requests;
-    struct map n_skipped; /* as n_before: how many were left out since */
+    struct map n_skipped; /* as those before the piece: how many were left out since */
     VEC(struct event) ready;
     size_t next;
-    const struct event *held; /* the first event of the part */
+    const struct event *held; /* the first event of the piece, or behind it */
 };
+
+static struct piece *present(struct trace_part *part)
+{
+    return &part->pieces[part->at];
+}
 
 static uint32_t space_of(const struct event *event)
 {
@@ -50,48 +72,77 @@ static uint64_t count_of(const struct map *map, uint64_t key)
 
 /* Collectives. */
 
-static void count_before(struct trace *trace, const struct event *event)
+static void count(struct collectives *collectives, uint32_t space, uint32_t rank, uint64_t n_more)
 {
-    struct trace_part *part = trace->part;
-    uint32_t space = space_of(event);
-    uint64_t n = ++*map_put(&part->n_before, key_pair(space, trace->locations[event->loc].rank), NULL);
-    uint64_t *most = map_put(&part->most_before, space, NULL);
-    *most = n > *most ? n : *most;
+    uint64_t *n = map_put(&collectives->n, key_pair(space, rank), NULL);
+    uint64_t *most = map_put(&collectives->most, space, NULL);
+    *n += n_more;
+    *most = *n > *most ? *n : *most;
 }
 
-/* Of which communicator a collective is, its end tells: those that the part's begin cuts are read to their end. */
-static int count_collectives(struct trace *trace)
+static void collectives_release(struct collectives *collectives)
+{
+    map_release(&collectives->n);
+    map_release(&collectives->most);
+}
+
+/* Of which communicator a collective is, its end tells: those that a piece's begin cuts are read to their end. */
+static int count_collectives(struct trace *trace, struct collectives *so_far, size_t *n_begun)
 {
     struct trace_part *part = trace->part;
     uint64_t n_open = 0;
-    bool *is_open = calloc(trace->n_locations + 1, sizeof *is_open);
-    if (!is_open)
-        err_out_of_memory(trace->n_locations);
+    size_t *open = calloc(trace->n_locations + 1, sizeof *open); /* 1 + the piece before which it began; 0 = none is */
+    if (!open)
+        err_out_of_memory(trace->n_locations * sizeof *open);
     int result = trace->source->rewind(trace);
     const struct event *event;
-    while (!result && (event = trace->source->next(trace)) && (event->time_ns < part->from_ns || n_open)) {
-        bool is_before = event->time_ns < part->from_ns;
-        if (event->kind == EV_COLL_BEGIN && is_before && !is_open[event->loc]) {
-            is_open[event->loc] = true;
+    while (!result && (event = trace->source->next(trace))) {
+        uint32_t rank = trace->locations[event->loc].rank;
+        for (; *n_begun < part->n_pieces && event->time_ns >= part->pieces[*n_begun].from_ns; ++*n_begun)
+            part->pieces[*n_begun].before = (struct collectives){map_copy(&so_far->n), map_copy(&so_far->most)};
+        bool is_before = *n_begun < part->n_pieces;
+        if (!is_before && !n_open)
+            break;
+        if (event->kind == EV_COLL_BEGIN && is_before && !open[event->loc]) {
+            open[event->loc] = 1 + *n_begun;
             n_open++;
-        } else if (event->kind == EV_COLL_END && is_open[event->loc]) {
-            is_open[event->loc] = false;
+        } else if (event->kind == EV_COLL_END && open[event->loc]) {
+            for (size_t i = open[event->loc] - 1; i < *n_begun; i++)
+                count(&part->pieces[i].before, space_of(event), rank, 1);
+            count(so_far, space_of(event), rank, 1);
+            open[event->loc] = 0;
             n_open--;
-            count_before(trace, event);
         } else if (event->kind == EV_ICOLL && is_before)
-            count_before(trace, event);
+            count(so_far, space_of(event), rank, 1);
     }
-    free(is_open);
+    free(open);
     return trace->has_failed ? -1 : result;
+}
+
+/* Also those that are known to have been before anything was kept. */
+static int count_before_pieces(struct trace *trace)
+{
+    struct trace_part *part = trace->part;
+    struct collectives so_far = {0};
+    size_t n_begun = 0;
+    for (uint32_t i = 0; i < trace->n_before; i++) {
+        const struct trace_before *before = &trace->before[i];
+        count(&so_far, 2 * before->comm + before->is_non_blocking, before->rank, before->n);
+    }
+    int result = part->pieces[part->n_pieces - 1].from_ns ? count_collectives(trace, &so_far, &n_begun) : 0;
+    for (; n_begun < part->n_pieces; n_begun++)
+        part->pieces[n_begun].before = (struct collectives){map_copy(&so_far.n), map_copy(&so_far.most)};
+    collectives_release(&so_far);
+    return result;
 }
 
 /* Is this a collective that some member has behind it already? */
 static bool is_left_out(struct trace *trace, const struct event *event)
 {
-    struct trace_part *part = trace->part;
+    const struct collectives *before = &present(trace->part)->before;
     uint64_t key = key_pair(space_of(event), trace->locations[event->loc].rank);
-    uint64_t *n_skipped = map_put(&part->n_skipped, key, NULL);
-    if (count_of(&part->n_before, key) + *n_skipped >= count_of(&part->most_before, space_of(event)))
+    uint64_t *n_skipped = map_put(&trace->part->n_skipped, key, NULL);
+    if (count_of(&before->n, key) + *n_skipped >= count_of(&before->most, space_of(event)))
         return false;
     ++*n_skipped;
     return true;
@@ -115,10 +166,12 @@ static void follow_receives(struct requests *requests, const struct event *event
         requests->posted.n = 0;
 }
 
-static void follow(struct trace *trace, const struct event *event)
+static void follow(struct trace *trace, const struct event *event, bool is_in_part)
 {
-    struct place *place = &trace->part->places[event->loc];
-    struct requests *requests = &trace->part->requests[trace->locations[event->loc].rank];
+    struct trace_part *part = trace->part;
+    struct place *place = &part->places[event->loc];
+    struct requests *requests = &part->requests[trace->locations[event->loc].rank];
+    part->now_ns = event->time_ns;
     switch (event->kind) {
     case EV_ENTER:
         *vec_push(&place->open) = *event;
@@ -131,7 +184,8 @@ static void follow(struct trace *trace, const struct event *event)
         *vec_push(&place->sends) = *event;
         break;
     case EV_COLL_BEGIN:
-        place->is_collecting = place->began_before = true;
+        place->is_collecting = true;
+        place->began_before = false;
         break;
     case EV_COLL_END:
         place->is_collecting = false;
@@ -142,10 +196,10 @@ static void follow(struct trace *trace, const struct event *event)
         follow_receives(requests, event);
         break;
     case EV_ICOLL:
-        *map_put(&requests->left_out, event->request, NULL) = 1;
+        *map_put(&requests->collectives, event->request, NULL) = is_in_part ? 1 + part->at : 0;
         break;
     case EV_ICOLL_DONE:
-        map_remove(&requests->left_out, event->request);
+        map_remove(&requests->collectives, event->request);
         break;
     case EV_OFF:
     case EV_ON:
@@ -160,6 +214,9 @@ static void follow(struct trace *trace, const struct event *event)
         }
         place->control = *event;
         place->is_paused = !event->flags;
+        break;
+    case EV_BINS:
+        place->has_counts = true;
         break;
     case EV_END:
         place->has_ended = true;
@@ -191,61 +248,61 @@ static struct event plain_event(enum event_kind kind, uint32_t loc, uint32_t reg
 static void begin(struct trace *trace)
 {
     struct trace_part *part = trace->part;
+    uint64_t from_ns = present(part)->from_ns;
     part->has_begun = true;
     for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
         struct place *place = &part->places[loc];
+        place->began_before = true;
+        place->has_counts = false;
         if (place->is_off)
-            add_ready(part, place->off, part->from_ns);
+            add_ready(part, place->off, from_ns);
         if (place->is_paused)
-            add_ready(part, place->control, part->from_ns);
+            add_ready(part, place->control, from_ns);
         /* In whatever region they were posted; one of this moment serves. */
         struct requests *requests = &part->requests[trace->locations[loc].rank];
         for (size_t i = 0; i < requests->posted.n; i++)
             if (requests->posted.at[i].kind == EV_IRECV && requests->posted.at[i].loc == loc)
-                add_ready(part, requests->posted.at[i], part->from_ns);
+                add_ready(part, requests->posted.at[i], from_ns);
         for (size_t i = 0; i < place->open.n; i++)
-            add_ready(part, place->open.at[i], part->from_ns);
+            add_ready(part, place->open.at[i], from_ns);
         for (size_t i = 0; i < place->sends.n; i++)
-            add_ready(part, place->sends.at[i], part->from_ns);
+            add_ready(part, place->sends.at[i], from_ns);
         if (place->has_ended)
-            add_ready(part, plain_event(EV_END, loc, TRACE_NONE), part->from_ns);
+            add_ready(part, plain_event(EV_END, loc, TRACE_NONE), from_ns);
     }
 }
 
 /* Does this event of the part's time belong to it? */
 static bool is_of_part(struct trace *trace, const struct event *event)
 {
-    struct place *place = &trace->part->places[event->loc];
-    struct requests *requests = &trace->part->requests[trace->locations[event->loc].rank];
+    const struct place *place = &trace->part->places[event->loc];
+    const struct map *collectives = &trace->part->requests[trace->locations[event->loc].rank].collectives;
     switch (event->kind) {
-    case EV_ENTER:
-        *vec_push(&place->open) = *event;
-        return true;
-    case EV_LEAVE:
-        place->open.n -= place->open.n > 0;
-        return true;
-    case EV_COLL_BEGIN:
-        place->began_before = false;
-        return true;
     case EV_COLL_END:
         return !(place->is_collecting && place->began_before) && !is_left_out(trace, event);
     case EV_ICOLL:
-        if (!is_left_out(trace, event))
-            return true;
-        *map_put(&requests->left_out, event->request, NULL) = 1;
-        return false;
-    case EV_ICOLL_DONE:
-        return !map_remove(&requests->left_out, event->request);
-    case EV_BINS: {
-        bool has_counts = place->has_counts; /* the first ones are partly of the time before */
-        place->has_counts = true;
-        return has_counts || !trace->part->from_ns;
+        return !is_left_out(trace, event);
+    case EV_ICOLL_DONE: {
+        const uint64_t *in = map_get(collectives, event->request);
+        return !in || *in == 1 + trace->part->at;
     }
-    case EV_END:
-        place->has_ended = true;
-        return true;
+    case EV_BINS: /* the first ones are partly of the time before */
+        return place->has_counts || !present(trace->part)->from_ns;
     default:
         return true;
+    }
+}
+
+static void end(struct trace *trace)
+{
+    struct trace_part *part = trace->part;
+    part->is_over = true;
+    for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
+        const struct place *place = &part->places[loc];
+        for (size_t i = place->open.n; i-- > 0;)
+            add_ready(part, plain_event(EV_LEAVE, loc, place->open.at[i].region), present(part)->until_ns);
+        if (!place->has_ended)
+            add_ready(part, plain_event(EV_END, loc, TRACE_NONE), present(part)->until_ns);
     }
 }
 
@@ -259,22 +316,34 @@ static void forget(struct trace *trace)
     for (uint32_t rank = 0; part->requests && rank < trace->n_ranks; rank++) {
         vec_release(&part->requests[rank].posted);
         map_release(&part->requests[rank].receives);
-        map_release(&part->requests[rank].left_out);
+        map_release(&part->requests[rank].collectives);
     }
     free(part->places);
     free(part->requests);
     part->places = NULL;
     part->requests = NULL;
+    part->held = NULL;
+    part->now_ns = 0;
+}
+
+/* No event of the present piece has been handed out. */
+static void piece_begin(struct trace_part *part)
+{
     map_release(&part->n_skipped);
     part->ready.n = part->next = 0;
     part->has_begun = part->is_over = false;
-    part->held = NULL;
 }
 
+/* The piece before may end where this one begins: then what is read on is just what is to come. */
 int part_rewind(struct trace *trace)
 {
     struct trace_part *part = trace->part;
+    bool has_followers = part->n_pieces > 1;
+    part->plays = has_followers && tape_rewind(&part->tape, trace->is_last_reading);
+    if (part->plays || (part->places && !part->has_begun && part->now_ns < present(part)->from_ns))
+        return 0;
     forget(trace);
+    piece_begin(part);
     part->places = calloc(trace->n_locations + 1, sizeof *part->places);
     part->requests = calloc(trace->n_ranks + 1, sizeof *part->requests);
     if (!part->places || !part->requests)
@@ -282,67 +351,98 @@ int part_rewind(struct trace *trace)
     return trace->source->rewind(trace);
 }
 
-const struct event *part_next(struct trace *trace)
+static const struct event *read_next(struct trace *trace)
 {
     struct trace_part *part = trace->part;
+    const struct piece *piece = present(part);
     for (;;) {
         if (part->next < part->ready.n)
             return &part->ready.at[part->next++];
-        const struct event *event = part->held;
-        part->held = NULL;
         if (part->is_over)
             return NULL;
-        if (!event)
-            event = trace->source->next(trace);
-        if ((!event || event->time_ns >= part->from_ns) && !part->has_begun) {
+        const struct event *event = part->held ? part->held : trace->source->next(trace);
+        part->held = NULL;
+        if ((!event || event->time_ns >= piece->from_ns) && !part->has_begun) {
             begin(trace);
             part->held = event;
         } else if (!event)
             return NULL;
-        else if (event->time_ns < part->from_ns)
-            follow(trace, event);
-        else if (event->time_ns > part->until_ns) {
-            part->is_over = true;
-            for (uint32_t loc = 0; loc < trace->n_locations; loc++) {
-                struct place *place = &part->places[loc];
-                for (size_t i = place->open.n; i-- > 0;)
-                    add_ready(part, plain_event(EV_LEAVE, loc, place->open.at[i].region), part->until_ns);
-                if (!place->has_ended)
-                    add_ready(part, plain_event(EV_END, loc, TRACE_NONE), part->until_ns);
-            }
-        } else if (is_of_part(trace, event))
-            return event;
+        else if (part->has_begun && event->time_ns > piece->until_ns) {
+            end(trace);
+            part->held = event;
+        } else {
+            bool is_in_part = part->has_begun && is_of_part(trace, event);
+            follow(trace, event, is_in_part);
+            if (is_in_part)
+                return event;
+        }
     }
 }
 
-static int set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns)
+const struct event *part_next(struct trace *trace)
+{
+    struct trace_part *part = trace->part;
+    if (part->plays)
+        return tape_next(&part->tape);
+    const struct event *event = read_next(trace);
+    if (event)
+        tape_write(&part->tape, event);
+    else
+        tape_end(&part->tape);
+    return event;
+}
+
+static void set_bounds(struct trace *trace)
+{
+    const struct trace_part *part = trace->part;
+    const struct piece *piece = &part->pieces[part->at];
+    trace->start_ns = piece->from_ns > part->start_ns ? piece->from_ns : part->start_ns;
+    trace->end_ns = piece->until_ns < part->end_ns ? piece->until_ns : part->end_ns;
+}
+
+static int set_parts(struct trace *trace, const struct trace_window *windows, size_t n)
 {
     if (trace->part)
         part_close(trace);
     struct trace_part *part = calloc(1, sizeof *part);
-    if (!part)
-        err_out_of_memory(sizeof *part);
-    *part = (struct trace_part){.from_ns = from_ns, .until_ns = until_ns};
-    trace->part = part;
-    if (until_ns < trace->end_ns)
-        trace->end_ns = until_ns;
-    if (from_ns > trace->start_ns)
-        trace->start_ns = from_ns;
-    for (uint32_t i = 0; i < trace->n_before; i++) {
-        const struct trace_before *before = &trace->before[i];
-        uint32_t space = 2 * before->comm + before->is_non_blocking;
-        *map_put(&part->n_before, key_pair(space, before->rank), NULL) = before->n;
-        uint64_t *most = map_put(&part->most_before, space, NULL);
-        *most = before->n > *most ? before->n : *most;
+    struct piece *pieces = calloc(n, sizeof *pieces);
+    if (!part || !pieces)
+        err_out_of_memory(sizeof *part + n * sizeof *pieces);
+    *part = (struct trace_part){.pieces = pieces, .n_pieces = n, .start_ns = trace->start_ns, .end_ns = trace->end_ns};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t from_ns = windows[i].begin_ns;
+        pieces[i] = (struct piece){.from_ns = from_ns > trace->start_ns ? from_ns : trace->start_ns,
+                                   .until_ns = windows[i].end_ns};
     }
-    return from_ns ? count_collectives(trace) : 0;
+    tape_begin(&part->tape, PART_ROOM, 0);
+    trace->part = part;
+    set_bounds(trace);
+    return count_before_pieces(trace);
+}
+
+int trace_set_parts(struct trace *trace, const struct trace_window *windows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (windows[i].begin_ns >= trace->end_ns)
+            return error("%s: the run ends before %.3f s", trace->path, (double)windows[i].begin_ns / 1e9);
+    return set_parts(trace, windows, n);
+}
+
+void trace_next_part(struct trace *trace)
+{
+    struct trace_part *part = trace->part;
+    part->at++;
+    piece_begin(part);
+    tape_release(&part->tape);
+    tape_begin(&part->tape, PART_ROOM, 0);
+    set_bounds(trace);
 }
 
 int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns)
 {
     trace_note(trace, "Only the part from %.3f s to %.3f s of the run's %.3f s is looked at.", (double)from_ns / 1e9,
                (double)(until_ns < trace->end_ns ? until_ns : trace->end_ns) / 1e9, (double)trace->end_ns / 1e9);
-    return set_part(trace, from_ns > trace->start_ns ? from_ns : trace->start_ns, until_ns);
+    return trace_set_parts(trace, &(struct trace_window){from_ns, until_ns}, 1);
 }
 
 size_t part_windows(struct trace *trace, struct trace_window **windows)
@@ -361,21 +461,28 @@ size_t part_windows(struct trace *trace, struct trace_window **windows)
             if (!event->flags && event->time_ns > window->end_ns)
                 window->end_ns = event->time_ns;
         }
+    for (size_t i = 0; i < found.n; i++)
+        if (!found.at[i].end_ns)
+            found.at[i].end_ns = UINT64_MAX;
     *windows = found.at;
     return found.n;
 }
 
 int part_keep(struct trace *trace, uint64_t from_ns)
 {
-    return set_part(trace, from_ns, UINT64_MAX);
+    return set_parts(trace, &(struct trace_window){from_ns, UINT64_MAX}, 1);
 }
 
 void part_close(struct trace *trace)
 {
     forget(trace);
-    map_release(&trace->part->n_before);
-    map_release(&trace->part->most_before);
-    vec_release(&trace->part->ready);
-    free(trace->part);
+    struct trace_part *part = trace->part;
+    for (size_t i = 0; i < part->n_pieces; i++)
+        collectives_release(&part->pieces[i].before);
+    map_release(&part->n_skipped);
+    vec_release(&part->ready);
+    tape_release(&part->tape);
+    free(part->pieces);
+    free(part);
     trace->part = NULL;
 }

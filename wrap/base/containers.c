@@ -192,6 +192,18 @@ bool map_remove(struct map *map, uint64_t key)
     return true;
 }
 
+struct map map_copy(const struct map *map)
+{
+    struct map copy = *map;
+    if (!map->cap)
+        return copy;
+    copy.slots = malloc(map->cap * sizeof *copy.slots);
+    if (!copy.slots)
+        err_out_of_memory(map->cap * sizeof *copy.slots);
+    memcpy(copy.slots, map->slots, map->cap * sizeof *copy.slots);
+    return copy;
+}
+
 void map_release(struct map *map)
 {
     free(map->slots);

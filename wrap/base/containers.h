@@ -203,6 +203,8 @@ static inline uint64_t *map_put(struct map *map, uint64_t key, bool *is_new)
 }
 /* True when the key was there. */
 bool map_remove(struct map *map, uint64_t key);
+/* Another one with the same entries. */
+struct map map_copy(const struct map *map);
 void map_release(struct map *map);
 
 struct intern {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A part of a trace: what is open when it begins, what ends with it, and which collectives all members have in it. */
 #include "analyze/trace/part.h"
+#include "analyze/trace/source.h"
 #include "tests/unit/scene/trace_memory.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,10 +131,79 @@ static void test_counts(void **state)
     trace_close(trace);
 }
 
+/* What is to be read is read once, as long as one begins behind the other. */
+static uint32_t n_rewinds;
+static int (*memory_rewind)(struct trace *trace);
+
+static int count_rewinds(struct trace *trace)
+{
+    n_rewinds++;
+    return memory_rewind(trace);
+}
+
+static struct trace *trace_of_windows(void)
+{
+    struct trace *trace = trace_memory(2);
+    add(trace, 1, 0, EV_IRECV, 3);
+    collective(trace, 0, 2, 4);
+    add(trace, 4, 1, EV_OFF, 0);
+    collective(trace, 0, 9, 13);
+    add(trace, 11, 0, EV_IRECV, 4);
+    add(trace, 11, 1, EV_ON, 0);
+    add(trace, 12, 0, EV_IRECV_DONE, 3);
+    add(trace, 12, 1, EV_ICOLL, 7);
+    collective(trace, 1, 14, 15);
+    collective(trace, 1, 16, 17);
+    add(trace, 19, 1, EV_ENTER, 0);
+    add(trace, 22, 1, EV_ICOLL_DONE, 7);
+    add(trace, 25, 0, EV_IRECV_DONE, 4);
+    add(trace, 25, 0, EV_ICOLL, 8);
+    add(trace, 26, 0, EV_ICOLL_DONE, 8);
+    add(trace, 27, 1, EV_LEAVE, 0);
+    collective(trace, 0, 27, 28);
+    collective(trace, 1, 27, 28);
+    return trace;
+}
+
+static void test_one_after_the_other(void **state)
+{
+    (void)state;
+    static const struct trace_window windows[] = {{0, 5}, {10, 20}, {22, UINT64_MAX}, {21, 27}};
+    static const char *const expected[] = {
+        "1:0 post 3, 2:0 begin, 4:0 coll, 4:1 off, 5:0 end, 5:1 end",
+        "10:0 post 3, 10:1 off, 11:0 post 4, 11:1 on, 12:0 got 3, 12:1 start 7, 14:1 begin, 16:1 begin, 19:1 enter, "
+        "20:0 end, 20:1 leave, 20:1 end",
+        "22:0 post 4, 22:1 enter, 25:0 got 4, 27:0 begin, 27:1 leave, 27:1 begin, 28:0 coll, 28:1 coll",
+        "21:0 post 4, 21:1 enter, 25:0 got 4, 27:0 begin, 27:1 leave, 27:1 begin, 27:0 end, 27:1 end",
+    };
+    struct trace *trace = trace_of_windows();
+    assert_int_equal(trace_set_parts(trace, windows, 4), 0);
+    memory_rewind = trace->source->rewind;
+    trace->source->rewind = count_rewinds;
+    n_rewinds = 0;
+    for (size_t i = 0; i < 4; i++) {
+        if (i)
+            trace_next_part(trace);
+        expect(trace, expected[i]);
+        expect(trace, expected[i]);
+        assert_int_equal(trace->start_ns, i ? windows[i].begin_ns : 1);
+        assert_int_equal(n_rewinds, i < 3 ? 1 : 2);
+        struct trace *alone = trace_of_windows();
+        assert_int_equal(trace_set_part(alone, windows[i].begin_ns, windows[i].end_ns), 0);
+        expect(alone, expected[i]);
+        trace_close(alone);
+    }
+    trace_close(trace);
+    trace = trace_of_windows();
+    assert_int_equal(trace_set_parts(trace, &(struct trace_window){28, UINT64_MAX}, 1), -1);
+    trace_close(trace);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_open_things), cmocka_unit_test(test_end),
-                                       cmocka_unit_test(test_collectives),
-                                       cmocka_unit_test(test_requests_of_collectives), cmocka_unit_test(test_counts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_open_things), cmocka_unit_test(test_end),
+        cmocka_unit_test(test_collectives), cmocka_unit_test(test_requests_of_collectives),
+        cmocka_unit_test(test_counts),      cmocka_unit_test(test_one_after_the_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
