@@ -2,10 +2,15 @@
 /* Who of the processes that a launcher (mpirun, srun) started together is this one, as its environment tells: known
  * before MPI is initialised, and to processes that are no MPI programs. */
 #pragma once
+#include <errno.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 /* True when the first variable that is there says 0, and when none is. */
 static inline bool launcher_says_first(const char *const *names)
@@ -57,4 +62,21 @@ static inline void launcher_leave_core(void)
     memset(&all, 0xff, sizeof all);
     if (launcher_n_processes())
         sched_setaffinity(0, sizeof all, &all);
+}
+
+/* Of a launcher's processes on a node, the first that asks for `what` gets a descriptor, to be closed when the others
+ * have asked. It is a name in Linux's abstract socket space: one process at a time has it, and it goes with the
+ * process. */
+enum { LAUNCHER_TAKEN = -2, LAUNCHER_UNKNOWN = -3 };
+static inline int launcher_claim(const char *what)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "whywait-%s-%d-%d", what, (int)geteuid(), (int)getppid());
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0)
+        return fd;
+    bool is_taken = fd >= 0 && errno == EADDRINUSE;
+    if (fd >= 0)
+        close(fd);
+    return is_taken ? LAUNCHER_TAKEN : LAUNCHER_UNKNOWN;
 }

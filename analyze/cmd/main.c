@@ -308,8 +308,26 @@ int cmd_version(int argc, char **argv)
     return 0;
 }
 
+static void linger(void)
+{
+    enum { PATIENCE_S = 1 };
+    sleep(PATIENCE_S);
+}
+
+/* What is wrong with the command line of a job is wrong for each of its processes: one of a node says so, and stays
+ * until the others have found out. */
+static bool is_first_to_fail(void)
+{
+    int claim = launcher_claim("fault");
+    if (claim >= 0)
+        atexit(linger);
+    return claim != LAUNCHER_TAKEN;
+}
+
 int main(int argc, char **argv)
 {
+    if (launcher_n_processes() > 1)
+        err_ask(is_first_to_fail);
     if (argc < 2) {
         usage(stderr);
         return 1;

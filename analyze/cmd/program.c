@@ -258,6 +258,11 @@ static bool elf_is_library(Elf *elf)
     return true;
 }
 
+static enum program_kind kind_of_elf(Elf *elf)
+{
+    return elf_interpreter(elf) ? PROGRAM_DYNAMIC : elf_is_library(elf) ? PROGRAM_LIBRARY : PROGRAM_STATIC;
+}
+
 /* The file names the program that loads it; only one that root alone can change is run for an answer. */
 static bool is_system_loader(const char *path)
 {
@@ -307,12 +312,11 @@ struct program_glance program_glance(const char *path)
     struct program_glance glance = {.kind = PROGRAM_OTHER, .mpi = PROGRAM_NO_MPI};
     struct elf_file file = elf_file_open(path);
     if (file.elf)
-        glance.kind = PROGRAM_STATIC;
+        glance.kind = kind_of_elf(file.elf);
     for (Elf_Scn *section = NULL; file.elf && (section = elf_nextscn(file.elf, section));) {
         GElf_Shdr header;
         if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
             continue;
-        glance.kind = PROGRAM_DYNAMIC;
         /* The first library named in the dynamic section that is an MPI's. */
         Elf_Data *data = elf_getdata(section, NULL);
         GElf_Dyn entry;
@@ -348,7 +352,7 @@ int program_read(struct program *program, const char *name)
     struct elf_file file = elf_file_open(program->path);
     if (file.elf) {
         const char *loader = elf_interpreter(file.elf);
-        program->kind = loader ? PROGRAM_DYNAMIC : elf_is_library(file.elf) ? PROGRAM_LIBRARY : PROGRAM_STATIC;
+        program->kind = kind_of_elf(file.elf);
         read_sections(program, file.elf);
         if (loader && is_system_loader(loader))
             read_libraries(program, loader);

@@ -9,6 +9,7 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
+#include "wrap/launcher.h"
 #include "wrap/only.h"
 #include "wrap/windows.h"
 #include <errno.h>
@@ -152,15 +153,18 @@ static bool is_number(const char *text, const char *suffixes)
     return n > 0 && (text[n] == '\0' || (strchr(suffixes, text[n]) && text[n + 1] == '\0'));
 }
 
+/* A rank is as good as another to say what holds for the program. */
 static void load_recorder(const char *path)
 {
     char library[PATH_MAX];
+    bool speaks = launcher_is_first_rank();
     struct stat st = {0};
     struct program_glance glance = program_glance(path);
-    if (glance.kind == PROGRAM_STATIC)
+    if (glance.kind == PROGRAM_STATIC && speaks)
         warn("%s is linked statically: its MPI calls cannot be seen", path);
     bool is_other_user = stat(path, &st) == 0 && (st.st_mode & S_ISUID) && st.st_uid != getuid();
-    if (is_other_user || ((st.st_mode & S_ISGID) && st.st_gid != getgid()))
+    bool is_other_group = (st.st_mode & S_ISGID) && st.st_gid != getgid();
+    if ((is_other_user || is_other_group) && speaks)
         warn("%s runs with another user's or group's rights: it is not recorded", path);
     const char *recorder = program_recorder(glance.mpi != PROGRAM_NO_MPI ? glance.mpi : mpi_of_launcher());
     if (installation_find(recorder, library)) {
@@ -170,7 +174,7 @@ static void load_recorder(const char *path)
             err_out_of_memory(strlen(library));
         setenv("LD_PRELOAD", list, 1);
         free(list);
-    } else
+    } else if (speaks)
         warn("%s runs without being recorded: there is no %s beside this tool (was it built with this MPI installed?)",
              path, recorder);
 }

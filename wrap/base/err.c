@@ -35,11 +35,28 @@ void err_bug(const char *file, int line, const char *format, ...)
     abort();
 }
 
+static bool (*err_asks)(void);
+static bool is_silent;
+
+void err_ask(bool (*may_speak)(void))
+{
+    err_asks = may_speak;
+}
+
+static void err_say_fault(const char *format, va_list args)
+{
+    if (err_asks)
+        is_silent = !err_asks();
+    err_asks = NULL;
+    if (!is_silent)
+        err_say("", format, args);
+}
+
 void die(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    err_say("", format, args);
+    err_say_fault(format, args);
     va_end(args);
     exit(1);
 }
@@ -48,7 +65,7 @@ int error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    err_say("", format, args);
+    err_say_fault(format, args);
     va_end(args);
     return -1;
 }

@@ -21,6 +21,8 @@ _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))
 int error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void err_out_of_memory(size_t size_bytes);
+/* Asks before the first line of die or error: where not, no such line is printed. */
+void err_ask(bool (*may_speak)(void));
 
 /*
  * What comes out of a record is not taken on trust: a path may name a pipe, on which opening waits for ever, or a

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { MAX_NOTES = 32, NOTE_BYTES = 400 };
@@ -49,20 +47,10 @@ bool say_is_first_on_node(void)
     return launcher_is_first_on_node();
 }
 
-/* A name in Linux's abstract socket space: one process at a time has it, and it goes with the process. */
 bool say_claim(int *claim)
 {
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "whywait-%d-%d", (int)geteuid(), (int)getppid());
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0) {
-        *claim = fd;
-        return true;
-    }
-    *claim = fd >= 0 && errno == EADDRINUSE ? SAY_SILENT : SAY_UNKNOWN;
-    if (fd >= 0)
-        close(fd);
-    return *claim == SAY_UNKNOWN;
+    *claim = launcher_claim("begin");
+    return *claim != SAY_SILENT;
 }
 
 void say_note(const char *format, ...)

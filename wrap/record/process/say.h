@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the recorder tells: lines for the user on stderr, notes for the report. */
 #pragma once
+#include "wrap/launcher.h"
 #include <stdbool.h>
 
 /* "whywait: ..." and a new line, in one write. */
@@ -18,7 +19,7 @@ bool say_is_first_on_node(void);
  * asks. *claim is then a descriptor, to be closed when the others have asked; without one it is SAY_SILENT or, where
  * that cannot be known and so everybody speaks, SAY_UNKNOWN.
  */
-enum { SAY_NOT_CLAIMED = -1, SAY_SILENT = -2, SAY_UNKNOWN = -3 };
+enum { SAY_NOT_CLAIMED = -1, SAY_SILENT = LAUNCHER_TAKEN, SAY_UNKNOWN = LAUNCHER_UNKNOWN };
 bool say_claim(int *claim);
 /* A sentence for the report (WW_NOTE), once. From any thread, also from one whose own file is the trouble: it is kept
  * until somebody who owns a spool writes it. */
