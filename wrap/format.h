@@ -79,7 +79,7 @@ struct ww_header {
 };
 
 enum ww_kind { WW_KIND_EVENTS = 1, WW_KIND_SAMPLES = 2 };
-enum ww_end { WW_END_NONE = 0, WW_END_FINALIZE, WW_END_EXIT, WW_END_ABORT, WW_END_SIGNAL, WW_END_GAVE_UP };
+enum ww_end { WW_END_NONE = 0, WW_END_FINALIZE, WW_END_EXIT, WW_END_ABORT, WW_END_SIGNAL, WW_END_GAVE_UP, WW_END_EXEC };
 
 /* Every record begins with this. `type` and `units` are written together, last. */
 struct ww_head {

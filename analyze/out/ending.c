@@ -42,6 +42,8 @@ const char *ending_name(const struct trace *trace, const struct trace_location *
         return "signal";
     case WW_END_GAVE_UP:
         return "gave-up";
+    case WW_END_EXEC:
+        return "exec";
     case WW_END_NONE:
         break;
     }
@@ -60,6 +62,8 @@ static const char *ending_verb(const struct label_book *book, const struct trace
                             strsignal(location->end_detail));
     case WW_END_GAVE_UP:
         return "stopped being recorded";
+    case WW_END_EXEC:
+        return "became another program (exec) without calling MPI_Finalize";
     case WW_END_NONE:
         return "ended abruptly (killed, crashed or _exit)";
     case WW_END_FINALIZE:

@@ -117,7 +117,7 @@ static OTF2_CallbackCode on_location_group_property(void *user, OTF2_LocationGro
     if (index == TRACE_NONE)
         return OK;
     if (type == OTF2_TYPE_UINT32 && !strcmp(text, ARCHIVE_PROP_END_HOW))
-        defs->location_groups.at[index].end_how = value.uint32 <= WW_END_GAVE_UP ? value.uint32 : WW_END_NONE;
+        defs->location_groups.at[index].end_how = value.uint32 <= WW_END_EXEC ? value.uint32 : WW_END_NONE;
     if (type == OTF2_TYPE_INT32 && !strcmp(text, ARCHIVE_PROP_END_DETAIL))
         defs->location_groups.at[index].end_detail = value.int32;
     if (type == OTF2_TYPE_UINT32 && !strcmp(text, ARCHIVE_PROP_INCOMPLETE))

@@ -71,6 +71,18 @@ def no_mpi(cwd):
     check(done.returncode == 0 and done.stderr.count("by dlopen and dlsym, past the recorder") == 1, "MPI by dlopen", done)
 
 
+def becomes_another(cwd):
+    """exec ends a recording, and is told as that; programs that are run beside it end nothing."""
+    program, true = BUILD / "bin" / "commands_becomes", shutil.which("true")
+    done = record(cwd, program=(program, "others", true))
+    check(done.returncode == 0 and "102 MPI calls, nothing lost" in done.stderr, "others", done)
+    done = record(cwd, program=(program, "exec", true))
+    check(done.stderr.count("has become true (exec) without calling MPI_Finalize") == 1 and
+          "nothing was recorded" not in done.stderr, "exec", done)
+    done = run(TOOL, "report", cwd=cwd)
+    check("rank 0 became another program (exec) without calling MPI_Finalize" in done.stdout, "report of exec", done)
+
+
 def control_characters(cwd):
     done = record(cwd, "-o", "red\033[31m")
     check(done.returncode == 0 and "nothing lost" in done.stderr and "\033" not in done.stderr, "closing line", done)
@@ -99,7 +111,7 @@ def thread_local(_):
 
 
 def main():
-    for test in (large_anchor, missing_folders, changed_directory, renamed, no_mpi, control_characters, thread_local):
+    for test in (large_anchor, missing_folders, changed_directory, renamed, no_mpi, becomes_another, control_characters, thread_local):
         with tempfile.TemporaryDirectory() as cwd:
             test(pathlib.Path(cwd))
 

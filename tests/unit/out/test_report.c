@@ -308,6 +308,10 @@ static void endings_and_losses_are_said(void **state)
     char *text = printed(f, &wide);
     expect_in(text, "rank 0 ended abruptly (killed, crashed or _exit); the last event is 9.00 s after the start.");
     expect_in(text, "rank 1 ended with status 3 without calling MPI_Finalize");
+    f->locations[1].end_how = WW_END_EXEC;
+    char *became = printed(f, &wide);
+    expect_in(became, "rank 1 became another program (exec) without calling MPI_Finalize");
+    free(became);
     expect_in(text, "rank 0 never came back from MPI_Recv at b.c:9: it waited for rank 1 from 1.00 s after the start.");
     expect_in(text, "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0.");
     expect_in(text, "Lost: 1,234 records of rank 1 found no room.");

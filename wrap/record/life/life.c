@@ -11,6 +11,7 @@
 #include "wrap/record/life/windows.h"
 #include "wrap/record/modules.h"
 #include "wrap/record/pmpi/world.h"
+#include "wrap/record/process/image.h"
 #include "wrap/record/process/machine.h"
 #include "wrap/record/process/say.h"
 #include "wrap/record/recorder.h"
@@ -144,6 +145,7 @@ static bool begin_recording(void)
         say_note("no helper thread: %s; no samples were taken", strerror(errno));
     pthread_atfork(unwind_before_fork, unwind_after_fork, after_fork_in_child);
     on_exit(process_exits, NULL);
+    image_leave_word(recorder.run_dir, recorder.rank);
     return true;
 }
 

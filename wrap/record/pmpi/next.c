@@ -16,6 +16,7 @@
  * definition behind us.
  */
 #include "wrap/record/pmpi/next.h"
+#include "wrap/record/process/image.h"
 #include "wrap/record/process/say.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -239,6 +240,8 @@ static bool is_the_program(void)
 static __attribute__((destructor)) void tell_if_unseen(void)
 {
     int saved_errno = errno, flag = 0;
+    bool was_cut = false;
+    const char *before = image_before(&was_cut);
     struct shadowed init = {0};
     if (__atomic_load_n(&was_asked, __ATOMIC_ACQUIRE) || !say_is_first_rank())
         return;
@@ -252,7 +255,10 @@ static __attribute__((destructor)) void tell_if_unseen(void)
         say("nothing was recorded: %s has found MPI_Init by dlopen and dlsym, past the recorder (link it with the MPI "
             "library)",
             program_invocation_short_name);
-    else if (is_the_program())
+    else if (was_cut)
+        say("the program has become %s (exec) without calling MPI_Finalize; what it did before that is in %s",
+            program_invocation_short_name, before);
+    else if (!before && is_the_program())
         say("nothing was recorded: %s has not called MPI_Init", program_invocation_short_name);
     errno = saved_errno;
 }

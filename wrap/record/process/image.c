@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wrap/record/process/image.h"
+#include "wrap/format.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORD "WHYWAIT_RECORDS" /* "PROCESS RANK RUN_DIR" */
+
+void image_leave_word(const char *run_dir, int rank)
+{
+    char word[PATH_MAX + 32];
+    if (snprintf(word, sizeof word, "%d %d %s", (int)getpid(), rank, run_dir) < (int)sizeof word)
+        setenv(WORD, word, 1);
+}
+
+/* Children inherit the word, and perhaps its process id on another node. */
+static bool is_of_this_process(const struct ww_header *header)
+{
+    char host[sizeof header->host] = "";
+    return memcmp(header->magic, WW_MAGIC, sizeof header->magic) == 0 && header->pid == getpid() &&
+           gethostname(host, sizeof host - 1) == 0 && strncmp(host, header->host, sizeof host) == 0;
+}
+
+static struct {
+    const char *run_dir;
+    bool was_cut;
+} before;
+
+/* In the file of the thread that began recording: the others' have nothing to add. */
+static void end_recording(const char *run_dir, long rank)
+{
+    char path[PATH_MAX + 32];
+    struct timespec t = {0, 0};
+    struct stat st;
+    snprintf(path, sizeof path, "%s/spool/%ld-0.ev", run_dir, rank);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct ww_header *header = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= WW_HEADER_BYTES)
+        header = mmap(NULL, WW_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (header == MAP_FAILED)
+        return;
+    if (is_of_this_process(header)) {
+        before.run_dir = run_dir;
+        before.was_cut = header->end_how == WW_END_NONE && clock_gettime(CLOCK_MONOTONIC, &t) == 0;
+    }
+    if (before.was_cut) {
+        header->end_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+        header->end_how = WW_END_EXEC;
+    }
+    munmap(header, WW_HEADER_BYTES);
+}
+
+static __attribute__((constructor)) void end_what_was_before(void)
+{
+    int saved_errno = errno;
+    const char *word = getenv(WORD);
+    char *rest = NULL;
+    if (word && strtol(word, &rest, 10) == getpid()) {
+        long rank = strtol(rest, &rest, 10);
+        if (*rest == ' ')
+            end_recording(rest + 1, rank);
+    }
+    errno = saved_errno;
+}
+
+const char *image_before(bool *was_cut)
+{
+    *was_cut = before.was_cut;
+    return before.run_dir;
+}
