@@ -202,15 +202,18 @@ static int remainder_compare(const void *a, const void *b)
 void blame_prune(const struct path_class *class, struct sparse *kept)
 {
     struct sparse net = {0};
+    double longer_ns = 0, left_out_ns[2] = {0};
     blame_net(class, &net);
-    double left_ns = sparse_sum(&net);
-    size_t first = 0;
+    for (size_t i = 0; i < net.n; i++)
+        longer_ns += fmax(net.at[i].ns, 0);
     if (net.n)
         qsort(net.at, net.n, sizeof *net.at, remainder_compare);
-    while (first < net.n && left_ns - net.at[first].ns >= NEARLY_ALL_SHARE * class->waiting_ns)
-        left_ns -= net.at[first++].ns;
-    for (size_t i = first; i < net.n; i++)
-        sparse_add(kept, net.at[i].key, 1);
+    for (size_t i = 0; i < net.n; i++) {
+        double *side_ns = &left_out_ns[net.at[i].ns < 0];
+        *side_ns += fabs(net.at[i].ns);
+        if (*side_ns > (1 - NEARLY_ALL_SHARE) * longer_ns)
+            sparse_add(kept, net.at[i].key, 1);
+    }
     sparse_pack(kept);
     sparse_release(&net);
 }

@@ -18,8 +18,10 @@
  * The parts of a class sum to its waiting. Waiting for shared memory to change, or in a wait of which it is not known
  * what ends it, may be waiting for the waiting process: it is blamed for what the others leave over.
  *
- * Redundant (Meira et al.): pairs of equal code are removed from the smallest difference up while what remains still
- * accounts for 95 % of the waiting. This is for presentation; blame is shared out before.
+ * Redundant (after Meira et al.): pairs of equal code are removed from the smallest difference up while what remains
+ * still accounts for 95 %: of what the late side did longer, and of what the waiting side did. One account for both
+ * would let a step go that explains half of the waiting, where the waiting side has as much of another. This is for
+ * presentation; blame is shared out before.
  */
 #pragma once
 #include "analyze/blame/classes.h"

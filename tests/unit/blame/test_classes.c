@@ -131,6 +131,23 @@ static void redundant_steps_are_the_smallest_pairs(void **state)
     sparse_release(&class.terms);
 }
 
+/* What the waiting side did longer makes room for nothing on the late side: each side has its own 95 %. */
+static void a_step_that_others_outweigh_is_shown(void **state)
+{
+    (void)state;
+    struct path_class class = {.waiting_ns = 730};
+    sparse_add(&class.terms, atom_key(1, 1), 770);
+    sparse_add(&class.terms, atom_key(1, 2), 360);
+    sparse_add(&class.terms, KEY_WAITING | atom_key(2, 3), 200);
+    sparse_add(&class.terms, KEY_WAITING | atom_key(0, 4), 200);
+    sparse_pack(&class.terms);
+    struct sparse kept = {0};
+    blame_prune(&class, &kept);
+    assert_true(sparse_sum(&kept) == 4);
+    sparse_release(&kept);
+    sparse_release(&class.terms);
+}
+
 static void blame_is_shared_over_positive_remainders(void **state)
 {
     (void)state;
@@ -289,6 +306,7 @@ int main(void)
         cmocka_unit_test(allowance_covers_sampling_error),
         cmocka_unit_test(distance_lies_between_0_and_2),
         cmocka_unit_test(redundant_steps_are_the_smallest_pairs),
+        cmocka_unit_test(a_step_that_others_outweigh_is_shown),
         cmocka_unit_test(blame_is_shared_over_positive_remainders),
         cmocka_unit_test(what_rounding_leaves_of_a_remainder_is_blamed_too),
         cmocka_unit_test(samples_by_chance_do_not_say_who_is_late),
