@@ -55,6 +55,7 @@ enum { ARCHIVE_PARAM_COUNTS };
 #define ARCHIVE_PROP_ONLY "WHYWAIT::ONLY"           /* root: patterns of the functions whose counts were recorded */
 #define ARCHIVE_PROP_COUNTED "WHYWAIT::COUNTED"     /* root: whose executions are counted */
 #define ARCHIVE_COUNTED_ALL "all threads"           /* else of threads that do not call MPI, some may be missing */
+#define ARCHIVE_PROP_RUN_FROM "WHYWAIT::RUN_FROM"   /* root: time of the first call; before it the recorder began */
 #define ARCHIVE_PROP_PROGRAM "WHYWAIT::PROGRAM"     /* root */
 #define ARCHIVE_PROP_NOTE "WHYWAIT::NOTE"           /* root or location group, any number */
 #define ARCHIVE_PROP_NEIGHBORS "WHYWAIT::NEIGHBORS" /* location group: "COMM N-IN RANK..." */

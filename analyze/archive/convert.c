@@ -267,6 +267,7 @@ static void write_locations(struct conversion *conversion)
                                        .n_events = is_first ? location->n_events : 0,
                                        .first_ns = location->first_ns,
                                        .last_ns = location->last_ns,
+                                       .first_call_ns = location->first_call_ns,
                                        .lost_ns = stream->gaps.outside_ns,
                                        .open_ns = stream->gaps.open_ns,
                                        .begin_ns = stream->reader.begin_ns,

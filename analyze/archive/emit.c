@@ -279,6 +279,8 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
     unsigned what = emit_does(call);
     uint64_t t = emit_time(location, call->enter_ns);
     location->n_calls++;
+    if (!location->first_call_ns)
+        location->first_call_ns = t;
     enter_region(emitter, location, call->call, context, t);
     if (what & EMIT_SENDS && call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0)
         WRITE(location, MpiSend, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),

@@ -31,6 +31,7 @@ struct emit_location {
     OTF2_EvtWriter *writer;
     OTF2_AttributeList *attributes;
     uint64_t first_ns, last_ns; /* of what was written; times never run backwards */
+    uint64_t first_call_ns;     /* 0 = none yet */
     uint64_t n_events, n_calls;
     uint64_t sample_period_ns;
     uint64_t ids; /* next request id */

@@ -90,6 +90,7 @@ struct join {
     bool has_times, has_counts, lacks_threads, has_threads, has_outsiders;
     uint64_t begin_ns;          /* the latest of rings that have lost records, on the clock of rank 0; 0 = none has */
     uint64_t first_ns, last_ns; /* of all events, on the clock of rank 0 */
+    uint64_t first_call_ns;     /* likewise, of all calls; 0 = there is none */
     uint64_t sample_period_ns;
     struct windows windows;  /* as asked for; 0 = the run was recorded as a whole */
     uint32_t n_windows;      /* begun */

@@ -105,6 +105,9 @@ static void define_root(struct def_writer *defs)
     DEFINE(defs, SystemTreeNodeDomain, DEFS_ROOT_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
     defs_root_property(defs, ARCHIVE_PROP_PROGRAM, join_plain_name(join, join->program, sizeof join->program));
     defs_root_property(defs, ARCHIVE_PROP_COMMAND, join_plain_name(join, join->command, sizeof join->command));
+    if (join->first_call_ns)
+        defs_root_property(defs, ARCHIVE_PROP_RUN_FROM,
+                           arena_printf(&join->arena, "%llu", (unsigned long long)join->first_call_ns));
     if (join->only[0])
         defs_root_property(defs, ARCHIVE_PROP_ONLY, join->only);
     if (join->has_counts)

@@ -550,6 +550,11 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
                 join->last_ns = last_ns;
             join->has_times = true;
         }
+        if (end.first_call_ns) {
+            uint64_t call_ns = corrected(tables, end.first_call_ns);
+            if (!join->first_call_ns || call_ns < join->first_call_ns)
+                join->first_call_ns = call_ns;
+        }
     }
     join->ranks[location.rank].lacks_records |= is_damaged;
     if (is_damaged)

@@ -24,9 +24,10 @@ struct part_location {
     uint32_t is_unfinished; /* ended inside a call */
     uint64_t n_events;      /* 0 in a file of samples: its events are counted with the thread */
     uint64_t first_ns, last_ns;
-    uint64_t lost_ns;  /* switches were lost for so long, outside MPI */
-    uint64_t open_ns;  /* and so much of it is not known to be computing or not */
-    uint64_t begin_ns; /* of a ring that has lost records: it is complete from here on; 0 = it has lost none */
+    uint64_t first_call_ns; /* 0 = none */
+    uint64_t lost_ns;       /* switches were lost for so long, outside MPI */
+    uint64_t open_ns;       /* and so much of it is not known to be computing or not */
+    uint64_t begin_ns;      /* of a ring that has lost records: it is complete from here on; 0 = it has lost none */
     uint32_t n_windows, n_ended; /* of the process (record --window): begun, and ended before the run */
     uint64_t windows_ns;         /* how long these took */
     uint32_t is_damaged;         /* some records of the spool file were not sound, or it was cut off */

@@ -87,7 +87,7 @@ void cpu_use_feed(struct cpu_use *use, const struct lane *lane, const struct eve
         return;
     struct cpu_user *user = &use->users[event->loc];
     int state = lane->is_ended || lane->depth     ? USER_NONE
-                : !lane->off_since_ns             ? USER_ON
+                : !lane->is_off_cpu               ? USER_ON
                 : lane->off_kind == OFF_PREEMPTED ? USER_LACKS
                                                   : USER_NONE;
     if (state == user->state)

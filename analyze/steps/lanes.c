@@ -418,9 +418,9 @@ static void worker_on(struct lanes *lanes, struct lane *worker, uint64_t now_ns)
     struct lane *main = at == TRACE_NONE || lanes->at[at].depth ? NULL : &lanes->at[at];
     uint64_t begin_ns = main ? main->stretch.begin_ns : 0;
     uint64_t since_ns = worker->off_since_ns > begin_ns ? worker->off_since_ns : begin_ns;
-    if (main && worker->off_since_ns && worker->off_kind == OFF_PREEMPTED && now_ns > since_ns)
+    if (main && worker->is_off_cpu && worker->off_kind == OFF_PREEMPTED && now_ns > since_ns)
         main->stretch.worker_preempted_ns += now_ns - since_ns;
-    worker->off_since_ns = 0;
+    worker->is_off_cpu = false;
 }
 
 void absences_add_over(struct absences *absences, struct absence absence)
@@ -447,6 +447,7 @@ static void lane_end_absence(struct lanes *lanes, const struct lane *lane, uint6
 static void lane_off(struct lanes *lanes, struct lane *lane, const struct event *event)
 {
     lane->has_switches = true;
+    lane->is_off_cpu = true;
     lane->off_since_ns = event->time_ns;
     lane->off_kind = event->flags & WW_SW_PREEMPTED ? OFF_PREEMPTED : OFF_BLOCKED;
     lane_end_absence(lanes, lane, 0);
@@ -461,11 +462,11 @@ static void lane_off(struct lanes *lanes, struct lane *lane, const struct event 
 
 static void lane_on(struct lanes *lanes, struct lane *lane, uint64_t now_ns)
 {
-    if (!lane->off_since_ns)
+    if (!lane->is_off_cpu)
         return;
     uint64_t begin_ns = lane->stretch.begin_ns;
     uint64_t since_ns = lane->off_since_ns > begin_ns ? lane->off_since_ns : begin_ns;
-    lane->off_since_ns = 0;
+    lane->is_off_cpu = false;
     if (lane->depth)
         lane_end_absence(lanes, lane, now_ns);
     else if (now_ns > since_ns)
@@ -497,8 +498,8 @@ enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
      * unknown. */
     bool is_on_cpu = event->kind == EV_ENTER || event->kind == EV_LEAVE ||
                      (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED));
-    if (lane->off_since_ns && is_on_cpu) {
-        lane->off_since_ns = 0;
+    if (lane->is_off_cpu && is_on_cpu) {
+        lane->is_off_cpu = false;
         lane_end_absence(lanes, lane, 0);
     }
     switch (event->kind) {

@@ -46,7 +46,8 @@ struct lane {
     /* Since when the call has called a function of the program back, 0 = it does not; and for how long it had before. A
      * stretch lasts from then until that returns, outside MPI. */
     uint64_t callback_ns, called_back_ns;
-    uint64_t off_since_ns; /* 0 = on a CPU */
+    bool is_off_cpu;
+    uint64_t off_since_ns; /* then; 0 is a time like any other */
     enum off_kind off_kind;
     bool has_switches; /* recorded: time off the CPU is known by them alone */
     uint64_t mark_ns;  /* up to here the stretch's paths are accounted for */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/trace/defs.h"
 #include "wrap/base/err.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define OK OTF2_CALLBACK_SUCCESS
@@ -191,6 +192,24 @@ static OTF2_CallbackCode on_context_property(void *user, OTF2_CallingContextRef 
 
 #define SET(name, function) OTF2_GlobalDefReaderCallbacks_Set##name##Callback(callbacks, function)
 
+/* Time off the CPU is recorded from earlier on than calls are, and earlier on one process than on the next: a run
+ * begins with its first call. */
+static void begin_with_calls(struct defs *defs)
+{
+    for (size_t i = 0; i < defs->root_properties.n; i++) {
+        const struct def_property *property = &defs->root_properties.at[i];
+        if (strcmp(defs_string(defs, property->name), ARCHIVE_PROP_RUN_FROM) != 0)
+            continue;
+        uint64_t from = strtoull(defs_string(defs, property->value), NULL, 10);
+        if (from <= defs->offset || from - defs->offset >= defs->length)
+            continue;
+        uint64_t before = from - defs->offset;
+        defs->offset = from;
+        defs->length -= before;
+        defs->realtime_ns += defs->realtime_ns ? before : 0; /* ticks of ours are nanoseconds */
+    }
+}
+
 int defs_read(struct defs *defs, OTF2_Reader *reader, uint64_t limit)
 {
     OTF2_GlobalDefReader *global = OTF2_Reader_GetGlobalDefReader(reader);
@@ -222,6 +241,7 @@ int defs_read(struct defs *defs, OTF2_Reader *reader, uint64_t limit)
     bool failed = OTF2_Reader_RegisterGlobalDefCallbacks(reader, global, callbacks, defs) ||
                   OTF2_Reader_ReadGlobalDefinitions(reader, global, limit, &n_read) || n_read >= limit;
     OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
+    begin_with_calls(defs);
     return failed ? -1 : 0;
 }
 

@@ -319,6 +319,33 @@ static void test_stacks(void **state)
     run_dir_remove(dir);
 }
 
+/* Rank 1 is watched by the scheduler long before any rank makes a call: that is no part of the run. */
+static void test_a_run_begins_with_its_first_call(void **state)
+{
+    (void)state;
+    char *dir = run_dir_new();
+    for (int rank = 0; rank < 2; rank++) {
+        struct spool_image events = image_events(rank, 2, 0), samples = image_samples(rank, 2, 0);
+        image_world(&events);
+        image_call(&events, CALL(Barrier, 500 + 100 * (uint64_t)rank, 700));
+        image_switch(&samples, (struct ww_switch){.time_ns = at(rank ? 100 : 720), .flags = WW_SW_OUT});
+        image_switch(&samples, (struct ww_switch){.time_ns = at(rank ? 550 : 730)});
+        save(&events, dir);
+        save(&samples, dir);
+    }
+    struct trace *trace = make_trace(dir);
+    static const uint64_t of_rank_1_ns[] = {0, 50, 100};
+    assert_int_equal(trace_rewind(trace), 0);
+    size_t n = 0;
+    for (const struct event *event; (event = trace_next(trace));)
+        if (event->loc == 1 && n < 3)
+            assert_int_equal(event->time_ns, of_rank_1_ns[n++]);
+    assert_int_equal(n, 3);
+    assert_true(trace->end_ns < 300);
+    trace_close(trace);
+    run_dir_remove(dir);
+}
+
 /* Every order of call stacks comes back, whatever the prediction of the format makes of it. */
 static void test_stack_prediction(void **state)
 {
@@ -718,6 +745,7 @@ int main(void)
         cmocka_unit_test(test_persistent_collectives),
         cmocka_unit_test(test_communicators),
         cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_a_run_begins_with_its_first_call),
         cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_probes),

@@ -187,6 +187,20 @@ static void preemption_is_no_work(void **state)
     scene_free(scene);
 }
 
+/* Without a CPU from the very first moment on, time 0. */
+static void starting_without_a_cpu_is_the_machine(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    off_and_on(scene, 1, 0, 30000, WW_SW_OUT | WW_SW_PREEMPTED);
+    barriers(scene, (uint64_t[]){0, 30000}, 30010);
+    scene_analyse(scene);
+    assert_int_equal(scene->analysis->n_causes, 0);
+    assert_true(scene->analysis->machine.share == 1);
+    assert_us(scene->analysis->machine.waiting_ns / 1000, 30000);
+    scene_free(scene);
+}
+
 /* The load is 40 ms more on rank 0. It had no CPU for 60 ms before that, rank 1 for 40 ms meanwhile: that is 20 ms that
  * the machine made them differ by, though it was elsewhere. */
 static void who_had_no_cpu_elsewhere_was_held_up_as_well(void **state)
@@ -425,6 +439,7 @@ int main(void)
         cmocka_unit_test(few_samples_that_agree_name_the_code),
         cmocka_unit_test(a_rare_long_stretch_is_not_like_the_others),
         cmocka_unit_test(preemption_is_no_work),
+        cmocka_unit_test(starting_without_a_cpu_is_the_machine),
         cmocka_unit_test(who_had_no_cpu_elsewhere_was_held_up_as_well),
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_others_slept),
