@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One loop: work, then sleep on a condition variable for up to HELPER_PERIOD_NS or until told to end.
+ * One loop: work, then sleep on a condition variable for as long as the sampler can wait or until told to end.
  */
 #include "wrap/record/life/helper.h"
 #include "wrap/record/count/workers.h"
@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 enum {
-    HELPER_PERIOD_NS = 20000000,
     WAKE_NS = 5000000, /* between two times that new threads wake the helper */
     SMALL_STACK_BYTES = 256 << 10,
     FIRST_LOOK_NS = 10000000,
@@ -112,11 +111,9 @@ static void *helper_main(void *unused)
     work();
     pthread_mutex_lock(&helper.lock);
     while (!helper.end) {
-        uint64_t patience_ns = sampler_patience_ns();
-        uint64_t now_ns = recorder_now_ns();
-        uint64_t t = now_ns + (patience_ns < HELPER_PERIOD_NS ? patience_ns : HELPER_PERIOD_NS);
+        uint64_t patience_ns = sampler_patience_ns(), now_ns = recorder_now_ns(), t = now_ns + patience_ns;
         if (now_ns == 0) /* a clock that fails must not make this a loop without rest */
-            nanosleep(&(struct timespec){0, HELPER_PERIOD_NS}, NULL);
+            nanosleep(&(struct timespec){0, (long)patience_ns}, NULL);
         struct timespec until = {(time_t)(t / 1000000000u), (long)(t % 1000000000u)};
         if (!atomic_load(&helper.has_work))
             pthread_cond_timedwait(&helper.wake, &helper.lock, &until);

@@ -44,6 +44,7 @@ enum {
     MAX_READINGS = 1000000,
     USUAL_COST_NS = 5000,
     STOPS = 32,
+    MOST_DESCRIPTORS = 6, /* beside the files of a team of eight: more would make the table of descriptors grow */
 };
 
 static char *scratch[2];
@@ -52,9 +53,32 @@ static bool exclude_kernel;
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
 static uint64_t switch_cost_ns, n_switches; /* from a CPU and back */
+static unsigned n_descriptors;
 
-/* With a buffer of `data_bytes` (a power of two), halved down to one page where the limit on locked memory demands it.
- * No descriptor stays open: the mapping keeps the event alive, and the program can close or miss nothing. */
+/* The mapping keeps the event alive, so nothing is lost when the program closes all descriptors. */
+static void keep_descriptor(struct perf_ring *ring, int fd)
+{
+    ring->fd = -1;
+    if (n_descriptors < MOST_DESCRIPTORS && ioctl(fd, PERF_EVENT_IOC_ID, &ring->id) == 0) {
+        n_descriptors++;
+        ring->fd = spool_move_up(fd);
+    } else
+        close(fd);
+}
+
+/* The program may have closed it, and have opened something else under its number. */
+static bool has_descriptor(const struct perf_ring *ring)
+{
+    uint64_t id;
+    return ring->page && ring->fd >= 0 && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == ring->id;
+}
+
+bool perf_change_period(struct perf_ring *ring, uint64_t period_ns)
+{
+    return has_descriptor(ring) && ioctl(ring->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0;
+}
+
+/* With a buffer of `data_bytes`, a power of two, halved where the limit on locked memory demands it. */
 static int open_event(struct perf_ring *ring, struct perf_event_attr *attributes, int32_t tid, size_t data_bytes)
 {
     ring->page = NULL;
@@ -66,9 +90,12 @@ static int open_event(struct perf_ring *ring, struct perf_event_attr *attributes
     for (; data_bytes >= PAGE; data_bytes /= 2) {
         void *at = mmap(NULL, PAGE + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (at != MAP_FAILED) {
-            *ring = (struct perf_ring){at, data_bytes, 0};
-            why = 0;
-            break;
+            *ring = (struct perf_ring){.page = at, .data_bytes = data_bytes};
+            if (attributes->sample_period)
+                keep_descriptor(ring, fd);
+            else
+                close(fd);
+            return 0;
         }
         why = errno;
         if (why != EPERM && why != ENOMEM)
@@ -78,10 +105,24 @@ static int open_event(struct perf_ring *ring, struct perf_event_attr *attributes
     return why;
 }
 
+/* A process that was forked meanwhile may hold the event still. */
+static void leave_descriptor(struct perf_ring *ring)
+{
+    if (ring->fd < 0)
+        return;
+    n_descriptors--;
+    if (has_descriptor(ring)) {
+        ioctl(ring->fd, PERF_EVENT_IOC_DISABLE, 0);
+        close(ring->fd);
+    }
+}
+
 void perf_close(struct perf_ring *ring)
 {
-    if (ring->page)
-        munmap(ring->page, PAGE + ring->data_bytes);
+    if (!ring->page)
+        return;
+    leave_descriptor(ring);
+    munmap(ring->page, PAGE + ring->data_bytes);
     ring->page = NULL;
 }
 
@@ -407,7 +448,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
  * What a sample finds missing since the last one, MPI calls apart, was spent in the kernel: in system calls and page
  * faults, most probably of the same loop. Interrupts take samples away as well, but the kernel puts no time down to the
  * thread for them: there is no more in all than it says. */
-static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint64_t time_ns)
+static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint64_t time_ns, uint64_t stands_for_ns)
 {
     struct sampler_thread *s = thread->sampler;
     struct machine_thread now;
@@ -416,9 +457,9 @@ static uint64_t hidden_ns(struct recorder_thread *thread, uint64_t cpu_ns, uint6
     if (!s->kernel_is_hidden || s->cpu_ns == 0 || time_ns <= since_ns)
         return 0;
     uint64_t most_ns = cpu_ns - s->cpu_ns < time_ns - since_ns ? cpu_ns - s->cpu_ns : time_ns - since_ns;
-    if (most_ns <= s->period_ns + s->period_ns / 2 || !machine_read_thread(s->tid, &now))
+    if (most_ns <= stands_for_ns + s->period_ns / 2 || !machine_read_thread(s->tid, &now))
         return 0;
-    uint64_t missing_ns = most_ns - s->period_ns, untold_ns = now.kernel_ns - s->kernel.kernel_ns;
+    uint64_t missing_ns = most_ns - stands_for_ns, untold_ns = now.kernel_ns - s->kernel.kernel_ns;
     missing_ns = missing_ns < untold_ns ? missing_ns : untold_ns;
     s->kernel.kernel_ns += missing_ns;
     return missing_ns;
@@ -447,6 +488,23 @@ static bool kernel_is_asked(const struct sampler_thread *s, uint64_t pc)
            !memcmp(bytes, instruction, sizeof bytes);
 }
 
+/* The longest time on a CPU between the last sample and the next. */
+static uint64_t longest_ns(const struct sampler_thread *s)
+{
+    return s->period_ns + (s->n_of_period ? 0 : s->before_ns);
+}
+
+/* The period by which it came. The first behind a change stands for what had passed of the period before as well. */
+static uint64_t take_period(struct sampler_thread *s, uint64_t cpu_ns, uint64_t time_ns)
+{
+    uint64_t passed_ns = s->cpu_ns ? cpu_ns - s->cpu_ns : s->period_ns, most_ns = longest_ns(s);
+    if (time_ns <= s->changed_ns)
+        return s->before_ns;
+    if (s->n_of_period++)
+        return s->period_ns;
+    return passed_ns < most_ns ? passed_ns : most_ns;
+}
+
 static bool take_sample(struct recorder_thread *thread, const struct perf_event_header *header)
 {
     struct sampler_thread *s = thread->sampler;
@@ -454,21 +512,21 @@ static bool take_sample(struct recorder_thread *thread, const struct perf_event_
     if (!parse_sample(header, &sample))
         return false;
     uint64_t cpu_ns = ((const struct sample_fields *)(const void *)header)->cpu_ns;
+    sample.weight_ns = take_period(s, cpu_ns, sample.time_ns);
     struct sample in_kernel = sample;
-    in_kernel.weight_ns = hidden_ns(thread, cpu_ns, sample.time_ns);
+    in_kernel.weight_ns = hidden_ns(thread, cpu_ns, sample.time_ns, sample.weight_ns);
     in_kernel.flags |= WW_S_KERNEL;
     if (in_kernel.weight_ns > 0)
         sample_write(thread, &in_kernel);
     if ((sample.flags & WW_S_KERNEL) && !kernel_is_asked(s, sample.frame.reg[UNWIND_PC]))
         sample.flags &= ~(uint32_t)WW_S_KERNEL;
-    sample.weight_ns = s->period_ns;
     s->written_ns = s->sampled_ns = s->since_ns = sample.time_ns;
     s->unsampled_ns = 0;
     s->cpu_ns = cpu_ns;
     s->stack = sample_write(thread, &sample);
     if (s->is_rarer && s->stack)
         say_note("a thread left the CPU thousands of times a second: meanwhile it was sampled every %d ms only",
-                 (int)(s->period_ns / 1000000));
+                 (int)(s->nominal_ns / 1000000));
     return true;
 }
 
@@ -480,7 +538,7 @@ static void take_exit(struct recorder_thread *thread, const struct perf_event_he
     uint64_t time_ns = own_time(((const struct exit_fields *)(const void *)header)->time_ns);
     uint64_t rest_ns = s->unsampled_ns + (s->state == ON_CPU && time_ns > s->since_ns ? time_ns - s->since_ns : 0);
     if (s->stack && !spool_is_open(&thread->events) && !sample_is_unwanted(thread, time_ns))
-        sample_repeat(thread, s->stack, time_ns, rest_ns < s->period_ns ? rest_ns : s->period_ns);
+        sample_repeat(thread, s->stack, time_ns, rest_ns < longest_ns(s) ? rest_ns : longest_ns(s));
 }
 
 struct lost_fields {

@@ -16,6 +16,8 @@ struct perf_ring {
     struct perf_event_mmap_page *page; /* NULL = closed */
     size_t data_bytes;
     uint64_t tail;
+    uint64_t id; /* of the event, */
+    int fd;      /* by which its period can be changed; -1 = not kept */
 };
 
 /* What one sample costs the sampled thread, in ns: interrupt included. Takes some 2 ms of CPU time. `error`: why perf
@@ -28,6 +30,9 @@ uint64_t perf_choose(int *error);
 enum { PERF_WIDEST = 60 << 10 }; /* a record of the kernel has less than 64 KB */
 int perf_open_samples(struct perf_ring *ring, int32_t tid, uint64_t period_ns, size_t ring_bytes,
                       uint32_t *window_bytes, bool *kernel_is_hidden);
+/* From now on, and the period under way begins anew. False when the event's descriptor was not kept, or is the
+ * program's by now. */
+bool perf_change_period(struct perf_ring *ring, uint64_t period_ns);
 /* How many samples with such windows it holds. */
 size_t perf_room(const struct perf_ring *ring, uint32_t window_bytes);
 int perf_open_switches(struct perf_ring *ring, int32_t tid, size_t ring_bytes);

@@ -29,13 +29,15 @@ enum {
     MOST_SHORT_LIVES = 8,
     SIGHTED = 256,
     BLOCKED_AFTER_NS = 8000000,
-    LONGEST_PATIENCE_NS = 30000000,
+    PATIENCE_NS = 20000000,
+    PATIENCE_ASLEEP_NS = 13000000,
     SHORTEST_PATIENCE_NS = 4000000, /* more often it would cost a percent */
     TIMER_COST_NS = 5000,           /* a signal, a copy of the stack */
     HELPER_COST_NS = 4000,          /* walking the copied stack, elsewhere */
     /* What an interrupt costs outside a virtual machine is not seen inside: whole programs tell. */
     SHORTEST_NS = 4000000,
     LONGEST_NS = 20000000,
+    FEWEST_OF_PERIOD = 3, /* samples: each change of the period delays the next one by half a period */
     COSTS_PER_PERIOD = 200,
     ODD_NS = 12347,
     /* Frequent switches begin at a rate at which stopping and starting the timer takes one percent, and end far below,
@@ -59,9 +61,20 @@ static struct {
     unsigned n_short_lives;   /* of the last threads that ended */
     int32_t sighted[SIGHTED]; /* threads that were there at the last look, by number modulo SIGHTED */
     bool has_sighted;         /* some of them will be sampled if they are still there */
+    uint64_t n_drawn;         /* random numbers */
 } sampler;
 
-/* Keeps the cost below 0.5 %, and is never a round number, so as not to run in step with the program. */
+/* From three to five quarters of it, so that nothing goes on in step with the program. The numbers are those of
+ * SplitMix (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014). */
+static uint64_t vary_ns(uint64_t ns)
+{
+    uint64_t x = recorder.start_ns + (uint64_t)recorder.pid + ++sampler.n_drawn * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return ns - ns / 4 + (x ^ x >> 31) % (ns / 2 + 1);
+}
+
+/* Keeps the cost below 0.5 %. Never a round number, for where it cannot be varied. */
 static uint64_t choose_period_ns(uint64_t sample_cost_ns, uint64_t shortest_ns)
 {
     if (recorder.options.rate_hz > 0) {
@@ -124,7 +137,8 @@ static int open_samples(struct recorder_thread *thread, struct sampler_thread *s
 
 static int attach_perf(struct recorder_thread *thread, struct sampler_thread *s)
 {
-    s->period_ns = sampler.period_ns;
+    s->nominal_ns = sampler.period_ns;
+    s->period_ns = vary_ns(s->nominal_ns);
     s->window_bytes = thread->index == 0 ? FIRST_WINDOW_BYTES : OTHER_WINDOW_BYTES;
     int error = open_samples(thread, s);
     size_t switches_bytes = thread->index == 0 ? FIRST_SWITCHES_BYTES : OTHER_SWITCHES_BYTES;
@@ -310,10 +324,24 @@ static void reopen_samples(struct recorder_thread *thread)
 {
     struct sampler_thread *s = thread->sampler;
     perf_close(&s->samples);
-    s->cpu_ns = 0;
+    s->cpu_ns = s->before_ns = s->changed_ns = s->n_of_period = 0;
+    s->period_ns = vary_ns(s->nominal_ns);
     int error = open_samples(thread, s);
     if (error != 0 && error != ESRCH)
         say_note("a thread has no samples any more: %s", strerror(error));
+}
+
+static bool change_period(struct sampler_thread *s)
+{
+    uint64_t period_ns = vary_ns(s->nominal_ns), now_ns = recorder_now_ns();
+    if (!perf_change_period(&s->samples, period_ns))
+        return false;
+    if (s->n_of_period)
+        s->before_ns = s->period_ns;
+    s->period_ns = period_ns;
+    s->changed_ns = now_ns;
+    s->n_of_period = 0;
+    return true;
 }
 
 /* A rate that the user asked for is kept. */
@@ -326,12 +354,13 @@ static void adapt_period(struct recorder_thread *thread, uint64_t now_ns)
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     uint64_t rare_ns = SWITCHING_TICKS * (uint64_t)tick.tv_nsec + ODD_NS;
     bool is_rarer = s->switching.is_frequent && rare_ns > sampler.period_ns; /* never more often than others */
-    uint64_t period_ns = is_rarer ? rare_ns : sampler.period_ns;
-    if (period_ns == s->period_ns)
+    uint64_t nominal_ns = is_rarer ? rare_ns : sampler.period_ns;
+    if (nominal_ns == s->nominal_ns)
         return;
     s->is_rarer = is_rarer;
-    s->period_ns = period_ns;
-    reopen_samples(thread);
+    s->nominal_ns = nominal_ns;
+    if (!change_period(s))
+        reopen_samples(thread);
 }
 
 /* Asleep outside MPI: where? A look that finds the thread asleep stands for all that it slept since the last one, so
@@ -376,6 +405,8 @@ void sampler_drain(void)
         adapt_period(t, now_ns);
         /* Twice at most in the life of a thread, also where memory is short. */
         struct sampler_thread *s = t->sampler;
+        if (s->n_of_period >= FEWEST_OF_PERIOD)
+            change_period(s);
         if (s->samples.page && s->wanted_bytes > s->window_bytes && s->n_widened < 2) {
             s->n_widened++;
             s->window_bytes = s->wanted_bytes <= FIRST_WINDOW_BYTES ? FIRST_WINDOW_BYTES : PERF_WIDEST;
@@ -405,8 +436,8 @@ void sampler_stop(void)
 uint64_t sampler_patience_ns(void)
 {
     if (!sampler.on)
-        return LONGEST_PATIENCE_NS;
-    uint64_t room_ns = sampler.room_ns ? sampler.room_ns / 2 : LONGEST_PATIENCE_NS;
+        return PATIENCE_NS;
+    uint64_t room_ns = sampler.room_ns ? sampler.room_ns / 2 : UINT64_MAX;
     bool somebody_sleeps = false;
     for (struct recorder_thread *t = atomic_load(&recorder.threads); t; t = t->next) {
         const struct sampler_thread *s = t->sampler;
@@ -417,9 +448,7 @@ uint64_t sampler_patience_ns(void)
         if (fills_ns < room_ns)
             room_ns = fills_ns;
     }
-    uint64_t patience_ns = somebody_sleeps ? LONGEST_PATIENCE_NS / 2 : LONGEST_PATIENCE_NS;
-    /* Never in step with the program. */
-    patience_ns -= recorder_now_ns() / 64 % (patience_ns / 4);
+    uint64_t patience_ns = vary_ns(somebody_sleeps ? PATIENCE_ASLEEP_NS : PATIENCE_NS);
     return room_ns < patience_ns ? room_ns : patience_ns;
 }
 

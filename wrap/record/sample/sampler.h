@@ -75,7 +75,11 @@ struct sampler_thread {
     int32_t tid; /* of the thread that is sampled: another one may have gone on with the files since */
     enum sampler_state state;
     struct perf_ring samples, switches;
-    uint64_t period_ns;    /* of its samples */
+    uint64_t nominal_ns;   /* what the period of its samples varies about */
+    uint64_t period_ns;    /* what it is now */
+    uint64_t before_ns;    /* what it was before; 0 = it has not changed */
+    uint64_t changed_ns;   /* when it changed */
+    unsigned n_of_period;  /* samples since then */
     uint32_t window_bytes; /* of the stack, in each of its samples */
     uint32_t wanted_bytes; /* a sample would have needed so much */
     bool is_rarer;         /* because it leaves the CPU often */

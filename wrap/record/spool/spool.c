@@ -31,8 +31,7 @@ static bool is_our_file(const struct spool *spool, int fd)
     return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == spool->dev && st.st_ino == spool->ino;
 }
 
-/* Programs expect the low numbers for themselves. */
-static int move_up(int fd)
+int spool_move_up(int fd)
 {
     struct rlimit limit;
     rlim_t high = HIGH_FD;
@@ -55,7 +54,7 @@ static int spool_fd(struct spool *spool)
             close(fd);
         return spool->fd = -1;
     }
-    return spool->fd = move_up(fd);
+    return spool->fd = spool_move_up(fd);
 }
 
 /* In large pieces, which file systems answer with large folios. */
@@ -368,7 +367,7 @@ static struct ww_header *open_and_map(struct spool *spool, const struct ww_heade
         return NULL;
     spool->dev = st.st_dev;
     spool->ino = st.st_ino;
-    spool->fd = move_up(spool->fd);
+    spool->fd = spool_move_up(spool->fd);
     spool->file_bytes = WW_HEADER_BYTES;
     char *at = map_file(spool->fd, 0, WW_HEADER_BYTES);
     if (at)

@@ -80,6 +80,8 @@ static inline bool spool_is_open(const struct spool *spool)
 {
     return __atomic_load_n(&spool->header, __ATOMIC_ACQUIRE) != NULL;
 }
+/* Programs expect the low numbers for themselves: the same descriptor under a higher one. */
+int spool_move_up(int fd);
 /* Gives the descriptor back, for a file that will hardly grow: if it does, it is opened again by its path. */
 void spool_leave_descriptor(struct spool *spool);
 /* True when records were dropped. Any thread, as spool_is_open. */

@@ -119,6 +119,31 @@ static APART void compute_beside(uint64_t ns)
             sink += 7 * i;
 }
 
+/* Two functions take turns, each for half of a step, on and on: as much time in one as in the other. */
+static APART void compute_first_half(uint64_t until_ns)
+{
+    while (cpu_ns() < until_ns)
+        for (int i = 0; i < 1000; i++)
+            sink += 11 * i;
+}
+
+static APART void compute_second_half(uint64_t until_ns)
+{
+    while (cpu_ns() < until_ns)
+        for (int i = 0; i < 1000; i++)
+            sink += 13 * i;
+}
+
+/* By the thread's own clock, so that steps stay in phase with what else goes by it. */
+static APART void compute_in_step(uint64_t step_ns, uint64_t ns)
+{
+    uint64_t at_ns = cpu_ns();
+    for (uint64_t end_ns = at_ns + ns; at_ns < end_ns; at_ns += step_ns) {
+        compute_first_half(at_ns + step_ns / 2);
+        compute_second_half(at_ns + step_ns);
+    }
+}
+
 /* Processes that share one CPU with the calling thread, and give the kernel pages to clear up in its interrupts. */
 enum { N_BESIDE = 4 };
 static void begin_beside(pid_t processes[N_BESIDE])
@@ -171,6 +196,7 @@ struct found {
     uint64_t first_ns, kernel_ns, computing_ns, stormy_ns, in_call_ns, asleep_ns, early_asleep_ns, briefly_asleep_ns,
         off_ns;
     uint64_t beside_ns, beside_asked_ns; /* in compute_beside; of these, on its behalf in the kernel */
+    uint64_t half_ns[2];                 /* of the steps */
     uint64_t heaviest_ns;                /* of the samples in compute_in_storm */
     uint64_t all_asleep_ns;              /* in whatever function */
     uint64_t called_off_ns;              /* off the CPU in functions that MPI called */
@@ -263,6 +289,8 @@ static struct found read_file(int thread)
         found.first_ns += stack_has(stack, compute_first) ? s->weight_ns : 0;
         found.kernel_ns += stack_has(stack, compute_in_kernel) ? s->weight_ns : 0;
         found.computing_ns += stack_has(stack, compute) ? s->weight_ns : 0;
+        found.half_ns[0] += stack_has(stack, compute_first_half) ? s->weight_ns : 0;
+        found.half_ns[1] += stack_has(stack, compute_second_half) ? s->weight_ns : 0;
         if (!(s->flags & WW_S_BLOCKED) && stack_has(stack, compute_in_storm) && s->weight_ns > found.heaviest_ns)
             found.heaviest_ns = s->weight_ns;
         found.stormy_ns += !(s->flags & WW_S_BLOCKED) && stack_has(stack, compute_in_storm) ? s->weight_ns : 0;
@@ -330,6 +358,7 @@ static APART void do_beside(struct done *done)
     end_beside(beside);
 }
 
+enum { N_STEPS = 400 };
 static APART struct done do_all(void)
 {
     uint64_t began_ns = read_clock_ns(CLOCK_MONOTONIC), began_cpu_ns = cpu_ns();
@@ -339,6 +368,7 @@ static APART struct done do_all(void)
     pthread_create(&thread, NULL, worker, NULL);
     compute(400000000);
     compute_in_storm(400000000);
+    compute_in_step(recorder.sample_period_ns, N_STEPS * recorder.sample_period_ns);
     compute_in_kernel(400000000);
     struct ww_call *call = record_enter(1, RECORD_HERE);
     compute_in_call(200000000);
@@ -370,10 +400,14 @@ static APART void test_samples(void **state)
     assert_in_range(mine.first_ns, LEAST_NS(15000000), 60000000);
     if (!by_timer) {
         assert_in_range(mine.kernel_ns, LEAST_NS(150000000), 500000000);
-        uint64_t rarest_ns = 4 * tick_ns();
-        if (rarest_ns < recorder.sample_period_ns) /* where samples cost much */
-            rarest_ns = recorder.sample_period_ns;
+        uint64_t rarest_ns = 8 * tick_ns();
+        if (rarest_ns < 5 * recorder.sample_period_ns / 2) /* where samples cost much */
+            rarest_ns = 5 * recorder.sample_period_ns / 2;
         assert_in_range(mine.heaviest_ns, 1000000, rarest_ns);
+        /* Steps as long as the period: samples do not keep to one half. */
+        uint64_t tenth_ns = N_STEPS * recorder.sample_period_ns / 10;
+        assert_in_range(mine.half_ns[0], LEAST_NS(3 * tenth_ns), 7 * tenth_ns);
+        assert_in_range(mine.half_ns[1], LEAST_NS(3 * tenth_ns), 7 * tenth_ns);
     }
     assert_in_range(mine.computing_ns, LEAST_NS(200000000), 450000000);
     assert_in_range(mine.stormy_ns, LEAST_NS(200000000), 550000000);
