@@ -43,17 +43,25 @@ void nnls_widen(struct nnls *problem, struct arena *arena, uint32_t n)
     }
     wide.square = problem->square;
     wide.n_rows = problem->n_rows;
+    wide.variance = problem->variance;
     *problem = wide;
+}
+
+void nnls_join_at(struct nnls *problem, uint32_t at, const struct nnls *other, double weight)
+{
+    for (uint32_t i = 0; i < other->n; i++) {
+        double *row = problem->gram + (size_t)(at + i) * problem->n + at;
+        for (uint32_t j = 0; j < other->n; j++)
+            row[j] += weight * other->gram[(size_t)i * other->n + j];
+        problem->right[at + i] += weight * other->right[i];
+    }
+    problem->square += weight * other->square;
+    problem->n_rows += other->n_rows;
 }
 
 void nnls_join(struct nnls *problem, const struct nnls *other)
 {
-    for (size_t i = 0; i < (size_t)problem->n * problem->n; i++)
-        problem->gram[i] += other->gram[i];
-    for (uint32_t i = 0; i < problem->n; i++)
-        problem->right[i] += other->right[i];
-    problem->square += other->square;
-    problem->n_rows += other->n_rows;
+    nnls_join_at(problem, 0, other, 1);
 }
 
 void nnls_add(struct nnls *problem, const uint32_t *steps, const double *executions, uint32_t n_entries,
@@ -75,6 +83,35 @@ void nnls_prefer(struct nnls *problem, uint32_t step, double cost_ns, double str
     problem->right[step] += strength * cost_ns;
     problem->square += strength * cost_ns * cost_ns;
     problem->n_rows++;
+}
+
+static void step_clear(struct nnls *problem, uint32_t step)
+{
+    for (uint32_t i = 0; i < problem->n; i++)
+        problem->gram[(size_t)step * problem->n + i] = problem->gram[(size_t)i * problem->n + step] = 0;
+    problem->right[step] = 0;
+}
+
+void nnls_forget(struct nnls *problem, uint32_t step)
+{
+    uint32_t n = problem->n;
+    double *gone = problem->gram + (size_t)step * n, pivot = gone[step], right = problem->right[step];
+    if (!(pivot > 0))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        double *row = problem->gram + (size_t)i * n, part = row[step] / pivot, before = row[i];
+        if (i == step || !(row[step] != 0))
+            continue;
+        for (uint32_t j = 0; j < n; j++)
+            row[j] -= j == step ? 0 : part * gone[j];
+        problem->right[i] -= part * right;
+        /* What always ran together with it is not told of any more. */
+        if (row[i] <= TINY_PIVOT * before)
+            step_clear(problem, i);
+    }
+    problem->square -= right * right / pivot;
+    problem->n_rows -= problem->n_rows > 0;
+    step_clear(problem, step);
 }
 
 struct nnls nnls_copy(const struct nnls *problem, struct arena *arena)
@@ -275,7 +312,7 @@ bool nnls_solve(const struct nnls *problem, struct arena *scratch, struct nnls_c
         explained += w.cost[w.passive[i]] * w.right[w.passive[i]];
     double left = problem->square - explained;
     double freedom = (double)problem->n_rows - w.n_passive;
-    double variance = left > 0 && freedom > 0 ? left / freedom : 0;
+    double variance = problem->variance > 0 ? problem->variance : left > 0 && freedom > 0 ? left / freedom : 0;
     for (uint32_t i = 0; i < w.n; i++)
         costs[i] = (struct nnls_cost){w.cost[i] * w.scale[i], w.scale[i] == 0 ? INFINITY : 0};
     for (uint32_t k = 0; k < w.n_passive; k++) {

@@ -20,6 +20,7 @@ struct nnls {
     double *right;   /* sum of weight count_i length, plus strengths x priors */
     double square;   /* sum of weight length^2, plus strengths x squares of priors */
     uint64_t n_rows; /* and priors */
+    double variance; /* of what has weight 1, for errors; 0 = as far as rows and priors scatter */
 };
 
 struct nnls_cost {
@@ -34,12 +35,17 @@ void nnls_init(struct nnls *problem, struct arena *arena, uint32_t n);
 void nnls_widen(struct nnls *problem, struct arena *arena, uint32_t n);
 /* Adds all that was added to a problem of the same n. */
 void nnls_join(struct nnls *problem, const struct nnls *other);
+/* Adds all that was added to another problem, whose steps are those from `at` on here; its weights are multiplied. */
+void nnls_join_at(struct nnls *problem, uint32_t at, const struct nnls *other, double weight);
 /* One interval: n_entries steps with their executions (each step at most once), and its length without time off the
  * CPU. weight: 1 / variance of the length, up to a common factor. */
 void nnls_add(struct nnls *problem, const uint32_t *steps, const double *executions, uint32_t n_entries,
               double length_ns, double weight);
 /* What is known of a step beforehand; strength: 1 / variance of cost_ns, on the scale of the weights. */
 void nnls_prefer(struct nnls *problem, uint32_t step, double cost_ns, double strength);
+/* Takes a step out, whatever it may cost: what rows and priors tell of the others is left, and it has no cost. A step
+ * that always ran along with it goes too. */
+void nnls_forget(struct nnls *problem, uint32_t step);
 struct nnls nnls_copy(const struct nnls *problem, struct arena *arena);
 /* Sum over what was added of weight (length - sum of count_j cost_j)^2, for these costs. */
 double nnls_scatter(const struct nnls *problem, const struct nnls_cost *costs);

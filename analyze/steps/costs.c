@@ -3,8 +3,11 @@
 #include "analyze/constants/constants.h"
 #include "wrap/base/keys.h"
 #include <math.h>
+#include <string.h>
 
-enum { COLUMN_REST = 0 };
+enum { COLUMN_REST = 0, ROUNDS = 16 };
+/* Of a variance: less is rounding. */
+static const double OPEN_LEAST = 1e-6;
 
 /* Of stretches between two calls. */
 struct usual_length {
@@ -83,7 +86,7 @@ void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch
     work_measure(costs->work, &stretch->counts, &costs->measured);
     sparse_add_all(&at->work, &costs->measured, 1);
     sparse_add_all(&at->counts, &stretch->counts, 1);
-    at->counted_ns += on_ns;
+    at->own.counted_ns += on_ns;
     bool is_all_counted = stretch->is_count_whole && !sites_is_start(costs->sites, stretch->from);
     bool is_equation = is_all_counted && !stretch->n_worker && on_ns >= COST_SHORTEST_NS;
     double usual_ns = is_equation ? usual_length(costs, rank, stretch, on_ns) : 0;
@@ -91,8 +94,8 @@ void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch
     if (!is_equation)
         return;
     double error_ns = LENGTH_ERROR * fmax(usual_ns > 0 ? usual_ns : on_ns, on_ns / COST_OUTLIER);
-    nnls_widen(&at->problem, &costs->arena, costs->n_columns);
-    nnls_add(&at->problem, costs->row_columns.at, costs->row_work.at, n, on_ns, 1 / (error_ns * error_ns));
+    nnls_widen(&at->own.lengths, &costs->arena, costs->n_columns);
+    nnls_add(&at->own.lengths, costs->row_columns.at, costs->row_work.at, n, on_ns, 1 / (error_ns * error_ns));
 }
 
 static uint64_t step_key_of(uint64_t place, uint32_t step)
@@ -119,8 +122,8 @@ static void take_samples(struct costs *costs, const struct survey *survey)
         if (entry->rank >= costs->n_ranks || !entry->n_samples)
             continue;
         struct rank_costs *rank = &costs->ranks[entry->rank];
-        rank->sampled_ns += (double)entry->sampled_ns;
-        rank->n_samples += (double)entry->n_samples;
+        rank->own.sampled_ns += (double)entry->sampled_ns;
+        rank->own.n_samples += (double)entry->n_samples;
         uint32_t at, place = frame_counted_place(costs, entry->frame, &at);
         uint32_t step = sites_sample_step(costs->sites, entry->frame);
         if (place != CODE_NONE && step != TRACE_NONE) {
@@ -134,44 +137,66 @@ static void take_samples(struct costs *costs, const struct survey *survey)
     }
 }
 
+/* Packs what was taken in, and adds it to what is known of all. */
 static void rank_join(struct costs *costs, struct rank_costs *rank)
 {
     struct rank_costs *all = &costs->all;
     sparse_pack(&rank->work);
     sparse_pack(&rank->steps);
-    nnls_widen(&rank->problem, &costs->arena, costs->n_columns);
-    nnls_join(&all->problem, &rank->problem);
     sparse_add_all(&all->work, &rank->work, 1);
     sparse_add_all(&all->steps, &rank->steps, 1);
-    all->counted_ns += rank->counted_ns;
-    all->sampled_ns += rank->sampled_ns;
-    all->n_samples += rank->n_samples;
+    all->own.sampled_ns += rank->own.sampled_ns;
+    all->own.n_samples += rank->own.n_samples;
+    struct cost_evidence *own = &rank->own;
+    nnls_widen(&own->lengths, &costs->arena, costs->n_columns);
+    own->columns = arena_array(&costs->arena, struct cost_column, costs->n_columns);
+    own->work = sparse_sum(&rank->work);
+    for (size_t i = 0; i < rank->work.n; i++)
+        own->columns[*map_get(&costs->columns, rank->work.at[i].key)].work += rank->work.at[i].ns;
+    for (size_t i = 0; i < rank->steps.n; i++)
+        own->columns[*map_get(&costs->columns, key_high(rank->steps.at[i].key))].sampled_ns += rank->steps.at[i].ns;
+    rank->fitted = arena_array(&costs->arena, struct nnls_cost, own->lengths.n);
+    rank->others = arena_array(&costs->arena, struct nnls_cost, own->lengths.n);
+    rank->differs = arena_array(&costs->arena, double, costs->n_columns);
 }
 
-/* Work and sampled time by column. */
-struct column {
-    double work, sampled_ns;
-};
-
-/*
- * What samples say of a column's cost. A unit of work costs the same everywhere, as an exponential distribution, and n
- * samples of w ns each have been seen in so much work: the mean of the posterior and its relative variance. Work that
- * calls what is not counted (a matrix product, output) may cost thousands of times as much, so the mean of the
- * distribution is that of all but one of the samples, where that is more: one sample alone may have strayed there.
- */
-struct sampled {
-    double n, per_ns; /* samples, and how many a cost of 1 ns would make */
-    double usual;     /* mean of the distribution */
-};
-
-static struct sampled column_sampled(const struct rank_costs *rank, double work_sum, const struct column *column)
+static bool evidence_is_any(const struct cost_evidence *evidence)
 {
-    double sample_ns = rank->n_samples > 0 ? rank->counted_ns / rank->n_samples : INFINITY;
-    double n = rank->n_samples > 0 ? column->sampled_ns / rank->sampled_ns * rank->n_samples : 0;
-    struct sampled sampled = {.n = n, .per_ns = column->work / sample_ns, .usual = rank->counted_ns / work_sum};
-    if (sampled.per_ns > 0)
-        sampled.usual = fmax(sampled.usual, (n - 1) / sampled.per_ns);
-    return sampled;
+    return evidence->work > 0 && evidence->counted_ns > 0;
+}
+
+static struct cost_evidence evidence_copy(const struct cost_evidence *evidence, uint32_t n_columns, struct arena *arena)
+{
+    struct cost_evidence copy = *evidence;
+    copy.lengths = nnls_copy(&evidence->lengths, arena);
+    copy.columns = arena_copy(arena, evidence->columns, n_columns * sizeof *copy.columns);
+    return copy;
+}
+
+static void evidence_join(struct cost_evidence *evidence, const struct cost_evidence *other, uint32_t n_columns)
+{
+    nnls_join(&evidence->lengths, &other->lengths);
+    for (uint32_t i = 0; i < n_columns; i++) {
+        evidence->columns[i].work += other->columns[i].work;
+        evidence->columns[i].sampled_ns += other->columns[i].sampled_ns;
+    }
+    evidence->counted_ns += other->counted_ns;
+    evidence->sampled_ns += other->sampled_ns;
+    evidence->n_samples += other->n_samples;
+    evidence->work += other->work;
+}
+
+/* Samples in a column, and how many a cost of 1 ns would make. */
+struct sampled {
+    double n, per_ns;
+};
+
+static struct sampled column_sampled(const struct cost_evidence *evidence, uint32_t column)
+{
+    if (!(evidence->n_samples > 0) || !(evidence->sampled_ns > 0))
+        return (struct sampled){0};
+    return (struct sampled){.n = evidence->columns[column].sampled_ns / evidence->sampled_ns * evidence->n_samples,
+                            .per_ns = evidence->columns[column].work * evidence->n_samples / evidence->counted_ns};
 }
 
 /* What is known of a column's cost beside the lengths. */
@@ -180,120 +205,304 @@ struct prior {
     double cost, variance;
 };
 
-static struct prior sampled_cost(uint32_t column, const struct sampled *sampled, double usual)
+/*
+ * What samples alone say of a column's cost. A unit of work costs the same everywhere, as an exponential distribution,
+ * and n samples of w ns each have been seen in so much work: the mean of the posterior and its relative variance. Work
+ * that calls what is not counted (a matrix product, output) may cost thousands of times as much, so the mean of the
+ * distribution is that of all but one of the samples, where that is more: one sample alone may have strayed there.
+ */
+static struct prior prior_of_samples(const struct cost_evidence *evidence, uint32_t column)
 {
-    double cost = (1 + sampled->n) / (1 / usual + sampled->per_ns);
-    double relative = 1 / (1 + sampled->n) + SAMPLING_BIAS * SAMPLING_BIAS;
+    struct sampled sampled = column_sampled(evidence, column);
+    double usual = evidence->counted_ns / evidence->work;
+    if (sampled.per_ns > 0)
+        usual = fmax(usual, (sampled.n - 1) / sampled.per_ns);
+    double cost = (1 + sampled.n) / (1 / usual + sampled.per_ns);
+    double relative = 1 / (1 + sampled.n) + SAMPLING_BIAS * SAMPLING_BIAS;
     return (struct prior){column, cost, relative * cost * cost};
 }
 
-/* By the lengths of this process alone. */
-static bool is_off(const struct nnls_cost *first, const struct nnls_cost *common, double variance)
+/* The same beside a cost that is known otherwise, with the error that tells their number from what that cost would make
+ * (roots of numbers that chance makes have a deviation of a half: Anscombe), if not with its own. */
+static struct prior prior_beside(const struct cost_evidence *evidence, uint32_t column, double known_ns)
 {
-    return first && first->cost_ns > 0 && isfinite(first->error_ns) &&
-           fabs(first->cost_ns - common->cost_ns) >= COST_CONTRADICTION * sqrt(variance + pow(first->error_ns, 2));
+    struct sampled sampled = column_sampled(evidence, column);
+    if (!(sampled.per_ns > 0))
+        return (struct prior){column, known_ns, known_ns * known_ns};
+    double apart = (sqrt(sampled.n + 3. / 8) + sqrt(known_ns * sampled.per_ns + 3. / 8)) / 2;
+    double error_ns = fmax(apart, sqrt(sampled.n + 1)) / sampled.per_ns;
+    double cost = prior_of_samples(evidence, column).cost;
+    return (struct prior){column, cost, error_ns * error_ns + pow(SAMPLING_BIAS * fmax(cost, known_ns), 2)};
 }
 
-/*
- * The cost by samples, and that on all processes together unless samples or lengths of this one contradict it: returns
- * how many priors that is. A few samples more or less than it would make are no contradiction (Anscombe: the roots of
- * numbers that chance makes have a variance of 1/4). Then it is also what a unit of this work usually costs.
- */
-static uint32_t column_priors(const struct costs *costs, uint32_t column, const struct sampled *sampled,
-                              const struct nnls_cost *common, const struct nnls_cost *first, struct prior *out)
+static bool is_told(const struct rank_costs *rank, uint32_t column)
 {
-    out[0] = sampled_cost(column, sampled, sampled->usual);
-    if (!common || !(common->cost_ns > 0) || !isfinite(common->error_ns))
-        return 1;
-    double variance = pow(costs->across_ranks * common->cost_ns, 2) + pow(common->error_ns, 2);
-    double off = fabs(common->cost_ns - out->cost) / sqrt(variance + out->variance);
-    double off_by_chance = 2 * fabs(sqrt(common->cost_ns * sampled->per_ns + 3. / 8) - sqrt(sampled->n + 3. / 8));
-    if (fmin(off, off_by_chance) >= COST_CONTRADICTION || is_off(first, common, variance))
-        return 1;
-    out[0] = sampled_cost(column, sampled, common->cost_ns);
-    out[1] = (struct prior){column, common->cost_ns, variance};
-    return 2;
+    return rank->others[column].cost_ns > 0 && isfinite(rank->others[column].error_ns) &&
+           rank->own.columns[column].work > 0;
 }
 
-static uint32_t priors_gather(struct costs *costs, const struct rank_costs *rank, const struct nnls_cost *first,
-                              struct arena *arena, struct prior *priors)
+/* How far a cost may be off what it is on the others. */
+static double others_apart(const struct costs *costs, const struct rank_costs *rank, uint32_t column)
 {
-    double work_sum = sparse_sum(&rank->work);
-    struct column *columns = arena_array(arena, struct column, costs->n_columns);
-    for (size_t i = 0; i < rank->work.n; i++)
-        columns[*map_get(&costs->columns, rank->work.at[i].key)].work += rank->work.at[i].ns;
-    for (size_t i = 0; i < rank->steps.n; i++)
-        columns[*map_get(&costs->columns, key_high(rank->steps.at[i].key))].sampled_ns += rank->steps.at[i].ns;
+    return fmax(costs->across_ranks * rank->others[column].cost_ns, rank->differs[column]);
+}
+
+/* What the other processes say of a column that they tell of. */
+static struct prior prior_of_others(const struct costs *costs, const struct rank_costs *rank, uint32_t column)
+{
+    const struct nnls_cost *others = &rank->others[column];
+    return (struct prior){column, others->cost_ns,
+                          pow(others_apart(costs, rank, column), 2) + pow(others->error_ns, 2)};
+}
+
+/* What samples of a process say; where the others' word counts, beside that. */
+static uint32_t priors_of_rank(const struct costs *costs, const struct rank_costs *rank, bool is_beside_others,
+                               struct prior *priors)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < costs->n_columns; i++)
+        if (rank->own.columns[i].work > 0)
+            priors[n++] = is_beside_others && is_told(rank, i) && !(rank->differs[i] > 0)
+                              ? prior_beside(&rank->own, i, rank->others[i].cost_ns)
+                              : prior_of_samples(&rank->own, i);
+    return n;
+}
+
+static uint32_t priors_of_others(const struct costs *costs, const struct rank_costs *rank, struct prior *priors)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < costs->n_columns; i++)
+        if (is_told(rank, i))
+            priors[n++] = prior_of_others(costs, rank, i);
+    return n;
+}
+
+/* What samples of other processes say, to a process of which a column is asked or already known to be alike: there
+ * what is usual in the absence of samples is no news. */
+static uint32_t priors_of_told(const struct costs *costs, const struct cost_evidence *told,
+                               const struct rank_costs *rank, bool is_last, struct prior *priors)
+{
     uint32_t n = 0;
     for (uint32_t i = 0; i < costs->n_columns; i++) {
-        if (!(columns[i].work > 0))
-            continue;
-        struct sampled sampled = column_sampled(rank, work_sum, &columns[i]);
-        bool has_common = rank != &costs->all && costs->all.fitted;
-        n += column_priors(costs, i, &sampled, has_common ? &costs->all.fitted[i] : NULL, first ? &first[i] : NULL,
-                           &priors[n]);
+        bool may_be_alike = rank->fitted[i].cost_ns > 0 && !(rank->differs[i] > 0) && (!is_last || is_told(rank, i));
+        if (told->columns[i].work > 0)
+            priors[n++] = may_be_alike ? prior_beside(told, i, rank->fitted[i].cost_ns) : prior_of_samples(told, i);
     }
     return n;
+}
+
+/* Beside lengths of that variance; columns are steps from `at` on. */
+static void prefer(struct nnls *problem, uint32_t at, const struct prior *priors, uint32_t n_priors, double variance)
+{
+    for (uint32_t i = 0; i < n_priors; i++)
+        nnls_prefer(problem, at + priors[i].column, priors[i].cost, variance / priors[i].variance);
 }
 
 /* How far lengths scatter about a first fit, in which priors decide only what lengths leave open, in units of the
  * variance that they were weighed by: the better they agree with each other, the less priors say beside them. The fit
  * is left in `fitted`. */
-static double length_variance(const struct rank_costs *rank, const struct prior *priors, uint32_t n_priors,
+static double length_variance(const struct nnls *lengths, const struct prior *priors, uint32_t n_priors,
                               struct nnls_cost *fitted, struct arena *arena)
 {
-    struct nnls first = nnls_copy(&rank->problem, arena);
+    struct nnls first = nnls_copy(lengths, arena);
     double n_fitted = 0, least = LENGTH_ERROR_LEAST * LENGTH_ERROR_LEAST / (LENGTH_ERROR * LENGTH_ERROR);
-    for (uint32_t i = 0; i < n_priors; i++)
-        nnls_prefer(&first, priors[i].column, priors[i].cost, least / priors[i].variance);
+    prefer(&first, 0, priors, n_priors, least);
     nnls_solve(&first, arena, fitted);
     for (uint32_t i = 0; i < first.n; i++)
         n_fitted += fitted[i].cost_ns > 0;
-    double freedom = fmax(0, (double)rank->problem.n_rows - n_fitted);
-    double variance = (nnls_scatter(&rank->problem, fitted) + LENGTH_ERROR_KNOWN) / (freedom + LENGTH_ERROR_KNOWN);
+    double freedom = fmax(0, (double)lengths->n_rows - n_fitted);
+    double variance = (nnls_scatter(lengths, fitted) + LENGTH_ERROR_KNOWN) / (freedom + LENGTH_ERROR_KNOWN);
     return fmax(variance, least);
 }
 
-/* A first fit, by the lengths of this process as far as they tell; with `is_last`, what else is known as well. */
-static void rank_fit(struct costs *costs, struct rank_costs *rank, bool is_last)
+/* Costs by all that is known. Returns the variance of lengths. */
+static double evidence_fit(const struct cost_evidence *evidence, const struct prior *priors, uint32_t n_priors,
+                           struct nnls_cost *fitted)
 {
     struct arena scratch = {0};
-    if (!(sparse_sum(&rank->work) > 0) || !(rank->counted_ns > 0))
-        return;
-    struct prior *priors = arena_array(&scratch, struct prior, 2 * (size_t)costs->n_columns);
-    uint32_t n_priors = priors_gather(costs, rank, is_last ? rank->fitted : NULL, &scratch, priors);
-    rank->fitted = rank->fitted ? rank->fitted : arena_array(&costs->arena, struct nnls_cost, rank->problem.n);
-    double variance = length_variance(rank, priors, n_priors, rank->fitted, &scratch);
-    for (uint32_t i = 0; i < n_priors && is_last; i++)
-        nnls_prefer(&rank->problem, priors[i].column, priors[i].cost, variance / priors[i].variance);
-    if (is_last)
-        nnls_solve(&rank->problem, &scratch, rank->fitted);
+    struct nnls problem = nnls_copy(&evidence->lengths, &scratch);
+    problem.variance = length_variance(&evidence->lengths, priors, n_priors, fitted, &scratch);
+    prefer(&problem, 0, priors, n_priors, problem.variance);
+    nnls_solve(&problem, &scratch, fitted);
+    arena_release(&scratch);
+    return problem.variance;
+}
+
+/* What a process tells the others: nothing of the places that cost something else there. */
+static struct cost_evidence evidence_told(const struct costs *costs, const struct rank_costs *rank, struct arena *arena)
+{
+    struct cost_evidence told = rank->own;
+    bool is_copy = false;
+    for (uint32_t i = 0; i < costs->n_columns; i++) {
+        if (!(rank->differs[i] > 0))
+            continue;
+        if (!is_copy)
+            told = evidence_copy(&rank->own, costs->n_columns, arena);
+        is_copy = true;
+        struct prior prior = prior_of_samples(&rank->own, i);
+        nnls_prefer(&told.lengths, i, prior.cost, rank->length_variance / prior.variance);
+        nnls_forget(&told.lengths, i);
+        told.columns[i] = (struct cost_column){0};
+    }
+    return told;
+}
+
+/*
+ * The last fit of a process: its own costs and those of the others are two sets of unknowns, alike as far as they may
+ * be apart, and its own are asked for. So it helps that the others know a sum of costs, also where they do not know
+ * each.
+ */
+static void rank_fit_last(const struct costs *costs, const struct cost_evidence *others, struct rank_costs *rank)
+{
+    struct arena scratch = {0};
+    struct prior *priors = arena_array(&scratch, struct prior, costs->n_columns);
+    uint32_t own = others->lengths.n, n_priors = priors_of_told(costs, others, rank, true, priors);
+    struct nnls_cost *fitted = arena_array(&scratch, struct nnls_cost, 2 * (size_t)own);
+    double variance = length_variance(&others->lengths, priors, n_priors, fitted, &scratch);
+    struct nnls both;
+    nnls_init(&both, &scratch, 2 * own);
+    both.variance = rank->length_variance;
+    nnls_join_at(&both, 0, &others->lengths, both.variance / variance);
+    prefer(&both, 0, priors, n_priors, both.variance);
+    for (uint32_t i = 0; i < costs->n_columns; i++)
+        if (is_told(rank, i))
+            nnls_add(&both, (uint32_t[]){i, own + i}, (double[]){1, -1}, 2, 0,
+                     both.variance / pow(others_apart(costs, rank, i), 2));
+    for (uint32_t i = 0; i < costs->n_columns; i++)
+        nnls_forget(&both, i);
+    nnls_join_at(&both, own, &rank->own.lengths, 1);
+    n_priors = priors_of_rank(costs, rank, true, priors);
+    prefer(&both, own, priors, n_priors, both.variance);
+    nnls_solve(&both, &scratch, fitted);
+    memcpy(rank->fitted, fitted + own, own * sizeof *fitted);
+    arena_release(&scratch);
+}
+
+/* Each of n processes hears what all others tell: those outside of these, and of them by halves. */
+static void others_tell(struct costs *costs, const struct cost_evidence *told, const struct cost_evidence *outside,
+                        uint32_t first, uint32_t n, bool is_last)
+{
+    struct arena scratch = {0};
+    struct rank_costs *rank = &costs->ranks[first];
+    bool is_any = n == 1 && evidence_is_any(outside) && evidence_is_any(&rank->own);
+    if (is_any && is_last) {
+        rank_fit_last(costs, outside, rank);
+    } else if (is_any) {
+        struct prior *priors = arena_array(&scratch, struct prior, costs->n_columns);
+        evidence_fit(outside, priors, priors_of_told(costs, outside, rank, false, priors), rank->others);
+    }
+    for (uint32_t half = 0; half < 2 && n > 1; half++) {
+        uint32_t middle = first + n / 2, end = first + n;
+        struct cost_evidence wider = evidence_copy(outside, costs->n_columns, &scratch);
+        for (uint32_t i = half ? first : middle; i < (half ? middle : end); i++)
+            evidence_join(&wider, &told[i], costs->n_columns);
+        others_tell(costs, told, &wider, half ? middle : first, half ? end - middle : middle - first, is_last);
+    }
+    arena_release(&scratch);
+}
+
+static void ranks_hear_others(struct costs *costs, bool is_last)
+{
+    struct arena scratch = {0};
+    struct cost_evidence *told = arena_array(&scratch, struct cost_evidence, costs->n_ranks);
+    struct cost_evidence none = {.columns = arena_array(&scratch, struct cost_column, costs->n_columns)};
+    nnls_widen(&none.lengths, &scratch, costs->n_columns);
+    for (uint32_t i = 0; i < costs->n_ranks; i++)
+        told[i] = evidence_told(costs, &costs->ranks[i], &scratch);
+    others_tell(costs, told, &none, 0, costs->n_ranks, is_last);
     arena_release(&scratch);
 }
 
 /*
- * How far the cost of a place differs from process to process where nothing is wrong, relatively: by as much as first
- * fits differ from that of all together, less what their errors account for (the moments of DerSimonian and Laird). A
- * usual value is taken for what some places have shown before. A process on which a place is out of that altogether is
- * what users look for, and does not count.
+ * How far the cost of a place is from what the other processes say where nothing is wrong, relatively: by as much as
+ * first fits differ, less what their errors account for (the moments of DerSimonian and Laird). A usual value is taken
+ * for what some places have shown before. A process on which a place is out of that altogether is what users look for,
+ * and does not count.
  */
 static double across_ranks(const struct costs *costs)
 {
     double usual = COST_ACROSS_RANKS * COST_ACROSS_RANKS, least = LENGTH_ERROR_LEAST * LENGTH_ERROR_LEAST;
     double weights = COST_ACROSS_KNOWN / (usual * usual), sum = weights * usual;
-    for (uint32_t rank = 0; rank < costs->n_ranks && costs->all.fitted; rank++)
-        for (uint32_t i = 1; i < costs->n_columns && costs->ranks[rank].fitted; i++) {
-            const struct nnls_cost *one = &costs->ranks[rank].fitted[i], *all = &costs->all.fitted[i];
-            if (!(one->cost_ns > 0 && all->cost_ns > 0))
+    for (uint32_t rank = 0; rank < costs->n_ranks; rank++)
+        for (uint32_t i = 1; i < costs->n_columns; i++) {
+            const struct nnls_cost *one = &costs->ranks[rank].fitted[i], *others = &costs->ranks[rank].others[i];
+            if (!(one->cost_ns > 0 && others->cost_ns > 0))
                 continue;
-            double error = hypot(one->error_ns, all->error_ns) / all->cost_ns, expected = usual + error * error;
-            double square = pow(one->cost_ns / all->cost_ns - 1, 2);
+            double error = hypot(one->error_ns, others->error_ns) / others->cost_ns, expected = usual + error * error;
+            double square = pow(one->cost_ns / others->cost_ns - 1, 2);
             if (!isfinite(error) || square > COST_CONTRADICTION * COST_CONTRADICTION * expected)
                 continue;
             weights += 1 / (expected * expected);
             sum += (square - error * error) / (expected * expected);
         }
     return sqrt(fmax(sum / weights, least));
+}
+
+/* How far what all else says of a column's cost on a process is from what the others say of it, and how much better it
+ * fits without them: from the fit of both, in which their word is one observation of many. */
+struct contradiction {
+    double off_ns, square; /* and in standard deviations, squared */
+};
+
+static struct contradiction contradiction_of(const struct costs *costs, const struct rank_costs *rank, uint32_t column)
+{
+    const struct nnls_cost *fitted = &rank->fitted[column];
+    if (!is_told(rank, column) || !isfinite(fitted->error_ns))
+        return (struct contradiction){0};
+    struct prior others = prior_of_others(costs, rank, column);
+    double open = fmax(others.variance - fitted->error_ns * fitted->error_ns, OPEN_LEAST * others.variance);
+    double off_ns = fitted->cost_ns - others.cost, square = off_ns * off_ns / open;
+    double alone_ns = others.cost + off_ns * others.variance / open;
+    double alone_variance = others.variance * (others.variance - open) / open;
+    /* Nothing costs less than nothing: so much is contradicted anyway. */
+    if (alone_ns < 0 && alone_variance > 0)
+        square = fmax(square - alone_ns * alone_ns / alone_variance, 0);
+    return (struct contradiction){fabs(fmax(alone_ns, 0) - others.cost), square};
+}
+
+static double worst_contradiction(const struct costs *costs, const struct rank_costs *rank)
+{
+    double worst = 0;
+    for (uint32_t i = 0; i < costs->n_columns; i++)
+        worst = fmax(worst, contradiction_of(costs, rank, i).square);
+    return worst;
+}
+
+/*
+ * Places that cost something else on a process than on the others are found from the worst on, those half as far off
+ * with it: they spoil what the others are told, and what is left for other places of the process. Where it is not
+ * decided which place of a process it is, all are that may be; samples then tell. Returns false when none is left.
+ */
+static bool differences_find(struct costs *costs)
+{
+    double chance = COST_CONTRADICTION * COST_CONTRADICTION, worst = 0;
+    for (uint32_t rank = 0; rank < costs->n_ranks; rank++)
+        worst = fmax(worst, worst_contradiction(costs, &costs->ranks[rank]));
+    for (uint32_t rank = 0; rank < costs->n_ranks && worst >= chance; rank++) {
+        struct rank_costs *at = &costs->ranks[rank];
+        double worst_here = worst_contradiction(costs, at);
+        for (uint32_t i = 0; i < costs->n_columns && worst_here >= fmax(chance, worst / 4); i++) {
+            struct contradiction found = contradiction_of(costs, at, i);
+            if (found.square >= fmax(chance, worst_here - chance))
+                at->differs[i] = fmax(at->differs[i], found.off_ns);
+        }
+    }
+    return worst >= chance;
+}
+
+static void ranks_fit(struct costs *costs, bool is_beside_others)
+{
+    struct arena scratch = {0};
+    struct prior *priors = arena_array(&scratch, struct prior, 2 * (size_t)costs->n_columns);
+    for (uint32_t i = 0; i < costs->n_ranks; i++) {
+        struct rank_costs *rank = &costs->ranks[i];
+        if (!evidence_is_any(&rank->own))
+            continue;
+        uint32_t n_priors = priors_of_rank(costs, rank, is_beside_others, priors);
+        n_priors += is_beside_others ? priors_of_others(costs, rank, priors + n_priors) : 0;
+        rank->length_variance = evidence_fit(&rank->own, priors, n_priors, rank->fitted);
+    }
+    arena_release(&scratch);
 }
 
 /* The terms of one place in a packed vector by (place, step). */
@@ -371,7 +580,7 @@ struct call_fit {
 static struct call_fit call_fit(const struct uncounted *uncounted, uint32_t place)
 {
     const struct costs *costs = uncounted->costs;
-    double sample_ns = costs->all.sampled_ns / fmax(costs->all.n_samples, 1);
+    double sample_ns = costs->all.own.sampled_ns / fmax(costs->all.own.n_samples, 1);
     double work = sparse_get(&costs->all.work, place), oo = 1, oc = 0, cc = 1, ot = 1, ct = 1;
     struct call_fit fit = {.own_cost = fmax(sparse_get(&uncounted->own, place), sample_ns) / fmax(work, 1)};
     for (uint32_t rank = 0; rank < costs->n_ranks; rank++) {
@@ -433,18 +642,19 @@ void costs_fit(struct costs *costs, const struct survey *survey)
     if (!is_counted)
         return;
     take_samples(costs, survey);
-    nnls_widen(&costs->all.problem, &costs->arena, costs->n_columns);
     for (uint32_t i = 0; i < costs->n_ranks; i++)
         rank_join(costs, &costs->ranks[i]);
     sparse_pack(&costs->all.work);
     sparse_pack(&costs->all.steps);
-    rank_fit(costs, &costs->all, true);
-    costs->across_ranks = COST_ACROSS_RANKS;
-    for (uint32_t i = 0; i < costs->n_ranks; i++)
-        rank_fit(costs, &costs->ranks[i], false);
+    ranks_fit(costs, false);
+    ranks_hear_others(costs, false);
     costs->across_ranks = across_ranks(costs);
-    for (uint32_t i = 0; i < costs->n_ranks; i++)
-        rank_fit(costs, &costs->ranks[i], true);
+    ranks_fit(costs, true);
+    for (uint32_t round = 0; round < ROUNDS && differences_find(costs); round++) {
+        ranks_hear_others(costs, false);
+        ranks_fit(costs, true);
+    }
+    ranks_hear_others(costs, true);
     weigh_calls(costs, survey);
 }
 
@@ -453,7 +663,7 @@ static void place_spread(struct costs *costs, const struct rank_costs *rank, uin
                          const struct sparse *seen, struct sparse *out)
 {
     struct place_steps steps = steps_of_place(&rank->steps, place);
-    if (!steps.n || steps.sum_ns * rank->n_samples < POOL_SAMPLES_OWN * rank->sampled_ns)
+    if (!steps.n || steps.sum_ns * rank->own.n_samples < POOL_SAMPLES_OWN * rank->own.sampled_ns)
         steps = steps_of_place(&costs->all.steps, place);
     double seen_ns = 0;
     for (size_t i = 0; i < steps.n && seen; i++)

@@ -7,12 +7,17 @@
  * added to the normal equations of its process (nnls.h). Work is what varies from stretch to stretch and from process
  * to process; where it does not, the equations leave costs open, and priors decide, from the weakest to the strongest:
  *  - a unit of work costs the same everywhere;
- *  - a place costs on this process what it costs on all of them together, within what places that each process's
- *    lengths tell differ by, unless its samples or its own lengths contradict;
+ *  - a place costs on this process what it costs on the others, within what places that each process's lengths tell
+ *    differ by;
  *  - a place costs what its samples say, within their error.
  *
  * Equations are weighed as if a length were known to a fifth: relatively, because what disturbs a long stretch is long.
  * How far lengths really scatter about a first fit then tells what they weigh beside the priors.
+ * Which places cost something else on a process is asked of all that is known of it at once, lengths first: two places
+ * that always run together have a certain sum, and if that is longer than on the others, one of the two is dearer, by
+ * so much, and samples need only tell which. Such a place is left to what the process itself says of it, and tells the
+ * others nothing. What a process hears of a place comes from the others alone: its own evidence would count twice.
+ *
  * The usual length is that of stretches between the same two calls, by the mean of logarithms, so that single
  * interruptions that nothing recorded weigh little.
  *
@@ -32,15 +37,30 @@
 
 enum { COSTS_COLUMNS_MAX = 128 };
 
-struct rank_costs {
-    struct nnls problem;
-    struct sparse work;   /* by place, over the run */
-    struct sparse steps;  /* sampled weights by (place, step) */
-    struct sparse counts; /* over the run */
-    double counted_ns;    /* on the CPU in counted stretches */
-    double sampled_ns;    /* weights of all samples */
+/* Work and sampled time by column. */
+struct cost_column {
+    double work, sampled_ns;
+};
+
+/* What one process, or several together, tell of costs. */
+struct cost_evidence {
+    struct nnls lengths;
+    struct cost_column *columns;
+    double work;
+    double counted_ns; /* on the CPU in counted stretches */
+    double sampled_ns; /* weights of all samples */
     double n_samples;
-    struct nnls_cost *fitted; /* by column; NULL = nothing was counted */
+};
+
+struct rank_costs {
+    struct cost_evidence own;
+    struct sparse work;       /* by place, over the run */
+    struct sparse steps;      /* sampled weights by (place, step) */
+    struct sparse counts;     /* over the run */
+    double length_variance;   /* in units of what equations are weighed by */
+    struct nnls_cost *fitted; /* by column */
+    struct nnls_cost *others; /* what the other processes say */
+    double *differs;          /* by column: how far it is off what they say; 0 = within what processes differ by */
 };
 
 struct costs {
@@ -52,7 +72,7 @@ struct costs {
     struct intern pairs;
     VEC(struct usual_length) lengths; /* by pair */
     struct rank_costs *ranks, all;    /* `all` is filled in at the end */
-    double across_ranks;              /* standard deviation of a place's cost from process to process, relatively */
+    double across_ranks;              /* standard deviation of a place's cost from what the others say, relatively */
     uint32_t n_ranks;
     struct sparse measured; /* scratch: work by place */
     VEC(uint32_t) row_columns;

@@ -125,6 +125,44 @@ static void test_join(void **unused)
     arena_release(&arena);
 }
 
+/* Without one step the rows and its prior say of the others what they said with it. What runs with a step that nobody
+ * else tells of is forgotten too. */
+static void test_forget(void **unused)
+{
+    (void)unused;
+    struct arena arena = {0};
+    struct nnls whole, rest;
+    struct nnls_cost costs[4], left[4];
+    nnls_init(&whole, &arena, 4);
+    state = 5;
+    for (int row = 0; row < 50; row++) {
+        uint32_t steps[] = {0, 1, 2};
+        double executions[] = {100 * uniform(), 100 * uniform(), 100 * uniform()};
+        double length = 2 * executions[0] + 5 * executions[1] + 7 * executions[2] + uniform();
+        nnls_add(&whole, steps, executions, 3, length, 1);
+    }
+    uint32_t alone = 3;
+    double once = 1;
+    nnls_add(&whole, &alone, &once, 1, 9, 1);
+    nnls_prefer(&whole, 1, 4, 1000);
+    rest = nnls_copy(&whole, &arena);
+    nnls_forget(&rest, 1);
+    assert_true(nnls_solve(&whole, &arena, costs) && nnls_solve(&rest, &arena, left));
+    for (int i = 0; i < 4; i++)
+        near(left[i].cost_ns, i == 1 ? 0 : costs[i].cost_ns, 1e-9);
+    near(left[0].error_ns, costs[0].error_ns, 1e-6);
+    nnls_forget(&rest, 1);
+    assert_int_equal(rest.n_rows, whole.n_rows - 1);
+
+    nnls_init(&rest, &arena, 2);
+    for (double n = 1; n < 5; n++)
+        nnls_add(&rest, (uint32_t[]){0, 1}, (double[]){n, 2 * n}, 2, 10 * n, 1);
+    nnls_forget(&rest, 0);
+    assert_true(nnls_solve(&rest, &arena, left));
+    assert_true(left[1].cost_ns == 0 && isinf(left[1].error_ns));
+    arena_release(&arena);
+}
+
 /* A step that never ran has no cost and no certainty. */
 static void test_never_run(void **unused)
 {
@@ -186,8 +224,10 @@ static void test_random_problems(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_loops), cmocka_unit_test(test_not_negative), cmocka_unit_test(test_collinear),
-        cmocka_unit_test(test_join),      cmocka_unit_test(test_never_run),    cmocka_unit_test(test_random_problems),
+        cmocka_unit_test(test_two_loops),       cmocka_unit_test(test_not_negative),
+        cmocka_unit_test(test_collinear),       cmocka_unit_test(test_join),
+        cmocka_unit_test(test_forget),          cmocka_unit_test(test_never_run),
+        cmocka_unit_test(test_random_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
