@@ -317,7 +317,10 @@ struct sparse measures_blame(const struct measures *measures, struct steps *step
         for (size_t i = 0; i < measures->classes->sites.at[site].classes.n; i++)
             for (size_t j = 0; j < measures->blames[site][i].n; j++) {
                 const struct term *term = &measures->blames[site][i].at[j];
-                sparse_add(&blame, atom_key(key_rank(term->key), steps_base(steps, key_atom(term->key))), term->ns);
+                uint32_t step = key_atom(term->key), base = steps_base(steps, step);
+                if (steps_key(steps, step)->state == STEP_DESCHEDULED)
+                    base = steps_in_state(steps, base, STEP_DESCHEDULED);
+                sparse_add(&blame, atom_key(key_rank(term->key), base), term->ns);
             }
     sparse_pack(&blame);
     return blame;

@@ -75,8 +75,7 @@ static const char *label_offset(const struct label_book *book, const struct step
 
 static const char *label_place(const struct label_book *book, const struct step *step)
 {
-    bool is_call = step->state == STEP_TRANSFER || step->state == STEP_MPI;
-    if (is_call && step->routine && step->file) {
+    if (step->is_call && step->file) {
         const char *lines = label_lines(book, step->file, step->line_first, step->line_last);
         return arena_printf(book->arena, "%s %s", step->routine, lines);
     }

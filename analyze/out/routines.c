@@ -94,12 +94,19 @@ void routines_print_head(struct page *page, const struct analysis *analysis, con
     else
         page_line(page, "%s by the routines that make ranks wait: %s of %s waiting", program,
                   amount_duration(profile->time_ns).text, amount_duration(analysis->waiting_ns).text);
-    if (!profile->is_bytes && profile->left_out_ns >= 0.5)
+    /* What no routine has: first the machine's part, then the program's. */
+    double machine_ns = fmin(analysis->machine.waiting_ns, profile->left_out_ns);
+    if (!profile->is_bytes && machine_ns >= 0.5)
+        page_paragraph(page, HANG, HANG,
+                       arena_printf(&scratch,
+                                    "%s more, %s of all, is the machine's: ranks were ready to run but had no CPU",
+                                    amount_duration(machine_ns).text, amount_share(analysis->machine.share).text));
+    if (!profile->is_bytes && profile->left_out_ns - machine_ns >= 0.5)
         page_paragraph(
             page, HANG, HANG,
             arena_printf(&scratch,
-                         "%s is caused by what has no samples: communication, and stretches too short for any",
-                         amount_duration(profile->left_out_ns).text));
+                         "%s more is caused by what has no samples: communication, and stretches too short for any",
+                         amount_duration(profile->left_out_ns - machine_ns).text));
     arena_release(&scratch);
 }
 

@@ -20,8 +20,8 @@ struct profile_input {
     const struct survey *survey; /* finished */
     struct executions *executions;
     const struct sparse *bins; /* packed, of the whole run, by atom_key(rank, counter) */
-    /* NULL: a profile of time. Else by atom_key(rank, step), packed: what each step (as steps_base names it) is blamed
-     * for; samples then weigh that instead of what they lasted. */
+    /* NULL: a profile of time. Else by atom_key(rank, step), packed: what each step is blamed for (measures_blame);
+     * samples then weigh that instead of what they lasted. What the machine is blamed for falls to no routine. */
     const struct sparse *blame;
     struct sites *sites;
 };

@@ -297,6 +297,7 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
     case WHAT_SITE:
         names_site(sites, arena, key.id, &named);
         step.routine = named.file ? named.call : NULL; /* without a line, the label says more */
+        step.is_call = step.routine != NULL;
         step.file = named.file;
         step.line_first = step.line_last = named.line;
         step.label = names_site_text(sites, arena, key.id);

@@ -40,7 +40,7 @@ struct step {
     /* What is named. file == NULL and routine == NULL: not known (the text is then in `label`). */
     const char *file, *routine, *label;
     uint32_t line_first, line_last;
-    bool is_loop;
+    bool is_loop, is_call; /* is_call: `routine` is an MPI function, called at the line */
     uint32_t place;  /* code place id, or CODE_NONE (foreign archives: region) */
     uint32_t caller; /* step that called it when several callers must be told apart; TRACE_NONE */
 };
@@ -315,7 +315,7 @@ struct profile {
     uint32_t n_routines, n_arcs, n_cycles, n_stacks, n_uncalled;
     double time_ns;
     bool is_bytes;      /* all "ns" are bytes that were asked for */
-    double left_out_ns; /* profile of blame: what has no place in it (transfer, code without samples) */
+    double left_out_ns; /* profile of blame: what has no place in it: the machine's, transfer, code without samples */
 };
 
 /* A point of the program at which memory is asked for; recorded with --space. */

@@ -258,6 +258,16 @@ def check_folded(run):
                int(total[1].replace(",", "")) == sum(stacks.values()))
 
 
+def check_causing(run):
+    """What the machine causes falls to no routine, and stands apart in folded stacks."""
+    waiting, machine = run.report["waiting_ns"], run.report["machine"]["waiting_ns"]
+    routines = json.loads(run.tool_output("report", "--routines", "--causing", "--format", "json"))["routines"]
+    caused = sum(item["self_ns"] for item in routines)
+    expect(f"causing: {caused} ns of routines, {machine} ns of the machine, {waiting} ns in all", 0 < caused <= waiting - machine + 1000)
+    apart = sum(int(line.rsplit(" ", 1)[1]) for line in run.export("folded").splitlines() if "off the CPU in" in line)
+    expect(f"folded: {apart} us off the CPU, {machine} ns are the machine's", abs(apart - machine / 1000) <= 1 + run.export("folded").count("\n"))
+
+
 def annotated(path, *options):
     """callgrind_annotate's functions: name -> (Time, Blame, Executions); its totals under '', the sum of its rows under '+'."""
     text = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", "--show-percs=no", *options, path], check=True,
@@ -441,7 +451,7 @@ def main():
     try:
         for program in arguments.programs:
             run = Run(arguments, program, folder)
-            for check in (check_csv, check_dot, check_chrome, check_viewer, check_folded, check_callgrind, check_several, check_graph, check_annotate, check_notebook, check_otf2):
+            for check in (check_csv, check_dot, check_chrome, check_viewer, check_folded, check_causing, check_callgrind, check_several, check_graph, check_annotate, check_notebook, check_otf2):
                 check(run)
             faults[:] = [text if text.startswith("- ") else f"- {os.path.basename(program)}: {text}" for text in faults]
     finally:

@@ -95,6 +95,27 @@ static void the_list_falls_and_names_the_rank_with_most(void **state)
     free(text);
 }
 
+/* What routines cause, what the machine does, and what has no samples add up to all waiting. */
+static void the_machine_stands_apart_from_what_routines_cause(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"2.40 s of 4.00 s waiting",
+                                        "\n    1.50 s more, 38 % of all, is the machine's: ranks were ready to run but",
+                                        "\n    100 ms more is caused by what has no samples"};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    analysis.machine.waiting_ns = 1.5e9;
+    analysis.machine.share = 1.5 / 4;
+    analysis.blame_profile = analysis.profile;
+    analysis.blame_profile.time_ns = 2.4e9;
+    analysis.blame_profile.left_out_ns = 1.6e9;
+    report_routines(out, &analysis, &analysis.blame_profile, &options);
+    fclose(out);
+    expect_order(text, parts, sizeof parts / sizeof *parts);
+    free(text);
+}
+
 static void an_entry_has_callers_and_callees(void **state)
 {
     (void)state;
@@ -180,7 +201,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_list_falls_and_names_the_rank_with_most),
-        cmocka_unit_test(an_entry_has_callers_and_callees),
+        cmocka_unit_test_setup(the_machine_stands_apart_from_what_routines_cause, prepare),
+        cmocka_unit_test_setup(an_entry_has_callers_and_callees, prepare),
         cmocka_unit_test(a_graph_has_entries_and_cycles),
         cmocka_unit_test(a_choice_keeps_what_is_reached),
         cmocka_unit_test(names_may_lack_namespaces_and_have_parentheses),
