@@ -225,15 +225,20 @@ static double sum_of(const double *ns, int from, int to)
 }
 
 /* "growing from 40.0 ms to 210 ms of waiting a second": the ends of a straight line through the parts. NULL where its
- * halves do not differ by much. */
+ * halves do not differ by much, or by chance, which fewer than three parts cannot tell. */
 static const char *when_trend(struct arena *arena, const double *ns, int from, int to, double part_ns)
 {
-    double centre = (from + to - 1) / 2.0, mean_ns = sum_of(ns, from, to) / (to - from), above = 0, square = 0;
+    double centre = (from + to - 1) / 2.0, mean_ns = sum_of(ns, from, to) / (to - from);
+    double above = 0, square = 0, scatter = 0;
     for (int i = from; i < to; i++) {
         above += (i - centre) * (ns[i] - mean_ns);
         square += (i - centre) * (i - centre);
+        scatter += (ns[i] - mean_ns) * (ns[i] - mean_ns);
     }
-    if (!(square > 0))
+    if (to - from < 3)
+        return NULL;
+    double rest = fmax(0, scatter - above * above / square), error = sqrt(rest / (to - from - 2) / square);
+    if (fabs(above / square) < TREND_ERRORS * error)
         return NULL;
     double slope_ns = above / square * (to - from) / 2, a_second = 1e9 / part_ns;
     double first_ns = mean_ns - slope_ns / 2, second_ns = mean_ns + slope_ns / 2;

@@ -433,14 +433,27 @@ static const char *how_often(struct arena *arena, double part)
     return part <= 0 ? "never" : part >= 1 ? "always" : arena_strdup(arena, amount_share(part).text);
 }
 
+/* More iterations in all are more entries, more iterations each time, or both. */
+static const char *explain_trips(struct arena *arena, const struct parting *parting, const char *times)
+{
+    bool is_as_often = fabs(parting->entered - 1) <= AS_OFTEN;
+    if (parting->is_itself && is_as_often)
+        return arena_printf(arena, "%s as many iterations each time it is entered", times);
+    if (parting->is_itself)
+        return arena_printf(arena, "it is entered %s as often, for %s as many iterations each time",
+                            factor(arena, parting->entered), times);
+    if (parting->is_around)
+        return arena_printf(arena, "%s as many iterations of %s around it", times,
+                            parting->file ? parting_loop(arena, parting) : "the loop");
+    return arena_printf(arena, "%s as many iterations of %s each time", times, parting_loop(arena, parting));
+}
+
 const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others)
 {
     const char *where = parting_lines(arena, parting), *times = factor(arena, parting->late / parting->others);
     switch (parting->kind) {
     case PARTING_TRIPS:
-        return parting->is_itself
-                   ? arena_printf(arena, "%s as many iterations each time it is entered", times)
-                   : arena_printf(arena, "%s as many iterations of %s each time", times, parting_loop(arena, parting));
+        return explain_trips(arena, parting, times);
     case PARTING_BRANCH:
         return arena_printf(arena, "%s goes %s %s%s, on %s %s", where,
                             parting->line_to && parting->line_to != parting->line_first

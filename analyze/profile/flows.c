@@ -258,15 +258,17 @@ void flows_find_work(struct flows *flows)
 /* Bounds on what one cause may cost, and on what is told of it. */
 enum { CALLERS_MOST = 1000, BRANCHES_MOST = 400, STEPS_MOST = 16, TOLD_MOST = 12 };
 
-struct parting_search {
-    struct flows flows;
-    struct analysis *analysis;
-};
-
 /* A loop of a routine, or all of it. */
 struct region {
     uint32_t routine, loop; /* CFG_NONE: the whole routine */
     double entries[N_SIDES], work[N_SIDES];
+};
+
+struct parting_search {
+    struct flows flows;
+    struct analysis *analysis;
+    const struct step *cause; /* what names it */
+    struct region focus;      /* flows.has_focus: where its work is */
 };
 
 struct decision {
@@ -344,7 +346,12 @@ static void name_loop(const struct parting_search *search, const struct flow_rou
 {
     uint32_t place = loop_place(search, routine, loop);
     const struct code_place *at = place == CODE_NONE ? NULL : code_place(search->analysis->code, place);
+    const struct step *cause = search->cause;
     if (!at || !at->is_loop)
+        return;
+    /* Loops without statements of their own between them have the same lines, which name the cause already. */
+    if (fact->is_around && cause->file && at->file && !strcmp(cause->file, at->file) &&
+        cause->line_first == at->line_first && cause->line_last == at->line_last)
         return;
     fact->file = at->file;
     fact->line_first = at->line_first;
@@ -352,6 +359,14 @@ static void name_loop(const struct parting_search *search, const struct flow_rou
 }
 
 /* Decisions. */
+
+static bool is_around(const struct parting_search *search, uint32_t routine, uint32_t loop)
+{
+    const struct region *focus = &search->focus;
+    const struct cfg_loops *loops = &search->flows.routines.at[routine].function->loops;
+    return search->flows.has_focus && routine == focus->routine && focus->loop != CFG_NONE && loop != focus->loop &&
+           cfg_loop_contains(loops, loop, loops->at[focus->loop].head);
+}
 
 static void decide_trips(const struct parting_search *search, const struct region *region, decisions *found)
 {
@@ -376,7 +391,9 @@ static void decide_trips(const struct parting_search *search, const struct regio
                                     .depth = loops->at[l].depth - 1,
                                     .position = loops->order.position[head],
                                     .callee = CFG_NONE};
+        decision.fact.entered = entries[LATE] / entries[OTHERS];
         decision.fact.is_itself = l == region->loop && !search->flows.has_focus;
+        decision.fact.is_around = is_around(search, region->routine, l);
         name_loop(search, routine, l, &decision.fact);
         *vec_push(found) = decision;
     }
@@ -612,6 +629,7 @@ static void find_around(struct parting_search *search, struct region region, str
                 routine->length[b] = 0;
     }
     search->flows.has_focus = true;
+    search->focus = region;
     for (unsigned climbs = 0; climbs < STEPS_MOST; climbs++) {
         if (region.entries[LATE] < (1 + PARTING_TOLD) * region.entries[OTHERS])
             return;
@@ -674,7 +692,8 @@ void partings_add_to_causes(struct analysis *analysis, const struct measures *me
         struct cause *cause = &analysis->causes[i];
         if (cause->waiting_ns >= NEGLIGIBLE_SHARE * waiting_ns && analysis->steps[cause->step].place != CODE_NONE) {
             struct parting_search search = {.flows = {.executions = executions, .callees = &callees},
-                                            .analysis = analysis};
+                                            .analysis = analysis,
+                                            .cause = &analysis->steps[cause->step]};
             struct region region = {0};
             flows_read(&search.flows, analysis, measures, cause);
             if (find_region(&search, analysis->steps[cause->step].place, &region)) {

@@ -149,6 +149,7 @@ enum parting_kind { PARTING_TRIPS, PARTING_BRANCH, PARTING_RECURSION };
 struct parting {
     enum parting_kind kind;
     bool is_itself;                 /* trips: of the cause's own loop; recursion: of its own routine */
+    bool is_around;                 /* trips: of a loop around the cause's own, in its routine */
     const char *routine;            /* in which it is decided, as in the source */
     const char *file;               /* NULL = not known, nor are lines */
     uint32_t line_first, line_last; /* of the loop, the condition or the routine's head */
@@ -156,6 +157,7 @@ struct parting {
     /* Trips for each entry of the loop; part of the executions of the condition after which this way is taken; calls
      * for each call from outside. */
     double late, others;
+    double entered; /* trips: so many times as often as the others the late side enters the loop */
     double share; /* of the difference in instructions for each entry of the cause, that this accounts for */
 };
 

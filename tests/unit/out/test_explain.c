@@ -188,8 +188,21 @@ static void partings_are_told(void **state)
         struct parting parting;
         const char *text;
     } cases[] = {
-        {{.kind = PARTING_TRIPS, .is_itself = true, .late = 1200, .others = 300},
+        {{.kind = PARTING_TRIPS, .is_itself = true, .late = 1200, .others = 300, .entered = 1},
          "4.0 x as many iterations each time it is entered"},
+        {{.kind = PARTING_TRIPS, .is_itself = true, .late = 1200, .others = 300, .entered = 2.5},
+         "it is entered 2.5 x as often, for 4.0 x as many iterations each time"},
+        {{.kind = PARTING_TRIPS, .is_around = true, .late = 28, .others = 2, .entered = 1},
+         "14 x as many iterations of the loop around it"},
+        {{.kind = PARTING_TRIPS,
+          .is_around = true,
+          .file = "src/a.c",
+          .line_first = 3,
+          .line_last = 9,
+          .late = 28,
+          .others = 2,
+          .entered = 1},
+         "14 x as many iterations of loop a.c:3-9 around it"},
         {{.kind = PARTING_TRIPS, .file = "src/a.c", .line_first = 3, .line_last = 9, .late = 28, .others = 2},
          "14 x as many iterations of loop a.c:3-9 each time"},
         {{.kind = PARTING_TRIPS, .routine = "solve", .late = 28, .others = 2},

@@ -65,6 +65,18 @@ static double heap(int part)
     return part < 4 ? 2e6 : part < 16 ? 1e5 : part < 20 ? 6e6 : 1e5;
 }
 
+/* Of what comes now and then there may be more in one half. */
+static double now_and_then(int part)
+{
+    return part == 3 || part == 11 ? 1e6 : part == 19 || part == 21 || part == 29 ? 2e6 : 1e4;
+}
+
+/* One wait that lies across two parts. */
+static double one_wait(int part)
+{
+    return part == 11 ? 1e6 : part == 12 ? 4e6 : 0;
+}
+
 static void sentences_say_when(void **state)
 {
     (void)state;
@@ -77,6 +89,8 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, but_for_both_ends), "");
     assert_string_equal(sentence(&arena, growth), "growing from 250 us to 3.15 ms of waiting a second");
     assert_string_equal(sentence(&arena, heap), "");
+    assert_string_equal(sentence(&arena, now_and_then), "");
+    assert_string_equal(sentence(&arena, one_wait), "from 11.0 s to 13.0 s");
     assert_string_equal(sentence_of(&arena, always, 10), "every 10th time");
     assert_string_equal(sentence_of(&arena, after_8, 3), "every 3rd time, only after 8.00 s");
     assert_string_equal(sentence_of(&arena, always, 12), "every 12th time");
