@@ -80,6 +80,14 @@ static enum degradation module_degradation(const struct module *module)
     return module->state == CODE_SYMBOLS ? DEGRADED_SYMBOLS : NOT_DEGRADED;
 }
 
+static const char *module_package(struct code *code, struct module *module)
+{
+    if (!module->is_package_sought)
+        module->package = package_of_file(&code->arena, PACKAGE_LISTS, module->path);
+    module->is_package_sought = true;
+    return module->package;
+}
+
 /* ", or install debug information: of Debian, nwchem-openmpi-dbgsym": what the first of the modules without it are
  * from;
  * "" where no package has them. */
@@ -91,7 +99,7 @@ static const char *packages_text(struct code *code)
     for (size_t i = 0; i < code->modules.n && n < PACKAGES_SOUGHT; i++) {
         if (module_degradation(code->modules.at[i]) != DEGRADED_SYMBOLS)
             continue;
-        const char *package = package_of_file(&code->arena, PACKAGE_LISTS, code->modules.at[i]->path);
+        const char *package = module_package(code, code->modules.at[i]);
         if (package && !strstr(text, package))
             text = arena_printf(&code->arena, "%s%s%s-dbgsym", text, *text ? ", " : "", package);
         n++;
@@ -199,6 +207,11 @@ const char *code_module_file(struct code *code, uint32_t module)
 const char *code_module_compiler(struct code *code, uint32_t module)
 {
     return debug_producer(&module_get(code, module)->debug);
+}
+
+const char *code_module_package(struct code *code, uint32_t module)
+{
+    return module_package(code, module_get(code, module));
 }
 
 bool code_module_is_runtime(struct code *code, uint32_t module)

@@ -34,7 +34,8 @@ struct module {
     const char *path, *file; /* as recorded; the one that is read */
     const uint8_t *build_id; /* NULL = not recorded */
     size_t build_id_bytes;
-    bool is_runtime, is_open, has_image;
+    const char *package; /* NULL = none is known; see code_module_package */
+    bool is_runtime, is_open, has_image, is_package_sought;
     enum code_state state;
     struct image image;
     struct debug debug; /* without units when there is no debug information */

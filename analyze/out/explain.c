@@ -517,6 +517,24 @@ static bool is_alone(const struct analysis *analysis, const struct cause *cause)
     return false;
 }
 
+/* Whoever has a package cannot build it to count; but what it works on comes from the program, or from its input. */
+static const char *next_of_package(struct arena *arena, struct code *code, uint32_t module, const char *package)
+{
+    const char *lines = code_module_state(code, module) == CODE_SYMBOLS
+                            ? arena_printf(arena, "; %s-dbgsym names its lines", package)
+                            : "";
+    return arena_printf(arena, "this is code of the package %s: see how its data is shared out over the ranks%s",
+                        package, lines);
+}
+
+static const char *next_of_code(struct arena *arena, const struct analysis *analysis, const struct step *step)
+{
+    const struct code_place *place = analysis->code ? code_place(analysis->code, step->place) : NULL;
+    const char *package = place ? code_module_package(analysis->code, place->module) : NULL;
+    return package ? next_of_package(arena, analysis->code, place->module, package)
+                   : "more iterations or slower ones? Rebuild with mpicc $(whywait cc) to tell";
+}
+
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     const struct trace *trace = analysis->trace;
@@ -557,7 +575,7 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
         return "fewer or smaller messages, or progress while computing; --ranks shows who waits for whom";
     default:
         if (is_code && !trace->is_counted)
-            return "more iterations or slower ones? Rebuild with mpicc $(whywait cc) to tell";
+            return next_of_code(arena, analysis, &analysis->steps[cause->step]);
         return "--cause shows its ranks, the calls where others wait, and its steps";
     }
 }
