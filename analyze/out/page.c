@@ -278,9 +278,12 @@ const char *text_cut_apart(struct arena *arena, const char *escaped, const char 
         at--;
     while (parted - at > quarter / 2 || ((unsigned char)escaped[at] & 0xc0) == 0x80)
         at++;
-    size_t head = columns - 2 * DOTS - 2 * quarter;
+    size_t head = columns - 2 * DOTS - 2 * quarter, tail = bytes_of(escaped, n - quarter);
+    /* So near to the end they differ by how often something comes before it, which no piece shows. */
+    if (at + bytes_of(escaped + at, quarter) >= tail)
+        return escaped;
     return arena_printf(arena, "%.*s...%.*s...%s", (int)bytes_of(escaped, head), escaped,
-                        (int)bytes_of(escaped + at, quarter), escaped + at, escaped + bytes_of(escaped, n - quarter));
+                        (int)bytes_of(escaped + at, quarter), escaped + at, escaped + tail);
 }
 
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns)

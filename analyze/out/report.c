@@ -154,7 +154,7 @@ static void report_parts(struct report *report, const struct cause *cause)
             arena_printf(&report->arena, "%s%s%s", inside ? inside : "", inside && when ? "; " : "", when ? when : ""));
 }
 
-/* On one line; its callers are cut where they do not fit, but not so that it reads as another one of these calls. */
+/* Its callers are cut where they do not fit on one line, but not so that it reads as another one of these calls. */
 static const char *report_call(struct report *report, const struct cause *cause, uint32_t number, uint32_t n_calls)
 {
     size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
@@ -186,7 +186,7 @@ static void report_cause_details(struct report *report, uint32_t number)
         page_style(&report->page, STYLE_QUIET);
         page_put(&report->page, (i == 0) ? "waiting at  " : "            ");
         page_style(&report->page, STYLE_PLAIN);
-        page_put(&report->page, "%s", report_call(report, cause, i, n_calls));
+        page_words(&report->page, HANG_SITE, report_call(report, cause, i, n_calls));
         page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, &cause->sites[i]));
         page_end(&report->page);
     }
