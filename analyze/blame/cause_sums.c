@@ -525,6 +525,26 @@ static void nodes_write(struct causes *causes)
     }
 }
 
+static bool is_code(const struct causes *causes, const struct cause *cause)
+{
+    return steps_key(causes->steps, cause->step)->what == WHAT_PLACE && cause->kind != KIND_BLOCKED;
+}
+
+/* Of causes in their order. Likeness is told of code that computes: what ranks sleep for has reasons of its own. */
+static void find_like(struct causes *causes, struct arena *scratch)
+{
+    struct analysis *analysis = causes->input->analysis;
+    uint32_t *place = arena_array(scratch, uint32_t, analysis->n_causes + 1);
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        place[analysis->causes[i].found_as] = i;
+    for (uint32_t i = 0; i < analysis->n_causes; i++) {
+        struct cause *cause = &analysis->causes[i];
+        uint32_t like = causes->rollup.causes.at[cause->found_as].like;
+        if (like != ROLLUP_NONE && is_code(causes, cause) && is_code(causes, &analysis->causes[place[like]]))
+            cause->like = place[like] + 1;
+    }
+}
+
 void causes_write(struct causes *causes)
 {
     struct analysis *analysis = causes->input->analysis;
@@ -539,6 +559,7 @@ void causes_write(struct causes *causes)
         cause_write(&writer, &analysis->causes[analysis->n_causes++]);
     }
     qsort(analysis->causes, analysis->n_causes, sizeof *analysis->causes, cause_compare);
+    find_like(causes, &writer.scratch);
     machine_write(causes);
     nodes_write(causes);
     arena_release(&writer.scratch);

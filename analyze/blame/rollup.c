@@ -356,6 +356,33 @@ static void join_remainders(struct rollup *rollup, const struct order *order, st
     }
 }
 
+/* True when these processes take longer there by more than samples err. */
+static bool is_known_late(const struct rollup *rollup, const struct outline *outline)
+{
+    struct excess excess = excess_of(&outline->times, &outline->shares, rollup->n_ranks, rollup->sample_ns);
+    return excess.log > SAME_DEVIATIONS * sqrt(excess.variance);
+}
+
+/* The largest first, so that those that are like each other all know the same one. */
+static void find_like(struct rollup *rollup, const struct joining *joining, struct arena *arena)
+{
+    double *blame_ns = arena_array(arena, double, rollup->causes.n + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rollup->causes.n; i++) {
+        bool is_large = joining->host[i] == ROLLUP_NONE && rollup->causes.at[i].blame_ns >= joining->least_ns &&
+                        is_known_late(rollup, &joining->outlines[i]);
+        blame_ns[i] = is_large ? rollup->causes.at[i].blame_ns : 0;
+        rollup->causes.at[i].like = ROLLUP_NONE;
+        n += is_large;
+    }
+    const uint32_t *order = order_falling(arena, blame_ns, (uint32_t)rollup->causes.n);
+    for (uint32_t i = 1; i < n; i++)
+        for (uint32_t k = 0; k < i && rollup->causes.at[order[i]].like == ROLLUP_NONE; k++)
+            if (rollup->causes.at[order[k]].like == ROLLUP_NONE &&
+                are_alike(rollup, &joining->outlines[order[i]], &joining->outlines[order[k]]))
+                rollup->causes.at[order[i]].like = order[k];
+}
+
 /* Those that are left, numbered anew. A remainder may have joined what joined another before. */
 static void renumber(struct rollup *rollup, const struct joining *joining, struct arena *arena)
 {
@@ -366,6 +393,10 @@ static void renumber(struct rollup *rollup, const struct joining *joining, struc
             number[i] = n_left;
             rollup->causes.at[n_left++] = rollup->causes.at[i];
         }
+    for (uint32_t i = 0; i < n_left; i++) {
+        uint32_t *like = &rollup->causes.at[i].like;
+        *like = *like == ROLLUP_NONE ? *like : number[*like];
+    }
     for (size_t i = 0; i < rollup->cause_of.n; i++) {
         uint32_t cause = host_of(joining, rollup->cause_of.at[i]);
         rollup->cause_of.at[i] = cause == ROLLUP_NONE ? cause : number[cause];
@@ -411,6 +442,7 @@ void rollup_find(struct rollup *rollup)
     join_entries_of_others(rollup, &order, &joining);
     join_of_one_reason(rollup, &joining, &scratch);
     join_remainders(rollup, &order, &joining);
+    find_like(rollup, &joining, &scratch);
     for (uint32_t i = 0; i < rollup->causes.n; i++)
         outline_release(&joining.outlines[i]);
     renumber(rollup, &joining, &scratch);

@@ -17,6 +17,9 @@
  * causes that hold up others on the same processes where one decision in the program leads these to both (calltree.h):
  * it may stand in a node that can wait. Every ns of blame of a node is in exactly one cause.
  *
+ * Causes that are left and alike may still have one reason: a process that owns three quarters of a matrix is late
+ * wherever its rows are worked through. They stay apart, since nothing tells, but each knows the largest it is like.
+ *
  * Alike are two nodes that
  *  - hold up others on the same processes: the shares of their blame by process differ by no more in sum than two
  *    instances of one class do (classes.h), the error of sampling allowed for in the same way, and
@@ -46,6 +49,8 @@ struct rollup_cause {
     uint32_t chosen;
     double blame_ns;
     bool has_others; /* beside `chosen`: nodes to which the same decision leads */
+    uint32_t
+        like; /* the largest cause that it is like, elsewhere in the tree, for a reason nobody knows; ROLLUP_NONE */
 };
 
 struct rollup {

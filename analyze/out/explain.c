@@ -493,6 +493,25 @@ const char *explain_cause(struct arena *arena, const struct cause *cause)
     return text;
 }
 
+const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number)
+{
+    uint32_t *rows = arena_array(arena, uint32_t, analysis->n_causes + 1), n = 0;
+    double all_ns = analysis->causes[number].waiting_ns;
+    for (uint32_t i = 0; i < analysis->n_causes; i++)
+        if (analysis->causes[i].like == number + 1) {
+            rows[n++] = i + 1;
+            all_ns += analysis->causes[i].waiting_ns;
+        }
+    if (!n)
+        return NULL;
+    /* Numbers of rows are told like those of ranks, without the word. */
+    return arena_printf(
+        arena, "%s%s the same %s late by as much, %s in all with this: perhaps for one reason",
+        n == 1 ? "row " : "rows ",
+        arena_printf(arena, "%s %s", strchr(amount_ranks(arena, rows, n), ' ') + 1, n == 1 ? "has" : "have"),
+        analysis->causes[number].n_late == 1 ? "rank" : "ranks", amount_duration(all_ns).text);
+}
+
 /* The host of all these ranks; NULL when there are several, or it is not known. */
 static const char *common_host(const struct trace *trace, const struct cause_rank *ranks, uint32_t n)
 {

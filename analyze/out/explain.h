@@ -5,6 +5,9 @@
 
 /* "rank 1 spends 4.0 x as long in it as ranks 0,2,3", and what else is known of it, in clauses. In the arena. */
 const char *explain_cause(struct arena *arena, const struct cause *cause);
+/* "rows 2-4 have the same rank late by as much, 224 ms in all with this: perhaps for one reason"; NULL where there are
+ * none. */
+const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number);
 /* What to do next about it, or which command tells more. In the arena, or static. */
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause);
 /* "4.0 x as many iterations each time it is entered", "a.c:8 goes on at line 9 90 % of the time, on rank 0 10 %".

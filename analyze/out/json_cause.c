@@ -371,6 +371,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     add_partings(json, object, cause);
     add_parts(json, object, cause, waiting_ns);
     json_object_set_new(object, "beside", json_integer(cause->n_beside));
+    json_object_set_new(object, "like", json_integer(cause->like));
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
     json_object_set_new(object, "when",
                         json_text(when_sentence(&json->scratch, json->analysis, cause->when_ns, cause->every)));

@@ -154,6 +154,14 @@ static void report_parts(struct report *report, const struct cause *cause)
             arena_printf(&report->arena, "%s%s%s", inside ? inside : "", inside && when ? "; " : "", when ? when : ""));
 }
 
+/* Which rows are like this one. */
+static void report_like(struct report *report, uint32_t number)
+{
+    const char *like = explain_like(&report->arena, report->analysis, number);
+    if (like)
+        page_paragraph(&report->page, HANG, HANG, like);
+}
+
 /* Its callers are cut where they do not fit on one line, but not so that it reads as another one of these calls. */
 static const char *report_call(struct report *report, const struct cause *cause, uint32_t number, uint32_t n_calls)
 {
@@ -177,6 +185,7 @@ static void report_cause_details(struct report *report, uint32_t number)
     page_piece(page, HANG, "(%s)", label_kind(&report->book, cause));
     page_end(page);
     report_parts(report, cause);
+    report_like(report, number);
     /* By falling waiting; a call with less than a hundredth of it is only counted. */
     uint32_t n_calls = cause->n_sites < SITES_SHOWN ? cause->n_sites : SITES_SHOWN;
     while (n_calls > 1 && cause->sites[n_calls - 1].waiting_ns < NEGLIGIBLE_SHARE * cause->waiting_ns)

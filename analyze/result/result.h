@@ -196,6 +196,7 @@ struct cause {
     struct cause_file *files;     /* that a call of MPI-IO works on, by falling bytes */
     struct parting *partings;     /* the first one is where the two sides part, others follow by falling share */
     struct cause_part *parts;     /* at least one */
+    uint32_t like;                /* from 1: the largest cause with the same ranks late by as much; 0 = none */
     uint32_t n_beside;            /* beside what names it: outermost parts to which the same decision leads its ranks */
     double when_ns[WHEN_PARTS];   /* its waiting over the run, as the classes in which it has a part have it */
     uint32_t every;               /* it acts each n-th time that the call is made at which most of it is felt; 0 */

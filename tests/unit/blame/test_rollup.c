@@ -290,6 +290,39 @@ static void loops_behind_one_branch_are_one(void **state)
     rollup_release(&rollup);
 }
 
+static const struct rollup_cause *cause_at(const struct rollup *rollup, uint32_t node)
+{
+    for (size_t i = 0; i < rollup->causes.n; i++)
+        if (rollup->causes.at[i].node == node)
+            return &rollup->causes.at[i];
+    return NULL;
+}
+
+/* Rank 2 owns most of a matrix: set-up and solution, between which all wait, are late by as much. Rank 1 is late
+ * somewhere else, rank 2 once more by much less, and somewhere by what a few samples may be. */
+static void causes_with_the_same_ranks_late_by_as_much_know_the_largest(void **state)
+{
+    (void)state;
+    struct rollup rollup = {.sample_ns = 4 * MS};
+    uint32_t main = waits(&rollup, ROLLUP_NONE);
+    uint32_t set_up = leaf(&rollup, waits(&rollup, main), 300, 2, 4);
+    uint32_t solve = leaf(&rollup, waits(&rollup, main), 1000, 2, 4.4);
+    uint32_t again = leaf(&rollup, waits(&rollup, main), 200, 2, 3.8);
+    uint32_t other_rank = leaf(&rollup, waits(&rollup, main), 400, 1, 4);
+    uint32_t other_factor = leaf(&rollup, waits(&rollup, main), 3000, 2, 1.5);
+    uint32_t few_samples = leaf(&rollup, waits(&rollup, main), 20, 2, 4);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 6);
+    uint32_t largest = (uint32_t)(cause_at(&rollup, solve) - rollup.causes.at);
+    assert_int_equal(cause_at(&rollup, set_up)->like, largest);
+    assert_int_equal(cause_at(&rollup, again)->like, largest);
+    assert_int_equal(cause_at(&rollup, solve)->like, ROLLUP_NONE);
+    assert_int_equal(cause_at(&rollup, other_rank)->like, ROLLUP_NONE);
+    assert_int_equal(cause_at(&rollup, other_factor)->like, ROLLUP_NONE);
+    assert_int_equal(cause_at(&rollup, few_samples)->like, ROLLUP_NONE);
+    rollup_release(&rollup);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +339,7 @@ int main(void)
         cmocka_unit_test(calls_of_others_are_what_a_cause_is_compared_with),
         cmocka_unit_test(calls_of_all_stay_apart),
         cmocka_unit_test(loops_behind_one_branch_are_one),
+        cmocka_unit_test(causes_with_the_same_ranks_late_by_as_much_know_the_largest),
         cmocka_unit_test(deep_tree_needs_no_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

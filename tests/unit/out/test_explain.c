@@ -227,6 +227,23 @@ static void partings_are_told(void **state)
     }
 }
 
+static void rows_that_are_alike_are_told(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause causes[] = {{.waiting_ns = 4e9, .n_late = 1}, {.waiting_ns = 3e9, .like = 1},
+                             {.waiting_ns = 2e9, .n_late = 2}, {.waiting_ns = 1e9, .like = 1},
+                             {.waiting_ns = 5e8, .like = 3},   {.waiting_ns = 4e8, .like = 1}};
+    const struct analysis analysis = {.causes = causes, .n_causes = sizeof causes / sizeof *causes};
+    assert_string_equal(
+        explain_like(&arena, &analysis, 0),
+        "rows 2,4,6 have the same rank late by as much, 8.40 s in all with this: perhaps for one reason");
+    assert_null(explain_like(&arena, &analysis, 1));
+    assert_string_equal(explain_like(&arena, &analysis, 2),
+                        "row 5 has the same ranks late by as much, 2.50 s in all with this: perhaps for one reason");
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +256,7 @@ int main(void)
         cmocka_unit_test(amounts_that_are_alike_are_told_once),
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
         cmocka_unit_test(partings_are_told),
+        cmocka_unit_test(rows_that_are_alike_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
