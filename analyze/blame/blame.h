@@ -70,8 +70,8 @@ struct measures {
 
 void measures_make(const struct measure_input *input, struct measures *measures);
 void measures_release(struct measures *measures);
-/* What the code of a step is blamed for in all classes, whatever its state and caller, by (rank; step); what the machine
- * is blamed for there stands apart, in the same code's state without a CPU. Packed, to be released. */
+/* What the code of a step is blamed for in all classes, whatever its state and caller, by (rank; step); what the
+ * machine is blamed for there stands apart, in the same code's state without a CPU. Packed, to be released. */
 struct sparse measures_blame(const struct measures *measures, struct steps *steps);
 /* Fills in sites, classes and waiting of the result. */
 void sites_write(const struct measure_input *input, const struct measures *measures, struct analysis *analysis);

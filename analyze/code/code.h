@@ -40,8 +40,8 @@ const char *code_module_file(struct code *code, uint32_t module);
 const char *code_module_compiler(struct code *code, uint32_t module);
 /* A run-time library (libc, libm, MPI, OpenMP, BLAS ...) whose time belongs to the loop that called it. */
 bool code_module_is_runtime(struct code *code, uint32_t module);
-/* The package of the distribution that its file is from; NULL = none is known. Looks through lists of some megabytes the
- * first time. */
+/* The package of the distribution that its file is from; NULL = none is known. Looks through lists of some megabytes
+ * the first time. */
 const char *code_module_package(struct code *code, uint32_t module);
 /* Sentences for the report about modules that were used but are degraded; n_notes is set. */
 const char *const *code_notes(struct code *code, size_t *n_notes);

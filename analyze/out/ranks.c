@@ -219,7 +219,40 @@ void report_ranks(FILE *out, const struct analysis *analysis, const struct repor
     arena_release(&ranks.arena);
 }
 
-/* The critical path. */
+/* The critical path. Time without a CPU is the machine's, wherever it was lost, and stands apart, as in the report. */
+
+static bool is_machines(const struct analysis *analysis, const struct critical_step *step)
+{
+    return analysis->steps[step->step].state == STEP_DESCHEDULED;
+}
+
+static void critical_row(struct ranks *ranks, struct page_table *table, const struct critical_step *step)
+{
+    double wall_ns = ranks->analysis->efficiency.wall_ns, lost_ns = step->on_path_ns - step->mean_ns;
+    page_cell(table, "%s", label_step(&ranks->book, step->step));
+    page_cell(table, "%s", amount_duration(step->on_path_ns).text);
+    page_cell(table, "%s", amount_share(wall_ns > 0 ? step->on_path_ns / wall_ns : 0).text);
+    page_cell(table, "%s", lost_ns > 0.5 ? amount_duration(lost_ns).text : "");
+    if (step->n_ranks == 1)
+        page_cell(table, "rank %u", step->rank);
+    else
+        page_cell(table, "rank %u %s, %u more", step->rank, amount_share(step->rank_ns / step->on_path_ns).text,
+                  step->n_ranks - 1);
+}
+
+/* `most`: of its steps, the one with most; NULL = it has none. */
+static void critical_machine(struct ranks *ranks, double machine_ns, const struct critical_step *most)
+{
+    double wall_ns = ranks->analysis->efficiency.wall_ns;
+    if (most)
+        page_paragraph(&ranks->page, 0, 2,
+                       arena_printf(&ranks->arena,
+                                    "the machine: for %s of the path, %s of the run, ranks were ready to run but had "
+                                    "no CPU; the largest part %s (--all)",
+                                    amount_duration(machine_ns).text,
+                                    amount_share(wall_ns > 0 ? machine_ns / wall_ns : 0).text,
+                                    label_step(&ranks->book, most->step)));
+}
 
 void report_critical(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
@@ -233,23 +266,24 @@ void report_critical(FILE *out, const struct analysis *analysis, const struct re
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns};
     struct ranks ranks = ranks_begin(out, analysis, options);
     ranks.book = (struct label_book){&ranks.arena, analysis, options->full_paths, !options->full_paths};
-    uint32_t n = !options->all && analysis->n_critical > STEPS_MOST ? STEPS_MOST : analysis->n_critical;
-    for (uint32_t i = 0; i < n; i++) {
+    uint32_t n_shown = 0, n_left = 0;
+    const struct critical_step *most = NULL;
+    double machine_ns = 0;
+    for (uint32_t i = 0; i < analysis->n_critical; i++) {
         const struct critical_step *step = &analysis->critical[i];
-        double wall_ns = analysis->efficiency.wall_ns, lost_ns = step->on_path_ns - step->mean_ns;
-        page_cell(&table, "%s", label_step(&ranks.book, step->step));
-        page_cell(&table, "%s", amount_duration(step->on_path_ns).text);
-        page_cell(&table, "%s", amount_share(wall_ns > 0 ? step->on_path_ns / wall_ns : 0).text);
-        page_cell(&table, "%s", lost_ns > 0.5 ? amount_duration(lost_ns).text : "");
-        if (step->n_ranks == 1)
-            page_cell(&table, "rank %u", step->rank);
-        else
-            page_cell(&table, "rank %u %s, %u more", step->rank, amount_share(step->rank_ns / step->on_path_ns).text,
-                      step->n_ranks - 1);
+        bool is_apart = !options->all && is_machines(analysis, step);
+        machine_ns += is_apart ? step->on_path_ns : 0;
+        most = is_apart && !most ? step : most;
+        n_left += !is_apart && !options->all && n_shown == STEPS_MOST;
+        if (is_apart || (!options->all && n_shown == STEPS_MOST))
+            continue;
+        critical_row(&ranks, &table, step);
+        n_shown++;
     }
     page_table(&ranks.page, &table);
-    if (n < analysis->n_critical)
-        page_line(&ranks.page, "and %u more steps (--all)", analysis->n_critical - n);
+    if (n_left)
+        page_line(&ranks.page, "and %u more steps (--all)", n_left);
+    critical_machine(&ranks, machine_ns, most);
     page_paragraph(&ranks.page, 0, 0,
                    "The critical path is the chain of work and messages that ends last: it is as long as the run. What "
                    "it has of a step beyond the ranks' mean is lost to imbalance.");

@@ -41,8 +41,8 @@ struct step {
     const char *file, *routine, *label;
     uint32_t line_first, line_last;
     bool is_loop, is_call; /* is_call: `routine` is an MPI function, called at the line */
-    uint32_t place;  /* code place id, or CODE_NONE (foreign archives: region) */
-    uint32_t caller; /* step that called it when several callers must be told apart; TRACE_NONE */
+    uint32_t place;        /* code place id, or CODE_NONE (foreign archives: region) */
+    uint32_t caller;       /* step that called it when several callers must be told apart; TRACE_NONE */
 };
 
 struct class_step {
@@ -158,7 +158,7 @@ struct parting {
      * for each call from outside. */
     double late, others;
     double entered; /* trips: so many times as often as the others the late side enters the loop */
-    double share; /* of the difference in instructions for each entry of the cause, that this accounts for */
+    double share;   /* of the difference in instructions for each entry of the cause, that this accounts for */
 };
 
 /* A loop, a routine or straight-line code inside a cause, as it was entered there. */

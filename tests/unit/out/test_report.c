@@ -568,6 +568,30 @@ static void ranks_that_have_ended_are_told_from_recording_off(void **state)
     free(text);
 }
 
+static void the_machine_takes_no_row_of_the_critical_path(void **state)
+{
+    struct fixture *f = *state;
+    struct critical_step path[] = {
+        {.step = 1, .on_path_ns = 5e9, .mean_ns = 3e9, .rank = 0, .rank_ns = 5e9, .n_ranks = 1},
+        {.step = 0, .on_path_ns = 2e9, .mean_ns = 1e9, .rank = 1, .rank_ns = 2e9, .n_ranks = 1}};
+    struct report_options options = usual;
+    f->steps[1].state = STEP_DESCHEDULED;
+    f->analysis.critical = path;
+    f->analysis.n_critical = 2;
+    for (int all = 0; all < 2; all++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        options.all = all;
+        report_critical(out, &f->analysis, &options);
+        fclose(out);
+        expect_in(text, "\nloop jacobi.c:58-63 in relax()");
+        assert_int_equal(strstr(text, "the machine: for 5.00 s of the path") != NULL, !all);
+        assert_int_equal(strstr(text, "rank 0") != NULL, all);
+        free(text);
+    }
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, fixture_make, fixture_free)
 
 int main(void)
@@ -584,6 +608,7 @@ int main(void)
         WITH_FIXTURE(waits_that_were_cut_off_are_told_from_hanging),
         WITH_FIXTURE(parts_and_the_machine_have_their_rows),
         WITH_FIXTURE(the_machine_makes_no_cause_too_small_to_be_listed),
+        WITH_FIXTURE(the_machine_takes_no_row_of_the_critical_path),
         WITH_FIXTURE(json_has_the_documented_fields),
         WITH_FIXTURE(json_times_add_up),
         WITH_FIXTURE(json_survives_names_that_are_no_utf8),
