@@ -260,7 +260,8 @@ static const char *explain_each(struct arena *arena, const struct cause *cause, 
 {
     bool says_slower = cause->kind_ns[KIND_SLOWER] >= WORTH_SAYING * cause->waiting_ns;
     struct excess instructions = excess_of(late, others, INSTRUCTIONS), cost = excess_of(late, others, COST);
-    const char *in_all = says_slower && cost.mean < 1 / NOTABLY_LONGER ? " in all, slower when others wait" : "";
+    const char *at_times = says_slower ? " in all, slower when others wait" : "";
+    const char *in_all = cost.mean < 1 / NOTABLY_LONGER ? at_times : "";
     if (!is_same_code(&instructions)) {
         const char *dearer = explain_cost(arena, late, others, instructions.mean, ", each");
         return arena_printf(arena, "each time with %s the instructions%s%s", factors(arena, &instructions),
@@ -268,7 +269,7 @@ static const char *explain_each(struct arena *arena, const struct cause *cause, 
     }
     const char *dearer = explain_cost(arena, late, others, 1, "each time");
     if (!dearer)
-        return says_slower ? "at the same cost each time in all" : "at the same cost each time";
+        return arena_printf(arena, "at the same cost each time%s", at_times);
     return arena_printf(arena, "%s%s", dearer, in_all);
 }
 

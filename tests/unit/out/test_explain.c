@@ -103,6 +103,15 @@ static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
         "meanwhile");
 }
 
+/* It is called slower: then the words say when. */
+static void slower_only_when_others_wait_is_told(void **state)
+{
+    (void)state;
+    struct cause_rank ranks[] = {ran(1, 3000000, 10, 0.01), ran(0, 3000000, 10, 0.01)};
+    expect_text(ranks, 1, 2, KIND_SLOWER,
+                "rank 1 runs it as often as rank 0, at the same cost each time in all, slower when others wait");
+}
+
 static void advice_fits_what_is_explained(void **state)
 {
     (void)state;
@@ -251,6 +260,7 @@ int main(void)
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
         cmocka_unit_test(late_ranks_that_spend_no_longer_are_told_apart),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
+        cmocka_unit_test(slower_only_when_others_wait_is_told),
         cmocka_unit_test(advice_fits_what_is_explained),
         cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
         cmocka_unit_test(amounts_that_are_alike_are_told_once),
