@@ -13,7 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_CODE_BYTES = 64 << 20, MOST_SOURCES_BYTES = 8 << 20, LARGEST_SOURCE_BYTES = 1 << 20 };
+enum {
+    MOST_CODE_BYTES = 64 << 20,
+    SMALL_CODE_BYTES = 1 << 20,
+    MOST_SOURCES_BYTES = 8 << 20,
+    LARGEST_SOURCE_BYTES = 1 << 20
+};
 
 char *keep_source_path(const char *run_dir, const char *file)
 {
@@ -83,8 +88,10 @@ void keep_what_ran(const struct join *join)
         char name[2 * sizeof module->build_id + 1];
         plain_hex(name, module->build_id, module->build_id_bytes);
         char *kept = path_format("%s/%s", dir, name);
-        if (linkat(AT_FDCWD, module->path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) && errno != EEXIST)
-            left -= copy_file(module->path, kept, left);
+        off_t copied = copy_file(module->path, kept, left < SMALL_CODE_BYTES ? left : SMALL_CODE_BYTES);
+        if (!copied && linkat(AT_FDCWD, module->path, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) && errno != EEXIST)
+            copied = copy_file(module->path, kept, left);
+        left -= copied;
         free(kept);
         left_sources = keep_sources(join, i, left_sources);
     }

@@ -2,9 +2,10 @@
 /*
  * A run is read when its program has been changed and built anew: that is what comparing runs is for. So the builds
  * that ran are kept in the run directory, each under its build id, and the sources that their stacks lead through. A
- * build is a hard link where there can be one, since linkers make a new file: that takes nothing; else, as on another
- * file system, it is a copy. What is copied has a largest size. What cannot be kept is no error: its names and lines
- * are lost only when the file changes.
+ * small build is a copy, since `cp` writes into the file that is there, and into all links to it. A large one is a hard
+ * link where there can be one, since linkers make a new file: that takes nothing; else, as on another file system, it
+ * is a copy as well. What is copied has a largest size. What cannot be kept is no error: its names and lines are lost
+ * only when the file changes.
  */
 #pragma once
 #include "analyze/archive/join.h"

@@ -59,6 +59,16 @@ def renamed(cwd):
     check(done.returncode == 0 and "commands_rename" in done.stdout, "report of a run that was renamed", done)
 
 
+def overwritten(cwd):
+    """cp writes the next build into the file of the one that ran: that is kept all the same."""
+    shutil.copy(PROGRAM, cwd / "app")
+    record(cwd, program=(cwd / "app",))
+    with open(cwd / "app", "r+b") as program:
+        program.write(b"the next build")
+    done = run(TOOL, "report", cwd=cwd)
+    check(done.returncode == 0 and "has changed" not in done.stderr, "a program that was overwritten", done)
+
+
 def no_mpi(cwd):
     """A program that uses no MPI is told so; one that runs others, of which one may, is not."""
     done = run(TOOL, "record", shutil.which("true"), cwd=cwd)
@@ -111,7 +121,7 @@ def thread_local(_):
 
 
 def main():
-    for test in (large_anchor, missing_folders, changed_directory, renamed, no_mpi, becomes_another, control_characters, thread_local):
+    for test in (large_anchor, missing_folders, changed_directory, renamed, overwritten, no_mpi, becomes_another, control_characters, thread_local):
         with tempfile.TemporaryDirectory() as cwd:
             test(pathlib.Path(cwd))
 
