@@ -6,33 +6,29 @@
  * ranks: 3
  * expect: loop=locking rank=1 share=0.8 call=MPI_Barrier wait="wait at barrier" waiters=0,2 kind=blocked
  */
-#define _GNU_SOURCE
 #include "known.h"
 #include <pthread.h>
-#include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <time.h>
 
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int is_held, holder_ends;
+static sem_t is_wanted, is_held;
+static atomic_int holder_ends;
 
-static void rest(long us)
-{
-    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
-}
-
+/* Nobody spins: on a busy machine a thread that yields would lack a CPU instead of sleeping. */
 static void *hold(void *unused)
 {
     (void)unused;
-    while (!atomic_load(&holder_ends)) {
+    for (;;) {
+        sem_wait(&is_wanted);
+        if (atomic_load(&holder_ends))
+            return NULL;
         pthread_mutex_lock(&door);
-        atomic_store(&is_held, 1);
-        rest(1000);
-        atomic_store(&is_held, 0);
+        sem_post(&is_held);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         pthread_mutex_unlock(&door);
-        rest(50);
     }
-    return NULL;
 }
 
 static void take_lock(int n)
@@ -40,8 +36,8 @@ static void take_lock(int n)
     double x = known_sink;
     /* begin locking */
     for (int i = 0; i < n; i++) {
-        while (!atomic_load(&is_held))
-            sched_yield();
+        sem_post(&is_wanted);
+        sem_wait(&is_held);
         pthread_mutex_lock(&door);
         x = LINK(x);
         pthread_mutex_unlock(&door);
@@ -54,6 +50,8 @@ int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
     pthread_t holder;
+    sem_init(&is_wanted, 0, 0);
+    sem_init(&is_held, 0, 0);
     if (rank == 1)
         pthread_create(&holder, NULL, hold, NULL);
     for (int step = 0; step < 20; step++) {
@@ -63,6 +61,7 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     atomic_store(&holder_ends, 1);
+    sem_post(&is_wanted);
     if (rank == 1)
         pthread_join(holder, NULL);
     MPI_Finalize();
