@@ -623,6 +623,8 @@ uint64_t perf_drain(struct recorder_thread *thread)
     for (;;) {
         const struct perf_event_header *sample = peek(&s->samples, scratch[0]);
         const struct perf_event_header *change = peek(&s->switches, scratch[1]);
+        if (!sample && change) /* one that came before the switch is there by now */
+            sample = peek(&s->samples, scratch[0]);
         if (!sample && !change)
             break;
         if (sample && (!change || time_of(sample) <= time_of(change))) {
