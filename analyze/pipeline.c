@@ -210,17 +210,18 @@ static void read_for_waits(struct passes *passes)
     }
     reader_finish(&passes->reader);
     occurrences_finish(&passes->occurrences);
-    classes_expand(&passes->classes);
 }
 
 static void find_causes(struct passes *passes, struct analysis *analysis, struct timeline *timeline)
 {
+    classes_expand(&passes->classes, &analysis->arena);
     const struct measure_input input = {.classes = &passes->classes,
                                         .sites = &passes->sites,
                                         .executions = &passes->executions,
                                         .costs = &passes->costs,
                                         .ranks = passes->replay.ranks,
                                         .n_ranks = passes->trace->n_ranks,
+                                        .kept = &analysis->arena,
                                         .sample_ns = survey_sample_ns(&passes->survey)};
     sites_find_wrappers(&passes->sites);
     measures_make(&input, &passes->measures);

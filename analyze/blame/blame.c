@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-void blame_net(const struct path_class *class, struct sparse *net)
+void blame_net(const struct sparse *terms, struct sparse *net)
 {
-    for (size_t i = 0; i < class->terms.n; i++) {
-        const struct term *term = &class->terms.at[i];
+    for (size_t i = 0; i < terms->n; i++) {
+        const struct term *term = &terms->at[i];
         sparse_add(net, key_atom(term->key), term->key & KEY_WAITING ? -term->ns : term->ns);
     }
     sparse_pack(net);
@@ -161,7 +161,7 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
     struct sparse net = {0};
     struct longer longer = {0};
     size_t n;
-    blame_net(class, &net);
+    blame_net(&class->terms, &net);
     net_together(sites->steps, &net);
     struct late_part *parts = late_parts(class, &net, times, &n);
     for (size_t i = 0; i < n; i += parts_of_step(parts + i, n - i)) {
@@ -199,11 +199,11 @@ static int remainder_compare(const void *a, const void *b)
     return (left->key > right->key) - (left->key < right->key);
 }
 
-void blame_prune(const struct path_class *class, struct sparse *kept)
+void blame_prune(const struct sparse *terms, struct sparse *kept)
 {
     struct sparse net = {0};
     double longer_ns = 0, left_out_ns[2] = {0};
-    blame_net(class, &net);
+    blame_net(terms, &net);
     for (size_t i = 0; i < net.n; i++)
         longer_ns += fmax(net.at[i].ns, 0);
     if (net.n)
@@ -276,9 +276,11 @@ void measures_make(const struct measure_input *input, struct measures *measures)
             struct path_class *class = at->classes.at[i];
             class->longer_ns =
                 blame_share(class, input->sites, &measures->times, input->sample_ns, &measures->blames[site][i]);
-            sparse_fit(&measures->blames[site][i]);
             executions_solve(input->executions, &class->counts, &measures->counted[site][i]);
             costs_place_work(input->costs, &class->counts, &measures->worked[site][i]);
+            sparse_settle(&measures->blames[site][i], input->kept);
+            sparse_settle(&measures->counted[site][i], input->kept);
+            sparse_settle(&measures->worked[site][i], &measures->arena);
         }
     }
     /* The bins of the whole run, packed. */
@@ -291,18 +293,8 @@ void measures_make(const struct measure_input *input, struct measures *measures)
     costs_place_work(input->costs, &measures->bins, &measures->work_done);
 }
 
-static void vectors_release(const struct classes *classes, struct sparse **vectors)
-{
-    for (size_t site = 0; vectors && site < classes->sites.n; site++)
-        for (size_t i = 0; i < classes->sites.at[site].classes.n; i++)
-            sparse_release(&vectors[site][i]);
-}
-
 void measures_release(struct measures *measures)
 {
-    vectors_release(measures->classes, measures->blames);
-    vectors_release(measures->classes, measures->counted);
-    vectors_release(measures->classes, measures->worked);
     sparse_release(&measures->times);
     sparse_release(&measures->bins);
     sparse_release(&measures->ran);
@@ -339,38 +331,60 @@ static int class_step_compare(const void *a, const void *b)
     return (left->is_long_term > right->is_long_term) - (left->is_long_term < right->is_long_term);
 }
 
+/* What the steps of a class are made from. Its vectors are in the result's arena. */
+struct class_source {
+    struct sparse terms, blame, counted; /* classes.h, blame.h */
+};
+
 /* Executions are known of places; time off the CPU there or inside MPI has none of its own. */
-static double term_executions(const struct measure_input *input, const struct sparse *counted, uint64_t key)
+static double term_executions(const struct analysis *analysis, const struct sparse *counted, uint64_t key)
 {
-    const struct step_key *step = steps_key(input->sites->steps, key_atom(key));
-    if (step->what != WHAT_PLACE || step->state != STEP_COMPUTING)
+    const struct step *step = &analysis->steps[key_atom(key)];
+    if (step->place == CODE_NONE || step->state != STEP_COMPUTING)
         return 0;
-    return sparse_get(counted, (key & ~(uint64_t)UINT32_MAX) | step->id);
+    return sparse_get(counted, (key & ~(uint64_t)UINT32_MAX) | step->place);
 }
 
 /* Where a process stands on both sides (late in one instance, waiting in the next), the difference is shown, of
  * durations as of executions: unless it is blamed for more. Then the two sides are steps of their own, since what they
  * do on the one is no excuse for the other. */
-static struct class_step class_step_make(const struct measure_input *input, const struct path_class *class,
-                                         const struct sparse *blame, const struct sparse *counted,
+static struct class_step class_step_make(const struct analysis *analysis, const struct class_source *source,
                                          const struct term *term)
 {
     uint64_t bare = term->key & ~(KEY_WAITING | KEY_LONG_TERM);
-    double late_ns = sparse_get(&class->terms, bare) + sparse_get(&class->terms, bare | KEY_LONG_TERM);
-    double waiting_ns = sparse_get(&class->terms, bare | KEY_WAITING);
-    double blame_ns = sparse_get(blame, bare) + sparse_get(blame, bare | KEY_LONG_TERM);
+    double late_ns = sparse_get(&source->terms, bare) + sparse_get(&source->terms, bare | KEY_LONG_TERM);
+    double waiting_ns = sparse_get(&source->terms, bare | KEY_WAITING);
+    double blame_ns = sparse_get(&source->blame, bare) + sparse_get(&source->blame, bare | KEY_LONG_TERM);
     bool is_waiting = term->key & KEY_WAITING, is_netted = late_ns > 0 && late_ns - waiting_ns >= blame_ns;
     /* What is its own doing and what came through others have their parts of the other side. */
     double sign = is_waiting ? -1 : 1, part = is_waiting || !is_netted ? 0 : term->ns / late_ns;
-    double executions =
-        sign * term_executions(input, counted, term->key) - part * term_executions(input, counted, bare | KEY_WAITING);
+    double executions = sign * term_executions(analysis, &source->counted, term->key) -
+                        part * term_executions(analysis, &source->counted, bare | KEY_WAITING);
     bool is_told = !is_waiting || !is_netted;
     return (struct class_step){.step = key_atom(term->key),
                                .rank = key_rank(term->key),
                                .dur_ns = is_told ? sign * term->ns - part * waiting_ns : 0,
-                               .blame_ns = is_waiting ? 0 : sparse_get(blame, term->key),
+                               .blame_ns = is_waiting ? 0 : sparse_get(&source->blame, term->key),
                                .executions = is_told ? (int64_t)llround(executions) : 0,
                                .is_long_term = term->key & KEY_LONG_TERM};
+}
+
+static struct class_steps class_steps(const struct analysis *analysis, const struct wait_class *class,
+                                      struct arena *arena)
+{
+    const struct class_source *source = class->source;
+    struct class_steps steps = {.at = arena_array(arena, struct class_step, source->terms.n + 1)};
+    struct sparse kept = {0};
+    blame_prune(&source->terms, &kept);
+    for (size_t i = 0; i < source->terms.n; i++) {
+        struct class_step step = class_step_make(analysis, source, &source->terms.at[i]);
+        step.is_redundant = sparse_get(&kept, step.step) == 0;
+        if (step.dur_ns != 0 || step.blame_ns != 0)
+            steps.at[steps.n++] = step;
+    }
+    qsort(steps.at, steps.n, sizeof *steps.at, class_step_compare);
+    sparse_release(&kept);
+    return steps;
 }
 
 /* Each n-th of the site's instances, where gaps are alike: nearly all have the same length. */
@@ -404,30 +418,14 @@ static void site_write_distances(const struct classes *classes, const struct sit
         }
 }
 
-static void class_write(const struct measure_input *input, struct arena *arena, struct path_class *class,
-                        const struct sparse *blame, const struct sparse *counted, struct wait_class *out)
+static void class_write(const struct path_class *class, struct wait_class *out)
 {
-    struct sparse kept = {0};
-    blame_prune(class, &kept);
+    double mean_ns = class->waiting_ns / (double)class->n_instances;
     out->n_instances = class->n_instances;
     out->waiting_ns = class->waiting_ns;
-    double mean_ns = class->waiting_ns / (double)class->n_instances;
     out->when = class->when;
     out->when.every = class_every(class);
     out->when.deviation_ns = sqrt(fmax(class->when.deviation_ns / (double)class->n_instances - mean_ns * mean_ns, 0));
-    VEC(struct class_step) steps = {0};
-    for (size_t i = 0; i < class->terms.n; i++) {
-        struct class_step step = class_step_make(input, class, blame, counted, &class->terms.at[i]);
-        step.is_redundant = sparse_get(&kept, step.step) == 0;
-        if (step.dur_ns != 0 || step.blame_ns != 0)
-            *vec_push(&steps) = step;
-    }
-    if (steps.n)
-        qsort(steps.at, steps.n, sizeof *steps.at, class_step_compare);
-    out->n_steps = (uint32_t)steps.n;
-    out->steps = arena_copy(arena, steps.at, steps.n * sizeof *steps.at);
-    vec_release(&steps);
-    sparse_release(&kept);
 }
 
 static void site_write(const struct measure_input *input, struct analysis *analysis, const struct measures *measures,
@@ -444,11 +442,14 @@ static void site_write(const struct measure_input *input, struct analysis *analy
         arena_copy(&analysis->arena, site->rank_waiting_ns, analysis->trace->n_ranks * sizeof(double));
     out->n_classes = (uint32_t)site->classes.n;
     out->classes = arena_array(&analysis->arena, struct wait_class, site->classes.n + 1);
+    struct class_source *sources = arena_array(&analysis->arena, struct class_source, site->classes.n + 1);
     for (uint32_t i = 0; i < site->classes.n; i++) {
         out->classes[i].site = index;
         out->classes[i].number = i + 1;
-        class_write(input, &analysis->arena, site->classes.at[i], &measures->blames[at][i], &measures->counted[at][i],
-                    &out->classes[i]);
+        class_write(site->classes.at[i], &out->classes[i]);
+        out->classes[i].source = &sources[i];
+        sources[i] =
+            (struct class_source){site->classes.at[i]->terms, measures->blames[at][i], measures->counted[at][i]};
     }
     site_write_distances(input->classes, site, out);
     for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++)
@@ -458,6 +459,7 @@ static void site_write(const struct measure_input *input, struct analysis *analy
 void sites_write(const struct measure_input *input, const struct measures *measures, struct analysis *analysis)
 {
     analysis->waiting_ns = input->classes->waiting_ns;
+    analysis->class_steps = class_steps;
     analysis->rank_waiting_ns = arena_array(&analysis->arena, double, analysis->trace->n_ranks + 1);
     analysis->n_sites = (uint32_t)input->classes->sites.n;
     analysis->sites = arena_array(&analysis->arena, struct wait_site, analysis->n_sites + 1);

@@ -34,10 +34,10 @@
  * far as the waiting side did something else meanwhile. */
 double blame_share(const struct path_class *class, const struct sites *sites, const struct sparse *times,
                    double sample_ns, struct sparse *blame);
-/* Remainders by step, packed. */
-void blame_net(const struct path_class *class, struct sparse *net);
+/* Of a class's terms: remainders by step, packed. */
+void blame_net(const struct sparse *terms, struct sparse *net);
 /* Steps that need to be shown, as keys of a packed vector; what both sides did alike to the nanosecond is none. */
-void blame_prune(const struct path_class *class, struct sparse *kept);
+void blame_prune(const struct sparse *terms, struct sparse *kept);
 
 /*
  * What the classes came to, once the trace has been read: the blame of each, the executions and the work on both its
@@ -51,7 +51,8 @@ struct measure_input {
     struct costs *costs;
     const struct rank_time *ranks;
     uint32_t n_ranks;
-    double sample_ns; /* times T err by sampling with variance T x this; 0 = they are exact */
+    struct arena *kept; /* the result's */
+    double sample_ns;   /* times T err by sampling with variance T x this; 0 = they are exact */
 };
 
 /* Vectors by class stand by index in classes->sites, then class; executions and work are empty where nothing was
@@ -65,7 +66,7 @@ struct measures {
     struct sparse **worked;       /* work (executions.h), with that of helpers; likewise */
     struct sparse bins;           /* of the whole run, packed, by (rank; counter) */
     struct sparse ran, work_done; /* executions and work over the run by (rank; place) */
-    struct arena arena;
+    struct arena arena;           /* blames and counted are in that of the result */
 };
 
 void measures_make(const struct measure_input *input, struct measures *measures);

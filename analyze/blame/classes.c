@@ -22,9 +22,7 @@ static void class_release(struct path_class *class)
     sums_release(&class->terms_so_far);
     sums_release(&class->waits_so_far);
     sparse_release(&class->shape);
-    sparse_release(&class->terms);
     sparse_release(&class->counts);
-    sparse_release(&class->waits);
 }
 
 void classes_release(struct classes *classes)
@@ -292,28 +290,27 @@ void classes_add(struct classes *classes, const struct instance *instance)
         site->largest_ns = instance->waiting_ns;
 }
 
-static void class_expand(struct classes *classes, struct path_class *class)
+static void class_expand(struct classes *classes, struct path_class *class, struct arena *arena)
 {
-    struct sparse steps = {0};
-    sums_take(&class->terms_so_far, &class->terms);
-    for (size_t i = 0; i < class->terms.n; i++) {
-        const struct term *term = &class->terms.at[i];
+    struct sparse atoms = {0};
+    sums_take(&class->terms_so_far, &atoms);
+    for (size_t i = 0; i < atoms.n; i++) {
+        const struct term *term = &atoms.at[i];
         struct term single;
         struct shares shares = pools_expand(classes->pools, key_atom(term->key), &single);
         for (size_t j = 0; j < shares.n; j++)
-            sparse_add(&steps, (term->key & ~(uint64_t)UINT32_MAX) | shares.at[j].key, term->ns * shares.at[j].ns);
+            sparse_add(&class->terms, (term->key & ~(uint64_t)UINT32_MAX) | shares.at[j].key,
+                       term->ns * shares.at[j].ns);
     }
-    sparse_pack(&steps);
-    sparse_fit(&steps);
-    sparse_release(&class->terms);
-    class->terms = steps;
+    sparse_release(&atoms);
+    sparse_settle(&class->terms, arena);
     sums_take(&class->waits_so_far, &class->waits);
-    sparse_fit(&class->waits);
+    sparse_settle(&class->waits, &classes->arena);
 }
 
-void classes_expand(struct classes *classes)
+void classes_expand(struct classes *classes, struct arena *arena)
 {
     for (size_t site = 0; site < classes->sites.n; site++)
         for (size_t i = 0; i < classes->sites.at[site].classes.n; i++)
-            class_expand(classes, classes->sites.at[site].classes.at[i]);
+            class_expand(classes, classes->sites.at[site].classes.at[i], arena);
 }

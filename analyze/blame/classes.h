@@ -122,8 +122,8 @@ void when_parts_add_wait(struct when_parts *when, const struct trace *trace, con
 double when_parts_get(const struct when_parts *when, uint32_t part);
 /* It joins a class, or founds one. */
 void classes_add(struct classes *classes, const struct instance *instance);
-/* The end: characterisations in steps. */
-void classes_expand(struct classes *classes);
+/* The end: characterisations in steps, which go into the arena. */
+void classes_expand(struct classes *classes, struct arena *arena);
 /* How far two shapes are apart. Both are packed; keys are 2 * step + 1 on the waiting side, 2 * step on the late one.
  */
 double classes_distance(const struct sparse *shape, double n_samples, const struct sparse *other, double n_other,

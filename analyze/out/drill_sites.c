@@ -51,13 +51,13 @@ struct step_row {
 };
 
 /* Returns how many rows there are; *n_left: steps that are not shown unless asked for. */
-static uint32_t gather_steps(struct drill *drill, const struct wait_class *class, struct step_row *rows,
+static uint32_t gather_steps(struct drill *drill, const struct class_steps *steps, struct step_row *rows,
                              uint32_t *n_left)
 {
     uint32_t n = 0;
     *n_left = 0;
-    for (uint32_t i = 0; i < class->n_steps; i++) {
-        const struct class_step *step = &class->steps[i];
+    for (uint32_t i = 0; i < steps->n; i++) {
+        const struct class_step *step = &steps->at[i];
         if (!drill->options->all_steps && step->is_redundant) {
             ++*n_left;
             continue;
@@ -85,8 +85,9 @@ static void drill_steps(struct drill *drill, const struct wait_class *class)
         {"executions", PAGE_RIGHT, STYLE_PLAIN},
     };
     struct page_table table = {.columns = columns, .n_columns = sizeof columns / sizeof *columns, .indent = DRILL_DEEP};
-    struct step_row *rows = arena_array(&drill->arena, struct step_row, class->n_steps + 1);
-    uint32_t n_left, n = gather_steps(drill, class, rows, &n_left), n_shown = drill_n_shown(drill, n, STEPS_SHOWN);
+    const struct class_steps steps = drill->analysis->class_steps(drill->analysis, class, &drill->arena);
+    struct step_row *rows = arena_array(&drill->arena, struct step_row, steps.n + 1);
+    uint32_t n_left, n = gather_steps(drill, &steps, rows, &n_left), n_shown = drill_n_shown(drill, n, STEPS_SHOWN);
     double *sizes = arena_array(&drill->arena, double, n + 1);
     for (uint32_t i = 0; i < n; i++)
         sizes[i] = fabs(rows[i].dur_ns);

@@ -100,10 +100,11 @@ static json_t *json_site_head(const struct json *json, uint32_t number, int64_t 
 static void add_steps(struct json *json, json_t *object, const struct wait_class *class)
 {
     static const char *const states[] = {"computing", "descheduled", "blocked", "transfer", "mpi", "unknown"};
-    uint32_t n = json_n_shown(json, class->n_steps, STEPS_SHOWN);
+    const struct class_steps of_class = json->analysis->class_steps(json->analysis, class, &json->scratch);
+    uint32_t n = json_n_shown(json, of_class.n, STEPS_SHOWN);
     json_t *steps = json_array();
     for (uint32_t i = 0; i < n; i++) {
-        const struct class_step *step = &class->steps[i];
+        const struct class_step *step = &of_class.at[i];
         json_t *made = json_place(json, step->step);
         json_object_update_new(made, json_pack("{s:s, s:i, s:o, s:o, s:b, s:b, s:I}", "state",
                                                states[json->analysis->steps[step->step].state], "rank", (int)step->rank,
@@ -113,7 +114,7 @@ static void add_steps(struct json *json, json_t *object, const struct wait_class
         json_array_append_new(steps, made);
     }
     json_object_set_new(object, "steps", steps);
-    json_leave_out(object, "steps", class->n_steps - n, -1);
+    json_leave_out(object, "steps", of_class.n - n, -1);
 }
 
 static json_t *json_class(struct json *json, const struct wait_class *class, int64_t waiting_ns)

@@ -55,6 +55,11 @@ struct class_step {
     int64_t executions; /* signed likewise; 0 = as many on both sides, or not counted */
 };
 
+struct class_steps {
+    struct class_step *at; /* by falling |dur_ns| */
+    uint32_t n;
+};
+
 /* When the instances of a class were, and how much was waited in them. */
 struct when {
     uint64_t first_ns, last_ns;                   /* time of the first and of the last instance */
@@ -73,8 +78,7 @@ struct wait_class {
     uint32_t site, number; /* from 1, in order of appearance within the site */
     uint64_t n_instances;
     double waiting_ns;
-    struct class_step *steps; /* by falling |dur_ns| */
-    uint32_t n_steps;
+    struct class_source *source; /* what its steps are made from */
     struct when when;
     /* The most alike of the site's other classes, how far away it is (0 to 2), and up to where the two would have been
      * one; number 0: not computed, as the site matters little. */
@@ -403,8 +407,12 @@ struct analysis {
     struct trace *trace; /* borrowed */
     struct code *code;   /* borrowed; NULL for foreign archives */
     struct step *steps;
-    const char **files;             /* distinct source files of steps and sites */
-    struct wait_site *sites;        /* by falling waiting_ns */
+    const char **files;      /* distinct source files of steps and sites */
+    struct wait_site *sites; /* by falling waiting_ns */
+    /* The steps of a class of a site, in the caller's arena: made when they are asked for, as classes are many and few
+     * of them are shown. */
+    struct class_steps (*class_steps)(const struct analysis *analysis, const struct wait_class *class,
+                                      struct arena *arena);
     struct cause *causes;           /* of the program, by falling waiting_ns, then step */
     struct machine machine;         /* the rest */
     struct allocation *allocations; /* by falling bytes */

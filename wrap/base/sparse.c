@@ -173,17 +173,14 @@ void sparse_release(struct sparse *vector)
     vector->n_packed = 0;
 }
 
-void sparse_fit(struct sparse *vector)
+void sparse_settle(struct sparse *vector, struct arena *arena)
 {
-    if (!vector->n) {
-        sparse_release(vector);
-        return;
-    }
-    struct term *fitted = realloc(vector->at, vector->n * sizeof *fitted);
-    if (fitted) {
-        vector->at = fitted;
-        vector->cap = vector->n;
-    }
+    sparse_pack(vector);
+    struct sparse settled = {.n = vector->n, .cap = vector->n, .n_packed = vector->n};
+    if (vector->n)
+        settled.at = arena_copy(arena, vector->at, vector->n * sizeof *vector->at);
+    sparse_release(vector);
+    *vector = settled;
 }
 
 /* Where the key is among the places, or belongs. Keys that differ in the last bits only come together as a rule, so

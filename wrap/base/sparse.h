@@ -60,8 +60,8 @@ size_t sparse_find(const struct sparse *vector, uint64_t key);
 double sparse_get(const struct sparse *vector, uint64_t key);
 double sparse_sum(const struct sparse *vector);
 void sparse_clear(struct sparse *vector);
-/* Gives back the room that it does not need as it is. */
-void sparse_fit(struct sparse *vector);
+/* Packs it, and moves it into the arena as it is: it is not added to any more, nor released. */
+void sparse_settle(struct sparse *vector, struct arena *arena);
 void sparse_release(struct sparse *vector);
 
 /*

@@ -114,38 +114,38 @@ static void distance_lies_between_0_and_2(void **state)
 static void redundant_steps_are_the_smallest_pairs(void **state)
 {
     (void)state;
-    struct path_class class = {.waiting_ns = 1000};
-    sparse_add(&class.terms, atom_key(0, 1), 5000); /* equal on both sides */
-    sparse_add(&class.terms, KEY_WAITING | atom_key(1, 1), 5000 - 20);
-    sparse_add(&class.terms, atom_key(0, 2), 980);
-    sparse_add(&class.terms, atom_key(0, 3), 30);
-    sparse_add(&class.terms, KEY_WAITING | atom_key(1, 4), 30);
-    sparse_add(&class.terms, atom_key(0, 5), 1); /* exactly equal: the sum has no term of it */
-    sparse_add(&class.terms, KEY_WAITING | atom_key(1, 5), 1);
-    sparse_pack(&class.terms);
+    struct sparse terms = {0};
+    sparse_add(&terms, atom_key(0, 1), 5000); /* equal on both sides */
+    sparse_add(&terms, KEY_WAITING | atom_key(1, 1), 5000 - 20);
+    sparse_add(&terms, atom_key(0, 2), 980);
+    sparse_add(&terms, atom_key(0, 3), 30);
+    sparse_add(&terms, KEY_WAITING | atom_key(1, 4), 30);
+    sparse_add(&terms, atom_key(0, 5), 1); /* exactly equal: the sum has no term of it */
+    sparse_add(&terms, KEY_WAITING | atom_key(1, 5), 1);
+    sparse_pack(&terms);
     struct sparse kept = {0};
-    blame_prune(&class, &kept);
+    blame_prune(&terms, &kept);
     assert_true(sparse_get(&kept, 2) > 0);
     assert_true(sparse_sum(&kept) == sparse_get(&kept, 2));
     sparse_release(&kept);
-    sparse_release(&class.terms);
+    sparse_release(&terms);
 }
 
 /* What the waiting side did longer makes room for nothing on the late side: each side has its own 95 %. */
 static void a_step_that_others_outweigh_is_shown(void **state)
 {
     (void)state;
-    struct path_class class = {.waiting_ns = 730};
-    sparse_add(&class.terms, atom_key(1, 1), 770);
-    sparse_add(&class.terms, atom_key(1, 2), 360);
-    sparse_add(&class.terms, KEY_WAITING | atom_key(2, 3), 200);
-    sparse_add(&class.terms, KEY_WAITING | atom_key(0, 4), 200);
-    sparse_pack(&class.terms);
+    struct sparse terms = {0};
+    sparse_add(&terms, atom_key(1, 1), 770);
+    sparse_add(&terms, atom_key(1, 2), 360);
+    sparse_add(&terms, KEY_WAITING | atom_key(2, 3), 200);
+    sparse_add(&terms, KEY_WAITING | atom_key(0, 4), 200);
+    sparse_pack(&terms);
     struct sparse kept = {0};
-    blame_prune(&class, &kept);
+    blame_prune(&terms, &kept);
     assert_true(sparse_sum(&kept) == 4);
     sparse_release(&kept);
-    sparse_release(&class.terms);
+    sparse_release(&terms);
 }
 
 static void blame_is_shared_over_positive_remainders(void **state)

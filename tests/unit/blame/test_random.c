@@ -125,6 +125,7 @@ static void assert_close(double value, double expected, double scale)
 
 static void check_classes(const struct analysis *analysis)
 {
+    struct arena scratch = {0};
     for (uint32_t i = 0; i < analysis->n_sites; i++) {
         const struct wait_site *site = &analysis->sites[i];
         uint64_t n_instances = 0;
@@ -132,9 +133,10 @@ static void check_classes(const struct analysis *analysis)
         for (uint32_t j = 0; j < site->n_classes; j++) {
             const struct wait_class *class = &site->classes[j];
             double signed_ns = 0, blame_ns = 0;
-            for (uint32_t k = 0; k < class->n_steps; k++) {
-                signed_ns += class->steps[k].dur_ns;
-                blame_ns += class->steps[k].blame_ns;
+            struct class_steps steps = analysis->class_steps(analysis, class, &scratch);
+            for (uint32_t k = 0; k < steps.n; k++) {
+                signed_ns += steps.at[k].dur_ns;
+                blame_ns += steps.at[k].blame_ns;
             }
             assert_close(signed_ns, class->waiting_ns, class->waiting_ns);
             assert_close(blame_ns, class->waiting_ns, class->waiting_ns);
@@ -144,6 +146,7 @@ static void check_classes(const struct analysis *analysis)
         assert_int_equal(n_instances, site->n_instances);
         assert_close(waiting_ns, site->waiting_ns, site->waiting_ns);
     }
+    arena_release(&scratch);
 }
 
 static void check_causes(const struct analysis *analysis)

@@ -46,19 +46,25 @@ static void large_steps(struct large *large)
     large->analysis.n_steps = STEPS;
 }
 
-static struct wait_class *large_classes(struct large *large)
+static struct class_steps large_class_steps(const struct analysis *analysis, const struct wait_class *class,
+                                            struct arena *arena)
 {
     enum { STEPS_EACH = 24 };
-    struct wait_class *classes = arena_array(&large->arena, struct wait_class, CLASSES);
-    struct class_step *steps = arena_array(&large->arena, struct class_step, STEPS_EACH);
+    (void)analysis, (void)class;
+    struct class_steps steps = {.at = arena_array(arena, struct class_step, STEPS_EACH)};
     for (uint32_t i = 0; i < STEPS_EACH; i++)
-        steps[i] = (struct class_step){.step = i, .rank = i, .dur_ns = CLASS_NS / (i + 2), .blame_ns = CLASS_NS / 24};
+        steps.at[steps.n++] =
+            (struct class_step){.step = i, .rank = i, .dur_ns = CLASS_NS / (i + 2), .blame_ns = CLASS_NS / STEPS_EACH};
+    return steps;
+}
+
+static struct wait_class *large_classes(struct large *large)
+{
+    struct wait_class *classes = arena_array(&large->arena, struct wait_class, CLASSES);
     for (uint32_t i = 0; i < CLASSES; i++)
         classes[i] = (struct wait_class){.number = i + 1,
                                          .n_instances = 10,
                                          .waiting_ns = CLASS_NS,
-                                         .steps = steps,
-                                         .n_steps = STEPS_EACH,
                                          .when = {.first_ns = i, .last_ns = 1000000000ull * i}};
     return classes;
 }
@@ -79,6 +85,7 @@ static void large_sites(struct large *large)
                                       .rank_waiting_ns = large->by_rank,
                                       .classes = classes,
                                       .n_classes = CLASSES};
+    large->analysis.class_steps = large_class_steps;
     large->analysis.n_sites = SITES;
     large->analysis.waiting_ns = SITES * CLASSES * CLASS_NS;
 }

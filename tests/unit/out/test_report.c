@@ -13,12 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct class_source {
+    struct class_step steps[2];
+    uint32_t n;
+};
+
 struct fixture {
     struct trace trace;
     struct trace_location locations[2];
     struct analysis analysis;
     struct step steps[2];
-    struct class_step class_steps[2];
+    struct class_source sources[2];
     struct wait_class classes[2];
     struct wait_site site;
     struct cause causes[2];
@@ -41,23 +46,27 @@ static void fixture_steps(struct fixture *f)
                                 .caller = TRACE_NONE};
     f->steps[1] =
         (struct step){.state = STEP_TRANSFER, .label = "MPI_Barrier", .place = CODE_NONE, .caller = TRACE_NONE};
-    f->class_steps[0] = (struct class_step){.step = 0, .rank = 1, .dur_ns = 6e9 + 0.7, .blame_ns = 6e9 + 0.7};
-    f->class_steps[1] = (struct class_step){.step = 0, .rank = 0, .dur_ns = -1e6, .is_redundant = true};
+    const struct class_step late = {.step = 0, .rank = 1, .dur_ns = 6e9 + 0.7, .blame_ns = 6e9 + 0.7};
+    const struct class_step other = {.step = 0, .rank = 0, .dur_ns = -1e6, .is_redundant = true};
+    f->sources[0] = (struct class_source){{other}, 1};
+    f->sources[1] = (struct class_source){{late, other}, 2};
+}
+
+static struct class_steps fixture_class_steps(const struct analysis *analysis, const struct wait_class *class,
+                                              struct arena *arena)
+{
+    (void)analysis;
+    return (struct class_steps){arena_copy(arena, class->source->steps, sizeof class->source->steps), class->source->n};
 }
 
 static void fixture_site(struct fixture *f)
 {
-    f->classes[0] = (struct wait_class){.number = 1,
-                                        .n_instances = 1,
-                                        .waiting_ns = 1e6 + 0.4,
-                                        .steps = &f->class_steps[1],
-                                        .n_steps = 1,
-                                        .when = {.first_ns = 100}};
+    f->classes[0] = (struct wait_class){
+        .number = 1, .n_instances = 1, .waiting_ns = 1e6 + 0.4, .source = &f->sources[0], .when = {.first_ns = 100}};
     f->classes[1] = (struct wait_class){.number = 2,
                                         .n_instances = 99,
                                         .waiting_ns = 6e9 + 0.7,
-                                        .steps = f->class_steps,
-                                        .n_steps = 2,
+                                        .source = &f->sources[1],
                                         .when = {.first_ns = 1000100}};
     f->site = (struct wait_site){.call = "MPI_Barrier",
                                  .kind = WAIT_BARRIER,
@@ -138,6 +147,7 @@ static int fixture_make(void **state)
     f->analysis = (struct analysis){.trace = &f->trace,
                                     .steps = f->steps,
                                     .sites = &f->site,
+                                    .class_steps = fixture_class_steps,
                                     .causes = f->causes,
                                     .n_steps = 2,
                                     .n_sites = 1,
@@ -519,8 +529,8 @@ static void executions_that_are_zero_are_told_from_none_counted(void **state)
         size_t size = 0;
         FILE *out = open_memstream(&text, &size);
         f->late.executions = is_counted ? 4000 : 0;
-        f->class_steps[0].executions = is_counted ? 4000 : 0;
-        f->class_steps[1].executions = is_counted ? -1000 : 0;
+        f->sources[1].steps[0].executions = is_counted ? 4000 : 0;
+        f->sources[1].steps[1].executions = is_counted ? -1000 : 0;
         report_cause(out, &f->analysis, 0, &(struct report_options){.width = 100, .all_steps = true});
         fclose(out);
         assert_true(!!strstr(text, "not counted") == !is_counted);
@@ -531,18 +541,22 @@ static void executions_that_are_zero_are_told_from_none_counted(void **state)
     }
 }
 
+static struct class_steps three_steps(const struct analysis *analysis, const struct wait_class *class,
+                                      struct arena *arena)
+{
+    static const struct class_step steps[] = {{.rank = 1, .dur_ns = 4e9, .blame_ns = 3e9, .executions = 4000},
+                                              {.rank = 1, .dur_ns = 2e9, .blame_ns = 1e9, .executions = 1000},
+                                              {.rank = 1, .dur_ns = -1e9}};
+    (void)analysis, (void)class;
+    return (struct class_steps){arena_copy(arena, steps, sizeof steps), sizeof steps / sizeof *steps};
+}
+
 static void steps_that_read_the_same_are_one_row_a_side(void **state)
 {
     struct fixture *f = *state;
     char *text = NULL;
     size_t size = 0;
-    struct class_step steps[] = {{.rank = 1, .dur_ns = 4e9, .blame_ns = 3e9, .executions = 4000},
-                                 {.rank = 1, .dur_ns = 2e9, .blame_ns = 1e9, .executions = 1000},
-                                 {.rank = 1, .dur_ns = -1e9}};
-    for (uint32_t i = 0; i < f->analysis.sites[0].n_classes; i++) {
-        f->analysis.sites[0].classes[i].steps = steps;
-        f->analysis.sites[0].classes[i].n_steps = sizeof steps / sizeof *steps;
-    }
+    f->analysis.class_steps = three_steps;
     FILE *out = open_memstream(&text, &size);
     report_cause(out, &f->analysis, 0, &(struct report_options){.width = 100});
     fclose(out);

@@ -55,12 +55,13 @@ static enum level level_of_kind(enum cause_kind kind)
 /* What the steps of classes say of a state, and the causes of a kind, is the same. */
 static void check_levels(const struct analysis *analysis)
 {
+    struct arena scratch = {0};
     double of_steps[N_LEVELS] = {0}, of_causes[N_LEVELS] = {[LEVEL_NO_CPU] = analysis->machine.waiting_ns};
     for (uint32_t i = 0; i < analysis->n_sites; i++)
         for (uint32_t j = 0; j < analysis->sites[i].n_classes; j++) {
-            const struct wait_class *class = &analysis->sites[i].classes[j];
-            for (uint32_t k = 0; k < class->n_steps; k++)
-                of_steps[level_of_state(analysis->steps[class->steps[k].step].state)] += class->steps[k].blame_ns;
+            struct class_steps steps = analysis->class_steps(analysis, &analysis->sites[i].classes[j], &scratch);
+            for (uint32_t k = 0; k < steps.n; k++)
+                of_steps[level_of_state(analysis->steps[steps.at[k].step].state)] += steps.at[k].blame_ns;
         }
     for (uint32_t i = 0; i < analysis->n_causes; i++)
         for (int kind = 0; kind < KIND_N; kind++)
@@ -68,19 +69,22 @@ static void check_levels(const struct analysis *analysis)
     for (int level = 0; level < N_LEVELS; level++)
         if (fabs(of_steps[level] - of_causes[level]) > 1 + 1e-6 * analysis->waiting_ns)
             fail_msg("level %d: steps have %.0f ns, causes %.0f ns", level, of_steps[level], of_causes[level]);
+    arena_release(&scratch);
 }
 
 /* No process is blamed for more than what it is told to have done longer. */
 static void check_steps(const struct analysis *analysis)
 {
+    struct arena scratch = {0};
     for (uint32_t i = 0; i < analysis->n_sites; i++)
         for (uint32_t j = 0; j < analysis->sites[i].n_classes; j++) {
-            const struct wait_class *class = &analysis->sites[i].classes[j];
-            for (uint32_t k = 0; k < class->n_steps; k++)
-                if (class->steps[k].blame_ns > class->steps[k].dur_ns * (1 + 1e-6) + 1 && class->steps[k].blame_ns > 0)
+            struct class_steps steps = analysis->class_steps(analysis, &analysis->sites[i].classes[j], &scratch);
+            for (uint32_t k = 0; k < steps.n; k++)
+                if (steps.at[k].blame_ns > steps.at[k].dur_ns * (1 + 1e-6) + 1 && steps.at[k].blame_ns > 0)
                     fail_msg("site %u, class %u: rank %u is blamed for %.0f ns of a difference of %.0f ns", i, j,
-                             class->steps[k].rank, class->steps[k].blame_ns, class->steps[k].dur_ns);
+                             steps.at[k].rank, steps.at[k].blame_ns, steps.at[k].dur_ns);
         }
+    arena_release(&scratch);
 }
 
 const struct analysis *scene_analyse(struct scene *scene)
@@ -235,17 +239,27 @@ double scene_blame(const struct scene *scene, const char *name, uint32_t rank)
     return blame_ns / 1000;
 }
 
+double scene_signed_of(const struct scene *scene, const struct wait_class *class, const char *name)
+{
+    struct arena scratch = {0};
+    struct class_steps steps = scene->analysis->class_steps(scene->analysis, class, &scratch);
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < steps.n; i++)
+        if (step_is(scene, steps.at[i].step, name))
+            sum_ns += steps.at[i].dur_ns;
+    arena_release(&scratch);
+    return sum_ns / 1000;
+}
+
 double scene_signed(const struct scene *scene, enum wait_kind kind, const char *name)
 {
-    double sum_ns = 0;
+    double sum_us = 0;
     for (uint32_t i = 0; i < scene->analysis->n_sites; i++) {
         const struct wait_site *site = &scene->analysis->sites[i];
         for (uint32_t j = 0; j < site->n_classes && site->kind == kind; j++)
-            for (uint32_t k = 0; k < site->classes[j].n_steps; k++)
-                if (step_is(scene, site->classes[j].steps[k].step, name))
-                    sum_ns += site->classes[j].steps[k].dur_ns;
+            sum_us += scene_signed_of(scene, &site->classes[j], name);
     }
-    return sum_ns / 1000;
+    return sum_us;
 }
 
 const struct wait_site *scene_site(const struct scene *scene, enum wait_kind kind)

@@ -44,6 +44,7 @@ uint64_t scene_icollective(struct scene *scene, uint32_t rank, enum ww_call_id c
 /* What was found, in us. */
 double scene_waiting(const struct scene *scene, enum wait_kind kind, uint32_t rank);
 double scene_blame(const struct scene *scene, const char *name, uint32_t rank);
-/* Sum of all instances' signed durations of a step in all classes of a kind of wait. */
+/* Sum of all instances' signed durations of a step in a class; or in all classes of a kind of wait. */
+double scene_signed_of(const struct scene *scene, const struct wait_class *class, const char *name);
 double scene_signed(const struct scene *scene, enum wait_kind kind, const char *name);
 const struct wait_site *scene_site(const struct scene *scene, enum wait_kind kind);

@@ -58,16 +58,6 @@ static void a_process_that_never_waits_keeps_one_node(void **state)
     chain_release(&chain);
 }
 
-static double class_step_us(const struct scene *scene, uint32_t class, const char *name)
-{
-    const struct wait_class *at = &scene_site(scene, WAIT_LATE_SENDER)->classes[class];
-    double sum_ns = 0;
-    for (uint32_t i = 0; i < at->n_steps; i++)
-        if (!strcmp(scene->analysis->steps[at->steps[i].step].routine, name))
-            sum_ns += at->steps[i].dur_ns;
-    return sum_ns / 1000;
-}
-
 /* The worked example: B2 = A1 - B1, C2 = A1 + B3 - C1, A3 = B3 + C3 - A2, where A1 cancels. */
 static void expansion_explains_waits_by_computation(void **state)
 {
@@ -98,7 +88,7 @@ static void expansion_explains_waits_by_computation(void **state)
     assert_us(site->classes[2].waiting_ns / 1000, 90);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         for (uint32_t class = 0; class < 3; class ++)
-            assert_us(class_step_us(scene, class, expected[i].name), expected[i].signed_us[class]);
+            assert_us(scene_signed_of(scene, &site->classes[class], expected[i].name), expected[i].signed_us[class]);
     scene_free(scene);
 }
 
