@@ -128,15 +128,14 @@ static struct channel *channel_of(struct replay *replay, const struct event *eve
     return &replay->channels.at[index];
 }
 
-static void play_send(struct replay *replay, const struct batch_event *at)
+static void play_send(struct replay *replay, const struct event *event, uint64_t raw_ns)
 {
-    struct channel *channel = channel_of(replay, &at->event, true);
+    struct channel *channel = channel_of(replay, event, true);
     if (!channel)
         return;
     if (channel->n_received == channel->sent.n)
         channel->n_received = channel->sent.n = 0;
-    *vec_push(&channel->sent) =
-        (struct sent){replay->players[at->event.loc].now_ns, at->raw_ns, rank_of(replay, at->event.loc)};
+    *vec_push(&channel->sent) = (struct sent){replay->players[event->loc].now_ns, raw_ns, rank_of(replay, event->loc)};
     if (channel->waiter == NOBODY)
         return;
     *vec_push(&replay->runnable) = channel->waiter;
@@ -144,10 +143,10 @@ static void play_send(struct replay *replay, const struct batch_event *at)
 }
 
 /* False when the message has not been sent yet. */
-static bool play_receive(struct replay *replay, const struct batch_event *at)
+static bool play_receive(struct replay *replay, const struct event *event, uint64_t raw_ns)
 {
-    uint32_t loc = at->event.loc;
-    struct channel *channel = channel_of(replay, &at->event, false);
+    uint32_t loc = event->loc;
+    struct channel *channel = channel_of(replay, event, false);
     if (!channel)
         return true;
     if (channel->n_received == channel->sent.n) {
@@ -155,7 +154,7 @@ static bool play_receive(struct replay *replay, const struct batch_event *at)
         return false;
     }
     const struct sent *sent = &channel->sent.at[channel->n_received++];
-    take_bound(replay, sent->rank, rank_of(replay, loc), sent->raw_ns, at->raw_ns);
+    take_bound(replay, sent->rank, rank_of(replay, loc), sent->raw_ns, raw_ns);
     effect_after(replay, loc, sent->time_ns);
     return true;
 }
@@ -233,13 +232,14 @@ static bool may_leave(const struct gathering *gathering, bool is_root, uint16_t 
     return (only_root_depends(coll) && !is_root) || gathering->is_complete;
 }
 
-static void take_member(struct replay *replay, const struct batch_event *at, uint32_t index, uint32_t cause)
+static void take_member(struct replay *replay, const struct event *event, uint64_t raw_ns, uint32_t index,
+                        uint32_t cause)
 {
-    const struct trace_comm *comm = &replay->archive->trace->comms[at->event.comm];
-    const struct gathering *gathering = replay->players[at->event.loc].gathering;
+    const struct trace_comm *comm = &replay->archive->trace->comms[event->comm];
+    const struct gathering *gathering = replay->players[event->loc].gathering;
     uint64_t entered_ns = cause < comm->n ? gathering->entered_raw_ns.at[cause] : 0;
     if (entered_ns)
-        take_bound(replay, comm->ranks[cause], comm->ranks[index], entered_ns, at->raw_ns);
+        take_bound(replay, comm->ranks[cause], comm->ranks[index], entered_ns, raw_ns);
 }
 
 /*
@@ -247,29 +247,28 @@ static void take_member(struct replay *replay, const struct batch_event *at, uin
  * be too many bounds: each takes those with the members at distances 1, 2, 4, ... from it, which connect all in few
  * steps. Only bounds with process 0 tell when a clock was set.
  */
-static void leave_bounds(struct replay *replay, const struct batch_event *at, uint32_t index)
+static void leave_bounds(struct replay *replay, const struct event *event, uint64_t raw_ns, uint32_t index)
 {
-    const struct trace_comm *comm = &replay->archive->trace->comms[at->event.comm];
+    const struct trace_comm *comm = &replay->archive->trace->comms[event->comm];
     bool is_first = replay->result->steps && !comm->ranks[index];
-    if (depends_on_root(at->event.coll)) {
-        take_member(replay, at, index, at->event.peer);
-    } else if (only_root_depends(at->event.coll) || is_first) {
+    if (depends_on_root(event->coll)) {
+        take_member(replay, event, raw_ns, index, event->peer);
+    } else if (only_root_depends(event->coll) || is_first) {
         for (uint32_t cause = 0; cause < comm->n; cause++)
-            take_member(replay, at, index, cause);
+            take_member(replay, event, raw_ns, index, cause);
     } else if (replay->result->steps) {
-        take_member(replay, at, index, membership_of(replay, at->event.comm, 0)->index);
+        take_member(replay, event, raw_ns, index, membership_of(replay, event->comm, 0)->index);
     } else {
         for (uint32_t step = 1; step < comm->n; step *= 2) {
-            take_member(replay, at, index, (index + step) % comm->n);
-            take_member(replay, at, index, (index + comm->n - step) % comm->n);
+            take_member(replay, event, raw_ns, index, (index + step) % comm->n);
+            take_member(replay, event, raw_ns, index, (index + comm->n - step) % comm->n);
         }
     }
 }
 
 /* False when processes on which this one depends have not entered yet. */
-static bool play_collective(struct replay *replay, const struct batch_event *at)
+static bool play_collective(struct replay *replay, const struct event *event, uint64_t raw_ns)
 {
-    const struct event *event = &at->event;
     const struct trace *trace = replay->archive->trace;
     struct player *player = &replay->players[event->loc];
     if (!is_checked(trace, event))
@@ -305,7 +304,7 @@ static bool play_collective(struct replay *replay, const struct batch_event *at)
     bool needs_root = depends_on_root(event->coll) && !is_root;
     bool needs_all = all_depend(event->coll) || (only_root_depends(event->coll) && is_root);
     if (with_bounds && (needs_root || needs_all))
-        leave_bounds(replay, at, index);
+        leave_bounds(replay, event, raw_ns, index);
     if (needs_root || needs_all)
         effect_after(replay, event->loc, needs_all ? gathering->last_enter_ns : gathering->root_enter_ns);
     player->gathering = NULL;
@@ -318,30 +317,30 @@ static bool play_collective(struct replay *replay, const struct batch_event *at)
 
 /* The replay. */
 
-static bool play(struct replay *replay, const struct batch_event *at)
+static bool play(struct replay *replay, const struct event *event, uint64_t raw_ns)
 {
-    struct player *player = &replay->players[at->event.loc];
+    struct player *player = &replay->players[event->loc];
     const struct trace *trace = replay->archive->trace;
-    player->now_ns = at->event.time_ns;
-    switch (at->event.kind) {
+    player->now_ns = event->time_ns;
+    switch (event->kind) {
     case EV_SEND:
     case EV_ISEND:
-        play_send(replay, at);
+        play_send(replay, event, raw_ns);
         return true;
     case EV_RECV:
     case EV_IRECV_DONE:
-        return play_receive(replay, at);
+        return play_receive(replay, event, raw_ns);
     case EV_COLL_BEGIN:
         player->enter_ns = player->now_ns;
-        player->enter_raw_ns = at->raw_ns;
+        player->enter_raw_ns = raw_ns;
         return true;
     case EV_LEAVE:
-        if (at->event.region < trace->n_regions && trace->regions[at->event.region].class == WW_COLLECTIVE)
+        if (event->region < trace->n_regions && trace->regions[event->region].class == WW_COLLECTIVE)
             replay->result->n_regions++;
         return true;
     case EV_COLL_END:
         replay->result->n_records++;
-        return play_collective(replay, at);
+        return play_collective(replay, event, raw_ns);
     default:
         return true;
     }
@@ -358,7 +357,7 @@ static void play_location(struct replay *replay, uint32_t loc)
             player->is_at_end = true;
             return;
         }
-        if (!play(replay, player->held) && !player->is_forced) {
+        if (!play(replay, &player->held->event, player->held->raw_ns) && !player->is_forced) {
             if (replay->has_forced)
                 heap_push(&replay->blocked, player->now_ns, loc);
             return;
@@ -465,7 +464,7 @@ static bool watch_held(struct causality_watch *watch)
 {
     for (size_t i = 0; i < watch->held.n; i++) {
         uint32_t loc = watch->held.at[i];
-        if (!play(&watch->replay, &watch->last[loc]))
+        if (!play(&watch->replay, &watch->last[loc].event, 0))
             return false;
         watch->replay.players[loc].held = NULL;
     }
@@ -492,10 +491,9 @@ bool causality_watch_feed(struct causality_watch *watch, const struct event *eve
         watch->result.last_ns = event->time_ns;
     if (!is_watched(event->kind))
         return true;
-    const struct batch_event at = {.event = *event};
-    if (!play(&watch->replay, &at)) {
+    if (!play(&watch->replay, event, 0)) {
         player->held = &watch->last[event->loc];
-        *player->held = at;
+        player->held->event = *event;
         watch->held_ns = event->time_ns;
         *vec_push(&watch->held) = event->loc;
     }

@@ -55,16 +55,10 @@ static int64_t offset_at(const struct clock_location *location, struct clock_cur
     return within_bounds(a->offset_ns + drift * distance / length);
 }
 
-uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clock_cursor *cursor, uint64_t time_ns,
-                        uint64_t event)
+uint64_t clocks_repair(const struct clocks *clocks, size_t location, struct clock_cursor *cursor, uint64_t time_ns,
+                       uint64_t event)
 {
     const struct clock_location *at = &clocks->locations[location];
-    if (!at->points.n && !at->floors.n && time_ns <= CLOCK_LATEST_NS) { /* one clock, as most runs have */
-        uint64_t plain_ns = (int64_t)time_ns > clocks->origin_ns ? time_ns - (uint64_t)clocks->origin_ns : 0;
-        if (plain_ns > CLOCK_LATEST_NS)
-            plain_ns = CLOCK_LATEST_NS;
-        return cursor->floor_ns = plain_ns > cursor->floor_ns ? plain_ns : cursor->floor_ns;
-    }
     __int128 corrected_ns = (__int128)time_ns - clocks->origin_ns;
     if (at->points.n)
         corrected_ns += offset_at(at, cursor, time_ns);

@@ -46,9 +46,21 @@ void clocks_init(struct clocks *clocks, size_t n_locations);
 void clocks_release(struct clocks *clocks);
 /* Brings measured points of a location into order. */
 void clocks_sort(struct clocks *clocks, size_t location);
+/* clocks_correct where clocks disagree. */
+uint64_t clocks_repair(const struct clocks *clocks, size_t location, struct clock_cursor *cursor, uint64_t time_ns,
+                       uint64_t event);
 /* The corrected time of an event; events of a location must be asked for in their order. */
-uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clock_cursor *cursor, uint64_t time_ns,
-                        uint64_t event);
+static inline uint64_t clocks_correct(const struct clocks *clocks, size_t location, struct clock_cursor *cursor,
+                                      uint64_t time_ns, uint64_t event)
+{
+    const struct clock_location *at = &clocks->locations[location];
+    if (at->points.n || at->floors.n || time_ns > CLOCK_LATEST_NS)
+        return clocks_repair(clocks, location, cursor, time_ns, event);
+    uint64_t plain_ns = (int64_t)time_ns > clocks->origin_ns ? time_ns - (uint64_t)clocks->origin_ns : 0;
+    if (plain_ns > CLOCK_LATEST_NS)
+        plain_ns = CLOCK_LATEST_NS;
+    return cursor->floor_ns = plain_ns > cursor->floor_ns ? plain_ns : cursor->floor_ns;
+}
 
 /*
  * Offsets from bounds. `there_ns` is the smallest time from a cause in process a to its effect in process b as the

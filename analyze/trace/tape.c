@@ -9,7 +9,9 @@ enum {
     FAR = 0x80,             /* beside the number of a shape: the time follows in full, it does not fit into 32 bits */
     SHAPES_NARROW = 1 << 6, /* from then on a new shape has all words, so that there is one more a kind at most */
 };
-_Static_assert(sizeof(struct event) % sizeof(uint32_t) == 0, "an event is words");
+_Static_assert(offsetof(struct event, loc) == sizeof(uint64_t) + sizeof(void *) &&
+                   sizeof(struct event) == offsetof(struct event, loc) + sizeof(struct event_words),
+               "an event is its time, a pointer, and words");
 _Static_assert(SHAPES_NARROW + (int)EV_END + 1 <= (int)SHAPES_MAX && (int)SHAPES_MAX <= FAR,
                "shapes are numbered by seven bits");
 
@@ -66,6 +68,13 @@ static unsigned char *tape_reserve(struct tape *tape, size_t size)
     return made->bytes;
 }
 
+static struct event_words words_of(const struct event *event)
+{
+    struct event_words words;
+    memcpy(&words, (const char *)event + offsetof(struct event, loc), sizeof words);
+    return words;
+}
+
 static bool fits(const struct tape_shape *shape, const struct event_words *event)
 {
     uint32_t differs = 0;
@@ -78,21 +87,13 @@ static bool fits(const struct tape_shape *shape, const struct event_words *event
 static const struct tape_shape *shape_make(struct tape *tape, const struct tape_shape *before,
                                            const struct event *event)
 {
-    /* Time is told in another way, and counts follow. */
-    const struct event apart = {.time_ns = UINT64_MAX, .bins = (const void *)UINTPTR_MAX};
-    struct event plain = *event;
-    struct event_words words, is_apart;
-    plain.time_ns = 0;
-    plain.bins = NULL;
-    memcpy(&words, &plain, sizeof words);
-    memcpy(&is_apart, &apart, sizeof is_apart);
+    struct event_words words = words_of(event);
     struct tape_shape *made = &tape->shapes[tape->n_shapes++];
     made->first = before ? before->first : words;
     for (uint32_t i = 0; i < EVENT_WORDS; i++) {
         bool is_written = tape->n_shapes > SHAPES_NARROW || words.at[i] != made->first.at[i];
         is_written |= before && !before->same.at[i];
-        is_written &= !is_apart.at[i];
-        made->same.at[i] = is_written || is_apart.at[i] ? 0 : UINT32_MAX;
+        made->same.at[i] = is_written ? 0 : UINT32_MAX;
         if (is_written)
             made->words[made->n_words++] = (uint8_t)i;
     }
@@ -106,8 +107,7 @@ void tape_write(struct tape *tape, const struct event *event)
     unsigned char *at = tape->state == TAPE_RECORDING ? tape_reserve(tape, most) : NULL;
     if (!at)
         return;
-    struct event_words words;
-    memcpy(&words, event, sizeof words);
+    struct event_words words = words_of(event);
     uint32_t number = tape->shape_of[event->kind];
     const struct tape_shape *shape = number ? &tape->shapes[number - 1] : NULL;
     if (!shape || !fits(shape, &words))
@@ -154,17 +154,23 @@ static void play(struct tape *tape)
     struct played *to = &tape->played[place_of(tape, ++tape->n_ahead)];
     const unsigned char *at = tape->last->bytes + tape->at;
     const struct tape_shape *shape = &tape->shapes[*at & ~FAR];
-    uint64_t since_ns = 0;
-    if (*at & FAR)
-        memcpy(&since_ns, at + 1, sizeof since_ns);
-    else
-        memcpy(&since_ns, at + 1, sizeof(uint32_t));
-    at += 1 + (*at & FAR ? sizeof since_ns : sizeof(uint32_t));
+    uint64_t since_ns;
+    uint32_t near_ns;
+    if (*at++ & FAR) {
+        memcpy(&since_ns, at, sizeof since_ns);
+        at += sizeof since_ns;
+    } else {
+        memcpy(&near_ns, at, sizeof near_ns);
+        at += sizeof near_ns;
+        since_ns = near_ns;
+    }
     struct event *event = &to->event;
-    memcpy(event, &shape->first, sizeof *event);
+    char *words = (char *)event + offsetof(struct event, loc);
+    memcpy(words, &shape->first, sizeof shape->first);
     for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof(uint32_t))
-        memcpy((char *)event + shape->words[i] * sizeof(uint32_t), at, sizeof(uint32_t));
+        memcpy(words + shape->words[i] * sizeof(uint32_t), at, sizeof(uint32_t));
     event->time_ns = tape->now_ns += since_ns;
+    event->bins = NULL;
     to->bins.n = 0;
     if (event->n_bins) {
         vec_resize(&to->bins, event->n_bins);

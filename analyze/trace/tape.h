@@ -17,7 +17,8 @@ struct bin_list {
     size_t n, cap;
 };
 
-enum { EVENT_WORDS = sizeof(struct event) / sizeof(uint32_t), SHAPES_MAX = 128 };
+/* Words of an event without its time, which is told in another way, and the pointer to its counts, which follow. */
+enum { EVENT_WORDS = (sizeof(struct event) - offsetof(struct event, loc)) / sizeof(uint32_t), SHAPES_MAX = 128 };
 struct event_words {
     uint32_t at[EVENT_WORDS];
 };

@@ -150,6 +150,7 @@ struct trace_bin {
 
 struct event {
     uint64_t time_ns;
+    const struct trace_bin *bins; /* valid until the next event */
     uint32_t loc;
     uint16_t kind, flags;
     uint32_t region; /* ENTER, LEAVE */
@@ -169,7 +170,6 @@ struct event {
         uint64_t request;
         uint64_t weight_ns;
     };
-    const struct trace_bin *bins; /* valid until the next event */
     uint32_t n_bins;
 };
 

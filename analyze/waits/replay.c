@@ -4,6 +4,7 @@
 #include "wrap/base/err.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Calls queued in all before the oldest is run with what is known: bounds memory when records are missing. Well before,
  * nobody waits any more for what a location polls for to become known: some poll as long as they live. */
@@ -59,13 +60,10 @@ struct call *replay_call(struct replay *replay)
         return call;
     }
     replay->spare = call->next;
-    struct call empty = {.before = call->before, .counts = call->counts};
-    empty.points.at = call->points.at, empty.points.cap = call->points.cap;
-    empty.needs.at = call->needs.at, empty.needs.cap = call->needs.cap;
-    empty.partners.at = call->partners.at, empty.partners.cap = call->partners.cap;
-    sparse_clear(&empty.before);
-    sparse_clear(&empty.counts);
-    *call = empty;
+    memset(call, 0, offsetof(struct call, before));
+    sparse_clear(&call->before);
+    sparse_clear(&call->counts);
+    call->points.n = call->needs.n = call->partners.n = 0;
     return call;
 }
 

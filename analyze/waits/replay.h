@@ -70,15 +70,16 @@ struct call {
     struct releases releases;
     uint32_t n_waited; /* so many of these waits have been explained */
     struct idle idle;
-    struct sparse before; /* atoms since the call before */
-    struct sparse counts; /* bins since they were last taken */
     VEC(struct callback) callbacks;
     uint64_t before_ns;
     struct spent spent;
+    struct mark *mark; /* held: where it was at entry */
+    /* Their room is used again by a later call. */
+    struct sparse before;       /* atoms since the call before */
+    struct sparse counts;       /* bins since they were last taken */
     VEC(struct point *) points; /* held: to be set at entry */
     VEC(struct need) needs;
     VEC(uint32_t) partners; /* ranks that it sent to or worked on for long, whether or not a need says so */
-    struct mark *mark;      /* held: where it was at entry */
 };
 
 /* Sums of one rank over the run: of its main thread, and of further threads that call MPI. */
