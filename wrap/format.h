@@ -34,7 +34,9 @@ enum {
     WW_UNIT = 32,
     WW_HEADER_BYTES = 4096,
     WW_CPUS_BYTES = 128,
+    WW_LEAST_RING_BYTES = 512 << 10, /* of the calls and samples of a thread together */
 };
+#define WW_LEAST_RING_TEXT "512k is the least that can be kept of a thread"
 #define WW_MAGIC "WHYWAIT"
 
 /* What the node gave the process. 0 = unknown, which busy_ns is where the kernel does not tell. */

@@ -9,8 +9,10 @@
 #include "analyze/cmd/cmd.h"
 #include "analyze/cmd/program.h"
 #include "wrap/base/err.h"
+#include "wrap/format.h"
 #include "wrap/launcher.h"
 #include "wrap/only.h"
+#include "wrap/sizes.h"
 #include "wrap/windows.h"
 #include <errno.h>
 #include <limits.h>
@@ -38,7 +40,8 @@ static const char help_text[] = "Usage: whywait record [OPTIONS] PROGRAM [ARGUME
                                 "      --rate HZ      samples a second of CPU time (calibrated to cost at most\n"
                                 "                     0.5 %); 0 = no samples\n"
                                 "      --limit SIZE   record at most SIZE bytes a rank (k, m, g), then only count\n"
-                                "      --last SIZE    keep the newest SIZE bytes of each thread only (k, m, g)\n"
+                                "      --last SIZE    keep the newest SIZE bytes of each thread only (k, m, g;\n"
+                                "                     512k at least)\n"
                                 "      --window TIME  record parts of the run, so long (500ms, 10s, 1h), begun\n"
                                 "                     and ended on all ranks at the same collective call\n"
                                 "      --every TIME   ... one of them in so long a time\n"
@@ -147,10 +150,12 @@ static void pass_options(const struct options *options)
         setenv("WHYWAIT_QUIET", "1", 1);
 }
 
-static bool is_number(const char *text, const char *suffixes)
+static uint64_t read_size(const char *option, const char *text)
 {
-    size_t n = strspn(text, "0123456789");
-    return n > 0 && (text[n] == '\0' || (strchr(suffixes, text[n]) && text[n + 1] == '\0'));
+    uint64_t bytes = 0;
+    if (text && !size_read(text, &bytes))
+        die("--%s %s: expected a number of bytes, with k, m or g", option, text);
+    return bytes;
 }
 
 /* A rank is as good as another to say what holds for the program. */
@@ -186,12 +191,11 @@ int cmd_record(int argc, char **argv)
     int first = parse(argc, argv, &options);
     if (first >= argc)
         die("record what? `mpirun -n 4 whywait record ./app`");
-    if (options.rate && !is_number(options.rate, ""))
+    if (options.rate && (!*options.rate || options.rate[strspn(options.rate, "0123456789")]))
         die("--rate %s: expected a number of samples a second", options.rate);
-    if (options.limit && !is_number(options.limit, "kKmMgG"))
-        die("--limit %s: expected a number of bytes, with k, m or g", options.limit);
-    if (options.last && !is_number(options.last, "kKmMgG"))
-        die("--last %s: expected a number of bytes, with k, m or g", options.last);
+    read_size("limit", options.limit);
+    if (read_size("last", options.last) < WW_LEAST_RING_BYTES && options.last)
+        die("--last %s: %s", options.last, WW_LEAST_RING_TEXT);
     struct windows windows;
     const char *fault = windows_read(options.window, options.every, options.last, &windows);
     if (fault)

@@ -2,33 +2,37 @@
 /* The one process struct: its options, its end before the program's, and the notes of the process. The options are
  * environment variables: `whywait record` sets them from its own options, a user may too. */
 #include "wrap/record/recorder.h"
+#include "wrap/launcher.h"
 #include "wrap/record/process/say.h"
+#include "wrap/sizes.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct recorder_process recorder;
 
-/* Sizes take k, m or g. */
 static uint64_t number_option(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);
-    char *end;
-    if (!text || !*text)
-        return otherwise;
-    uint64_t value = strtoull(text, &end, 10);
-    if (*end == 'k' || *end == 'K')
-        value <<= 10;
-    else if (*end == 'm' || *end == 'M')
-        value <<= 20;
-    else if (*end == 'g' || *end == 'G')
-        value <<= 30;
-    if (end == text && say_is_first_rank())
+    uint64_t value = otherwise;
+    if (text && *text && !size_read(text, &value) && say_is_first_rank())
         say("%s=%s is no number: ignored", name, text);
-    return end == text ? otherwise : value;
+    return value;
+}
+
+static uint64_t ring_option(void)
+{
+    uint64_t bytes = number_option("WHYWAIT_LAST", 0);
+    if (bytes == 0 || bytes >= WW_LEAST_RING_BYTES)
+        return bytes;
+    if (say_is_first_rank())
+        say("WHYWAIT_LAST=%s: %s", getenv("WHYWAIT_LAST"), WW_LEAST_RING_TEXT);
+    return WW_LEAST_RING_BYTES;
 }
 
 static void read_windows(struct recorder_options *options)
@@ -47,7 +51,7 @@ static void read_all(void)
     const char *spool = getenv("WHYWAIT_SPOOL");
     snprintf(options->spool, sizeof options->spool, "%s", spool ? spool : "");
     options->limit_bytes = number_option("WHYWAIT_LIMIT", INT64_MAX);
-    options->last_bytes = number_option("WHYWAIT_LAST", 0);
+    options->last_bytes = ring_option();
     read_windows(options);
     options->rate_hz = (unsigned)number_option("WHYWAIT_RATE", 0);
     const char *sampler = getenv("WHYWAIT_SAMPLER");
@@ -74,6 +78,16 @@ bool recorder_is_on(void)
     return atomic_load_explicit(&recorder.recording, memory_order_relaxed);
 }
 
+/* A disk that is full is so for all ranks of a node. The closing line tells how many there were. */
+static bool is_first_to_give_up(void)
+{
+    enum { HIGH_FD = 48 }; /* low numbers are the program's */
+    int claim = launcher_n_processes() > 1 ? launcher_claim("off") : LAUNCHER_UNKNOWN;
+    if (claim >= 0 && fcntl(claim, F_DUPFD_CLOEXEC, HIGH_FD) >= 0) /* which is kept to the end of the process */
+        close(claim);
+    return claim != LAUNCHER_TAKEN;
+}
+
 void recorder_give_up(const char *why, ...)
 {
     int saved = errno;
@@ -81,7 +95,7 @@ void recorder_give_up(const char *why, ...)
     va_list arguments;
     bool before = atomic_exchange(&recorder.has_given_up, true);
     atomic_store(&recorder.recording, false);
-    if (!before) {
+    if (!before && is_first_to_give_up()) {
         va_start(arguments, why);
         vsnprintf(text, sizeof text, why, arguments);
         va_end(arguments);

@@ -121,6 +121,9 @@ TABLE = """
 1 | needs a value            | record --dir
 1 | --rate                   | record --rate fast @program
 1 | --limit                  | record --limit 3q @program
+1 | 512k is the least        | record --last 511k @program
+1 | 512k is the least        | record --last 0 @program
+1 | expected a number        | record --last 1mm @program
 127 | no such program        | record @missing
 127 | no such program        | record nosuch
 126 | cannot run             | record @empty

@@ -101,7 +101,7 @@ def main():
         same_by_all(tool, ["diff", run, "vs", run])
         same_by_all(tool, ["export", "--format", "chrome", run])
         same_by_all(tool, ["export", "--format", "lcov", run])
-        for options in (["--last", "200k"], ["--window", "100ms", "--every", "300ms"]):
+        for options in (["--last", "512k"], ["--window", "100ms", "--every", "300ms"]):
             part = record(tool, made / options[0], options, bin.parent / "tests/run/known/newest")
             check("record %s" % options[0] in printed(1, [tool, "report", part])[1].decode(), f"{options[0]}: the report tells which part it is of")
             same_by_all(tool, ["report", "--format", "json", "--all", part])

@@ -147,6 +147,21 @@ def check_full_disk():
             that(told.returncode == (0 if "--last" in options else 2), "the report of a full disk", options, "ended with", told.returncode, told.stderr)
 
 
+def check_no_room():
+    """Not even the smallest ring fits: one rank says why, the closing line says of how many that holds."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        return
+    disk = tempfile.mkdtemp(dir=scratch)
+    command = [mpirun, "-n", "3", tool, "record", "--dir", disk, "--last", "512k", os.path.join(scratch, "windows"), "many", "2"]
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", f"mount -t tmpfs -o size=100k none {disk} && {' '.join(command)}"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    if "mount:" in done.stdout:
+        return
+    lines = [line for line in done.stdout.splitlines() if line.startswith("whywait: ")]
+    that(done.returncode == 0 and len(lines) == 2 and "recording is off" in lines[0] and "NOT RECORDED on 3 ranks" in lines[1] and
+         "will convert" not in lines[1], "no room at all:", done.returncode, done.stdout)
+
+
 def check_rest():
     found, said, folder = report("pairs", 400, ["--window", "200ms", "--every", "600ms"])
     that(any("recorded as a whole" in note for note in found["notes"]), "without collective calls:", found["notes"])
@@ -177,5 +192,6 @@ with tempfile.TemporaryDirectory(prefix="whywait-windows.") as scratch:
     check_rest()
     check_fortran()
     check_full_disk()
+    check_no_room()
 print("\n".join(faults))
 sys.exit(1 if faults else 0)

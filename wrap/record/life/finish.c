@@ -215,7 +215,9 @@ static const char *describe_place(void)
     if (access(recorder.run_dir, F_OK) != 0 && errno == ENOENT)
         return was_removed ? " (which was removed while the program ran: nothing is left)"
                            : " (which has another name now, or is not seen from the program's root directory)";
-    return recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)" : "";
+    bool has_records = sums[SUM_OFF] < (uint64_t)recorder.n_ranks;
+    return has_records && recorder.options.convert && sums[SUM_UNCONVERTED] ? " (`whywait report` will convert it)"
+                                                                            : "";
 }
 
 static void describe_kept(char *text, size_t size_bytes)

@@ -135,6 +135,8 @@ static bool add_segment(struct spool *spool, struct spool_segment *segment, uint
 /* Rings. */
 
 enum { RING_FEWEST = 4, RING_DIVISOR = 16, RING_LARGEST_SLOT = 1 << 20, RING_MOST = 1 << 24 };
+_Static_assert(WW_LEAST_RING_BYTES == 2 * RING_FEWEST * SPOOL_SMALLEST_SEGMENT,
+               "two rings of the fewest, smallest slots");
 
 /* A new slot at the end of the file. */
 static bool add_slot(struct spool *spool, struct spool_segment *segment, uint64_t *offset)
