@@ -65,7 +65,7 @@ static const char *ending_verb(const struct label_book *book, const struct trace
     case WW_END_EXEC:
         return "became another program (exec) without calling MPI_Finalize";
     case WW_END_NONE:
-        return "ended abruptly (killed, crashed or _exit)";
+        return "ended abruptly (killed, crashed, _exit or fatal MPI error)";
     case WW_END_FINALIZE:
         break;
     }
