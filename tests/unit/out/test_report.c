@@ -316,7 +316,9 @@ static void endings_and_losses_are_said(void **state)
     struct report_options wide = usual;
     wide.width = 300;
     char *text = printed(f, &wide);
-    expect_in(text, "rank 0 ended abruptly (killed, crashed, _exit or fatal MPI error); the last event is 9.00 s after the start.");
+    expect_in(
+        text,
+        "rank 0 ended abruptly (killed, crashed, _exit or fatal MPI error); the last event is 9.00 s after the start.");
     expect_in(text, "rank 1 ended with status 3 without calling MPI_Finalize");
     f->locations[1].end_how = WW_END_EXEC;
     char *became = printed(f, &wide);
