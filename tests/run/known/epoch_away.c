@@ -2,7 +2,8 @@
 /*
  * Rank 1 locks all windows once and works on rank 0's in five ways, while rank 0 computes. Without shared memory rank 0
  * is needed for each: in MPI_Wait for what MPI_Rget began, in a loop of MPI_Test, in the flush that names no target, in
- * a local one, and in the unlock of all.
+ * a local one, and in the unlock of all. It computes for so long each time that rank 1 has a CPU meanwhile, also on a
+ * busy machine.
  *
  * ranks: 2
  * expect: loop=away_long rank=0 share=0.7 sites=5 wait="wait for progress" waiters=1
@@ -14,7 +15,7 @@ static void stay_away(void)
 {
     double x = known_sink;
     /* begin away_long */
-    for (long i = 0; i < 14000000; i++)
+    for (long i = 0; i < 42000000; i++)
         x = LINK(x);
     /* end away_long */
     known_sink = x;
