@@ -13,8 +13,10 @@ static inline bool size_read(const char *text, uint64_t *bytes)
 {
     static const char letters[] = "kKmMgG";
     char *end;
-    uint64_t value = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
-    if (!isdigit((unsigned char)*text) || (*end && (!strchr(letters, *end) || end[1])))
+    if (!isdigit((unsigned char)*text))
+        return false;
+    uint64_t value = strtoull(text, &end, 10);
+    if (*end && (!strchr(letters, *end) || end[1]))
         return false;
     unsigned shift = *end ? 10 * (1 + (unsigned)(strchr(letters, *end) - letters) / 2) : 0;
     *bytes = value > (uint64_t)INT64_MAX >> shift ? (uint64_t)INT64_MAX : value << shift;

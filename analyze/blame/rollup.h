@@ -49,8 +49,7 @@ struct rollup_cause {
     uint32_t chosen;
     double blame_ns;
     bool has_others; /* beside `chosen`: nodes to which the same decision leads */
-    uint32_t
-        like; /* the largest cause that it is like, elsewhere in the tree, for a reason nobody knows; ROLLUP_NONE */
+    uint32_t like;   /* the largest cause that it is like, for a reason that nothing tells; ROLLUP_NONE */
 };
 
 struct rollup {
