@@ -12,13 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORD "WHYWAIT_RECORDS" /* "PROCESS RANK RUN_DIR" */
-
+/* WHYWAIT_RECORDS is "PROCESS RANK RUN_DIR". */
 void image_leave_word(const char *run_dir, int rank)
 {
     char word[PATH_MAX + 32];
     if (snprintf(word, sizeof word, "%d %d %s", (int)getpid(), rank, run_dir) < (int)sizeof word)
-        setenv(WORD, word, 1);
+        setenv("WHYWAIT_RECORDS", word, 1);
 }
 
 /* Children inherit the word, and perhaps its process id on another node. */
@@ -63,7 +62,7 @@ static void end_recording(const char *run_dir, long rank)
 static __attribute__((constructor)) void end_what_was_before(void)
 {
     int saved_errno = errno;
-    const char *word = getenv(WORD);
+    const char *word = getenv("WHYWAIT_RECORDS");
     char *rest = NULL;
     if (word && strtol(word, &rest, 10) == getpid()) {
         long rank = strtol(rest, &rest, 10);
