@@ -14,6 +14,7 @@
 
 enum { CODE_NONE = UINT32_MAX };
 
+struct arena;
 struct code;
 
 struct code *code_open(void);
@@ -43,6 +44,9 @@ bool code_module_is_runtime(struct code *code, uint32_t module);
 /* The package of the distribution that its file is from; NULL = none is known. Looks through lists of some megabytes
  * the first time. */
 const char *code_module_package(struct code *code, uint32_t module);
+/* The package whose list in the directory `lists`, as Debian's package manager keeps them, has this file, without its
+ * architecture, in `arena`; NULL = none, or there are no such lists here. Reads them all. */
+const char *package_of_file(struct arena *arena, const char *lists, const char *path);
 /* Sentences for the report about modules that were used but are degraded; n_notes is set. */
 const char *const *code_notes(struct code *code, size_t *n_notes);
 

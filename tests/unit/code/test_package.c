@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "analyze/code/package.h"
+#include "analyze/code/code.h"
+#include "wrap/base/containers.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
