@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two imbalances inside one routine, of one rank in every other step and of another rank in those between: two causes,
- * though one loop is around them.
+ * though one loop is around them. Long enough for samples to tell, which are rare where ranks share a CPU.
  *
  * ranks: 4
  * expect: loop=first_imbalance routine=advance rank=1 also=second_imbalance:3 rows=2 share=0.85
@@ -28,7 +28,7 @@ __attribute__((noinline)) static void advance(int first_late, int second_late)
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int step = 0; step < 40; step++) {
+    for (int step = 0; step < 160; step++) {
         advance(rank == 1 && step % 2 == 0, rank == 3 && step % 2 == 1);
         MPI_Barrier(MPI_COMM_WORLD);
     }
