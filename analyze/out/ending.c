@@ -134,6 +134,15 @@ static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
     return same_file && same_end && a->line == b->line && !strcmp(a->call, b->call);
 }
 
+/* What the awaited rank did instead, if it was outside MPI. */
+static const char *ending_meanwhile(const struct label_book *book, const struct open_wait *wait)
+{
+    if (!(wait->meanwhile_share > 0))
+        return "";
+    return arena_printf(book->arena, "; meanwhile rank %u was outside MPI, %s (%s of that time)", wait->for_rank,
+                        label_within(book, wait->meanwhile_step), amount_share(wait->meanwhile_share).text);
+}
+
 /* One sentence for all ranks that hang in one call for one reason. */
 static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *is_said)
 {
@@ -156,22 +165,23 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
         wait->file ? arena_printf(arena, " at %s", label_lines(ending->book, wait->file, wait->line, wait->line)) : "";
     const char *whom = for_rank == TRACE_NONE ? "" : arena_printf(arena, " for rank %u", for_rank);
     struct amount when = amount_duration(since_ns > start_ns ? (double)(since_ns - start_ns) : 0);
+    const char *meanwhile = for_rank == TRACE_NONE ? "" : ending_meanwhile(ending->book, wait);
     if (analysis->trace->is_going) {
-        ending_say(ending, arena_printf(arena, "%s %s in %s%s, waiting%s since %s after the start.",
+        ending_say(ending, arena_printf(arena, "%s %s in %s%s, waiting%s since %s after the start%s.",
                                         amount_ranks(arena, ranks, n), n == 1 ? "is" : "are", wait->call, where, whom,
-                                        when.text));
+                                        when.text, meanwhile));
         return;
     }
     if (is_usual(wait))
         ending_say(ending, arena_printf(arena, "%s waited in %s%s%s when the run ended, no longer than in other waits.",
                                         amount_ranks(arena, ranks, n), wait->call, where, whom));
     else if (wait->polls)
-        ending_say(ending, arena_printf(arena, "%s polled with %s%s to the end: waiting%s from %s after the start.",
-                                        amount_ranks(arena, ranks, n), wait->call, where, whom, when.text));
+        ending_say(ending, arena_printf(arena, "%s polled with %s%s to the end: waiting%s from %s after the start%s.",
+                                        amount_ranks(arena, ranks, n), wait->call, where, whom, when.text, meanwhile));
     else
-        ending_say(ending, arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start.",
+        ending_say(ending, arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start%s.",
                                         amount_ranks(arena, ranks, n), wait->call, where, n == 1 ? "it" : "they", whom,
-                                        when.text));
+                                        when.text, meanwhile));
 }
 
 static void ending_say_analysis(struct ending *ending)

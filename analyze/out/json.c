@@ -55,10 +55,15 @@ static json_t *json_summary(struct json *json, uint32_t rank)
 static json_t *json_open_wait(struct json *json, uint32_t number)
 {
     const struct open_wait *wait = &json->analysis->open_waits[number];
-    return json_pack("{s:i, s:o, s:o, s:o, s:i, s:o, s:I, s:b}", "rank", (int)wait->rank, "for_rank",
+    json_t *meanwhile = json_null();
+    if (wait->meanwhile_share > 0) {
+        meanwhile = json_place(json, wait->meanwhile_step);
+        json_object_set_new(meanwhile, "share", json_ratio(wait->meanwhile_share));
+    }
+    return json_pack("{s:i, s:o, s:o, s:o, s:i, s:o, s:I, s:b, s:o}", "rank", (int)wait->rank, "for_rank",
                      json_rank(wait->for_rank), "call", json_text(wait->call), "file", json_text(wait->file), "line",
                      (int)wait->line, "since_ns", json_moment(json, wait->since_ns), "dur_ns", (json_int_t)wait->dur_ns,
-                     "unusual", wait->dur_ns > wait->longest_ns);
+                     "unusual", wait->dur_ns > wait->longest_ns, "meanwhile", meanwhile);
 }
 
 static json_t *json_allocation(struct json *json, uint32_t number)

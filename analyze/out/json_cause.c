@@ -76,8 +76,7 @@ static int64_t sum_of(const int64_t *values, uint32_t from, uint32_t to)
     return sum;
 }
 
-/* The fields that tell a place in the code. */
-static json_t *json_place(struct json *json, uint32_t step)
+json_t *json_place(struct json *json, uint32_t step)
 {
     const struct step *where = &json->analysis->steps[step];
     return json_pack("{s:o, s:b, s:o, s:i, s:i, s:o}", "name", json_step_name(json, step), "loop", where->is_loop,

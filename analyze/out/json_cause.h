@@ -37,5 +37,7 @@ json_t *json_ratio(double value); /* null when it is not finite */
 json_t *json_rank(uint32_t rank); /* null for TRACE_NONE */
 json_t *json_numbers(const uint32_t *at, uint32_t n);
 json_t *json_step_name(struct json *json, uint32_t step);
+/* The fields that tell a place in the code. */
+json_t *json_place(struct json *json, uint32_t step);
 /* Since the first event of the run. */
 json_t *json_moment(const struct json *json, uint64_t time_ns);

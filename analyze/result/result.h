@@ -442,6 +442,9 @@ struct analysis {
         bool polls;                /* it only looks, and may go on at any moment, whoever is waited for */
         uint64_t since_ns, dur_ns; /* until the rank's last event */
         uint64_t longest_ns;       /* of the run's waits that ended: what lasts no longer is no sign of a hang */
+        /* Where for_rank was outside MPI meanwhile, to its last event: what it did most of that time. */
+        uint32_t meanwhile_step;
+        double meanwhile_share; /* 0 = it was not outside, or that is not known */
     } * open_waits;
     uint32_t n_open_waits;
     uint32_t *deadlock; /* ranks that wait for each other in a ring, in its order */

@@ -31,6 +31,7 @@ void reader_release(struct reader *reader)
     vec_free(reader->readings);
     vec_free(reader->last_post_ns);
     vec_release(&reader->open_calls);
+    vec_release(&reader->last_stretches);
     slab_release(&reader->requests);
     progress_release(&reader->progress);
     operations_release(&reader->operations);
@@ -171,6 +172,31 @@ static void reading_break_off(struct reader *reader, const struct event *end)
     reading_end(reader, at, end->time_ns);
 }
 
+/* `atoms` are all of the stretch. */
+static void keep_last_stretch(struct reader *reader, const struct lane *lane, const struct sparse *atoms)
+{
+    struct sparse steps = {0};
+    struct term single;
+    double all_ns = 0;
+    const struct term *most = NULL;
+    for (size_t i = 0; i < atoms->n; i++) {
+        struct shares shares = pools_expand(reader->pools, key_atom(atoms->at[i].key), &single);
+        for (size_t k = 0; k < shares.n; k++)
+            sparse_add(&steps, shares.at[k].key, atoms->at[i].ns * shares.at[k].ns);
+        all_ns += atoms->at[i].ns;
+    }
+    sparse_pack(&steps);
+    for (size_t i = 0; i < steps.n; i++)
+        most = !most || steps.at[i].ns > most->ns ? &steps.at[i] : most;
+    if (most && most->ns > 0)
+        *vec_push(&reader->last_stretches) = (struct last_stretch){.rank = lane->rank,
+                                                                   .step = (uint32_t)most->key,
+                                                                   .begin_ns = lane->stretch.begin_ns,
+                                                                   .end_ns = lane->stretch.end_ns,
+                                                                   .share = most->ns / all_ns};
+    sparse_release(&steps);
+}
+
 static void reader_end_location(struct reader *reader, const struct event *event)
 {
     struct lane *lane = &reader->lanes->at[event->loc];
@@ -182,6 +208,8 @@ static void reader_end_location(struct reader *reader, const struct event *event
         call->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before);
         call->enter_ns = call->leave_ns = event->time_ns;
         call->site = lane->stretch.to;
+        if (reader->lanes->rank_lane[lane->rank] == event->loc)
+            keep_last_stretch(reader, lane, &call->before);
         replay_queue(reader->replay, event->loc, call);
     }
     if (lane->rank < reader->trace->n_ranks && reader->lanes->rank_lane[lane->rank] == event->loc)

@@ -18,6 +18,13 @@ struct open_call {
     int32_t tag;   /* when known; 0 */
 };
 
+/* A rank that was outside MPI at its last event: since when, and what it did for the most part of that time. */
+struct last_stretch {
+    uint32_t rank, step;
+    uint64_t begin_ns, end_ns;
+    double share; /* of the step, in that time */
+};
+
 struct reader {
     const struct trace *trace;
     struct lanes *lanes;
@@ -31,6 +38,7 @@ struct reader {
     uint64_t n_requests; /* ever: their order */
     uint64_t n_calls, n_polls, n_events;
     VEC(struct open_call) open_calls;
+    VEC(struct last_stretch) last_stretches;
     struct fetching fetching;
     bool has_callbacks;
 };

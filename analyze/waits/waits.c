@@ -449,6 +449,20 @@ static bool class_may_wait(enum ww_class class)
     return class != WW_LOCAL && class != WW_ABORT && class != WW_FINALIZE && class != WW_INIT;
 }
 
+/* A rank's last stretch if it lasted for most of a wait for it. */
+static const struct last_stretch *stretch_meanwhile(const struct reader *reader, const struct open_wait *wait)
+{
+    uint64_t until_ns = wait->since_ns + wait->dur_ns;
+    for (size_t i = 0; i < reader->last_stretches.n && !wait->is_sent; i++) {
+        const struct last_stretch *stretch = &reader->last_stretches.at[i];
+        uint64_t from_ns = stretch->begin_ns > wait->since_ns ? stretch->begin_ns : wait->since_ns;
+        uint64_t to_ns = stretch->end_ns < until_ns ? stretch->end_ns : until_ns;
+        if (stretch->rank == wait->for_rank && to_ns > from_ns && to_ns - from_ns > wait->dur_ns / 2)
+            return stretch;
+    }
+    return NULL;
+}
+
 static const struct open_wait *open_wait_of(const struct analysis *analysis, uint32_t rank)
 {
     for (uint32_t i = 0; i < analysis->n_open_waits; i++)
@@ -491,17 +505,20 @@ void open_waits_write(struct analysis *analysis, struct sites *sites, const stru
         if (!class_may_wait(call->class))
             continue;
         names_site(sites, &analysis->arena, call->site, &named);
-        analysis->open_waits[analysis->n_open_waits++] =
-            (struct open_wait){.rank = call->rank,
-                               .for_rank = awaited(reader, call),
-                               .call = named.call,
-                               .file = named.file,
-                               .line = named.line,
-                               .is_sent = is_sent(reader, call),
-                               .polls = call->class == WW_TEST || call->class == WW_IPROBE,
-                               .since_ns = call->enter_ns,
-                               .dur_ns = call->end_ns - call->enter_ns,
-                               .longest_ns = reader->replay->longest_wait_ns};
+        struct open_wait *wait = &analysis->open_waits[analysis->n_open_waits++];
+        *wait = (struct open_wait){.rank = call->rank,
+                                   .for_rank = awaited(reader, call),
+                                   .call = named.call,
+                                   .file = named.file,
+                                   .line = named.line,
+                                   .is_sent = is_sent(reader, call),
+                                   .polls = call->class == WW_TEST || call->class == WW_IPROBE,
+                                   .since_ns = call->enter_ns,
+                                   .dur_ns = call->end_ns - call->enter_ns,
+                                   .longest_ns = reader->replay->longest_wait_ns};
+        const struct last_stretch *stretch = stretch_meanwhile(reader, wait);
+        wait->meanwhile_step = stretch ? stretch->step : 0;
+        wait->meanwhile_share = stretch ? stretch->share : 0;
     }
     qsort(analysis->open_waits, analysis->n_open_waits, sizeof *analysis->open_waits, open_wait_compare);
     analysis->deadlock = arena_array(&analysis->arena, uint32_t, analysis->trace->n_ranks + 1);

@@ -324,6 +324,11 @@ static void endings_and_losses_are_said(void **state)
     char *became = printed(f, &wide);
     expect_in(became, "rank 1 became another program (exec) without calling MPI_Finalize");
     free(became);
+    f->open_waits[0].meanwhile_share = 0.9;
+    char *busy = printed(f, &wide);
+    expect_in(busy, "it waited for rank 1 from 1.00 s after the start; meanwhile rank 1 was outside MPI, "
+                    "in loop jacobi.c:58-63 in relax() (90 % of that time).");
+    free(busy);
     expect_in(text, "rank 0 never came back from MPI_Recv at b.c:9: it waited for rank 1 from 1.00 s after the start.");
     expect_in(text, "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0.");
     expect_in(text, "Lost: 1,234 records of rank 1 found no room.");

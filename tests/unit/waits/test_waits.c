@@ -440,7 +440,7 @@ static void a_killed_rank_is_waited_for(void **state)
         scene_work(scene, rank, "work", arrive_us[rank]);
         scene_enter(scene, rank, WW_ID_Barrier, arrive_us[rank]);
     }
-    scene_work(scene, 2, "crash", 200);
+    scene_work(scene, 2, "crash", 400);
     for (uint32_t rank = 0; rank < 3; rank++)
         scene_event(scene, (struct event){.kind = EV_END, .loc = rank, .time_ns = 500000, .flags = WW_END_SIGNAL});
     const struct analysis *analysis = scene_analyse(scene);
@@ -448,6 +448,11 @@ static void a_killed_rank_is_waited_for(void **state)
     assert_int_equal(analysis->open_waits[0].for_rank, 2);
     assert_string_equal(analysis->open_waits[1].call, "MPI_Barrier");
     assert_us(analysis->waiting_ns, 0);
+    /* It had been outside MPI from the start. */
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_float_equal(analysis->open_waits[i].meanwhile_share, 0.8, 1e-9);
+        assert_string_equal(analysis->steps[analysis->open_waits[i].meanwhile_step].routine, "crash");
+    }
     scene_free(scene);
 }
 
