@@ -119,19 +119,22 @@ unsigned emit_does(const struct ww_call *call)
     return call->call < WW_N_CALLS ? call_does[call->call] : 0;
 }
 
-/* The communicator that a call is on, also by way of a window or file; 0 = unknown. */
-static uint32_t comm_of(const struct emitter *emitter, const struct ww_call *call)
+static __attribute__((noinline)) uint32_t comm_behind(const struct emitter *emitter, const struct ww_call *call,
+                                                      unsigned what)
 {
-    unsigned what = emit_does(call);
     if (what & EMIT_ON_WINDOW) {
         const uint64_t *comm = map_get(&emitter->win_comm, call->comm);
         return comm ? (uint32_t)*comm : 0;
     }
-    if (what & EMIT_ON_FILE) {
-        const struct emit_file *file = emit_file(emitter, call->comm);
-        return file ? file->comm : 0;
-    }
-    return call->comm;
+    const struct emit_file *file = emit_file(emitter, call->comm);
+    return file ? file->comm : 0;
+}
+
+/* The communicator that a call is on, also by way of a window or file; 0 = unknown. */
+static inline uint32_t comm_of(const struct emitter *emitter, const struct ww_call *call)
+{
+    unsigned what = emit_does(call);
+    return what & (EMIT_ON_WINDOW | EMIT_ON_FILE) ? comm_behind(emitter, call, what) : call->comm;
 }
 
 bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call)
@@ -236,9 +239,10 @@ static void begin_pending(struct emitter *emitter, struct emit_location *locatio
     requests_start(&emitter->requests, call->request, &request);
 }
 
-/* What it starts: requests, and operations on windows and files. */
-static void enter_operations(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
-                             uint64_t t)
+/* What it starts: requests, and operations on windows and files. Out of line, since most calls start nothing: what is
+ * kept in registers here, each of them would have to save. */
+static __attribute__((noinline)) void enter_operations(struct emitter *emitter, struct emit_location *location,
+                                                       struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
     const struct call_info *info = call_info(call->call);
@@ -303,8 +307,8 @@ void emit_return(struct emit_location *location, uint64_t time_ns)
 
 /* Return. */
 
-static void complete_requests(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
-                              uint64_t t)
+static __attribute__((noinline)) void complete_requests(struct emitter *emitter, struct emit_location *location,
+                                                        struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
     for (size_t i = 0; i < emit->attached.n; i++) {
@@ -333,7 +337,7 @@ static void add_message(struct emitter *emitter, OTF2_AttributeList *attributes,
 }
 
 /* A persistent request was made, or a request freed. */
-static void leave_request(struct emitter *emitter, const struct ww_call *call)
+static __attribute__((noinline)) void leave_request(struct emitter *emitter, const struct ww_call *call)
 {
     const struct call_info *info = call_info(call->call);
     struct request request = emit_request_of(call);
@@ -344,8 +348,8 @@ static void leave_request(struct emitter *emitter, const struct ww_call *call)
 }
 
 /* What it made or ended: communicators, windows, operations on windows and files. */
-static void leave_operations(struct emitter *emitter, struct emit_location *location, struct emit_call *emit,
-                             uint64_t t)
+static __attribute__((noinline)) void leave_operations(struct emitter *emitter, struct emit_location *location,
+                                                       struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
     unsigned what = emit_does(call);

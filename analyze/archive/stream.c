@@ -110,8 +110,10 @@ uint32_t stream_unwind_distance(struct stream *stream)
     return now.n - n_common + 1;
 }
 
-/* True when the record belongs to the call before it or defines something; it is then done with. */
-static bool take_passing(struct stream *stream, struct emitter *emitter, const struct ww_head *head)
+/* True when the record belongs to the call before it or defines something; it is then done with. Out of line, like all
+ * that is not for each call: what it would keep in registers there, each call would have to save. */
+static __attribute__((noinline)) bool take_passing(struct stream *stream, struct emitter *emitter,
+                                                   const struct ww_head *head)
 {
     switch (head->type) {
     case WW_DONE:
@@ -171,7 +173,7 @@ static bool take_passing(struct stream *stream, struct emitter *emitter, const s
     }
 }
 
-static void skip_passing(struct stream *stream, struct emitter *emitter)
+static inline void skip_passing(struct stream *stream, struct emitter *emitter)
 {
     while (stream->ahead && stream->ahead->type != WW_CALL && take_passing(stream, emitter, stream->ahead))
         stream->ahead = spool_reader_next(&stream->reader);
@@ -266,42 +268,42 @@ static bool take_single(struct stream *stream, const struct ww_head *head)
     return is_sane(stream->time_ns);
 }
 
-static bool take_item(struct stream *stream, struct emitter *emitter)
+static inline void take_call(struct stream *stream, struct emitter *emitter, const struct ww_call *call)
+{
+    stream->call.call = *call;
+    if (call->call >= WW_N_CALLS)
+        stream->call.call.call = WW_CALL_NONE;
+    stream->call.attached.n = stream->call.pending.n = stream->call.ranks.n = stream->call.new_comms.n = 0;
+    stream->call.new_win = stream->call.new_file = 0;
+    if (stream->callbacks.n || stream->callback_bins.n)
+        keep_callbacks(stream, call->enter_ns);
+    stream->ahead = spool_reader_next(&stream->reader);
+    skip_passing(stream, emitter);
+    stream->call.old_comm = stream->call.call.comm;
+    if (emitter->has_outsiders.n && emit_is_outside(emitter, &stream->call.call))
+        stream->call.call.comm = 0;
+    close_call(stream);
+    stream->item = STREAM_ENTER;
+    stream->time_ns = stream->call.call.enter_ns;
+}
+
+/* Takes the record ahead, which is no call of a time that makes sense. */
+static __attribute__((noinline)) bool take_other(struct stream *stream)
 {
     const struct ww_head *head = stream->ahead;
-    if (head->type == WW_CALL) {
-        const struct ww_call *call = (const void *)head;
-        if (is_sane(call->enter_ns)) {
-            stream->call.call = *call;
-            if (call->call >= WW_N_CALLS)
-                stream->call.call.call = WW_CALL_NONE;
-            stream->call.attached.n = stream->call.pending.n = stream->call.ranks.n = stream->call.new_comms.n = 0;
-            stream->call.new_win = stream->call.new_file = 0;
-            keep_callbacks(stream, call->enter_ns);
-            stream->ahead = spool_reader_next(&stream->reader);
-            skip_passing(stream, emitter);
-            stream->call.old_comm = stream->call.call.comm;
-            if (emitter->has_outsiders.n && emit_is_outside(emitter, &stream->call.call))
-                stream->call.call.comm = 0;
-            close_call(stream);
-            stream->item = STREAM_ENTER;
-            stream->time_ns = stream->call.call.enter_ns;
-            return true;
-        }
-    } else if (head->type == WW_BINS) {
+    bool is_item = false;
+    if (head->type == WW_BINS) {
         size_t at = stream->bins.n, bytes = (size_t)head->units * WW_UNIT;
         vec_resize(&stream->bins, at + bytes);
         memcpy(stream->bins.at + at, head, bytes);
-    } else if (take_single(stream, head)) {
-        stream->ahead = spool_reader_next(&stream->reader);
-        return true;
-    }
+    } else if (head->type != WW_CALL)
+        is_item = take_single(stream, head);
     stream->ahead = spool_reader_next(&stream->reader);
-    return false;
+    return is_item;
 }
 
 /* A switch that was made up for a gap, where it is due. */
-static bool take_gap_switch(struct stream *stream)
+static __attribute__((noinline)) bool take_gap_switch(struct stream *stream)
 {
     const struct ww_head *head = stream->ahead;
     uint64_t ahead_ns = UINT64_MAX;
@@ -324,8 +326,14 @@ void stream_next_record(struct stream *stream, struct emitter *emitter)
     stream->item = STREAM_NONE;
     for (;;) {
         skip_passing(stream, emitter);
-        if ((stream->n_gap_switches < stream->gaps.switches.n && take_gap_switch(stream)) || !stream->ahead ||
-            take_item(stream, emitter))
+        if ((stream->n_gap_switches < stream->gaps.switches.n && take_gap_switch(stream)) || !stream->ahead)
+            return;
+        const struct ww_call *call = (const void *)stream->ahead;
+        if (stream->ahead->type == WW_CALL && is_sane(call->enter_ns)) {
+            take_call(stream, emitter, call);
+            return;
+        }
+        if (take_other(stream))
             return;
     }
 }
