@@ -15,6 +15,14 @@ static int cause_rank_compare(const void *a, const void *b)
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
+static int by_falling_time(const void *a, const void *b)
+{
+    const struct cause_rank *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns > right->time_ns ? -1 : 1;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
 static int cause_site_compare(const void *a, const void *b)
 {
     const struct cause_site *left = a, *right = b;
@@ -168,6 +176,52 @@ static uint32_t count_late(const struct cause_rank *ranks, uint32_t n, double wa
             least_ns = ranks[n_late].blame_ns / 2;
     }
     return n_late;
+}
+
+/* Of the ranks in `rest`, which carry little blame or none, those at the front that spend as long in it as who carries
+ * it: nearer to them than to the mean of those that are left. */
+static uint32_t count_as_long(const struct cause *cause, struct cause_rank *rest, uint32_t n_rest)
+{
+    double rest_ns = 0, least_ns = INFINITY;
+    for (uint32_t i = 0; i < n_rest; i++)
+        rest_ns += rest[i].time_ns;
+    for (uint32_t i = 0; i < cause->n_late && n_rest; i++) {
+        double time_ns = cause->ranks[i].time_ns;
+        if (time_ns > NOTABLY_LONGER * rest_ns / n_rest)
+            least_ns = fmin(least_ns, time_ns);
+    }
+    uint32_t n = 0;
+    for (; n + 1 < n_rest; n++) {
+        double time_ns = rest[n].time_ns, left_ns = (rest_ns - time_ns) / (n_rest - n - 1);
+        if (time_ns * TIMES_ALIKE < least_ns || 2 * time_ns < least_ns + left_ns)
+            break;
+        rest_ns -= time_ns;
+    }
+    return n;
+}
+
+/* Of ranks that are late together, who comes last by a hair carries the blame, and of those that wait in a ring or a
+ * grid most never meet the others. So whoever spends as long in it is late as well, and is compared with no one. */
+static void cause_add_as_late(struct writer *writer, struct cause *cause)
+{
+    uint32_t n = cause->n_ranks + cause->n_others, n_blamed = 0;
+    struct cause_rank *all = arena_array(&writer->scratch, struct cause_rank, n + 1), *rest = all + cause->n_late;
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = i < cause->n_ranks ? cause->ranks[i] : cause->others[i - cause->n_ranks];
+    qsort(rest, n - cause->n_late, sizeof *rest, by_falling_time);
+    uint32_t n_more = count_as_long(cause, rest, n - cause->n_late);
+    if (!n_more)
+        return;
+    cause->n_late += n_more;
+    qsort(all, cause->n_late, sizeof *all, cause_rank_compare);
+    qsort(all + cause->n_late, n - cause->n_late, sizeof *all, cause_rank_compare);
+    for (uint32_t i = cause->n_late; i < n; i++)
+        n_blamed += all[i].blame_ns > 0;
+    cause->n_ranks = cause->n_late + n_blamed;
+    cause->n_others = n - cause->n_ranks;
+    struct arena *arena = &writer->causes->input->analysis->arena;
+    cause->ranks = arena_copy(arena, all, (n + 1) * sizeof *all);
+    cause->others = cause->ranks + cause->n_ranks;
 }
 
 /* Of one of the ranks that carry the blame: when it was late. */
@@ -458,6 +512,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     }
     cause->n_sites = waiting_sites(analysis, &sums->waiting, &cause->sites);
     cause_add_others(writer, cause);
+    cause_add_as_late(writer, cause);
     cause->when_ranks = arena_array(&analysis->arena, struct when_rank, WHEN_RANKS_OF_CAUSE + 1);
     cause_set_gain(writer, cause);
     qsort(cause->when_ranks, cause->n_when_ranks, sizeof *cause->when_ranks, when_rank_compare);

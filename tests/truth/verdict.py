@@ -193,7 +193,8 @@ class Judge:
         self.verdict.that("ranks", right_ns >= 0.9 * total_ns - due.noise_ns - SLACK_NS, name, "is blamed on", dict(blame), "late:", cause["late"])
         named, quiet = rows[0].cause["ranks"], due.noise_ns + SLACK_NS < 0.1 * due.ns
         is_from_one = self.truth["plan"]["phases"][cause["phase"]]["pattern"] in patterns.FROM_ONE
-        right = named[0] in cause["late"] if not quiet else set(named) <= set(cause["late"]) if is_from_one else set(named) == set(cause["late"])
+        told = {rank["rank"] for rank in rows[0].cause["by_rank"]} if is_from_one else set(cause["late"])
+        right = set(named) == set(cause["late"]) & told if quiet else named[0] in cause["late"]
         self.verdict.that("named", right, name, "names ranks", named, "late:", cause["late"])
 
     def kind(self, name, cause, due, rows):

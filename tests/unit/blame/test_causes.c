@@ -59,6 +59,63 @@ static void who_carries_most_is_named_alone(void **state)
     }
 }
 
+/* In each of ten steps rank r works for step_us[r] and hands on to the next rank. After each step all meet; or they do
+ * not, and another rank takes a little longer in each. */
+static struct scene *work_in_ring(uint32_t n, const uint64_t *step_us, bool meet)
+{
+    struct scene *scene = scene_make(n);
+    for (uint32_t step = 0; step < 10; step++) {
+        uint64_t sent_us[SCENE_RANKS_MAX], end_us = 0;
+        for (uint32_t rank = 0; rank < n; rank++) {
+            scene_work(scene, rank, "work", scene->now_us[rank] + step_us[rank] + 20 * (!meet && step % n == rank));
+            sent_us[rank] = scene->now_us[rank] + 1;
+            scene_send(scene, rank, (rank + 1) % n, (int)step, sent_us[rank]);
+        }
+        for (uint32_t rank = 0; rank < n; rank++) {
+            uint64_t came_us = sent_us[(rank + n - 1) % n], here_us = scene->now_us[rank];
+            scene_receive(scene, rank, (rank + n - 1) % n, (int)step, (came_us > here_us ? came_us : here_us) + 1);
+            end_us = scene->now_us[rank] > end_us ? scene->now_us[rank] : end_us;
+        }
+        for (uint32_t rank = 0; rank < n && meet; rank++)
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, end_us + 5);
+    }
+    return scene;
+}
+
+/* Who comes last by a hair carries all of the blame; who waits in a ring has not met all that are late. */
+static void who_spends_as_long_is_named_with_the_late(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t step_us[5];
+        uint32_t n, n_late, late[4];
+    } cases[] = {
+        {{5000, 5010, 2000, 2000}, 4, 2, {0, 1}},
+        {{2000, 5010, 2000, 5000}, 4, 2, {1, 3}},
+        {{5000, 5010, 4990, 2000}, 4, 3, {0, 1, 2}},
+        {{3000, 5010, 2000, 2000}, 4, 1, {1}},
+        {{3500, 4000, 4500, 5000, 3000}, 5, 1, {3}},
+        {{4990, 5010, 5000, 4995}, 4, 0, {0}},
+        {{5010, 2000}, 2, 1, {0}},
+    };
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        bool meet = i % 2;
+        struct scene *scene = work_in_ring(cases[i / 2].n, cases[i / 2].step_us, meet);
+        const struct cause *cause = &scene_analyse(scene)->causes[0];
+        uint32_t n_late = cases[i / 2].n_late, n = cause->n_ranks + cause->n_others;
+        for (uint32_t k = 0; k < n && n_late; k++) {
+            const struct cause_rank *rank = k < cause->n_ranks ? &cause->ranks[k] : &cause->others[k - cause->n_ranks];
+            bool is_late = false;
+            for (uint32_t j = 0; j < n_late; j++)
+                is_late |= cases[i / 2].late[j] == rank->rank;
+            assert_int_equal(k < cause->n_late, is_late);
+            assert_true(k >= cause->n_ranks || k < cause->n_late || rank->blame_ns > 0);
+        }
+        assert_true(!n_late || cause->n_late == n_late);
+        scene_free(scene);
+    }
+}
+
 /* All work alike, and then for as long on rank 1 in each tenth step for the first half of the run, on rank 2 after. */
 static void it_is_known_when_each_rank_was_late(void **state)
 {
@@ -124,6 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_of_the_ranks_carry_the_blame_together),
         cmocka_unit_test(who_carries_most_is_named_alone),
+        cmocka_unit_test(who_spends_as_long_is_named_with_the_late),
         cmocka_unit_test(it_is_known_when_each_rank_was_late),
         cmocka_unit_test(a_wait_counts_in_every_part_that_it_reaches_into),
     };
