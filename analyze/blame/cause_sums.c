@@ -268,6 +268,36 @@ static const struct path_class *class_of(const struct causes_input *input, uint6
     return input->classes->sites.at[site].classes.at[key_low(key)];
 }
 
+/* The instances of its classes that overlap the longest in time, if they have nearly all of it and no rank waits again
+ * and again in them. */
+static void cause_set_stall(const struct writer *writer, struct cause *cause)
+{
+    const struct causes_input *input = writer->causes->input;
+    const struct sparse *classes = &writer->sums->waiting.classes;
+    const struct trace *trace = input->analysis->trace;
+    struct together all = {0};
+    for (int is_sum = 0; is_sum < 2; is_sum++) {
+        double most_ns = 0, sum_ns = 0;
+        uint32_t n_waits = 0;
+        for (size_t i = 0; i < classes->n; i++) {
+            const struct path_class *class = class_of(input, classes->at[i].key);
+            double ns = class->waiting_ns > 0 ? classes->at[i].ns / class->waiting_ns * class->longest.waiting_ns : 0;
+            bool overlaps = class->longest.begin_ns<all.end_ns &&class->longest.end_ns> all.begin_ns;
+            if (!is_sum && ns > most_ns) {
+                most_ns = ns;
+                all = class->longest;
+            } else if (is_sum && overlaps) {
+                sum_ns += ns;
+                n_waits += class->longest.n_waits;
+            }
+        }
+        if (is_sum && sum_ns >= MOST_SHARE * cause->waiting_ns && n_waits < trace->n_ranks) {
+            cause->stall_ns = (double)(all.end_ns - all.begin_ns);
+            cause->stall_after_ns = all.begin_ns > trace->start_ns ? all.begin_ns - trace->start_ns : 0;
+        }
+    }
+}
+
 /* Of ranks for what these classes have of a cause. */
 static void add_waits(const struct causes *causes, const struct sparse *classes, double *waits_ns)
 {
@@ -517,6 +547,10 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause_set_gain(writer, cause);
     qsort(cause->when_ranks, cause->n_when_ranks, sizeof *cause->when_ranks, when_rank_compare);
     cause_set_every(writer, cause);
+    cause_set_stall(writer, cause);
+    const struct causes_input *input = writer->causes->input;
+    for (uint32_t part = 0; part < WHEN_PARTS && cause->n_sites; part++)
+        cause->when_n[part] = input->classes->sites.at[input->measures->site_order[cause->sites[0].site]].parts_n[part];
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
 }
 

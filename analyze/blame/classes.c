@@ -215,6 +215,18 @@ static struct late_rank *class_late(struct path_class *class, uint32_t rank)
     return least;
 }
 
+static void when_add_together(struct path_class *class, const struct instance *instance)
+{
+    struct together *latest = &class->latest;
+    uint64_t begin_ns = instance->first_ns, end_ns = begin_ns + (uint64_t)instance->longest_ns;
+    if (begin_ns >= latest->end_ns || end_ns <= latest->begin_ns)
+        *latest = (struct together){.begin_ns = begin_ns, .end_ns = end_ns};
+    latest->waiting_ns += instance->waiting_ns;
+    latest->n_waits += instance->n_waits;
+    if (latest->waiting_ns > class->longest.waiting_ns)
+        class->longest = *latest;
+}
+
 /* When an instance was, of which `number` others of the site came before. */
 static void when_add(struct path_class *class, const struct instance *instance, uint64_t number)
 {
@@ -230,6 +242,7 @@ static void when_add(struct path_class *class, const struct instance *instance, 
     class->first = is_first ? number : class->first;
     class->gaps_square += is_first ? 0 : gap * gap;
     class->last = number;
+    when_add_together(class, instance);
     struct late_rank *late = class_late(class, instance->late_rank);
     for (uint32_t left = instance->when_parts.parts; left; left &= left - 1) {
         uint32_t part = (uint32_t)__builtin_ctz(left);
@@ -286,6 +299,10 @@ void classes_add(struct classes *classes, const struct instance *instance)
     sparse_add_all(&class->counts, &instance->counts, 1);
     sums_add_all(&class->waits_so_far, &instance->waits, 1);
     site->n_instances++;
+    for (uint32_t left = instance->when_parts.parts; left && instance->waiting_ns > 0; left &= left - 1) {
+        uint32_t part = (uint32_t)__builtin_ctz(left);
+        site->parts_n[part] += when_parts_get(&instance->when_parts, part) / instance->waiting_ns;
+    }
     if (instance->waiting_ns > site->largest_ns)
         site->largest_ns = instance->waiting_ns;
 }

@@ -48,6 +48,13 @@ struct when_parts {
 };
 _Static_assert(WHEN_PARTS <= 32, "a mask of 32 bits has room for all parts");
 
+/* Instances that overlap the first of them in time. */
+struct together {
+    uint64_t begin_ns, end_ns; /* of the first */
+    double waiting_ns;
+    uint32_t n_waits;
+};
+
 /* One occurrence of a collective at one call site, with all who waited there; or one waiting completion. */
 struct instance {
     uint32_t site;
@@ -78,7 +85,8 @@ struct path_class {
     /* Of the site's instances, by number: the first and the last, and the sum of the squares of the gaps between. */
     uint64_t first, last;
     double gaps_square;
-    struct late_rank *late; /* up to WHEN_RANKS that were met most; one that comes anew replaces the least */
+    struct together latest, longest; /* by waiting_ns */
+    struct late_rank *late;          /* up to WHEN_RANKS that were met most; one that comes anew replaces the least */
     uint32_t n_late;
     double waiting_ns;
     double inferred_ns;   /* of it, where only times tell what was waited for */
@@ -97,6 +105,7 @@ struct site_classes {
     enum wait_kind kind;
     uint64_t n_instances;
     double waiting_ns, largest_ns;
+    double parts_n[WHEN_PARTS]; /* instances by part of the run, those that lie in several by their waiting there */
     double *rank_waiting_ns;
     VEC(struct path_class *) classes;
 };

@@ -139,9 +139,9 @@ static const double WORTH_SAYING = 0.2, WORTH_NAMING_KIND = 0.1;
 static const double USUAL_DOUBT = 0.15, VAGUE_DOUBT = 0.5;
 /* Executions that are a thousandth of the others' are none to speak of; a factor above it says nothing. */
 enum { FACTOR_KNOWN = 1000 };
-/* When a cause acts: more in the second half by this, by a line whose slope is so many of its standard errors (a busy
- * machine makes less of nothing); left out at both ends together. Ranks whose waiting over the run differs by the last
- * are drawn each. */
+/* When a cause acts: more at one end than at the other by this, by a line whose slope is so many of its standard errors
+ * (a busy machine makes less of nothing); left out at both ends together. Ranks whose waiting over the run differs by
+ * the last are drawn each. */
 static const double TREND_GROWN = 2, TREND_ERRORS = 3, TREND_LEFT_OUT = 0.02, WHEN_DIFFERENT = 0.5;
 /* Ranks whose shares of time differ by less, all states together, stand in one row; lists of ranks that are too long
  * take those together whose times differ by this at first. */

@@ -224,37 +224,60 @@ static double sum_of(const double *ns, int from, int to)
     return sum;
 }
 
-/* "growing from 40.0 ms to 210 ms of waiting a second": the ends of a straight line through the parts. NULL where its
- * halves do not differ by much, or by chance, which fewer than three parts cannot tell. */
-static const char *when_trend(struct arena *arena, const double *ns, int from, int to, double part_ns)
+/* "growing from 2.00 ms to 8.00 ms of waiting each time": the ends of a straight line through the parts, over the calls
+ * made rather than over time, as what grows makes its steps longer. NULL where they do not differ by much, or by
+ * chance, which fewer than three parts or calls cannot tell; or where two levels, one after the other, are nearer to
+ * the parts.
+ */
+static const char *when_trend(struct arena *arena, const struct cause *cause, int from, int to)
 {
-    double centre = (from + to - 1) / 2.0, mean_ns = sum_of(ns, from, to) / (to - from);
-    double above = 0, square = 0, scatter = 0;
+    const double *ns = cause->when_ns, *weight = cause->when_n;
+    double n = 0, n_parts = 0, centre = 0, all_ns = 0;
     for (int i = from; i < to; i++) {
-        above += (i - centre) * (ns[i] - mean_ns);
-        square += (i - centre) * (i - centre);
-        scatter += (ns[i] - mean_ns) * (ns[i] - mean_ns);
+        centre += weight[i] * (n + weight[i] / 2);
+        all_ns += weight[i] > 0 ? ns[i] : 0;
+        n_parts += weight[i] > 0;
+        n += weight[i];
     }
-    if (to - from < 3)
+    double before = 0, mean_ns = all_ns / n, points = fmin(n, n_parts);
+    double above = 0, square = 0, scatter = 0, so_far_ns = 0, of_levels = 0;
+    if (points < 3)
         return NULL;
-    double rest = fmax(0, scatter - above * above / square), error = sqrt(rest / (to - from - 2) / square);
-    if (fabs(above / square) < TREND_ERRORS * error)
+    centre /= n;
+    for (int i = from; i < to; i++) {
+        double at = before + weight[i] / 2 - centre, off_ns = weight[i] > 0 ? ns[i] / weight[i] - mean_ns : 0;
+        above += weight[i] * at * off_ns;
+        square += weight[i] * at * at;
+        scatter += weight[i] * off_ns * off_ns;
+        before += weight[i];
+        so_far_ns += weight[i] * off_ns;
+        if (before > 0 && before < n)
+            of_levels = fmax(of_levels, so_far_ns * so_far_ns * (1 / before + 1 / (n - before)));
+    }
+    double slope = above / square, of_line = above * slope;
+    double error = sqrt(fmax(0, scatter - of_line) / (points - 2) / square);
+    double first_ns = fmax(0, mean_ns - slope * centre), last_ns = fmax(0, mean_ns + slope * (n - centre));
+    if (fabs(slope) < TREND_ERRORS * error || of_line < of_levels ||
+        fmax(first_ns, last_ns) < TREND_GROWN * fmin(first_ns, last_ns))
         return NULL;
-    double slope_ns = above / square * (to - from) / 2, a_second = 1e9 / part_ns;
-    double first_ns = mean_ns - slope_ns / 2, second_ns = mean_ns + slope_ns / 2;
-    if (second_ns <= TREND_GROWN * first_ns && first_ns <= TREND_GROWN * second_ns)
-        return NULL;
-    const char *begin = arena_strdup(arena, amount_duration(fmax(0, mean_ns - slope_ns) * a_second).text);
-    return arena_printf(arena, "%s from %s to %s of waiting a second", slope_ns > 0 ? "growing" : "shrinking", begin,
-                        amount_duration(fmax(0, mean_ns + slope_ns) * a_second).text);
+    uint32_t times = cause->every > 1 ? cause->every : 1; /* others are not told */
+    const char *begin = arena_strdup(arena, amount_duration(first_ns * times).text);
+    return arena_printf(arena, "%s from %s to %s of waiting each time", slope > 0 ? "growing" : "shrinking", begin,
+                        amount_duration(last_ns * times).text);
 }
 
-const char *when_sentence(struct arena *arena, const struct analysis *analysis, const double *ns, uint32_t every)
+const char *when_sentence(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
+    const double *ns = cause->when_ns;
     double all_ns = sum_of(ns, 0, WHEN_PARTS), part_ns = analysis->efficiency.wall_ns / WHEN_PARTS;
     int from = 0, to = WHEN_PARTS;
     if (!(all_ns > 0) || !(part_ns > 0))
         return NULL;
+    if (cause->stall_ns > 0) {
+        const char *dur = arena_strdup(arena, amount_duration(cause->stall_ns).text);
+        return arena_printf(arena, "a single stall of %s, %s after the start", dur,
+                            amount_duration((double)cause->stall_after_ns).text);
+    }
     for (int i = 0; i < WHEN_PARTS; i++)
         if (ns[i] >= MOST_SHARE * all_ns)
             return arena_printf(arena, "all at once, about %s after the start",
@@ -264,7 +287,8 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
     while (sum_of(ns, to - 1, WHEN_PARTS) <= TREND_LEFT_OUT / 2 * all_ns)
         to--;
     const char *begin = arena_strdup(arena, amount_duration(from * part_ns).text), *span = NULL;
-    const char *times = every > 1 ? arena_printf(arena, "every %u%s time", every, ordinal(every)) : NULL;
+    const char *times =
+        cause->every > 1 ? arena_printf(arena, "every %u%s time", cause->every, ordinal(cause->every)) : NULL;
     const double margin = (1 - MOST_SHARE) * WHEN_PARTS; /* start-up and end, in which nobody computes, are no news */
     bool is_late = from > margin, is_short = WHEN_PARTS - to > margin;
     if (is_late && is_short)
@@ -273,7 +297,7 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
         span = arena_printf(arena, "only after %s", begin);
     else if (is_short)
         span = arena_printf(arena, "only until %s", amount_duration(to * part_ns).text);
-    const char *parts[] = {times, span, when_trend(arena, ns, from, to, part_ns)}, *text = NULL;
+    const char *parts[] = {times, span, when_trend(arena, cause, from, to)}, *text = NULL;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i])
             text = text ? arena_printf(arena, "%s, %s", text, parts[i]) : parts[i];

@@ -28,6 +28,6 @@ const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
 
 /* When in the run a cause acts, from its waiting in equal parts of the run. */
 
-/* "every 10th time, only until 4.10 s", "all at once, about 2.00 s after the start"; NULL: all through the run.
- * `every`: it acts each n-th time that others wait at its call; 0. */
-const char *when_sentence(struct arena *arena, const struct analysis *analysis, const double *ns, uint32_t every);
+/* "every 10th time, only until 4.10 s", "a single stall of 1.00 s, 2.00 s after the start"; NULL: all through the run.
+ */
+const char *when_sentence(struct arena *arena, const struct analysis *analysis, const struct cause *cause);

@@ -221,7 +221,7 @@ static double when_differs(const struct when_rank *one, const struct when_rank *
 /* One line of blocks over the run, and one a rank where ranks are late at different times. */
 static void drill_when(struct drill *drill, const struct cause *cause)
 {
-    const char *sentence = when_sentence(&drill->arena, drill->analysis, cause->when_ns, cause->every);
+    const char *sentence = when_sentence(&drill->arena, drill->analysis, cause);
     double most = 0;
     page_line(&drill->page, "%*swhen: |%s|   %s", DRILL_INDENT, "",
               style_sparkline(&drill->arena, &drill->page.look, cause->when_ns, WHEN_PARTS),

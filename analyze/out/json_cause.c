@@ -373,8 +373,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "beside", json_integer(cause->n_beside));
     json_object_set_new(object, "like", json_integer(cause->like));
     json_object_set_new(object, "next", json_text(explain_next(&json->scratch, json->analysis, cause)));
-    json_object_set_new(object, "when",
-                        json_text(when_sentence(&json->scratch, json->analysis, cause->when_ns, cause->every)));
+    json_object_set_new(object, "when", json_text(when_sentence(&json->scratch, json->analysis, cause)));
     json_object_set_new(object, "when_ns", when);
     json_object_set_new(object, "every", json_integer(cause->every));
     json_object_set_new(object, "when_by_rank", json_when_by_rank(cause));

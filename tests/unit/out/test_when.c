@@ -11,10 +11,29 @@
 static const char *sentence_of(struct arena *arena, double (*ns)(int part), uint32_t every)
 {
     struct analysis analysis = {.efficiency = {.wall_ns = WHEN_PARTS * 1e9}};
-    double parts[WHEN_PARTS];
-    for (int i = 0; i < WHEN_PARTS; i++)
-        parts[i] = ns(i);
-    const char *text = when_sentence(arena, &analysis, parts, every);
+    struct cause cause = {.every = every};
+    for (int i = 0; i < WHEN_PARTS; i++) {
+        cause.when_ns[i] = ns(i);
+        cause.when_n[i] = 10;
+    }
+    const char *text = when_sentence(arena, &analysis, &cause);
+    return text ? text : "";
+}
+
+/* Work of one rank that grows from 1 x to 3 x in 200 calls: those at the end take longer, and fewer are in a part. */
+static const char *slowing_down(struct arena *arena, uint32_t every, int n_calls)
+{
+    struct analysis analysis = {.efficiency = {.wall_ns = WHEN_PARTS * 1e9}};
+    struct cause cause = {.every = every};
+    double all = 2.0 * n_calls, at = 0;
+    for (int i = 0; i < n_calls; i++) {
+        double more = 2 * (i + 0.5) / n_calls;
+        int part = (int)(WHEN_PARTS * at / all);
+        cause.when_ns[part] += 1e6 * more;
+        cause.when_n[part] += 1;
+        at += 1 + more;
+    }
+    const char *text = when_sentence(arena, &analysis, &cause);
     return text ? text : "";
 }
 
@@ -59,6 +78,12 @@ static double growth(int part)
     return 1e5 * part;
 }
 
+/* Less by a step, not bit by bit. */
+static double less_after_20(int part)
+{
+    return part < 20 ? 5e6 + 1e5 * (part % 3) : 1e6 + 1e5 * (part % 2);
+}
+
 /* Most of it in the second half, and that at its begin: no line through it rises. */
 static double heap(int part)
 {
@@ -87,14 +112,32 @@ static void sentences_say_when(void **state)
     assert_string_equal(sentence(&arena, between), "from 8.00 s to 12.0 s");
     assert_string_equal(sentence(&arena, stall), "all at once, about 5.50 s after the start");
     assert_string_equal(sentence(&arena, but_for_both_ends), "");
-    assert_string_equal(sentence(&arena, growth), "growing from 250 us to 3.15 ms of waiting a second");
+    assert_string_equal(sentence(&arena, growth), "growing from 25.0 us to 315 us of waiting each time");
     assert_string_equal(sentence(&arena, heap), "");
+    assert_string_equal(sentence(&arena, less_after_20), "");
+    assert_string_equal(slowing_down(&arena, 0, 3200), "growing from 118 us to 2.00 ms of waiting each time");
+    assert_string_equal(slowing_down(&arena, 4, 3200),
+                        "every 4th time, growing from 473 us to 8.00 ms of waiting each time");
     assert_string_equal(sentence(&arena, now_and_then), "");
     assert_string_equal(sentence(&arena, one_wait), "from 11.0 s to 13.0 s");
     assert_string_equal(sentence_of(&arena, always, 10), "every 10th time");
     assert_string_equal(sentence_of(&arena, after_8, 3), "every 3rd time, only after 8.00 s");
     assert_string_equal(sentence_of(&arena, always, 12), "every 12th time");
     assert_string_equal(sentence_of(&arena, always, 22), "every 22nd time");
+    arena_release(&arena);
+}
+
+static void a_stall_is_told_as_one(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct analysis analysis = {.efficiency = {.wall_ns = WHEN_PARTS * 1e9}};
+    struct cause cause = {.stall_ns = 20e9, .stall_after_ns = 4000000000};
+    for (int i = 4; i < 24; i++) {
+        cause.when_ns[i] = 1e9;
+        cause.when_n[i] = 0.05;
+    }
+    assert_string_equal(when_sentence(&arena, &analysis, &cause), "a single stall of 20.0 s, 4.00 s after the start");
     arena_release(&arena);
 }
 
@@ -115,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentences_say_when),
+        cmocka_unit_test(a_stall_is_told_as_one),
         cmocka_unit_test(blocks_stand_for_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
