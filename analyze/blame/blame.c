@@ -434,7 +434,6 @@ static void site_write(const struct measure_input *input, struct analysis *analy
     uint32_t at = measures->site_order[index];
     struct site_classes *site = &input->classes->sites.at[at];
     struct wait_site *out = &analysis->sites[index];
-    names_site(input->sites, &analysis->arena, site->site, out);
     out->kind = site->kind;
     out->waiting_ns = site->waiting_ns;
     out->n_instances = site->n_instances;
@@ -463,6 +462,10 @@ void sites_write(const struct measure_input *input, const struct measures *measu
     analysis->rank_waiting_ns = arena_array(&analysis->arena, double, analysis->trace->n_ranks + 1);
     analysis->n_sites = (uint32_t)input->classes->sites.n;
     analysis->sites = arena_array(&analysis->arena, struct wait_site, analysis->n_sites + 1);
-    for (uint32_t i = 0; i < analysis->n_sites; i++)
+    uint32_t *of = arena_array(&analysis->arena, uint32_t, analysis->n_sites + 1);
+    for (uint32_t i = 0; i < analysis->n_sites; i++) {
         site_write(input, analysis, measures, i);
+        of[i] = input->classes->sites.at[measures->site_order[i]].site;
+    }
+    names_sites(input->sites, analysis, of);
 }

@@ -73,52 +73,74 @@ static const char *caller_text(const struct sites *sites, struct arena *arena, u
     return arena_printf(arena, "%s+0x%llx", text, (unsigned long long)(address - spot.routine_address));
 }
 
-enum { PATH_MOST = 64, INLINED_MOST = 8 };
-struct call_path {
-    const char *callers[PATH_MOST];
-    int n;
+/* A routine on a call path. */
+struct path_part {
+    struct context at;
+    uint32_t nth;      /* of the routines of one frame: those inlined come first */
+    const char *name;  /* with the line of its call; NULL = none */
+    bool is_unusual;   /* shown only where it tells two paths apart */
+    bool tells;        /* it does */
+    bool has_namesake; /* and there its name is not enough */
 };
 
-static void path_add(struct arena *arena, struct call_path *path, const char *routine, uint32_t line)
+/* The innermost first. */
+struct call_path {
+    VEC(struct path_part) parts;
+    bool is_nameless; /* code without names: what there is of it is all that there is to say */
+};
+
+enum { NAMED_INNER_MOST = 8, NAMED_OUTER_MOST = 3, NAMELESS_MOST = 6 };
+
+/* The routines of one frame, those inlined into it first: the innermost and the outermost with the line of their call,
+ * since a routine may make several. The line of the site itself stands before its path. */
+static void path_add_frame(struct call_path *path, const struct sites *sites, struct arena *arena, uint32_t context,
+                           bool is_site, bool is_unusual)
 {
-    if (routine && path->n < PATH_MOST)
-        path->callers[path->n++] = line ? arena_printf(arena, "%s:%u", routine, line) : routine;
+    enum { INLINED_MOST = 8 };
+    const struct context *at = sites_context_at(sites, context);
+    struct code_spot spot = context_spot(sites, context);
+    struct code_routine inlined[INLINED_MOST];
+    bool is_known = at->module != TRACE_NONE && spot.host_routine, is_inlined = false;
+    uint32_t n = is_known ? code_routines_at(sites->code, at->module, trace_code_address(at->address, at->is_return),
+                                             inlined, INLINED_MOST)
+                          : 0;
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        if (!inlined[i].name)
+            continue;
+        const char *name = routine_call(arena, inlined[i].name);
+        if (!i && !is_site && spot.line)
+            name = arena_printf(arena, "%s:%u", name, spot.line);
+        *vec_push(&path->parts) = (struct path_part){.at = *at, .nth = i, .name = name, .is_unusual = is_unusual};
+        is_inlined = true;
+    }
+    const char *name = caller_text(sites, arena, context);
+    uint32_t line = spot.call_file ? spot.call_line : spot.file ? spot.line : 0;
+    if (name && line && (!is_site || is_inlined))
+        name = arena_printf(arena, "%s:%u", name, line);
+    if (!name && at->module >= sites->trace->n_modules)
+        return;
+    *vec_push(&path->parts) = (struct path_part){
+        .at = *at, .nth = n, .name = name, .is_unusual = is_unusual || (!name && !path->is_nameless)};
 }
 
-/* "solve() <- step():71 <- main():85"; of a long path the middle is left out: its two ends tell most. */
-static const char *context_path(const struct sites *sites, struct arena *arena, uint32_t context)
+/* From `context` outwards. What is inside `site`, where that is another one, is shown only where it tells paths apart,
+ * as are frames of run-time libraries and without a name, and those around main(); all are only read when asked for. */
+static void path_read(struct call_path *path, const struct sites *sites, struct arena *arena, uint32_t context,
+                      uint32_t site, bool wants_all)
 {
-    enum { INNER_MOST = 8, OUTER_MOST = 3 };
-    struct call_path path = {.n = 0};
-    while (path.n < PATH_MOST && (context = sites_user_context(sites, context)) != TRACE_NONE) {
-        /* The routines of one frame, those inlined into it first: the innermost and the outermost with the line of
-         * their call, since a routine may make several. The line of the site itself stands before its path. */
-        const struct context *at = sites_context_at(sites, context);
-        struct code_spot spot = context_spot(sites, context);
-        struct code_routine inlined[INLINED_MOST];
-        bool is_site = !path.n, is_known = at->module != TRACE_NONE && spot.host_routine;
-        uint32_t n = is_known ? code_routines_at(sites->code, at->module,
-                                                 trace_code_address(at->address, at->is_return), inlined, INLINED_MOST)
-                              : 0;
-        for (uint32_t i = 0; i + 1 < n; i++)
-            path_add(arena, &path, inlined[i].name ? routine_call(arena, inlined[i].name) : NULL,
-                     i || is_site ? 0 : spot.line);
-        bool is_inlined = is_site ? path.n > 0 : n > 1;
-        uint32_t line = spot.call_file ? spot.call_line : spot.file ? spot.line : 0;
-        path_add(arena, &path, spot.host_routine ? caller_text(sites, arena, context) : NULL,
-                 is_site && !is_inlined ? 0 : line);
+    bool is_inside = true, is_around = false;
+    for (; context != TRACE_NONE; context = sites_context_at(sites, context)->parent) {
+        is_inside &= context != site;
+        bool is_own = path->is_nameless || sites_user_context(sites, context) == context;
+        bool is_unusual = is_inside || is_around || !is_own;
+        if (is_unusual && !wants_all)
+            continue;
+        path_add_frame(path, sites, arena, context, context == site, is_unusual);
         const char *routine = context_spot(sites, context).host_routine;
-        if (routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__")))
+        is_around |= !path->is_nameless && routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__"));
+        if (!wants_all && (is_around || (path->is_nameless && path->parts.n >= NAMELESS_MOST)))
             break;
-        context = sites_context_at(sites, context)->parent;
     }
-    const char *text = path.n ? path.callers[0] : "";
-    for (int i = 1; i < path.n; i++)
-        if (path.n <= INNER_MOST + OUTER_MOST || i < INNER_MOST || i >= path.n - OUTER_MOST)
-            text = arena_printf(arena, "%s <- %s", text, path.callers[i]);
-        else if (i == INNER_MOST)
-            text = arena_printf(arena, "%s <- (%d more)", text, path.n - INNER_MOST - OUTER_MOST);
-    return text;
 }
 
 const char *names_nameless(struct code *code, const struct trace *trace, struct arena *arena,
@@ -144,26 +166,56 @@ static const char *module_address(const struct sites *sites, struct arena *arena
                           true);
 }
 
-/* "BI_Srecv() <- Cdgerv2d() <- routine 9+0x1c8 of app <- routine 7+0x4a": where the program itself has no names to
- * offer; a library is named once for all routines that follow each other. */
-static const char *context_trail(const struct sites *sites, struct arena *arena, uint32_t context)
+/* `module`: the last one that was named. */
+static const char *part_text(const struct sites *sites, struct arena *arena, const struct path_part *part,
+                             uint32_t module)
 {
-    enum { FRAMES_MAX = 6 };
-    const char *trail = "";
+    const struct trace *trace = sites->trace;
+    const char *text = part->name;
+    if (!text)
+        text = names_nameless(sites->code, trace, arena,
+                              &(struct trace_frame){.module = part->at.module, .address = part->at.address},
+                              part->at.module != module);
+    if (!part->has_namesake)
+        return text;
+    if (part->at.module < trace->n_modules)
+        return arena_printf(arena, "%s at %s+0x%llx", text, trace->modules[part->at.module].path,
+                            (unsigned long long)trace_code_address(part->at.address, part->at.is_return));
+    const struct trace_region *region = &trace->regions[part->at.region];
+    if (region->file)
+        text = arena_printf(arena, "%s at %s:%u", text, region->file, region->line_first);
+    return arena_printf(arena, "%s (region %u)", text, part->at.region);
+}
+
+/*
+ * "solve() <- step():71 <- main():85"; of a long path the middle is left out: its two ends tell most. Where the program
+ * has no names to offer, its inner end: "BI_Srecv() <- Cdgerv2d() <- routine 9+0x1c8 of app <- routine 7+0x4a"; a
+ * library is named once for all routines that follow each other.
+ */
+static const char *path_text(const struct sites *sites, struct arena *arena, const struct call_path *path)
+{
+    const char *text = "";
     uint32_t module = TRACE_NONE;
-    for (int n = 0; n < FRAMES_MAX && context != TRACE_NONE; n++) {
-        const struct context *at = sites_context_at(sites, context);
-        const char *name = caller_text(sites, arena, context);
-        if (!name && at->module < sites->trace->n_modules)
-            name = names_nameless(sites->code, sites->trace, arena,
-                                  &(struct trace_frame){.module = at->module, .address = at->address},
-                                  at->module != module);
-        module = at->module;
-        if (name)
-            trail = arena_printf(arena, "%s%s%s", trail, *trail ? " <- " : "", name);
-        context = at->parent;
+    size_t n_usual = 0, n_seen = 0, n_left_out = 0;
+    for (size_t i = 0; i < path->parts.n; i++)
+        n_usual += !path->parts.at[i].is_unusual;
+    for (size_t i = 0; i < path->parts.n; i++) {
+        const struct path_part *part = &path->parts.at[i];
+        bool is_end = path->is_nameless ? n_seen < NAMELESS_MOST
+                                        : n_usual <= NAMED_INNER_MOST + NAMED_OUTER_MOST || n_seen < NAMED_INNER_MOST ||
+                                              n_seen + NAMED_OUTER_MOST >= n_usual;
+        n_seen += !part->is_unusual;
+        if (!part->tells && (part->is_unusual || !is_end)) {
+            n_left_out += !part->is_unusual;
+            continue;
+        }
+        if (n_left_out)
+            text = arena_printf(arena, "%s <- (%zu more)", text, n_left_out);
+        text = arena_printf(arena, "%s%s%s", text, *text ? " <- " : "", part_text(sites, arena, part, module));
+        module = part->at.module;
+        n_left_out = 0;
     }
-    return trail;
+    return text;
 }
 
 /* A routine by its name, or by where it begins. */
@@ -183,7 +235,8 @@ static bool is_users(const char *file)
 }
 
 /* The call is on its own line, also when its routine was inlined into another. */
-void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out)
+static void name_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out,
+                      struct call_path *path, bool wants_all)
 {
     const struct trace *trace = sites->trace;
     const struct site *at = sites_at(sites, site);
@@ -199,17 +252,139 @@ void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct 
     struct code_spot spot = {0};
     if (context != TRACE_NONE)
         spot = context_spot(sites, context);
-    if (!spot.file && !spot.routine && sites->code) {
-        out->path = context_trail(sites, arena, context == TRACE_NONE ? at->context : context);
-        return;
+    path->is_nameless = !spot.file && !spot.routine && sites->code;
+    if (!path->is_nameless && context != TRACE_NONE) {
+        bool is_own = spot.file && spot.routine && (is_users(spot.file) || !spot.call_file);
+        out->file = is_own ? spot.file : spot.call_file;
+        out->line = is_own ? spot.line : spot.call_line;
+        out->routine = is_own || !spot.host_routine ? spot.routine : spot.host_routine;
     }
-    if (context == TRACE_NONE)
-        return;
-    bool is_own = spot.file && spot.routine && (is_users(spot.file) || !spot.call_file);
-    out->file = is_own ? spot.file : spot.call_file;
-    out->line = is_own ? spot.line : spot.call_line;
-    out->routine = is_own || !spot.host_routine ? spot.routine : spot.host_routine;
-    out->path = context_path(sites, arena, context);
+    if (path->is_nameless && context == TRACE_NONE)
+        context = at->context;
+    if (context != TRACE_NONE)
+        path_read(path, sites, arena, at->context, context, wants_all);
+    out->path = path_text(sites, arena, path);
+}
+
+void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out)
+{
+    struct call_path path = {0};
+    name_site(sites, arena, site, out, &path, false);
+    vec_release(&path.parts);
+}
+
+/* A site whose text is also that of others. */
+struct namesake {
+    uint32_t index; /* of the site in the analysis */
+    struct call_path path;
+    uint32_t group;        /* sites that went the same way so far */
+    uint32_t branch, text; /* of its next part */
+    bool is_first;         /* of its branch */
+};
+struct namesakes {
+    VEC(struct namesake) all;
+    size_t n_longest; /* path */
+};
+
+static struct path_part *namesake_part(const struct namesake *namesake, size_t depth)
+{
+    return depth < namesake->path.parts.n ? &namesake->path.parts.at[depth] : NULL;
+}
+
+/* One step outwards: where sites of a group go different ways, this step tells which. */
+static void namesakes_part(struct namesakes *namesakes, const struct sites *sites, size_t depth)
+{
+    struct arena scratch = {0};
+    struct intern branches = {0}, texts = {0};
+    size_t n = namesakes->all.n;
+    uint32_t *n_branches = arena_array(&scratch, uint32_t, n), *n_alike = arena_array(&scratch, uint32_t, n);
+    for (size_t i = 0; i < n; i++) {
+        struct namesake *one = &namesakes->all.at[i];
+        const struct path_part *part = namesake_part(one, depth);
+        struct {
+            uint32_t group, nth;
+            struct context at;
+        } way = {.group = one->group, .nth = part ? part->nth : UINT32_MAX};
+        if (part)
+            way.at = part->at;
+        way.at.parent = TRACE_NONE;
+        size_t n_before = branches.n;
+        one->branch = intern_put(&branches, &way, sizeof way);
+        one->is_first = branches.n > n_before;
+        n_branches[one->group] += one->is_first;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct namesake *one = &namesakes->all.at[i];
+        struct path_part *part = namesake_part(one, depth);
+        if (!part || n_branches[one->group] == 1)
+            continue;
+        part->tells = true;
+        one->text = intern_text(
+            &texts, arena_printf(&scratch, "%u %s", one->group, part_text(sites, &scratch, part, TRACE_NONE)));
+        n_alike[one->text] += one->is_first;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct namesake *one = &namesakes->all.at[i];
+        struct path_part *part = namesake_part(one, depth);
+        if (part && part->tells)
+            part->has_namesake = n_alike[one->text] > 1;
+        one->group = one->branch;
+    }
+    intern_release(&branches);
+    intern_release(&texts);
+    arena_release(&scratch);
+}
+
+/* Those whose text another place has as well, with whole paths. */
+static void namesakes_find(struct namesakes *namesakes, struct sites *sites, struct arena *arena,
+                           const struct analysis *analysis, const uint32_t *of)
+{
+    struct intern texts = {0};
+    uint32_t *text = arena_array(arena, uint32_t, analysis->n_sites + 1),
+             *first = arena_array(arena, uint32_t, analysis->n_sites + 1);
+    bool *is_shared = arena_array(arena, bool, analysis->n_sites + 1);
+    for (uint32_t i = 0; i < analysis->n_sites; i++) {
+        const struct wait_site *site = &analysis->sites[i];
+        size_t n_before = texts.n;
+        text[i] = intern_text(&texts, arena_printf(arena, "%s %s:%u %s %s %s", site->call, site->file ? site->file : "",
+                                                   site->line, site->routine ? site->routine : "", site->path,
+                                                   site->through ? site->through : ""));
+        if (texts.n > n_before)
+            first[text[i]] = of[i];
+        is_shared[text[i]] |= first[text[i]] != of[i]; /* not: another kind of waiting at the same place */
+    }
+    uint32_t *group = arena_array(arena, uint32_t, texts.n + 1), n_groups = 0; /* from 1, by text */
+    for (uint32_t i = 0; i < analysis->n_sites; i++) {
+        if (!is_shared[text[i]])
+            continue;
+        if (!group[text[i]])
+            group[text[i]] = ++n_groups;
+        struct namesake *one = vec_push(&namesakes->all);
+        struct wait_site named = {0};
+        *one = (struct namesake){.index = i, .group = group[text[i]] - 1};
+        name_site(sites, arena, of[i], &named, &one->path, true);
+        if (one->path.parts.n > namesakes->n_longest)
+            namesakes->n_longest = one->path.parts.n;
+    }
+    intern_release(&texts);
+}
+
+void names_sites(struct sites *sites, struct analysis *analysis, const uint32_t *of)
+{
+    struct arena scratch = {0};
+    struct namesakes namesakes = {0};
+    for (uint32_t i = 0; i < analysis->n_sites; i++)
+        names_site(sites, &analysis->arena, of[i], &analysis->sites[i]);
+    namesakes_find(&namesakes, sites, &scratch, analysis, of);
+    for (size_t depth = 0; depth < namesakes.n_longest; depth++)
+        namesakes_part(&namesakes, sites, depth);
+    for (size_t i = 0; i < namesakes.all.n; i++) {
+        struct namesake *one = &namesakes.all.at[i];
+        analysis->sites[one->index].path = path_text(sites, &analysis->arena, &one->path);
+        vec_release(&one->path.parts);
+    }
+    vec_release(&namesakes.all);
+    arena_release(&scratch);
 }
 
 const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site)

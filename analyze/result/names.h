@@ -6,7 +6,11 @@
 
 /* The steps of the result, all that there are so far, and the files of steps and sites. */
 void names_steps(struct sites *sites, struct analysis *analysis);
-/* Fills the call, its source line and its call path; the numbers are left alone. */
+/* Fills the call, its source line and its call path of each site of the result, given which site of the trace each is;
+ * the numbers are left alone. No two places have the same text: where paths would read the same, the routines at which
+ * they part are shown as well. */
+void names_sites(struct sites *sites, struct analysis *analysis, const uint32_t *of);
+/* One site, whatever others are called. */
 void names_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out);
 /* "MPI_Get halo.c:71" */
 const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site);
