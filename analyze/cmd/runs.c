@@ -14,13 +14,18 @@ struct run *runs_make(struct arena *arena, const struct loaded *loaded, const ch
     const struct analysis *analysis = loaded->analysis;
     struct label_book book = {.arena = &scratch, .analysis = analysis};
     const char **names = arena_array(&scratch, const char *, analysis->n_steps + 1);
-    for (uint32_t i = 0; i < analysis->n_nodes; i++)
-        if (!names[analysis->nodes[i].step])
-            names[analysis->nodes[i].step] = label_step(&book, analysis->nodes[i].step);
+    const char **keys = arena_array(&scratch, const char *, analysis->n_steps + 1);
+    for (uint32_t i = 0; i < analysis->n_nodes; i++) {
+        uint32_t step = analysis->nodes[i].step;
+        if (!names[step]) {
+            names[step] = label_step(&book, step);
+            keys[step] = label_step_alone(&book, step);
+        }
+    }
     bool is_whole = true;
     for (uint32_t rank = 0; rank < loaded->trace->n_ranks; rank++)
         is_whole &= ending_is_orderly(loaded->trace, ending_main_thread(loaded->trace, rank));
-    struct run *run = run_make(arena, analysis, path, names, is_whole);
+    struct run *run = run_make(arena, analysis, path, (struct run_texts){names, keys}, is_whole);
     arena_release(&scratch);
     return run;
 }

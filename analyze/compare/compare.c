@@ -95,6 +95,57 @@ static enum compare_group group_of(const struct run_place *place)
 
 typedef VEC(struct compare_row) row_list;
 
+/* What is around a row, so many levels outwards; NULL beyond the outermost. */
+static const struct run_place *place_around(const struct match *match, uint32_t node, uint32_t level)
+{
+    for (; level && node != TRACE_NONE; level--)
+        node = match->nodes.at[node].parent;
+    return node == TRACE_NONE ? NULL : match->places.at[match->nodes.at[node].place].place;
+}
+
+/* Rows that read alike. */
+struct alike {
+    const struct run_place *around; /* of the first of them */
+    uint32_t n;
+    bool differs, has_more;
+};
+
+/* Rows that read alike are told apart by what is around them: of each level outwards by what not all of them have. */
+static void tell_rows_apart(struct comparison *comparison, row_list *causes, const uint32_t *row_of_node)
+{
+    const struct match *match = &comparison->match;
+    struct arena scratch = {0};
+    struct intern names = {0};
+    uint32_t *node = arena_array(&scratch, uint32_t, causes->n + 1),
+             *group = arena_array(&scratch, uint32_t, causes->n + 1);
+    for (uint32_t i = 0; i < match->nodes.n; i++)
+        if (match->nodes.at[i].row == i)
+            node[row_of_node[i]] = i;
+    bool has_more = true;
+    for (uint32_t level = 1; has_more; level++) {
+        for (size_t i = 0; i < causes->n; i++)
+            group[i] = intern_text(&names, causes->at[i].name);
+        struct alike *groups = arena_array(&scratch, struct alike, names.n + 1);
+        for (size_t i = 0; i < causes->n; i++) {
+            const struct run_place *around = place_around(match, node[i], level);
+            struct alike *alike = &groups[group[i]];
+            if (!alike->n++)
+                alike->around = around;
+            alike->differs |= !around != !alike->around || (around && strcmp(around->name, alike->around->name) != 0);
+            alike->has_more |= around != NULL;
+        }
+        has_more = false;
+        for (size_t i = 0; i < causes->n; i++) {
+            const struct run_place *around = place_around(match, node[i], level);
+            has_more |= groups[group[i]].n > 1 && groups[group[i]].has_more;
+            if (groups[group[i]].differs && around)
+                causes->at[i].name = arena_printf(&comparison->arena, "%s, in %s", causes->at[i].name, around->name);
+        }
+    }
+    intern_release(&names);
+    arena_release(&scratch);
+}
+
 /* One row for each node that stands for one, and where each node's is: of the waiting for it, or of the computing in
  * it. Both lists have the same order. */
 static void make_causes(struct comparison *comparison, bool is_computing, row_list *causes, uint32_t *row_of_node)
@@ -115,17 +166,7 @@ static void make_causes(struct comparison *comparison, bool is_computing, row_li
         }
         row_add(comparison, &causes->at[*row], node->own_ns);
     }
-    /* Rows of one place are told apart by what is around them. */
-    for (uint32_t i = 0; i < match->nodes.n; i++) {
-        const struct match_node *node = &match->nodes.at[i];
-        bool is_alone = true;
-        for (size_t k = 0; k < causes->n && node->row == i; k++)
-            is_alone &= k == row_of_node[i] || causes->at[k].place != match->places.at[node->place].place;
-        if (!is_alone && node->parent != TRACE_NONE)
-            causes->at[row_of_node[i]].name =
-                arena_printf(&comparison->arena, "%s, in %s", causes->at[row_of_node[i]].name,
-                             match->places.at[match->nodes.at[node->parent].place].place->name);
-    }
+    tell_rows_apart(comparison, causes, row_of_node);
 }
 
 /* Parts of a cause in the order of the tree. A node that only leads to one other says nothing of its own. */

@@ -38,9 +38,9 @@ static json_t *json_places(const struct run *run)
     for (uint32_t i = 0; i < run->n_places; i++) {
         const struct run_place *at = &run->places[i];
         json_array_append_new(places,
-                              json_pack("[o, o, o, i, b, I, I, I]", text(at->name), text(at->file), text(at->routine),
-                                        (int)at->state, (int)at->is_loop, (json_int_t)at->build,
-                                        (json_int_t)at->line_first, (json_int_t)at->line_last));
+                              json_pack("[o, o, o, i, b, I, I, I, o]", text(at->name), text(at->file),
+                                        text(at->routine), (int)at->state, (int)at->is_loop, (json_int_t)at->build,
+                                        (json_int_t)at->line_first, (json_int_t)at->line_last, text(at->key)));
     }
     return places;
 }
@@ -150,6 +150,7 @@ static void read_places(struct arena *arena, struct run *run, const json_t *plac
         const json_t *row = json_array_get(places, i);
         const char *name = copy(arena, json_array_get(row, 0));
         run->places[i] = (struct run_place){.name = name ? name : "unknown code",
+                                            .key = copy(arena, json_array_get(row, 8)),
                                             .file = copy(arena, json_array_get(row, 1)),
                                             .routine = copy(arena, json_array_get(row, 2)),
                                             .state = (enum step_state)number_at(row, 3),

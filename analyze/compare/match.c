@@ -42,7 +42,7 @@ static struct candidate candidate_of_place(struct arena *arena, const struct run
             place->routine ? arena_printf(arena, "%d %d %s", place->state, place->is_loop, place->file) : NULL;
         return candidate;
     }
-    char *name = arena_strdup(arena, place->name);
+    char *name = arena_strdup(arena, place->key ? place->key : place->name);
     lines_of_name(name, &candidate.line_first, &candidate.line_last);
     candidate.alike = arena_printf(arena, "%d %d %s", place->state, place->is_loop, name);
     return candidate;

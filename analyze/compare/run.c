@@ -113,22 +113,25 @@ static void make_nodes(struct arena *arena, struct run *run, const struct analys
 }
 
 /* Places of the nodes, each once. */
-static void make_places(struct arena *arena, struct run *run, const struct analysis *analysis, const char *const *names)
+static void make_places(struct arena *arena, struct run *run, const struct analysis *analysis, struct run_texts texts)
 {
     struct map number = {0}; /* step -> 1 + place */
     run->places = arena_array(arena, struct run_place, run->n_nodes + 1);
     for (uint32_t i = 0; i < run->n_nodes; i++) {
-        const struct step *step = &analysis->steps[run->nodes[i].place];
-        uint64_t *slot = map_put(&number, run->nodes[i].place, NULL);
+        uint32_t at = run->nodes[i].place;
+        const struct step *step = &analysis->steps[at];
+        uint64_t *slot = map_put(&number, at, NULL);
         if (!*slot) {
-            run->places[run->n_places] = (struct run_place){.name = copy_text(arena, names[run->nodes[i].place]),
-                                                            .file = copy_text(arena, base_name(step->file)),
-                                                            .routine = copy_text(arena, step->routine),
-                                                            .state = step->state,
-                                                            .is_loop = step->is_loop,
-                                                            .build = build_of(analysis, step->place),
-                                                            .line_first = step->line_first,
-                                                            .line_last = step->line_last};
+            run->places[run->n_places] = (struct run_place){
+                .name = copy_text(arena, texts.names[at]),
+                .key = strcmp(texts.names[at], texts.keys[at]) != 0 ? arena_strdup(arena, texts.keys[at]) : NULL,
+                .file = copy_text(arena, base_name(step->file)),
+                .routine = copy_text(arena, step->routine),
+                .state = step->state,
+                .is_loop = step->is_loop,
+                .build = build_of(analysis, step->place),
+                .line_first = step->line_first,
+                .line_last = step->line_last};
             *slot = ++run->n_places;
         }
         run->nodes[i].place = (uint32_t)*slot - 1;
@@ -151,7 +154,7 @@ static void make_hosts(struct arena *arena, struct run *run, const struct trace 
     intern_release(&hosts);
 }
 
-struct run *run_make(struct arena *arena, const struct analysis *analysis, const char *path, const char *const *names,
+struct run *run_make(struct arena *arena, const struct analysis *analysis, const char *path, struct run_texts texts,
                      bool is_whole)
 {
     const struct trace *trace = analysis->trace;
@@ -178,7 +181,7 @@ struct run *run_make(struct arena *arena, const struct analysis *analysis, const
     run->compiler = compiler_of(arena, analysis);
     make_hosts(arena, run, trace);
     make_nodes(arena, run, analysis);
-    make_places(arena, run, analysis, names);
+    make_places(arena, run, analysis, texts);
     run->facts = arena_array(arena, struct fact, analysis->n_facts + 1);
     run->n_facts = analysis->n_facts;
     for (uint32_t i = 0; i < run->n_facts; i++) {

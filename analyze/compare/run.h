@@ -13,6 +13,7 @@
 
 struct run_place {
     const char *name; /* as the report names it */
+    const char *key;  /* likewise, but the same in every run of the program; NULL = the name is */
     const char *file; /* base name; NULL = unknown, as the routine */
     const char *routine;
     enum step_state state;
@@ -47,8 +48,13 @@ struct run {
     uint32_t n_places, n_nodes, n_facts;
 };
 
-/* `names` has the text of each step that a node of the analysis stands for. The analysis is not needed afterwards. */
-struct run *run_make(struct arena *arena, const struct analysis *analysis, const char *path, const char *const *names,
+/* Texts of each step that a node of the analysis stands for, as in struct run_place. */
+struct run_texts {
+    const char *const *names, *const *keys;
+};
+
+/* The analysis is not needed afterwards. */
+struct run *run_make(struct arena *arena, const struct analysis *analysis, const char *path, struct run_texts texts,
                      bool is_whole);
 /* A node's waiting, all kinds. */
 double run_node_waiting(const struct run_node *node);

@@ -432,7 +432,7 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     char runs[80];
     count_runs(comparison, runs, sizeof runs);
     page_style(&page, STYLE_HEADING);
-    page_line(&page, "%s: means of one run", runs);
+    page_line(&page, "%s: means per run", runs);
     page_style(&page, STYLE_PLAIN);
     page_end(&page);
     print_facts(&page, comparison, options->n_top);

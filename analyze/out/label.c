@@ -151,15 +151,35 @@ static const char *without_arguments(const struct label_book *book, const char *
     return brief;
 }
 
-const char *label_step(const struct label_book *book, uint32_t index)
+/* The place, and which named code it serves where it has no name. */
+static const char *label_place_below(const struct label_book *book, const struct step *step)
+{
+    const char *place = label_place(book, step);
+    return step->below ? arena_printf(book->arena, "%s, below %s%s", place, step->below,
+                                      step->is_below_others ? " and others" : "")
+                       : place;
+}
+
+static const char *step_text(const struct label_book *book, uint32_t index,
+                             const char *(*place_text)(const struct label_book *book, const struct step *step))
 {
     const struct analysis *analysis = book->analysis;
     const struct step *step = &analysis->steps[index];
-    const char *text = arena_printf(book->arena, "%s%s", state_prefix(step->state), label_place(book, step));
+    const char *text = arena_printf(book->arena, "%s%s", state_prefix(step->state), place_text(book, step));
     /* Steps that differ by their caller only are told apart by it; one level is enough to read. */
     if (step->caller != TRACE_NONE && step->caller < analysis->n_steps)
-        text = arena_printf(book->arena, "%s, called from %s", text, label_place(book, &analysis->steps[step->caller]));
+        text = arena_printf(book->arena, "%s, called from %s", text, place_text(book, &analysis->steps[step->caller]));
     return without_arguments(book, text);
+}
+
+const char *label_step(const struct label_book *book, uint32_t step)
+{
+    return step_text(book, step, label_place_below);
+}
+
+const char *label_step_alone(const struct label_book *book, uint32_t step)
+{
+    return step_text(book, step, label_place);
 }
 
 const char *label_within(const struct label_book *book, uint32_t index)

@@ -61,19 +61,56 @@ static void put_cell(struct columns *columns, uint32_t at, const char *text)
     page_put(&columns->page, "%s", text);
 }
 
-/* A name may take more than its column: it is cut in its middle. */
-static void put_name(struct columns *columns, const char *name)
+/* A name may take more than its column: it goes on below its row. */
+static const char *put_name(struct page *page, struct arena *scratch, const char *name, size_t width)
 {
-    const char *escaped = text_escape(&columns->scratch, name);
-    page_put(&columns->page, "%s", text_cut_middle(&columns->scratch, escaped, columns->name_width - 1));
+    const char *rest = text_escape(scratch, name);
+    page_put(page, "%s", text_first_line(scratch, &rest, width - 1));
+    return rest;
+}
+
+/* Ends the row. */
+static void end_row(struct page *page, struct arena *scratch, const char *rest, size_t width)
+{
+    enum { HANG = 4 };
+    page_end(page);
+    while (*rest) {
+        page_tab(page, HANG);
+        page_put(page, "%s", text_first_line(scratch, &rest, width - 1 - HANG));
+        page_end(page);
+    }
 }
 
 static void put_factors(struct columns *columns, const char *name, const double *values)
 {
-    put_name(columns, name);
+    page_put(&columns->page, "%s", name);
     for (uint32_t i = 0; i < columns->n; i++)
         put_cell(columns, i, arena_printf(&columns->scratch, "%.2f", values[columns->points[i]]));
     page_end(&columns->page);
+}
+
+static const char *run_label(struct arena *arena, const struct run *run)
+{
+    const char *slash = strrchr(run->path, '/');
+    return arena_strdup(arena, slash && slash[1] ? slash + 1 : run->path);
+}
+
+/* Points that have no number of their own: which runs they are of. */
+static void put_points(struct columns *columns)
+{
+    const struct comparison *comparison = &columns->series->comparison;
+    struct arena *scratch = &columns->scratch;
+    for (uint32_t i = 0; i < columns->n; i++) {
+        uint32_t point = columns->points[i], n = comparison->n_of_side[point];
+        size_t run = 0;
+        while (comparison->side_of[run] != point)
+            run++;
+        const struct run *first = comparison->runs[run];
+        const char *more = n > 1 ? arena_printf(scratch, " and %u more", n - 1) : "";
+        page_paragraph(&columns->page, 2, 6,
+                       arena_printf(scratch, "%u: %s%s%s%s", point + 1, run_label(scratch, first), more,
+                                    *first->command ? ", " : "", first->command));
+    }
 }
 
 void series_print(FILE *out, const struct series *series, const struct series_options *options)
@@ -82,11 +119,14 @@ void series_print(FILE *out, const struct series *series, const struct series_op
     const struct comparison *comparison = &series->comparison;
     columns_begin(&columns, out, series, options);
     struct page *page = &columns.page;
-    page_line(page, "%zu runs on %u points: means of one run", comparison->n_runs, comparison->n_sides);
+    page_line(page, "%zu runs on %u points: means per run", comparison->n_runs, comparison->n_sides);
+    if (series->by == SERIES_ORDER)
+        put_points(&columns);
     page_end(page);
-    put_name(&columns, series->by == SERIES_RANKS   ? "ranks"
-                       : series->by == SERIES_INPUT ? "input (the number that varies)"
-                                                    : "runs, as given");
+    page_put(page, "%s",
+             series->by == SERIES_RANKS   ? "ranks"
+             : series->by == SERIES_INPUT ? "input (the number that varies)"
+                                          : "runs, as given");
     for (uint32_t i = 0; i < columns.n; i++)
         put_cell(&columns, i, arena_printf(&columns.scratch, "%.7g", series->x[columns.points[i]]));
     if (series->by != SERIES_ORDER)
@@ -97,13 +137,14 @@ void series_print(FILE *out, const struct series *series, const struct series_op
         const struct series_row *fitted = &series->rows.at[at];
         if (!is_shown(series, at, options->n_top))
             continue;
-        put_name(&columns, difference_row_name(&columns.scratch, row, true));
+        const char *name = difference_row_name(&columns.scratch, row, true);
+        const char *rest = put_name(page, &columns.scratch, name, columns.name_width);
         for (uint32_t i = 0; i < columns.n; i++)
             put_cell(&columns, i,
                      arena_strdup(&columns.scratch, amount_duration(row->mean_ns[columns.points[i]]).text));
         if (!isnan(fitted->exponent))
             page_put(page, "  ^%.2f +- %.2f", fitted->exponent, fitted->error);
-        page_end(page);
+        end_row(page, &columns.scratch, rest, columns.name_width);
         if (row->group == GROUP_RUN_TIME) {
             put_factors(&columns, "parallel efficiency", series->parallel);
             put_factors(&columns,
@@ -122,12 +163,6 @@ void series_print(FILE *out, const struct series *series, const struct series_op
                                     "error; waiting is the sum over ranks",
                                     series->by == SERIES_RANKS ? "the number of ranks" : "the input"));
     arena_release(&columns.scratch);
-}
-
-static const char *run_label(struct arena *arena, const struct run *run)
-{
-    const char *slash = strrchr(run->path, '/');
-    return arena_strdup(arena, slash && slash[1] ? slash + 1 : run->path);
 }
 
 static const char *direction(const struct series_row *row)
@@ -174,9 +209,8 @@ static void print_trend_rows(struct page *page, const struct series *series, con
         const struct series_row *changed = &series->rows.at[at];
         if (!is_shown(series, at, options->n_top))
             continue;
-        const char *name = text_escape(&scratch, difference_row_name(&scratch, row, true));
         page_style(page, row->depth ? STYLE_CAUSE : STYLE_PLAIN);
-        page_put(page, "%s", text_cut_middle(&scratch, name, name_width - 1));
+        const char *rest = put_name(page, &scratch, difference_row_name(&scratch, row, true), name_width);
         page_style(page, STYLE_PLAIN);
         page_tab(page, name_width);
         page_put(page, "%s", style_sparkline(&scratch, &options->look, bars_of(&scratch, series, row, n), n));
@@ -187,7 +221,7 @@ static void print_trend_rows(struct page *page, const struct series *series, con
         if (changed->changed_at != SERIES_NEVER)
             page_put(page, "  %s from run %u on", direction(changed), changed->changed_at + 1);
         page_style(page, STYLE_PLAIN);
-        page_end(page);
+        end_row(page, &scratch, rest, name_width);
     }
     arena_release(&scratch);
 }

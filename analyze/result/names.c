@@ -405,16 +405,6 @@ const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t s
     return arena_printf(arena, "%s %s:%u", named.call, slash ? slash + 1 : named.file, named.line);
 }
 
-/* ", below VecMDot()" */
-static const char *host_text(const struct sites *sites, struct arena *arena, uint32_t place)
-{
-    const struct place_host *host = place < sites->hosts.n ? &sites->hosts.at[place] : NULL;
-    if (!host || !host->routine)
-        return "";
-    return arena_printf(arena, ", below %s%s", routine_call(arena, host->routine),
-                        host->is_one_of_several ? " and others" : "");
-}
-
 static void names_place(const struct sites *sites, struct arena *arena, uint32_t id, struct step *step)
 {
     const struct code_place *place = code_place(sites->code, id);
@@ -424,10 +414,13 @@ static void names_place(const struct sites *sites, struct arena *arena, uint32_t
     step->line_first = place->line_first;
     step->line_last = place->line_last;
     step->routine = place->routine;
-    if (!place->file && !place->routine)
-        step->label =
-            arena_printf(arena, "%s %s%s", place->is_loop ? "loop at" : "code in",
-                         module_address(sites, arena, place->module, place->address), host_text(sites, arena, id));
+    if (place->file || place->routine)
+        return;
+    const struct place_host *host = id < sites->hosts.n ? &sites->hosts.at[id] : NULL;
+    step->label = arena_printf(arena, "%s %s", place->is_loop ? "loop at" : "code in",
+                               module_address(sites, arena, place->module, place->address));
+    step->below = host && host->routine ? routine_call(arena, host->routine) : NULL;
+    step->is_below_others = host && host->is_one_of_several;
 }
 
 static void names_path(struct sites *sites, uint32_t id, struct step *step)

@@ -39,6 +39,8 @@ struct step {
     enum step_state state;
     /* What is named. file == NULL and routine == NULL: not known (the text is then in `label`). */
     const char *file, *routine, *label;
+    const char *below; /* of code without a name: the first named routine outwards, as it is called; NULL = not known */
+    bool is_below_others; /* and in other stacks others */
     uint32_t line_first, line_last;
     bool is_loop, is_call; /* is_call: `routine` is an MPI function, called at the line */
     uint32_t place;        /* code place id, or CODE_NONE (foreign archives: region) */

@@ -80,7 +80,7 @@ static void check_comparison(const struct analysis *analysis)
     struct run *runs[2];
     const uint32_t side_of[2] = {0, 1};
     for (int side = 0; side < 2; side++)
-        runs[side] = run_make(&scratch, analysis, "run", names, true);
+        runs[side] = run_make(&scratch, analysis, "run", (struct run_texts){names, names}, true);
     compare_make(&comparison, runs, side_of, 2, 2);
     difference_print(out, &comparison, &(struct difference_options){.width = 110, .parts = true});
     fclose(out);

@@ -11,7 +11,7 @@ function viewComparison(runs, comparison) {
   const numberOf = new Map(shownRun().report.causes.flatMap((cause) => cause.parts.map((part) => [part.name, cause.cause])).reverse());
   const all = new Set(groups);
   return [
-    el("p", null, `${plural(comparison.is_after.length - nAfter, "run")} before, ${nAfter} after: means of one run. `,
+    el("p", null, `${plural(comparison.is_after.length - nAfter, "run")} before, ${nAfter} after: means per run. `,
       nAfter < 2 || comparison.is_after.length - nAfter < 2 ? "With one run on a side nobody can tell a change from noise; record each side several times."
         : "More, less: outside of what the runs' own noise explains, with 95 % for the table as a whole."),
     table("What changed between the runs", [

@@ -167,6 +167,49 @@ static void the_coarser_level_of_both_sides_is_compared(void **state)
     release(&scene, &comparison);
 }
 
+/* One loop, called through one wrapper from a() and from b(): two causes in each run. */
+static void rows_of_one_place_say_where_they_part(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "wrap", "loop"};
+    static const uint32_t place[] = {0, 1, 2, 2, 3, 3}, parent[] = {TRACE_NONE, TRACE_NONE, 0, 1, 2, 3};
+    struct scene scene = {0};
+    for (uint32_t side = 0; side < 2; side++) {
+        struct run *run = add(&scene, side, 1000, (struct loop[4]){{"x.c", "a", "a", 3, 0}});
+        run->nodes = arena_array(&scene.arena, struct run_node, 6);
+        for (uint32_t i = 0; i < 4; i++)
+            run->places[i] = (struct run_place){.name = names[i], .file = "x.c", .routine = names[i], .line_first = i};
+        for (uint32_t i = 0; i < 6; i++)
+            run->nodes[i] = (struct run_node){.parent = parent[i], .place = place[i], .cause = i < 4 ? 0 : i - 3};
+        run->nodes[4].kind_ns[KIND_MORE_TIME] = side ? 300 : 100;
+        run->nodes[5].kind_ns[KIND_MORE_TIME] = 200;
+        run->n_places = 4;
+        run->n_nodes = 6;
+    }
+    struct comparison comparison = compare(&scene);
+    near(find(&comparison, "loop, in a")->mean_ns[1], 300, 1e-9);
+    near(find(&comparison, "loop, in b")->mean_ns[1], 200, 1e-9);
+    release(&scene, &comparison);
+}
+
+/* What samples saw around nameless code differs from run to run, and its name with it. */
+static void code_without_a_name_is_the_same_whatever_was_seen_around_it(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    static const char *const below[] = {"", ", below solve()", ", below solve() and others"};
+    for (uint32_t i = 0; i < 3; i++) {
+        const char *name = arena_printf(&scene.arena, "loop at routine 5+0x10%s", below[i]);
+        struct run *run = add(&scene, i > 1, 1000, (struct loop[4]){{NULL, NULL, name, 0, 100 + i}});
+        run->places[0].key = "loop at routine 5+0x10";
+    }
+    struct comparison comparison = compare(&scene);
+    const struct compare_row *row = find(&comparison, "loop at routine 5+0x10, below solve() and others");
+    near(row->mean_ns[0], 100.5, 1e-9);
+    near(row->mean_ns[1], 102, 1e-9);
+    release(&scene, &comparison);
+}
+
 /* What the run time is made of adds up to it, whatever goes where. */
 static void shares_add_up_to_the_difference(void **state)
 {
@@ -632,6 +675,8 @@ int main(void)
         cmocka_unit_test(what_moved_is_put_together_in_order),
         cmocka_unit_test(noise_is_student_s_test_of_transformed_values),
         cmocka_unit_test(the_coarser_level_of_both_sides_is_compared),
+        cmocka_unit_test(rows_of_one_place_say_where_they_part),
+        cmocka_unit_test(code_without_a_name_is_the_same_whatever_was_seen_around_it),
         cmocka_unit_test(shares_add_up_to_the_difference),
         cmocka_unit_test(a_count_that_does_not_vary_is_certain),
         cmocka_unit_test(what_is_executed_most_is_told_first),
