@@ -139,29 +139,51 @@ static void cause_add_others(struct writer *writer, struct cause *cause)
     }
 }
 
-/* By falling waiting_ns; returns how many. */
+static int term_by_falling_ns(const void *a, const void *b)
+{
+    const struct term *left = a, *right = b;
+    if (left->ns != right->ns)
+        return left->ns > right->ns ? -1 : 1;
+    return (left->key > right->key) - (left->key < right->key);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* By falling waiting_ns; returns how many. Of a site's classes the fewest that have nearly all of it. */
 static uint32_t waiting_sites(struct analysis *analysis, struct waiting *waiting, struct cause_site **sites)
 {
+    struct arena scratch = {0};
     sparse_pack(&waiting->classes);
     size_t n = waiting->classes.n;
     uint32_t n_sites = 0, *numbers = arena_array(&analysis->arena, uint32_t, n + 1);
-    for (size_t i = 0; i < n; i++)
+    struct term *terms = arena_array(&scratch, struct term, n + 1);
+    for (size_t i = 0; i < n; i++) {
         n_sites += !i || key_high(waiting->classes.at[i].key) != key_high(waiting->classes.at[i - 1].key);
+        terms[i] = waiting->classes.at[i];
+    }
     *sites = arena_array(&analysis->arena, struct cause_site, n_sites + 1);
     n_sites = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t site = key_high(waiting->classes.at[i].key), class = key_low(waiting->classes.at[i].key);
-        struct cause_site *out = n_sites ? &(*sites)[n_sites - 1] : NULL;
-        if (!out || out->site != site) {
-            out = &(*sites)[n_sites++];
-            *out = (struct cause_site){.site = site, .classes = &numbers[i]};
+    for (size_t i = 0, end; i < n; i = end) {
+        struct cause_site *out = &(*sites)[n_sites++];
+        *out = (struct cause_site){.site = key_high(terms[i].key), .classes = &numbers[i]};
+        for (end = i; end < n && key_high(terms[end].key) == out->site; end++)
+            out->waiting_ns += terms[end].ns;
+        qsort(&terms[i], end - i, sizeof *terms, term_by_falling_ns);
+        double so_far_ns = 0;
+        for (size_t k = i; k < end && (k == i || so_far_ns < NEARLY_ALL_SHARE * out->waiting_ns); k++) {
+            const struct wait_class *class = &analysis->sites[out->site].classes[key_low(terms[k].key)];
+            so_far_ns += terms[k].ns;
+            out->n_instances += class->n_instances;
+            out->classes[out->n_classes++] = class->number;
         }
-        out->waiting_ns += waiting->classes.at[i].ns;
-        out->n_instances += analysis->sites[site].classes[class].n_instances;
-        numbers[i] = analysis->sites[site].classes[class].number;
-        out->n_classes++;
+        qsort(out->classes, out->n_classes, sizeof *out->classes, by_number);
     }
     qsort(*sites, n_sites, sizeof **sites, cause_site_compare);
+    arena_release(&scratch);
     return n_sites;
 }
 

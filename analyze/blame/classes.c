@@ -280,14 +280,18 @@ void classes_add(struct classes *classes, const struct instance *instance)
     const struct trace *trace = classes->pools->sites->trace;
     bool is_tiny = instance->waiting_ns < (double)trace->clocks.error_ns ||
                    instance->waiting_ns < NEGLIGIBLE_SHARE * site->largest_ns;
-    bool must_join = is_tiny || site->classes.n >= CLASSES_MAX;
-    long found = class_find(site, shape, n_samples, must_join ? INFINITY : classes->threshold);
+    bool is_full = site->classes.n >= CLASSES_MAX;
+    long found = class_find(site, shape, n_samples, is_full ? INFINITY : classes->threshold);
+    if (found < 0 && is_tiny && site->tiny)
+        found = site->tiny - 1;
     if (found < 0) {
         found = (long)site->classes.n;
         *vec_push(&site->classes) = arena_new(&classes->arena, struct path_class);
-    }
+        site->tiny = is_tiny ? (int)found + 1 : site->tiny;
+    } else if (found == site->tiny - 1 && !is_tiny)
+        site->tiny = 0;
     struct path_class *class = site->classes.at[found];
-    if (!must_join || !class->n_instances)
+    if ((!is_full && !is_tiny) || !class->n_instances)
         class_learn(class, shape, n_samples);
     when_add(class, instance, site->n_instances);
     class->n_instances++;

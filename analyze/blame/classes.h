@@ -25,9 +25,9 @@
  * is expected to make, and two standard deviations more are allowed. A path's n is (sum of lengths)^2 / sum(length^2 /
  * samples) over its stretches; exact durations have no error.
  *
- * An instance below what clocks may err by, or below 1 % of its site's largest, founds no class when there is one: it
- * joins the nearest.
- * So does everything once a site has 64 classes, which bounds memory.
+ * Instances below what clocks may err by, or below 1 % of their site's largest, that are like no class are one class,
+ * however unlike each other they are. (Were they of the nearest, a wait that came once would be told as coming each
+ * time.) Once a site has 64 classes, which bounds memory, everything joins the nearest.
  */
 #pragma once
 #include "analyze/result/result.h"
@@ -104,6 +104,7 @@ struct site_classes {
     uint32_t site;
     enum wait_kind kind;
     uint64_t n_instances;
+    int tiny; /* number + 1 of the class of those that are below notice and like no other; 0 = there is none */
     double waiting_ns, largest_ns;
     double parts_n[WHEN_PARTS]; /* instances by part of the run, those that lie in several by their waiting there */
     double *rank_waiting_ns;

@@ -278,8 +278,9 @@ static void spinning_is_blamed_for_what_nothing_else_explains(void **state)
     check_spinning(0, 100, 0);
 }
 
-/* Waits of a microsecond after a large one do not each found a class. */
-static void tiny_waits_join_the_nearest_class(void **state)
+/* Waits of a microsecond after a large one do not each found a class, nor are they told as if they were like that one.
+ */
+static void tiny_waits_are_one_class(void **state)
 {
     (void)state;
     struct scene *scene = scene_make(2);
@@ -295,7 +296,9 @@ static void tiny_waits_join_the_nearest_class(void **state)
     }
     scene_analyse(scene);
     assert_int_equal(scene_site(scene, WAIT_BARRIER)->n_instances, 5);
-    assert_int_equal(scene_site(scene, WAIT_BARRIER)->n_classes, 1);
+    assert_int_equal(scene_site(scene, WAIT_BARRIER)->n_classes, 2);
+    assert_int_equal(scene_site(scene, WAIT_BARRIER)->classes[0].n_instances, 1);
+    assert_int_equal(scene_site(scene, WAIT_BARRIER)->classes[1].n_instances, 4);
     scene_free(scene);
 }
 
@@ -312,7 +315,7 @@ int main(void)
         cmocka_unit_test(samples_by_chance_do_not_say_who_is_late),
         cmocka_unit_test(what_nobody_is_late_with_is_blamed_as_well),
         cmocka_unit_test(spinning_is_blamed_for_what_nothing_else_explains),
-        cmocka_unit_test(tiny_waits_join_the_nearest_class),
+        cmocka_unit_test(tiny_waits_are_one_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
