@@ -134,6 +134,30 @@ static double measure_of(const struct doing *doing, enum measure measure)
     return values[measure];
 }
 
+static double most_of(const struct crowd *crowd, enum measure measure)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < crowd->n; i++)
+        most = fmax(most, measure_of(&crowd->each[i], measure));
+    return most;
+}
+
+static bool is_alike(const struct crowd *crowd, enum measure measure)
+{
+    double most = most_of(crowd, measure);
+    for (uint32_t i = 0; i < crowd->n; i++)
+        if (measure_of(&crowd->each[i], measure) * TIMES_ALIKE < most)
+            return false;
+    return true;
+}
+
+/* Those with whom the late ones are compared: what is said of them in this holds for each, or "on average". */
+static const char *compared(struct arena *arena, const struct crowd *others, enum measure measure)
+{
+    return arena_printf(arena, "%s%s", amount_ranks(arena, others->ranks, others->n),
+                        is_alike(others, measure) ? "" : " on average");
+}
+
 /* NAN where a rank has nothing of it; 1 where it is not known of all. */
 static double excess_of_one(const struct excess *excess, const struct doing *late)
 {
@@ -166,17 +190,27 @@ static const char *factor(struct arena *arena, double ratio)
                                 : arena_printf(arena, "over %d x", FACTOR_KNOWN);
 }
 
+static bool is_one_factor(struct arena *arena, double low, double high)
+{
+    return high < NOTABLY_LONGER * low || !strcmp(digits_of(arena, low), digits_of(arena, high));
+}
+
+static const char *range(struct arena *arena, double low, double high)
+{
+    return arena_printf(arena, "%s to %s", digits_of(arena, low), factor(arena, high));
+}
+
 /* Of ranks that are alike one ratio, "4.0 x"; of a few that are not, that of each, "1.00 x and 4.5 x", in the order in
  * which they are named; of many "1.9 to 2.1 x". */
 static const char *factors(struct arena *arena, const struct excess *excess)
 {
     enum { FEW = 3 };
     const struct crowd *late = excess->late;
-    const char *low = digits_of(arena, excess->low), *high = digits_of(arena, excess->high), *text = "";
-    if (excess->high < NOTABLY_LONGER * excess->low || !strcmp(low, high))
+    const char *text = "";
+    if (is_one_factor(arena, excess->low, excess->high))
         return factor(arena, excess->mean);
     if (late->n > FEW)
-        return arena_printf(arena, "%s to %s", low, factor(arena, excess->high));
+        return range(arena, excess->low, excess->high);
     for (uint32_t i = 0; i < late->n; i++)
         text = arena_printf(arena, "%s%s%s", text,
                             i == 0            ? ""
@@ -196,7 +230,7 @@ static const char *explain_no_longer(struct arena *arena, const struct crowd *la
 {
     struct excess excess = excess_of(late, others, TIME);
     const char *who = amount_ranks(arena, late->ranks, late->n), *spend = verb(late, "spends", "spend");
-    const char *whom = amount_ranks(arena, others->ranks, others->n);
+    const char *whom = compared(arena, others, TIME);
     bool is_same = excess.is_known && excess.low * NOTABLY_LONGER > 1;
     const char *time = is_same ? "the same total time in it as" : "no more time in it than";
     return arena_printf(arena, "%s %s %s %s, but while others already wait", who, spend, time, whom);
@@ -208,14 +242,15 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
     if (!others->n)
         return arena_printf(arena, "%s %s %s in it%s, at times when others wait", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"));
-    const char *whom = amount_ranks(arena, others->ranks, others->n);
-    if (others->mean.time_ns < NEGLIGIBLE_SHARE * late->mean.time_ns)
+    if (most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns)
         return arena_printf(arena, "%s %s %s in it%s, %s next to nothing", who, spend,
-                            amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), whom);
+                            amount_duration(late->mean.time_ns).text, verb(late, "", " on average"),
+                            amount_ranks(arena, others->ranks, others->n));
     struct excess longer = excess_of(late, others, TIME);
     if (longer.mean < NOTABLY_LONGER)
         return explain_no_longer(arena, late, others);
-    return arena_printf(arena, "%s %s %s as long in it as %s", who, spend, factors(arena, &longer), whom);
+    return arena_printf(arena, "%s %s %s as long in it as %s", who, spend, factors(arena, &longer),
+                        compared(arena, others, TIME));
 }
 
 /* Instructions are about what they are: the length of the machine code tells them. */
@@ -300,12 +335,13 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
         return NULL;
     const char *who = amount_ranks(arena, late->ranks, late->n), *whom = amount_ranks(arena, others->ranks, others->n);
     const char *run = verb(late, "runs", "run");
-    if (others->mean.executions * FACTOR_KNOWN < late->mean.executions) {
+    if (most_of(others, EXECUTIONS) * FACTOR_KNOWN < late->mean.executions) {
         const char *often =
             arena_printf(arena, "%s%s", times_of(arena, late->mean.executions), verb(late, "", " each on average"));
         return others->mean.executions > 0 ? arena_printf(arena, "%s %s it %s, %s next to never", who, run, often, whom)
                                            : arena_printf(arena, "only %s %s it, %s", who, run, often);
     }
+    whom = compared(arena, others, cause->kind == KIND_SLOWER && is_alike(others, EXECUTIONS) ? COST : EXECUTIONS);
     struct excess more = excess_of(late, others, EXECUTIONS), instructions = excess_of(late, others, INSTRUCTIONS);
     const char *times = arena_printf(arena, "%s as often as", factors(arena, &more));
     /* Ranks that run it as often over the whole run may still do so at other times. */
@@ -434,34 +470,50 @@ static const char *how_often(struct arena *arena, double part)
     return part <= 0 ? "never" : part >= 1 ? "always" : arena_strdup(arena, amount_share(part).text);
 }
 
+/* What holds for each late rank, divided by what the others have on average. */
+static const char *factor_of_each(struct arena *arena, double least, double mean, double most, double others)
+{
+    return is_one_factor(arena, least / others, most / others) ? factor(arena, mean / others)
+                                                               : range(arena, least / others, most / others);
+}
+
 /* More iterations in all are more entries, more iterations each time, or both. */
 static const char *explain_trips(struct arena *arena, const struct parting *parting, const char *times)
 {
-    bool is_as_often = fabs(parting->entered - 1) <= AS_OFTEN;
+    bool is_as_often = parting->entered_least >= 1 - AS_OFTEN && parting->entered_most <= 1 + AS_OFTEN;
+    const char *entered = factor_of_each(arena, parting->entered_least, parting->entered, parting->entered_most, 1);
     if (parting->is_itself && is_as_often)
         return arena_printf(arena, "%s as many iterations each time it is entered", times);
     if (parting->is_itself)
-        return arena_printf(arena, "it is entered %s as often, for %s as many iterations each time",
-                            factor(arena, parting->entered), times);
+        return arena_printf(arena, "it is entered %s as often, for %s as many iterations each time", entered, times);
     if (parting->is_around)
         return arena_printf(arena, "%s as many iterations of %s around it", times,
                             parting->file ? parting_loop(arena, parting) : "the loop");
     return arena_printf(arena, "%s as many iterations of %s each time", times, parting_loop(arena, parting));
 }
 
+/* "always", "90 % of the time", "60 % to 90 % of the time" */
+static const char *how_often_each(struct arena *arena, const struct parting *parting)
+{
+    if (!is_one_factor(arena, parting->late_least, parting->late_most))
+        return arena_printf(arena, "%s to %s of the time", arena_strdup(arena, amount_share(parting->late_least).text),
+                            amount_share(parting->late_most).text);
+    return arena_printf(arena, "%s%s", how_often(arena, parting->late), parting->late < 1 ? " of the time" : "");
+}
+
 const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others)
 {
-    const char *where = parting_lines(arena, parting), *times = factor(arena, parting->late / parting->others);
+    const char *where = parting_lines(arena, parting);
+    const char *times = factor_of_each(arena, parting->late_least, parting->late, parting->late_most, parting->others);
     switch (parting->kind) {
     case PARTING_TRIPS:
         return explain_trips(arena, parting, times);
     case PARTING_BRANCH:
-        return arena_printf(arena, "%s goes %s %s%s, on %s %s", where,
+        return arena_printf(arena, "%s goes %s %s, on %s %s", where,
                             parting->line_to && parting->line_to != parting->line_first
                                 ? arena_printf(arena, "on at line %u", parting->line_to)
                                 : "one of its ways",
-                            how_often(arena, parting->late), parting->late < 1 ? " of the time" : "", others,
-                            how_often(arena, parting->others));
+                            how_often_each(arena, parting), others, how_often(arena, parting->others));
     default:
         return arena_printf(arena, "%s() calls itself %s as often for each call from outside", parting->routine, times);
     }

@@ -39,18 +39,35 @@ static void read_flow(void *context, uint32_t module, const struct counts_functi
     }
 }
 
+/* The late ranks that are in it for longer than the others, or all: those that come to it while others already wait,
+ * and do no more, part from nobody. */
+static bool *late_of(struct arena *arena, const struct cause *cause)
+{
+    double least_ns = NOTABLY_LONGER * cause_usual_ns(cause);
+    bool *is_late = arena_array(arena, bool, cause->n_late + 1), has_longer = false;
+    for (uint32_t i = 0; i < cause->n_late; i++)
+        has_longer |= cause->ranks[i].time_ns >= least_ns;
+    for (uint32_t i = 0; i < cause->n_late; i++)
+        is_late[i] = !has_longer || cause->ranks[i].time_ns >= least_ns;
+    return is_late;
+}
+
 /* Over the run, as executions are compared. */
 static void add_ranks(struct flows *flows, uint32_t n_ranks, const struct measures *measures, const struct cause *cause,
                       struct sparse *sides)
 {
     struct arena scratch = {0};
     signed char *side_of = arena_alloc(&scratch, n_ranks + 1);
+    const bool *is_late = late_of(&scratch, cause);
     memset(side_of, N_SIDES, n_ranks + 1);
-    for (uint32_t i = 0; i < cause->n_ranks; i++)
-        side_of[cause->ranks[i].rank] = i < cause->n_late ? LATE : OTHERS;
+    for (uint32_t i = 0; i < cause->n_late; i++) {
+        side_of[cause->ranks[i].rank] = is_late[i] ? LATE : N_SIDES;
+        flows->n_processes[LATE] += is_late[i];
+    }
+    for (uint32_t i = cause->n_late; i < cause->n_ranks; i++)
+        side_of[cause->ranks[i].rank] = OTHERS;
     for (uint32_t i = 0; i < cause->n_others; i++)
         side_of[cause->others[i].rank] = OTHERS;
-    flows->n_processes[LATE] = cause->n_late;
     flows->n_processes[OTHERS] = cause->n_ranks - cause->n_late + cause->n_others;
     for (size_t i = 0; i < measures->bins.n; i++) {
         const struct term *term = &measures->bins.at[i];
@@ -267,6 +284,7 @@ struct region {
 struct parting_search {
     struct flows flows;
     struct analysis *analysis;
+    const struct measures *measures;
     const struct step *cause; /* what names it */
     struct region focus;      /* flows.has_focus: where its work is */
 };
@@ -275,6 +293,7 @@ struct decision {
     struct parting fact;
     double worth;             /* instructions for each entry of the region */
     uint32_t depth, position; /* how far out it is */
+    uint32_t number;          /* of the loop, or of the branch's edge */
     uint32_t callee;          /* the routine to ask; CFG_NONE */
 };
 typedef VEC(struct decision) decisions;
@@ -390,6 +409,7 @@ static void decide_trips(const struct parting_search *search, const struct regio
                                              (heads > 0 ? work / heads : 0),
                                     .depth = loops->at[l].depth - 1,
                                     .position = loops->order.position[head],
+                                    .number = l,
                                     .callee = CFG_NONE};
         decision.fact.entered = entries[LATE] / entries[OTHERS];
         decision.fact.is_itself = l == region->loop && !search->flows.has_focus;
@@ -481,6 +501,7 @@ static void decide_branches(const struct parting_search *search, const struct re
                                              region->entries[LATE],
                                     .depth = around == CFG_NONE ? 0 : function->loops.at[around].depth,
                                     .position = function->loops.order.position[from],
+                                    .number = e,
                                     .callee = CFG_NONE};
         /* The condition comes last in its block, what is chosen first. */
         const struct counts_block *at = &function->blocks[from];
@@ -548,6 +569,83 @@ static const struct decision *choose(decisions *found, double difference)
     return most && most->worth >= PARTING_WORTH * difference ? most : NULL;
 }
 
+/* What of a rank's bins concerns one function: its counters and the calls in flight. */
+static void bins_of_function(const struct analysis *analysis, const struct flow_routine *routine,
+                             const struct sparse *bins, uint32_t rank, struct sparse *out)
+{
+    const struct counts_function *function = routine->function;
+    for (size_t i = sparse_find(bins, atom_key(rank, 0)); i < bins->n && key_rank(bins->at[i].key) == rank; i++) {
+        uint32_t atom = key_atom(bins->at[i].key);
+        const struct trace_point *point = atom < analysis->trace->n_points ? &analysis->trace->points[atom] : NULL;
+        bool is_counter = point && point->module == routine->module && point->number >= function->first_point &&
+                          point->number - function->first_point < function->n_counters;
+        if (is_counter || atom & COUNT_FRAME)
+            sparse_add(out, atom, bins->at[i].ns);
+    }
+    sparse_pack(out);
+}
+
+/* A decision as one rank takes it; NAN: it never comes there. */
+static double decided_by(const struct parting_search *search, uint32_t number, const struct flow_routine *one,
+                         const struct decision *at)
+{
+    const struct flow_routine *routine = &search->flows.routines.at[number];
+    uint32_t place = at->fact.kind == PARTING_TRIPS ? one->function->loops.at[at->number].head
+                                                    : one->function->cfg.edges.at[at->number].from;
+    double calls = 0, n = 0, of = 0;
+    switch (at->fact.kind) {
+    case PARTING_TRIPS:
+        n = one->blocks[LATE][place];
+        of = loop_entries(one, at->number, LATE);
+        break;
+    case PARTING_BRANCH:
+        n = one->edges[LATE][at->number];
+        of = one->blocks[LATE][place];
+        break;
+    default:
+        for (uint32_t k = 0; k < routine->n_calls; k++)
+            calls += routine->at[k].callee == number ? one->blocks[LATE][routine->at[k].block] : 0;
+        n = one->calls[LATE];
+        of = n - calls;
+    }
+    return of > 0 ? n / of : NAN;
+}
+
+static void widen(double *least, double *most, double value)
+{
+    *least = fmin(*least, value);
+    *most = fmax(*most, value);
+}
+
+/* Of each late rank, how it decides what the late side decides so on average. */
+static void add_spread(const struct parting_search *search, uint32_t number, const struct cause *cause,
+                       const struct decision *told)
+{
+    const struct flow_routine *routine = &search->flows.routines.at[number];
+    struct arena scratch = {0};
+    const bool *is_late = late_of(&scratch, cause);
+    for (uint32_t i = 0; i < cause->n_late && !search->flows.is_pieces; i++) {
+        struct flows one = {.executions = search->flows.executions, .side = LATE, .n_processes = {1, 1}};
+        struct sparse bins = {0};
+        if (is_late[i]) {
+            bins_of_function(search->analysis, routine, &search->measures->bins, cause->ranks[i].rank, &bins);
+            executions_each_flow(one.executions, bins.at, bins.n, read_flow, &one);
+        }
+        const uint64_t *slot = map_get(&one.by_function, (uint64_t)(uintptr_t)routine->function);
+        for (uint32_t k = 0; k < cause->n_partings && slot; k++) {
+            struct parting *fact = &cause->partings[k];
+            const struct flow_routine *of_rank = &one.routines.at[*slot - 1];
+            widen(&fact->late_least, &fact->late_most, decided_by(search, number, of_rank, &told[k]));
+            if (fact->kind == PARTING_TRIPS)
+                widen(&fact->entered_least, &fact->entered_most,
+                      loop_entries(of_rank, told[k].number, LATE) / loop_entries(routine, told[k].number, OTHERS));
+        }
+        flows_release(&one);
+        sparse_release(&bins);
+    }
+    arena_release(&scratch);
+}
+
 /* The chosen one first, then the others by what they are worth. */
 static void tell(struct parting_search *search, const struct region *region, const struct decision *chosen,
                  const decisions *found, double difference, struct cause *cause)
@@ -559,17 +657,22 @@ static void tell(struct parting_search *search, const struct region *region, con
     for (size_t i = 0; i < found->n; i++)
         worth[i] = found->at[i].worth;
     const uint32_t *order = order_falling(&scratch, worth, (uint32_t)found->n);
+    struct decision *told = arena_array(&scratch, struct decision, TOLD_MOST);
     for (size_t i = 0; i <= found->n && cause->n_partings < TOLD_MOST; i++) {
         const struct decision *at = i ? &found->at[order[i - 1]] : chosen;
         if (i && (at->callee != CFG_NONE || at->worth < PARTING_TOLD * difference ||
                   (at->depth == chosen->depth && at->position == chosen->position && at->worth == chosen->worth)))
             continue;
+        told[cause->n_partings] = *at;
         struct parting *fact = &cause->partings[cause->n_partings++];
         *fact = at->fact;
+        fact->late_least = fact->late_most = fact->late;
+        fact->entered_least = fact->entered_most = fact->entered;
         fact->file = fact->file ? arena_strdup(arena, fact->file) : NULL;
         fact->routine = arena_strdup(arena, routine);
         fact->share = fmin(at->worth / difference, 1);
     }
+    add_spread(search, region->routine, cause, told);
     arena_release(&scratch);
 }
 
@@ -693,6 +796,7 @@ void partings_add_to_causes(struct analysis *analysis, const struct measures *me
         if (cause->waiting_ns >= NEGLIGIBLE_SHARE * waiting_ns && analysis->steps[cause->step].place != CODE_NONE) {
             struct parting_search search = {.flows = {.executions = executions, .callees = &callees},
                                             .analysis = analysis,
+                                            .measures = measures,
                                             .cause = &analysis->steps[cause->step]};
             struct region region = {0};
             flows_read(&search.flows, analysis, measures, cause);

@@ -33,6 +33,17 @@ const char *cause_kind_name(enum cause_kind kind)
     return kind < KIND_N ? names[kind] : "unknown";
 }
 
+double cause_usual_ns(const struct cause *cause)
+{
+    double sum_ns = 0;
+    uint32_t n = cause->n_ranks - cause->n_late + cause->n_others;
+    for (uint32_t i = cause->n_late; i < cause->n_ranks; i++)
+        sum_ns += cause->ranks[i].time_ns;
+    for (uint32_t i = 0; i < cause->n_others; i++)
+        sum_ns += cause->others[i].time_ns;
+    return n ? sum_ns / n : 0;
+}
+
 static const struct trace_frame *context_frame(const struct context *context, struct trace_frame *frame)
 {
     *frame = (struct trace_frame){.module = context->module,

@@ -33,6 +33,9 @@ const char *wait_kind_name(enum wait_kind kind); /* "wait at barrier", "late sen
 
 enum cause_kind { KIND_MORE_WORK, KIND_SLOWER, KIND_DESCHEDULED, KIND_BLOCKED, KIND_TRANSFER, KIND_MORE_TIME, KIND_N };
 const char *cause_kind_name(enum cause_kind kind); /* "more-work" ... as in the JSON */
+struct cause;
+/* Of ranks with whom the late ones are compared: how long they are in it on average; 0: there are none. */
+double cause_usual_ns(const struct cause *cause);
 
 /* A step as shown: a place in the code in one state. */
 struct step {
@@ -163,8 +166,10 @@ struct parting {
     /* Trips for each entry of the loop; part of the executions of the condition after which this way is taken; calls
      * for each call from outside. */
     double late, others;
-    double entered; /* trips: so many times as often as the others the late side enters the loop */
-    double share;   /* of the difference in instructions for each entry of the cause, that this accounts for */
+    double late_least, late_most;       /* of `late`: on one of the late ranks */
+    double entered;                     /* trips: so many times as often as the others the late side enters the loop */
+    double entered_least, entered_most; /* likewise, one of the late ranks */
+    double share; /* of the difference in instructions for each entry of the cause, that this accounts for */
 };
 
 /* A loop, a routine or straight-line code inside a cause, as it was entered there. */

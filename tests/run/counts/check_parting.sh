@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # check_parting.sh TOOL SOURCE
-# Where ranks part: of each routine of the program the report names the decision by which rank 1 does more.
+# Where ranks part: of each routine of the program the report names the decision by which rank 1 does more; and of two
+# ranks that do so by different factors, both.
 set -eu
 tool=$1 source=$2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
@@ -9,13 +10,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whywait-parting.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-for level in -O1 -O2 -O3; do
-    # shellcheck disable=SC2046
-    mpicc $("$tool" cc) $level -g "$source" -o parting
-    mpirun -n 2 "$tool" record ./parting 2>log || { cat log; exit 1; }
-    "$tool" report --format json >report.json
-    "$tool" report --top 0 --width 500 >report.txt
-    python3 - "$source" $level <<'END'
+cat >check.py <<'END'
 import json, sys
 source, level = open(sys.argv[1]).read().split("\n"), sys.argv[2]
 line = {mark: 1 + next(i for i, text in enumerate(source) if "/* %s */" % mark in text)
@@ -39,13 +34,48 @@ for routine, kind, mark, late, others in expected:
             faults.append("%s: %g and %g instead of %s and %s" % (routine, first["late"], first["others"], late, others))
     if routine == "branch" and firsts and firsts[0]["line_to"] != line["TAKEN"]:
         faults.append("the way leads to line %d" % firsts[0]["line_to"])
-if n_seen < len(expected) - 2: # others may keep a rank from its CPU
+if n_seen < len(expected) - 2:
     faults.append("only %d of %d decisions were found" % (n_seen, len(expected)))
 for fault in faults:
     print(level, fault)
-if faults:
-    print(open("report.txt").read())
 sys.exit(bool(faults))
 END
+for level in -O1 -O2 -O3; do
+    # shellcheck disable=SC2046
+    mpicc $("$tool" cc) $level -g "$source" -o parting
+    for run in 1 2 3; do # others may keep a rank from its CPU
+        mpirun -n 2 "$tool" record ./parting 2>log || { cat log; exit 1; }
+        "$tool" report --format json >report.json
+        "$tool" report --top 0 --width 500 >report.txt
+        if python3 check.py "$source" $level >found; then
+            break
+        elif [ $run = 3 ]; then
+            cat found report.txt
+            exit 1
+        fi
+    done
     rm -rf ./*.whywait
 done
+
+# shellcheck disable=SC2046
+mpicc $("$tool" cc) -O1 -g "$source" -o parting
+for run in 1 2 3; do # who lacks a CPU carries less of the blame, and is not called late
+    OMPI_MCA_mpi_yield_when_idle=1 mpirun -n 4 "$tool" record -o run$run ./parting 2>log || { cat log; exit 1; }
+    "$tool" report --format json run$run >report$run.json
+done
+python3 - <<'END'
+import json, sys
+# Routine, what ranks 3 and 1 have: each within a tenth.
+expected = {"trips": (900, 1200), "inner_trips": (15, 20), "passes": (1200, 1600), "branch": (0.7, 0.9), "recursion": (31, 41), "helper": (60, 80),
+            "calls_more": (150, 200)}
+causes = [cause for run in "123" for cause in json.load(open("report%s.json" % run))["causes"]
+          if cause["partings"] and sorted(cause["ranks"]) == [1, 3] and cause["partings"][0]["routine"] in expected]
+faults = [] if causes else ["in no routine both ranks were late"]
+for cause in causes:
+    first = cause["partings"][0]
+    for found, wanted in zip((first["late_least"], first["late_most"]), expected[first["routine"]]):
+        if abs(found - wanted) > 0.1 * wanted:
+            faults.append("%s: %g instead of %g: %s" % (first["routine"], found, wanted, cause["explanation"]))
+print("\n".join(faults))
+sys.exit(bool(faults))
+END

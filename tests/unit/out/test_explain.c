@@ -87,6 +87,30 @@ static void late_ranks_that_spend_no_longer_are_told_apart(void **state)
                 "ranks 0,1,5-7 spend no more time in it than ranks 2-4, but while others already wait");
 }
 
+/* What is said of several ranks that differ holds for their mean alone. */
+static void ranks_that_differ_are_compared_with_on_average(void **state)
+{
+    (void)state;
+    struct cause_rank times[] = {{.rank = 1, .time_ns = 3e9},
+                                 {.rank = 0, .time_ns = 1.4e9},
+                                 {.rank = 2, .time_ns = 0.8e9},
+                                 {.rank = 3, .time_ns = 0.8e9}};
+    expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 3.0 x as long in it as ranks 0,2,3 on average");
+    times[1].time_ns = 0.83e9;
+    expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 3.7 x as long in it as ranks 0,2,3");
+    times[1].time_ns = 60e6;
+    times[2].time_ns = times[3].time_ns = 0;
+    expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 150 x as long in it as ranks 0,2,3 on average");
+    times[1].time_ns = 20e6;
+    expect_text(times, 1, 4, KIND_MORE_TIME, "rank 1 spends 3.00 s in it, ranks 0,2,3 next to nothing");
+    struct cause_rank runs[] = {ran(1, 4000000, 10, 0.01), ran(0, 2000000, 10, 0.01), ran(2, 1000000, 10, 0.01)};
+    expect_text(runs, 1, 3, KIND_MORE_WORK,
+                "rank 1 runs it 2.7 x as often as ranks 0,2 on average, at the same cost each time");
+    struct cause_rank slower[] = {ran(1, 1000000, 90, 0.01), ran(0, 1000000, 20, 0.01), ran(2, 1000000, 10, 0.01)};
+    expect_text(slower, 1, 3, KIND_SLOWER,
+                "rank 1 runs it as often as ranks 0,2 on average, each time at 6.0 x the cost");
+}
+
 static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
 {
     (void)state;
@@ -231,6 +255,56 @@ static void partings_are_told(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena = {0};
+        struct parting parting = cases[i].parting;
+        parting.late_least = parting.late_most = parting.late;
+        parting.entered_least = parting.entered_most = parting.entered;
+        assert_string_equal(explain_parting(&arena, &parting, "rank 0"), cases[i].text);
+        arena_release(&arena);
+    }
+}
+
+static void what_late_ranks_decide_unlike_is_told_as_a_range(void **state)
+{
+    (void)state;
+    static const struct {
+        struct parting parting;
+        const char *text;
+    } cases[] = {
+        {{.kind = PARTING_TRIPS,
+          .is_itself = true,
+          .late = 1000,
+          .late_least = 900,
+          .late_most = 1200,
+          .others = 300,
+          .entered = 1,
+          .entered_least = 1,
+          .entered_most = 1},
+         "3.0 to 4.0 x as many iterations each time it is entered"},
+        {{.kind = PARTING_TRIPS,
+          .is_itself = true,
+          .late = 1200,
+          .late_least = 1199,
+          .late_most = 1201,
+          .others = 300,
+          .entered = 1.5,
+          .entered_least = 1,
+          .entered_most = 2},
+         "it is entered 1.00 to 2.0 x as often, for 4.0 x as many iterations each time"},
+        {{.kind = PARTING_BRANCH,
+          .file = "a.c",
+          .line_first = 8,
+          .line_last = 8,
+          .line_to = 9,
+          .late = .75,
+          .late_least = .6,
+          .late_most = .9,
+          .others = .1},
+         "a.c:8 goes on at line 9 60 % to 90 % of the time, on rank 0 10 %"},
+        {{.kind = PARTING_RECURSION, .routine = "walk", .late = 30, .late_least = 22, .late_most = 44, .others = 11},
+         "walk() calls itself 2.0 to 4.0 x as often for each call from outside"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena = {0};
         assert_string_equal(explain_parting(&arena, &cases[i].parting, "rank 0"), cases[i].text);
         arena_release(&arena);
     }
@@ -259,6 +333,7 @@ int main(void)
         cmocka_unit_test(half_of_all_ranks_have_one_range),
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
         cmocka_unit_test(late_ranks_that_spend_no_longer_are_told_apart),
+        cmocka_unit_test(ranks_that_differ_are_compared_with_on_average),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
         cmocka_unit_test(slower_only_when_others_wait_is_told),
         cmocka_unit_test(advice_fits_what_is_explained),
@@ -266,6 +341,7 @@ int main(void)
         cmocka_unit_test(amounts_that_are_alike_are_told_once),
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
         cmocka_unit_test(partings_are_told),
+        cmocka_unit_test(what_late_ranks_decide_unlike_is_told_as_a_range),
         cmocka_unit_test(rows_that_are_alike_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
