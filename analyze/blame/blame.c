@@ -387,12 +387,12 @@ static struct class_steps class_steps(const struct analysis *analysis, const str
     return steps;
 }
 
-/* Each n-th of the site's instances, where gaps are alike: nearly all have the same length. */
+/* Each n-th call there, where gaps are alike: nearly all have the same length. */
 static uint32_t class_every(const struct path_class *class)
 {
-    if (class->n_instances < EVERY_INSTANCES)
+    if (class->n_apart < EVERY_INSTANCES)
         return 0;
-    double n_gaps = (double)(class->n_instances - 1), mean = (double)(class->last - class->first) / n_gaps;
+    double n_gaps = (double)(class->n_apart - 1), mean = ((double)class->last - (double)class->first) / n_gaps;
     double variance = class->gaps_square / n_gaps - mean * mean;
     return mean >= EVERY_LEAST && variance <= EVERY_SCATTER * EVERY_SCATTER * mean * mean ? (uint32_t)lround(mean) : 0;
 }

@@ -219,29 +219,31 @@ static void when_add_together(struct path_class *class, const struct instance *i
 {
     struct together *latest = &class->latest;
     uint64_t begin_ns = instance->first_ns, end_ns = begin_ns + (uint64_t)instance->longest_ns;
-    if (begin_ns >= latest->end_ns || end_ns <= latest->begin_ns)
+    if (begin_ns >= latest->end_ns || end_ns <= latest->begin_ns) {
+        double gap = (double)instance->number - (double)class->last;
+        class->first = class->n_apart ? class->first : instance->number;
+        class->gaps_square += class->n_apart ? gap * gap : 0;
+        class->last = instance->number;
+        class->n_apart++;
         *latest = (struct together){.begin_ns = begin_ns, .end_ns = end_ns};
+    }
     latest->waiting_ns += instance->waiting_ns;
     latest->n_waits += instance->n_waits;
     if (latest->waiting_ns > class->longest.waiting_ns)
         class->longest = *latest;
 }
 
-/* When an instance was, of which `number` others of the site came before. */
-static void when_add(struct path_class *class, const struct instance *instance, uint64_t number)
+static void when_add(struct path_class *class, const struct instance *instance)
 {
     struct when *when = &class->when;
     bool is_first = !class->n_instances;
     uint64_t time_ns = instance->first_ns;
-    double ns = instance->waiting_ns, gap = (double)(number - class->last);
+    double ns = instance->waiting_ns;
     when->first_ns = is_first || time_ns < when->first_ns ? time_ns : when->first_ns;
     when->last_ns = is_first || time_ns > when->last_ns ? time_ns : when->last_ns;
     when->smallest_ns = is_first ? ns : fmin(when->smallest_ns, ns);
     when->largest_ns = fmax(when->largest_ns, ns);
     when->deviation_ns += ns * ns;
-    class->first = is_first ? number : class->first;
-    class->gaps_square += is_first ? 0 : gap * gap;
-    class->last = number;
     when_add_together(class, instance);
     struct late_rank *late = class_late(class, instance->late_rank);
     for (uint32_t left = instance->when_parts.parts; left; left &= left - 1) {
@@ -293,7 +295,7 @@ void classes_add(struct classes *classes, const struct instance *instance)
     struct path_class *class = site->classes.at[found];
     if ((!is_full && !is_tiny) || !class->n_instances)
         class_learn(class, shape, n_samples);
-    when_add(class, instance, site->n_instances);
+    when_add(class, instance);
     class->n_instances++;
     class->waiting_ns += instance->waiting_ns;
     class->inferred_ns += instance->inferred_ns;

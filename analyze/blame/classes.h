@@ -62,6 +62,7 @@ struct instance {
     uint64_t first_ns;
     double waiting_ns, inferred_ns, left_idle_ns, noise_ns2;
     uint32_t n_waits;
+    uint32_t number;     /* of the call, as the first of those who waited counts its own there */
     struct sparse terms; /* of all paths but the heaviest */
     struct sparse counts;
     struct sparse waits; /* by waiting rank */
@@ -82,8 +83,10 @@ struct path_class {
     uint64_t n_instances;
     struct when when; /* deviation_ns: while instances are added, the sum of their squares */
     struct when_parts when_parts;
-    /* Of the site's instances, by number: the first and the last, and the sum of the squares of the gaps between. */
-    uint64_t first, last;
+    /* Of instances that do not overlap in time: how many, the numbers of the first and the last call, and the sum of
+     * the squares of the gaps between. */
+    uint64_t n_apart;
+    uint32_t first, last;
     double gaps_square;
     struct together latest, longest; /* by waiting_ns */
     struct late_rank *late;          /* up to WHEN_RANKS that were met most; one that comes anew replaces the least */

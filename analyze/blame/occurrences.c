@@ -159,6 +159,7 @@ static struct occurrence *occurrence_make(struct occurrences *occurrences, const
                                       .late_counts = occurrence->late_counts,
                                       .instance = {.site = wait->site,
                                                    .kind = wait->kind,
+                                                   .number = wait->number,
                                                    .first_ns = UINT64_MAX,
                                                    .terms = before->terms,
                                                    .heaviest = before->heaviest,

@@ -85,7 +85,7 @@ static const double CLASSES_THRESHOLD = 0.25;
 static const double SHAPE_SAMPLES = 400;
 /* Of the logarithms of two factors: what core and cache alone make of the same work (a half more). */
 static const double SAME_FACTOR = 0.405;
-/* An instance each n-th time: so many of them, whose gaps scatter by less than this about at least so much. */
+/* An instance at each n-th call: so many of them, whose gaps scatter by less than this about at least so much. */
 enum { EVERY_INSTANCES = 4 };
 static const double EVERY_SCATTER = 0.15, EVERY_LEAST = 1.5;
 /* A cause is regular if so much of what is felt at its first call comes with one class. */

@@ -69,7 +69,7 @@ struct class_steps {
 struct when {
     uint64_t first_ns, last_ns;                   /* time of the first and of the last instance */
     double smallest_ns, largest_ns, deviation_ns; /* waiting of an instance */
-    uint32_t every; /* of the site's instances it is each n-th; 0 = not regularly, or all */
+    uint32_t every; /* it is met at each n-th call that a rank makes there; 0 = not regularly, or at all */
 };
 
 /* How waiting for one late rank is spread over the run, in equal parts of it. */

@@ -30,6 +30,8 @@ void replay_release(struct replay *replay)
 {
     for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++)
         polling_release(&replay->lanes[lane].polling);
+    for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++)
+        vec_release(&replay->lanes[lane].n_calls);
     for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++) {
         sparse_release(&replay->ranks[rank].atoms);
         sparse_release(&replay->ranks[rank].counts);
@@ -260,6 +262,9 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
         else
             point_set(replay->links, call->points.at[i], call->mark);
     }
+    if (call->site >= lane->n_calls.n)
+        vec_resize(&lane->n_calls, (size_t)call->site + 1);
+    lane->n_calls.at[call->site] += !lane->polling.mark;
     if (begins_polling)
         polling_begin(&lane->polling, mark_hold(call->mark), call->site);
     call->is_entered = true;
@@ -487,8 +492,10 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
 {
     const struct point *point = release->point;
     uint64_t end_ns = point->time_ns < call->leave_ns ? point->time_ns : call->leave_ns;
+    uint32_t site = lane->polling.mark ? lane->polling.site : call->site;
     struct wait wait = {.rank = lane->rank,
-                        .site = lane->polling.mark ? lane->polling.site : call->site,
+                        .site = site,
+                        .number = lane->n_calls.at[site],
                         .kind = release->kind,
                         .is_inferred = release->is_inferred,
                         .begin_ns = begin->time_ns,

@@ -114,6 +114,7 @@ struct queue_of_calls {
     struct sleepers *asleep_on;
     bool waits_for_polling; /* asleep until another one's polling is explained */
     struct polling polling;
+    VEC(uint32_t) n_calls; /* by site */
 };
 
 struct replay {

@@ -13,6 +13,7 @@
 struct wait {
     uint32_t rank, site;
     enum wait_kind kind;
+    uint32_t number;  /* it is the rank's n-th call there, waited or not; polls until something is found are one */
     bool is_inferred; /* no record says what released it, only times do */
     uint64_t begin_ns, dur_ns;
     uint32_t late_rank, late_lane; /* that it was released by */
