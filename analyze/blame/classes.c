@@ -57,16 +57,24 @@ static struct site_classes *classes_site(struct classes *classes, uint32_t site,
     return made;
 }
 
-static void shape_add(struct classes *classes, const struct term *term, uint32_t side, double weight)
+static inline void shape_add_step(struct classes *classes, uint32_t step, uint32_t side, double ns)
 {
-    const struct steps *steps = classes->pools->sites->steps;
+    if (steps_is_code(classes->pools->sites->steps, step))
+        tally_add(&classes->tally, 2 * step + side, ns);
+}
+
+static inline void shape_add(struct classes *classes, const struct term *term, uint32_t side, double weight)
+{
+    uint32_t atom = key_atom(term->key);
+    double ns = weight * term->ns;
     struct term single;
-    struct shares shares = pools_expand(classes->pools, key_atom(term->key), &single);
-    for (size_t i = 0; i < shares.n; i++) {
-        uint32_t step = (uint32_t)shares.at[i].key;
-        if (steps_is_code(steps, step))
-            tally_add(&classes->tally, 2 * step + side, weight * term->ns * shares.at[i].ns);
+    if (!(atom & ATOM_IS_POOL)) { /* as most of them are: a step */
+        shape_add_step(classes, atom, side, ns);
+        return;
     }
+    struct shares shares = pools_expand(classes->pools, atom, &single);
+    for (size_t i = 0; i < shares.n; i++)
+        shape_add_step(classes, (uint32_t)shares.at[i].key, side, ns * shares.at[i].ns);
 }
 
 /* Shares by (side, step) of the time that the program's code took; empty when it took none. */

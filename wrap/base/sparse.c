@@ -93,10 +93,8 @@ static void tail_merge(struct sparse *vector, size_t n_tail)
     vec_free(tail);
 }
 
-void sparse_pack(struct sparse *vector)
+void sparse_pack_tail(struct sparse *vector)
 {
-    if (vector->n == vector->n_packed)
-        return;
     struct term *tail = vector->at + vector->n_packed;
     terms_sort(tail, vector->n - vector->n_packed);
     size_t n_new = tail_fold(vector, terms_combine(tail, vector->n - vector->n_packed));
@@ -184,10 +182,11 @@ void sparse_settle(struct sparse *vector, struct arena *arena)
 }
 
 /* Where the key is among the places, or belongs. Keys that differ in the last bits only come together as a rule, so
- * their places lie together in memory. */
+ * their places lie together in memory: a few, since most groups have the same last bits, and what finds its place taken
+ * goes on through the next group. */
 static uint32_t *sums_place(const struct sums *sums, uint64_t key)
 {
-    enum { TOGETHER = 16 };
+    enum { TOGETHER = 4 };
     size_t mask = sums->places.n - 1, at = (hash_u64(key / TOGETHER) * TOGETHER + key % TOGETHER) & mask;
     while (sums->places.at[at] && sums->terms.at[sums->places.at[at] - 1].key != key)
         at = (at + 1) & mask;
@@ -208,11 +207,11 @@ static struct term *sums_find(const struct sums *sums, uint64_t key)
 
 static struct term *sums_push(struct sums *sums, uint64_t key)
 {
-    enum { FEW = 8 };
+    enum { FEW = 8, PLACES_A_TERM = 4 };
     struct term *term = vec_push(&sums->terms);
     term->key = key;
-    if (sums->terms.n > FEW && 2 * sums->terms.n > sums->places.n) {
-        size_t n = sums->places.n ? 2 * sums->places.n : 4 * FEW;
+    if (sums->terms.n > FEW && PLACES_A_TERM * sums->terms.n > sums->places.n) {
+        size_t n = sums->places.n ? 2 * sums->places.n : 2 * PLACES_A_TERM * FEW;
         sums->places.n = 0;
         vec_resize(&sums->places, n);
         for (size_t i = 0; i < sums->terms.n; i++)

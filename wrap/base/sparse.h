@@ -52,8 +52,13 @@ static inline struct term *sparse_extend(struct sparse *vector, size_t n)
 void sparse_add_all(struct sparse *vector, const struct sparse *other, double factor);
 /* Adds `other`, which is left empty. */
 void sparse_absorb(struct sparse *vector, struct sparse *other);
+void sparse_pack_tail(struct sparse *vector);
 /* Sorts by key and leaves each key once; terms that have become 0 go. */
-void sparse_pack(struct sparse *vector);
+static inline void sparse_pack(struct sparse *vector)
+{
+    if (vector->n != vector->n_packed)
+        sparse_pack_tail(vector);
+}
 /* Of a packed vector, the place of the first term whose key is not below this one; n when there is none. */
 size_t sparse_find(const struct sparse *vector, uint64_t key);
 /* The duration of a key in a packed vector; 0 when it is not there. */
@@ -70,7 +75,7 @@ void sparse_release(struct sparse *vector);
  */
 struct sums {
     VEC(struct term) terms;
-    VEC(uint32_t) places; /* in terms, plus 1; 0 = free. A power of two, at most half of them taken */
+    VEC(uint32_t) places; /* in terms, plus 1; 0 = free. A power of two, at most a quarter of them taken */
 };
 
 void sums_add(struct sums *sums, uint64_t key, double ns);
