@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const group_names[GROUP_N] = {"run time", "computing: of each part, the slowest rank",
+static const char *const group_names[GROUP_N] = {"run time", "outside MPI: of each part, the slowest rank",
                                                  "waiting for the program's code", "waiting for what passes inside MPI",
                                                  "waiting for the machine: ranks without a CPU"};
 
@@ -299,7 +299,7 @@ static void print_shares(struct page *page, const struct comparison *comparison,
         const char *text = arena_printf(&scratch, "%9s  %s", amount_change(difference_share_change(share)).text,
                                         difference_share_name(&scratch, comparison, share));
         if (share->kind == SHARE_CAUSE)
-            text = arena_printf(&scratch, "%s: %s computing (mean of the ranks), %s waiting for it", text,
+            text = arena_printf(&scratch, "%s: %s in it (mean of the ranks), %s waiting for it", text,
                                 amount_change(share->computing_ns[1] - share->computing_ns[0]).text,
                                 amount_change(share->imbalance_ns[1] - share->imbalance_ns[0]).text);
         page_paragraph(page, 2, 13, text);
