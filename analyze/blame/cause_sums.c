@@ -402,9 +402,11 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
                                      .lacks_ns = lacks_ns,
                                      .left_idle_ns = left_idle_ns,
                                      .critical_ns = sums->critical_ns,
+                                     .critical_off_ns = sums->critical_off_ns,
                                      .critical_lacks_ns = writer->causes->path_off_cpu_ns - sums->critical_off_ns});
     cause->if_balanced_ns = gain.if_balanced_ns;
     cause->if_gone_ns = gain.if_gone_ns;
+    cause->if_gone_off_ns = gain.if_gone_off_ns;
     cause->last_rank = gain.last_rank;
     cause->among_ns = gain.among_ns;
 }

@@ -62,6 +62,7 @@ void ranks_write(const struct measure_input *input, const struct measures *measu
 
 struct gain {
     double if_balanced_ns, if_gone_ns; /* of wall time; >= 0, the first not above the second */
+    double if_gone_off_ns;             /* of the second, at least so much is time without a CPU, in it or elsewhere */
     uint32_t last_rank;                /* that would be the last before all arrive together; TRACE_NONE */
     double among_ns;                   /* the most that those who take part gain, whatever others do meanwhile */
 };
@@ -81,6 +82,7 @@ struct gain_input {
                                    the cause; NULL: there is a CPU for each */
     double left_idle_ns;        /* of all waiting that is put down to it, what counts as leaving CPUs idle */
     double critical_ns;         /* in it on the critical path, */
+    double critical_off_ns;     /* of that, without a CPU, */
     double critical_lacks_ns;   /* and elsewhere there, without a CPU */
 };
 struct gain gain_of(const struct gain_input *input);

@@ -256,6 +256,15 @@ static void drill_cause_site(struct drill *drill, const struct cause_site *at, b
         drill_classes(drill, site, at);
 }
 
+/* What goes with a cause may be more than the time that ranks are said to spend in it. */
+static const char *gone_off(struct drill *drill, const struct cause *cause)
+{
+    if (cause->if_gone_off_ns < NEGLIGIBLE_SHARE * cause->if_gone_ns)
+        return "";
+    return arena_printf(&drill->arena, ": %s of that ready to run but without a CPU",
+                        amount_duration(cause->if_gone_off_ns).text);
+}
+
 void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, const struct report_options *options)
 {
     struct drill drill;
@@ -273,8 +282,8 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     if (cause->if_gone_ns < 1)
         page_piece(&drill.page, DRILL_INDENT, "saves nothing, even if it took no time");
     else
-        page_piece(&drill.page, DRILL_INDENT, "saves at most %s, if it took no time",
-                   amount_duration(cause->if_gone_ns).text);
+        page_piece(&drill.page, DRILL_INDENT, "saves at most %s, if it took no time%s",
+                   amount_duration(cause->if_gone_ns).text, gone_off(&drill, cause));
     if (cause->last_rank != TRACE_NONE)
         page_piece(&drill.page, DRILL_INDENT, "rank %u then becomes the slowest", cause->last_rank);
     page_end(&drill.page);

@@ -368,6 +368,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));
     json_object_set_new(object, "if_gone_ns", json_ns(cause->if_gone_ns));
+    json_object_set_new(object, "if_gone_descheduled_ns", json_ns(cause->if_gone_off_ns));
     json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
     json_object_set_new(object, "explanation", json_text(explain_cause(&json->scratch, cause)));
     add_partings(json, object, cause);

@@ -190,15 +190,16 @@ struct cause {
     enum cause_kind kind;       /* the largest part */
     double kind_ns[KIND_N];     /* sums to waiting_ns */
     double waiting_ns;
-    double direct_ns;          /* short-term part */
-    double inferred_ns;        /* where only times tell what was waited for, no record */
-    double share;              /* of all waiting */
-    double if_balanced_ns;     /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
-    double if_gone_ns;         /* the most, did it take no time at all; >= if_balanced_ns */
-    double among_ns;           /* likewise, for those who take part, whatever others do meanwhile */
-    uint32_t last_rank;        /* that keeps the gain from being more, busy as it is; TRACE_NONE */
-    bool is_spinning;          /* it is itself a wait, for shared memory to change; nobody knows for whom */
-    const char *library;       /* that most of it is inside, of which nothing is counted; NULL = none */
+    double direct_ns;      /* short-term part */
+    double inferred_ns;    /* where only times tell what was waited for, no record */
+    double share;          /* of all waiting */
+    double if_balanced_ns; /* estimated gain of wall time, were it shared out as well as that alone helps; >= 0 */
+    double if_gone_ns;     /* the most, did it take no time at all; >= if_balanced_ns */
+    double if_gone_off_ns; /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
+    double among_ns;       /* likewise, for those who take part, whatever others do meanwhile */
+    uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
+    bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
+    const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */

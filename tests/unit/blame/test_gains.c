@@ -3,6 +3,7 @@
  * What a run would gain, against the run in which it is so. Each program is played twice: as it is, and with the work
  * of one cause shared out as well as that alone can help (or gone). The difference of the two ends is the gain.
  */
+#include "analyze/blame/efficiency.h"
 #include "tests/unit/scene/scene.h"
 #include <math.h>
 #include <setjmp.h>
@@ -421,12 +422,48 @@ static void what_is_predicted_comes_true(void **state)
         if (programs[i].last_rank)
             assert_int_equal(cause->last_rank, programs[i].last_rank);
         check_gain(programs[i].name, "gone", cause->if_gone_ns / 1000, run_us - gone_us, run_us);
+        /* No more than ranks are in it, but for what they lack a CPU. */
+        double in_it_ns = 0;
+        for (uint32_t k = 0; k < cause->n_ranks + cause->n_others; k++)
+            in_it_ns += (k < cause->n_ranks ? cause->ranks[k] : cause->others[k - cause->n_ranks]).time_ns;
+        assert_true(cause->if_gone_ns - cause->if_gone_off_ns <= in_it_ns + 1);
         scene_free(scene);
+    }
+}
+
+/* Rank 1 is in the cause for 100, for 38 of that without a CPU, and rank 0 waits for it. */
+static void what_goes_with_it_of_time_without_a_cpu_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        double waits_ns[2], lacks_ns[2], gone_ns, off_ns;
+    } cases[] = {{{100, 0}, {0}, 100, 38}, {{80, 0}, {0}, 80, 18}, {{50, 0}, {0}, 50, 0}, {{100, 30}, {20}, 120, 58}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sparse times = {0};
+        sparse_add(&times, 1, 100);
+        sparse_pack(&times);
+        struct gain gain =
+            gain_of(&(struct gain_input){.efficiency = &(struct efficiency){.wall_ns = 200, .all_ns = 400},
+                                         .ranks = (struct rank_time[2]){{0}},
+                                         .n_ranks = 2,
+                                         .waits_ns = cases[i].waits_ns,
+                                         .takes_part = (bool[]){true, true},
+                                         .times = &times,
+                                         .lacks_ns = cases[i].lacks_ns,
+                                         .critical_ns = 100,
+                                         .critical_off_ns = 38,
+                                         .critical_lacks_ns = 50});
+        assert_true(gain.if_gone_ns == cases[i].gone_ns);
+        assert_true(gain.if_gone_off_ns == cases[i].off_ns);
+        sparse_release(&times);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_predicted_comes_true)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_predicted_comes_true),
+        cmocka_unit_test(what_goes_with_it_of_time_without_a_cpu_is_told),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

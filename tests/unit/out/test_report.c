@@ -514,8 +514,11 @@ static void drilling_shows_classes_and_steps(void **state)
     report_cause(out, &f->analysis, 1, &usual);
     report_site(out, &f->analysis, 0, &usual);
     report_sites(out, &f->analysis, &usual);
+    f->causes[0].if_gone_off_ns = 2.7e9;
+    report_cause(out, &f->analysis, 0, &usual);
     fclose(out);
     expect_in(text, "if balanced -2.9 s (estimate)   saves at most 3.40 s, if it took no time\n");
+    expect_in(text, "saves at most 3.40 s, if it took no time: 2.70 s of that ready to run but without a CPU");
     expect_in(text, "saves nothing, even if it took no time");
     expect_in(text, "rank 1 then becomes the slowest\n");
     expect_in(text, "cause 1   loop jacobi.c:58-63 in relax()");
