@@ -13,9 +13,9 @@ struct file_use_key {
     uint32_t site, file, rank;
 };
 
-void file_use_feed(struct file_use *use, const struct lane *lane, const struct event *event)
+void file_use_take(struct file_use *use, const struct lane *lane, const struct event *event)
 {
-    if (event->kind != EV_IO || !lane->depth || lane->is_off)
+    if (!lane->depth || lane->is_off)
         return;
     struct file_use_key key = {lane->site, event->file, lane->rank};
     uint32_t id = intern_put(&use->keys, &key, sizeof key);
@@ -521,12 +521,11 @@ static void add_partner(struct site_exchange *site, int64_t distance)
     site->partners[at].n++;
 }
 
-void exchanges_feed(struct exchanges *exchanges, const struct trace *trace, const struct lane *lane,
+void exchanges_take(struct exchanges *exchanges, const struct trace *trace, const struct lane *lane,
                     const struct event *event)
 {
-    bool is_message =
-        event->kind == EV_SEND || event->kind == EV_ISEND || event->kind == EV_RECV || event->kind == EV_IRECV_DONE;
-    if ((!is_message && event->kind != EV_COLL_END) || !lane->depth || lane->is_off)
+    bool is_message = event->kind != EV_COLL_END;
+    if (!lane->depth || lane->is_off)
         return;
     if (lane->site >= exchanges->sites.n)
         vec_resize(&exchanges->sites, (size_t)lane->site + 1);

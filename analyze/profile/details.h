@@ -18,8 +18,14 @@ struct file_use {
     VEC(uint64_t) bytes; /* by key */
 };
 
+/* A file access. */
+void file_use_take(struct file_use *use, const struct lane *lane, const struct event *event);
 /* Every event of the trace; `lane` is that of its location. Others than file accesses are passed over. */
-void file_use_feed(struct file_use *use, const struct lane *lane, const struct event *event);
+static inline void file_use_feed(struct file_use *use, const struct lane *lane, const struct event *event)
+{
+    if (event->kind == EV_IO)
+        file_use_take(use, lane, event);
+}
 /* Adds the files to the causes and what was moved to their ranks. Causes are complete. */
 void file_use_add_to_causes(const struct file_use *use, struct sites *sites, struct analysis *analysis);
 void file_use_release(struct file_use *use);
@@ -72,9 +78,17 @@ struct exchanges {
     VEC(struct site_exchange) sites; /* by site */
 };
 
-/* Every event of the trace; `lane` is that of its location. Others than data moved are passed over. */
-void exchanges_feed(struct exchanges *exchanges, const struct trace *trace, const struct lane *lane,
+/* A message, or a collective that has ended. */
+void exchanges_take(struct exchanges *exchanges, const struct trace *trace, const struct lane *lane,
                     const struct event *event);
+/* Every event of the trace; `lane` is that of its location. Others than data moved are passed over. */
+static inline void exchanges_feed(struct exchanges *exchanges, const struct trace *trace, const struct lane *lane,
+                                  const struct event *event)
+{
+    if (event->kind == EV_SEND || event->kind == EV_ISEND || event->kind == EV_RECV || event->kind == EV_IRECV_DONE ||
+        event->kind == EV_COLL_END)
+        exchanges_take(exchanges, trace, lane, event);
+}
 /* Tells each site of the analysis what is moved there. */
 void exchanges_write(const struct exchanges *exchanges, const struct classes *classes, const struct measures *measures,
                      struct analysis *analysis);

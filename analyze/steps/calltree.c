@@ -288,7 +288,7 @@ static struct survey_entry *survey_entry(struct survey *survey, uint32_t rank, u
     return &survey->entries.at[*slot];
 }
 
-void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event)
+void survey_take(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event)
 {
     if (news == LANE_LEFT) {
         if (lane->frame != TRACE_NONE) {
@@ -297,7 +297,7 @@ void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news 
             entry->in_mpi_ns += event->time_ns - lane->enter_ns - lane->called_back_ns;
             entry->n_calls++;
         }
-    } else if (event->kind == EV_SAMPLE && event->frame != TRACE_NONE) {
+    } else if (event->frame != TRACE_NONE) {
         bool is_blocked = event->flags & WW_S_BLOCKED;
         if (is_blocked && (lane->depth || lane->is_worker)) /* only outside MPI: where it sleeps, whoever wakes it */
             return;

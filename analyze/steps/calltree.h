@@ -40,8 +40,15 @@ struct survey {
     double sampled_ns, sampled_ns2; /* of all samples outside MPI and on a CPU: weights, and their squares */
 };
 
+/* A call that has ended, or a sample. */
+void survey_take(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event);
 /* `lane` is that of the event's location and has been fed the event, with this news. */
-void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event);
+static inline void survey_feed(struct survey *survey, const struct lane *lane, enum lane_news news,
+                               const struct event *event)
+{
+    if (news == LANE_LEFT || event->kind == EV_SAMPLE)
+        survey_take(survey, lane, news, event);
+}
 /* After the last event: entries stand by rank, then frame. */
 void survey_finish(struct survey *survey);
 /* Where the counts of threads that never call MPI may be missing, places where such threads were seen are not counted

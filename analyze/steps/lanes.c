@@ -240,11 +240,6 @@ static void lane_count(const struct lanes *lanes, struct lane *lane)
         sparse_clear(&lane->bins);
 }
 
-bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)
-{
-    return rank < lanes->trace->n_ranks && lanes->rank_is_off[rank];
-}
-
 /* What the workers were sampled in while their main thread's stretch lasted is the stretch's. */
 static void stretch_take_workers(struct lanes *lanes, struct lane *lane)
 {

@@ -113,7 +113,10 @@ void lanes_begin(struct lanes *lanes, struct sites *sites);
 /* The first event again, for the second reading; what was learned about workers is kept. */
 void lanes_rewind(struct lanes *lanes);
 void lanes_release(struct lanes *lanes);
-bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank);
+static inline bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)
+{
+    return rank < lanes->trace->n_ranks && lanes->rank_is_off[rank];
+}
 enum lane_news lanes_feed(struct lanes *lanes, const struct event *event);
 /* Splits a stretch's length exactly into its amounts: what the clock of the scheduler and ours disagree about is taken
  * from the times off the CPU. */

@@ -472,25 +472,13 @@ static bool watch_held(struct causality_watch *watch)
     return true;
 }
 
-static bool is_watched(uint16_t kind)
-{
-    return kind == EV_SEND || kind == EV_ISEND || kind == EV_RECV || kind == EV_IRECV_DONE || kind == EV_COLL_BEGIN ||
-           kind == EV_COLL_END || kind == EV_LEAVE;
-}
-
-bool causality_watch_feed(struct causality_watch *watch, const struct event *event)
+static __attribute__((noinline)) bool watch_play(struct causality_watch *watch, const struct event *event)
 {
     struct player *player = &watch->replay.players[event->loc];
     if (watch->held.n && (event->time_ns > watch->held_ns || player->held) && !watch_held(watch))
         watch->has_failed = true;
     if (watch->has_failed)
         return false;
-    if (event->kind != EV_END && event->time_ns < watch->result.first_ns)
-        watch->result.first_ns = event->time_ns;
-    if (event->kind != EV_END && event->time_ns > watch->result.last_ns)
-        watch->result.last_ns = event->time_ns;
-    if (!is_watched(event->kind))
-        return true;
     if (!play(&watch->replay, event, 0)) {
         player->held = &watch->last[event->loc];
         player->held->event = *event;
@@ -499,6 +487,26 @@ bool causality_watch_feed(struct causality_watch *watch, const struct event *eve
     }
     watch->replay.runnable.n = 0;
     return true;
+}
+
+/* Regions are counted for archives without records of collectives. */
+static inline bool is_watched(const struct causality_watch *watch, uint16_t kind)
+{
+    enum {
+        WATCHED = 1u << EV_SEND | 1u << EV_ISEND | 1u << EV_RECV | 1u << EV_IRECV_DONE | 1u << EV_COLL_BEGIN |
+                  1u << EV_COLL_END
+    };
+    return WATCHED >> kind & 1 || (kind == EV_LEAVE && !watch->result.n_records);
+}
+
+bool causality_watch_feed(struct causality_watch *watch, const struct event *event)
+{
+    struct causality *result = &watch->result;
+    if (event->kind != EV_END) {
+        result->first_ns = event->time_ns < result->first_ns ? event->time_ns : result->first_ns;
+        result->last_ns = event->time_ns > result->last_ns ? event->time_ns : result->last_ns;
+    }
+    return is_watched(watch, event->kind) ? watch_play(watch, event) : true;
 }
 
 bool causality_watch_end(struct causality_watch *watch, struct causality *result)

@@ -103,27 +103,26 @@ static int archive_rewind(struct trace *trace)
 }
 
 /* Behind the first of a heap, whose event was handed out. Few locations are in the cache as they are. */
-static void tell_soon(struct archive_reader *archive)
+static inline void tell_soon(struct archive_reader *archive)
 {
-    enum { FEW = 8 };
     const struct heap *heap = archive->helpers.n ? &archive->helpers.heap : &archive->heap;
     uint32_t *soon = archive->trace->soon;
     bool plays = archive->plays && !archive->helpers.n;
-    if (archive->trace->n_locations <= FEW)
-        return;
     soon[0] = plays ? tape_soon(&archive->tape, 1) : heap->n > 1 ? heap->items[1].stream : TRACE_NONE;
     soon[1] = plays ? tape_soon(&archive->tape, PLAYED_AHEAD) : heap->n > 2 ? heap->items[2].stream : TRACE_NONE;
 }
 
 static const struct event *archive_next(struct trace *trace)
 {
+    enum { FEW = 8 };
     struct archive_reader *archive = archive_of(trace);
     const struct event *event = NULL;
     if (archive->helpers.n)
         event = helpers_next(archive);
     else if (archive->has_started || !locations_begin(archive))
         event = locations_merge(archive);
-    tell_soon(archive);
+    if (trace->n_locations > FEW)
+        tell_soon(archive);
     if (event && archive->watch && !causality_watch_feed(archive->watch, event))
         return NULL; /* to be read again with other times */
     return event;

@@ -48,12 +48,10 @@ void tape_release(struct tape *tape)
         vec_release(&tape->played[i].bins);
 }
 
-/* Room for so many bytes, or NULL: then there is no tape any more. */
-static unsigned char *tape_reserve(struct tape *tape, size_t size)
+/* One more chunk, for so many bytes, or NULL: then there is no tape any more. */
+static __attribute__((noinline)) unsigned char *tape_extend(struct tape *tape, size_t size)
 {
     struct tape_chunk *last = tape->last;
-    if (last && last->cap - last->used >= size)
-        return last->bytes + last->used;
     size_t cap = size < CHUNK ? CHUNK : size;
     tape->size_bytes += cap;
     struct tape_chunk *made = tape->size_bytes > tape->most_bytes ? NULL : malloc(sizeof *made + cap);
@@ -68,60 +66,71 @@ static unsigned char *tape_reserve(struct tape *tape, size_t size)
     return made->bytes;
 }
 
-static struct event_words words_of(const struct event *event)
+/* Room for so many bytes, or NULL. */
+static inline unsigned char *tape_reserve(struct tape *tape, size_t size)
 {
-    struct event_words words;
-    memcpy(&words, (const char *)event + offsetof(struct event, loc), sizeof words);
-    return words;
+    struct tape_chunk *last = tape->last;
+    return last && last->cap - last->used >= size ? last->bytes + last->used : tape_extend(tape, size);
 }
 
-static bool fits(const struct tape_shape *shape, const struct event_words *event)
+/* A word of an event, whatever it holds there. */
+typedef uint32_t __attribute__((may_alias)) event_word;
+
+static const event_word *words_of(const struct event *event)
+{
+    return (const event_word *)(const void *)((const char *)event + offsetof(struct event, loc));
+}
+
+static bool fits(const struct tape_shape *shape, const event_word *event)
 {
     uint32_t differs = 0;
     for (uint32_t i = 0; i < EVENT_WORDS; i++)
-        differs |= (event->at[i] ^ shape->first.at[i]) & shape->same.at[i];
+        differs |= (event[i] ^ shape->first.at[i]) & shape->same.at[i];
     return !differs;
 }
 
-/* A new shape, after the one that does not fit; NULL: this is the first event of its kind. */
-static const struct tape_shape *shape_make(struct tape *tape, const struct tape_shape *before,
-                                           const struct event *event)
+/* A new shape, after the one that does not fit, or for the first event of its kind. Its number plus 1. */
+static __attribute__((noinline)) uint32_t shape_make(struct tape *tape, const struct event *event)
 {
-    struct event_words words = words_of(event);
+    const struct tape_shape *before =
+        tape->shape_of[event->kind] ? &tape->shapes[tape->shape_of[event->kind] - 1] : NULL;
+    const event_word *words = words_of(event);
     struct tape_shape *made = &tape->shapes[tape->n_shapes++];
-    made->first = before ? before->first : words;
+    if (before)
+        made->first = before->first;
+    else
+        memcpy(&made->first, words, sizeof made->first);
     for (uint32_t i = 0; i < EVENT_WORDS; i++) {
-        bool is_written = tape->n_shapes > SHAPES_NARROW || words.at[i] != made->first.at[i];
+        bool is_written = tape->n_shapes > SHAPES_NARROW || words[i] != made->first.at[i];
         is_written |= before && !before->same.at[i];
         made->same.at[i] = is_written ? 0 : UINT32_MAX;
         if (is_written)
             made->words[made->n_words++] = (uint8_t)i;
     }
-    tape->shape_of[event->kind] = (uint8_t)tape->n_shapes;
-    return made;
+    return tape->shape_of[event->kind] = (uint8_t)tape->n_shapes;
 }
 
 void tape_write(struct tape *tape, const struct event *event)
 {
-    size_t most = 1 + sizeof(uint64_t) + sizeof *event + event->n_bins * sizeof *event->bins;
+    size_t bins_bytes = event->n_bins * sizeof *event->bins, most = 1 + sizeof(uint64_t) + sizeof *event + bins_bytes;
     unsigned char *at = tape->state == TAPE_RECORDING ? tape_reserve(tape, most) : NULL;
     if (!at)
         return;
-    struct event_words words = words_of(event);
+    const event_word *words = words_of(event);
     uint32_t number = tape->shape_of[event->kind];
-    const struct tape_shape *shape = number ? &tape->shapes[number - 1] : NULL;
-    if (!shape || !fits(shape, &words))
-        shape = shape_make(tape, shape, event);
+    if (!number || !fits(&tape->shapes[number - 1], words))
+        number = shape_make(tape, event);
+    const struct tape_shape *shape = &tape->shapes[number - 1];
     uint64_t since_ns = event->time_ns - tape->now_ns;
     bool is_far = since_ns > UINT32_MAX;
-    *at++ = (unsigned char)((unsigned)(shape - tape->shapes) | (is_far ? FAR : 0));
+    *at++ = (unsigned char)((number - 1) | (is_far ? FAR : 0));
     memcpy(at, &since_ns, sizeof since_ns); /* little-endian: its lower half comes first */
     at += is_far ? sizeof since_ns : sizeof(uint32_t);
-    for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof *words.at)
-        memcpy(at, &words.at[shape->words[i]], sizeof *words.at);
-    if (event->n_bins)
-        memcpy(at, event->bins, event->n_bins * sizeof *event->bins);
-    at += event->n_bins * sizeof *event->bins;
+    for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof *words)
+        memcpy(at, &words[shape->words[i]], sizeof *words);
+    if (bins_bytes)
+        memcpy(at, event->bins, bins_bytes);
+    at += bins_bytes;
     tape->last->used = (size_t)(at - tape->last->bytes);
     tape->now_ns = event->time_ns;
 }
