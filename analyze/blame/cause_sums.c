@@ -374,6 +374,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
     uint32_t n_ranks = input->analysis->trace->n_ranks;
     double *waits_ns = arena_array(&writer->scratch, double, n_ranks + 1);
     bool *takes_part = arena_array(&writer->scratch, bool, n_ranks + 1);
+    bool is_place = steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE;
     double left_idle_ns = 0;
     add_waits(writer->causes, &sums->held_up, waits_ns);
     for (uint32_t i = 0; i < cause->n_ranks; i++)
@@ -384,8 +385,12 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         const struct term *at = &sums->waiting.classes.at[i];
         const struct path_class *class = class_of(input, at->key);
         double share = class->waiting_ns > 0 ? at->ns / class->waiting_ns : 0;
+        /* What the machine did to the instances of a class is not when its code was late. */
+        double code_ns = is_place ? when_parts_sum(&class->code_parts) : 0;
+        const struct when_parts *when = code_ns > 0 ? &class->code_parts : &class->when_parts;
+        double when_share = code_ns > 0 ? at->ns / code_ns : share;
         for (uint32_t part = 0; part < WHEN_PARTS; part++)
-            cause->when_ns[part] += share * when_parts_get(&class->when_parts, part);
+            cause->when_ns[part] += when_share * when_parts_get(when, part);
         for (uint32_t k = 0; k < class->n_late; k++)
             cause_add_when(cause, &class->late[k], share);
         cause->inferred_ns += share * class->inferred_ns;

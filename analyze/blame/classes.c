@@ -19,6 +19,7 @@ static void class_release(struct path_class *class)
         free(class->late[i].when.ns);
     free(class->late);
     free(class->when_parts.ns);
+    free(class->code_parts.ns);
     sums_release(&class->terms_so_far);
     sums_release(&class->waits_so_far);
     sparse_release(&class->shape);
@@ -194,7 +195,7 @@ double when_parts_get(const struct when_parts *when, uint32_t part)
     return when->parts & bit ? when->ns[__builtin_popcount(when->parts & (bit - 1))] : 0;
 }
 
-static double when_parts_sum(const struct when_parts *when)
+double when_parts_sum(const struct when_parts *when)
 {
     double sum = 0;
     for (int i = 0; i < __builtin_popcount(when->parts); i++)
@@ -253,11 +254,15 @@ static void when_add(struct path_class *class, const struct instance *instance)
     when->largest_ns = fmax(when->largest_ns, ns);
     when->deviation_ns += ns * ns;
     when_add_together(class, instance);
+    double code_ns = instance->late_code_ns - instance->waiting_code_ns; /* the two paths differ by the wait */
+    double code_share = ns > 0 ? fmin(fmax(code_ns, 0), ns) / ns : 0;
     struct late_rank *late = class_late(class, instance->late_rank);
     for (uint32_t left = instance->when_parts.parts; left; left &= left - 1) {
         uint32_t part = (uint32_t)__builtin_ctz(left);
         double part_ns = when_parts_get(&instance->when_parts, part);
         when_parts_add(&class->when_parts, part, part_ns);
+        if (code_share > 0)
+            when_parts_add(&class->code_parts, part, code_share * part_ns);
         when_parts_add(&late->when, part, part_ns);
     }
 }

@@ -70,6 +70,7 @@ struct instance {
     uint32_t late_rank; /* that the longest of them waited for */
     double longest_ns;
     double late_code_ns;     /* summed over the waits */
+    double waiting_code_ns;  /* likewise, of the other side */
     double heaviest_code_ns; /* of the waiting process whose code took longest; its path is kept apart */
     struct sparse heaviest;
 };
@@ -83,6 +84,8 @@ struct path_class {
     uint64_t n_instances;
     struct when when; /* deviation_ns: while instances are added, the sum of their squares */
     struct when_parts when_parts;
+    struct when_parts
+        code_parts; /* of it, what the program's code explains: without the machine and what passes in MPI */
     /* Of instances that do not overlap in time: how many, the numbers of the first and the last call, and the sum of
      * the squares of the gaps between. */
     uint64_t n_apart;
@@ -131,8 +134,9 @@ void classes_begin(struct classes *classes, const struct pools *pools, const str
 void classes_release(struct classes *classes);
 /* A wait, in each part of the run as much of it as lies there. */
 void when_parts_add_wait(struct when_parts *when, const struct trace *trace, const struct wait *wait);
-/* Waiting in one part of the run. */
+/* Waiting in one part of the run, and in all. */
 double when_parts_get(const struct when_parts *when, uint32_t part);
+double when_parts_sum(const struct when_parts *when);
 /* It joins a class, or founds one. */
 void classes_add(struct classes *classes, const struct instance *instance);
 /* The end: characterisations in steps, which go into the arena. */

@@ -119,6 +119,7 @@ static void occurrence_add_waiting(struct occurrences *occurrences, struct occur
     sparse_clear(terms);
     struct path path = path_add(occurrences->classes->pools, begin, common, TRACE_NONE, terms, &instance->counts);
     instance->noise_ns2 += path.noise_ns2;
+    instance->waiting_code_ns += path.code_ns;
     if (instance->n_waits && path.code_ns <= instance->heaviest_code_ns) {
         sparse_add_all(&instance->terms, terms, 1);
         return;
