@@ -627,6 +627,10 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
         if (late && cause->n_others && (!others || strcmp(late, others)))
             return arena_printf(
                 arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
+        if (cause->library)
+            return arena_printf(
+                arena, "what %s does may be slower there or more: compare what the ranks call it for, and how often",
+                label_base_name(cause->library));
         return "look at its memory access and the placement of its data; `perf stat` on a late and another rank tells "
                "more";
     }

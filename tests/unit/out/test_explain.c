@@ -154,6 +154,11 @@ static void advice_fits_what_is_explained(void **state)
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which rank writes to this memory"));
     cause.kind = KIND_BLOCKED;
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which lock or thread it waits"));
+    cause.kind = KIND_SLOWER;
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "memory access"));
+    cause.library = "/lib/libstdc++.so.6"; /* of which nothing is counted */
+    assert_non_null(
+        strstr(explain_next(&arena, &analysis, &cause), "what libstdc++.so.6 does may be slower there or more"));
     arena_release(&arena);
 }
 
