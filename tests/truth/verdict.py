@@ -294,6 +294,8 @@ class Judge:
         for cause in report["causes"]:
             name, ns = cause["name"], cause["waiting_ns"]
             that("sense", 0 <= cause["if_balanced_ns"] <= cause["if_gone_ns"] + 1, name, "gains", cause["if_balanced_ns"], "balanced,", cause["if_gone_ns"], "gone")
+            in_it_ns = sum(rank["time_ns"] for rank in cause["by_rank"])
+            that("sense", cause["if_gone_ns"] - cause["if_gone_descheduled_ns"] <= 1.05 * in_it_ns + SLACK_NS, name, "gains", ms(cause["if_gone_ns"]), "but takes", ms(in_it_ns))
             if ns > 0.5 * report["waiting_ns"] and mean_ns > 0.1 * report["duration_ns"]:
                 that("sense", cause["if_gone_ns"] > 0.1 * ns / report["ranks"], name, "has", ms(ns), "of the waiting and gains", ms(cause["if_gone_ns"]))
             that("sense", cause["direct_ns"] <= ns, name, "directly", cause["direct_ns"], "of", ns)
