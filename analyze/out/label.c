@@ -166,9 +166,12 @@ static const char *step_text(const struct label_book *book, uint32_t index,
     const struct analysis *analysis = book->analysis;
     const struct step *step = &analysis->steps[index];
     const char *text = arena_printf(book->arena, "%s%s", state_prefix(step->state), place_text(book, step));
-    /* Steps that differ by their caller only are told apart by it; one level is enough to read. */
+    /* Steps that differ by their caller or by the call only are told apart by it; one level is enough to read. */
     if (step->caller != TRACE_NONE && step->caller < analysis->n_steps)
         text = arena_printf(book->arena, "%s, called from %s", text, place_text(book, &analysis->steps[step->caller]));
+    if (step->call_file)
+        text = arena_printf(book->arena, "%s, called at %s", text,
+                            label_lines(book, step->call_file, step->call_line, step->call_line));
     return without_arguments(book, text);
 }
 

@@ -500,7 +500,6 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
     return step;
 }
 
-/* Naming a step may make its caller's step, so the end moves. */
 /* Each once, in order of appearance: labels ask which files share the end of their path. */
 static void add_file(struct intern *seen, struct analysis *analysis, const char *file)
 {
@@ -508,6 +507,40 @@ static void add_file(struct intern *seen, struct analysis *analysis, const char 
         analysis->files[analysis->n_files++] = file;
 }
 
+/* Of one place in one state, when it was entered from several calls: which this one is. */
+static void names_entries(struct sites *sites, struct analysis *analysis)
+{
+    struct intern places = {0};
+    uint32_t n = analysis->n_steps, *place = arena_array(&analysis->arena, uint32_t, n + 1),
+             *first = arena_array(&analysis->arena, uint32_t, n + 1);
+    bool *are_several = arena_array(&analysis->arena, bool, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        struct step_key key = *steps_key(sites->steps, i);
+        uint32_t entry = key.entry;
+        if (entry == TRACE_NONE)
+            continue;
+        key.entry = TRACE_NONE;
+        size_t n_before = places.n;
+        place[i] = intern_put(&places, &key, sizeof key);
+        if (places.n > n_before)
+            first[place[i]] = entry;
+        are_several[place[i]] |= first[place[i]] != entry;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t entry = steps_key(sites->steps, i)->entry;
+        if (entry == TRACE_NONE || !are_several[place[i]])
+            continue;
+        /* "MODULE FILE:LINE" (sites.h) */
+        char *file = strchr(arena_strdup(&analysis->arena, sites->entries.items[entry].bytes), ' ') + 1,
+             *colon = strrchr(file, ':');
+        *colon = '\0';
+        analysis->steps[i].call_file = file;
+        analysis->steps[i].call_line = (uint32_t)strtoul(colon + 1, NULL, 10);
+    }
+    intern_release(&places);
+}
+
+/* Naming a step may make its caller's step, so the end moves. */
 void names_steps(struct sites *sites, struct analysis *analysis)
 {
     VEC(struct step) named = {0};
@@ -518,9 +551,12 @@ void names_steps(struct sites *sites, struct analysis *analysis)
     }
     analysis->n_steps = (uint32_t)named.n;
     analysis->steps = arena_copy(&analysis->arena, named.at, named.n * sizeof *named.at);
-    analysis->files = arena_array(&analysis->arena, const char *, analysis->n_steps + analysis->n_sites + 1);
-    for (uint32_t i = 0; i < analysis->n_steps; i++)
+    names_entries(sites, analysis);
+    analysis->files = arena_array(&analysis->arena, const char *, 2 * analysis->n_steps + analysis->n_sites + 1);
+    for (uint32_t i = 0; i < analysis->n_steps; i++) {
         add_file(&seen, analysis, analysis->steps[i].file);
+        add_file(&seen, analysis, analysis->steps[i].call_file);
+    }
     for (uint32_t i = 0; i < analysis->n_sites; i++)
         add_file(&seen, analysis, analysis->sites[i].file);
     intern_release(&seen);

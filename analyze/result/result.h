@@ -48,6 +48,8 @@ struct step {
     bool is_loop, is_call; /* is_call: `routine` is an MPI function, called at the line */
     uint32_t place;        /* code place id, or CODE_NONE (foreign archives: region) */
     uint32_t caller;       /* step that called it when several callers must be told apart; TRACE_NONE */
+    const char *call_file; /* where code that waits has called it, when steps differ by that alone; NULL */
+    uint32_t call_line;
 };
 
 struct class_step {
