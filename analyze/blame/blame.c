@@ -331,6 +331,36 @@ static int class_step_compare(const void *a, const void *b)
     return (left->is_long_term > right->is_long_term) - (left->is_long_term < right->is_long_term);
 }
 
+/* By what is told of them; those of one side of one rank are one then. Executions are of the place: all have them. */
+static int class_step_compare_told(const void *a, const void *b)
+{
+    const struct class_step *left = a, *right = b;
+    if (left->step != right->step)
+        return left->step < right->step ? -1 : 1;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    if (left->is_long_term != right->is_long_term)
+        return left->is_long_term < right->is_long_term ? -1 : 1;
+    return (left->dur_ns < 0) - (right->dur_ns < 0);
+}
+
+static uint32_t class_steps_merge(struct class_step *steps, uint32_t n)
+{
+    uint32_t n_merged = 0;
+    qsort(steps, n, sizeof *steps, class_step_compare_told);
+    for (uint32_t i = 0; i < n; i++) {
+        struct class_step *last = n_merged ? &steps[n_merged - 1] : NULL;
+        if (!last || class_step_compare_told(last, &steps[i]) != 0) {
+            steps[n_merged++] = steps[i];
+            continue;
+        }
+        last->dur_ns += steps[i].dur_ns;
+        last->blame_ns += steps[i].blame_ns;
+        last->is_redundant &= steps[i].is_redundant;
+    }
+    return n_merged;
+}
+
 /* What the steps of a class are made from. Its vectors are in the result's arena. */
 struct class_source {
     struct sparse terms, blame, counted; /* classes.h, blame.h */
@@ -361,7 +391,7 @@ static struct class_step class_step_make(const struct analysis *analysis, const 
     double executions = sign * term_executions(analysis, &source->counted, term->key) -
                         part * term_executions(analysis, &source->counted, bare | KEY_WAITING);
     bool is_told = !is_waiting || !is_netted;
-    return (struct class_step){.step = key_atom(term->key),
+    return (struct class_step){.step = analysis->steps[key_atom(term->key)].told_as,
                                .rank = key_rank(term->key),
                                .dur_ns = is_told ? sign * term->ns - part * waiting_ns : 0,
                                .blame_ns = is_waiting ? 0 : sparse_get(&source->blame, term->key),
@@ -378,10 +408,11 @@ static struct class_steps class_steps(const struct analysis *analysis, const str
     blame_prune(&source->terms, &kept);
     for (size_t i = 0; i < source->terms.n; i++) {
         struct class_step step = class_step_make(analysis, source, &source->terms.at[i]);
-        step.is_redundant = sparse_get(&kept, step.step) == 0;
+        step.is_redundant = sparse_get(&kept, key_atom(source->terms.at[i].key)) == 0;
         if (step.dur_ns != 0 || step.blame_ns != 0)
             steps.at[steps.n++] = step;
     }
+    steps.n = class_steps_merge(steps.at, steps.n);
     qsort(steps.at, steps.n, sizeof *steps.at, class_step_compare);
     sparse_release(&kept);
     return steps;

@@ -141,40 +141,13 @@ static void matrix_write(const struct measure_input *input, const struct measure
     arena_release(&scratch);
 }
 
-/* Steps by what they are told as: calls of MPI that read the same are one, whichever path led to them. */
-struct told {
-    const struct pools *pools;
-    struct map of; /* step -> the first one that reads the same */
-    struct intern texts;
-    VEC(uint32_t) first; /* by text */
-    struct arena arena;
-};
-
-static uint32_t told_as(struct told *told, uint32_t step)
-{
-    struct sites *sites = told->pools->sites;
-    const struct step_key key = *steps_key(sites->steps, step);
-    if (key.what != WHAT_SITE)
-        return step;
-    bool is_new;
-    uint64_t *of = map_put(&told->of, step, &is_new);
-    if (is_new) {
-        const char *call = names_site_text(sites, &told->arena, key.id);
-        uint32_t text = intern_text(&told->texts, arena_printf(&told->arena, "%u %s", key.state, call));
-        if (text == told->first.n)
-            *vec_push(&told->first) = step;
-        *of = told->first.at[text];
-    }
-    return (uint32_t)*of;
-}
-
-/* Durations by (rank; atom) as durations by (rank; step), packed. */
-static struct sparse in_steps(struct told *told, const struct sparse *atoms)
+/* Durations by (rank; atom) as durations by (rank; step), packed; steps that read the same are one. */
+static struct sparse in_steps(struct told *told, const struct pools *pools, const struct sparse *atoms)
 {
     struct sparse steps = {0};
     for (size_t i = 0; i < atoms->n; i++) {
         struct term single;
-        struct shares shares = pools_expand(told->pools, key_atom(atoms->at[i].key), &single);
+        struct shares shares = pools_expand(pools, key_atom(atoms->at[i].key), &single);
         for (size_t j = 0; j < shares.n; j++)
             sparse_add(&steps, atom_key(key_rank(atoms->at[i].key), told_as(told, (uint32_t)shares.at[j].key)),
                        atoms->at[i].ns * shares.at[j].ns);
@@ -193,8 +166,10 @@ static int by_falling_time(const void *a, const void *b)
 
 static void critical_write(const struct measure_input *input, const struct sparse *critical, struct analysis *analysis)
 {
-    struct told told = {.pools = input->classes->pools};
-    struct sparse path = in_steps(&told, critical);
+    const struct pools *pools = input->classes->pools;
+    struct told told;
+    told_begin(&told, input->sites);
+    struct sparse path = in_steps(&told, pools, critical);
     struct map index = {0}; /* step -> 1 + index */
     VEC(struct critical_step) found = {0};
     for (size_t i = 0; i < path.n; i++) {
@@ -213,7 +188,7 @@ static void critical_write(const struct measure_input *input, const struct spars
         }
     }
     for (uint32_t rank = 0; rank < input->n_ranks; rank++) {
-        struct sparse time = in_steps(&told, &input->ranks[rank].atoms);
+        struct sparse time = in_steps(&told, pools, &input->ranks[rank].atoms);
         for (size_t i = 0; i < time.n; i++) {
             const uint64_t *at = map_get(&index, key_atom(time.at[i].key));
             if (at && found.at)
@@ -226,10 +201,7 @@ static void critical_write(const struct measure_input *input, const struct spars
     analysis->n_critical = (uint32_t)found.n;
     analysis->critical = arena_copy(&analysis->arena, found.at, found.n * sizeof *found.at);
     vec_release(&found);
-    vec_release(&told.first);
-    map_release(&told.of);
-    intern_release(&told.texts);
-    arena_release(&told.arena);
+    told_release(&told);
     map_release(&index);
     sparse_release(&path);
 }

@@ -398,14 +398,30 @@ void names_sites(struct sites *sites, struct analysis *analysis, const uint32_t 
     arena_release(&scratch);
 }
 
-const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site)
+/* Where no name is known of the code that calls MPI, the first one outwards says most. */
+static const char *nameless_text(const struct sites *sites, struct arena *arena, const struct call_path *path)
+{
+    const char *text = "", *below = NULL;
+    for (size_t i = path->parts.n; i-- > 0;)
+        below = path->parts.at[i].name ? path->parts.at[i].name : below;
+    if (path->parts.n)
+        text = part_text(sites, arena, &path->parts.at[0], TRACE_NONE);
+    return below ? arena_printf(arena, "%s, below %s", text, below) : text;
+}
+
+/* Also in which file it is, if that is known. */
+static const char *site_text(struct sites *sites, struct arena *arena, uint32_t site, const char **file)
 {
     struct wait_site named = {0};
+    struct call_path path = {0};
+    *file = NULL;
     if (sites_at(sites, site)->region == TRACE_NONE)
         return sites_at(sites, site)->context == TRACE_NONE ? "the end" : "start";
-    names_site(sites, arena, site, &named);
-    if (!named.file && !named.routine && *named.path)
-        return arena_printf(arena, "%s in %s", named.call, named.path);
+    name_site(sites, arena, site, &named, &path, false);
+    const char *text = path.is_nameless ? nameless_text(sites, arena, &path) : "";
+    vec_release(&path.parts);
+    if (!named.file && *text)
+        return arena_printf(arena, "%s in %s", named.call, text);
     if (!named.file && named.routine) {
         uint32_t context = sites_user_context(sites, sites_at(sites, site)->context);
         return arena_printf(arena, "%s in %s", named.call, caller_text(sites, arena, context));
@@ -413,7 +429,14 @@ const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t s
     if (!named.file)
         return named.call;
     const char *slash = strrchr(named.file, '/');
+    *file = named.file;
     return arena_printf(arena, "%s %s:%u", named.call, slash ? slash + 1 : named.file, named.line);
+}
+
+const char *names_site_text(struct sites *sites, struct arena *arena, uint32_t site)
+{
+    const char *file;
+    return site_text(sites, arena, site, &file);
 }
 
 static void names_place(const struct sites *sites, struct arena *arena, uint32_t id, struct step *step)
@@ -459,10 +482,90 @@ static const char *names_gap(struct sites *sites, struct arena *arena, uint32_t 
     return arena_printf(arena, "code between %s and %s", before, names_site_text(sites, arena, to));
 }
 
+static const char *call_text(struct sites *sites, struct arena *arena, const struct step_key *key)
+{
+    switch ((enum step_what)key->what) {
+    case WHAT_SITE:
+        return names_site_text(sites, arena, key->id);
+    case WHAT_GAP:
+        return names_gap(sites, arena, key->id);
+    case WHAT_WAIT:
+        return arena_printf(arena, "waiting in %s, for what is not known", names_site_text(sites, arena, key->id));
+    case WHAT_PLACE:
+    case WHAT_PATH:
+    case WHAT_START:
+    case WHAT_OFF:
+    case WHAT_CLOCK:
+        break;
+    }
+    return NULL;
+}
+
+/* The place that a step is, entered by whatever call: its number, and which call that is. */
+static uint32_t told_place(struct told *told, const struct step_key *key)
+{
+    const struct step_key place = {.what = key->what, .id = key->id, .caller = key->caller};
+    uint32_t number = intern_put(&told->places, &place, sizeof place);
+    if (number == told->entries.n)
+        *vec_push(&told->entries) = key->entry;
+    return number;
+}
+
+void told_begin(struct told *told, struct sites *sites)
+{
+    *told = (struct told){.sites = sites};
+    for (uint32_t i = 0; i < steps_n(sites->steps); i++) {
+        const struct step_key *key = steps_key(sites->steps, i);
+        uint32_t *entry = key->entry == TRACE_NONE ? NULL : &told->entries.at[told_place(told, key)];
+        if (entry && *entry != key->entry)
+            *entry = TRACE_NONE;
+    }
+}
+
+/* True where the text says which call led there. */
+static bool told_is_entered(struct told *told, const struct step_key *key)
+{
+    return key->entry != TRACE_NONE && told->entries.at[told_place(told, key)] == TRACE_NONE;
+}
+
+uint32_t told_as(struct told *told, uint32_t step)
+{
+    bool is_new;
+    uint64_t *as = map_put(&told->as, step, &is_new);
+    if (is_new) {
+        struct arena scratch = {0};
+        const struct step_key *key = steps_key(told->sites->steps, step);
+        const char *file = NULL; /* files of one name are not one */
+        const char *text = key->what == WHAT_SITE ? site_text(told->sites, &scratch, key->id, &file)
+                                                  : call_text(told->sites, &scratch, key);
+        text = text ? arena_printf(&scratch, "%u %s %s", key->state, file ? file : "", text)
+                    : arena_printf(&scratch, "%u %u %u %u %u", key->state, key->what, key->id, key->caller,
+                                   told_is_entered(told, key) ? key->entry : (uint32_t)TRACE_NONE);
+        uint32_t number = intern_text(&told->texts, text);
+        if (number == told->first.n)
+            *vec_push(&told->first) = step;
+        *as = told->first.at[number];
+        arena_release(&scratch);
+    }
+    return (uint32_t)*as;
+}
+
+void told_release(struct told *told)
+{
+    map_release(&told->as);
+    intern_release(&told->texts);
+    intern_release(&told->places);
+    vec_release(&told->first);
+    vec_release(&told->entries);
+}
+
 static struct step names_step(struct sites *sites, struct arena *arena, uint32_t id)
 {
     struct step_key key = *steps_key(sites->steps, id);
-    struct step step = {.state = (enum step_state)key.state, .place = CODE_NONE, .caller = TRACE_NONE};
+    struct step step = {.state = (enum step_state)key.state,
+                        .label = call_text(sites, arena, &key),
+                        .place = CODE_NONE,
+                        .caller = TRACE_NONE};
     struct wait_site named = {0};
     switch ((enum step_what)key.what) {
     case WHAT_PLACE:
@@ -479,10 +582,9 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
         step.is_call = step.routine != NULL;
         step.file = named.file;
         step.line_first = step.line_last = named.line;
-        step.label = names_site_text(sites, arena, key.id);
         break;
     case WHAT_GAP:
-        step.label = names_gap(sites, arena, key.id);
+    case WHAT_WAIT:
         break;
     case WHAT_START:
         step.label = "start-up of the process, before its first MPI call";
@@ -492,9 +594,6 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
         break;
     case WHAT_CLOCK:
         step.label = "clock error";
-        break;
-    case WHAT_WAIT:
-        step.label = arena_printf(arena, "waiting in %s, for what is not known", names_site_text(sites, arena, key.id));
         break;
     }
     return step;
@@ -507,51 +606,32 @@ static void add_file(struct intern *seen, struct analysis *analysis, const char 
         analysis->files[analysis->n_files++] = file;
 }
 
-/* Of one place in one state, when it was entered from several calls: which this one is. */
-static void names_entries(struct sites *sites, struct analysis *analysis)
+/* The call that led to a step: "MODULE FILE:LINE" (sites.h). */
+static void names_entry(const struct sites *sites, struct arena *arena, uint32_t entry, struct step *step)
 {
-    struct intern places = {0};
-    uint32_t n = analysis->n_steps, *place = arena_array(&analysis->arena, uint32_t, n + 1),
-             *first = arena_array(&analysis->arena, uint32_t, n + 1);
-    bool *are_several = arena_array(&analysis->arena, bool, n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        struct step_key key = *steps_key(sites->steps, i);
-        uint32_t entry = key.entry;
-        if (entry == TRACE_NONE)
-            continue;
-        key.entry = TRACE_NONE;
-        size_t n_before = places.n;
-        place[i] = intern_put(&places, &key, sizeof key);
-        if (places.n > n_before)
-            first[place[i]] = entry;
-        are_several[place[i]] |= first[place[i]] != entry;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t entry = steps_key(sites->steps, i)->entry;
-        if (entry == TRACE_NONE || !are_several[place[i]])
-            continue;
-        /* "MODULE FILE:LINE" (sites.h) */
-        char *file = strchr(arena_strdup(&analysis->arena, sites->entries.items[entry].bytes), ' ') + 1,
-             *colon = strrchr(file, ':');
-        *colon = '\0';
-        analysis->steps[i].call_file = file;
-        analysis->steps[i].call_line = (uint32_t)strtoul(colon + 1, NULL, 10);
-    }
-    intern_release(&places);
+    char *file = strchr(arena_strdup(arena, sites->entries.items[entry].bytes), ' ') + 1, *colon = strrchr(file, ':');
+    *colon = '\0';
+    step->call_file = file;
+    step->call_line = (uint32_t)strtoul(colon + 1, NULL, 10);
 }
 
 /* Naming a step may make its caller's step, so the end moves. */
 void names_steps(struct sites *sites, struct analysis *analysis)
 {
     VEC(struct step) named = {0};
+    struct told told;
     struct intern seen = {0};
+    told_begin(&told, sites);
     while (named.n < steps_n(sites->steps)) {
-        struct step step = names_step(sites, &analysis->arena, (uint32_t)named.n);
+        uint32_t id = (uint32_t)named.n;
+        struct step step = names_step(sites, &analysis->arena, id);
+        step.told_as = told_as(&told, id);
+        if (told_is_entered(&told, steps_key(sites->steps, id)))
+            names_entry(sites, &analysis->arena, steps_key(sites->steps, id)->entry, &step);
         *vec_push(&named) = step;
     }
     analysis->n_steps = (uint32_t)named.n;
     analysis->steps = arena_copy(&analysis->arena, named.at, named.n * sizeof *named.at);
-    names_entries(sites, analysis);
     analysis->files = arena_array(&analysis->arena, const char *, 2 * analysis->n_steps + analysis->n_sites + 1);
     for (uint32_t i = 0; i < analysis->n_steps; i++) {
         add_file(&seen, analysis, analysis->steps[i].file);
@@ -560,5 +640,6 @@ void names_steps(struct sites *sites, struct analysis *analysis)
     for (uint32_t i = 0; i < analysis->n_sites; i++)
         add_file(&seen, analysis, analysis->sites[i].file);
     intern_release(&seen);
+    told_release(&told);
     vec_release(&named);
 }

@@ -48,12 +48,13 @@ struct step {
     bool is_loop, is_call; /* is_call: `routine` is an MPI function, called at the line */
     uint32_t place;        /* code place id, or CODE_NONE (foreign archives: region) */
     uint32_t caller;       /* step that called it when several callers must be told apart; TRACE_NONE */
+    uint32_t told_as;      /* the first step that reads the same */
     const char *call_file; /* where code that waits has called it, when steps differ by that alone; NULL */
     uint32_t call_line;
 };
 
 struct class_step {
-    uint32_t step;
+    uint32_t step;      /* and all that read the same */
     uint32_t rank;      /* whose path */
     double dur_ns;      /* signed: + on the late side, - on the waiting side, summed over the instances */
     double blame_ns;    /* its part of the waiting; 0 for negative remainders */
