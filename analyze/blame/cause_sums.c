@@ -314,7 +314,7 @@ static void cause_set_stall(const struct writer *writer, struct cause *cause)
             }
         }
         if (is_sum && sum_ns >= MOST_SHARE * cause->waiting_ns && n_waits < trace->n_ranks) {
-            cause->stall_ns = (double)(all.end_ns - all.begin_ns);
+            cause->stall_ns = sum_ns / n_waits; /* without what the machine made of it */
             cause->stall_after_ns = all.begin_ns > trace->start_ns ? all.begin_ns - trace->start_ns : 0;
         }
     }

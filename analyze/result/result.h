@@ -215,7 +215,7 @@ struct cause {
     uint32_t n_beside;            /* beside what names it: outermost parts to which the same decision leads its ranks */
     double when_ns[WHEN_PARTS];   /* its waiting over the run, as the classes in which it has a part have it */
     double when_n[WHEN_PARTS];    /* instances at the call at which most of it is felt, of any cause */
-    double stall_ns;              /* nearly all of it was waited for at once, by each rank once, for so long; 0 */
+    double stall_ns;              /* nearly all was waited for at once, by each rank once, on average for so long; 0 */
     uint64_t stall_after_ns;      /* ... and from then on, after the start */
     uint32_t every;               /* it acts each n-th time that the call is made at which most of it is felt; 0 */
     struct when_rank *when_ranks; /* its waiting over the run by late rank, for some of them */

@@ -176,6 +176,33 @@ static void a_wait_counts_in_every_part_that_it_reaches_into(void **state)
     scene_free(scene);
 }
 
+/* Rank 1 works for long once; in other steps ranks are late by a little, each at times. */
+static void waiting_that_comes_once_is_a_stall(void **state)
+{
+    (void)state;
+    enum { STEPS = 40, N = 3 };
+    for (int n_long = 1; n_long <= 2; n_long++) {
+        struct scene *scene = scene_make(N);
+        uint64_t began_us = 0;
+        for (uint32_t step = 0; step < STEPS; step++) {
+            uint64_t late_us[N] = {0};
+            late_us[step % N] = 3;
+            if (step == 10 || (step == 20 && n_long == 2)) {
+                began_us = step == 10 ? scene->now_us[0] + 1000 : began_us;
+                late_us[1] = 200000;
+            }
+            work_and_meet(scene, N, late_us);
+        }
+        const struct cause *cause = &scene_analyse(scene)->causes[0];
+        if (n_long == 1) {
+            assert_float_equal(cause->stall_ns, 200e6, 1e6);
+            assert_float_equal(cause->stall_after_ns, 1e3 * (double)began_us, 20e3);
+        } else
+            assert_true(cause->stall_ns == 0);
+        scene_free(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +211,7 @@ int main(void)
         cmocka_unit_test(who_spends_as_long_is_named_with_the_late),
         cmocka_unit_test(it_is_known_when_each_rank_was_late),
         cmocka_unit_test(a_wait_counts_in_every_part_that_it_reaches_into),
+        cmocka_unit_test(waiting_that_comes_once_is_a_stall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
