@@ -56,10 +56,26 @@ static double by_others(const struct comparison *comparison, const struct compar
     return row->mean_ns[side] * comparison->n_of_side[side] / others_ns;
 }
 
+/* True when the loop of a row goes round another number of times each time, for certain. */
+static bool is_counted_otherwise(const struct comparison *comparison, const struct compare_row *row)
+{
+    const struct run_place *place = row->place;
+    for (size_t i = 0; i < comparison->facts.n && place && place->is_loop && place->file; i++) {
+        const struct compare_fact *fact = &comparison->facts.at[i];
+        const struct fact *at = fact->after ? fact->after : fact->before;
+        if (fact->is_decision && at->kind == FACT_TRIPS && at->file && !strcmp(at->file, place->file) &&
+            at->line_first == place->line_first && at->line_last == place->line_last)
+            return true;
+    }
+    return false;
+}
+
 /* "more (+-12 ms)" */
 static const char *verdict_text(struct arena *arena, const struct comparison *comparison, const struct compare_row *row)
 {
     static const char *const words[] = {"within noise", "less", "more", "too few runs"};
+    if (row->verdict == COMPARE_TOO_FEW && is_counted_otherwise(comparison, row))
+        return "its count changed, above";
     if (row->verdict == COMPARE_TOO_FEW && row->runs_needed)
         return arena_printf(arena, "too few runs: take %u a side", row->runs_needed);
     if (row->verdict == COMPARE_TOO_FEW || !(row->level > 0) || !isfinite(row->test.least))
