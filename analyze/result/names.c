@@ -516,16 +516,21 @@ void told_begin(struct told *told, struct sites *sites)
     *told = (struct told){.sites = sites};
     for (uint32_t i = 0; i < steps_n(sites->steps); i++) {
         const struct step_key *key = steps_key(sites->steps, i);
-        uint32_t *entry = key->entry == TRACE_NONE ? NULL : &told->entries.at[told_place(told, key)];
-        if (entry && *entry != key->entry)
-            *entry = TRACE_NONE;
+        if (key->entry == TRACE_NONE)
+            continue;
+        uint32_t place = told_place(told, key);
+        if (told->entries.at[place] != key->entry)
+            told->entries.at[place] = TRACE_NONE;
     }
 }
 
 /* True where the text says which call led there. */
 static bool told_is_entered(struct told *told, const struct step_key *key)
 {
-    return key->entry != TRACE_NONE && told->entries.at[told_place(told, key)] == TRACE_NONE;
+    if (key->entry == TRACE_NONE)
+        return false;
+    uint32_t place = told_place(told, key); /* which may move the entries */
+    return told->entries.at[place] == TRACE_NONE;
 }
 
 uint32_t told_as(struct told *told, uint32_t step)
