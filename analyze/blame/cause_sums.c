@@ -120,6 +120,7 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .blame_ns = sparse_get(&sums->waiting.ranks, rank),
                                .time_ns = sparse_get(&sums->inside, rank),
                                .computing_ns = sparse_get(&sums->busy, rank),
+                               .sample_ns = is_place && !(executions > 0) ? causes->rollup.sample_ns : 0,
                                .executions = (uint64_t)executions,
                                .instructions = cause_work(causes, sums, rank),
                                .cost_error = is_single ? costs_error(causes->input->costs, rank, key->id) : 0};

@@ -16,6 +16,7 @@ struct doing {
     double cost_error;            /* relative */
     double bytes, file_bytes;
     double thread_ns; /* time on a CPU of all threads */
+    double sample_ns; /* between two samples; 0 = not they tell the time */
 };
 
 struct crowd {
@@ -40,7 +41,8 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
                             .cost_error = rank->cost_error,
                             .bytes = (double)rank->bytes,
                             .file_bytes = (double)rank->file_bytes,
-                            .thread_ns = rank->threads * rank->computing_ns};
+                            .thread_ns = rank->threads * rank->computing_ns,
+                            .sample_ns = rank->sample_ns};
     set_each_time(doing, rank->instructions);
 }
 
@@ -64,6 +66,7 @@ static void crowd_finish(struct crowd *crowd)
         sum.bytes += doing->bytes / n;
         sum.file_bytes += doing->file_bytes / n;
         sum.thread_ns += doing->thread_ns / n;
+        sum.sample_ns = doing->sample_ns;
         instructions += doing->executions > 0 ? doing->instructions * doing->executions / n : 0;
         variance_ns2 += pow(doing->cost_error * doing->computing_ns / n, 2);
     }
@@ -225,6 +228,22 @@ static bool is_within(const struct excess *excess, double low, double high)
     return excess->low > low && excess->high < high;
 }
 
+/* The standard error of a crowd's mean time, of which one more sample could have been taken. */
+static double time_error_ns(const struct crowd *crowd)
+{
+    double n = crowd->n;
+    return sqrt((crowd->mean.computing_ns * n + crowd->mean.sample_ns) * crowd->mean.sample_ns) / n;
+}
+
+/* Whether so few samples tell the times of both that they may as well be alike. Time asleep is known without any. */
+static bool is_of_few_samples(const struct crowd *late, const struct crowd *others)
+{
+    double error_ns = hypot(time_error_ns(late), time_error_ns(others));
+    return 2 * late->mean.computing_ns > late->mean.time_ns &&
+           late->mean.computing_ns * late->n < POOL_SAMPLES_OWN * late->mean.sample_ns &&
+           late->mean.time_ns - others->mean.time_ns < SAME_DEVIATIONS * error_ns;
+}
+
 /* Of ranks that are late although they spend no more time in it than the others. */
 static const char *explain_no_longer(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
@@ -242,15 +261,16 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
     if (!others->n)
         return arena_printf(arena, "%s %s %s in it%s, at times when others wait", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"));
+    const char *few = is_of_few_samples(late, others) ? ", as far as few samples tell" : "";
     if (most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns)
-        return arena_printf(arena, "%s %s %s in it%s, %s next to nothing", who, spend,
+        return arena_printf(arena, "%s %s %s in it%s, %s next to nothing%s", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"),
-                            amount_ranks(arena, others->ranks, others->n));
+                            amount_ranks(arena, others->ranks, others->n), few);
     struct excess longer = excess_of(late, others, TIME);
     if (longer.mean < NOTABLY_LONGER)
         return explain_no_longer(arena, late, others);
-    return arena_printf(arena, "%s %s %s as long in it as %s", who, spend, factors(arena, &longer),
-                        compared(arena, others, TIME));
+    return arena_printf(arena, "%s %s %s as long in it as %s%s", who, spend, factors(arena, &longer),
+                        compared(arena, others, TIME), few);
 }
 
 /* Instructions are about what they are: the length of the machine code tells them. */
