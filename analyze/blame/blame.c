@@ -418,13 +418,21 @@ static struct class_steps class_steps(const struct analysis *analysis, const str
     return steps;
 }
 
-/* Each n-th call there, where gaps are alike: nearly all have the same length. */
+/* Each n-th call there: nearly all gaps have the same length, or so many times that, where an instance is missing now
+ * and then, as it was one of another class; or all are about as long. */
 static uint32_t class_every(const struct path_class *class)
 {
     if (class->n_apart < EVERY_INSTANCES)
         return 0;
     double n_gaps = (double)(class->n_apart - 1), mean = ((double)class->last - (double)class->first) / n_gaps;
     double variance = class->gaps_square / n_gaps - mean * mean;
+    for (int i = 0; i < GAPS_KEPT; i++) {
+        uint32_t n_multiples = 0, length = class->gaps[i].length;
+        for (int k = 0; k < GAPS_KEPT && length; k++)
+            n_multiples += class->gaps[k].length % length == 0 ? class->gaps[k].n : 0;
+        if (length > 1 && 2 * class->gaps[i].n > n_gaps && n_multiples >= MOST_SHARE * n_gaps)
+            return length;
+    }
     return mean >= EVERY_LEAST && variance <= EVERY_SCATTER * EVERY_SCATTER * mean * mean ? (uint32_t)lround(mean) : 0;
 }
 

@@ -224,6 +224,23 @@ static struct late_rank *class_late(struct path_class *class, uint32_t rank)
     return least;
 }
 
+/* Counts what is frequent in one pass: what finds no room takes one away from all (Misra and Gries 1982). */
+static void gaps_add(struct gap *gaps, uint32_t length)
+{
+    struct gap *room = NULL;
+    for (int i = 0; i < GAPS_KEPT; i++) {
+        if (gaps[i].n && gaps[i].length == length) {
+            gaps[i].n++;
+            return;
+        }
+        room = gaps[i].n ? room : &gaps[i];
+    }
+    if (room)
+        *room = (struct gap){length, 1};
+    for (int i = 0; i < GAPS_KEPT && !room; i++)
+        gaps[i].n--;
+}
+
 static void when_add_together(struct path_class *class, const struct instance *instance)
 {
     struct together *latest = &class->latest;
@@ -232,6 +249,8 @@ static void when_add_together(struct path_class *class, const struct instance *i
         double gap = (double)instance->number - (double)class->last;
         class->first = class->n_apart ? class->first : instance->number;
         class->gaps_square += class->n_apart ? gap * gap : 0;
+        if (class->n_apart && gap > 0)
+            gaps_add(class->gaps, (uint32_t)gap);
         class->last = instance->number;
         class->n_apart++;
         *latest = (struct together){.begin_ns = begin_ns, .end_ns = end_ns};

@@ -36,8 +36,9 @@
 #include "analyze/steps/cpu_use.h"
 #include "analyze/steps/pools.h"
 
-/* Late ranks of a class of which it is kept when they were late: a class has few as a rule. */
-enum { WHEN_RANKS = 4 };
+/* Late ranks of a class of which it is kept when they were late: a class has few as a rule. Lengths of gaps between its
+ * instances. */
+enum { WHEN_RANKS = 4, GAPS_KEPT = 4 };
 
 /* Waiting in the parts of the run, of each wait what lies in the part. Most classes act in few of them, so that the
  * others take no room. */
@@ -91,6 +92,9 @@ struct path_class {
     uint64_t n_apart;
     uint32_t first, last;
     double gaps_square;
+    struct gap {
+        uint32_t length, n;
+    } gaps[GAPS_KEPT];               /* the most frequent; n may be too small where there are more */
     struct together latest, longest; /* by waiting_ns */
     struct late_rank *late;          /* up to WHEN_RANKS that were met most; one that comes anew replaces the least */
     uint32_t n_late;
