@@ -103,10 +103,21 @@ static APART void compute_in_kernel(uint64_t ns)
         kernel_with_hole(1000000);
 }
 
+static bool is_by_timer(void)
+{
+    return strcmp(recorder.options.sampler, "timer") == 0;
+}
+
+/* A timer's signals come late where others want the CPU; and its ring has to hold all of it. */
+static uint64_t first_ns(void)
+{
+    return is_by_timer() ? 60000000 : 40000000;
+}
+
 /* When MPI_Init is about to return, and the helper has not run yet. */
 static APART void compute_first(void)
 {
-    for (uint64_t end = cpu_ns() + 40000000; cpu_ns() < end;)
+    for (uint64_t end = cpu_ns() + first_ns(); cpu_ns() < end;)
         for (int i = 0; i < 10000; i++)
             sink += 5 * i;
 }
@@ -391,13 +402,13 @@ static APART struct done do_all(void)
 static APART void test_samples(void **state)
 {
     (void)state;
-    bool by_timer = strcmp(recorder.options.sampler, "timer") == 0;
+    bool by_timer = is_by_timer();
     struct done done = do_all();
     if (recorder.sample_period_ns == 0)
         skip();
     struct found mine = read_file(0), other = read_file(1);
     /* What is computed is counted in CPU time, whatever else runs. */
-    assert_in_range(mine.first_ns, LEAST_NS(15000000), 60000000);
+    assert_in_range(mine.first_ns, LEAST_NS(first_ns() / 4), first_ns() / 2 * 3);
     if (!by_timer) {
         assert_in_range(mine.kernel_ns, LEAST_NS(150000000), 500000000);
         uint64_t rarest_ns = 8 * tick_ns();
@@ -409,7 +420,7 @@ static APART void test_samples(void **state)
         assert_in_range(mine.half_ns[0], LEAST_NS(3 * tenth_ns), 7 * tenth_ns);
         assert_in_range(mine.half_ns[1], LEAST_NS(3 * tenth_ns), 7 * tenth_ns);
     }
-    assert_in_range(mine.computing_ns, LEAST_NS(200000000), 450000000);
+    assert_in_range(mine.computing_ns, LEAST_NS(200000000), 550000000);
     assert_in_range(mine.stormy_ns, LEAST_NS(200000000), 550000000);
     assert_int_equal(mine.in_call_ns, 0);
     /* However busy the kernel was with others. */
