@@ -305,7 +305,7 @@ static void cause_set_stall(const struct writer *writer, struct cause *cause)
         for (size_t i = 0; i < classes->n; i++) {
             const struct path_class *class = class_of(input, classes->at[i].key);
             double ns = class->waiting_ns > 0 ? classes->at[i].ns / class->waiting_ns * class->longest.waiting_ns : 0;
-            bool overlaps = class->longest.begin_ns<all.end_ns &&class->longest.end_ns> all.begin_ns;
+            bool overlaps = class->longest.begin_ns < all.end_ns && all.begin_ns < class->longest.end_ns;
             if (!is_sum && ns > most_ns) {
                 most_ns = ns;
                 all = class->longest;
