@@ -631,15 +631,14 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
 {
     const struct trace *trace = analysis->trace;
     bool is_code = analysis->steps[cause->step].place != CODE_NONE;
+    struct crowd late_crowd = {0}, other_crowd = {0};
+    crowds_make(arena, cause, &late_crowd, &other_crowd);
     switch (cause->kind) {
-    case KIND_MORE_WORK: {
-        struct crowd late = {0}, others = {0};
-        crowds_make(arena, cause, &late, &others);
-        if (take_turns(&late, &others))
+    case KIND_MORE_WORK:
+        if (take_turns(&late_crowd, &other_crowd))
             return "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller "
                    "pieces";
         return "share out the work of this loop differently; --cause shows which parts of it and which ranks";
-    }
     case KIND_SLOWER: {
         /* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
         const char *late = common_host(trace, cause->ranks, cause->n_late);
@@ -647,6 +646,10 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
         if (late && cause->n_others && (!others || strcmp(late, others)))
             return arena_printf(
                 arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
+        if (!other_crowd.n && take_turns(&late_crowd, &other_crowd))
+            return "no rank is slower in all: on each its time varies from one step to the next, as clock speed, "
+                   "caches "
+                   "and other processes make it";
         if (cause->library)
             return arena_printf(
                 arena, "what %s does may be slower there or more: compare what the ranks call it for, and how often",

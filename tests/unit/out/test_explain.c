@@ -188,6 +188,9 @@ static void advice_fits_what_is_explained(void **state)
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "which lock or thread it waits"));
     cause.kind = KIND_SLOWER;
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "memory access"));
+    struct cause_rank both[] = {other, ran(1, 3000000, 10, 0.01)};
+    struct cause by_turns = {.kind = KIND_SLOWER, .ranks = both, .n_ranks = 2, .n_late = 2};
+    assert_non_null(strstr(explain_next(&arena, &analysis, &by_turns), "no rank is slower in all"));
     cause.library = "/lib/libstdc++.so.6"; /* of which nothing is counted */
     assert_non_null(
         strstr(explain_next(&arena, &analysis, &cause), "what libstdc++.so.6 does may be slower there or more"));
