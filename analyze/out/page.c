@@ -254,11 +254,76 @@ static size_t bytes_of(const char *escaped, size_t columns)
     return bytes;
 }
 
+/* The calls of a path. */
+struct calls {
+    struct call_text {
+        const char *at;
+        int n_bytes;
+        bool is_kept;
+    } * at;
+    size_t n;
+};
+
+static const char arrow[] = " <- ";
+
+static struct calls calls_of(struct arena *arena, const char *escaped)
+{
+    enum { ARROW = sizeof arrow - 1 };
+    struct calls calls = {.at = arena_array(arena, struct call_text, strlen(escaped) / ARROW + 1)};
+    for (const char *end = escaped; end; escaped = end + ARROW) {
+        end = strstr(escaped, arrow);
+        calls.at[calls.n++] = (struct call_text){escaped, end ? (int)(end - escaped) : (int)strlen(escaped), false};
+    }
+    return calls;
+}
+
+static const char *calls_text(struct arena *arena, const struct calls *calls)
+{
+    const char *text = "";
+    for (size_t i = 0; i < calls->n; i++) {
+        const struct call_text *call = &calls->at[i];
+        if (call->is_kept)
+            text = arena_printf(arena, "%s%s%.*s", text, i ? arrow : "", call->n_bytes, call->at);
+        else if (calls->at[i - 1].is_kept)
+            text = arena_printf(arena, "%s%s...", text, arrow);
+    }
+    return text;
+}
+
+static bool calls_keep(struct arena *arena, struct calls *calls, size_t call, size_t columns)
+{
+    bool was_kept = calls->at[call].is_kept;
+    calls->at[call].is_kept = true;
+    calls->at[call].is_kept = was_kept || text_columns(calls_text(arena, calls)) <= columns;
+    return calls->at[call].is_kept;
+}
+
+/* Whole calls: the first, the one that tells, the last, and of the others as many from both ends as there is room for.
+ * NULL where there is no room for the first two. */
+static const char *calls_cut(struct arena *arena, struct calls *calls, size_t telling, size_t columns)
+{
+    size_t low = 1, high = calls->n;
+    calls->at[0].is_kept = calls->at[telling].is_kept = true;
+    if (calls->n < 2 || text_columns(calls_text(arena, calls)) > columns)
+        return NULL;
+    for (bool has_room = true; has_room && low < high;) {
+        bool comes_up = calls_keep(arena, calls, high - 1, columns), goes_on = calls_keep(arena, calls, low, columns);
+        low += goes_on;
+        high -= comes_up;
+        has_room = goes_on || comes_up;
+    }
+    return calls_text(arena, calls);
+}
+
 const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns)
 {
     size_t n = text_columns(escaped), dots = 3, tail = columns > dots ? (columns - dots) / 3 : 0;
     if (n <= columns || !tail)
         return text_cut(arena, escaped, columns);
+    struct calls calls = calls_of(arena, escaped);
+    const char *path = calls_cut(arena, &calls, 0, columns);
+    if (path)
+        return path;
     return arena_printf(arena, "%.*s...%s", (int)bytes_of(escaped, columns - dots - tail), escaped,
                         escaped + bytes_of(escaped, n - tail));
 }
@@ -270,6 +335,14 @@ const char *text_cut_apart(struct arena *arena, const char *escaped, const char 
     size_t quarter = columns > 2 * DOTS ? (columns - 2 * DOTS) / 4 : 0, n = text_columns(escaped), parted = 0;
     if (!strcmp(escaped, other) || strcmp(cut, text_cut_middle(arena, other, columns)) != 0 || quarter < DOTS)
         return cut;
+    struct calls calls = calls_of(arena, escaped), others = calls_of(arena, other);
+    size_t telling = 0;
+    while (telling + 1 < calls.n && telling < others.n && calls.at[telling].n_bytes == others.at[telling].n_bytes &&
+           !strncmp(calls.at[telling].at, others.at[telling].at, (size_t)calls.at[telling].n_bytes))
+        telling++;
+    const char *path = calls_cut(arena, &calls, telling, columns);
+    if (path && strcmp(path, cut) != 0)
+        return path;
     while (escaped[parted] == other[parted])
         parted++;
     /* From the begin of the word, unless that is so long that what differs would not be in the piece. */

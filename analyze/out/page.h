@@ -110,7 +110,7 @@ size_t text_columns(const char *escaped);
 /* What of *escaped goes on a line of that many columns, broken at a blank, or behind "::", or anywhere; *escaped moves
  * on to what is left. */
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns);
-/* The same, cut in its middle: of a call path both ends tell most. */
+/* The same, cut in its middle: of a call path both ends tell most, and it is cut between calls if possible. */
 const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns);
 /* The same; where that would make it one with the other text, with the words in which the two first part. */
 const char *text_cut_apart(struct arena *arena, const char *escaped, const char *other, size_t columns);
