@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/out/page.h"
 #include "wrap/base/err.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -357,6 +358,97 @@ const char *text_cut_apart(struct arena *arena, const char *escaped, const char 
         return escaped;
     return arena_printf(arena, "%.*s...%.*s...%s", (int)bytes_of(escaped, head), escaped,
                         (int)bytes_of(escaped + at, quarter), escaped + at, escaped + tail);
+}
+
+/* A call path in pieces. */
+struct cut_path {
+    VEC(struct cut_piece {
+        const char *text;
+        bool is_gap; /* "(4 more)": left out before */
+        bool is_shown;
+    })
+    pieces;
+    const char *end; /* what follows the path: ", through c()" */
+};
+
+static struct cut_path path_of(struct arena *arena, const char *escaped)
+{
+    static const char arrow[] = " <- ";
+    struct cut_path path = {.end = ""};
+    char *at = arena_strdup(arena, escaped), *end = strstr(at, ", through ");
+    if (end) {
+        path.end = arena_strdup(arena, end);
+        *end = '\0';
+    }
+    for (char *next; at; at = next) {
+        if ((next = strstr(at, arrow))) {
+            *next = '\0';
+            next += strlen(arrow);
+        }
+        bool is_gap = *at == '(' && isdigit((unsigned char)at[1]) && strstr(at, " more)");
+        *vec_push(&path.pieces) = (struct cut_piece){.text = at, .is_gap = is_gap};
+    }
+    return path;
+}
+
+static const char *path_shown(struct arena *arena, const struct cut_path *path)
+{
+    const char *text = "";
+    bool is_left_out = false;
+    for (size_t i = 0; i < path->pieces.n; i++) {
+        const struct cut_piece *piece = &path->pieces.at[i];
+        bool is_shown =
+            piece->is_shown && (!piece->is_gap || (!is_left_out && i + 1 < path->pieces.n && piece[1].is_shown));
+        if (is_shown)
+            text = arena_printf(arena, "%s%s%s", text, *text ? " <- " : "", piece->text);
+        else if (!is_left_out)
+            text = arena_printf(arena, "%s <- ...", text);
+        is_left_out = !is_shown;
+    }
+    return arena_printf(arena, "%s%s", text, path->end);
+}
+
+/* The first routine that the other path does not have there; gaps of different length say less. */
+static size_t path_parts_at(const struct cut_path *path, const struct cut_path *other)
+{
+    size_t i = 0, k = 0;
+    for (;; i++, k++) {
+        while (i < path->pieces.n && path->pieces.at[i].is_gap)
+            i++;
+        while (k < other->pieces.n && other->pieces.at[k].is_gap)
+            k++;
+        if (i >= path->pieces.n || k >= other->pieces.n || strcmp(path->pieces.at[i].text, other->pieces.at[k].text))
+            return i;
+    }
+}
+
+const char *text_cut_path(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns)
+{
+    struct cut_path path = path_of(arena, escaped[which]);
+    size_t n_pieces = path.pieces.n, n_longest = 0;
+    path.pieces.at[0].is_shown = true;
+    for (size_t i = 0; i < n; i++) {
+        struct cut_path other = path_of(arena, escaped[i]);
+        size_t parted = path_parts_at(&path, &other);
+        if (parted < n_pieces)
+            path.pieces.at[parted].is_shown = true;
+        vec_release(&other.pieces);
+    }
+    for (size_t i = 0; i < n_pieces; i++)
+        if (path.pieces.at[i].is_shown && text_columns(path.pieces.at[i].text) > n_longest)
+            n_longest = text_columns(path.pieces.at[i].text);
+    const char *text = n_longest + text_columns(path.end) > columns ? NULL : path_shown(arena, &path);
+    /* The last one, then outwards from the first. */
+    for (size_t i = 0; i < n_pieces && text; i++) {
+        struct cut_piece *piece = &path.pieces.at[i ? i : n_pieces - 1];
+        bool was_shown = piece->is_shown;
+        piece->is_shown = true;
+        const char *more = path_shown(arena, &path);
+        piece->is_shown = text_columns(more) <= columns || was_shown;
+        text = piece->is_shown ? more : text;
+    }
+    vec_release(&path.pieces);
+    return text;
 }
 
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns)

@@ -166,12 +166,15 @@ static void report_like(struct report *report, uint32_t number)
 static const char *report_call(struct report *report, const struct cause *cause, uint32_t number, uint32_t n_calls)
 {
     size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
-    const char *label = text_escape(&report->arena, label_site(&report->book, cause->sites[number].site));
-    const char *cut = text_cut_middle(&report->arena, label, width), *text = cut;
-    for (uint32_t i = 0; i < n_calls && !strcmp(text, cut); i++) {
-        const char *other = label_site(&report->book, cause->sites[i].site);
-        text = text_cut_apart(&report->arena, label, text_escape(&report->arena, other), width);
-    }
+    const char **labels = arena_array(&report->arena, const char *, n_calls);
+    for (uint32_t i = 0; i < n_calls; i++)
+        labels[i] = text_escape(&report->arena, label_site(&report->book, cause->sites[i].site));
+    const char *path = text_cut_path(&report->arena, labels, n_calls, number, width);
+    if (path)
+        return path;
+    const char *cut = text_cut_middle(&report->arena, labels[number], width), *text = cut;
+    for (uint32_t i = 0; i < n_calls && !strcmp(text, cut); i++)
+        text = text_cut_apart(&report->arena, labels[number], labels[i], width);
     return text;
 }
 

@@ -133,6 +133,30 @@ static void put_words(struct page_table *table, size_t n)
     }
 }
 
+/* Between routines, and never where it parts from another. */
+static void paths_are_cut_between_routines(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const char *const paths[] = {"MPI_Send in a() <- b() <- c() <- d() <- e() <- f() <- g()",
+                                 "MPI_Send in a() <- b() <- c() <- d() <- x() <- f() <- g()",
+                                 "MPI_Send in a() <- b() <- (4 more) <- h() <- g(), through w()",
+                                 "MPI_Send in a() <- b() <- (3 more) <- i() <- g(), through w()"};
+    assert_string_equal(text_cut_path(&arena, paths, 1, 0, 57), paths[0]);
+    assert_string_equal(text_cut_path(&arena, paths, 1, 0, 56), "MPI_Send in a() <- b() <- c() <- d() <- ... <- g()");
+    assert_string_equal(text_cut_path(&arena, paths, 1, 0, 30), "MPI_Send in a() <- ... <- g()");
+    assert_string_equal(text_cut_path(&arena, paths, 2, 0, 38), "MPI_Send in a() <- ... <- e() <- ...");
+    assert_string_equal(text_cut_path(&arena, paths, 2, 1, 46), "MPI_Send in a() <- ... <- x() <- f() <- g()");
+    assert_string_equal(text_cut_path(&arena, paths, 2, 1, 20), "MPI_Send in a() <- ... <- x() <- ...");
+    assert_null(text_cut_path(&arena, paths, 2, 1, 14));
+    assert_string_equal(text_cut_path(&arena, &paths[2], 2, 0, 61), paths[2]);
+    assert_string_equal(text_cut_path(&arena, &paths[2], 2, 0, 59),
+                        "MPI_Send in a() <- b() <- ... <- h() <- g(), through w()");
+    assert_string_equal(text_cut_path(&arena, &paths[2], 2, 1, 50),
+                        "MPI_Send in a() <- ... <- i() <- g(), through w()");
+    arena_release(&arena);
+}
+
 static void tables_align_and_cut(void **state)
 {
     (void)state;
@@ -238,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_could_steer_a_terminal_is_escaped),
         cmocka_unit_test(cutting_counts_characters),
+        cmocka_unit_test(paths_are_cut_between_routines),
         cmocka_unit_test(pieces_wrap_at_the_width),
         cmocka_unit_test(paragraphs_break_at_blanks),
         cmocka_unit_test(tables_align_and_cut),
