@@ -109,12 +109,27 @@ static double cause_work(const struct causes *causes, const struct cause_sums *s
     return work;
 }
 
+/* The relative error of what the code that names a cause, and below it, takes: that of the places in which a rank is,
+ * as far as it is known. */
+static double cause_cost_error(const struct causes *causes, const struct cause_sums *sums, uint32_t rank)
+{
+    double known_ns = 0, variance_ns2 = 0;
+    const struct sparse *by_code = &sums->by_code;
+    for (size_t i = sparse_find(by_code, atom_key(rank, 0)); i < by_code->n && key_rank(by_code->at[i].key) == rank;
+         i++) {
+        double error = costs_error(causes->input->costs, rank, key_atom(by_code->at[i].key));
+        known_ns += error > 0 ? by_code->at[i].ns : 0;
+        variance_ns2 += pow(error * by_code->at[i].ns, 2);
+    }
+    return known_ns > 0 ? sqrt(variance_ns2) / known_ns : 0;
+}
+
 static struct cause_rank cause_rank_of(const struct writer *writer, const struct cause *cause, uint32_t rank)
 {
     const struct causes *causes = writer->causes;
     const struct cause_sums *sums = writer->sums;
     const struct step_key *key = steps_key(causes->steps, cause->step);
-    bool is_place = key->what == WHAT_PLACE, is_single = is_place && cause->n_parts == 1;
+    bool is_place = key->what == WHAT_PLACE;
     double executions = writer->has_executions ? sparse_get(&causes->input->measures->ran, atom_key(rank, key->id)) : 0;
     return (struct cause_rank){.rank = rank,
                                .blame_ns = sparse_get(&sums->waiting.ranks, rank),
@@ -123,7 +138,7 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .sample_ns = is_place && !(executions > 0) ? causes->rollup.sample_ns : 0,
                                .executions = (uint64_t)executions,
                                .instructions = cause_work(causes, sums, rank),
-                               .cost_error = is_single ? costs_error(causes->input->costs, rank, key->id) : 0};
+                               .cost_error = is_place ? cause_cost_error(causes, sums, rank) : 0};
 }
 
 /* Ranks that wait at the cause's sites and are not to blame themselves. */

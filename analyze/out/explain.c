@@ -356,8 +356,9 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
     const char *who = amount_ranks(arena, late->ranks, late->n), *whom = amount_ranks(arena, others->ranks, others->n);
     const char *run = verb(late, "runs", "run");
     if (most_of(others, EXECUTIONS) * FACTOR_KNOWN < late->mean.executions) {
-        const char *often =
-            arena_printf(arena, "%s%s", times_of(arena, late->mean.executions), verb(late, "", " each on average"));
+        bool is_exact = most_of(late, EXECUTIONS) <= late->mean.executions;
+        const char *each = verb(late, "", is_exact ? " each" : " each on average");
+        const char *often = arena_printf(arena, "%s%s", times_of(arena, late->mean.executions), each);
         return others->mean.executions > 0 ? arena_printf(arena, "%s %s it %s, %s next to never", who, run, often, whom)
                                            : arena_printf(arena, "only %s %s it, %s", who, run, often);
     }

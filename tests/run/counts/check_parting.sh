@@ -76,6 +76,11 @@ for cause in causes:
     for found, wanted in zip((first["late_least"], first["late_most"]), expected[first["routine"]]):
         if abs(found - wanted) > 0.1 * wanted:
             faults.append("%s: %g instead of %g: %s" % (first["routine"], found, wanted, cause["explanation"]))
+# How well a cost is known is known of loops with others inside as well.
+with_parts = [cause for run in "123" for cause in json.load(open("report%s.json" % run))["causes"] if cause["routine"] in expected
+              and len(cause["parts"]) > 1 and cause["by_rank"][0]["executions"]]
+faults += ["%s: of its cost no error is known" % cause["name"] for cause in with_parts if not cause["by_rank"][0]["cost_error_ns"]]
+faults += [] if with_parts else ["no cause has parts"]
 print("\n".join(faults))
 sys.exit(bool(faults))
 END

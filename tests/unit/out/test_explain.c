@@ -206,6 +206,10 @@ static void a_place_of_one_rank_is_told_by_how_often_it_ran(void **state)
     expect_text(ranks, 1, 3, KIND_MORE_WORK, "only rank 1 runs it, 60,000 times");
     ranks[1] = ran(0, 2, 10, 0.01);
     expect_text(ranks, 1, 3, KIND_MORE_WORK, "rank 1 runs it 60,000 times, ranks 0,2 next to never");
+    ranks[1] = ran(0, 60000, 10, 0.01);
+    expect_text(ranks, 2, 3, KIND_MORE_WORK, "only ranks 0,1 run it, 60,000 times each");
+    ranks[1] = ran(0, 50000, 10, 0.01);
+    expect_text(ranks, 2, 3, KIND_MORE_WORK, "only ranks 0,1 run it, 55,000 times each on average");
 }
 
 static void amounts_that_are_alike_are_told_once(void **state)
