@@ -260,20 +260,27 @@ struct calls {
     struct call_text {
         const char *at;
         int n_bytes;
+        bool is_gap; /* "(4 more)": left out before */
         bool is_kept;
     } * at;
     size_t n;
+    const char *end; /* what follows them: ", through c()" */
 };
-
-static const char arrow[] = " <- ";
 
 static struct calls calls_of(struct arena *arena, const char *escaped)
 {
+    static const char arrow[] = " <- ", through[] = ", through ";
     enum { ARROW = sizeof arrow - 1 };
-    struct calls calls = {.at = arena_array(arena, struct call_text, strlen(escaped) / ARROW + 1)};
+    struct calls calls = {.at = arena_array(arena, struct call_text, strlen(escaped) / ARROW + 1),
+                          .end = strstr(escaped, through)};
+    if (!calls.end)
+        calls.end = escaped + strlen(escaped);
     for (const char *end = escaped; end; escaped = end + ARROW) {
         end = strstr(escaped, arrow);
-        calls.at[calls.n++] = (struct call_text){escaped, end ? (int)(end - escaped) : (int)strlen(escaped), false};
+        bool is_gap = *escaped == '(' && isdigit((unsigned char)escaped[1]);
+        int n_bytes = (int)((end && end < calls.end ? end : calls.end) - escaped);
+        end = end && end < calls.end ? end : NULL;
+        calls.at[calls.n++] = (struct call_text){.at = escaped, .n_bytes = n_bytes, .is_gap = is_gap};
     }
     return calls;
 }
@@ -281,14 +288,18 @@ static struct calls calls_of(struct arena *arena, const char *escaped)
 static const char *calls_text(struct arena *arena, const struct calls *calls)
 {
     const char *text = "";
+    bool is_left_out = false;
     for (size_t i = 0; i < calls->n; i++) {
         const struct call_text *call = &calls->at[i];
-        if (call->is_kept)
-            text = arena_printf(arena, "%s%s%.*s", text, i ? arrow : "", call->n_bytes, call->at);
-        else if (calls->at[i - 1].is_kept)
-            text = arena_printf(arena, "%s%s...", text, arrow);
+        bool is_amid = !is_left_out && i + 1 < calls->n && call[1].is_kept;
+        bool is_shown = call->is_kept && (!call->is_gap || is_amid);
+        if (is_shown)
+            text = arena_printf(arena, "%s%s%.*s", text, i ? " <- " : "", call->n_bytes, call->at);
+        else if (!is_left_out)
+            text = arena_printf(arena, "%s <- ...", text);
+        is_left_out = !is_shown;
     }
-    return text;
+    return arena_printf(arena, "%s%s", text, calls->end);
 }
 
 static bool calls_keep(struct arena *arena, struct calls *calls, size_t call, size_t columns)
@@ -299,14 +310,10 @@ static bool calls_keep(struct arena *arena, struct calls *calls, size_t call, si
     return calls->at[call].is_kept;
 }
 
-/* Whole calls: the first, the one that tells, the last, and of the others as many from both ends as there is room for.
- * NULL where there is no room for the first two. */
-static const char *calls_cut(struct arena *arena, struct calls *calls, size_t telling, size_t columns)
+/* Beside those that are kept: the last, and of the others as many from both ends as there is room for. */
+static const char *calls_cut(struct arena *arena, struct calls *calls, size_t columns)
 {
     size_t low = 1, high = calls->n;
-    calls->at[0].is_kept = calls->at[telling].is_kept = true;
-    if (calls->n < 2 || text_columns(calls_text(arena, calls)) > columns)
-        return NULL;
     for (bool has_room = true; has_room && low < high;) {
         bool comes_up = calls_keep(arena, calls, high - 1, columns), goes_on = calls_keep(arena, calls, low, columns);
         low += goes_on;
@@ -316,15 +323,47 @@ static const char *calls_cut(struct arena *arena, struct calls *calls, size_t te
     return calls_text(arena, calls);
 }
 
+/* The first call that the other path does not have there; gaps of different length say less. */
+static size_t calls_part_at(const struct calls *calls, const struct calls *other)
+{
+    for (size_t i = 0, k = 0;; i++, k++) {
+        while (i < calls->n && calls->at[i].is_gap)
+            i++;
+        while (k < other->n && other->at[k].is_gap)
+            k++;
+        if (i >= calls->n || k >= other->n || calls->at[i].n_bytes != other->at[k].n_bytes ||
+            strncmp(calls->at[i].at, other->at[k].at, (size_t)calls->at[i].n_bytes) != 0)
+            return i;
+    }
+}
+
+const char *text_cut_path(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns)
+{
+    struct calls calls = calls_of(arena, escaped[which]);
+    calls.at[0].is_kept = true;
+    for (size_t i = 0; i < n; i++) {
+        struct calls other = calls_of(arena, escaped[i]);
+        size_t parted = calls_part_at(&calls, &other);
+        if (parted < calls.n)
+            calls.at[parted].is_kept = true;
+    }
+    for (size_t i = 0; i < calls.n; i++) {
+        const char *call = arena_printf(arena, "%.*s%s", calls.at[i].n_bytes, calls.at[i].at, calls.end);
+        if (calls.at[i].is_kept && text_columns(call) > columns)
+            return NULL;
+    }
+    return calls_cut(arena, &calls, columns);
+}
+
 const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns)
 {
     size_t n = text_columns(escaped), dots = 3, tail = columns > dots ? (columns - dots) / 3 : 0;
     if (n <= columns || !tail)
         return text_cut(arena, escaped, columns);
     struct calls calls = calls_of(arena, escaped);
-    const char *path = calls_cut(arena, &calls, 0, columns);
-    if (path)
-        return path;
+    calls.at[0].is_kept = true;
+    if (calls.n > 1 && text_columns(calls_text(arena, &calls)) <= columns)
+        return calls_cut(arena, &calls, columns);
     return arena_printf(arena, "%.*s...%s", (int)bytes_of(escaped, columns - dots - tail), escaped,
                         escaped + bytes_of(escaped, n - tail));
 }
@@ -336,14 +375,6 @@ const char *text_cut_apart(struct arena *arena, const char *escaped, const char 
     size_t quarter = columns > 2 * DOTS ? (columns - 2 * DOTS) / 4 : 0, n = text_columns(escaped), parted = 0;
     if (!strcmp(escaped, other) || strcmp(cut, text_cut_middle(arena, other, columns)) != 0 || quarter < DOTS)
         return cut;
-    struct calls calls = calls_of(arena, escaped), others = calls_of(arena, other);
-    size_t telling = 0;
-    while (telling + 1 < calls.n && telling < others.n && calls.at[telling].n_bytes == others.at[telling].n_bytes &&
-           !strncmp(calls.at[telling].at, others.at[telling].at, (size_t)calls.at[telling].n_bytes))
-        telling++;
-    const char *path = calls_cut(arena, &calls, telling, columns);
-    if (path && strcmp(path, cut) != 0)
-        return path;
     while (escaped[parted] == other[parted])
         parted++;
     /* From the begin of the word, unless that is so long that what differs would not be in the piece. */
@@ -358,97 +389,6 @@ const char *text_cut_apart(struct arena *arena, const char *escaped, const char 
         return escaped;
     return arena_printf(arena, "%.*s...%.*s...%s", (int)bytes_of(escaped, head), escaped,
                         (int)bytes_of(escaped + at, quarter), escaped + at, escaped + tail);
-}
-
-/* A call path in pieces. */
-struct cut_path {
-    VEC(struct cut_piece {
-        const char *text;
-        bool is_gap; /* "(4 more)": left out before */
-        bool is_shown;
-    })
-    pieces;
-    const char *end; /* what follows the path: ", through c()" */
-};
-
-static struct cut_path path_of(struct arena *arena, const char *escaped)
-{
-    static const char arrow[] = " <- ";
-    struct cut_path path = {.end = ""};
-    char *at = arena_strdup(arena, escaped), *end = strstr(at, ", through ");
-    if (end) {
-        path.end = arena_strdup(arena, end);
-        *end = '\0';
-    }
-    for (char *next; at; at = next) {
-        if ((next = strstr(at, arrow))) {
-            *next = '\0';
-            next += strlen(arrow);
-        }
-        bool is_gap = *at == '(' && isdigit((unsigned char)at[1]) && strstr(at, " more)");
-        *vec_push(&path.pieces) = (struct cut_piece){.text = at, .is_gap = is_gap};
-    }
-    return path;
-}
-
-static const char *path_shown(struct arena *arena, const struct cut_path *path)
-{
-    const char *text = "";
-    bool is_left_out = false;
-    for (size_t i = 0; i < path->pieces.n; i++) {
-        const struct cut_piece *piece = &path->pieces.at[i];
-        bool is_shown =
-            piece->is_shown && (!piece->is_gap || (!is_left_out && i + 1 < path->pieces.n && piece[1].is_shown));
-        if (is_shown)
-            text = arena_printf(arena, "%s%s%s", text, *text ? " <- " : "", piece->text);
-        else if (!is_left_out)
-            text = arena_printf(arena, "%s <- ...", text);
-        is_left_out = !is_shown;
-    }
-    return arena_printf(arena, "%s%s", text, path->end);
-}
-
-/* The first routine that the other path does not have there; gaps of different length say less. */
-static size_t path_parts_at(const struct cut_path *path, const struct cut_path *other)
-{
-    size_t i = 0, k = 0;
-    for (;; i++, k++) {
-        while (i < path->pieces.n && path->pieces.at[i].is_gap)
-            i++;
-        while (k < other->pieces.n && other->pieces.at[k].is_gap)
-            k++;
-        if (i >= path->pieces.n || k >= other->pieces.n || strcmp(path->pieces.at[i].text, other->pieces.at[k].text))
-            return i;
-    }
-}
-
-const char *text_cut_path(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns)
-{
-    struct cut_path path = path_of(arena, escaped[which]);
-    size_t n_pieces = path.pieces.n, n_longest = 0;
-    path.pieces.at[0].is_shown = true;
-    for (size_t i = 0; i < n; i++) {
-        struct cut_path other = path_of(arena, escaped[i]);
-        size_t parted = path_parts_at(&path, &other);
-        if (parted < n_pieces)
-            path.pieces.at[parted].is_shown = true;
-        vec_release(&other.pieces);
-    }
-    for (size_t i = 0; i < n_pieces; i++)
-        if (path.pieces.at[i].is_shown && text_columns(path.pieces.at[i].text) > n_longest)
-            n_longest = text_columns(path.pieces.at[i].text);
-    const char *text = n_longest + text_columns(path.end) > columns ? NULL : path_shown(arena, &path);
-    /* The last one, then outwards from the first. */
-    for (size_t i = 0; i < n_pieces && text; i++) {
-        struct cut_piece *piece = &path.pieces.at[i ? i : n_pieces - 1];
-        bool was_shown = piece->is_shown;
-        piece->is_shown = true;
-        const char *more = path_shown(arena, &path);
-        piece->is_shown = text_columns(more) <= columns || was_shown;
-        text = piece->is_shown ? more : text;
-    }
-    vec_release(&path.pieces);
-    return text;
 }
 
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns)

@@ -114,9 +114,9 @@ const char *text_first_line(struct arena *arena, const char **escaped, size_t co
 const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns);
 /* The same; where that would make it one with the other text, with the words in which the two first part. */
 const char *text_cut_apart(struct arena *arena, const char *escaped, const char *other, size_t columns);
-/* One of n call paths ("a() <- b() <- c()"), cut between routines: shown are the first, those with which it parts from
- * the others, also where they take more columns, and if there is room the last and as many of the inner ones as fit.
- * NULL where one of these alone is too long. */
+/* One of n call paths ("a() <- b() <- c()"), cut between calls: the first is shown, and those with which it parts from
+ * the others, also where they take more columns; of the rest what there is room for, from both ends. NULL where one of
+ * these alone is too long. */
 const char *text_cut_path(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns);
 /* An escaped text cut to that many columns, the cut marked by "..."; the text itself when it fits. */
 const char *text_cut(struct arena *arena, const char *escaped, size_t columns);
