@@ -480,7 +480,7 @@ static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const str
     return LANE_ENDED;
 }
 
-enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
+enum lane_news lanes_take(struct lanes *lanes, const struct event *event)
 {
     struct lane *lane = &lanes->at[event->loc];
     if (lane->is_ended)

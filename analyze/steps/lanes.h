@@ -117,7 +117,17 @@ static inline bool lanes_rank_is_off(const struct lanes *lanes, uint32_t rank)
 {
     return rank < lanes->trace->n_ranks && lanes->rank_is_off[rank];
 }
-enum lane_news lanes_feed(struct lanes *lanes, const struct event *event);
+enum lane_news lanes_take(struct lanes *lanes, const struct event *event);
+/* What the event is to its lane. Records of what a call does are nothing to it, once it has begun. */
+static inline enum lane_news lanes_feed(struct lanes *lanes, const struct event *event)
+{
+    enum {
+        TAKEN = 1u << EV_ENTER | 1u << EV_LEAVE | 1u << EV_SAMPLE | 1u << EV_OFF | 1u << EV_ON | 1u << EV_BINS |
+                1u << EV_CONTROL | 1u << EV_END
+    };
+    bool is_nothing = !(TAKEN >> event->kind & 1) && lanes->at[event->loc].is_begun;
+    return is_nothing ? LANE_NOTHING : lanes_take(lanes, event);
+}
 /* Splits a stretch's length exactly into its amounts: what the clock of the scheduler and ours disagree about is taken
  * from the times off the CPU. */
 void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS]);

@@ -58,7 +58,7 @@ int locations_begin(struct archive_reader *archive)
     return result;
 }
 
-static const struct event *play_next(struct archive_reader *archive)
+static inline const struct event *play_next(struct archive_reader *archive)
 {
     const struct event *event = tape_next(&archive->tape);
     archive->n_played += event != NULL;
@@ -119,6 +119,8 @@ static const struct event *archive_next(struct trace *trace)
     const struct event *event = NULL;
     if (archive->helpers.n)
         event = helpers_next(archive);
+    else if (archive->plays) /* it has started then */
+        event = play_next(archive);
     else if (archive->has_started || !locations_begin(archive))
         event = locations_merge(archive);
     if (trace->n_locations > FEW)
@@ -150,7 +152,7 @@ static int archive_settle(struct trace *trace)
     helpers_end(&archive->helpers); /* they know the clocks as they were */
     tape_discard(&archive->tape);   /* likewise */
     locations_close(archive);
-    archive->has_started = false;
+    archive->has_started = archive->plays = false;
     if (clocks_check(archive))
         return -1;
     for (uint32_t i = 0; i < trace->n_locations; i++)

@@ -236,20 +236,32 @@ void reader_feed(struct reader *reader, const struct event *event)
 {
     reader->n_events++;
     enum lane_news news = lanes_feed(reader->lanes, event);
-    if (news == LANE_ENTERED)
+    const struct call *call = reader->readings[event->loc].call;
+    switch (news) {
+    case LANE_NOTHING:
+        if (call)
+            reading_record(reader, event);
+        else if (event->kind == EV_CONTROL)
+            messages_begin_window(reader->replay->messages, reader->lanes->at[event->loc].rank, event);
+        break;
+    case LANE_ENTERED:
         reading_begin(reader, event->loc);
-    else if (news == LANE_LEFT)
+        break;
+    case LANE_LEFT:
         reading_end(reader, event->loc, event->time_ns);
-    else if (news == LANE_ENDED)
+        break;
+    case LANE_CALLED:
+        if (call)
+            reading_calls_back(reader, event->loc, event->time_ns);
+        break;
+    case LANE_RETURNED:
+        if (call)
+            reading_called_back(reader, event->loc, event->time_ns);
+        break;
+    case LANE_ENDED:
         reader_end_location(reader, event);
-    else if (news == LANE_CALLED && reader->readings[event->loc].call)
-        reading_calls_back(reader, event->loc, event->time_ns);
-    else if (news == LANE_RETURNED && reader->readings[event->loc].call)
-        reading_called_back(reader, event->loc, event->time_ns);
-    else if (reader->readings[event->loc].call)
-        reading_record(reader, event);
-    else if (event->kind == EV_CONTROL)
-        messages_begin_window(reader->replay->messages, reader->lanes->at[event->loc].rank, event);
+        break;
+    }
     if (reader->replay->links->awake.n)
         replay_run(reader->replay);
 }

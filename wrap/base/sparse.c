@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Packing is put off until the unsorted tail is as long as the sorted part: each term is then sorted O(log n) times. */
-enum { TAIL_MIN = 32 };
-
 static void terms_insert(struct term *terms, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -82,15 +79,17 @@ static size_t tail_fold(struct sparse *vector, size_t n_tail)
 /* The packed part and the sorted tail become one, from the back, so that only the tail must be moved out of the way. */
 static void tail_merge(struct sparse *vector, size_t n_tail)
 {
-    struct term *tail = NULL;
+    struct term few[SPARSE_TAIL_MIN], *many = NULL;
     size_t cap = 0, left = vector->n_packed, at = vector->n_packed + n_tail;
-    vec_grow((void **)&tail, &cap, n_tail, sizeof *tail);
+    if (n_tail > SPARSE_TAIL_MIN)
+        vec_grow((void **)&many, &cap, n_tail, sizeof *many);
+    struct term *tail = many ? many : few;
     memcpy(tail, vector->at + vector->n_packed, n_tail * sizeof *tail);
     while (n_tail) {
         bool is_tail = !left || tail[n_tail - 1].key > vector->at[left - 1].key;
         vector->at[--at] = is_tail ? tail[--n_tail] : vector->at[--left];
     }
-    vec_free(tail);
+    vec_free(many);
 }
 
 void sparse_pack_tail(struct sparse *vector)
@@ -112,7 +111,7 @@ void sparse_pack_tail(struct sparse *vector)
 void sparse_append(struct sparse *vector, uint64_t key, double ns)
 {
     *vec_push(vector) = (struct term){.key = key, .ns = ns};
-    if (vector->n - vector->n_packed > TAIL_MIN && vector->n > 2 * vector->n_packed)
+    if (vector->n - vector->n_packed > SPARSE_TAIL_MIN && vector->n > 2 * vector->n_packed)
         sparse_pack(vector);
 }
 

@@ -21,14 +21,20 @@ struct sparse {
     size_t n, cap, n_packed;
 };
 
+/* Packing is put off until the unsorted tail is as long as the sorted part: each term is then sorted O(log n) times. */
+enum { SPARSE_TAIL_MIN = 32 };
+
 /* The term is the first of its key since the vector was packed, or the last added was of another. */
 void sparse_append(struct sparse *vector, uint64_t key, double ns);
 static inline void sparse_add(struct sparse *vector, uint64_t key, double ns)
 {
     if (ns == 0)
         return;
-    if (vector->n > vector->n_packed && vector->at[vector->n - 1].key == key)
+    size_t n_tail = vector->n - vector->n_packed;
+    if (n_tail && vector->at[vector->n - 1].key == key)
         vector->at[vector->n - 1].ns += ns;
+    else if (vector->at && n_tail < SPARSE_TAIL_MIN && vector->n < vector->cap)
+        vector->at[vector->n++] = (struct term){.key = key, .ns = ns};
     else
         sparse_append(vector, key, ns);
 }
