@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rank 1 has thirty times the work in each seventh step. Its neighbours in a ring wait for it, in calls of their own, and
- * now and then for each other as well; in most steps nobody waits.
+ * Rank 1 has thirty times the work in each seventh step. Its neighbours in a ring wait for it, in calls of their own,
+ * and now and then for each other as well; in most steps nobody waits.
  *
  * ranks: 3
  * expect: loop=smooth rank=1 share=0.75 call=MPI_Sendrecv when="every 7th time" counted_kind=more-work
