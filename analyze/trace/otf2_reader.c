@@ -102,29 +102,40 @@ static int archive_rewind(struct trace *trace)
     return 0;
 }
 
-/* Behind the first of a heap, whose event was handed out. Few locations are in the cache as they are. */
-static inline void tell_soon(struct archive_reader *archive)
+/* Few locations are in the cache as they are. */
+enum { FEW_LOCATIONS = 8 };
+
+/* The check of the clocks is over by then. */
+static const struct event *archive_play(struct archive_reader *archive)
 {
-    const struct heap *heap = archive->helpers.n ? &archive->helpers.heap : &archive->heap;
+    const struct event *event = play_next(archive);
     uint32_t *soon = archive->trace->soon;
-    bool plays = archive->plays && !archive->helpers.n;
-    soon[0] = plays ? tape_soon(&archive->tape, 1) : heap->n > 1 ? heap->items[1].stream : TRACE_NONE;
-    soon[1] = plays ? tape_soon(&archive->tape, PLAYED_AHEAD) : heap->n > 2 ? heap->items[2].stream : TRACE_NONE;
+    if (archive->trace->n_locations > FEW_LOCATIONS) {
+        soon[0] = tape_soon(&archive->tape, 1);
+        soon[1] = tape_soon(&archive->tape, PLAYED_AHEAD);
+    }
+    return event;
+}
+
+/* Behind the first of a heap, whose event was handed out. */
+static void tell_soon(const struct heap *heap, uint32_t *soon)
+{
+    soon[0] = heap->n > 1 ? heap->items[1].stream : TRACE_NONE;
+    soon[1] = heap->n > 2 ? heap->items[2].stream : TRACE_NONE;
 }
 
 static const struct event *archive_next(struct trace *trace)
 {
-    enum { FEW = 8 };
     struct archive_reader *archive = archive_of(trace);
     const struct event *event = NULL;
+    if (archive->plays && !archive->helpers.n)
+        return archive_play(archive);
     if (archive->helpers.n)
         event = helpers_next(archive);
-    else if (archive->plays) /* it has started then */
-        event = play_next(archive);
     else if (archive->has_started || !locations_begin(archive))
         event = locations_merge(archive);
-    if (trace->n_locations > FEW)
-        tell_soon(archive);
+    if (trace->n_locations > FEW_LOCATIONS)
+        tell_soon(archive->helpers.n ? &archive->helpers.heap : &archive->heap, trace->soon);
     if (event && archive->watch && !causality_watch_feed(archive->watch, event))
         return NULL; /* to be read again with other times */
     return event;

@@ -141,11 +141,6 @@ void tape_end(struct tape *tape)
         tape->state = TAPE_COMPLETE;
 }
 
-static uint32_t place_of(const struct tape *tape, uint32_t n_after)
-{
-    return (tape->handed + n_after) % (PLAYED_AHEAD + 1);
-}
-
 /* One more event is ready, but at the end. */
 static void play(struct tape *tape)
 {
@@ -160,7 +155,7 @@ static void play(struct tape *tape)
     }
     if (!tape->last)
         return;
-    struct played *to = &tape->played[place_of(tape, ++tape->n_ahead)];
+    struct played *to = &tape->played[tape_place(tape, ++tape->n_ahead)];
     const unsigned char *at = tape->last->bytes + tape->at;
     const struct tape_shape *shape = &tape->shapes[*at & ~FAR];
     uint64_t since_ns;
@@ -211,13 +206,8 @@ const struct event *tape_next(struct tape *tape)
 {
     if (!tape->n_ahead)
         return NULL;
-    tape->handed = place_of(tape, 1);
+    tape->handed = tape_place(tape, 1);
     tape->n_ahead--;
     play(tape);
     return &tape->played[tape->handed].event;
-}
-
-uint32_t tape_soon(const struct tape *tape, uint32_t n_after)
-{
-    return n_after <= tape->n_ahead ? tape->played[place_of(tape, n_after)].event.loc : TRACE_NONE;
 }

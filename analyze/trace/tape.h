@@ -64,6 +64,12 @@ bool tape_rewind(struct tape *tape, bool is_last);
 /* What was read is not what a reading would hand out from now on. */
 void tape_discard(struct tape *tape);
 
+/* Of an event that comes so many after the last one, among those that are ready. */
+static inline uint32_t tape_place(const struct tape *tape, uint32_t n_after)
+{
+    return (tape->handed + n_after) % (PLAYED_AHEAD + 1);
+}
+
 /* While recording. */
 void tape_write(struct tape *tape, const struct event *event);
 /* Nothing more comes: the tape is complete. */
@@ -72,4 +78,7 @@ void tape_end(struct tape *tape);
 const struct event *tape_next(struct tape *tape);
 /* The location of the event that comes so many after the last one, 1 .. PLAYED_AHEAD; TRACE_NONE: the tape ends before.
  */
-uint32_t tape_soon(const struct tape *tape, uint32_t n_after);
+static inline uint32_t tape_soon(const struct tape *tape, uint32_t n_after)
+{
+    return n_after <= tape->n_ahead ? tape->played[tape_place(tape, n_after)].event.loc : TRACE_NONE;
+}
