@@ -275,12 +275,12 @@ static struct calls calls_of(struct arena *arena, const char *escaped)
                           .end = strstr(escaped, through)};
     if (!calls.end)
         calls.end = escaped + strlen(escaped);
-    for (const char *end = escaped; end; escaped = end + ARROW) {
-        end = strstr(escaped, arrow);
-        bool is_gap = *escaped == '(' && isdigit((unsigned char)escaped[1]);
-        int n_bytes = (int)((end && end < calls.end ? end : calls.end) - escaped);
-        end = end && end < calls.end ? end : NULL;
-        calls.at[calls.n++] = (struct call_text){.at = escaped, .n_bytes = n_bytes, .is_gap = is_gap};
+    for (const char *at = escaped, *next; at; at = next ? next + ARROW : NULL) {
+        next = strstr(at, arrow);
+        next = next && next < calls.end ? next : NULL;
+        int n_bytes = (int)((next ? next : calls.end) - at);
+        bool is_gap = *at == '(' && isdigit((unsigned char)at[1]);
+        calls.at[calls.n++] = (struct call_text){.at = at, .n_bytes = n_bytes, .is_gap = is_gap};
     }
     return calls;
 }
