@@ -331,7 +331,7 @@ static struct found read_file(int thread)
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define FAULTS_NS UINT64_MAX
 #else
-#define FAULTS_NS 0
+#define FAULTS_NS 10000000 /* of a second: a page may be taken away by the kernel itself */
 #endif
 
 /* The sleeps are long beside the time that the helper waits for a CPU on a busy machine. */
