@@ -193,20 +193,34 @@ static uint32_t next_ranks(struct arena *arena, const uint32_t *sorted, uint32_t
     return length;
 }
 
+/* In so many groups at most; returns how many ranks are left out. */
+static uint32_t name_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n, unsigned n_groups, const char **text)
+{
+    uint32_t *sorted = arena_copy(arena, ranks, n * sizeof *ranks), i = 0;
+    qsort(sorted, n, sizeof *sorted, by_number);
+    *text = n == 1 ? "rank " : "ranks ";
+    const char *next;
+    for (unsigned group = 0; i < n && group < n_groups; group++) {
+        i += next_ranks(arena, sorted + i, n - i, &next);
+        *text = arena_printf(arena, "%s%s%s", *text, group ? "," : "", next);
+    }
+    return n - i;
+}
+
 const char *amount_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
 {
     enum { GROUPS = 10 };
-    if (!n)
-        return "no rank";
-    uint32_t *sorted = arena_copy(arena, ranks, n * sizeof *ranks);
-    qsort(sorted, n, sizeof *sorted, by_number);
-    const char *text = n == 1 ? "rank " : "ranks ", *next;
-    uint32_t i = 0;
-    for (unsigned group = 0; i < n && group < GROUPS; group++) {
-        i += next_ranks(arena, sorted + i, n - i, &next);
-        text = arena_printf(arena, "%s%s%s", text, group ? "," : "", next);
-    }
-    return i < n ? arena_printf(arena, "%s and %u more", text, n - i) : text;
+    const char *text = "no rank";
+    uint32_t n_left = n ? name_ranks(arena, ranks, n, GROUPS, &text) : 0;
+    return n_left ? arena_printf(arena, "%s and %u more", text, n_left) : text;
+}
+
+const char *amount_other_ranks(struct arena *arena, const uint32_t *ranks, uint32_t n)
+{
+    enum { GROUPS = 5 };
+    const char *text = "no other rank";
+    uint32_t n_left = n ? name_ranks(arena, ranks, n, GROUPS, &text) : 0;
+    return n_left ? arena_printf(arena, "%u other ranks", n) : text;
 }
 
 /* "th" of 10th. */

@@ -289,7 +289,7 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_end(&drill.page);
     page_tab(&drill.page, DRILL_INDENT);
     page_words(&drill.page, DRILL_INDENT, explain_cause(&drill.arena, cause));
-    page_piece(&drill.page, DRILL_INDENT, "(%s)", label_kind(&drill.book, cause));
+    page_piece(&drill.page, DRILL_INDENT, "(%s)", explain_kind_words(&drill.arena, cause));
     page_end(&drill.page);
     page_end(&drill.page);
     drill_when(&drill, cause);

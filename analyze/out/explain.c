@@ -21,6 +21,7 @@ struct doing {
 
 struct crowd {
     uint32_t *ranks, n;
+    const char *names;  /* "ranks 0,2" */
     struct doing *each; /* in the order of ranks */
     struct doing mean;
 };
@@ -52,7 +53,7 @@ static int doing_compare(const void *a, const void *b)
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-static void crowd_finish(struct crowd *crowd)
+static void crowd_finish(struct arena *arena, struct crowd *crowd)
 {
     struct doing sum = {0};
     double instructions = 0, variance_ns2 = 0, n = crowd->n ? crowd->n : 1;
@@ -73,40 +74,54 @@ static void crowd_finish(struct crowd *crowd)
     sum.cost_error = sum.computing_ns > 0 ? sqrt(variance_ns2) / sum.computing_ns : 0;
     set_each_time(&sum, instructions);
     crowd->mean = sum;
+    crowd->names = amount_ranks(arena, crowd->ranks, crowd->n);
 }
 
-/* Those who carry the blame, and those who wait and carry little of it or nothing. */
-static void crowds_make(struct arena *arena, const struct cause *cause, struct crowd *late, struct crowd *others)
+static struct crowd crowd_of(struct arena *arena, uint32_t n_most)
 {
-    uint32_t n_most = cause->n_ranks + cause->n_others + 1;
-    for (int i = 0; i < 2; i++) {
-        struct crowd *crowd = i ? others : late;
-        crowd->ranks = arena_array(arena, uint32_t, n_most);
-        crowd->each = arena_array(arena, struct doing, n_most);
+    return (struct crowd){.ranks = arena_array(arena, uint32_t, n_most + 1),
+                          .each = arena_array(arena, struct doing, n_most + 1)};
+}
+
+/* Who is compared with whom: those who carry the blame, and those who wait and carry little of it or nothing. Of the
+ * late ranks some may spend no longer in it than the others do on average: they are in it while others already wait. */
+struct sides {
+    struct crowd late, others;
+    struct crowd longer, no_longer; /* all are `longer` where there are not both */
+};
+
+static void sides_divide(struct arena *arena, struct sides *sides)
+{
+    double usual_ns = NOTABLY_LONGER * sides->others.mean.time_ns;
+    sides->longer = crowd_of(arena, sides->late.n);
+    sides->no_longer = crowd_of(arena, sides->late.n);
+    for (uint32_t i = 0; i < sides->late.n; i++) {
+        const struct doing *doing = &sides->late.each[i];
+        struct crowd *crowd = doing->time_ns < usual_ns ? &sides->no_longer : &sides->longer;
+        crowd->each[crowd->n++] = *doing;
     }
+    if (!sides->longer.n || !sides->no_longer.n) {
+        sides->longer = sides->late;
+        sides->no_longer.n = 0;
+        return;
+    }
+    crowd_finish(arena, &sides->longer);
+    crowd_finish(arena, &sides->no_longer);
+}
+
+static struct sides sides_of(struct arena *arena, const struct cause *cause)
+{
+    uint32_t n_most = cause->n_ranks + cause->n_others;
+    struct sides sides = {.late = crowd_of(arena, n_most), .others = crowd_of(arena, n_most)};
     for (uint32_t i = 0; i < cause->n_ranks; i++)
-        crowd_add(i < cause->n_late ? late : others, &cause->ranks[i]);
+        crowd_add(i < cause->n_late ? &sides.late : &sides.others, &cause->ranks[i]);
     for (uint32_t i = 0; i < cause->n_others; i++)
-        crowd_add(others, &cause->others[i]);
-    crowd_finish(late);
-    crowd_finish(others);
-}
-
-/* Of the late ranks those who spend longer in it than the others do on average, and those who carry blame all the same:
- * they are in it while others already wait. */
-static void crowd_divide(struct arena *arena, const struct crowd *late, const struct crowd *others,
-                         struct crowd *longer, struct crowd *no_longer)
-{
-    double usual_ns = NOTABLY_LONGER * others->mean.time_ns;
-    for (int i = 0; i < 2; i++) {
-        struct crowd *crowd = i ? no_longer : longer;
-        *crowd = (struct crowd){.ranks = arena_array(arena, uint32_t, late->n + 1),
-                                .each = arena_array(arena, struct doing, late->n + 1)};
-        for (uint32_t k = 0; k < late->n; k++)
-            if ((late->each[k].time_ns < usual_ns) == i)
-                crowd->each[crowd->n++] = late->each[k];
-        crowd_finish(crowd);
-    }
+        crowd_add(&sides.others, &cause->others[i]);
+    crowd_finish(arena, &sides.late);
+    crowd_finish(arena, &sides.others);
+    sides.others.names = amount_other_ranks(arena, sides.others.ranks, sides.others.n);
+    sides_divide(arena, &sides);
+    return sides;
 }
 
 /* "rank 1 spends" but "ranks 1,2 spend". */
@@ -157,8 +172,7 @@ static bool is_alike(const struct crowd *crowd, enum measure measure)
 /* Those with whom the late ones are compared: what is said of them in this holds for each, or "on average". */
 static const char *compared(struct arena *arena, const struct crowd *others, enum measure measure)
 {
-    return arena_printf(arena, "%s%s", amount_ranks(arena, others->ranks, others->n),
-                        is_alike(others, measure) ? "" : " on average");
+    return arena_printf(arena, "%s%s", others->names, is_alike(others, measure) ? "" : " on average");
 }
 
 /* NAN where a rank has nothing of it; 1 where it is not known of all. */
@@ -248,7 +262,7 @@ static bool is_of_few_samples(const struct crowd *late, const struct crowd *othe
 static const char *explain_no_longer(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
     struct excess excess = excess_of(late, others, TIME);
-    const char *who = amount_ranks(arena, late->ranks, late->n), *spend = verb(late, "spends", "spend");
+    const char *who = late->names, *spend = verb(late, "spends", "spend");
     const char *whom = compared(arena, others, TIME);
     bool is_same = excess.is_known && excess.low * NOTABLY_LONGER > 1;
     const char *time = is_same ? "the same total time in it as" : "no more time in it than";
@@ -257,15 +271,15 @@ static const char *explain_no_longer(struct arena *arena, const struct crowd *la
 
 static const char *explain_time(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
-    const char *who = amount_ranks(arena, late->ranks, late->n), *spend = verb(late, "spends", "spend");
+    const char *who = late->names, *spend = verb(late, "spends", "spend");
     if (!others->n)
         return arena_printf(arena, "%s %s %s in it%s, at times when others wait", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"));
     const char *few = is_of_few_samples(late, others) ? ", as far as few samples tell" : "";
     if (most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns)
         return arena_printf(arena, "%s %s %s in it%s, %s next to nothing%s", who, spend,
-                            amount_duration(late->mean.time_ns).text, verb(late, "", " on average"),
-                            amount_ranks(arena, others->ranks, others->n), few);
+                            amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), others->names,
+                            few);
     struct excess longer = excess_of(late, others, TIME);
     if (longer.mean < NOTABLY_LONGER)
         return explain_no_longer(arena, late, others);
@@ -337,6 +351,32 @@ static bool take_turns(const struct crowd *late, const struct crowd *others)
            is_same_code(&instructions);
 }
 
+/* Nor does anybody take longer in all, as far as times tell. */
+static bool take_as_long(const struct crowd *late, const struct crowd *others)
+{
+    if (!others->n)
+        return late->n > 1 && is_alike(late, TIME);
+    bool is_nothing = most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns;
+    return !is_nothing && excess_of(late, others, TIME).mean < NOTABLY_LONGER;
+}
+
+/* They execute less in all, and are not longer in it. */
+static bool have_less(const struct crowd *late, const struct crowd *others)
+{
+    double more = excess_of(late, others, EXECUTIONS).mean * excess_of(late, others, INSTRUCTIONS).mean;
+    return more < 1 - AS_OFTEN && late->mean.computing_ns < NOTABLY_LONGER * others->mean.computing_ns;
+}
+
+/* Whether others wait because of when it is done, not because of how much of it the late ranks do. */
+static bool nobody_has_more(const struct cause *cause, const struct sides *sides)
+{
+    const struct crowd *late = &sides->longer, *others = &sides->others;
+    bool has_counts = late->mean.executions > 0 && cause->kind != KIND_MORE_TIME;
+    if (!has_counts)
+        return take_as_long(late, others);
+    return take_turns(late, others) || (others->n && have_less(late, others));
+}
+
 /* "once", "31,996 times" */
 static const char *times_of(struct arena *arena, double executions)
 {
@@ -350,10 +390,10 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
 {
     if (!others->n && take_turns(late, others))
         return arena_printf(arena, "%s run it equally often over the run, but in turns: others wait meanwhile",
-                            amount_ranks(arena, late->ranks, late->n));
+                            late->names);
     if (!(late->mean.executions > 0) || !others->n)
         return NULL;
-    const char *who = amount_ranks(arena, late->ranks, late->n), *whom = amount_ranks(arena, others->ranks, others->n);
+    const char *who = late->names, *whom = others->names;
     const char *run = verb(late, "runs", "run");
     if (most_of(others, EXECUTIONS) * FACTOR_KNOWN < late->mean.executions) {
         bool is_exact = most_of(late, EXECUTIONS) <= late->mean.executions;
@@ -363,14 +403,13 @@ static const char *explain_work(struct arena *arena, const struct cause *cause, 
                                            : arena_printf(arena, "only %s %s it, %s", who, run, often);
     }
     whom = compared(arena, others, cause->kind == KIND_SLOWER && is_alike(others, EXECUTIONS) ? COST : EXECUTIONS);
-    struct excess more = excess_of(late, others, EXECUTIONS), instructions = excess_of(late, others, INSTRUCTIONS);
+    struct excess more = excess_of(late, others, EXECUTIONS);
     const char *times = arena_printf(arena, "%s as often as", factors(arena, &more));
     /* Ranks that run it as often over the whole run may still do so at other times. */
     bool is_late = cause->kind_ns[KIND_MORE_WORK] >= WORTH_SAYING * cause->waiting_ns && take_turns(late, others);
     if (is_within(&more, 1 - AS_OFTEN, 1 + AS_OFTEN))
         times = is_late ? "as often in all as" : "as often as";
-    if (more.mean * instructions.mean < 1 - AS_OFTEN &&
-        late->mean.computing_ns < NOTABLY_LONGER * others->mean.computing_ns)
+    if (have_less(late, others))
         return arena_printf(arena, "%s %s it %s %s in all, but while others already wait", who, run, times, whom);
     return arena_printf(arena, "%s %s it %s %s, %s%s", who, run, times, whom, explain_each(arena, cause, late, others),
                         is_late ? ", but at other times: others wait meanwhile" : "");
@@ -396,8 +435,7 @@ static const char *explain_kind(struct arena *arena, const struct cause *cause, 
         double computing_ns =
             cause->kind_ns[KIND_MORE_WORK] + cause->kind_ns[KIND_SLOWER] + cause->kind_ns[KIND_MORE_TIME];
         if (computing_ns < WORTH_SAYING * cause->waiting_ns)
-            return arena_printf(arena, "%s %s ready to run there but had no CPU",
-                                amount_ranks(arena, late->ranks, late->n), was);
+            return arena_printf(arena, "%s %s ready to run there but had no CPU", late->names, was);
         return arena_printf(arena, "%s, and %s ready to run but had no CPU",
                             explain_computing(arena, cause, late, others), was);
     }
@@ -425,10 +463,10 @@ static const char *explain_amounts(struct arena *arena, const struct crowd *late
     if (others->n) {
         bool is_alike = others_bytes > 0 && !strcmp(amount_bytes(others_bytes).text, amount_bytes(late_bytes).text);
         compared =
-            arena_printf(arena, ", %s %s", amount_ranks(arena, others->ranks, others->n),
+            arena_printf(arena, ", %s %s", others->names,
                          is_alike ? verb(others, "as much", "as much each") : bytes_each(arena, others, others_bytes));
     }
-    return arena_printf(arena, "%s %s %s%s there%s", amount_ranks(arena, late->ranks, late->n), verb_and_object[0],
+    return arena_printf(arena, "%s %s %s%s there%s", late->names, verb_and_object[0],
                         bytes_each(arena, late, late_bytes), verb_and_object[1], compared);
 }
 
@@ -451,8 +489,7 @@ static const char *explain_threads(struct arena *arena, const struct crowd *late
     bool is_shared = n_late > MORE_THREADS || n_others > MORE_THREADS;
     if (!is_shared || (n_late > n_others / MORE_THREADS && n_late < n_others * MORE_THREADS))
         return NULL;
-    return arena_printf(arena, "%.1f threads share it at a time there, %.1f on %s", n_late, n_others,
-                        amount_ranks(arena, others->ranks, others->n));
+    return arena_printf(arena, "%.1f threads share it at a time there, %.1f on %s", n_late, n_others, others->names);
 }
 
 /* Its files, and how much of them the two sides read and write there. */
@@ -542,28 +579,49 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
 
 const char *explain_cause(struct arena *arena, const struct cause *cause)
 {
-    struct crowd late = {0}, others = {0};
-    crowds_make(arena, cause, &late, &others);
-    const char *whom = others.n ? amount_ranks(arena, others.ranks, others.n) : "those who wait";
-    struct crowd longer, no_longer;
-    crowd_divide(arena, &late, &others, &longer, &no_longer);
-    bool is_divided = longer.n && no_longer.n;
+    const struct sides sides = sides_of(arena, cause);
+    const struct crowd *late = &sides.late, *others = &sides.others;
     const char *clauses[] = {
-        explain_kind(arena, cause, is_divided ? &longer : &late, &others),
-        cause->n_partings ? explain_parting(arena, &cause->partings[0], whom) : NULL,
-        is_divided ? explain_no_longer(arena, &no_longer, &others) : NULL,
+        explain_kind(arena, cause, &sides.longer, others),
+        cause->n_partings ? explain_parting(arena, &cause->partings[0], others->n ? others->names : "those who wait")
+                          : NULL,
+        sides.no_longer.n ? explain_no_longer(arena, &sides.no_longer, others) : NULL,
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
-        explain_space(arena, &late, &others),
-        explain_threads(arena, &late, &others),
+        explain_space(arena, late, others),
+        explain_threads(arena, late, others),
         cause->library
             ? arena_printf(arena, "most of it inside %s, which is not counted", label_base_name(cause->library))
             : NULL,
-        cause->n_files ? explain_files(arena, cause, &late, &others) : NULL,
+        cause->n_files ? explain_files(arena, cause, late, others) : NULL,
     };
     const char *text = clauses[0];
     for (size_t i = 1; i < sizeof clauses / sizeof *clauses; i++)
         if (clauses[i])
             text = arena_printf(arena, "%s; %s", text, clauses[i]);
+    return text;
+}
+
+static const char *kind_words(enum cause_kind kind, bool is_serialised)
+{
+    bool says_more = kind == KIND_MORE_WORK || kind == KIND_MORE_TIME;
+    return says_more && is_serialised ? "serialisation" : label_kind_words(kind);
+}
+
+const char *explain_kind_words(struct arena *arena, const struct cause *cause)
+{
+    const struct sides sides = sides_of(arena, cause);
+    bool is_serialised = nobody_has_more(cause, &sides);
+    double sum = 0;
+    for (int kind = 0; kind < KIND_N; kind++)
+        sum += cause->kind_ns[kind];
+    const char *text = kind_words(cause->kind, is_serialised);
+    if (!(sum > 0) || cause->kind_ns[cause->kind] >= MOST_SHARE * sum)
+        return text;
+    text = arena_printf(arena, "%s %s", text, amount_share(cause->kind_ns[cause->kind] / sum).text);
+    for (int kind = 0; kind < KIND_N; kind++)
+        if (kind != (int)cause->kind && cause->kind_ns[kind] >= WORTH_NAMING_KIND * sum)
+            text = arena_printf(arena, "%s, %s %s", text, kind_words((enum cause_kind)kind, is_serialised),
+                                amount_share(cause->kind_ns[kind] / sum).text);
     return text;
 }
 
@@ -632,13 +690,13 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
 {
     const struct trace *trace = analysis->trace;
     bool is_code = analysis->steps[cause->step].place != CODE_NONE;
-    struct crowd late_crowd = {0}, other_crowd = {0};
-    crowds_make(arena, cause, &late_crowd, &other_crowd);
+    const struct sides sides = sides_of(arena, cause);
+    bool says_more = cause->kind == KIND_MORE_WORK || cause->kind == KIND_MORE_TIME;
+    if (says_more && nobody_has_more(cause, &sides))
+        return "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller "
+               "pieces";
     switch (cause->kind) {
     case KIND_MORE_WORK:
-        if (take_turns(&late_crowd, &other_crowd))
-            return "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller "
-                   "pieces";
         return "share out the work of this loop differently; --cause shows which parts of it and which ranks";
     case KIND_SLOWER: {
         /* Slower at the same work: the late ranks' node, where they have one of their own, else memory. */
@@ -647,10 +705,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
         if (late && cause->n_others && (!others || strcmp(late, others)))
             return arena_printf(
                 arena, "the late ranks are on %s: compare its clock speed, memory and load with other nodes", late);
-        if (!other_crowd.n && take_turns(&late_crowd, &other_crowd))
+        if (!sides.others.n && take_turns(&sides.late, &sides.others))
             return "no rank is slower in all: on each its time varies from one step to the next, as clock speed, "
-                   "caches "
-                   "and other processes make it";
+                   "caches and other processes make it";
         if (cause->library)
             return arena_printf(
                 arena, "what %s does may be slower there or more: compare what the ranks call it for, and how often",

@@ -5,6 +5,9 @@
 
 /* "rank 1 spends 4.0 x as long in it as ranks 0,2,3", and what else is known of it, in clauses. In the arena. */
 const char *explain_cause(struct arena *arena, const struct cause *cause);
+/* The kind of difference: "more time", or "more time 80 %, blocked 20 %" when the cause is mixed; "serialisation" where
+ * no rank has more of it over the run. In the arena, or static. */
+const char *explain_kind_words(struct arena *arena, const struct cause *cause);
 /* "rows 2-4 have the same rank late by as much, 224 ms in all with this: perhaps for one reason"; NULL where there are
  * none. */
 const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number);

@@ -364,6 +364,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "share", json_real(cause->share));
     json_object_set_new(object, "kind", json_string(cause_kind_name(cause->kind)));
     json_object_set_new(object, "kinds", json_kinds(cause));
+    json_object_set_new(object, "kind_text", json_text(explain_kind_words(&json->scratch, cause)));
     json_object_set_new(object, "direct_ns", json_ns(fmin(cause->direct_ns, (double)waiting_ns)));
     json_object_set_new(object, "inferred_ns", json_ns(cause->inferred_ns));
     json_object_set_new(object, "if_balanced_ns", json_ns(cause->if_balanced_ns));

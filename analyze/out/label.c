@@ -232,19 +232,3 @@ const char *label_kind_words(enum cause_kind kind)
     static const char *const words[KIND_N] = {"more work", "slower", "descheduled", "blocked", "transfer", "more time"};
     return kind < KIND_N ? words[kind] : "unknown";
 }
-
-const char *label_kind(const struct label_book *book, const struct cause *cause)
-{
-    double sum = 0;
-    for (int kind = 0; kind < KIND_N; kind++)
-        sum += cause->kind_ns[kind];
-    if (!(sum > 0) || cause->kind_ns[cause->kind] >= MOST_SHARE * sum)
-        return label_kind_words(cause->kind);
-    const char *text = arena_printf(book->arena, "%s %s", label_kind_words(cause->kind),
-                                    amount_share(cause->kind_ns[cause->kind] / sum).text);
-    for (int kind = 0; kind < KIND_N; kind++)
-        if (kind != (int)cause->kind && cause->kind_ns[kind] >= WORTH_NAMING_KIND * sum)
-            text = arena_printf(book->arena, "%s, %s %s", text, label_kind_words(kind),
-                                amount_share(cause->kind_ns[kind] / sum).text);
-    return text;
-}

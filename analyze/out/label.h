@@ -30,5 +30,3 @@ const char *label_cause(const struct label_book *book, uint32_t cause);
 const char *label_site(const struct label_book *book, uint32_t site);
 /* "more work" */
 const char *label_kind_words(enum cause_kind kind);
-/* "more time", or "more time 80 %, descheduled 20 %" when the cause is mixed. */
-const char *label_kind(const struct label_book *book, const struct cause *cause);

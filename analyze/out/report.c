@@ -185,7 +185,7 @@ static void report_cause_details(struct report *report, uint32_t number)
     const struct cause *cause = &report->analysis->causes[number];
     page_tab(page, HANG);
     page_words(page, HANG, explain_cause(&report->arena, cause));
-    page_piece(page, HANG, "(%s)", label_kind(&report->book, cause));
+    page_piece(page, HANG, "(%s)", explain_kind_words(&report->arena, cause));
     page_end(page);
     report_parts(report, cause);
     report_like(report, number);

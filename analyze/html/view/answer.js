@@ -93,10 +93,6 @@ function causeList(run) {
 
 function causeItem(run, cause) {
   const sites = cause.sites.slice(0, 3), more = cause.sites.length - sites.length;
-  const kinds = Object.entries(cause.kinds).sort((a, b) => b[1] - a[1]);
-  const kind = kinds.length > 1 && kinds[1][1] > 0.05 * cause.waiting_ns
-    ? kinds.filter(([, ns]) => ns > 0.05 * cause.waiting_ns).map(([name, ns]) => `${kindName(name)} ${share(ns / cause.waiting_ns)}`).join(", ")
-    : kindName(cause.kind);
   const item = el("li.cause", {id: `cause-${cause.cause}`, "data-cause": cause.cause, class: "cause"},
     el("button.causehead", {type: "button", "aria-pressed": "false", onclick: () => chooseCause(cause.cause)},
       el("span.number", {class: `badge ${PAINT_NAMES[paintOf("computing", cause.cause - 1)]}`}, cause.cause),
@@ -105,7 +101,7 @@ function causeItem(run, cause) {
       el("span.figure", {"data-name": "of all", title: "of all waiting"}, share(cause.share)),
       el("span.figure", {"data-name": "if balanced", title: "how much sooner the run would end, about, were it shared out evenly"}, gain(cause.if_balanced_ns))),
     el("div.causebody", null,
-      el("p", null, cause.explanation, " ", el("span.kind", null, `(${kind})`)),
+      el("p", null, cause.explanation, " ", el("span.kind", null, `(${cause.kind_text})`)),
       whenBar(cause, run.report.duration_ns),
       partsOf(cause),
       el("ul.sites", null, sites.map((site) => el("li", null, el("span.label", null, "waiting at "), siteLink(site),
@@ -117,7 +113,6 @@ function causeItem(run, cause) {
   return item;
 }
 
-const kindName = (kind) => kind.replace("-", " ");
 const siteName = (site) => `${site.call} ${site.file ? `${baseName(site.file)}${site.line ? `:${site.line}` : ""}` : ""}${site.path ? ` in ${site.path}` : ""}`;
 
 function siteLink(site) {

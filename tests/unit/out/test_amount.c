@@ -113,6 +113,8 @@ static void ranks_are_sorted_and_joined(void **state)
     assert_string_equal(amount_ranks(&arena, odd, 100), "ranks 0,1,4,9,16,25,36,49,64,81 and 90 more");
     assert_string_equal(amount_ranks(&arena, (uint32_t[]){0, 1, 2, 8, 10, 12, 14, 16, 20}, 9),
                         "ranks 0-2,8,10,12 ... 16,20");
+    assert_string_equal(amount_other_ranks(&arena, (uint32_t[]){0, 2, 4, 6, 9}, 5), "ranks 0,2,4,6,9");
+    assert_string_equal(amount_other_ranks(&arena, odd, 100), "100 other ranks");
     arena_release(&arena);
 }
 

@@ -159,6 +159,35 @@ static void ranks_that_take_turns_are_told_from_those_with_more(void **state)
         "meanwhile");
 }
 
+/* "More" is not said of ranks that have no more of it than those who wait. */
+static void what_nobody_has_more_of_is_serialisation(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct trace trace = {0};
+    struct step step = {.place = 1};
+    struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
+    struct cause_rank late[] = {ran(1, 3000000, 10, 0.01), ran(2, 3000000, 10, 0.01)},
+                      other = ran(0, 3000000, 10, 0.01);
+    struct cause cause = {.kind = KIND_MORE_WORK, .ranks = late, .n_ranks = 2, .n_late = 2, .others = &other};
+    cause.kind_ns[KIND_MORE_WORK] = cause.waiting_ns = 1e9;
+    assert_string_equal(explain_kind_words(&arena, &cause), "serialisation");
+    cause.n_others = 1;
+    assert_string_equal(explain_kind_words(&arena, &cause), "serialisation");
+    cause.kind_ns[KIND_SLOWER] = 1e9;
+    assert_string_equal(explain_kind_words(&arena, &cause), "serialisation 50 %, slower 50 %");
+    late[0].executions = 6000000;
+    assert_string_equal(explain_kind_words(&arena, &cause), "more work 50 %, slower 50 %");
+    cause = (struct cause){.kind = KIND_MORE_TIME, .ranks = late, .n_ranks = 2, .n_late = 2, .others = &other};
+    cause.n_others = 1;
+    late[0].time_ns = late[1].time_ns = 2 * other.time_ns;
+    assert_string_equal(explain_kind_words(&arena, &cause), "more time");
+    late[0].time_ns = late[1].time_ns = other.time_ns;
+    assert_string_equal(explain_kind_words(&arena, &cause), "serialisation");
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "no rank has more of it in all"));
+    arena_release(&arena);
+}
+
 /* It is called slower: then the words say when. */
 static void slower_only_when_others_wait_is_told(void **state)
 {
@@ -380,6 +409,7 @@ int main(void)
         cmocka_unit_test(ranks_that_differ_are_compared_with_on_average),
         cmocka_unit_test(times_from_few_samples_are_told_as_such),
         cmocka_unit_test(ranks_that_take_turns_are_told_from_those_with_more),
+        cmocka_unit_test(what_nobody_has_more_of_is_serialisation),
         cmocka_unit_test(slower_only_when_others_wait_is_told),
         cmocka_unit_test(advice_fits_what_is_explained),
         cmocka_unit_test(a_place_of_one_rank_is_told_by_how_often_it_ran),
