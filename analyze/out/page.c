@@ -399,12 +399,12 @@ const char *text_first_line(struct arena *arena, const char **escaped, size_t co
         *escaped = text + most;
         return text;
     }
-    /* At a blank in the second half, else behind the last "::". */
+    /* At a blank in the second half, else behind the last comma or "::". */
     size_t end = most;
     while (end > most / 2 && text[end] != ' ')
         end--;
     if (text[end] != ' ') {
-        for (end = most; end > most / 4 && (text[end - 1] != ':' || text[end] == ':');)
+        for (end = most; end > most / 4 && text[end - 1] != ',' && (text[end - 1] != ':' || text[end] == ':');)
             end--;
         end = end > most / 4 ? end : most;
     }

@@ -174,7 +174,7 @@ static void tables_align_and_cut(void **state)
     capture_expect(&capture, "word  n\n");
 }
 
-static void text_wraps_at_blanks_then_behind_colons(void **state)
+static void text_wraps_at_blanks_then_behind_commas_and_colons(void **state)
 {
     (void)state;
     static const struct {
@@ -185,6 +185,7 @@ static void text_wraps_at_blanks_then_behind_colons(void **state)
         {"short", 9, {"short"}},
         {"exactly 9", 9, {"exactly 9"}},
         {"loop at ns::Pair::compute()", 15, {"loop at", "ns::Pair::", "compute()"}},
+        {"ranks 0-3,32-39,128-142", 17, {"ranks 0-3,32-39,", "128-142"}},
         {"abcdefghij", 4, {"abcd", "efgh", "ij"}},
         {"\xc3\xb6\xc3\xb6\xc3\xb6", 2, {"\xc3\xb6\xc3\xb6", "\xc3\xb6"}},
     };
@@ -266,7 +267,7 @@ int main(void)
         cmocka_unit_test(pieces_wrap_at_the_width),
         cmocka_unit_test(paragraphs_break_at_blanks),
         cmocka_unit_test(tables_align_and_cut),
-        cmocka_unit_test(text_wraps_at_blanks_then_behind_colons),
+        cmocka_unit_test(text_wraps_at_blanks_then_behind_commas_and_colons),
         cmocka_unit_test(tables_wrap_and_leave_out_silent_columns),
         cmocka_unit_test(styles_take_no_room_and_only_where_there_is_colour),
         cmocka_unit_test(bars_are_as_long_as_their_share),
