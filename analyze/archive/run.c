@@ -415,14 +415,24 @@ bool spool_in_use(const char *path, int32_t pid)
     return is_in_use;
 }
 
+/* Whoever had the lock may have removed its file while this one waited for it: the next one would make another, and
+ * lock that. */
 int lock_take(const char *path)
 {
-    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (lock >= 0 && flock(lock, LOCK_EX)) {
+    for (;;) {
+        struct stat taken, named;
+        int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (lock < 0)
+            return -1;
+        bool is_locked = flock(lock, LOCK_EX) == 0;
+        bool is_named = fstat(lock, &taken) == 0 && lstat(path, &named) == 0 && taken.st_dev == named.st_dev &&
+                        taken.st_ino == named.st_ino;
+        if (is_locked && is_named)
+            return lock;
         close(lock);
-        lock = -1;
+        if (!is_locked)
+            return -1;
     }
-    return lock;
 }
 
 void lock_release(int lock)

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -214,6 +215,35 @@ static void test_keep_spool(void **state)
     run_dir_remove(dir);
 }
 
+static void *wait_for_lock(void *path)
+{
+    return (void *)(intptr_t)lock_take(path);
+}
+
+/* Whoever waits for a lock whose file is removed meanwhile has it as the next one sees it: in the file of that name. */
+static void test_lock(void **state)
+{
+    (void)state;
+    const struct timespec a_while = {.tv_nsec = 50 * 1000 * 1000};
+    char *dir = run_dir_new(), *path = path_format("%s/a.lock", dir);
+    struct stat taken, named;
+    pthread_t waiter;
+    void *lock;
+    int first = lock_take(path);
+    assert_true(first >= 0);
+    assert_int_equal(pthread_create(&waiter, NULL, wait_for_lock, path), 0);
+    nanosleep(&a_while, NULL); /* it waits by then, or finds no file, which is easier */
+    unlink(path);
+    lock_release(first);
+    pthread_join(waiter, &lock);
+    assert_int_equal(fstat((int)(intptr_t)lock, &taken), 0);
+    assert_int_equal(stat(path, &named), 0);
+    assert_int_equal(taken.st_ino, named.st_ino);
+    lock_release((int)(intptr_t)lock);
+    run_dir_remove(dir);
+    free(path);
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -228,7 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_torn),       cmocka_unit_test(test_missing_rank), cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_keep_spool), cmocka_unit_test(test_in_use),       cmocka_unit_test(test_away),
-        cmocka_unit_test(test_nothing),    cmocka_unit_test(test_incomplete),
+        cmocka_unit_test(test_nothing),    cmocka_unit_test(test_incomplete),   cmocka_unit_test(test_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
