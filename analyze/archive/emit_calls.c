@@ -182,7 +182,8 @@ void emit_io_leave(struct emitter *emitter, struct emit_location *location, stru
 {
     const struct ww_call *call = &emit->call;
     if (call->call == WW_ID_File_open && emit->new_file && call->comm) {
-        uint32_t flags = emit_file(emitter, emit->new_file)->flags;
+        const struct emit_file *file = emit_file(emitter, emit->new_file); /* damage: closed by another thread */
+        uint32_t flags = file ? file->flags : 0;
         WRITE(location, IoCreateHandle, NULL, t, emit_file_ref(emitter, emit->new_file), archive_access_mode(flags),
               (flags & WW_FILE_CREATE ? OTF2_IO_CREATION_FLAG_CREATE : 0u) |
                   (flags & WW_FILE_EXCLUSIVE ? OTF2_IO_CREATION_FLAG_EXCLUSIVE : 0u) |

@@ -157,12 +157,36 @@ static void test_lost(void **state)
     expect(&image, expected);
 }
 
+/* Damage may have one thread close a file that another is still opening. */
+static void test_closed_too_early(void **state)
+{
+    (void)state;
+    struct spool_image image = image_begin(), other = image_events(0, 1, 1);
+    char *dir = run_dir_new();
+    struct ww_file file = {.id = 1, .comm = 1, .flags = WW_FILE_READ, .bytes = 4};
+    image_call(&image,
+               (struct ww_call){
+                   .call = WW_ID_File_open, .enter_ns = START_NS, .leave_ns = START_NS + 9, .comm = 1, .peer = -1});
+    image_record(&image, WW_FILE, &file, sizeof file, "data", 5);
+    image_call(
+        &other,
+        (struct ww_call){
+            .call = WW_ID_File_close, .enter_ns = START_NS + 3, .leave_ns = START_NS + 4, .comm = 1, .peer = -1});
+    image_save(&image, dir, image.bytes.n);
+    image_save(&other, dir, other.bytes.n);
+    image_release(&image);
+    image_release(&other);
+    assert_int_equal(convert_salvage(dir, NULL), 0);
+    run_dir_remove(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_handles),
         cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_closed_too_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
