@@ -447,14 +447,16 @@ int trace_set_part(struct trace *trace, uint64_t from_ns, uint64_t until_ns)
 
 size_t part_windows(struct trace *trace, struct trace_window **windows)
 {
+    enum { WINDOW_GAP = 1 << 10 }; /* windows are counted: one far beyond the last is damage */
     VEC(struct trace_window) found = {0};
     const struct event *event;
     if (trace->source->rewind(trace) == 0)
         while ((event = trace->source->next(trace))) {
-            if (event->kind != EV_CONTROL || !event->request)
+            if (event->kind != EV_CONTROL || !event->request || event->request > found.n + WINDOW_GAP)
                 continue;
             while (found.n < event->request)
-                *vec_push(&found) = (struct trace_window){.begin_ns = found.n == 1 ? 0 : UINT64_MAX};
+                vec_push(&found)->begin_ns = UINT64_MAX;
+            found.at[0].begin_ns = 0; /* with the run */
             struct trace_window *window = &found.at[event->request - 1];
             if (event->flags && event->time_ns < window->begin_ns)
                 window->begin_ns = event->time_ns;

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -199,11 +200,30 @@ static void test_one_after_the_other(void **state)
     trace_close(trace);
 }
 
+/* The first window begins with the run; a number far beyond the last is damage, and no reason to make room for it. */
+static void test_windows(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_memory(1);
+    struct trace_window *windows;
+    add(trace, 5, 0, EV_CONTROL, 1);
+    add(trace, 6, 0, EV_CONTROL, UINT32_MAX >> 8);
+    add(trace, 9, 0, EV_CONTROL, 2);
+    add(trace, 10, 0, EV_END, 0);
+    assert_int_equal(part_windows(trace, &windows), 2);
+    assert_int_equal(windows[0].begin_ns, 0);
+    assert_int_equal(windows[0].end_ns, 5);
+    assert_int_equal(windows[1].end_ns, 9);
+    free(windows);
+    trace_close(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_things), cmocka_unit_test(test_end),
         cmocka_unit_test(test_collectives), cmocka_unit_test(test_requests_of_collectives),
-        cmocka_unit_test(test_counts),      cmocka_unit_test(test_one_after_the_other)};
+        cmocka_unit_test(test_counts),      cmocka_unit_test(test_one_after_the_other),
+        cmocka_unit_test(test_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
