@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From the instructions of a natural loop to the lines a programmer calls the loop. Every instruction is seen from the
- * loop's home (below): by its own line, or by the line of the call it was inlined through. Instructions that come
- * from elsewhere were moved there by the compiler, and are not asked.
+ * loop's home (below): by its own line, or by the line of the call it was inlined through. Instructions that come from
+ * elsewhere were moved there by the compiler, and are not asked.
  *
  * A line belongs to the loop when a statement begins on it inside, when it calls or branches, or when many instructions
- * have it; constants set again and arguments loaded ahead carry lines from before and behind the loop, but none of
- * these. (Some debug information, as gfortran's, marks no statements: then see drop_strays.) The line
- * of the closing jump is that of `for` or `while`, and belongs in any case. The range goes from the
- * first line to the last, but for a few instructions far away.
+ * have it; constants set again and arguments loaded early carry lines from before and behind the loop, but none of
+ * these. (Some debug information, as gfortran's, marks no statements: then all lines below the closing one do, and
+ * those above it when many instructions have them.) The line of the closing jump is that of `for` or `while`, and
+ * belongs in any case. The range goes from the first line to the last, but for a few instructions far away.
  */
 #include "analyze/code/loop_lines.h"
 #include "analyze/constants/constants.h"
