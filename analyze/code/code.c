@@ -315,13 +315,6 @@ uint32_t code_loops_at(struct code *code, uint32_t module, uint64_t address, uin
     return n;
 }
 
-uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address)
-{
-    const struct model *model = model_at(code, module, address);
-    const struct model_block *block = model != NULL ? model_block_at(model, address) : NULL;
-    return block != NULL ? block->depth : 0;
-}
-
 struct code_run code_run_at(struct code *code, uint32_t module_id, uint64_t address, uint64_t end)
 {
     enum { INSTRUCTION_BYTES = 4 }; /* of most machines */

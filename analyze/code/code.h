@@ -61,16 +61,14 @@ struct code_place {
     uint32_t source; /* id, or that of the copy met first: only those are returned by code_place_at */
     uint32_t module;
     bool is_loop;
-    bool is_system; /* of a system header, compiled into the program: its time belongs to who called it */
-    uint32_t
-        parent; /* place that encloses it in the same routine (outer loop, then the routine); CODE_NONE for a routine */
+    bool is_system;   /* of a system header, compiled into the program: its time belongs to who called it */
+    uint32_t parent;  /* what encloses it in the same routine: outer loop, then the routine; CODE_NONE for a routine */
     uint32_t depth;   /* 0 = routine, 1 = outermost loop */
     const char *file; /* as in the debug information, made absolute only there; NULL = unknown */
-    uint32_t line_first,
-        line_last;       /* lines of the loop's own code (without code inlined from elsewhere, when it has any) */
-    const char *routine; /* demangled; the inlined function for a loop that was inlined; NULL = unknown */
-    const char
-        *host_routine; /* the routine of the symbol table in which it lies; differs from `routine` when inlined */
+    /* Of the loop's own code, without code inlined from elsewhere, when it has any. */
+    uint32_t line_first, line_last;
+    const char *routine;      /* demangled; the inlined function for a loop that was inlined; NULL = unknown */
+    const char *host_routine; /* the routine of the symbol table in which it lies; another one when inlined */
     uint64_t routine_address; /* link-time entry of host_routine */
     uint64_t address;         /* link-time address of the loop header or routine entry */
 };
@@ -88,14 +86,12 @@ uint32_t code_known_call(struct code *code, uint32_t module, uint64_t address);
 /* The loops around an address in its own copy of the code, the innermost first. Returns how many, at most `most`; where
  * there are more, middle ones are missing. */
 uint32_t code_loops_at(struct code *code, uint32_t module, uint64_t address, uint32_t *places, uint32_t most);
-/* How many loops of the machine code an address lies in; 0 also when nothing is known. */
-uint32_t code_loop_depth_at(struct code *code, uint32_t module, uint64_t address);
 /* Machine code from an address to the end of its basic block or routine, or to `end` if that comes first. */
 struct code_run {
     uint64_t end;   /* the address itself when nothing is known of it */
     uint64_t basic; /* where that basic block begins */
     uint64_t routine_end;
-    uint32_t place, depth;   /* as above */
+    uint32_t place, depth;   /* as code_place_at; how many loops of the machine code are around it */
     uint32_t n_instructions; /* padding aside; estimated where the machine's are not known */
 };
 struct code_run code_run_at(struct code *code, uint32_t module, uint64_t address, uint64_t end);

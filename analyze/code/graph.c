@@ -11,7 +11,12 @@
 #include "analyze/code/graph.h"
 #include <string.h>
 
-uint32_t graph_insn_at(const struct graph *graph, uint64_t address)
+typedef VEC(uint64_t) jump_targets;
+/* The targets of the indirect jump insns[jump]; none when no table is recognised (below). */
+static void jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump, jump_targets *targets);
+
+/* The instruction that starts at an address; CFG_NONE. */
+static uint32_t graph_insn_at(const struct graph *graph, uint64_t address)
 {
     size_t lo = 0, hi = graph->insns.n;
     while (lo < hi) {
@@ -57,9 +62,9 @@ struct builder {
     struct decoder *decoder;
     const struct image *image;
     const struct routines *routines;
-    const struct noreturn_test *noreturn;
-    unsigned char *is_leader; /* by instruction */
-    uint32_t *block_of;       /* by instruction: block */
+    const struct intern *noreturn; /* names; NULL = none */
+    unsigned char *is_leader;      /* by instruction */
+    uint32_t *block_of;            /* by instruction: block */
     VEC(struct jump) edges;
     VEC(uint32_t) unresolved; /* instructions */
     uint32_t n_tables, n_pad_steps;
@@ -75,7 +80,10 @@ static bool is_noreturn_call(const struct builder *b, const struct insn *in)
         name = b->routines->at[callee].name;
     else if (callee == ROUTINE_NONE)
         name = stub_name(b->decoder, b->image, in->target);
-    return b->noreturn->does_not_return(b->noreturn->context, name, in->target);
+    if (name == NULL)
+        return false;
+    return name_is_noreturn(name) ||
+           (b->noreturn != NULL && intern_find(b->noreturn, name, strlen(name)) != INTERN_NONE);
 }
 
 static void add_jump(struct builder *b, uint32_t from, uint64_t target)
@@ -197,8 +205,7 @@ static void build(struct builder *b, const uint32_t *parts, size_t n_parts)
 }
 
 bool graph_build(struct graph *graph, struct decoder *decoder, const struct image *image,
-                 const struct routines *routines, const uint32_t *parts, size_t n_parts,
-                 const struct noreturn_test *noreturn)
+                 const struct routines *routines, const uint32_t *parts, size_t n_parts, const struct intern *noreturn)
 {
     struct builder b = {graph, decoder, image, routines, noreturn, .is_leader = NULL};
     struct arena scratch = {0};
@@ -327,7 +334,7 @@ static uint32_t find_bound(const struct graph *graph, uint32_t before)
     return 0;
 }
 
-void jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump, jump_targets *targets)
+static void jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump, jump_targets *targets)
 {
     struct table table = {0};
     if (!find_table(graph, jump, &table))

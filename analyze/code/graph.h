@@ -7,12 +7,6 @@
 
 enum { MAX_PARTS = 8 };
 
-/* What is asked about a call: does it return? `name` is the linked name of its target or NULL. */
-struct noreturn_test {
-    bool (*does_not_return)(void *context, const char *name, uint64_t target);
-    void *context;
-};
-
 struct graph_block {
     uint64_t lo, hi;
     uint32_t first, n; /* instructions */
@@ -28,19 +22,12 @@ struct graph {
 
 /*
  * Decodes a routine with its out-of-line parts (parts: numbers in `routines`, the first is the routine itself) and
- * builds the graph. Returns false when there is no code to be read; graph_release in any case.
+ * builds the graph. `noreturn`: linked names of functions that do not return, beside those that never do; NULL = none.
+ * Returns false when there is no code to be read; graph_release in any case.
  */
 bool graph_build(struct graph *graph, struct decoder *decoder, const struct image *image,
-                 const struct routines *routines, const uint32_t *parts, size_t n_parts,
-                 const struct noreturn_test *noreturn);
+                 const struct routines *routines, const uint32_t *parts, size_t n_parts, const struct intern *noreturn);
 void graph_release(struct graph *graph);
-
-/* The instruction that starts at an address; CFG_NONE. */
-uint32_t graph_insn_at(const struct graph *graph, uint64_t address);
-
-/* The targets of the indirect jump insns[jump]; none when no table is recognised. */
-typedef VEC(uint64_t) jump_targets;
-void jump_table_read(const struct image *image, const struct graph *graph, uint32_t jump, jump_targets *targets);
 
 /* The symbol that a call or jump to `target` reaches: through a PLT stub, or a slot of the GOT; NULL = none. */
 const char *stub_name(struct decoder *decoder, const struct image *image, uint64_t target);

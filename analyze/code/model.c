@@ -14,20 +14,6 @@
 
 enum { MAX_PART_BYTES = 1 << 16, MAX_PART_TESTS = 64, MAX_LOOP_BLOCKS = 100000000 };
 
-static bool does_not_return(void *context, const char *name, uint64_t target)
-{
-    (void)target;
-    const struct unit *unit = context;
-    if (name == NULL)
-        return false;
-    return name_is_noreturn(name) || (unit != NULL && intern_find(&unit->noreturn, name, strlen(name)) != INTERN_NONE);
-}
-
-static struct noreturn_test noreturn_test(struct unit *unit)
-{
-    return (struct noreturn_test){.does_not_return = does_not_return, .context = unit};
-}
-
 /* The routine into whose middle the first such jump of `part` leads; ROUTINE_NONE. `only`: look for this one. */
 static uint32_t jumps_into(struct module *module, uint32_t part, uint32_t only)
 {
@@ -112,15 +98,15 @@ static void fill_blocks(struct code *code, struct model *model, const struct gra
 
 static void build_graph(struct module *module, struct unit *unit, uint32_t *parts, size_t *n_parts, struct graph *graph)
 {
-    struct noreturn_test test = noreturn_test(unit);
+    const struct intern *noreturn = unit != NULL ? &unit->noreturn : NULL;
     *n_parts = 1;
-    if (!graph_build(graph, module->decoder, &module->image, &module->routines, parts, 1, &test))
+    if (!graph_build(graph, module->decoder, &module->image, &module->routines, parts, 1, noreturn))
         return;
     *n_parts = find_parts(module, graph, parts);
     if (*n_parts == 1)
         return;
     graph_release(graph);
-    graph_build(graph, module->decoder, &module->image, &module->routines, parts, *n_parts, &test);
+    graph_build(graph, module->decoder, &module->image, &module->routines, parts, *n_parts, noreturn);
 }
 
 /*

@@ -78,11 +78,14 @@ static struct routine merge(const struct candidate *at, size_t n)
     return routine;
 }
 
+typedef VEC(struct eh_routine) eh_routines;
+static void read_unwind_tables(const struct image *image, eh_routines *routines); /* below */
+
 struct routines routines_read(const struct image *image, struct arena *arena)
 {
     candidates list = {0};
     eh_routines entries = {0};
-    eh_read_routines(image, &entries);
+    read_unwind_tables(image, &entries);
     for (size_t i = 0; i < entries.n; i++) {
         const struct image_section *section = image_section_at(image, entries.at[i].lo);
         if (section != NULL && section->is_code && !section->is_stub)
@@ -280,7 +283,7 @@ static void read_entries(const unsigned char *ident, Elf_Data *data, const struc
     }
 }
 
-void eh_read_routines(const struct image *image, eh_routines *routines)
+static void read_unwind_tables(const struct image *image, eh_routines *routines)
 {
     size_t names = 0;
     GElf_Ehdr header;

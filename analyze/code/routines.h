@@ -32,8 +32,6 @@ struct eh_routine {
     uint64_t lo, hi;
     uint64_t lsda; /* 0 = none */
 };
-typedef VEC(struct eh_routine) eh_routines;
-void eh_read_routines(const struct image *image, eh_routines *routines);
 
 /* Calls in [lo, hi) may continue at `pad`. */
 struct eh_pad {

@@ -8,6 +8,12 @@
 
 enum { BODY = 2, EMPTY = 3, GONE = 4, N_BLOCKS = 5 };
 
+/* In how many loops of the machine code an address lies. */
+static uint32_t depth_at(struct code *code, uint32_t module, uint64_t address)
+{
+    return code_run_at(code, module, address, address + 1).depth;
+}
+
 static const struct code_place *only_loop(struct code *code, uint32_t module, const char *routine)
 {
     for (uint32_t r = 0; r < code_n_routines(code, module); r++)
@@ -83,7 +89,7 @@ static void a_loop_without_a_label_is_the_one_before_it(void **state)
     const struct code_place *loop = shape->loop;
     uint32_t module = shape->module;
     uint64_t entry = loop->routine_address, inside = loop->address, end = inside;
-    while (code_loop_depth_at(code, module, end) > 0)
+    while (depth_at(code, module, end) > 0)
         end++;
     struct counts_block blocks[N_BLOCKS] = {[EMPTY] = {.loop = CFG_NONE}};
     struct cfg_loop in_graph = {.depth = 1};
@@ -142,7 +148,7 @@ static void of_copies_the_one_as_deep_as_the_block_tells(void **state)
         const struct code_place *place = code_place(code, p);
         if (!place->is_loop || strcmp(place->routine, "nested"))
             continue;
-        bool is_inner = code_loop_depth_at(code, module, place->address) == 2;
+        bool is_inner = depth_at(code, module, place->address) == 2;
         *(is_inner ? &inner : &outer) = place;
     }
     assert_true(outer && inner);
