@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and closing: the two sections of the file, through libelf. Their bytes are kept with the table. */
+/*
+ * Opening and closing: the two sections of the file, through libelf, whose bytes are kept with the table. Then what was
+ * solved, summed up and listed by source line, condition and function.
+ */
 #include "analyze/counts/counts.h"
 #include "analyze/counts/table.h"
 #include "wrap/base/err.h"
@@ -87,9 +90,6 @@ const struct counts_function *counts_function(const struct counts *counts, uint3
     return &counts->functions[function];
 }
 
-/* First the largest block of each line within a function or a copy of one inlined, then their sum, from one sorted
- * array. */
-
 void counts_sum_init(struct counts_sum *sum, struct arena *arena, const struct counts *counts)
 {
     size_t n = 0, n_edges = 0;
@@ -168,6 +168,7 @@ static size_t list_blocks(const struct counts_sum *sum, struct counts_line_count
     return n;
 }
 
+/* The largest block of a line within a function or a copy of one inlined; then their sum, from one sorted array. */
 size_t counts_lines(const struct counts_sum *sum, struct arena *arena, struct counts_line_count **lines)
 {
     size_t n = list_blocks(sum, NULL);

@@ -13,7 +13,7 @@ enum { LEAST_ROOM = 16 };
 static const double TINY_PIVOT = 1e-10, TOLERANCE = 1e-10;
 
 /* The scaled problem while it is solved. */
-struct work {
+struct fit {
     uint32_t n, n_passive;
     double *gram, *right, *scale;
     double *cost, *wish; /* the current point; the passive set's own minimum */
@@ -95,7 +95,7 @@ static void step_clear(struct nnls *problem, uint32_t step)
 void nnls_forget(struct nnls *problem, uint32_t step)
 {
     uint32_t n = problem->n;
-    double *gone = problem->gram + (size_t)step * n, pivot = gone[step], right = problem->right[step];
+    double *taken = problem->gram + (size_t)step * n, pivot = taken[step], right = problem->right[step];
     if (!(pivot > 0))
         return;
     for (uint32_t i = 0; i < n; i++) {
@@ -103,7 +103,7 @@ void nnls_forget(struct nnls *problem, uint32_t step)
         if (i == step || !(row[step] != 0))
             continue;
         for (uint32_t j = 0; j < n; j++)
-            row[j] -= j == step ? 0 : part * gone[j];
+            row[j] -= j == step ? 0 : part * taken[j];
         problem->right[i] -= part * right;
         /* What always ran together with it is not told of any more. */
         if (row[i] <= TINY_PIVOT * before)
@@ -135,19 +135,19 @@ double nnls_scatter(const struct nnls *problem, const struct nnls_cost *costs)
     return sum > 0 ? sum : 0;
 }
 
-static struct work work_new(const struct nnls *problem, struct arena *arena)
+static struct fit fit_new(const struct nnls *problem, struct arena *arena)
 {
     uint32_t n = problem->n;
-    struct work w = {.n = n,
-                     .gram = arena_copy(arena, problem->gram, sizeof(double) * n * n),
-                     .right = arena_copy(arena, problem->right, sizeof(double) * n),
-                     .scale = arena_array(arena, double, n),
-                     .cost = arena_array(arena, double, n),
-                     .wish = arena_array(arena, double, n),
-                     .factor = arena_array(arena, double, (size_t)n *n),
-                     .passive = arena_array(arena, uint32_t, n),
-                     .is_passive = arena_array(arena, bool, n),
-                     .is_dependent = arena_array(arena, bool, n)};
+    struct fit w = {.n = n,
+                    .gram = arena_copy(arena, problem->gram, sizeof(double) * n * n),
+                    .right = arena_copy(arena, problem->right, sizeof(double) * n),
+                    .scale = arena_array(arena, double, n),
+                    .cost = arena_array(arena, double, n),
+                    .wish = arena_array(arena, double, n),
+                    .factor = arena_array(arena, double, (size_t)n *n),
+                    .passive = arena_array(arena, uint32_t, n),
+                    .is_passive = arena_array(arena, bool, n),
+                    .is_dependent = arena_array(arena, bool, n)};
     for (uint32_t i = 0; i < n; i++)
         w.scale[i] = w.gram[(size_t)i * n + i] > 0 ? 1 / sqrt(w.gram[(size_t)i * n + i]) : 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -159,7 +159,7 @@ static struct work work_new(const struct nnls *problem, struct arena *arena)
 }
 
 /* Adds row k of the factor, for the passive step k. False when the column depends on those before it. */
-static bool factor_row(struct work *w, uint32_t k)
+static bool factor_row(struct fit *w, uint32_t k)
 {
     double *row = w->factor + (size_t)k * w->n;
     const double *gram = w->gram + (size_t)w->passive[k] * w->n;
@@ -179,7 +179,7 @@ static bool factor_row(struct work *w, uint32_t k)
 }
 
 /* The minimum over the passive steps, into wish. */
-static void solve_passive(struct work *w)
+static void solve_passive(struct fit *w)
 {
     for (uint32_t i = 0; i < w->n_passive; i++) {
         const double *row = w->factor + (size_t)i * w->n;
@@ -197,7 +197,7 @@ static void solve_passive(struct work *w)
 }
 
 /* How much the sum of squares falls when the cost grows. */
-static double pull(const struct work *w, uint32_t step)
+static double pull(const struct fit *w, uint32_t step)
 {
     const double *row = w->gram + (size_t)step * w->n;
     double sum = w->right[step];
@@ -206,7 +206,7 @@ static double pull(const struct work *w, uint32_t step)
     return sum;
 }
 
-static uint32_t strongest_pull(const struct work *w)
+static uint32_t strongest_pull(const struct fit *w)
 {
     uint32_t best = UINT32_MAX;
     double most = 0;
@@ -222,7 +222,7 @@ static uint32_t strongest_pull(const struct work *w)
     return best;
 }
 
-static void refactor(struct work *w)
+static void refactor(struct fit *w)
 {
     uint32_t n = w->n_passive;
     w->n_passive = 0;
@@ -235,7 +235,7 @@ static void refactor(struct work *w)
     }
 }
 
-static bool wish_is_feasible(const struct work *w)
+static bool wish_is_feasible(const struct fit *w)
 {
     for (uint32_t i = 0; i < w->n_passive; i++)
         if (w->wish[w->passive[i]] <= 0)
@@ -244,7 +244,7 @@ static bool wish_is_feasible(const struct work *w)
 }
 
 /* Goes towards the wish until the first cost is zero, and takes the steps at zero out. */
-static void step_back(struct work *w)
+static void step_back(struct fit *w)
 {
     double way = 1;
     for (uint32_t i = 0; i < w->n_passive; i++) {
@@ -267,7 +267,7 @@ static void step_back(struct work *w)
     refactor(w);
 }
 
-static void take_in(struct work *w, uint32_t step)
+static void take_in(struct fit *w, uint32_t step)
 {
     w->passive[w->n_passive] = step;
     w->is_dependent[step] = !factor_row(w, w->n_passive);
@@ -286,7 +286,7 @@ static void take_in(struct work *w, uint32_t step)
 }
 
 /* The k-th diagonal element of the inverse of the passive Gram matrix. */
-static double inverse_diagonal(struct work *w, uint32_t k)
+static double inverse_diagonal(struct fit *w, uint32_t k)
 {
     double sum = 0;
     for (uint32_t i = k; i < w->n_passive; i++) {
@@ -302,7 +302,7 @@ static double inverse_diagonal(struct work *w, uint32_t k)
 
 bool nnls_solve(const struct nnls *problem, struct arena *scratch, struct nnls_cost *costs)
 {
-    struct work w = work_new(problem, scratch);
+    struct fit w = fit_new(problem, scratch);
     uint32_t next = 0, rounds = 0;
     for (; rounds < 3 * w.n + 10 && (next = strongest_pull(&w)) != UINT32_MAX; rounds++)
         take_in(&w, next);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last function that begins at or before the point. */
-uint32_t counts_function_of(const struct counts *counts, uint32_t point)
+/* The function that a point belongs to, or CFG_NONE. */
+static uint32_t function_of(const struct counts *counts, uint32_t point)
 {
     uint32_t low = 0, high = counts->n_functions;
     while (low < high) {
@@ -26,7 +26,7 @@ uint32_t counts_function_of(const struct counts *counts, uint32_t point)
 
 const struct counts_alloc *counts_alloc_at(const struct counts *counts, uint32_t point, uint32_t *function)
 {
-    *function = counts_function_of(counts, point);
+    *function = function_of(counts, point);
     if (*function == CFG_NONE)
         return NULL;
     const struct counts_function *f = &counts->functions[*function];
@@ -60,7 +60,7 @@ bool counts_parked_at(const struct counts *counts, uint64_t return_address, uint
     return true;
 }
 
-void counts_make_scratch(struct counts *counts)
+static void make_scratch(struct counts *counts)
 {
     if (counts->values)
         return;
@@ -80,9 +80,10 @@ void counts_make_scratch(struct counts *counts)
     counts->is_counted = arena_array(&counts->arena, unsigned char *, counts->n_functions);
 }
 
-const struct knuth_tree *counts_tree(struct counts *counts, uint32_t f)
+/* The function's spanning tree, empty when its table is damaged; from then on there is scratch. */
+static const struct knuth_tree *tree_of(struct counts *counts, uint32_t f)
 {
-    counts_make_scratch(counts);
+    make_scratch(counts);
     if (counts->trees[f])
         return counts->trees[f];
     struct counts_function *function = &counts->functions[f];
@@ -106,7 +107,8 @@ static void add_row(struct counts_result *result, uint32_t f, uint32_t block, ui
         *vec_push(&result->rows) = (struct counts_row){f, block, executions};
 }
 
-int64_t counts_entries(const struct counts *counts, uint32_t f, uint32_t block, int64_t calls)
+/* From edge_counts: a block is executed as often as it is entered; the root, as often as the function is called. */
+static int64_t entries_of(const struct counts *counts, uint32_t f, uint32_t block, int64_t calls)
 {
     const struct cfg *cfg = &counts->functions[f].cfg;
     int64_t executions = block == 0 ? calls : 0;
@@ -136,7 +138,7 @@ static bool set_edge_counts(struct counts *counts, uint32_t f)
 static void solve_edges(struct counts *counts, uint32_t f, struct counts_result *result)
 {
     struct counts_function *function = &counts->functions[f];
-    const struct knuth_tree *tree = counts_tree(counts, f);
+    const struct knuth_tree *tree = tree_of(counts, f);
     bool has_sane_sum = set_edge_counts(counts, f);
     int64_t calls;
     uint32_t fault;
@@ -144,7 +146,7 @@ static void solve_edges(struct counts *counts, uint32_t f, struct counts_result 
         knuth_solve(&function->cfg, tree, counts->parked, counts->edge_counts, &calls, counts->excess, &fault)) {
         for (uint32_t b = 0; b < counts->functions[f].cfg.n_blocks; b++)
             if (b != 1 && b != counts->functions[f].dispatcher)
-                add_row(result, f, b, (uint64_t)counts_entries(counts, f, b, calls));
+                add_row(result, f, b, (uint64_t)entries_of(counts, f, b, calls));
         if (result->keeps_flows) {
             *vec_push(&result->flows) = (struct counts_flow){f, result->edge_counts.n, calls};
             for (size_t e = 0; e < counts->functions[f].cfg.edges.n; e++)
@@ -211,14 +213,14 @@ static void add_parked(struct counts *counts, const struct parked_list *list, si
 void counts_solve(struct counts *counts, const struct counts_bin *bins, size_t n_bins,
                   const struct counts_frame *frames, size_t n_frames, struct counts_result *result)
 {
-    counts_make_scratch(counts);
+    make_scratch(counts);
     result->rows.n = result->bytes.n = result->faults.n = result->flows.n = result->edge_counts.n = 0;
     struct parked_list parked = {0};
     look_up_frames(counts, bins, n_bins, frames, n_frames, &parked);
     size_t p = 0;
     uint32_t n_touched = 0;
     for (size_t i = 0; i < n_bins; i++) {
-        uint32_t f = counts_function_of(counts, bins[i].point);
+        uint32_t f = function_of(counts, bins[i].point);
         if (f == CFG_NONE)
             continue;
         counts->values[bins[i].point] += bins[i].value;
@@ -258,7 +260,7 @@ static void add_effect(struct counts_effects *effects, uint32_t block, int64_t e
 static void effects_of_unit(struct counts *counts, uint32_t f, struct counts_effects *effects)
 {
     const struct counts_function *function = &counts->functions[f];
-    const struct knuth_tree *tree = counts_tree(counts, f);
+    const struct knuth_tree *tree = tree_of(counts, f);
     int64_t calls = 0;
     uint32_t fault;
     if (!tree->n)
@@ -266,7 +268,7 @@ static void effects_of_unit(struct counts *counts, uint32_t f, struct counts_eff
     knuth_solve(&function->cfg, tree, counts->parked, counts->edge_counts, &calls, counts->excess, &fault);
     for (uint32_t b = 0; b < function->cfg.n_blocks; b++)
         if (b != 1 && b != function->dispatcher)
-            add_effect(effects, b, counts_entries(counts, f, b, calls));
+            add_effect(effects, b, entries_of(counts, f, b, calls));
 }
 
 uint32_t counts_point_effects(struct counts *counts, uint32_t point, struct counts_effects *effects)
@@ -274,7 +276,7 @@ uint32_t counts_point_effects(struct counts *counts, uint32_t point, struct coun
     effects->n = 0;
     if (point >= POINTS_UNWOUND_FRAME)
         return counts_frame_effects(counts, point - POINTS_UNWOUND_FRAME, effects);
-    uint32_t f = counts_function_of(counts, point);
+    uint32_t f = function_of(counts, point);
     if (f == CFG_NONE)
         return CFG_NONE;
     const struct counts_function *function = &counts->functions[f];
@@ -284,7 +286,7 @@ uint32_t counts_point_effects(struct counts *counts, uint32_t point, struct coun
             add_effect(effects, counter + 2, 1);
         return f;
     }
-    counts_tree(counts, f);
+    tree_of(counts, f);
     for (size_t e = 0; e < function->cfg.edges.n; e++)
         counts->edge_counts[e] = counts->is_counted[f][e] && function->edges[e].counter == counter;
     effects_of_unit(counts, f, effects);
@@ -300,7 +302,7 @@ uint32_t counts_frame_effects(struct counts *counts, uint64_t return_address, st
     const struct counts_function *function = &counts->functions[f];
     if (function->flags & POINTS_F_EVERY_BLOCK)
         return f;
-    counts_tree(counts, f);
+    tree_of(counts, f);
     memset(counts->edge_counts, 0, function->cfg.edges.n * sizeof *counts->edge_counts);
     counts->parked[block] = 1;
     effects_of_unit(counts, f, effects);

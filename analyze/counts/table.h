@@ -30,11 +30,3 @@ struct counts {
 /* Fills in functions and returns from the two sections. */
 void table_read(struct counts *counts, const unsigned char *points, size_t points_bytes, const char *strings,
                 size_t strings_bytes);
-
-/* The function that a point belongs to, or CFG_NONE. */
-uint32_t counts_function_of(const struct counts *counts, uint32_t point);
-/* The function's spanning tree, empty when its table is damaged; from then on there is scratch. */
-const struct knuth_tree *counts_tree(struct counts *counts, uint32_t function);
-void counts_make_scratch(struct counts *counts);
-/* From edge_counts: a block is executed as often as it is entered; the root, as often as the function is called. */
-int64_t counts_entries(const struct counts *counts, uint32_t function, uint32_t block, int64_t calls);
