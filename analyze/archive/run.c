@@ -2,7 +2,6 @@
 #include "analyze/archive/run.h"
 #include "analyze/archive/convert.h"
 #include "analyze/code/code.h"
-#include "analyze/code/loop_lines.h"
 #include "wrap/base/err.h"
 #include "wrap/base/containers.h"
 #include <dirent.h>

@@ -387,6 +387,15 @@ struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t ad
     return spot;
 }
 
+bool source_is_system(const char *path)
+{
+    static const char *const prefixes[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return strstr(path, "/include/c++/") != NULL;
+}
+
 uint32_t code_n_routines(struct code *code, uint32_t module)
 {
     return module_get(code, module)->routines.n;

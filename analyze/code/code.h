@@ -111,6 +111,9 @@ struct code_spot {
 };
 struct code_spot code_spot_at(struct code *code, uint32_t module, uint64_t address);
 
+/* True for headers of the compiler and the system: what is inlined from there belongs to the line that called it. */
+bool source_is_system(const char *path);
+
 /* A routine as the source has it. */
 struct code_routine {
     const char *name; /* readable; NULL = unknown */

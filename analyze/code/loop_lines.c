@@ -11,6 +11,7 @@
  * belongs in any case. The range goes from the first line to the last, but for a few instructions far away.
  */
 #include "analyze/code/loop_lines.h"
+#include "analyze/code/code.h"
 #include "analyze/constants/constants.h"
 #include "wrap/base/keys.h"
 #include <stdlib.h>
@@ -290,15 +291,6 @@ struct insn_source *sources_of(const struct graph *graph, const struct unit *uni
  *
  * A home in a system header is left for the routine that called it: users look for std::transform where they wrote it.
  */
-
-bool source_is_system(const char *path)
-{
-    static const char *const prefixes[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return strstr(path, "/include/c++/") != NULL;
-}
 
 struct home_search {
     const struct loop_context *c;

@@ -38,5 +38,3 @@ struct loop_source loop_source_find(const struct loop_context *context, uint32_t
  */
 bool source_in_scope(const struct unit *unit, uint32_t scope, const struct insn_source *source, uint32_t *file,
                      uint32_t *line);
-/* True for headers of the compiler and the system: a loop inlined from there belongs to the line that called it. */
-bool source_is_system(const char *path);

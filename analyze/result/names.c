@@ -239,13 +239,8 @@ static const char *wrapper_text(const struct sites *sites, struct arena *arena, 
                                                      : module_address(sites, arena, module, spot.routine_address);
 }
 
-/* An MPI call that was inlined from a header of the system (a language binding) stands where that is called. */
-static bool is_users(const char *file)
-{
-    return strncmp(file, "/usr/include/", 13) && strncmp(file, "/usr/lib/", 9);
-}
-
-/* The call is on its own line, also when its routine was inlined into another. */
+/* The call is on its own line, also when its routine was inlined into another; but one that was inlined from a header
+ * of the system (a language binding) stands where that is called. */
 static void name_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out,
                       struct call_path *path, bool wants_all)
 {
@@ -265,7 +260,7 @@ static void name_site(struct sites *sites, struct arena *arena, uint32_t site, s
         spot = context_spot(sites, context);
     path->is_nameless = !spot.file && !spot.routine && sites->code;
     if (!path->is_nameless && context != TRACE_NONE) {
-        bool is_own = spot.file && spot.routine && (is_users(spot.file) || !spot.call_file);
+        bool is_own = spot.file && spot.routine && (!source_is_system(spot.file) || !spot.call_file);
         out->file = is_own ? spot.file : spot.call_file;
         out->line = is_own ? spot.line : spot.call_line;
         out->routine = is_own || !spot.host_routine ? spot.routine : spot.host_routine;
