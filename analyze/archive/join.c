@@ -8,6 +8,7 @@
 #include "analyze/archive/given.h"
 #include "analyze/archive/keep.h"
 #include "analyze/archive/spool.h"
+#include "analyze/constants/constants.h"
 #include "wrap/base/err.h"
 #include "wrap/base/keys.h"
 #include <dirent.h>
@@ -22,11 +23,6 @@
 #include <unistd.h>
 
 enum { MANY_RANKS = 1 << 14 };
-
-/* Of the run: less is not worth a sentence. */
-static const double LEAST_LOST = 0.0005;
-/* Of the run: others were in MPI_Init for so much before the last rank came there. */
-static const double LEAST_BEFORE = 0.05;
 
 static char *event_file(const char *dir, uint64_t location)
 {
@@ -191,7 +187,7 @@ static void note_late_init(struct join *join)
     if (n < 2 || n < join->n_ranks)
         return;
     double early_ns = (all_ns - (double)n * (double)join->ranks[last].in_init_ns) / (n - 1);
-    if (early_ns < LEAST_BEFORE * (double)(join->last_ns - join->first_ns))
+    if (early_ns < LATE_INIT_TOLD * (double)(join->last_ns - join->first_ns))
         return;
     *vec_push(&join->notes) = arena_printf(
         &join->arena,
@@ -218,7 +214,7 @@ static int write_whole(struct join *join, const struct rank_list *list)
         return -1;
     add_missing(join);
     double all_ns = (double)(join->last_ns - join->first_ns) * (double)join->locations.n;
-    if (join->lost_ns > 0 && all_ns > 0 && (double)join->lost_ns / all_ns > LEAST_LOST)
+    if (join->lost_ns > 0 && all_ns > 0 && (double)join->lost_ns / all_ns > LOST_SWITCHES_TOLD)
         *vec_push(&join->notes) =
             arena_printf(&join->arena,
                          "Switches to and from the CPU were lost for %.1f %% of the run, outside MPI, because the "

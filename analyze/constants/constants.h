@@ -36,6 +36,10 @@ enum {
     CLOCK_LARGEST_DRIFT_PER_MILLION = 1000, /* quartz has 100; a steeper line between two measurements is their error */
 };
 
+/* Records (archive). Parts of the run: switches that were lost for less, and ranks that were in MPI_Init for less
+ * before the last one came there, are not worth a sentence. */
+static const double LOST_SWITCHES_TOLD = 0.0005, LATE_INIT_TOLD = 0.05;
+
 /*
  * Samples and costs (steps). POOL_SAMPLES_OWN: the shares of so many samples are known to a fifth, as well as lengths
  * alike in kind agree. Below POOL_SAMPLES_MIN two samples that agree by chance would name a step. PRIOR: as little as
