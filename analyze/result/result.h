@@ -326,8 +326,7 @@ struct profile_stack {
     uint64_t calls; /* of the MPI function */
 };
 
-/* Where time went, by routine. Sigma self = time_ns = Sigma over stacks,
- * but for what is left out. */
+/* Where time went, by routine. Sigma self = time_ns = Sigma over stacks, but for what is left out. */
 struct profile {
     struct routine_profile *routines; /* in order of appearance */
     struct routine_arc *arcs;
