@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-void blame_net(const struct sparse *terms, struct sparse *net)
+/* Of a class's terms: remainders by step, packed. */
+static void blame_net(const struct sparse *terms, struct sparse *net)
 {
     for (size_t i = 0; i < terms->n; i++) {
         const struct term *term = &terms->at[i];

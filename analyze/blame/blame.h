@@ -34,8 +34,6 @@
  * far as the waiting side did something else meanwhile. */
 double blame_share(const struct path_class *class, const struct sites *sites, const struct sparse *times,
                    double sample_ns, struct sparse *blame);
-/* Of a class's terms: remainders by step, packed. */
-void blame_net(const struct sparse *terms, struct sparse *net);
 /* Steps that need to be shown, as keys of a packed vector; what both sides did alike to the nanosecond is none. */
 void blame_prune(const struct sparse *terms, struct sparse *kept);
 

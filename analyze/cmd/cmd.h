@@ -75,8 +75,6 @@ void pager_end(int pager);
  * is not in the table ends it with one line that names the nearest one, as does one that lacks its value. Of `record`,
  * the first word that is no option ends them. */
 int option_next(int argc, char **argv, const struct option *options, const char *usage);
-/* True when `known` may be what was meant by `typed`, and is nearer to it than *least, which is set to its distance. */
-bool word_is_nearer(const char *typed, const char *known, size_t *least);
 /* The one run behind the options, NULL when none is named; more end the tool. */
 const char *option_run(int argc, char **argv);
 /* The value of --option, at least `least`; dies with one line when it is no such number. */

@@ -128,7 +128,8 @@ static size_t distance(const char *a, const char *b)
     return row[n_b];
 }
 
-bool word_is_nearer(const char *typed, const char *known, size_t *least)
+/* True when `known` may be what was meant by `typed`, and is nearer to it than *least, which is set to its distance. */
+static bool word_is_nearer(const char *typed, const char *known, size_t *least)
 {
     size_t n = distance(typed, known);
     if (n >= *least || n > (strlen(typed) + 2) / 3)

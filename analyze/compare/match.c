@@ -205,7 +205,8 @@ static void add_run(struct match *match, const struct run *run, size_t at, size_
     arena_release(&scratch);
 }
 
-double match_below(const struct match_node *node, size_t run)
+/* Waiting in a run, all kinds: of the node with what is below it. */
+static double match_below(const struct match_node *node, size_t run)
 {
     double ns = 0;
     for (size_t kind = 0; kind < KIND_N; kind++)

@@ -43,8 +43,6 @@ struct match {
 
 /* `side_of`: by run; sides count from 0 and stand in the order of time. */
 void match_runs(struct match *match, struct run *const *runs, const uint32_t *side_of, size_t n_runs, uint32_t n_sides);
-/* Waiting in a run, all kinds: of the node with what is below it. */
-double match_below(const struct match_node *node, size_t run);
 void match_release(struct match *match);
 /* Facts likewise: number[run][fact] is the same for what is the same; returns how many numbers there are. */
 uint32_t match_facts(struct arena *arena, struct run *const *runs, const uint32_t *side_of, size_t n_runs,

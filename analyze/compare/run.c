@@ -50,7 +50,8 @@ static const char *compiler_of(struct arena *arena, const struct analysis *analy
     return text;
 }
 
-double run_node_waiting(const struct run_node *node)
+/* A node's waiting, all kinds. */
+static double run_node_waiting(const struct run_node *node)
 {
     double ns = 0;
     for (int kind = 0; kind < KIND_N; kind++)

@@ -56,5 +56,3 @@ struct run_texts {
 /* The analysis is not needed afterwards. */
 struct run *run_make(struct arena *arena, const struct analysis *analysis, const char *path, struct run_texts texts,
                      bool is_whole);
-/* A node's waiting, all kinds. */
-double run_node_waiting(const struct run_node *node);

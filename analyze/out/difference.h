@@ -29,8 +29,6 @@ const char **difference_notes(struct arena *arena, const struct comparison *comp
 const char *difference_fact(struct arena *arena, const struct compare_fact *fact);
 /* What a row is called; indented by its depth when `indent` says so. */
 const char *difference_row_name(struct arena *arena, const struct compare_row *row, bool indent);
-/* "more work 900 ms -> 0 s, slower 100 ms -> 100 ms"; "" when there is nothing to tell apart. */
-const char *difference_kinds(struct arena *arena, const struct comparison *comparison, const struct compare_row *row);
 /* What has a share in the run time's difference, and how much. */
 const char *difference_share_name(struct arena *arena, const struct comparison *comparison,
                                   const struct compare_share *share);

@@ -140,6 +140,7 @@ static void json_take_waiting(struct json *json)
         json->site_ns[i] = llround(analysis->sites[i].waiting_ns);
 }
 
+static json_t *json_routines(const struct analysis *analysis, const struct profile *profile);
 static json_t *json_uncalled(const struct profile *profile);
 
 static json_t *json_analysis(struct json *json)
@@ -357,7 +358,8 @@ static void add_arc(json_t *routines, uint32_t of, const char *list, uint32_t pa
     json_array_append_new(json_object_get(json_array_get(routines, of), list), object);
 }
 
-json_t *json_routines(const struct analysis *analysis, const struct profile *profile)
+/* A new reference. Names that are no UTF-8 are escaped. */
+static json_t *json_routines(const struct analysis *analysis, const struct profile *profile)
 {
     const struct routine_keys *keys = profile->is_bytes ? &byte_keys : &time_keys;
     json_t *routines = json_array();

@@ -27,9 +27,6 @@ bool json_visit(const struct analysis *analysis, const struct json_options *opti
 
 /* The routine profile as JSON: the field `routines` of docs/json.md. */
 
-/* A new reference. Names that are no UTF-8 are escaped. */
-json_t *json_routines(const struct analysis *analysis, const struct profile *profile);
-
 /* Writes an object that was made whole, and lets go of it. Returns 0, or -1 after error(). */
 int json_write(FILE *out, json_t *object);
 

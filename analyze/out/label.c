@@ -31,7 +31,8 @@ static bool tail_is_shared(const struct analysis *analysis, const char *file, un
     return false;
 }
 
-const char *label_file(const struct label_book *book, const char *file)
+/* "jacobi.c": the last components of a path that no other file of the analysis shares. */
+static const char *label_file(const struct label_book *book, const char *file)
 {
     if (book->full_paths)
         return file;

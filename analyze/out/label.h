@@ -12,8 +12,6 @@ struct label_book {
 
 /* Behind the last slash; the path itself when nothing is. */
 const char *label_base_name(const char *path);
-/* "jacobi.c": the last components of a path that no other file of the analysis shares. */
-const char *label_file(const struct label_book *book, const char *file);
 /* "jacobi.c:58-63", or "jacobi.c" when no line is known. */
 const char *label_lines(const struct label_book *book, const char *file, uint32_t first, uint32_t last);
 /* "relax()": with parentheses unless the name has some. */

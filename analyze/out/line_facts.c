@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool line_facts_same_file(const char *path, const char *other)
+/* The files are one: their paths are the same, or one is the end of the other (a compiler may have been given less). */
+static bool line_facts_same_file(const char *path, const char *other)
 {
     size_t n = strlen(path), n_other = strlen(other);
     const char *longer = n > n_other ? path : other, *end = n > n_other ? other : path;

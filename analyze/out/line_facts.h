@@ -37,5 +37,3 @@ void line_facts_gather(struct file_facts *files, size_t n, const struct analysis
 void line_facts_release(struct file_facts *file);
 /* "75/25": per cent of the times that each way behind a condition was taken; several conditions apart by blanks. */
 const char *line_facts_ways(struct arena *arena, const struct line_facts *facts);
-/* The files are one: their paths are the same, or one is the end of the other (a compiler may have been given less). */
-bool line_facts_same_file(const char *path, const char *other);

@@ -20,6 +20,23 @@ static char *page_format(struct arena *arena, const char *format, va_list args)
     return text_escape(arena, text);
 }
 
+/* Parameters of the terminal's "select graphic rendition"; the basic ones, which look well on dark and on light. */
+static const char *const codes[STYLE_N] = {
+    [STYLE_PLAIN] = "",         [STYLE_HEADING] = "\033[1m", [STYLE_CAUSE] = "\033[1;31m",
+    [STYLE_NUMBER] = "\033[1m", [STYLE_ADVICE] = "\033[32m", [STYLE_WARNING] = "\033[33m",
+    [STYLE_LESS] = "\033[32m",  [STYLE_MORE] = "\033[31m",   [STYLE_QUIET] = "\033[2m"};
+
+/* What switches a style on and off; "" without colour. */
+static const char *style_begin(const struct look *look, enum style style)
+{
+    return look->has_colour ? codes[style] : "";
+}
+
+static const char *style_end(const struct look *look, enum style style)
+{
+    return look->has_colour && style != STYLE_PLAIN ? "\033[0m" : "";
+}
+
 static void page_write(struct page *page, const char *escaped)
 {
     if (*escaped)
@@ -410,22 +427,6 @@ const char *text_first_line(struct arena *arena, const char **escaped, size_t co
     }
     *escaped = text + end + (text[end] == ' ');
     return arena_printf(arena, "%.*s", (int)end, text);
-}
-
-/* Parameters of the terminal's "select graphic rendition"; the basic ones, which look well on dark and on light. */
-static const char *const codes[STYLE_N] = {
-    [STYLE_PLAIN] = "",         [STYLE_HEADING] = "\033[1m", [STYLE_CAUSE] = "\033[1;31m",
-    [STYLE_NUMBER] = "\033[1m", [STYLE_ADVICE] = "\033[32m", [STYLE_WARNING] = "\033[33m",
-    [STYLE_LESS] = "\033[32m",  [STYLE_MORE] = "\033[31m",   [STYLE_QUIET] = "\033[2m"};
-
-const char *style_begin(const struct look *look, enum style style)
-{
-    return look->has_colour ? codes[style] : "";
-}
-
-const char *style_end(const struct look *look, enum style style)
-{
-    return look->has_colour && style != STYLE_PLAIN ? "\033[0m" : "";
 }
 
 const char *style_clear(const struct look *look)

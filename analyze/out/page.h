@@ -34,9 +34,6 @@ struct look {
     enum drawing drawing; /* bars and the like: no terminal, or what its locale can show */
 };
 
-/* What switches a style on and off; "" without colour. */
-const char *style_begin(const struct look *look, enum style style);
-const char *style_end(const struct look *look, enum style style);
 /* What empties a terminal before the same is printed anew; "" where it is none. */
 const char *style_clear(const struct look *look);
 /* A bar for a share in [0, 1] of so many columns; "" where nothing is drawn. */

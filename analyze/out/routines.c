@@ -65,7 +65,7 @@ size_t routines_n_shown(const struct routines_options *options, size_t n, size_t
     return !options->text.n_top || n < most ? n : most;
 }
 
-const char *routines_count(struct arena *arena, uint64_t count)
+static const char *routines_count(struct arena *arena, uint64_t count)
 {
     return count ? arena_strdup(arena, amount_count(count).text) : "-";
 }

@@ -46,7 +46,6 @@ const char *routines_label(const struct label_book *book, const struct profile *
 size_t routines_n_shown(const struct routines_options *options, size_t n, size_t most);
 /* A time, or bytes; "-" for none. */
 const char *routines_amount(struct arena *arena, const struct profile *profile, double ns);
-const char *routines_count(struct arena *arena, uint64_t count);
 const char *routines_share(struct arena *arena, const struct profile *profile, double ns);
 /* What the profile is of, and how much there is of it. */
 void routines_print_head(struct page *page, const struct analysis *analysis, const struct profile *profile);

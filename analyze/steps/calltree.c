@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t calltree_of_context(struct calltree *tree, uint32_t context);
+
 enum { NESTED_MOST = 32 }; /* loops or inlined routines around an address */
 
 enum node_what { NODE_ROUTINE, NODE_LOOP, NODE_CALL, NODE_REGION, NODE_ALONE };
@@ -187,7 +189,7 @@ static void mark_calls_of_regions(struct calltree *tree)
 }
 
 /* Stacks of teams come last: they go on from others. */
-void calltree_begin(struct calltree *tree, struct sites *sites, const struct survey *survey)
+static void calltree_begin(struct calltree *tree, struct sites *sites, const struct survey *survey)
 {
     *tree = (struct calltree){.sites = sites};
     vec_resize(&tree->of_frame, sites->trace->n_frames + 1);
@@ -203,7 +205,7 @@ void calltree_begin(struct calltree *tree, struct sites *sites, const struct sur
     mark_calls_of_regions(tree);
 }
 
-void calltree_release(struct calltree *tree)
+static void calltree_release(struct calltree *tree)
 {
     intern_release(&tree->keys);
     vec_release(&tree->nodes);
@@ -212,7 +214,9 @@ void calltree_release(struct calltree *tree)
     map_release(&tree->of_place);
 }
 
-uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame)
+/* The node whose own code a sample with this stack has run, as sites_sample_step names it; TRACE_NONE. Straight-line
+ * code that a loop calls is the loop's own. */
+static uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame)
 {
     uint32_t step = sites_sample_step(tree->sites, frame);
     const struct step_key *key = step == TRACE_NONE ? NULL : steps_key(tree->sites->steps, step);
@@ -232,7 +236,8 @@ uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame)
     return node;
 }
 
-uint32_t calltree_of_context(struct calltree *tree, uint32_t context)
+/* The node of a call path of regions (WHAT_PATH). */
+static uint32_t calltree_of_context(struct calltree *tree, uint32_t context)
 {
     VEC(uint32_t) path = {0};
     uint32_t node = TRACE_NONE;
@@ -248,7 +253,8 @@ uint32_t calltree_of_context(struct calltree *tree, uint32_t context)
     return node;
 }
 
-uint32_t calltree_of_place(struct calltree *tree, uint32_t place)
+/* The node of a place in which nothing was sampled: one that is there, or below that of what encloses it. */
+static uint32_t calltree_of_place(struct calltree *tree, uint32_t place)
 {
     uint32_t missing[NESTED_MOST], n = 0, node = TRACE_NONE;
     const uint64_t *first = map_get(&tree->of_place, place);
@@ -267,7 +273,8 @@ uint32_t calltree_of_place(struct calltree *tree, uint32_t place)
     return node;
 }
 
-uint32_t calltree_alone(struct calltree *tree, uint32_t step)
+/* A node by itself, for what is on no stack. */
+static uint32_t calltree_alone(struct calltree *tree, uint32_t step)
 {
     return node_put(tree, (struct node_key){TRACE_NONE, NODE_ALONE, step, 0}, step);
 }

@@ -84,20 +84,8 @@ struct calltree {
     VEC(uint32_t) path;                /* scratch */
 };
 
-/* From all stacks of the survey. */
-void calltree_begin(struct calltree *tree, struct sites *sites, const struct survey *survey);
-void calltree_release(struct calltree *tree);
-/* The node whose own code a sample with this stack has run, as sites_sample_step names it; TRACE_NONE. Straight-line
- * code that a loop calls is the loop's own. */
-uint32_t calltree_of_sample(struct calltree *tree, uint32_t frame);
-/* The node of a call path of regions (WHAT_PATH). */
-uint32_t calltree_of_context(struct calltree *tree, uint32_t context);
-/* The node of a place in which nothing was sampled: one that is there, or below that of what encloses it. */
-uint32_t calltree_of_place(struct calltree *tree, uint32_t place);
 /* The line, in the code of its parent, by which a routine is entered; 0 = not known. */
 uint32_t calltree_call_line(const struct calltree *tree, uint32_t node);
-/* A node by itself, for what is on no stack. */
-uint32_t calltree_alone(struct calltree *tree, uint32_t step);
 
 /*
  * Where in the tree of loops and calls what a process did belongs. A step names a place and the loop around its call;
