@@ -1,10 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The counts of both sides of a cause as flow graphs: how often each edge of each counted function was taken and each
+ * block executed, for one process on average, and how much work that was: instructions, with those of the counted
+ * routines that are called. The work of a routine is shared out among its callers by calls, gprof's way (callgraph.h).
+ *
+ * A routine's lengths and calls are looked up when it is reached; which routines a call leads to is found once for all
+ * causes.
+ */
 #include "analyze/profile/flows.h"
 #include "analyze/constants/constants.h"
 #include "analyze/profile/callgraph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum flow_side { LATE, OTHERS, N_SIDES };
+enum { BLOCK_ROOT, BLOCK_EXIT };
+
+struct flow_routine {
+    const struct counts_function *function;
+    uint32_t module;
+    double *edges[N_SIDES], *blocks[N_SIDES], calls[N_SIDES];
+    struct flow_call { /* direct ones of counted routines; NULL = not asked yet */
+        uint32_t block, callee;
+    } * at;
+    uint32_t n_calls;
+    double *length;        /* by block: instructions that count; NULL = not reached */
+    double *work[N_SIDES]; /* of each block, with what it calls */
+    double each[N_SIDES];  /* work of one call from outside */
+};
+
+/* Of all causes. */
+struct flow_callees {
+    struct arena arena;
+    struct map of_function; /* address of a function's table -> addresses of what its calls lead to */
+};
+
+struct flows {
+    struct arena arena;
+    struct executions *executions;
+    struct flow_callees *callees;
+    VEC(struct flow_routine) routines;
+    struct map by_function, by_entry; /* routine + 1 */
+    VEC(uint32_t) reached;            /* routines whose lengths are known */
+    bool has_focus;                   /* what is reached from now on has no length */
+    bool is_pieces;                   /* of the run, from one wait to the next, not the whole run */
+    enum flow_side side;              /* being read */
+    double n_processes[N_SIDES];
+};
 
 enum { ROUTINES_MOST = 1000 }; /* that are reached from one cause */
 
@@ -78,8 +121,9 @@ static void add_ranks(struct flows *flows, uint32_t n_ranks, const struct measur
     arena_release(&scratch);
 }
 
-void flows_read(struct flows *flows, const struct analysis *analysis, const struct measures *measures,
-                const struct cause *cause)
+/* Reads both sides of the cause. */
+static void flows_read(struct flows *flows, const struct analysis *analysis, const struct measures *measures,
+                       const struct cause *cause)
 {
     struct sparse sides[N_SIDES] = {0};
     if (cause->n_others || cause->n_late < cause->n_ranks)
@@ -108,7 +152,7 @@ void flows_read(struct flows *flows, const struct analysis *analysis, const stru
     }
 }
 
-void flows_release(struct flows *flows)
+static void flows_release(struct flows *flows)
 {
     vec_release(&flows->routines);
     vec_release(&flows->reached);
@@ -117,7 +161,7 @@ void flows_release(struct flows *flows)
     arena_release(&flows->arena);
 }
 
-void flow_callees_release(struct flow_callees *callees)
+static void flow_callees_release(struct flow_callees *callees)
 {
     map_release(&callees->of_function);
     arena_release(&callees->arena);
@@ -142,7 +186,8 @@ static const uint64_t *callees_of(struct flows *flows, const struct flow_routine
     return entries;
 }
 
-void flows_find_calls(struct flows *flows, uint32_t number)
+/* Looks up the calls of a routine. */
+static void flows_find_calls(struct flows *flows, uint32_t number)
 {
     struct flow_routine *routine = &flows->routines.at[number];
     const struct counts_function *function = routine->function;
@@ -172,7 +217,8 @@ static void reach_one(struct flows *flows, uint32_t number)
         routine->work[side] = arena_array(&flows->arena, double, n);
 }
 
-void flows_reach(struct flows *flows, uint32_t routine)
+/* Reaches a routine and all that it calls, directly or not. */
+static void flows_reach(struct flows *flows, uint32_t routine)
 {
     reach_one(flows, routine);
     for (size_t i = 0; i < flows->reached.n && flows->reached.n < ROUTINES_MOST; i++) {
@@ -182,7 +228,7 @@ void flows_reach(struct flows *flows, uint32_t routine)
     }
 }
 
-double flow_calls_of_itself(const struct flow_routine *routine, uint32_t number, enum flow_side side)
+static double flow_calls_of_itself(const struct flow_routine *routine, uint32_t number, enum flow_side side)
 {
     double calls = 0;
     for (uint32_t k = 0; k < routine->n_calls; k++)
@@ -266,7 +312,8 @@ static void find_work(struct flows *flows, enum flow_side side)
     arena_release(&of.arena);
 }
 
-void flows_find_work(struct flows *flows)
+/* Computes the work of all that is reached, anew when lengths have changed. */
+static void flows_find_work(struct flows *flows)
 {
     find_work(flows, LATE);
     find_work(flows, OTHERS);
