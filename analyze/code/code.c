@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The code model as others see it: modules and the packages they are from, places, spots. */
 #include "analyze/code/code.h"
+#include "analyze/code/interpreters.h"
 #include "analyze/code/model.h"
 #include "analyze/code/routines.h"
 #include "wrap/base/err.h"
@@ -54,6 +55,8 @@ uint32_t code_add_module(struct code *code, const char *path, const uint8_t *bui
         module->build_id_bytes = build_id_bytes;
     }
     module->is_runtime = runtime_is_library(module->path);
+    module->language = interpreter_language(module->path);
+    module->is_extension = extension_name(&code->arena, module->path) != NULL;
     *vec_push(&code->modules) = module;
     return (uint32_t)code->modules.n - 1;
 }
@@ -70,7 +73,7 @@ enum degradation {
 
 static enum degradation module_degradation(const struct module *module)
 {
-    if (!module->is_open || module->is_runtime)
+    if (!module->is_open || module->is_runtime || (module->language && module->has_image))
         return NOT_DEGRADED;
     if (module->state == CODE_MISSING)
         return access(module->path, F_OK) != 0 ? DEGRADED_MISSING : DEGRADED_FOREIGN;
@@ -146,8 +149,25 @@ static const char *module_package(struct code *code, struct module *module)
     return module->package;
 }
 
-/* ", or install debug information: of Debian, nwchem-openmpi-dbgsym": what the first of the modules without it are
- * from; "" where no package has them. */
+/* "bookworm", the version of Debian here. */
+static const char *distribution(struct arena *arena)
+{
+    static const char key[] = "VERSION_CODENAME=";
+    const char *name = "VERSION";
+    char *text = NULL;
+    size_t cap = 0;
+    FILE *file = fopen("/etc/os-release", "re");
+    for (ssize_t n; file && (n = getline(&text, &cap, file)) > 0;)
+        if (!strncmp(text, key, sizeof key - 1))
+            name = arena_printf(arena, "%.*s", (int)strcspn(text + sizeof key - 1, "\n"), text + sizeof key - 1);
+    free(text);
+    if (file)
+        fclose(file);
+    return name;
+}
+
+/* "; those of packages come with nwchem-openmpi-dbgsym": what the first of the modules without lines are from; "" where
+ * no package has them. */
 static const char *packages_text(struct code *code)
 {
     enum { PACKAGES_SOUGHT = 3 };
@@ -162,9 +182,9 @@ static const char *packages_text(struct code *code)
         n++;
     }
     return *text ? arena_printf(&code->arena,
-                                "; or install its package of debug information, %s (Debian keeps these apart: "
-                                "deb http://deb.debian.org/debian-debug)",
-                                text)
+                                "; who has it as a package installs %s (apt finds it with the line "
+                                "\"deb http://deb.debian.org/debian-debug %s-debug main\")",
+                                text, distribution(&code->arena))
                  : "";
 }
 
@@ -226,12 +246,17 @@ static void open_module(struct code *code, struct module *module)
     if (status == IMAGE_CHANGED)
         module->state = CODE_CHANGED;
     module->has_image = status == IMAGE_OPEN;
-    if (module->has_image) {
+    if (module->has_image && module->language) {
+        module->state = CODE_SYMBOLS;
+        module->routines = interpreter_as_routine(&module->image, module->language, &code->arena);
+    } else if (module->has_image) {
         module->state = debug_open(&module->debug, &module->image) ? CODE_FULL : CODE_SYMBOLS;
         module->decoder = decoder_open(module->image.machine);
         module->routines = routines_read(&module->image, &code->arena);
-        module->models = arena_array(&code->arena, struct model *, module->routines.n + 1);
+        if (module->is_extension)
+            extension_name_methods(&module->image, &module->routines);
     }
+    module->models = arena_array(&code->arena, struct model *, module->routines.n + 1);
 }
 
 struct module *module_get(struct code *code, uint32_t module_id)
@@ -276,11 +301,34 @@ bool code_module_is_runtime(struct code *code, uint32_t module)
     return module >= code->modules.n || code->modules.at[module]->is_runtime;
 }
 
+const char *code_module_language(const struct code *code, uint32_t module)
+{
+    return module < code->modules.n ? code->modules.at[module]->language : NULL;
+}
+
+/* What is not told apart. */
+static void note_interpreters(struct code *code)
+{
+    const char *last = NULL;
+    for (size_t i = 0; i < code->modules.n; i++) {
+        const struct module *module = code->modules.at[i];
+        if (!module->is_open || !module->has_image || !module->language ||
+            (last != NULL && !strcmp(last, module->language)))
+            continue;
+        last = module->language;
+        *vec_push(&code->notes) = arena_printf(&code->arena,
+                                               "%s runs %s code, whose lines are not known here: the code is one place "
+                                               "in this report, and MPI calls that differ by such lines alone are one",
+                                               module->path, module->language);
+    }
+}
+
 const char *const *code_notes(struct code *code, size_t *n_notes)
 {
     code->notes.n = 0;
     for (int which = 0; which < NOT_DEGRADED; which++)
         note_degradation(code, (enum degradation)which);
+    note_interpreters(code);
     *n_notes = code->notes.n;
     return code->notes.at;
 }

@@ -41,6 +41,14 @@ const char *code_module_file(struct code *code, uint32_t module);
 const char *code_module_compiler(struct code *code, uint32_t module);
 /* A run-time library (libc, libm, MPI, OpenMP, BLAS ...) whose time belongs to the loop that called it. */
 bool code_module_is_runtime(struct code *code, uint32_t module);
+/* "Python": the module interprets programs of that language, whose code is not known here: all of it is one place, a
+ * routine that begins at 0. NULL = it is no interpreter. */
+const char *code_module_language(const struct code *code, uint32_t module);
+/* How the file of a library is called: by its name, or as Python imports it. */
+const char *library_name(struct arena *arena, const char *path);
+/* "numpy.linalg._umath_linalg", the name by which Python imports this file; NULL = it is no extension module. In
+ * `arena`. */
+const char *extension_name(struct arena *arena, const char *path);
 /* The package of the distribution that its file is from; NULL = none is known. Looks through lists of some megabytes
  * the first time. */
 const char *code_module_package(struct code *code, uint32_t module);

@@ -78,6 +78,30 @@ static void read_relocations(struct image *image, Elf_Scn *scn, const GElf_Shdr 
     }
 }
 
+static int pointer_order(const void *a, const void *b)
+{
+    const struct image_pointer *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+void image_read_pointers(const struct image *image, image_pointers *pointers)
+{
+    for (Elf_Scn *scn = elf_nextscn(image->elf, NULL); scn != NULL; scn = elf_nextscn(image->elf, scn)) {
+        GElf_Shdr header;
+        bool is_rela = gelf_getshdr(scn, &header) != NULL && header.sh_type == SHT_RELA && header.sh_entsize > 0;
+        Elf_Data *relocations = is_rela ? elf_getdata(scn, NULL) : NULL;
+        size_t n = relocations != NULL ? relocations->d_size / header.sh_entsize : 0;
+        for (size_t i = 0; i < n; i++) {
+            GElf_Rela rela;
+            if (gelf_getrela(relocations, (int)i, &rela) != NULL && image->machine == EM_X86_64 &&
+                GELF_R_TYPE(rela.r_info) == R_X86_64_RELATIVE)
+                *vec_push(pointers) = (struct image_pointer){.at = rela.r_offset, .to = (uint64_t)rela.r_addend};
+        }
+    }
+    if (pointers->n > 0)
+        qsort(pointers->at, pointers->n, sizeof *pointers->at, pointer_order);
+}
+
 static bool is_plain_or_missing(const char *path)
 {
     struct stat status;

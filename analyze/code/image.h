@@ -37,6 +37,14 @@ const struct image_section *image_section_at(const struct image *image, uint64_t
 /* n_bytes at this address; NULL when they are not all in one section. */
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t n_bytes);
 
+/* A pointer in the data, and where in this image it will point to. */
+struct image_pointer {
+    uint64_t at, to;
+};
+typedef VEC(struct image_pointer) image_pointers;
+/* All that the loader relocates with the image, by rising address. */
+void image_read_pointers(const struct image *image, image_pointers *pointers);
+
 /*
  * Machine instructions reduced to what finds loops: where control goes, and the few forms of data flow that compilers
  * use to index a jump table.

@@ -34,8 +34,9 @@ struct module {
     const char *path, *file; /* as recorded; the one that is read */
     const uint8_t *build_id; /* NULL = not recorded */
     size_t build_id_bytes;
-    const char *package; /* NULL = none is known; see code_module_package */
-    bool is_runtime, is_open, has_image, is_package_sought;
+    const char *package;  /* NULL = none is known; see code_module_package */
+    const char *language; /* that it interprets; NULL = none */
+    bool is_runtime, is_extension, is_open, has_image, is_package_sought;
     enum code_state state;
     struct image image;
     struct debug debug; /* without units when there is no debug information */

@@ -17,7 +17,7 @@ static void add_frame(struct stack_levels *levels, const struct analysis *analys
     uint64_t address = trace_code_address(frame->address, frame->is_return);
     uint32_t n = code_routines_at(analysis->code, frame->module, address, chain, INLINED_MOST);
     struct code_spot spot = code_spot_at(analysis->code, frame->module, address);
-    const char *module = label_base_name(analysis->trace->modules[frame->module].path);
+    const char *module = library_name(&levels->arena, analysis->trace->modules[frame->module].path);
     for (uint32_t i = 0; i < n; i++) {
         struct stack_level level = {.name = chain[i].name, .file = chain[i].file, .head = chain[i].line};
         level.at_file = i ? chain[i].file : spot.file;

@@ -681,6 +681,12 @@ static const char *next_of_package(struct arena *arena, struct code *code, uint3
 static const char *next_of_code(struct arena *arena, const struct analysis *analysis, const struct step *step)
 {
     const struct code_place *place = analysis->code ? code_place(analysis->code, step->place) : NULL;
+    const char *language = place ? code_module_language(analysis->code, place->module) : NULL;
+    if (language)
+        return arena_printf(arena,
+                            "this is %s code that the interpreter runs: a profiler for %s, on a late rank and "
+                            "on another, tells which routine",
+                            language, language);
     const char *package = place ? code_module_package(analysis->code, place->module) : NULL;
     return package ? next_of_package(arena, analysis->code, place->module, package)
                    : "more iterations or slower ones? Rebuild with mpicc $(whywait cc) to tell";

@@ -64,14 +64,17 @@ static const char *label_offset(const struct label_book *book, const struct step
     struct code *code = book->analysis->code;
     const struct code_place *place = code && step->place != CODE_NONE ? code_place(code, step->place) : NULL;
     const char *routine = label_routine(book, step->routine);
-    if (!place)
-        return routine;
     const struct trace *trace = book->analysis->trace;
-    const char *module = place->module < trace->n_modules ? path_tail(trace->modules[place->module].path, 1) : NULL;
-    if (place->address > place->routine_address)
+    if (!place || place->module >= trace->n_modules)
+        return routine;
+    const char *language = code_module_language(code, place->module);
+    if (language)
+        routine = arena_printf(book->arena, "%s code", language);
+    else if (place->address > place->routine_address)
         routine = arena_printf(book->arena, "%s+0x%llx", routine,
                                (unsigned long long)(place->address - place->routine_address));
-    return module ? arena_printf(book->arena, "%s in %s", routine, module) : routine;
+    return arena_printf(book->arena, "%s in %s", routine,
+                        library_name(book->arena, trace->modules[place->module].path));
 }
 
 static const char *label_place(const struct label_book *book, const struct step *step)

@@ -95,12 +95,11 @@ static struct lineage lineage_at(struct builder *builder, uint32_t module, uint6
         }
         /* "(in libfoo.so)" where not even is known where it begins. */
         const struct trace *trace = builder->input->trace;
-        const char *path = trace->modules[module].path, *slash = strrchr(path, '/');
         const struct trace_frame entry = {.module = module, .address = routines[i].address};
-        lineage.routines[i] =
-            nameless_put(builder, module,
-                         entry.address ? names_nameless(builder->input->code, trace, &scratch, &entry, true)
-                                       : arena_printf(&scratch, "(in %s)", slash ? slash + 1 : path));
+        lineage.routines[i] = nameless_put(
+            builder, module,
+            entry.address ? names_nameless(builder->input->code, trace, &scratch, &entry, true)
+                          : arena_printf(&scratch, "(in %s)", library_name(&scratch, trace->modules[module].path)));
     }
     arena_release(&scratch);
     return lineage;

@@ -157,9 +157,7 @@ static void path_read(struct call_path *path, const struct sites *sites, struct 
 const char *names_nameless(struct code *code, const struct trace *trace, struct arena *arena,
                            const struct trace_frame *at, bool with_library)
 {
-    const char *path = at->module < trace->n_modules ? trace->modules[at->module].path : "",
-               *slash = strrchr(path, '/');
-    const char *library = slash ? slash + 1 : path;
+    const char *library = at->module < trace->n_modules ? library_name(arena, trace->modules[at->module].path) : "";
     uint32_t number = code ? code_routine_number(code, at->module, at->address) : 0;
     if (!number)
         return arena_printf(arena, "%s+0x%llx", with_library ? library : "", (unsigned long long)at->address);

@@ -143,11 +143,18 @@ uint32_t sites_enter(struct sites *sites, uint32_t parent, uint32_t region)
     return slot->id_plus_1 - 1;
 }
 
-/* The address that stands for all copies of this call's source line. */
+static bool is_interpreted(const struct sites *sites, uint32_t module)
+{
+    return sites->code && module != TRACE_NONE && code_module_language(sites->code, module);
+}
+
+/* The address that stands for all copies of this call's source line, or for an interpreter. */
 static uint64_t call_address(struct sites *sites, const struct trace_frame *frame)
 {
     if (!sites->code || frame->module == TRACE_NONE)
         return frame->address;
+    if (is_interpreted(sites, frame->module))
+        return frame->is_return;
     struct code_spot spot =
         code_spot_at(sites->code, frame->module, trace_code_address(frame->address, frame->is_return));
     if (!spot.file || !spot.line)
@@ -179,6 +186,9 @@ static uint32_t context_of_frame(struct sites *sites, const struct trace_frame *
 {
     uint32_t parent = frame->parent == TRACE_NONE ? TRACE_NONE : sites->frame_context[frame->parent];
     if (module_is_runtime(sites, frame->module) && sites_user_context(sites, parent) != TRACE_NONE)
+        return parent;
+    if (parent != TRACE_NONE && is_interpreted(sites, frame->module) &&
+        sites_context_at(sites, parent)->module == frame->module)
         return parent;
     struct context context = {.parent = parent,
                               .module = frame->module,

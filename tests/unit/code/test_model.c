@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The code model beyond lines: states of modules, names, inlining, stripped files, what counts as run-time library. */
 #include "analyze/code/code.h"
+#include "analyze/code/interpreters.h"
 #include "analyze/code/routines.h"
 
 #include <setjmp.h>
@@ -245,12 +246,67 @@ static void test_runtime(void **state)
     assert_true(runtime_is_library(NULL));
 }
 
+static void test_interpreters(void **state)
+{
+    (void)state;
+    static const char *const paths[][2] = {
+        {"/usr/bin/python3.11", "Python"},
+        {"/opt/conda/lib/libpython3.12.so.1.0", "Python"},
+        {"/usr/bin/python", "Python"},
+        {"/usr/lib/R/lib/libR.so", "R"},
+        {"/usr/lib/x86_64-linux-gnu/libguile-3.0.so.1", "Scheme"},
+        {"/usr/bin/python3-config", NULL},
+        {"/home/u/pythonic", NULL},
+        {"/home/u/R3d", NULL},
+        {"libRmath.so", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const char *language = interpreter_language(paths[i][0]);
+        if (!language != !paths[i][1] || (language && strcmp(language, paths[i][1])))
+            fail_msg("%s: %s", paths[i][0], language ? language : "none");
+    }
+}
+
+static void test_extension_modules(void **state)
+{
+    (void)state;
+    static const char *const paths[][2] = {
+        {"/usr/lib/python3/dist-packages/numpy/core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so",
+         "numpy.core._multiarray_umath"},
+        {"/usr/lib/python3.11/lib-dynload/_json.cpython-311-x86_64-linux-gnu.so", "_json"},
+        {"/home/u/site-packages/old/lib/python3/site-packages/a/b.abi3.so", "a.b"},
+        {"/home/u/build/solver.cpython-312-x86_64-linux-gnu.so", "solver"},
+        {"/x/site-packages/torch/_C.so", "torch._C"},
+        {"/x/site-packages/numpy.libs/libgfortran.so.5", NULL},
+        {"/usr/lib/libmesh.so", NULL},
+        {"/home/u/app", NULL},
+        {"", NULL},
+    };
+    struct arena arena = {0};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const char *name = extension_name(&arena, paths[i][0]);
+        if (!name != !paths[i][1] || (name && strcmp(name, paths[i][1])))
+            fail_msg("%s: %s", paths[i][0], name ? name : "none");
+    }
+    assert_string_equal(library_name(&arena, "/usr/lib/libmesh.so.1"), "libmesh.so.1");
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing),          cmocka_unit_test(test_build_id), cmocka_unit_test(test_inlining),
-        cmocka_unit_test(test_template),         cmocka_unit_test(test_stripped), cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_padded),           cmocka_unit_test(test_names),    cmocka_unit_test(test_runtime),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_build_id),
+        cmocka_unit_test(test_inlining),
+        cmocka_unit_test(test_template),
+        cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_padded),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_runtime),
+        cmocka_unit_test(test_interpreters),
+        cmocka_unit_test(test_extension_modules),
 #ifdef HAVE_FORTRAN
         cmocka_unit_test(test_parallel_regions),
 #endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The extension module of interpreted.c, with a table of methods as Python wants it. */
+#include <mpi.h>
+
+struct method {
+    const char *name;
+    int (*call)(int);
+    int flags;
+    const char *doc;
+};
+const struct method *planted_methods(void);
+
+static volatile int n_calls;
+
+static int exchange(int n)
+{
+    int err = MPI_Barrier(MPI_COMM_WORLD);
+    n_calls += n; /* no tail call */
+    return err;
+}
+
+static const struct method methods[] = {{"exchange", exchange, 1, "meets the others"}, {0}};
+
+const struct method *planted_methods(void)
+{
+    return methods;
+}
