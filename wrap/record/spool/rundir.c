@@ -184,13 +184,14 @@ static bool collect_file(const char *file, const char *link)
     snprintf(temporary, sizeof temporary, "%s.tmp", link);
     int from = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     int to = from < 0 ? -1 : open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool ok = to >= 0 && copy_all(from, to);
-    int why = errno;
+    int why = to >= 0 && copy_all(from, to) ? 0 : errno;
     if (from >= 0)
         close(from);
-    if (to >= 0)
-        ok = close(to) == 0 && ok;
-    if (ok && rename(temporary, link) == 0)
+    if (to >= 0 && close(to) != 0 && why == 0)
+        why = errno;
+    if (why == 0 && rename(temporary, link) != 0)
+        why = errno;
+    if (why == 0)
         return unlink(file) == 0;
     if (to >= 0)
         unlink(temporary);
@@ -215,8 +216,8 @@ bool rundir_collect(const char *dir, const char *spool)
             why = errno;
     }
     closedir(list);
-    if (why == 0 && rmdir(dir) == 0)
-        return true;
+    if (why == 0)
+        return rmdir(dir) == 0;
     errno = why;
     return false;
 }

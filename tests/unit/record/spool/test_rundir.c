@@ -64,6 +64,29 @@ static void test_is_collected(void **state)
     }
 }
 
+/* The reason is told to the user. */
+static void test_says_why_it_is_not_collected(void **state)
+{
+    (void)state;
+    char run[PATH_MAX], on_node[PATH_MAX], path[PATH_MAX];
+    assert_true(rundir_create(base, "left", 1, run, sizeof run));
+    assert_true(rundir_choose_node_disk(run, base, on_node, sizeof on_node));
+    snprintf(path, sizeof path, "%.200s/.of_somebody_else", on_node);
+    write_file(path, 1);
+    snprintf(path, sizeof path, "%.200s/spool", run);
+    assert_false(rundir_collect(on_node, path));
+    assert_int_equal(errno, ENOTEMPTY);
+    /* A folder stands where the file shall be. */
+    snprintf(path, sizeof path, "%.200s/0-0.ev", on_node);
+    write_file(path, 1);
+    snprintf(path, sizeof path, "%.200s/spool/0-0.ev", run);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%.200s/spool", run);
+    errno = 0;
+    assert_false(rundir_collect(on_node, path));
+    assert_int_equal(errno, EISDIR);
+}
+
 static void test_stays_without_a_reason(void **state)
 {
     (void)state;
@@ -115,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_is_collected),
+        cmocka_unit_test(test_says_why_it_is_not_collected),
         cmocka_unit_test(test_stays_without_a_reason),
         cmocka_unit_test(test_run_directories_are_never_shared),
     };
