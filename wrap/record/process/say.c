@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum { MAX_NOTES = 32, NOTE_BYTES = 400 };
 
 static struct {
     char text[MAX_NOTES][NOTE_BYTES];
-    unsigned n;
+    _Atomic unsigned n; /* that can be read: without the lock */
     pthread_mutex_t lock;
 } notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -62,16 +63,18 @@ void say_note(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     pthread_mutex_lock(&notes.lock);
-    unsigned known = 0;
-    while (known < notes.n && strcmp(notes.text[known], text) != 0)
+    unsigned known = 0, n = atomic_load(&notes.n);
+    while (known < n && strcmp(notes.text[known], text) != 0)
         known++;
-    if (known == notes.n && notes.n < MAX_NOTES)
-        strcpy(notes.text[notes.n++], text);
+    if (known == n && n < MAX_NOTES) {
+        strcpy(notes.text[n], text);
+        atomic_store(&notes.n, n + 1);
+    }
     pthread_mutex_unlock(&notes.lock);
     errno = saved;
 }
 
 const char *say_note_at(unsigned i)
 {
-    return i < notes.n ? notes.text[i] : NULL;
+    return i < atomic_load(&notes.n) ? notes.text[i] : NULL;
 }
