@@ -172,9 +172,10 @@ static bool ask_time(struct world_clock *best)
     if (PMPI(Sendrecv)(&before, sizeof before, mpi_handles.byte, 0, 1, &theirs, sizeof theirs, mpi_handles.byte, 0, 2,
                        private_world, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return false;
-    uint64_t after = recorder_now_ns();
-    if (best->error_ns == 0 || after - before < 2 * (uint64_t)best->error_ns)
-        *best = (struct world_clock){before + (after - before) / 2, theirs, (uint32_t)((after - before) / 2 + 1)};
+    uint64_t half_ns = (recorder_now_ns() - before) / 2; /* seconds, where rank 0 has many to answer first */
+    if (best->error_ns == 0 || half_ns < best->error_ns)
+        *best =
+            (struct world_clock){before + half_ns, theirs, half_ns < UINT32_MAX ? (uint32_t)half_ns + 1 : UINT32_MAX};
     return true;
 }
 
