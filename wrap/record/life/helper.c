@@ -11,6 +11,7 @@
 #include "wrap/record/recorder.h"
 #include "wrap/record/sample/sampler.h"
 #include "wrap/record/threads.h"
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -142,18 +143,21 @@ bool helper_start(void)
     workers_pause();
     /* Thread-local storage of the program is taken from the stack: where the small one cannot hold it, the usual one.
      */
-    if (pthread_attr_init(&small) == 0) {
+    int rc = pthread_attr_init(&small);
+    if (rc == 0) {
         pthread_attr_setstacksize(&small, SMALL_STACK_BYTES);
-        helper.running = pthread_create(&helper.thread, &small, helper_main, NULL) == 0 ||
-                         pthread_create(&helper.thread, NULL, helper_main, NULL) == 0;
+        rc = pthread_create(&helper.thread, &small, helper_main, NULL);
+        rc = rc ? pthread_create(&helper.thread, NULL, helper_main, NULL) : 0;
         pthread_attr_destroy(&small);
     }
+    helper.running = rc == 0;
     workers_resume();
     signals_restore(&before);
     if (helper.running) {
         atomic_store(&recorder.budget.segment_was_left, helper_wake);
         pthread_setname_np(helper.thread, "whywait");
-    }
+    } else
+        errno = rc;
     return helper.running;
 }
 

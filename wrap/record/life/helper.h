@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* False with errno. */
 bool helper_start(void);
 /* A thread of the program begins: it is to be sampled soon. From any thread. */
 void helper_thread_began(void);
