@@ -75,8 +75,8 @@ struct ww_header {
     uint8_t cpus[WW_CPUS_BYTES];
     struct ww_machine machine; /* of thread 0 */
     uint64_t slot_bytes;       /* 0 = no ring */
-    uint64_t window_ns,
-        every_ns;     /* how long windows shall be, from begin to begin; 0 = the run is recorded as a whole */
+    /* How long windows shall be, from begin to begin; 0 = the run is recorded as a whole. */
+    uint64_t window_ns, every_ns;
     uint64_t init_ns; /* CLOCK_MONOTONIC when the program called MPI_Init; 0 = unknown */
 };
 

@@ -12,7 +12,7 @@ struct recorder_thread *threads_enter(void);
 struct recorder_thread *threads_find(int32_t tid, bool create);
 /* Opens R-T.sm. */
 bool threads_open_samples(struct recorder_thread *thread);
-/* Ends all event files. `cut` only in threads that are certainly not inside a call. */
+/* Ends all event files. Those of threads that are certainly not inside a call are closed, the others only marked. */
 void threads_close_events(enum ww_end how, int32_t detail, uint64_t end_ns);
 /* The helper's part: prepares segments, brings the headers up to date, closes files of threads that have ended.
  * when_full: called for threads whose file has no more room. */

@@ -76,8 +76,7 @@ static void *missing_say(const char *name)
 {
     static int said;
     if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
-        fprintf(stderr, "whywait: the MPI library of this program has no %s: calls of it fail with MPI_ERR_OTHER\n",
-                name);
+        say("the MPI library of this program has no %s: calls of it fail with MPI_ERR_OTHER", name);
     return (void *)missing;
 }
 

@@ -466,7 +466,8 @@ bool spool_is_removed(const struct spool *spool)
     return is_our_file(spool, spool->fd) && fstat(spool->fd, &st) == 0 && st.st_nlink == 0;
 }
 
-uint64_t spool_used_bytes(const struct spool *spool)
+/* Bytes that the file would have if it were closed now. */
+static uint64_t spool_used_bytes(const struct spool *spool)
 {
     return spool->current_offset + (uint64_t)(spool->next - spool->current.at);
 }
