@@ -4,8 +4,8 @@
 #include "wrap/base/keys.h"
 #include <math.h>
 
-/* Of one class and step: whose work, and how long. */
-struct comparison {
+/* Of one class and place: what the two sides did there. */
+struct both_sides {
     struct side late, others;
     double late_variance, others_variance; /* of their times, as far as costs are uncertain */
 };
@@ -124,7 +124,7 @@ static void sum_sides(const struct sparse *from, uint32_t place, double *late, d
 static double share_of_work(const struct causes *causes, const struct path_class *class,
                             const struct class_counts *counts, uint32_t place)
 {
-    struct comparison at = {0};
+    struct both_sides at = {0};
     /* How often the two sides ran a place, by work if that is known of both. */
     double late = 0, others = 0;
     sum_sides(counts->executions, place, &at.late.executions, &at.others.executions);

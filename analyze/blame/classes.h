@@ -85,8 +85,8 @@ struct path_class {
     uint64_t n_instances;
     struct when when; /* deviation_ns: while instances are added, the sum of their squares */
     struct when_parts when_parts;
-    struct when_parts
-        code_parts; /* of it, what the program's code explains: without the machine and what passes in MPI */
+    /* Of it, what the program's code explains: without the machine and what passes in MPI. */
+    struct when_parts code_parts;
     /* Of instances that do not overlap in time: how many, the numbers of the first and the last call, and the sum of
      * the squares of the gaps between. */
     uint64_t n_apart;

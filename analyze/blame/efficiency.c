@@ -132,7 +132,7 @@ static void matrix_write(const struct measure_input *input, const struct measure
                 blamed[rank / matrix->group_size] += blame->at[j].ns;
                 analysis->ranks[rank].caused_ns += blame->at[j].ns;
             }
-            for (size_t j = 0; j<class->waits.n &&class->waiting_ns> 0; j++) {
+            for (size_t j = 0; class->waiting_ns > 0 && j < class->waits.n; j++) {
                 double *row = &matrix->ns[(size_t)(class->waits.at[j].key / matrix->group_size) * matrix->n_groups];
                 for (uint32_t group = 0; group < matrix->n_groups; group++)
                     row[group] += blamed[group] * class->waits.at[j].ns / class->waiting_ns;
@@ -279,7 +279,7 @@ static const struct trace_cpus *cpus_of(const struct analysis *analysis, const s
     return &analysis->trace->processes[host->ranks[i]].cpus;
 }
 
-/* Sets of CPUs that too many ranks have to share; of those around the same ranks the smallest. */
+/* Sets of CPUs that too many ranks have to share. */
 static void find_crowds(struct analysis *analysis, struct machine_host *host)
 {
     host->crowds = arena_array(&analysis->arena, struct machine_crowd, host->n_ranks);

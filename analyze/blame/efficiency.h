@@ -100,7 +100,7 @@ uint32_t gains_count_contradictions(const struct analysis *analysis);
  * a report gives as its reason.
  *
  * Ranks are crowded where a set of CPUs has more of them than CPUs: of each set that a rank may use, the ranks that may
- * use nothing else are counted. The smallest such set around them is told, and a node's CPUs are one like others.
+ * use nothing else are counted. A node's CPUs are one such set.
  */
 
 /* Adds the hosts of the trace to the machine of the analysis. */
