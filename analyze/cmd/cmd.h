@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One function a command, each in its own file. argv[0] is the command's name, argv[1] its first argument; the result
- * is the exit status of the tool: 0, or 1 after one line on stderr (record: the status of the recorded program).
+ * is the exit status of the tool: 0, 1 after one line on stderr, or STATUS_DEGRADED; what else there is, the help says
+ * (record: the status of the recorded program).
  */
 #pragma once
 #include "analyze/out/page.h"
@@ -28,6 +29,9 @@ int cmd_convert(int argc, char **argv);
 int cmd_join(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_version(int argc, char **argv);
+
+/* The exit status when a result was printed, but of a run that lacks something that its analysis should rest on. */
+enum { STATUS_DEGRADED = 2 };
 
 /* For `whywait help`: one row a command; hidden ones are started by the tool itself. */
 struct command {

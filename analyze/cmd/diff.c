@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATUS_DEGRADED = 2, STATUS_ABOVE = 3 };
+enum { STATUS_ABOVE = 3 };
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 struct options {
@@ -119,7 +119,7 @@ static int sides_add(struct sides *sides, const char *path)
     return status;
 }
 
-/* Returns 0; 2 when a run lacks something; -1 after error(). */
+/* Returns 0, STATUS_DEGRADED, or -1 after error(). */
 static int sides_read(struct sides *sides, const struct options *options)
 {
     bool has_vs = false;

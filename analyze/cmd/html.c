@@ -79,8 +79,8 @@ static int begin(struct writing *writing, const struct trace *trace)
     return html_begin(&writing->html, writing->output.file, trace->program ? trace->program : "unknown program");
 }
 
-/* Runs are read one after the other, so that memory holds one. Returns 0; 2 when it lacks something that its analysis
- * should rest on; -1 after error(). */
+/* Runs are read one after the other, so that memory holds one. Returns 0, STATUS_DEGRADED, or -1 after
+ * error(). */
 static int add_run(struct writing *writing, const char *path, uint32_t side)
 {
     struct loaded loaded;
@@ -101,7 +101,7 @@ static int add_run(struct writing *writing, const char *path, uint32_t side)
         *vec_push(&writing->side_of) = side;
     }
     if (!status && load_is_degraded(&loaded))
-        status = 2;
+        status = STATUS_DEGRADED;
     load_release(&loaded);
     return status;
 }

@@ -80,9 +80,6 @@ static const char usage[] = "Usage: whywait report [OPTIONS] [RUN...]\n"
                             "program's file has gone or changed, the archive is cut off, records are\n"
                             "missing).\n";
 
-/* Exit status when a report was printed, but without something that it should rest on. */
-enum { STATUS_DEGRADED = 2 };
-
 enum {
     OPT_TOP = 256,
     OPT_CAUSE,

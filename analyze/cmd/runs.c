@@ -38,7 +38,7 @@ int runs_add(struct arena *arena, const char *path, run_list *runs)
     int status = load_analysis_with_facts(&loaded, path, false);
     if (status == 0) {
         *vec_push(runs) = runs_make(arena, &loaded, path);
-        status = load_is_degraded(&loaded) ? 2 : 0;
+        status = load_is_degraded(&loaded) ? STATUS_DEGRADED : 0;
     }
     load_release(&loaded);
     return status;
@@ -67,11 +67,11 @@ int runs_add_windows(struct arena *arena, const char *path, run_list *runs)
         if (i)
             trace_next_part(loaded.trace);
         status = load_present_part(&loaded);
-        if (status == 0) {
+        if (status == 0)
             *vec_push(runs) = runs_make(arena, &loaded, name);
-            status = load_is_degraded(&loaded) ? 2 : 0;
-        }
     }
+    if (status == 0 && load_is_degraded(&loaded)) /* which is said once */
+        status = STATUS_DEGRADED;
     load_release(&loaded);
     free(windows);
     return status;

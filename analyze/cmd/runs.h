@@ -6,8 +6,8 @@
 #include "analyze/out/series.h"
 #include "analyze/pipeline.h"
 
-/* Appends what `path` names: one run, or all of a kept file. Returns 0; 2 when a run lacks something that its analysis
- * should rest on; -1 after error(). */
+/* Appends what `path` names: one run, or all of a kept file. Returns 0, STATUS_DEGRADED, or -1
+ * after error(). */
 int runs_add(struct arena *arena, const char *path, run_list *runs);
 /* The same of each window of a run that was recorded in windows, as if it were a run. */
 int runs_add_windows(struct arena *arena, const char *path, run_list *runs);

@@ -69,6 +69,15 @@ def check_trend(folder, n_windows):
         that(len(rows) == 1 and any(rows[0]["runs_ns"][there]) and not any(rows[0]["runs_ns"][gone]), routine, "in the trend:", rows)
 
 
+def check_damaged_trend(folder):
+    """Of all windows together it is said once that the archive is cut off."""
+    run, = glob.glob(folder + "/*.whywait")
+    events = os.path.join(run, "traces", "2.evt")
+    os.truncate(events, os.path.getsize(events) * 2 // 3)
+    done = subprocess.run([tool, "trend", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    that(done.returncode == 2 and done.stderr.count("warning") == 1, "trend of a damaged run:", done.returncode, done.stderr)
+
+
 def windows_of(found):
     """How many the report says there were; 0 = it says nothing of windows."""
     told = [re.search(r"in (\d+) windows? \(record --window", note) for note in found["notes"]]
@@ -94,6 +103,7 @@ def check_causes():
         # Receives that were pending when a window began: else each would be taken for the one before it.
         that("MPI_Wait" in calls, "for", routine, "others wait at", calls)
     that(not any("recording was off" in cause["name"] for cause in found["causes"] if cause["share"] >= 0.1), "time between windows is a cause")
+    check_damaged_trend(folder)
     whole, said, folder = report("turns", 600, [])
     that(found["mpi_calls"] < 0.7 * whole["mpi_calls"], found["mpi_calls"], "calls of", whole["mpi_calls"])
     that(windows_of(whole) == 0, "a run without windows:", whole["notes"])
