@@ -39,7 +39,7 @@ static void print_place(const struct code_place *place)
     arena_release(&scratch);
 }
 
-static int print_address(struct code *code, uint32_t module, const char *text)
+static void print_address(struct code *code, uint32_t module, const char *text)
 {
     char *end = NULL;
     uint64_t address = strtoull(text, &end, 16);
@@ -54,7 +54,6 @@ static int print_address(struct code *code, uint32_t module, const char *text)
     arena_release(&scratch);
     for (; place != CODE_NONE; place = code_place(code, place)->parent)
         print_place(code_place(code, place));
-    return 0;
 }
 
 int cmd_loops(int argc, char **argv)

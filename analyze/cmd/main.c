@@ -138,7 +138,7 @@ static bool word_is_nearer(const char *typed, const char *known, size_t *least)
     return true;
 }
 
-/* ends the tool: the nearest option is named where one is near. */
+/* Ends the tool: the nearest option is named where one is near. */
 _Noreturn static void die_of_option(char **argv, const struct option *options)
 {
     const char *typed = argv[optind - 1], *nearest = NULL, *end = strchr(typed, '=');
