@@ -3,8 +3,8 @@
  * Three parts: rings, what a sample costs, and what the two rings of a thread say, merged by time.
  *
  * A sample is an interrupt, and on a virtual machine an interrupt can cost thirty times what it costs on bare metal. So
- * it is measured: a loop reads the clock while it is sampled fast; the steps between readings that are far above the
- * usual step are interrupts, and their median, which a preemption or two does not move, is the cost.
+ * it is measured: a loop reads the clock while it is sampled fast. The steps between readings in which a sample came
+ * have an interrupt in them, and the shortest of these is the cost: whatever else came in between only adds to it.
  *
  * What a switch costs is measured likewise, at the start: programs that switch thousands of times a second pay for that
  * more than for samples.
@@ -39,8 +39,8 @@ enum {
     TRIAL_WINDOW_BYTES = 4 << 10,
     TRIAL_NS = 2000000,
     TRIAL_PERIOD_NS = 200000,
+    RARE_PERIOD_NS = 20000000, /* behind the scheduler's tick, like that of threads that switch often (sampler.h) */
     GAP_NS = 1200,
-    MAX_GAPS = 64,
     MAX_READINGS = 1000000,
     USUAL_COST_NS = 5000,
     STOPS = 32,
@@ -52,7 +52,8 @@ static char *scratch[2];
 static bool exclude_kernel;
 /* perf events know nothing of time namespaces; clock_gettime follows them. */
 static uint64_t namespace_offset_ns;
-static uint64_t switch_cost_ns, n_switches; /* from a CPU and back */
+static uint64_t switch_cost_ns;
+static uint64_t n_switches; /* from a CPU and back, outside MPI: who polls has nothing better to do with the time */
 static unsigned n_descriptors;
 
 /* The mapping keeps the event alive, so nothing is lost when the program closes all descriptors. */
@@ -238,21 +239,27 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint64_t median_gap_ns(void)
+/* 0 if no sample came. Gaps are no part of the time for which it goes on: who is taken off the CPU in between would be
+ * back with next to no samples. */
+static uint64_t least_sample_ns(struct perf_ring *ring)
 {
-    uint64_t gap[MAX_GAPS], start_ns = recorder_now_ns(), before_ns = start_ns;
-    size_t n = 0;
+    uint64_t least_ns = UINT64_MAX, before_ns = recorder_now_ns(), last_ns = 0, looped_ns = 0;
     /* The number of readings is bounded as well: a clock may stand still. */
-    for (unsigned i = 0; before_ns - start_ns < TRIAL_NS && n < MAX_GAPS && i < MAX_READINGS; i++) {
-        uint64_t now_ns = recorder_now_ns();
-        if (now_ns - before_ns > GAP_NS)
-            gap[n++] = now_ns - before_ns;
+    for (unsigned i = 0; looped_ns < TRIAL_NS && i < MAX_READINGS; i++) {
+        uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+        uint64_t now_ns = recorder_now_ns(), step_ns = now_ns - before_ns;
+        if (head != ring->tail) {
+            uint64_t took_ns =
+                step_ns > last_ns ? step_ns : last_ns; /* before this look at the ring or behind the last */
+            least_ns = took_ns < least_ns ? took_ns : least_ns;
+            ring->tail = head;
+            __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
+        } else if (step_ns < GAP_NS)
+            looped_ns += step_ns;
         before_ns = now_ns;
+        last_ns = step_ns;
     }
-    if (n == 0)
-        return 0;
-    qsort(gap, n, sizeof *gap, by_size);
-    return gap[n / 2];
+    return least_ns < UINT64_MAX ? least_ns : 0;
 }
 
 /* A thread that leaves its CPU and comes back has each of its events stopped and started. That is done here without
@@ -283,9 +290,9 @@ uint64_t perf_choose(int *error)
     *error = perf_open_samples(&ring, 0, TRIAL_PERIOD_NS, 4 * TRIAL_WINDOW_BYTES, &window_bytes, &kernel_is_hidden);
     if (*error != 0)
         return 0;
-    uint64_t cost_ns = median_gap_ns();
+    uint64_t cost_ns = least_sample_ns(&ring);
     perf_close(&ring);
-    switch_cost_ns = median_stop_ns(task_clock(TRIAL_NS, 0)) + median_stop_ns(switches());
+    switch_cost_ns = median_stop_ns(task_clock(RARE_PERIOD_NS, 0)) + median_stop_ns(switches());
     char offsets[256];
     long long s, ns;
     machine_read_text("/proc/self/timens_offsets", offsets, sizeof offsets);
@@ -422,7 +429,7 @@ static void take_switch(struct recorder_thread *thread, const struct perf_event_
     s->switching.n_switches++;
     gap_switch(&s->gap, state, time_ns);
     if (state != GAP_ON) {
-        n_switches++;
+        n_switches += !sample_is_unwanted(thread, time_ns);
         s->unsampled_ns += time_ns > s->since_ns ? time_ns - s->since_ns : 0;
         s->asleep_since_ns = time_ns;
         s->state = preempted ? OFF_PREEMPTED : OFF_ASLEEP;
@@ -557,7 +564,7 @@ static void take_lost_switches(struct recorder_thread *thread, const struct perf
     s->state = ON_CPU;
     if (header->size >= sizeof *f) {
         s->switching.n_switches += f->n_lost;
-        n_switches += f->n_lost / 2;
+        n_switches += sample_is_unwanted(thread, own_time(f->time_ns)) ? 0 : f->n_lost / 2;
     }
     if (header->size >= sizeof *f)
         gap_lost(&s->gap, own_time(f->time_ns));

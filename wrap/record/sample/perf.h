@@ -41,5 +41,5 @@ void perf_close(struct perf_ring *ring);
 void perf_begin(struct recorder_thread *thread, uint64_t now_ns);
 /* Takes what is in both rings of the thread, in order of time. The number of samples. */
 uint64_t perf_drain(struct recorder_thread *thread);
-/* What the events cost the threads at the switches that were taken so far. */
+/* What the events cost the threads at the switches outside MPI that were taken so far. */
 uint64_t perf_switches_ns(void);
