@@ -401,6 +401,26 @@ static const struct module_range *range_of(const struct rank_tables *tables, uin
 
 /* Stacks. */
 
+/* Code that is made at run time lies elsewhere in each process, and in none of their files: where says nothing, nor how
+ * many routines of it call each other. */
+static struct join_frame frame_of(const struct rank_tables *tables, uint32_t parent, uint64_t address, bool is_return)
+{
+    const struct module_range *range = range_of(tables, address - is_return);
+    return (struct join_frame){.parent = parent,
+                               .module = range ? range->module : JOIN_NONE,
+                               .address = range ? address - range->bias : 0,
+                               .flags = (is_return ? ARCHIVE_FRAME_RETURN : 0)};
+}
+
+static bool is_in_same_nowhere(const struct join *join, const struct join_frame *frame)
+{
+    struct join_frame caller;
+    if (frame->module != JOIN_NONE || frame->parent == JOIN_NONE)
+        return false;
+    memcpy(&caller, join->frames.items[frame->parent].bytes, sizeof caller);
+    return caller.module == JOIN_NONE && (caller.flags & ARCHIVE_FRAME_RETURN) == (frame->flags & ARCHIVE_FRAME_RETURN);
+}
+
 /* Readers recognise a call's stack by its context (ARCHIVE_ATTR_STACK), so two ids of one location never share one: a
  * stack that was recorded twice gets a second context. */
 static uint32_t take_own_stack(struct rank_tables *tables, struct file_tables *file, const struct ww_stack *stack,
@@ -410,15 +430,11 @@ static uint32_t take_own_stack(struct rank_tables *tables, struct file_tables *f
     /* Outermost frame first. Only the innermost address of a sample is not a return address. */
     uint32_t context = JOIN_NONE;
     for (uint32_t i = stack->n; i-- > 0;) {
-        bool is_return = i > 0 || !is_sample;
-        const struct module_range *range = range_of(tables, stack->address[i] - is_return);
-        struct join_frame frame = {.parent = context,
-                                   .module = range ? range->module : JOIN_NONE,
-                                   .address = stack->address[i] - (range ? range->bias : 0),
-                                   .flags = (is_return ? ARCHIVE_FRAME_RETURN : 0)};
+        struct join_frame frame = frame_of(tables, context, stack->address[i], i > 0 || !is_sample);
         if (i + 1 == stack->n && stack->flags & WW_STACK_CUT)
             frame.flags |= ARCHIVE_FRAME_CUT;
-        context = intern_put(&tables->join->frames, &frame, sizeof frame);
+        if (!is_in_same_nowhere(join, &frame))
+            context = intern_put(&join->frames, &frame, sizeof frame);
     }
     if (context == JOIN_NONE)
         return context;

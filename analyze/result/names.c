@@ -450,18 +450,21 @@ static void names_place(const struct sites *sites, struct arena *arena, uint32_t
     step->is_below_others = host && host->is_one_of_several;
 }
 
-static void names_path(struct sites *sites, uint32_t id, struct step *step)
+static void names_path(struct sites *sites, struct arena *arena, uint32_t id, struct step *step)
 {
     const struct context *context = sites_context_at(sites, id);
-    if (context->region >= sites->trace->n_regions) {
-        step->label = "unknown region";
-        return;
+    const struct trace *trace = sites->trace;
+    if (context->region < trace->n_regions) {
+        const struct trace_region *region = &trace->regions[context->region];
+        step->routine = region->name;
+        step->file = region->file;
+        step->line_first = region->line_first;
+        step->line_last = region->line_last;
+    } else {
+        const char *text = wrapper_text(sites, arena, id);
+        step->routine = context_spot(sites, id).host_routine;
+        step->label = text ? text : "unknown region";
     }
-    const struct trace_region *region = &sites->trace->regions[context->region];
-    step->routine = region->name;
-    step->file = region->file;
-    step->line_first = region->line_first;
-    step->line_last = region->line_last;
     if (context->parent != TRACE_NONE)
         step->caller = steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, context->parent, TRACE_NONE);
 }
@@ -572,7 +575,7 @@ static struct step names_step(struct sites *sites, struct arena *arena, uint32_t
             step.caller = steps_put(sites->steps, STEP_COMPUTING, WHAT_PLACE, key.caller, TRACE_NONE);
         break;
     case WHAT_PATH:
-        names_path(sites, key.id, &step);
+        names_path(sites, arena, key.id, &step);
         break;
     case WHAT_SITE:
         names_site(sites, arena, key.id, &named);
