@@ -237,6 +237,19 @@ static const char *wrapper_text(const struct sites *sites, struct arena *arena, 
                                                      : module_address(sites, arena, module, spot.routine_address);
 }
 
+/* What is called there, "pdsyevr_()", if it is not MPI itself: a run-time library, which calls MPI. Where the call has
+ * a line, that says it, and may have other calls. NULL = nothing to say. */
+static const char *library_call(const struct sites *sites, struct arena *arena, uint32_t context, const char *mpi)
+{
+    const struct context *at = sites_context_at(sites, context);
+    struct code_callee callee;
+    if (!sites->code || at->module == TRACE_NONE || !at->is_return || context_spot(sites, context).file ||
+        !code_callee_at(sites->code, at->module, at->address, &callee) || !callee.name ||
+        sites_is_named_after(callee.name, mpi))
+        return NULL;
+    return routine_call(arena, callee.name);
+}
+
 /* The call is on its own line, also when its routine was inlined into another; but one that was inlined from a header
  * of the system (a language binding) stands where that is called. */
 static void name_site(struct sites *sites, struct arena *arena, uint32_t site, struct wait_site *out,
@@ -256,6 +269,8 @@ static void name_site(struct sites *sites, struct arena *arena, uint32_t site, s
     struct code_spot spot = {0};
     if (context != TRACE_NONE)
         spot = context_spot(sites, context);
+    if (context != TRACE_NONE && !out->through)
+        out->through = library_call(sites, arena, context, out->call);
     path->is_nameless = !spot.file && !spot.routine && sites->code;
     if (!path->is_nameless && context != TRACE_NONE) {
         bool is_own = spot.file && spot.routine && (!source_is_system(spot.file) || !spot.call_file);

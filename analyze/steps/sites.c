@@ -431,8 +431,7 @@ static uint64_t routine_key(const struct code_place *place)
     return (uint64_t)place->module << 48 ^ place->routine_address;
 }
 
-/* "hypre_MPI_Waitall", "my_waitall": the name of the routine holds that of the MPI function, in whatever case. */
-static bool is_named_after(const char *routine, const char *mpi)
+bool sites_is_named_after(const char *routine, const char *mpi)
 {
     const char *word = strncmp(mpi, "MPI_", 4) ? mpi : mpi + 4;
     return strcasestr(routine, word) != NULL;
@@ -489,7 +488,8 @@ void sites_find_wrappers(struct sites *sites)
     }
     for (size_t i = 0; i < found.n; i++) {
         struct wrapping *wrapping = &found.at[i];
-        bool is_named = wrapping->name && is_named_after(wrapping->name, sites->trace->regions[wrapping->region].name);
+        bool is_named =
+            wrapping->name && sites_is_named_after(wrapping->name, sites->trace->regions[wrapping->region].name);
         if (!wrapping->is_none && wrapping->n_callers >= (is_named ? WRAPPER_CALLERS_NAMED : WRAPPER_CALLERS))
             *map_put(&sites->wrappers, wrapping->routine, NULL) = 1;
         map_release(&wrapping->callers);

@@ -71,6 +71,8 @@ const struct site *sites_at(const struct sites *sites, uint32_t site);
 void sites_find_wrappers(struct sites *sites);
 /* True when the innermost routine of the context is one. */
 bool sites_is_wrapper(const struct sites *sites, uint32_t context);
+/* "hypre_MPI_Waitall", "my_waitall": the name of the routine holds that of the MPI function, in whatever case. */
+bool sites_is_named_after(const char *routine, const char *mpi);
 /* True for time in a loop of MPI_Win_sync: it waits for what another process is to write into memory that they share.
  */
 bool sites_step_is_spinning(const struct sites *sites, uint32_t step);
