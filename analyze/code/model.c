@@ -3,7 +3,8 @@
  * Builds the model of one routine: its parts, graph, loops, places.
  *
  * Compilers move cold code out of line: "f.cold" lies elsewhere, but its loops are f's. A part is known by its name, or
- * (stripped files) because control goes back from it into the middle of the routine that jumped there.
+ * (stripped files) because control goes back from it into the middle of the routine that jumped there. Where that jumps
+ * into the middle of the part as well, the part is the one whose beginning is jumped to: a routine's is called.
  */
 #include "analyze/code/model.h"
 #include "analyze/code/graph.h"
@@ -34,6 +35,34 @@ static uint32_t jumps_into(struct module *module, uint32_t part, uint32_t only)
     return found;
 }
 
+/* Does a jump lead from `from` to the first instruction of `to`, or an exception? */
+static bool leads_to_begin(struct module *module, uint32_t from, uint32_t to)
+{
+    const struct routine *r = &module->routines.at[from];
+    const uint64_t begin = module->routines.at[to].lo;
+    insns list = {0};
+    eh_pads pads = {0};
+    bool found = false;
+    decoder_read(module->decoder, &module->image, r->lo, r->hi, &list);
+    for (size_t i = 0; i < list.n && !found; i++)
+        found = (list.at[i].flow == FLOW_JUMP || list.at[i].flow == FLOW_BRANCH) && list.at[i].target == begin;
+    const struct eh_routine unwound = {.lo = r->lo, .hi = r->hi, .lsda = r->lsda};
+    if (!found && r->lsda)
+        eh_read_pads(&module->image, &unwound, &pads);
+    for (size_t i = 0; i < pads.n && !found; i++)
+        found = pads.at[i].pad == begin;
+    vec_release(&list);
+    vec_release(&pads);
+    return found;
+}
+
+/* Two routines without names; control goes back from a part into the middle of its owner. */
+static bool is_part_of(struct module *module, uint32_t part, uint32_t owner)
+{
+    return jumps_into(module, part, owner) == owner &&
+           (jumps_into(module, owner, part) != part || leads_to_begin(module, owner, part));
+}
+
 /* "f.cold", "f.constprop.0.cold" <-> "f", "f.constprop.0" */
 static bool is_cold_of(const char *cold, const char *name)
 {
@@ -57,7 +86,7 @@ static size_t find_parts(struct module *module, const struct graph *graph, uint3
         const struct routine *p = &module->routines.at[part], *owner = &module->routines.at[parts[0]];
         if (p->name != NULL && !p->is_cold && owner->name != NULL)
             continue;
-        if (is_cold_of(p->name, owner->name) || jumps_into(module, part, parts[0]) == parts[0])
+        if (is_cold_of(p->name, owner->name) || is_part_of(module, part, parts[0]))
             parts[n++] = part;
     }
     return n;
@@ -70,7 +99,7 @@ static uint32_t owner_of(struct module *module, uint32_t routine)
     if (r->name != NULL && !r->is_cold)
         return routine;
     uint32_t owner = jumps_into(module, routine, ROUTINE_NONE);
-    if (owner != ROUTINE_NONE)
+    if (owner != ROUTINE_NONE && (r->is_cold || is_part_of(module, routine, owner)))
         return owner;
     for (uint32_t i = 0; r->is_cold && i < module->routines.n; i++)
         if (is_cold_of(r->name, module->routines.at[i].name))

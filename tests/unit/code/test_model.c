@@ -155,6 +155,28 @@ static void test_stripped(void **state)
     code_close(code);
 }
 
+/* Which part of a routine is out of line is told alike with names and without, whichever is asked for first: here the
+ * one behind the other, as linkers place what is seldom executed in front. */
+static void test_stripped_cold(void **state)
+{
+    (void)state;
+    struct code *code = code_open();
+    uint32_t full = code_add_module(code, SHAPES_BIN "/cold", NULL, 0);
+    uint32_t stripped = code_add_module(code, SHAPES_BIN "/cold-stripped", NULL, 0);
+    unsigned n_parts = 0;
+    for (uint32_t r = code_n_routines(code, full); r-- > 0;) {
+        uint64_t at = code_routine_address(code, full, r);
+        uint32_t place = code_place_at(code, full, at), other = code_place_at(code, stripped, at);
+        const char *name = place == CODE_NONE ? NULL : code_place(code, place)->host_routine;
+        if (name == NULL || strcmp(name, "walk") != 0)
+            continue;
+        assert_int_equal(code_place(code, other)->routine_address, code_place(code, place)->routine_address);
+        n_parts++;
+    }
+    assert_int_equal(n_parts, 2);
+    code_close(code);
+}
+
 /* What would take memory without end is left alone; the routine beside it is not. */
 static void test_nested(void **state)
 {
@@ -301,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_inlining),
         cmocka_unit_test(test_template),
         cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_stripped_cold),
         cmocka_unit_test(test_nested),
         cmocka_unit_test(test_padded),
         cmocka_unit_test(test_names),
