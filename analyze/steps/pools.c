@@ -182,12 +182,13 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
     return found->pool;
 }
 
-/* Where a stretch slept in which nobody looked: where looks found other stretches asleep, between the same two calls of
- * this process or else of any; else before the same call (a loop comes to its first call from elsewhere), else after
- * it. INTERN_NONE where the stretch has looks of its own, beside enough samples, or other threads come into it. */
+/* Where a stretch slept in which nobody looked: where looks found other stretches asleep, for another thread or not,
+ * between the same two calls of this process or else of any; else before the same call (a loop comes to its first call
+ * from elsewhere), else after it. INTERN_NONE where the stretch has looks of its own, beside enough samples, or where
+ * other threads come into it: they computed while it slept, or while the others did as a rule. */
 static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch, bool has_enough)
 {
-    if ((stretch->n_blocked && has_enough) || stretch->n_sync || stretch->n_worker)
+    if (((stretch->n_blocked || stretch->n_sync) && has_enough) || stretch->n_worker)
         return INTERN_NONE;
     struct pool_key keys[] = {
         {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)},
@@ -202,9 +203,10 @@ static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct str
         uint32_t id = intern_find(&pools->keys, &keys[i], sizeof keys[i]);
         if (id == INTERN_NONE)
             continue;
-        if (pools->at[id].n_sync || pools->at[id].n_worker)
+        const struct pool *pool = &pools->at[id];
+        if (pool->n_worker > pool->n_blocked + pool->n_sync)
             return INTERN_NONE;
-        if (pools->at[id].n_blocked)
+        if (pool->n_blocked || pool->n_sync)
             return id;
     }
     return INTERN_NONE;
@@ -405,12 +407,11 @@ static void spread_unknown(struct pools *pools, uint32_t rank, const struct stre
     }
 }
 
-/* How many samples the shares are worth; 0 = exact, or nothing is known. */
-static double spread_by_knowledge(struct pools *pools, uint32_t rank, const struct stretch *stretch,
+/* How many samples the shares are worth; 0 = exact, or nothing is known. `asleep`: pool_asleep. */
+static double spread_by_knowledge(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t asleep,
                                   const double *measured, struct sparse *out)
 {
     uint32_t n_own = stretch_n_samples(stretch), pool = pool_of_stretch(pools, rank, stretch);
-    uint32_t asleep = measured[OFF_BLOCKED] > 0 ? pool_asleep(pools, rank, stretch, pool != INTERN_NONE) : INTERN_NONE;
     double n_on = stretch->n_on, amounts[N_AMOUNTS];
     memcpy(amounts, measured, sizeof amounts);
     if (asleep != INTERN_NONE) {
@@ -433,11 +434,13 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
     return pools->at[pool].is_of_all_ranks ? 1 : pools->at[pool].n_samples;
 }
 
-/* What the time blocked was, by the stretch's own samples or else by its pool's. */
-static void spent_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch, struct spent *spent)
+/* What the time blocked was, by what told where it was. */
+static void spent_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t id,
+                         struct spent *spent)
 {
     double blocked_ns = spent->off_ns[OFF_BLOCKED];
-    uint32_t id = stretch_n_samples(stretch) < POOL_SAMPLES_OWN ? pool_of_stretch(pools, rank, stretch) : INTERN_NONE;
+    if (id == INTERN_NONE && stretch_n_samples(stretch) < POOL_SAMPLES_OWN)
+        id = pool_of_stretch(pools, rank, stretch);
     const struct pool *pool = id == INTERN_NONE ? NULL : &pools->at[id];
     struct asleep asleep =
         pool ? asleep_of(&pool->worker, &pool->sync, &pool->blocked, pool->worker_preempted_ns)
@@ -471,6 +474,7 @@ static void take_for_asleep(struct pools *pools, uint32_t rank, const struct str
 struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out)
 {
     double amounts[N_AMOUNTS], length_ns = (double)stretch_length(stretch), n_samples = 0;
+    uint32_t asleep = INTERN_NONE;
     if (stretch->is_off) {
         uint32_t step = steps_put(pools->sites->steps, STEP_UNKNOWN, WHAT_OFF, 0, TRACE_NONE);
         sparse_add(out, atom_key(rank, step), length_ns);
@@ -487,12 +491,15 @@ struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *st
         spread_unknown(pools, rank, stretch, rest, out);
         amounts[ON_CPU] += amounts[OFF_PREEMPTED] + amounts[OFF_BLOCKED];
         amounts[OFF_PREEMPTED] = amounts[OFF_BLOCKED] = 0;
-    } else
-        n_samples = spread_by_knowledge(pools, rank, stretch, amounts, out);
+    } else {
+        bool has_enough = pool_of_stretch(pools, rank, stretch) != INTERN_NONE;
+        asleep = amounts[OFF_BLOCKED] > 0 ? pool_asleep(pools, rank, stretch, has_enough) : INTERN_NONE;
+        n_samples = spread_by_knowledge(pools, rank, stretch, asleep, amounts, out);
+    }
     struct spent spent = {.on_ns = amounts[ON_CPU],
                           .off_ns = {amounts[OFF_PREEMPTED], amounts[OFF_BLOCKED]},
                           .noise_ns2 = n_samples ? length_ns * length_ns / n_samples : 0};
     if (spent.off_ns[OFF_BLOCKED] > 0)
-        spent_asleep(pools, rank, stretch, &spent);
+        spent_asleep(pools, rank, stretch, asleep, &spent);
     return spent;
 }

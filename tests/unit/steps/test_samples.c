@@ -309,6 +309,36 @@ static void sleep_that_nobody_saw_is_where_it_was_before_the_same_call(void **st
     scene_free(scene);
 }
 
+/* Rank 0 waits for a lock before every second barrier. A look found it there the first time, and samples of the second
+ * time, though there are many, say only what it computed. */
+static void a_lock_that_nobody_saw_waited_for_is_where_others_were(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t loop = code_frame(scene, "loop"), lock = code_frame(scene, "lock");
+    uint64_t now_us = 10;
+    double share;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 4; i++, now_us += 60020) {
+        bool is_locked = i % 2 == 0;
+        for (uint32_t rank = 0; rank < 2; rank++)
+            for (uint64_t k = 0; k < 30; k++)
+                sample(scene, rank, loop, now_us + 1000 * k, 0);
+        if (is_locked)
+            off_and_on(scene, 0, now_us + 31000, now_us + 60000, WW_SW_OUT);
+        if (is_locked && i == 0)
+            sample(scene, 0, lock, now_us + 50000, WW_S_BLOCKED | WW_S_SYNC);
+        uint64_t short_us = now_us + 31010, long_us = now_us + 60010;
+        barriers(scene, (uint64_t[]){is_locked ? long_us : short_us, short_us}, now_us + 60020);
+    }
+    scene_analyse(scene);
+    assert_int_equal(kind_of(scene, "lock", &share), KIND_BLOCKED);
+    assert_us(scene_blame(scene, "lock", 0), 58000);
+    assert_us(scene_blame(scene, "loop", 0), 0);
+    assert_us((double)scene->analysis->efficiency.blocked_ns / 1000, 58000);
+    scene_free(scene);
+}
+
 static void check_busy_worker(uint16_t how_main_left)
 {
     struct scene *scene = scene_make(2);
@@ -444,6 +474,7 @@ int main(void)
         cmocka_unit_test(sleep_is_charged_to_the_call_that_slept),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_others_slept),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_it_was_before_the_same_call),
+        cmocka_unit_test(a_lock_that_nobody_saw_waited_for_is_where_others_were),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
         cmocka_unit_test(young_threads_without_a_cpu_are_the_machine_s),
