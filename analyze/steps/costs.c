@@ -56,8 +56,20 @@ static double usual_length(struct costs *costs, uint32_t rank, const struct stre
     return ++length->n < COST_SEEN_BEFORE ? 0 : exp(length->log_sum / (double)length->n);
 }
 
+/* A place with as much work as this, in a stretch of that length, is to have a column of its own: a few of those that
+ * run in each of the longest stretches, and all where stretches repeat. INFINITY: none. */
+static double work_for_column(const struct costs *costs, double usual_ns, double on_ns)
+{
+    const struct trace *trace = costs->sites->trace;
+    double run_ns = trace->end_ns > trace->start_ns ? (double)(trace->end_ns - trace->start_ns) : INFINITY;
+    if (usual_ns > 0)
+        return 0;
+    bool has_room = costs->n_columns < COSTS_COLUMNS_MAX / 2;
+    return has_room && on_ns >= run_ns / COSTS_COLUMNS_MAX ? sparse_sum(&costs->measured) / COST_PLACES_ONCE : INFINITY;
+}
+
 /* The measured work by column; each stands once. */
-static uint32_t row_make(struct costs *costs, bool may_add_columns)
+static uint32_t row_make(struct costs *costs, double for_column)
 {
     uint32_t n = 1;
     vec_resize(&costs->row_columns, costs->measured.n + 1);
@@ -66,7 +78,8 @@ static uint32_t row_make(struct costs *costs, bool may_add_columns)
     costs->row_work.at[0] = 0;
     for (size_t i = 0; i < costs->measured.n; i++) {
         uint64_t *column = map_put(&costs->columns, (uint32_t)costs->measured.at[i].key, NULL);
-        if (*column == COLUMN_REST && may_add_columns && costs->n_columns < COSTS_COLUMNS_MAX)
+        bool may_add = costs->measured.at[i].ns >= for_column && costs->n_columns < COSTS_COLUMNS_MAX;
+        if (*column == COLUMN_REST && may_add)
             *column = costs->n_columns++;
         uint32_t at = *column == COLUMN_REST ? 0 : n++;
         costs->row_columns.at[at] = (uint32_t)*column;
@@ -90,7 +103,7 @@ void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch
     bool is_all_counted = stretch->is_count_whole && !sites_is_start(costs->sites, stretch->from);
     bool is_equation = is_all_counted && !stretch->n_worker && on_ns >= COST_SHORTEST_NS;
     double usual_ns = is_equation ? usual_length(costs, rank, stretch, on_ns) : 0;
-    uint32_t n = row_make(costs, usual_ns > 0);
+    uint32_t n = row_make(costs, is_equation ? work_for_column(costs, usual_ns, on_ns) : INFINITY);
     if (!is_equation)
         return;
     double error_ns = LENGTH_ERROR * fmax(usual_ns > 0 ? usual_ns : on_ns, on_ns / COST_OUTLIER);
@@ -721,8 +734,12 @@ double costs_error(const struct costs *costs, uint32_t rank, uint32_t place)
 {
     const struct rank_costs *at = rank < costs->n_ranks ? &costs->ranks[rank] : NULL;
     const uint64_t *column = map_get(&costs->columns, place);
-    if (!at || !at->fitted || !column || *column == COLUMN_REST)
+    if (!at || !at->fitted || !column)
         return 0;
+    if (*column == COLUMN_REST) {
+        double sampled = steps_of_place(&at->steps, place).sum_ns * at->own.n_samples;
+        return sampled > 0 ? 1 / sqrt(1 + sampled / at->own.sampled_ns) : 1;
+    }
     const struct nnls_cost *cost = &at->fitted[*column];
     return cost->cost_ns > 0 && isfinite(cost->error_ns) ? cost->error_ns / cost->cost_ns : 0;
 }

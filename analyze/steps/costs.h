@@ -21,8 +21,8 @@
  * The usual length is that of stretches between the same two calls, by the mean of logarithms, so that single
  * interruptions that nothing recorded weigh little.
  *
- * A place has a column of its own as soon as it runs in a stretch that has been seen several times; beyond
- * COSTS_COLUMNS_MAX, and in code that runs once, places share one column. Which steps a place stands for (a helper
+ * A place has a column of its own as soon as it runs in a stretch that has been seen several times, or does much of the
+ * work of a long one; beyond COSTS_COLUMNS_MAX, and in other code that runs once, places share one column. Which steps a place stands for (a helper
  * counts for the loop that calls it, pages are touched in the kernel) is what its samples say.
  *
  * Calls of code that is not counted (libm) are one instruction, and may cost a thousand: where a branch leads to such a
@@ -95,5 +95,6 @@ bool costs_of_stretch(struct costs *costs, uint32_t rank, const struct stretch *
  * code which is not counted, as far as the number of calls tells. Bins are packed, by (KEY_ flags and rank; counter or
  * frame); adds (the same; place) with its work to `out`, packed. After the fit. */
 void costs_place_work(struct costs *costs, const struct sparse *bins, struct sparse *out);
-/* The relative standard error of a place's cost on a process; 0 when it has none of its own. */
+/* The relative standard error of a place's cost on a process. One that shares a column is known by its samples alone; 0
+ * where nothing was counted. */
 double costs_error(const struct costs *costs, uint32_t rank, uint32_t place);

@@ -444,7 +444,44 @@ static void what_was_counted_before_the_run_is_left_out(void **state)
     lanes_release(&lanes);
 }
 
-/* As many places as there are columns and more: the others share one, and none has an error of its own there. */
+/* B runs once, in a long stretch beside A, twenty times as much of it on rank 0. It is dear (it calls what is not
+ * counted), and rank 1 has one sample of it. */
+static void what_runs_once_costs_what_it_costs_elsewhere(void **state)
+{
+    struct fixture *fix = *state;
+    const double DEAR_NS = 400, OF_A = 50000, OF_B[] = {100000, 5000};
+    fix->trace->end_ns = 200000000;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        struct stretch once = stretch_of(fix, OF_A, OF_B[rank], OF_A * A_NS + OF_B[rank] * DEAR_NS);
+        once.from = fix->to;
+        costs_add(&fix->costs, rank, &once);
+        sparse_release(&once.counts);
+        for (int i = 0; i < 40; i++)
+            add(fix, rank, OF_A + i, 0, (OF_A + i) * A_NS);
+        sample(fix, rank, A, 10);
+        sample(fix, rank, B, rank ? 1 : 40);
+    }
+    costs_fit(&fix->costs, &fix->survey);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        assert_near(cost_ns(fix, rank, A), A_NS, 0.02);
+        assert_near(cost_ns(fix, rank, B), DEAR_NS, 0.2);
+    }
+}
+
+/* These ran once, not for long, and so have no columns of their own: what they cost is known as far as they were
+ * sampled.
+ */
+static void what_shares_a_column_is_known_by_its_samples(void **state)
+{
+    struct fixture *fix = *state;
+    add(fix, 0, 1000, 1000, 1000 * (A_NS + B_NS));
+    sample(fix, 0, A, 24);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(costs_error(&fix->costs, 0, fix->place[A]), 0.2, 1e-6);
+    assert_near(costs_error(&fix->costs, 0, fix->place[B]), 1, 1e-6);
+}
+
+/* As many places as there are columns and more: the others share one, in which only samples tell of each. */
 static void places_beyond_the_last_column_share_one(void **state)
 {
     struct fixture *fix = *state;
@@ -462,7 +499,7 @@ static void places_beyond_the_last_column_share_one(void **state)
     assert_int_equal(fix->costs.n_columns, COSTS_COLUMNS_MAX);
     uint32_t n_own = 0, shared = 0;
     for (uint32_t point = 2; point < N_POINTS; point++)
-        if (costs_error(&fix->costs, 0, 1000 + point) > 0)
+        if (costs_error(&fix->costs, 0, 1000 + point) < 1)
             n_own++;
         else
             shared = point;
@@ -498,6 +535,8 @@ int main(void)
         TEST(stretches_that_are_not_wholly_counted_are_no_equations),
         TEST(counts_are_of_all_that_passed_since_the_last),
         TEST(what_was_counted_before_the_run_is_left_out),
+        TEST(what_runs_once_costs_what_it_costs_elsewhere),
+        TEST(what_shares_a_column_is_known_by_its_samples),
         TEST(places_beyond_the_last_column_share_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
