@@ -299,8 +299,10 @@ static struct shares shares_make(struct pools *pools, const struct pool *pool, i
     double sum = sparse_sum(&weights);
     struct shares shares = {.at = arena_copy(&pools->arena, weights.at, weights.n * sizeof *weights.at),
                             .n = weights.n};
-    for (size_t i = 0; i < shares.n; i++)
+    for (size_t i = 0; i < shares.n; i++) {
         shares.at[i].ns /= sum;
+        shares.code += steps_is_code(pools->sites->steps, (uint32_t)shares.at[i].key) ? shares.at[i].ns : 0;
+    }
     sparse_release(&weights);
     return shares;
 }

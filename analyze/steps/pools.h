@@ -26,6 +26,7 @@ struct pool {
     struct shares {
         struct term *at; /* step, share; sums to 1 */
         size_t n;
+        double code;     /* of it, what the program's code did (step_state_is_code) */
     } shares[N_AMOUNTS]; /* of being preempted, blocked, on the CPU; made for the first stretch that takes them */
 };
 
@@ -69,11 +70,12 @@ void pools_complete(struct pools *pools);
 /* Second pass: adds the stretch's atoms to `out`, keys made by atom_key; they sum to its length. */
 struct spent pools_spread(struct pools *pools, uint32_t rank, struct stretch *stretch, struct sparse *out);
 
-/* True when an atom's steps are what the program's code did (step_state_is_code). */
-static inline bool pools_atom_is_code(const struct pools *pools, uint32_t atom)
+/* How much of an atom is what the program's code did (step_state_is_code). */
+static inline double pools_atom_code(const struct pools *pools, uint32_t atom)
 {
+    uint32_t number = atom & ~ATOM_IS_POOL;
     if (atom & ATOM_IS_POOL)
-        return (atom & ~ATOM_IS_POOL) % N_AMOUNTS != OFF_PREEMPTED;
+        return pools->at[number / N_AMOUNTS].shares[number % N_AMOUNTS].code;
     return steps_is_code(pools->sites->steps, atom);
 }
 /* The steps and shares that an atom stands for. Any step is an atom of itself: then they are what `single` holds. Any

@@ -339,15 +339,21 @@ static void a_lock_that_nobody_saw_waited_for_is_where_others_were(void **state)
     scene_free(scene);
 }
 
+/* Location 2 + r is a worker of rank r. */
+static void add_workers(struct trace *trace, uint32_t n)
+{
+    struct trace_location *locations = arena_array(&trace->arena, struct trace_location, 2 + n);
+    memcpy(locations, trace->locations, 2 * sizeof *locations);
+    for (uint32_t rank = 0; rank < n; rank++)
+        locations[2 + rank] = (struct trace_location){.name = "worker", .rank = rank, .thread = 1};
+    trace->locations = locations;
+    trace->n_locations = 2 + n;
+}
+
 static void check_busy_worker(uint16_t how_main_left)
 {
     struct scene *scene = scene_make(2);
-    struct trace *trace = scene->trace;
-    struct trace_location *locations = arena_array(&trace->arena, struct trace_location, 3);
-    memcpy(locations, trace->locations, 2 * sizeof *locations);
-    locations[2] = (struct trace_location){.name = "worker", .rank = 0, .thread = 1};
-    trace->locations = locations;
-    trace->n_locations = 3;
+    add_workers(scene->trace, 1);
     uint32_t loop = code_frame(scene, "loop");
     double share;
     barriers(scene, (uint64_t[]){0, 0}, 10);
@@ -368,6 +374,40 @@ static void busy_workers_are_what_the_process_does(void **state)
     (void)state;
     check_busy_worker(WW_SW_OUT);
     check_busy_worker(WW_SW_OUT | WW_SW_PREEMPTED);
+}
+
+/* The main threads sleep while their workers compute, that of rank 1 for longer in each of 30 steps. They have
+ * no CPU for a while, in all steps but the first: that is nothing the program did, and all steps are alike. */
+static void workers_without_a_cpu_are_not_code(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    add_workers(scene->trace, 2);
+    uint32_t loop = code_frame(scene, "loop");
+    uint64_t now_us = 10;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 30; i++, now_us += 61000) {
+        for (uint64_t k = 0; k < 25; k++)
+            sample(scene, 3, loop, now_us + 1000 + 1000 * k, 0);
+        sample(scene, 2, loop, now_us + 1000, 0);
+        sample(scene, 2, loop, now_us + 2000, 0);
+        if (i > 0) {
+            off_and_on(scene, 2, now_us + 2500, now_us + 49000, WW_SW_OUT | WW_SW_PREEMPTED);
+            off_and_on(scene, 3, now_us + 26000, now_us + 59000, WW_SW_OUT | WW_SW_PREEMPTED);
+        }
+        uint64_t arrive_us[] = {now_us + (i > 0 ? 50000 : 3000), now_us + (i > 0 ? 60000 : 26000)};
+        for (uint32_t rank = 0; rank < 2; rank++)
+            off_and_on(scene, rank, now_us + 10, arrive_us[rank] - 10, WW_SW_OUT);
+        barriers(scene, arrive_us, now_us + 61000);
+    }
+    scene_analyse(scene);
+    assert_true(scene_blame(scene, "loop", 1) > 100000);
+    uint32_t n_alike = 0;
+    const struct wait_site *site = scene_site(scene, WAIT_BARRIER);
+    for (uint32_t i = 0; i < site->n_classes; i++)
+        n_alike += site->classes[i].n_instances == 30;
+    assert_int_equal(n_alike, 1);
+    scene_free(scene);
 }
 
 /* Threads that are too young for samples: of the main thread's sleep, as much as they were on a CPU is computing. */
@@ -476,6 +516,7 @@ int main(void)
         cmocka_unit_test(sleep_that_nobody_saw_is_where_it_was_before_the_same_call),
         cmocka_unit_test(a_lock_that_nobody_saw_waited_for_is_where_others_were),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
+        cmocka_unit_test(workers_without_a_cpu_are_not_code),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
         cmocka_unit_test(young_threads_without_a_cpu_are_the_machine_s),
         cmocka_unit_test(without_samples_the_calls_around_are_named),
