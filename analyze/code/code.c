@@ -407,7 +407,7 @@ struct code_spot code_spot_at(struct code *code, uint32_t module_id, uint64_t ad
     const struct model *model = model_at(code, module_id, address);
     const struct model_block *block = model != NULL ? model_block_at(model, address) : NULL;
     struct unit *unit = debug_unit_at(&module->debug, address);
-    const struct line_row *row = unit != NULL ? debug_row_at(unit, address) : NULL;
+    const struct line_row *row = unit != NULL ? debug_statement_at(unit, address) : NULL;
     spot.block = block != NULL ? block->lo : 0;
     if (row != NULL && row->line != 0) {
         spot.file = spot.call_file = intern_get(&module->debug.files, row->file);

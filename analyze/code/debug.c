@@ -382,6 +382,21 @@ const struct line_row *debug_row_at(const struct unit *unit, uint64_t address)
     return lo > 0 ? &unit->rows[lo - 1] : NULL;
 }
 
+const struct line_row *debug_statement_at(const struct unit *unit, uint64_t address)
+{
+    const struct line_row *row = debug_row_at(unit, address);
+    uint32_t id = debug_scope_at(unit, address);
+    if (row == NULL || id == SCOPE_NONE)
+        return row;
+    const struct scope *scope = &unit->scopes.at[id];
+    if (row->file != scope->file || row->line != scope->line)
+        return row;
+    for (const struct line_row *r = row; r > unit->rows && r[-1].address >= scope->lo; r--)
+        if (r[-1].file == scope->file && r[-1].line > scope->line && debug_scope_at(unit, r[-1].address) == id)
+            return r - 1;
+    return row;
+}
+
 size_t debug_row_from(const struct unit *unit, uint64_t address)
 {
     size_t lo = 0, hi = unit->n_rows;

@@ -71,6 +71,10 @@ const char *debug_producer(const struct debug *debug);
 struct unit *debug_unit_at(struct debug *debug, uint64_t address);
 /* The row that holds for an address; NULL = none. */
 const struct line_row *debug_row_at(const struct unit *unit, uint64_t address);
+/* The row of the statement there: like the row that holds, but within a routine its line is not the one on which the
+ * routine is declared. A call without a line of its own is given that (gfortran: where the interface is explicit and an
+ * argument is intent(out), as `use mpi` has it), and then the statement before it, by address, is the nearest known. */
+const struct line_row *debug_statement_at(const struct unit *unit, uint64_t address);
 /* The first row at or behind an address, by number in unit->rows. */
 size_t debug_row_from(const struct unit *unit, uint64_t address);
 /* The innermost scope; SCOPE_NONE. */

@@ -313,7 +313,7 @@ uint32_t *places_make(struct code *code, uint32_t module, uint32_t routine, stru
 /* Where the call stands in the source of the innermost routine that is not of a system header. */
 static struct loop_source source_of_call(struct debug *debug, const struct unit *unit, uint64_t address)
 {
-    const struct line_row *row = debug_row_at(unit, address);
+    const struct line_row *row = debug_statement_at(unit, address);
     struct loop_source source = {.scope = debug_scope_at(unit, address), .file = INTERN_NONE};
     if (row == NULL || source.scope == SCOPE_NONE)
         return source;

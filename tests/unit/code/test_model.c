@@ -99,6 +99,32 @@ static void test_parallel_regions(void **state)
     }
     code_close(code);
 }
+
+/* Where a call has no line of its own, the compiler gives it that of the procedure: then it has the one before. */
+static void test_calls_are_not_at_the_procedure(void **state)
+{
+    (void)state;
+    enum { PROCEDURE = 14, WAITS_1 = 25, WAITS_2 = 30, END = 32 };
+    static const char *const program[] = {SHAPES_BIN "/calls-f90-O0", SHAPES_BIN "/calls-f90-O2"};
+    for (int i = 0; i < 2; i++) {
+        struct code *code = code_open();
+        uint32_t module = code_add_module(code, program[i], NULL, 0);
+        bool is_first = true, waits[] = {false, false};
+        for (uint32_t r = 0; r < code_n_routines(code, module); r++)
+            for (uint64_t at = code_routine_address(code, module, r); at < code_routine_address(code, module, r + 1);
+                 at++) {
+                struct code_spot spot = code_spot_at(code, module, at);
+                if (spot.line < PROCEDURE || spot.line > END || !spot.routine || strcmp(spot.routine, "exchange") != 0)
+                    continue;
+                is_first &= spot.line == PROCEDURE;
+                assert_true(is_first || spot.line != PROCEDURE);
+                waits[0] |= spot.line > PROCEDURE && spot.line <= WAITS_1;
+                waits[1] |= spot.line > WAITS_1 && spot.line <= WAITS_2;
+            }
+        assert_true(!is_first && waits[0] && waits[1]);
+        code_close(code);
+    }
+}
 #endif
 
 /* Instances of a template are one place of the source. */
@@ -332,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_extension_modules),
 #ifdef HAVE_FORTRAN
         cmocka_unit_test(test_parallel_regions),
+        cmocka_unit_test(test_calls_are_not_at_the_procedure),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
