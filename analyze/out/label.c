@@ -213,7 +213,8 @@ const char *label_cause(const struct label_book *book, uint32_t number)
                             label_step(book, cause->caller));
     const char *lines = label_lines(book, caller->file, cause->call_line, cause->call_line);
     const char *routine = caller->routine ? label_routine(book, caller->routine) : "";
-    return arena_printf(book->arena, "%s, called at %s%s%s", label, lines, *routine ? " in " : "", routine);
+    const char *text = arena_printf(book->arena, "%s, called at %s%s%s", label, lines, *routine ? " in " : "", routine);
+    return without_arguments(book, text);
 }
 
 const char *label_site(const struct label_book *book, uint32_t index)

@@ -258,8 +258,12 @@ static void long_template_arguments_are_left_out(void **state)
     struct report_options wide = usual, whole = usual;
     wide.width = whole.width = 200;
     whole.full_paths = true;
+    f->causes[0].is_elsewhere = true;
+    f->causes[0].caller = 0;
+    f->causes[0].call_line = 77;
     char *text = printed(f, &wide);
     expect_in(text, "in grid::sweep<...>::relax<float>()");
+    expect_in(text, "called at jacobi.c:77 in grid::sweep<...>::relax<float>()");
     expect_in(text, "in ns::operator<() <- a<...>() <- x<y");
     free(text);
     text = printed(f, &whole);
