@@ -28,7 +28,7 @@
 #include "analyze/timeline/gather.h"
 #include "analyze/trace/helpers.h"
 #include "analyze/trace/part.h"
-#include "analyze/waits/waits.h"
+#include "analyze/waits/open_waits.h"
 #include "wrap/base/err.h"
 #include <math.h>
 #include <stdlib.h>

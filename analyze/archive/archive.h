@@ -46,8 +46,9 @@ enum archive_generator { ARCHIVE_GEN_USER, ARCHIVE_GEN_KERNEL, ARCHIVE_GEN_BLOCK
 enum { ARCHIVE_METRIC_SCHED, ARCHIVE_SCHED_OFF = 0, ARCHIVE_SCHED_ON = 1, ARCHIVE_SCHED_PREEMPTED = 2 };
 /* The I/O paradigm, MPI-IO. */
 enum { ARCHIVE_IO_PARADIGM };
-/* The parameter that carries exact counts in its attributes. */
-enum { ARCHIVE_PARAM_COUNTS };
+/* Parameters that carry something in their attributes: exact counts; an operation that is pending in a call that never
+ * returned, 1 a receive, 0 a collective. */
+enum { ARCHIVE_PARAM_COUNTS, ARCHIVE_PARAM_PENDING };
 
 /* Properties: of the system tree's root, of location groups and locations, and of calling contexts. */
 #define ARCHIVE_PROP_MODULE "WHYWAIT::MODULE"       /* root, one a module, "NUMBER BUILD-ID-OR-- PATH" */

@@ -387,19 +387,41 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
         leave_operations(emitter, location, emit, t);
 }
 
+/* For whom does a call wait that never returned? Completion calls do not say: it is one of what is pending, which
+ * depends on what others did; at the Leave stands the oldest receive. */
+static void leave_unfinished(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                             uint64_t t)
+{
+    struct request awaited = {.peer = call->peer, .comm = comm_of(emitter, call), .tag = call->tag};
+    enum ww_class class = call_info(call->call)->class;
+    bool completes = class == WW_WAIT || class == WW_TEST, is_found = !completes;
+    struct request_list pending = {0};
+    requests_pending(&emitter->requests, &pending);
+    for (size_t i = 0; i < pending.all.n; i++) {
+        const struct request *request = &pending.all.at[i];
+        bool is_receive = request->kind == REQUEST_RECV;
+        if (!is_found && is_receive) {
+            awaited = *request;
+            is_found = true;
+        }
+        if (is_receive && !completes)
+            continue;
+        add_message(emitter, location->attributes, request->comm, is_receive ? request->peer : WW_NO_PEER,
+                    request->tag);
+        WRITE(location, ParameterUnsignedInt, location->attributes, t, ARCHIVE_PARAM_PENDING, is_receive);
+    }
+    vec_release(&pending.all);
+    OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_UNFINISHED, 1);
+    add_message(emitter, location->attributes, awaited.comm, awaited.peer, awaited.tag);
+}
+
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)
 {
     const struct ww_call *call = &emit->call;
     uint64_t t = emit_time(location, call->leave_ns);
-    if (emit->is_unfinished) {
-        /* For whom does a call wait that never returned? Completion calls do not say; then it is the oldest receive. */
-        struct request pending = {.peer = call->peer, .comm = comm_of(emitter, call), .tag = call->tag};
-        enum ww_class class = call_info(call->call)->class;
-        if (class == WW_WAIT || class == WW_TEST)
-            requests_oldest_receive(&emitter->requests, &pending);
-        OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_UNFINISHED, 1);
-        add_message(emitter, location->attributes, pending.comm, pending.peer, pending.tag);
-    } else
+    if (emit->is_unfinished)
+        leave_unfinished(emitter, location, call, t);
+    else
         leave_finished(emitter, location, emit, t);
     if (call->flags & WW_F_POLL && (call->n_polls || call->flags & WW_F_AFTER_NAP))
         OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_POLLS, call->n_polls);

@@ -4,6 +4,7 @@
  * (see requests.h) or when a completion was not recorded; the times of the calls tell which.
  */
 #include "analyze/archive/requests.h"
+#include <stdlib.h>
 
 uint64_t requests_new_id(struct requests *table)
 {
@@ -98,18 +99,24 @@ void requests_forget(struct requests *table, uint64_t handle)
     entry_free(table, entry);
 }
 
-bool requests_oldest_receive(const struct requests *table, struct request *request)
+static int start_compare(const void *a, const void *b)
 {
-    bool found = false;
+    const struct request *left = a, *right = b;
+    if (left->start_ns != right->start_ns)
+        return left->start_ns < right->start_ns ? -1 : 1;
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+void requests_pending(const struct requests *table, struct request_list *list)
+{
     for (size_t i = 0; i < table->entries.n; i++) {
-        const struct request *candidate = &table->entries.at[i].request;
-        if (candidate->kind != REQUEST_RECV || !candidate->start_ns || candidate->start_ns < table->from_ns)
-            continue;
-        if (!found || candidate->start_ns < request->start_ns)
-            *request = *candidate;
-        found = true;
+        const struct request *request = &table->entries.at[i].request;
+        bool is_awaited = request->kind == REQUEST_RECV || request->kind == REQUEST_COLL;
+        if (is_awaited && request->start_ns && request->start_ns >= table->from_ns)
+            *vec_push(&list->all) = *request;
     }
-    return found;
+    if (list->all.n)
+        qsort(list->all.at, list->all.n, sizeof *list->all.at, start_compare);
 }
 
 void requests_release(struct requests *table)

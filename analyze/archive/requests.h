@@ -55,6 +55,9 @@ void requests_keep(struct requests *table, uint64_t handle, const struct request
 bool requests_kept(const struct requests *table, uint64_t handle, struct request *request);
 /* MPI_Request_free of a persistent request that is not pending. */
 void requests_forget(struct requests *table, uint64_t handle);
-/* Any receive still pending, the oldest first; false when there is none. */
-bool requests_oldest_receive(const struct requests *table, struct request *request);
+struct request_list {
+    VEC(struct request) all;
+};
+/* Receives and collective operations that are still pending, the oldest first. */
+void requests_pending(const struct requests *table, struct request_list *list);
 void requests_release(struct requests *table);

@@ -84,14 +84,18 @@ static const char *after_start(const struct ending *ending, uint64_t time_ns)
     return arena_printf(ending->book->arena, "%s", when.text);
 }
 
+/* Ranks that end together do not fall silent in the same instant. */
+static uint64_t same_moment_ns(const struct trace *trace, uint64_t time_ns)
+{
+    return SAME_MOMENT_NS + (time_ns > trace->start_ns ? (time_ns - trace->start_ns) / 100 : 0);
+}
+
 /* From when on these ranks, which ended alike, are silent. The first may have taken the others with it. */
 static const char *ending_silence(const struct ending *ending, const struct trace_location *first, uint64_t last_ns)
 {
     struct arena *arena = ending->book->arena;
-    uint64_t start_ns = ending->book->analysis->trace->start_ns;
-    uint64_t same_ns = SAME_MOMENT_NS + (last_ns > start_ns ? (last_ns - start_ns) / 100 : 0);
     const char *last = after_start(ending, last_ns);
-    if (last_ns <= first->end_ns + same_ns)
+    if (last_ns <= first->end_ns + same_moment_ns(ending->book->analysis->trace, last_ns))
         return arena_printf(arena, "the last event is %s after the start", last);
     return arena_printf(arena, "rank %u fell silent first, %s after the start, the last of them at %s", first->rank,
                         after_start(ending, first->end_ns), last);
@@ -134,13 +138,53 @@ static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
     return same_file && same_end && a->line == b->line && !strcmp(a->call, b->call);
 }
 
-/* What the awaited rank did instead, if it was outside MPI. */
-static const char *ending_meanwhile(const struct label_book *book, const struct open_wait *wait)
+/* The awaited rank ended long before who waits for it: how and when. "" where it did not. */
+static const char *ending_gone(const struct ending *ending, const struct open_wait *wait)
 {
-    if (!(wait->meanwhile_share > 0))
+    const struct trace *trace = ending->book->analysis->trace;
+    const struct trace_location *location = ending_main_thread(trace, wait->for_rank);
+    uint64_t until_ns = wait->since_ns + wait->dur_ns;
+    if (!location || location->end_ns + same_moment_ns(trace, until_ns) >= until_ns)
         return "";
-    return arena_printf(book->arena, "; meanwhile rank %u was outside MPI, %s (%s of that time)", wait->for_rank,
-                        label_within(book, wait->meanwhile_step), amount_share(wait->meanwhile_share).text);
+    const char *how = location->end_how == WW_END_NONE       ? "ended abruptly"
+                      : location->end_how == WW_END_FINALIZE ? "ended in order"
+                                                             : ending_verb(ending->book, location);
+    return arena_printf(ending->book->arena, "; rank %u %s %s after the start", wait->for_rank, how,
+                        after_start(ending, location->end_ns));
+}
+
+/* What the awaited rank did instead, as far as that is known: it sent another message, went on to MPI_Finalize, ended,
+ * or was outside MPI. */
+static const char *ending_instead(const struct ending *ending, const struct open_wait *wait)
+{
+    const struct label_book *book = ending->book;
+    uint32_t rank = wait->for_rank;
+    if (rank == TRACE_NONE)
+        return "";
+    if (wait->is_other_sent && wait->other_tag != wait->tag)
+        return arena_printf(book->arena,
+                            "; rank %u has sent it a message with tag %d, which nobody received: this call waits for "
+                            "tag %d",
+                            rank, wait->other_tag, wait->tag);
+    if (wait->is_other_sent)
+        return arena_printf(book->arena,
+                            "; rank %u has sent it a message with the same tag %d on another communicator, which "
+                            "nobody received",
+                            rank, wait->tag);
+    if (wait->is_for_finalizing)
+        return arena_printf(book->arena, "; rank %u has come to MPI_Finalize", rank);
+    if (wait->meanwhile_share > 0)
+        return arena_printf(book->arena, "; meanwhile rank %u was outside MPI, %s (%s of that time)", rank,
+                            label_within(book, wait->meanwhile_step), amount_share(wait->meanwhile_share).text);
+    return ending_gone(ending, wait);
+}
+
+/* "rank 2", "itself", "themselves": whom `n` ranks wait for, the first of them `rank`. */
+static const char *ending_whom(struct arena *arena, uint32_t rank, uint32_t for_rank, uint32_t n)
+{
+    if (for_rank == TRACE_NONE)
+        return "";
+    return n == 1 && for_rank == rank ? " for itself" : arena_printf(arena, " for rank %u", for_rank);
 }
 
 /* One sentence for all ranks that hang in one call for one reason. */
@@ -163,25 +207,57 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
     }
     const char *where =
         wait->file ? arena_printf(arena, " at %s", label_lines(ending->book, wait->file, wait->line, wait->line)) : "";
-    const char *whom = for_rank == TRACE_NONE ? "" : arena_printf(arena, " for rank %u", for_rank);
+    const char *whom = ending_whom(arena, wait->rank, for_rank, n);
     struct amount when = amount_duration(since_ns > start_ns ? (double)(since_ns - start_ns) : 0);
-    const char *meanwhile = for_rank == TRACE_NONE ? "" : ending_meanwhile(ending->book, wait);
+    const char *instead = for_rank == TRACE_NONE || is_usual(wait) ? "" : ending_instead(ending, wait);
     if (analysis->trace->is_going) {
         ending_say(ending, arena_printf(arena, "%s %s in %s%s, waiting%s since %s after the start%s.",
                                         amount_ranks(arena, ranks, n), n == 1 ? "is" : "are", wait->call, where, whom,
-                                        when.text, meanwhile));
+                                        when.text, instead));
         return;
     }
+    const char *was = wait->for_rank != TRACE_NONE ? "waited" : n == 1 ? "was" : "were";
     if (is_usual(wait))
-        ending_say(ending, arena_printf(arena, "%s waited in %s%s%s when the run ended, no longer than in other waits.",
-                                        amount_ranks(arena, ranks, n), wait->call, where, whom));
+        ending_say(ending, arena_printf(arena, "%s %s in %s%s%s when the run ended, no longer than in other waits.",
+                                        amount_ranks(arena, ranks, n), was, wait->call, where, whom));
     else if (wait->polls)
         ending_say(ending, arena_printf(arena, "%s polled with %s%s to the end: waiting%s from %s after the start%s.",
-                                        amount_ranks(arena, ranks, n), wait->call, where, whom, when.text, meanwhile));
+                                        amount_ranks(arena, ranks, n), wait->call, where, whom, when.text, instead));
     else
         ending_say(ending, arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start%s.",
                                         amount_ranks(arena, ranks, n), wait->call, where, n == 1 ? "it" : "they", whom,
-                                        when.text, meanwhile));
+                                        when.text, instead));
+}
+
+/* " in MPI_Barrier at a.c:7": the call of a rank that never came back from it. */
+static const char *ending_place(const struct ending *ending, const struct open_wait *wait)
+{
+    struct arena *arena = ending->book->arena;
+    return wait->file ? arena_printf(arena, "%s at %s", wait->call,
+                                     label_lines(ending->book, wait->file, wait->line, wait->line))
+                      : wait->call;
+}
+
+/* The first two ranks that are in operations of one communicator which do not match. */
+static void ending_say_unlike(struct ending *ending)
+{
+    const struct analysis *analysis = ending->book->analysis;
+    struct arena *arena = ending->book->arena;
+    const struct open_wait *wait = NULL, *other = NULL;
+    for (uint32_t i = 0; i < analysis->n_open_waits && !wait; i++)
+        if (analysis->open_waits[i].unlike_rank != TRACE_NONE && !is_usual(&analysis->open_waits[i]))
+            wait = &analysis->open_waits[i];
+    for (uint32_t i = 0; wait && i < analysis->n_open_waits && !other; i++)
+        if (analysis->open_waits[i].rank == wait->unlike_rank && analysis->open_waits[i].unlike_rank != TRACE_NONE)
+            other = &analysis->open_waits[i];
+    if (!other)
+        return;
+    bool other_root = !strcmp(wait->call, other->call);
+    ending_say(ending, arena_printf(arena,
+                                    "Mismatch: rank %u is in %s, rank %u in %s, as the same operation of one "
+                                    "communicator: %s has to be the same on all its ranks.",
+                                    wait->rank, ending_place(ending, wait), other->rank, ending_place(ending, other),
+                                    other_root ? "the root" : "the call"));
 }
 
 static void ending_say_analysis(struct ending *ending)
@@ -219,9 +295,10 @@ struct sentences ending_hang(const struct label_book *book)
     const struct analysis *analysis = book->analysis;
     uint32_t n_links = analysis->n_deadlock, n = analysis->n_open_waits;
     const char *text = "Deadlock:";
+    ending_say_unlike(&ending);
     for (uint32_t i = 0; i < n_links && i < LINKS_SAID; i++)
-        text = arena_printf(book->arena, "%s%s rank %u waits for rank %u", text, i ? "," : "", analysis->deadlock[i],
-                            analysis->deadlock[(i + 1) % n_links]);
+        text = arena_printf(book->arena, "%s%s rank %u waits%s", text, i ? "," : "", analysis->deadlock[i],
+                            ending_whom(book->arena, analysis->deadlock[i], analysis->deadlock[(i + 1) % n_links], 1));
     if (n_links > LINKS_SAID)
         text = arena_printf(book->arena, "%s, and so on in a ring of %u ranks", text, n_links);
     if (n_links)

@@ -452,6 +452,13 @@ struct analysis {
         uint32_t rank, for_rank; /* TRACE_NONE = unknown */
         const char *call, *file;
         uint32_t line;
+        /* It waits in a collective operation, and this rank is in one that does not match it at its turn: another
+         * operation, or another root; TRACE_NONE. */
+        uint32_t unlike_rank;
+        int32_t tag, other_tag;
+        bool is_other_sent;        /* for_rank has sent it another message, which nobody received: other_tag; the same
+                                      tag: on another communicator */
+        bool is_for_finalizing;    /* for_rank has come to MPI_Finalize */
         bool is_sent;              /* for a message that had been sent: nobody holds that up any more */
         bool polls;                /* it only looks, and may go on at any moment, whoever is waited for */
         uint64_t since_ns, dur_ns; /* until the rank's last event */

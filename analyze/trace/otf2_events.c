@@ -248,10 +248,11 @@ CALLBACK(on_control, OTF2_MeasurementMode mode)
 }
 
 /* One set of counts may stand in several records of the same time; `left` says how many counts are still to come. */
-CALLBACK(on_counts, OTF2_ParameterRef parameter, uint64_t left)
+CALLBACK(on_parameter, OTF2_ParameterRef parameter, uint64_t left)
 {
     BEGIN;
-    (void)left;
+    if (location->archive->trace->is_ours && parameter == ARCHIVE_PARAM_PENDING)
+        append_awaited(location, time, EV_PENDING, attributes)->flags = left != 0;
     if (!location->archive->trace->is_ours || parameter != ARCHIVE_PARAM_COUNTS)
         return OK;
     struct batch_event *last = location->batch.n ? &location->batch.at[location->batch.n - 1] : NULL;
@@ -597,7 +598,7 @@ OTF2_EvtReaderCallbacks *events_callbacks(void)
     SET(CallingContextSample, on_sample);
     SET(Metric, on_metric);
     SET(MeasurementOnOff, on_control);
-    SET(ParameterUnsignedInt, on_counts);
+    SET(ParameterUnsignedInt, on_parameter);
     SET(MpiSend, on_send);
     SET(MpiRecv, on_recv);
     SET(MpiIsend, on_isend);

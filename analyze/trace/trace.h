@@ -114,12 +114,14 @@ enum event_kind {
     EV_RMA_DONE,   /* inside the MPI region: the operation `request` is complete here (not at the target) */
     EV_UNFINISHED, /* region: the call never returned (no EV_LEAVE follows, but EV_END); comm, peer and tag where known
                     */
-    EV_RMA_SYNC,   /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator,
-                      window, tag = WW_LOCK_ of a lock; for a
-                      PSCW epoch one for each process of its group. The region tells which */
-    EV_IO,         /* inside an MPI region: it worked on this file: file, bytes = read or written; comm: of a blocking
-                      call whose members all take part, else TRACE_NONE */
-    EV_END,        /* last event of a location; flags = enum ww_end */
+    EV_PENDING,  /* inside a call that never returned: a receive (flags 1: comm, peer, tag) or a non-blocking collective
+                    (flags 0: comm) is pending; the oldest first */
+    EV_RMA_SYNC, /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator,
+                    window, tag = WW_LOCK_ of a lock; for a
+                    PSCW epoch one for each process of its group. The region tells which */
+    EV_IO,       /* inside an MPI region: it worked on this file: file, bytes = read or written; comm: of a blocking
+                    call whose members all take part, else TRACE_NONE */
+    EV_END,      /* last event of a location; flags = enum ww_end */
 };
 
 /* An instrumentation point of a module that was built with exact counts. */

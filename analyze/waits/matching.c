@@ -246,12 +246,31 @@ struct message *messages_sent(struct messages *messages, const struct event *eve
     return message && message->send ? message_hold(message) : NULL;
 }
 
-bool messages_is_under_way(struct messages *messages, uint32_t comm, int32_t tag, uint32_t source, uint32_t destination)
+size_t messages_n_under_way(struct messages *messages, uint32_t comm, int32_t tag, uint32_t source,
+                            uint32_t destination)
 {
     struct queue_key key = queue_key(messages, comm, tag, source, destination, destination);
     const struct queue *queue = queue_find(messages, &key);
-    const struct message *message = queue ? queue->first : NULL;
-    return message && message->send;
+    size_t n = 0;
+    for (const struct message *message = queue ? queue->first : NULL; message && message->send; message = message->next)
+        n++;
+    return n;
+}
+
+bool messages_other_under_way(const struct messages *messages, uint32_t comm, int32_t tag, uint32_t source,
+                              uint32_t destination, int32_t *other_tag)
+{
+    const struct message *newest = NULL;
+    for (const struct queue *queue = messages->all_queues; queue; queue = queue->made_before) {
+        bool is_other = queue->key.comm == comm ? queue->key.tag != tag : queue->key.tag == tag;
+        const struct message *message = queue->last;
+        if (queue->key.source != source || queue->key.destination != destination || !is_other || !message ||
+            !message->send || (newest && newest->send->time_ns >= message->send->time_ns))
+            continue;
+        newest = message;
+        *other_tag = queue->key.tag;
+    }
+    return newest;
 }
 
 void messages_cancel(struct messages *messages, struct message *message)

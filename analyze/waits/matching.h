@@ -58,9 +58,13 @@ struct message *messages_receive(struct messages *messages, const struct event *
                                  struct point *finish);
 /* The first message on its way to `rank` that a probe can have found, with a hold; NULL: none is known. */
 struct message *messages_sent(struct messages *messages, const struct event *event, uint32_t rank);
-/* A message with this tag has been sent and nobody received it; the ranks are world ranks. */
-bool messages_is_under_way(struct messages *messages, uint32_t comm, int32_t tag, uint32_t source,
-                           uint32_t destination);
+/* How many messages with this tag have been sent and nobody received them; the ranks are world ranks. */
+size_t messages_n_under_way(struct messages *messages, uint32_t comm, int32_t tag, uint32_t source,
+                            uint32_t destination);
+/* Another one has been sent by `source` that nobody received: with another tag, or with this one on another
+ * communicator. The newest of them. */
+bool messages_other_under_way(const struct messages *messages, uint32_t comm, int32_t tag, uint32_t source,
+                              uint32_t destination, int32_t *other_tag);
 /* The send was cancelled: nobody receives it. */
 void messages_cancel(struct messages *messages, struct message *message);
 /* A process goes on at now_ns: what was received from it long before must have been sent in calls that are missing. */

@@ -24,6 +24,7 @@ void reader_release(struct reader *reader)
     for (uint32_t i = 0; reader->readings && i < reader->trace->n_locations; i++) {
         vec_release(&reader->readings[i].completions);
         vec_release(&reader->readings[i].sent);
+        vec_release(&reader->readings[i].pending);
         vec_release(&reader->readings[i].posts);
         vec_release(&reader->readings[i].worked);
         map_release(&reader->readings[i].requests);
@@ -163,6 +164,8 @@ static void reading_break_off(struct reader *reader, const struct event *end)
     reading->call->is_open = true;
     *vec_push(&reader->open_calls) = (struct open_call){.rank = lane->rank,
                                                         .site = lane->site,
+                                                        .region = lane->region,
+                                                        .lane = at,
                                                         .enter_ns = lane->enter_ns,
                                                         .end_ns = end->time_ns,
                                                         .class = reading->call->class,
@@ -344,6 +347,19 @@ static struct request *request_take(struct reader *reader, uint32_t lane, uint64
     return NULL;
 }
 
+const struct message *reading_oldest_send(const struct reading *reading)
+{
+    const struct request *oldest = NULL;
+    for (size_t i = 0; i < reading->requests.cap; i++) {
+        const struct map_slot *slot = &reading->requests.slots[i];
+        const struct request *request = slot->used ? (const struct request *)(uintptr_t)slot->value : NULL;
+        bool is_sending = request && request->kind == REQUEST_SEND && !request->message->receive;
+        if (is_sending && (!oldest || request->number < oldest->number))
+            oldest = request;
+    }
+    return oldest ? oldest->message : NULL;
+}
+
 static void read_send(struct reader *reader, uint32_t lane, const struct event *event)
 {
     struct reading *reading = &reader->readings[lane];
@@ -505,6 +521,13 @@ void reading_record(struct reader *reader, const struct event *event)
         reading->open_comm = event->comm;
         reading->open_peer = event->peer;
         reading->open_tag = event->tag;
+        break;
+    case EV_PENDING:
+        *vec_push(&reading->pending) = (struct pending){
+            .comm = event->comm,
+            .peer = messages_peer(reader->trace, event->comm, reader->lanes->at[lane].rank, event->peer),
+            .tag = event->tag,
+            .is_receive = event->flags};
         break;
     case EV_RMA:
         reading_operation(reader, lane, event);

@@ -10,11 +10,11 @@
 
 /* A call that never ended, as it stood. */
 struct open_call {
-    uint32_t rank, site;
+    uint32_t rank, lane, site, region;
     uint64_t enter_ns, end_ns;
     enum ww_class class;
     uint32_t comm; /* of a collective, when known; TRACE_NONE */
-    uint32_t peer; /* world rank, when known; TRACE_NONE */
+    uint32_t peer; /* world rank of the partner or the root, when known; TRACE_NONE */
     int32_t tag;   /* when known; 0 */
 };
 

@@ -17,6 +17,13 @@ struct passive_sync {
     struct lock lock;
 };
 
+/* Not complete when its process ended: a receive or a non-blocking collective. */
+struct pending {
+    uint32_t comm, peer; /* world rank; TRACE_NONE */
+    int32_t tag;
+    bool is_receive;
+};
+
 /* The MPI call that a location is in. */
 struct reading {
     struct call *call;
@@ -28,6 +35,7 @@ struct reading {
     uint64_t polls_since_ns;       /* polls have found nothing from then on; 0 = the call before was none */
     uint32_t open_comm, open_peer; /* whom a call that never ended waits for, when a record says so */
     int32_t open_tag;
+    VEC(struct pending) pending;
     VEC(struct message *) posts; /* held: permissions to access (MPI_Win_post) of the open epoch */
     struct passive_sync passive;
     VEC(struct operation) worked; /* one-sided operations that this call begins, completes or concerns */
@@ -55,6 +63,8 @@ void reading_passive_end(struct reader *reader, uint32_t lane);
 void reading_need_sender(struct reader *reader, struct reading *reading, const struct message *message);
 void reading_need_receiver(struct reader *reader, struct reading *reading, const struct message *message);
 void reading_need_members(struct reader *reader, uint32_t lane, struct gathering *gathering);
+/* Borrowed: the oldest message that is still being sent and that nobody has received; NULL when there is none. */
+const struct message *reading_oldest_send(const struct reading *reading);
 /* At the end of the call, in this order: what it completed is matched, what it sent may have held it up. */
 void reading_complete(struct reader *reader, uint32_t lane);
 void reading_check_finalize(struct reader *reader, uint32_t lane);

@@ -41,11 +41,3 @@ bool waits_is_prefix(enum ww_coll coll);
 enum step_state waits_state(enum ww_class class);
 /* True when the call may complete a wait that began with polls or a probe. */
 bool waits_may_follow_polls(enum ww_class class);
-
-/* Calls that had not ended when the trace did: who was waiting, and for whom as far as the records tell. */
-
-/* Names the waits, and the ranks that wait for each other in a ring. */
-void open_waits_write(struct analysis *analysis, struct sites *sites, const struct reader *reader);
-/* Ranks that wait for each other in a ring, in its order; 0 when there is none. `ring` has room for n_ranks. Who polls
- * may go on at any moment, and hangs only if that lasts longer than any wait that ended. */
-uint32_t open_waits_ring(const struct analysis *analysis, uint32_t n_ranks, uint32_t *ring);

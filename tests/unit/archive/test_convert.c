@@ -440,6 +440,7 @@ static void test_unfinished(void **state)
                                            "0 unfinished MPI_Recv comm 0 peer 1 tag 3",
                                            "0 end 0",
                                            "1 enter MPI_Wait frame -1",
+                                           "1 pending 1 comm 0 peer 0 tag 4",
                                            "1 unfinished MPI_Wait comm 0 peer 0 tag 4",
                                            "1 end 4",
                                            NULL};

@@ -214,7 +214,11 @@ static void large_rest(struct large *large)
     analysis->n_allocations = PLACES;
     struct open_wait *open = analysis->open_waits = arena_array(&large->arena, struct open_wait, RANKS);
     for (uint32_t i = 0; i < RANKS; i++)
-        open[i] = (struct open_wait){.rank = i, .for_rank = (i * 7 + 1) % RANKS, .call = "MPI_Recv", .file = "/a/b.c"};
+        open[i] = (struct open_wait){.rank = i,
+                                     .for_rank = (i * 7 + 1) % RANKS,
+                                     .unlike_rank = TRACE_NONE,
+                                     .call = "MPI_Recv",
+                                     .file = "/a/b.c"};
     analysis->n_open_waits = RANKS;
     analysis->efficiency =
         (struct efficiency){.wall_ns = 1e12, .all_ns = 3 * analysis->waiting_ns, .waiting_ns = analysis->waiting_ns};

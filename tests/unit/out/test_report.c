@@ -306,13 +306,14 @@ static void endings_and_losses_are_said(void **state)
     f->locations[1].n_dropped = 1234;
     f->open_waits[0] = (struct open_wait){.rank = 0,
                                           .for_rank = 1,
+                                          .unlike_rank = TRACE_NONE,
                                           .call = "MPI_Recv",
                                           .file = "/a/b.c",
                                           .line = 9,
                                           .since_ns = 1000000100,
                                           .dur_ns = 8000000000};
-    f->open_waits[1] =
-        (struct open_wait){.rank = 1, .for_rank = 0, .call = "MPI_Recv", .since_ns = 100, .dur_ns = 9000000000};
+    f->open_waits[1] = (struct open_wait){
+        .rank = 1, .for_rank = 0, .unlike_rank = TRACE_NONE, .call = "MPI_Recv", .since_ns = 100, .dur_ns = 9000000000};
     f->analysis.open_waits = f->open_waits;
     f->analysis.n_open_waits = 2;
     f->analysis.deadlock = (uint32_t[]){0, 1};
@@ -339,6 +340,54 @@ static void endings_and_losses_are_said(void **state)
     free(text);
 }
 
+/* What the awaited rank did instead, and operations that do not match. */
+static void why_a_call_never_came_back_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct report_options wide = usual;
+    wide.width = 300;
+    enum { TO_ITSELF, OTHER_TAG, OTHER_COMM, FINALIZING, GONE, CASES };
+    static const char *const said[CASES] = {
+        "it waited for itself from 1.00 s after the start.",
+        "after the start; rank 1 has sent it a message with tag 4, which nobody received: this call waits for tag 3.",
+        "after the start; rank 1 has sent it a message with the same tag 3 on another communicator, which nobody "
+        "received.",
+        "after the start; rank 1 has come to MPI_Finalize.",
+        "after the start; rank 1 ended with status 3 without calling MPI_Finalize 2.00 s after the start.",
+    };
+    f->locations[1].end_how = WW_END_EXIT;
+    f->locations[1].end_detail = 3;
+    f->analysis.open_waits = f->open_waits;
+    f->analysis.n_open_waits = 1;
+    for (int i = 0; i < CASES; i++) {
+        f->open_waits[0] = (struct open_wait){.rank = 0,
+                                              .for_rank = i != TO_ITSELF,
+                                              .unlike_rank = TRACE_NONE,
+                                              .call = "MPI_Recv",
+                                              .tag = 3,
+                                              .is_other_sent = i == OTHER_TAG || i == OTHER_COMM,
+                                              .other_tag = i == OTHER_TAG ? 4 : 3,
+                                              .is_for_finalizing = i == FINALIZING,
+                                              .since_ns = 1000000100,
+                                              .dur_ns = 8000000000};
+        f->locations[1].end_ns = i == GONE ? 2000000100 : 9000000100;
+        char *text = printed(f, &wide);
+        expect_in(text, said[i]);
+        free(text);
+    }
+    for (uint32_t rank = 0; rank < 2; rank++)
+        f->open_waits[rank] = (struct open_wait){.rank = rank,
+                                                 .for_rank = 1 - rank,
+                                                 .unlike_rank = 1 - rank,
+                                                 .call = rank ? "MPI_Bcast" : "MPI_Barrier",
+                                                 .dur_ns = 8000000000};
+    f->analysis.n_open_waits = 2;
+    char *text = printed(f, &wide);
+    expect_in(text, "Mismatch: rank 0 is in MPI_Barrier, rank 1 in MPI_Bcast, as the same operation of one "
+                    "communicator: the call has to be the same on all its ranks.");
+    free(text);
+}
+
 static void waits_that_were_cut_off_are_told_from_hanging(void **state)
 {
     struct fixture *f = *state;
@@ -352,6 +401,7 @@ static void waits_that_were_cut_off_are_told_from_hanging(void **state)
         for (uint32_t rank = 0; rank < 2; rank++)
             f->open_waits[rank] = (struct open_wait){.rank = rank,
                                                      .for_rank = 1 - rank,
+                                                     .unlike_rank = TRACE_NONE,
                                                      .call = "MPI_Test",
                                                      .polls = true,
                                                      .since_ns = 1000000100,
@@ -633,6 +683,7 @@ int main(void)
         WITH_FIXTURE(one_rank_and_no_wait_are_said),
         WITH_FIXTURE(who_fell_silent_first_is_said),
         WITH_FIXTURE(endings_and_losses_are_said),
+        WITH_FIXTURE(why_a_call_never_came_back_is_told),
         WITH_FIXTURE(waits_that_were_cut_off_are_told_from_hanging),
         WITH_FIXTURE(parts_and_the_machine_have_their_rows),
         WITH_FIXTURE(the_machine_makes_no_cause_too_small_to_be_listed),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analyze/waits/waits.h"
+#include "analyze/waits/open_waits.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/waits/open_waits.h"
+#include "analyze/result/names.h"
+#include "analyze/waits/reading.h"
+#include "wrap/base/keys.h"
+#include <stdlib.h>
+
+/* A turn of a communicator that somebody waits at. */
+struct turn {
+    uint32_t missing; /* the first member that has not come to it; TRACE_NONE */
+    uint32_t first,
+        unlike; /* indices of open calls: the first there, and the first that does not match it; TRACE_NONE */
+};
+
+/* What is looked up of the calls that never ended. */
+struct turns {
+    const struct reader *reader;
+    struct map inside; /* (space and communicator, rank) -> how many collectives it has begun and not ended */
+    struct map of;     /* (space and communicator, number) -> 1 + index of the turn */
+    VEC(struct turn) all;
+    bool is_certain; /* all calls were recorded */
+};
+
+static bool class_is_collective(enum ww_class class)
+{
+    return class == WW_COLLECTIVE || class == WW_COMM_CREATE || class == WW_COMM_FREE || class == WW_WIN_CREATE ||
+           class == WW_WIN_FREE || class == WW_RMA_FENCE || class == WW_IO_COLLECTIVE;
+}
+
+/* Whose turns they are: those of a communicator, counted apart. TRACE_NONE when the communicator is not known. */
+static uint32_t turns_in(const struct trace *trace, uint32_t comm, enum gather_space space)
+{
+    return comm < trace->n_comms ? comm * GATHER_N_SPACES + space : TRACE_NONE;
+}
+
+/* TRACE_NONE when the call has no turn. */
+static uint32_t turns_of(const struct reader *reader, const struct open_call *call)
+{
+    enum gather_space space = call->class == WW_RMA_FENCE ? GATHER_FENCE : GATHER_BLOCKING;
+    return class_is_collective(call->class) ? turns_in(reader->trace, call->comm, space) : TRACE_NONE;
+}
+
+static uint32_t n_joined(const struct turns *turns, uint32_t which, uint32_t rank)
+{
+    return (uint32_t)gatherings_n_joined(turns->reader->replay->gatherings, which / GATHER_N_SPACES,
+                                         (enum gather_space)(which % GATHER_N_SPACES), rank);
+}
+
+/* How many collectives of the communicator a rank has come to, those included that it has not ended. */
+static uint32_t n_entered(const struct turns *turns, uint32_t which, uint32_t rank)
+{
+    const uint64_t *inside = map_get(&turns->inside, key_pair(which, rank));
+    return n_joined(turns, which, rank) + (inside ? (uint32_t)*inside : 0);
+}
+
+/* The first member that has not come to this turn. Others may be through: the root of a broadcast does not wait for the
+ * rest. */
+static uint32_t missing_member(const struct turns *turns, uint32_t which, uint32_t number)
+{
+    const struct trace *trace = turns->reader->trace;
+    uint32_t comm = which / GATHER_N_SPACES;
+    for (uint32_t i = 0; i < gather_comm_size(trace, comm); i++) {
+        uint32_t rank = gather_comm_rank(trace, comm, i);
+        if (rank < trace->n_ranks && n_entered(turns, which, rank) < number)
+            return rank;
+    }
+    return TRACE_NONE;
+}
+
+/* Operations of one turn match when they are the same, of the same root. */
+static bool calls_match(const struct open_call *a, const struct open_call *b)
+{
+    bool other_root = a->peer != b->peer && a->peer != TRACE_NONE && b->peer != TRACE_NONE;
+    return a->region == b->region && !other_root;
+}
+
+/* NULL when the call has none. */
+static struct turn *turn_of(struct turns *turns, const struct open_call *call)
+{
+    uint32_t which = turns_of(turns->reader, call);
+    if (which == TRACE_NONE)
+        return NULL;
+    uint32_t number = n_entered(turns, which, call->rank);
+    uint64_t *slot = map_put(&turns->of, key_pair(which, number), NULL);
+    if (!*slot) {
+        *vec_push(&turns->all) = (struct turn){missing_member(turns, which, number), TRACE_NONE, TRACE_NONE};
+        *slot = turns->all.n;
+    }
+    return &turns->all.at[*slot - 1];
+}
+
+/* Where records of calls found no room, turns are not known for certain. */
+static bool has_lost_calls(const struct trace *trace)
+{
+    for (uint32_t i = 0; i < trace->n_locations; i++)
+        if (trace->locations[i].n_dropped)
+            return true;
+    return false;
+}
+
+static void turns_begin(struct turns *turns, const struct reader *reader)
+{
+    *turns = (struct turns){.reader = reader, .is_certain = !has_lost_calls(reader->trace)};
+    for (size_t i = 0; i < reader->open_calls.n; i++) {
+        const struct open_call *call = &reader->open_calls.at[i];
+        uint32_t which = turns_of(reader, call);
+        if (which != TRACE_NONE)
+            ++*map_put(&turns->inside, key_pair(which, call->rank), NULL);
+        const struct reading *reading = &reader->readings[call->lane];
+        for (size_t k = 0; k < reading->pending.n; k++) {
+            which = turns_in(reader->trace, reading->pending.at[k].comm, GATHER_NONBLOCKING);
+            if (!reading->pending.at[k].is_receive && which != TRACE_NONE)
+                ++*map_put(&turns->inside, key_pair(which, call->rank), NULL);
+        }
+    }
+    for (uint32_t i = 0; i < reader->open_calls.n; i++) {
+        const struct open_call *call = &reader->open_calls.at[i];
+        struct turn *turn = turn_of(turns, call);
+        if (turn && (turn->first == TRACE_NONE || call->rank < reader->open_calls.at[turn->first].rank))
+            turn->first = i;
+    }
+    for (uint32_t i = 0; i < reader->open_calls.n; i++) {
+        const struct open_call *call = &reader->open_calls.at[i];
+        struct turn *turn = turn_of(turns, call);
+        if (turn && !calls_match(call, &reader->open_calls.at[turn->first]) &&
+            (turn->unlike == TRACE_NONE || call->rank < reader->open_calls.at[turn->unlike].rank))
+            turn->unlike = i;
+    }
+}
+
+static void turns_release(struct turns *turns)
+{
+    map_release(&turns->inside);
+    map_release(&turns->of);
+    vec_release(&turns->all);
+}
+
+/* A rank that is at the same turn with an operation that does not match; TRACE_NONE. */
+static uint32_t unlike_member(struct turns *turns, const struct open_call *call)
+{
+    const struct turn *turn = turns->is_certain ? turn_of(turns, call) : NULL;
+    if (!turn || turn->unlike == TRACE_NONE)
+        return TRACE_NONE;
+    const struct open_call *first = &turns->reader->open_calls.at[turn->first];
+    return calls_match(call, first) ? turns->reader->open_calls.at[turn->unlike].rank : first->rank;
+}
+
+static bool is_in(const struct reader *reader, uint32_t rank, bool only_finalize)
+{
+    for (size_t i = 0; i < reader->open_calls.n; i++) {
+        const struct open_call *call = &reader->open_calls.at[i];
+        if (call->rank == rank && (!only_finalize || call->class == WW_FINALIZE))
+            return true;
+    }
+    return false;
+}
+
+/* Of what is pending in a call that completes requests, what it waits for: the oldest receive for which nothing has
+ * been sent. Each message is for one receive. */
+static const struct pending *unsent_receive(const struct reader *reader, const struct open_call *call)
+{
+    const struct reading *reading = &reader->readings[call->lane];
+    const struct pending *unknown = NULL, *found = NULL;
+    struct intern alike = {0};
+    VEC(size_t) n_seen = {0};
+    for (size_t i = 0; i < reading->pending.n && !found; i++) {
+        const struct pending *pending = &reading->pending.at[i];
+        if (!pending->is_receive)
+            continue;
+        if (pending->peer == TRACE_NONE) {
+            unknown = unknown ? unknown : pending;
+            continue;
+        }
+        uint32_t key[] = {pending->comm, pending->peer, (uint32_t)pending->tag},
+                 id = intern_put(&alike, key, sizeof key);
+        if (id == n_seen.n)
+            *vec_push(&n_seen) = 0;
+        if (++n_seen.at[id] >
+            messages_n_under_way(reader->replay->messages, pending->comm, pending->tag, pending->peer, call->rank))
+            found = pending;
+    }
+    intern_release(&alike);
+    vec_release(&n_seen);
+    return found ? found : unknown;
+}
+
+/* Whom a call waits for that completes requests: who has not sent, has not begun a collective operation, or has not
+ * received. Without any of them, the sender of the oldest receive. */
+static void find_awaited(const struct turns *turns, struct open_call *call)
+{
+    const struct reader *reader = turns->reader;
+    const struct reading *reading = &reader->readings[call->lane];
+    const struct pending *receive = unsent_receive(reader, call);
+    if (receive) {
+        call->comm = receive->comm;
+        call->peer = receive->peer;
+        call->tag = receive->tag;
+        return;
+    }
+    for (size_t i = 0; i < reading->pending.n; i++) {
+        uint32_t which = turns_in(reader->trace, reading->pending.at[i].comm, GATHER_NONBLOCKING);
+        if (reading->pending.at[i].is_receive || which == TRACE_NONE)
+            continue;
+        call->peer = missing_member(turns, which, n_joined(turns, which, call->rank) + 1);
+        call->comm = TRACE_NONE;
+        return;
+    }
+    const struct message *send = call->peer == TRACE_NONE ? reading_oldest_send(reading) : NULL;
+    call->peer = send ? send->destination : call->peer;
+}
+
+static uint32_t awaited(struct turns *turns, const struct open_call *call)
+{
+    const struct reader *reader = turns->reader;
+    if (class_is_collective(call->class)) {
+        const struct turn *turn = turn_of(turns, call);
+        return !turn ? TRACE_NONE : turn->missing != TRACE_NONE ? turn->missing : unlike_member(turns, call);
+    }
+    if (!class_is_passive(call->class))
+        return call->peer;
+    /* Whoever has the lock, if that is known; else the target, which may have to be in MPI and is not. */
+    struct lock wanted = {.target = call->peer, .is_exclusive = call->tag == WW_LOCK_EXCLUSIVE};
+    uint32_t holder = locks_holder(reader->replay->locks, call->rank, &wanted, call->class != WW_RMA_LOCK);
+    return holder == TRACE_NONE && !is_in(reader, call->peer, false) ? call->peer : holder;
+}
+
+static bool class_may_receive(enum ww_class class)
+{
+    return class == WW_RECV || class == WW_SENDRECV || class == WW_PROBE || class == WW_WAIT || class == WW_TEST ||
+           class == WW_IPROBE;
+}
+
+/* A process that was killed while it received does not wait for its partner to act, though it looks like that. */
+static bool is_sent(const struct reader *reader, const struct open_call *call)
+{
+    return class_may_receive(call->class) && call->class != WW_IPROBE && call->peer != TRACE_NONE &&
+           messages_n_under_way(reader->replay->messages, call->comm, call->tag, call->peer, call->rank);
+}
+
+static bool class_may_wait(enum ww_class class)
+{
+    return class != WW_LOCAL && class != WW_ABORT && class != WW_FINALIZE && class != WW_INIT;
+}
+
+/* A rank's last stretch if it lasted for most of a wait for it. */
+static const struct last_stretch *stretch_meanwhile(const struct reader *reader, const struct open_wait *wait)
+{
+    uint64_t until_ns = wait->since_ns + wait->dur_ns;
+    for (size_t i = 0; i < reader->last_stretches.n && !wait->is_sent; i++) {
+        const struct last_stretch *stretch = &reader->last_stretches.at[i];
+        uint64_t from_ns = stretch->begin_ns > wait->since_ns ? stretch->begin_ns : wait->since_ns;
+        uint64_t to_ns = stretch->end_ns < until_ns ? stretch->end_ns : until_ns;
+        if (stretch->rank == wait->for_rank && to_ns > from_ns && to_ns - from_ns > wait->dur_ns / 2)
+            return stretch;
+    }
+    return NULL;
+}
+
+static const struct open_wait *open_wait_of(const struct analysis *analysis, uint32_t rank)
+{
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
+        if (analysis->open_waits[i].rank == rank && analysis->open_waits[i].for_rank != TRACE_NONE)
+            return &analysis->open_waits[i];
+    return NULL;
+}
+
+uint32_t open_waits_ring(const struct analysis *analysis, uint32_t n_ranks, uint32_t *ring)
+{
+    for (uint32_t start = 0; start < n_ranks; start++) {
+        uint32_t rank = start, n = 0;
+        do {
+            const struct open_wait *wait = open_wait_of(analysis, rank);
+            if (!wait || wait->is_sent || (wait->polls && wait->dur_ns <= wait->longest_ns) || n == n_ranks)
+                break;
+            ring[n++] = rank;
+            rank = wait->for_rank;
+        } while (rank != start);
+        if (n && rank == start && open_wait_of(analysis, ring[n - 1])->for_rank == start)
+            return n;
+    }
+    return 0;
+}
+
+static int open_wait_compare(const void *a, const void *b)
+{
+    const struct open_wait *left = a, *right = b;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    return (left->since_ns > right->since_ns) - (left->since_ns < right->since_ns);
+}
+
+static struct open_wait open_wait_make(struct turns *turns, const struct open_call *call, const struct wait_site *named)
+{
+    const struct reader *reader = turns->reader;
+    struct open_wait wait = {.rank = call->rank,
+                             .for_rank = awaited(turns, call),
+                             .unlike_rank = unlike_member(turns, call),
+                             .call = named->call,
+                             .file = named->file,
+                             .line = named->line,
+                             .tag = call->tag,
+                             .is_sent = is_sent(reader, call),
+                             .polls = call->class == WW_TEST || call->class == WW_IPROBE,
+                             .since_ns = call->enter_ns,
+                             .dur_ns = call->end_ns - call->enter_ns,
+                             .longest_ns = reader->replay->longest_wait_ns};
+    const struct last_stretch *stretch = stretch_meanwhile(reader, &wait);
+    wait.meanwhile_step = stretch ? stretch->step : 0;
+    wait.meanwhile_share = stretch ? stretch->share : 0;
+    wait.is_for_finalizing = wait.for_rank != TRACE_NONE && is_in(reader, wait.for_rank, true);
+    if (class_may_receive(call->class) && wait.for_rank != TRACE_NONE && !wait.is_sent)
+        wait.is_other_sent = messages_other_under_way(reader->replay->messages, call->comm, call->tag, wait.for_rank,
+                                                      call->rank, &wait.other_tag);
+    return wait;
+}
+
+void open_waits_write(struct analysis *analysis, struct sites *sites, const struct reader *reader)
+{
+    struct turns turns;
+    turns_begin(&turns, reader);
+    analysis->open_waits = arena_array(&analysis->arena, struct open_wait, reader->open_calls.n + 1);
+    for (size_t i = 0; i < reader->open_calls.n; i++) {
+        struct open_call call = reader->open_calls.at[i];
+        struct wait_site named = {0};
+        if (!class_may_wait(call.class))
+            continue;
+        if (call.class == WW_WAIT || call.class == WW_TEST)
+            find_awaited(&turns, &call);
+        names_site(sites, &analysis->arena, call.site, &named);
+        analysis->open_waits[analysis->n_open_waits++] = open_wait_make(&turns, &call, &named);
+    }
+    turns_release(&turns);
+    qsort(analysis->open_waits, analysis->n_open_waits, sizeof *analysis->open_waits, open_wait_compare);
+    analysis->deadlock = arena_array(&analysis->arena, uint32_t, analysis->trace->n_ranks + 1);
+    analysis->n_deadlock = open_waits_ring(analysis, analysis->trace->n_ranks, analysis->deadlock);
+}
