@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When a thread that leaves the CPU often is sampled less, for times and counts that are given; and what a sample costs
  * where others use the same CPU. */
-#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
