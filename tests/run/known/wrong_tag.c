@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rank 0 has posted two receives and completes them together. What rank 1 sent fits; rank 2 sent with another tag, which
- * nobody receives. So rank 0 waits for rank 2, though its older receive is from rank 1, and ranks 1 and 2 wait for rank
- * 0, until its alarm ends it after a second.
+ * Rank 0 has posted two receives and completes them together. What rank 1 sent fits; rank 2 sent with another tag,
+ * which nobody receives. So rank 0 waits for rank 2, though its older receive is from rank 1, and ranks 1 and 2 wait
+ * for rank 0, until its alarm ends it after a second.
  *
  * ranks: 3
  * exit: any
