@@ -327,9 +327,23 @@ static bool calls_keep(struct arena *arena, struct calls *calls, size_t call, si
     return calls->at[call].is_kept;
 }
 
-/* Beside those that are kept: the last, and of the others as many from both ends as there is room for. */
+/* "MPI_Send in routine 12+0x4 of libfoo.so": of a routine without a name. */
+static bool call_is_numbered(const struct call_text *call)
+{
+    static const char word[] = "routine ";
+    const char *at = strstr(call->at, word);
+    return at && at < call->at + call->n_bytes && isdigit((unsigned char)at[sizeof word - 1]);
+}
+
+/* Beside those that are kept: the innermost that has a name, the last, and of the others as many from both ends as
+ * there is room for. */
 static const char *calls_cut(struct arena *arena, struct calls *calls, size_t columns)
 {
+    for (size_t i = 0, is_found = 0; i < calls->n && !is_found; i++) {
+        is_found = !calls->at[i].is_gap && !call_is_numbered(&calls->at[i]);
+        if (is_found)
+            calls_keep(arena, calls, i, columns);
+    }
     size_t low = 1, high = calls->n;
     for (bool has_room = true; has_room && low < high;) {
         bool comes_up = calls_keep(arena, calls, high - 1, columns), goes_on = calls_keep(arena, calls, low, columns);

@@ -148,6 +148,11 @@ static void paths_are_cut_between_routines(void **state)
     assert_string_equal(text_cut_path(&arena, paths, 2, 0, 38), "MPI_Send in a() <- ... <- e() <- ...");
     assert_string_equal(text_cut_path(&arena, paths, 2, 1, 46), "MPI_Send in a() <- ... <- x() <- f() <- g()");
     assert_string_equal(text_cut_path(&arena, paths, 2, 1, 20), "MPI_Send in a() <- ... <- x() <- ...");
+    /* A name says more than the numbers around it. */
+    const char *const numbered[] = {
+        "MPI_Recv in routine 7+0x1 of x <- routine 9+0x2 <- dot()+0x3 <- routine 4 <- main()"};
+    assert_string_equal(text_cut_path(&arena, numbered, 1, 0, 58),
+                        "MPI_Recv in routine 7+0x1 of x <- ... <- dot()+0x3 <- ...");
     assert_null(text_cut_path(&arena, paths, 2, 1, 14));
     assert_string_equal(text_cut_path(&arena, &paths[2], 2, 0, 61), paths[2]);
     assert_string_equal(text_cut_path(&arena, &paths[2], 2, 0, 59),
