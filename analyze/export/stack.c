@@ -16,6 +16,9 @@ static void add_frame(struct stack_levels *levels, const struct analysis *analys
     struct code_routine chain[INLINED_MOST];
     uint64_t address = trace_code_address(frame->address, frame->is_return);
     uint32_t n = code_routines_at(analysis->code, frame->module, address, chain, INLINED_MOST);
+    const struct stack_level *inner = levels->levels.n ? &levels->levels.at[levels->levels.n - 1] : NULL;
+    if (code_module_language(analysis->code, frame->module) && inner && inner->name == chain[0].name)
+        return; /* how deep an interpreter is in its own routines is no matter of the program */
     struct code_spot spot = code_spot_at(analysis->code, frame->module, address);
     const char *module = library_name(&levels->arena, analysis->trace->modules[frame->module].path);
     for (uint32_t i = 0; i < n; i++) {
