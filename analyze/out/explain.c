@@ -681,15 +681,23 @@ static const char *next_of_package(struct arena *arena, struct code *code, uint3
 static const char *next_of_code(struct arena *arena, const struct analysis *analysis, const struct step *step)
 {
     const struct code_place *place = analysis->code ? code_place(analysis->code, step->place) : NULL;
+    bool is_known = place && place->module < analysis->trace->n_modules;
     const char *language = place ? code_module_language(analysis->code, place->module) : NULL;
+    const char *package = place ? code_module_package(analysis->code, place->module) : NULL;
+    const char *extension = is_known ? extension_name(arena, analysis->trace->modules[place->module].path) : NULL;
     if (language)
         return arena_printf(arena,
-                            "this is %s code that the interpreter runs: a profiler for %s, on a late rank and "
-                            "on another, tells which routine",
+                            "this is %s code that the interpreter runs: a profiler for %s, on a late rank and on "
+                            "another, tells which routine",
                             language, language);
-    const char *package = place ? code_module_package(analysis->code, place->module) : NULL;
-    return package ? next_of_package(arena, analysis->code, place->module, package)
-                   : "more iterations or slower ones? Rebuild with mpicc $(whywait cc) to tell";
+    if (package)
+        return next_of_package(arena, analysis->code, place->module, package);
+    if (extension)
+        return arena_printf(arena,
+                            "this is code of the extension module %s: see what the script calls it for on a late rank "
+                            "and on another, and with how much data",
+                            extension);
+    return "more iterations or slower ones? Rebuild with mpicc $(whywait cc) to tell";
 }
 
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The extension module of interpreted.c, with a table of methods as Python wants it. */
+/* The extension module of interpreted.c and extended.c, with a table of methods as Python wants it. */
 #include <mpi.h>
 
 struct method {
@@ -19,7 +19,16 @@ static int exchange(int n)
     return err;
 }
 
-static const struct method methods[] = {{"exchange", exchange, 1, "meets the others"}, {0}};
+static int work(int n)
+{
+    double x = 0;
+    for (int i = 0; i < n; i++)
+        x = x * 0.999999 + 1e-6;
+    return (int)x;
+}
+
+static const struct method methods[] = {
+    {"exchange", exchange, 1, "meets the others"}, {"work", work, 1, "takes long"}, {0}};
 
 const struct method *planted_methods(void)
 {

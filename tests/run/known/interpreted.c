@@ -24,7 +24,7 @@ const struct method *planted_methods(void);
 int main(int argc, char **argv)
 {
     static const int program[] = {ADD, MULTIPLY, CALL, END};
-    int rank = known_start(&argc, &argv), counts[2] = {100000, 100000};
+    int rank = known_start(&argc, &argv), counts[3] = {100000, 100000, 1};
     if (rank == 1)
         counts[0] *= 12, counts[1] *= 8;
     for (int round = 0; round < 60; round++)

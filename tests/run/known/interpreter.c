@@ -34,7 +34,7 @@ double interpret(const int *program, const int *counts, const struct method *met
         else if (*program == MULTIPLY)
             x += multiply(counts[MULTIPLY]);
         else if (*program == CALL)
-            x += method->call(1);
+            x += method->call(counts[CALL]);
         else
             return x;
     }
