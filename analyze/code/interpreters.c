@@ -21,12 +21,12 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "", "3.11", "3.11.so.1.0", "-3.0.so.1", ".so", but not "config". */
-static bool is_version(const char *text)
+/* "", "3.11", "3.11.so.1.0", "-3.0.so.1", ".so", but not "config"; of Python also "3.13t", with how it was built. */
+static bool is_version(const char *text, const char *language)
 {
-    const char *end = strstr(text, ".so");
-    size_t n = end ? (size_t)(end - text) : strlen(text);
-    return strspn(text, "-.0123456789") >= n;
+    const char *end = strstr(text, ".so"), *builds = !strcmp(language, "Python") ? "dmtu" : "";
+    size_t n = end ? (size_t)(end - text) : strlen(text), n_digits = strspn(text, "-.0123456789");
+    return n_digits >= n || (n_digits && n_digits + strspn(text + n_digits, builds) >= n);
 }
 
 const char *interpreter_language(const char *path)
@@ -34,7 +34,7 @@ const char *interpreter_language(const char *path)
     const char *name = base_name(path);
     for (size_t i = 0; i < sizeof interpreters / sizeof *interpreters; i++) {
         size_t n = strlen(interpreters[i].name);
-        if (!strncmp(name, interpreters[i].name, n) && is_version(name + n))
+        if (!strncmp(name, interpreters[i].name, n) && is_version(name + n, interpreters[i].language))
             return interpreters[i].language;
     }
     return NULL;
