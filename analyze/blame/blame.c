@@ -420,13 +420,18 @@ static struct class_steps class_steps(const struct analysis *analysis, const str
 }
 
 /* Each n-th call there: nearly all gaps have the same length, or so many times that, where an instance is missing now
- * and then, as it was one of another class; or all are about as long. */
+ * and then, as it was one of another class; or all are about as long. But not where the calls of a gap come one right
+ * after another, as of a loop over neighbours: then the code may act in each turn of the loop around. */
 static uint32_t class_every(const struct path_class *class)
 {
     if (class->n_apart < EVERY_INSTANCES)
         return 0;
     double n_gaps = (double)(class->n_apart - 1), mean = ((double)class->last - (double)class->first) / n_gaps;
     double variance = class->gaps_square / n_gaps - mean * mean;
+    bool is_last_short = class->even_gaps_ns < TOGETHER_LEAST * class->gaps_ns;
+    bool is_last_long = class->even_gaps_ns > TOGETHER_MOST * mean * class->gaps_ns;
+    if (is_last_short || is_last_long)
+        return 0;
     for (int i = 0; i < GAPS_KEPT; i++) {
         uint32_t n_multiples = 0, length = class->gaps[i].length;
         for (int k = 0; k < GAPS_KEPT && length; k++)

@@ -306,8 +306,8 @@ static const struct path_class *class_of(const struct causes_input *input, uint6
     return input->classes->sites.at[site].classes.at[key_low(key)];
 }
 
-/* The instances of its classes that overlap the longest in time, if they have nearly all of it and no rank waits again
- * and again in them. */
+/* The instances of its classes that overlap the longest in time, if they have nearly all of it, no rank waits again and
+ * again in them, and what they wait for was done in one go. */
 static void cause_set_stall(const struct writer *writer, struct cause *cause)
 {
     const struct causes_input *input = writer->causes->input;
@@ -315,7 +315,7 @@ static void cause_set_stall(const struct writer *writer, struct cause *cause)
     const struct trace *trace = input->analysis->trace;
     struct together all = {0};
     for (int is_sum = 0; is_sum < 2; is_sum++) {
-        double most_ns = 0, sum_ns = 0;
+        double most_ns = 0, sum_ns = 0, in_one_go_ns = 0;
         uint32_t n_waits = 0;
         for (size_t i = 0; i < classes->n; i++) {
             const struct path_class *class = class_of(input, classes->at[i].key);
@@ -326,10 +326,11 @@ static void cause_set_stall(const struct writer *writer, struct cause *cause)
                 all = class->longest;
             } else if (is_sum && overlaps) {
                 sum_ns += ns;
+                in_one_go_ns += ns * class->longest.in_one_go_ns / class->longest.waiting_ns;
                 n_waits += class->longest.n_waits;
             }
         }
-        if (is_sum && sum_ns >= MOST_SHARE * cause->waiting_ns && n_waits < trace->n_ranks) {
+        if (is_sum && in_one_go_ns >= MOST_SHARE * cause->waiting_ns && n_waits < trace->n_ranks) {
             cause->stall_ns = sum_ns / n_waits; /* without what the machine made of it */
             cause->stall_after_ns = all.begin_ns > trace->start_ns ? all.begin_ns - trace->start_ns : 0;
         }
@@ -410,6 +411,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         for (uint32_t k = 0; k < class->n_late; k++)
             cause_add_when(cause, &class->late[k], share);
         cause->inferred_ns += share * class->inferred_ns;
+        cause->lead_ns += share * class->lead_ns / cause->waiting_ns;
         left_idle_ns += share * class->left_idle_ns;
     }
     double *lacks_ns = lacks_elsewhere(writer, cause, waits_ns);

@@ -249,6 +249,10 @@ static void when_add_together(struct path_class *class, const struct instance *i
         double gap = (double)instance->number - (double)class->last;
         class->first = class->n_apart ? class->first : instance->number;
         class->gaps_square += class->n_apart ? gap * gap : 0;
+        if (class->n_apart && gap > 0 && begin_ns > latest->end_ns) {
+            class->gaps_ns += (double)(begin_ns - latest->end_ns);
+            class->even_gaps_ns += gap * (double)instance->since_ns;
+        }
         if (class->n_apart && gap > 0)
             gaps_add(class->gaps, (uint32_t)gap);
         class->last = instance->number;
@@ -256,6 +260,7 @@ static void when_add_together(struct path_class *class, const struct instance *i
         *latest = (struct together){.begin_ns = begin_ns, .end_ns = end_ns};
     }
     latest->waiting_ns += instance->waiting_ns;
+    latest->in_one_go_ns += instance->in_one_go_ns;
     latest->n_waits += instance->n_waits;
     if (latest->waiting_ns > class->longest.waiting_ns)
         class->longest = *latest;
@@ -273,6 +278,7 @@ static void when_add(struct path_class *class, const struct instance *instance)
     when->largest_ns = fmax(when->largest_ns, ns);
     when->deviation_ns += ns * ns;
     when_add_together(class, instance);
+    class->lead_ns += ns * (double)instance->lead_ns;
     double code_ns = instance->late_code_ns - instance->waiting_code_ns; /* the two paths differ by the wait */
     double code_share = ns > 0 ? fmin(fmax(code_ns, 0), ns) / ns : 0;
     struct late_rank *late = class_late(class, instance->late_rank);

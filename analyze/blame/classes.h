@@ -53,6 +53,7 @@ _Static_assert(WHEN_PARTS <= 32, "a mask of 32 bits has room for all parts");
 struct together {
     uint64_t begin_ns, end_ns; /* of the first */
     double waiting_ns;
+    double in_one_go_ns; /* of it, where one stretch of code, between two calls, lasted as long as the wait */
     uint32_t n_waits;
 };
 
@@ -62,8 +63,11 @@ struct instance {
     enum wait_kind kind;
     uint64_t first_ns;
     double waiting_ns, inferred_ns, left_idle_ns, noise_ns2;
+    double in_one_go_ns; /* as of those together */
     uint32_t n_waits;
     uint32_t number;     /* of the call, as the first of those who waited counts its own there */
+    uint64_t since_ns;   /* of that call (sink.h) */
+    uint64_t lead_ns;    /* of the longest wait: how long before it both sides last met, or the call was last made */
     struct sparse terms; /* of all paths but the heaviest */
     struct sparse counts;
     struct sparse waits; /* by waiting rank */
@@ -88,10 +92,11 @@ struct path_class {
     /* Of it, what the program's code explains: without the machine and what passes in MPI. */
     struct when_parts code_parts;
     /* Of instances that do not overlap in time: how many, the numbers of the first and the last call, and the sum of
-     * the squares of the gaps between. */
+     * the squares of the gaps between. How long the gaps lasted, and how long they would have, had all calls in them
+     * been as far apart as the last two. */
     uint64_t n_apart;
     uint32_t first, last;
-    double gaps_square;
+    double gaps_square, gaps_ns, even_gaps_ns;
     struct gap {
         uint32_t length, n;
     } gaps[GAPS_KEPT];               /* the most frequent; n may be too small where there are more */
@@ -99,6 +104,7 @@ struct path_class {
     struct late_rank *late;          /* up to WHEN_RANKS that were met most; one that comes anew replaces the least */
     uint32_t n_late;
     double waiting_ns;
+    double lead_ns;       /* sum of its instances' leads times what was waited for */
     double inferred_ns;   /* of it, where only times tell what was waited for */
     double left_idle_ns;  /* of it, what counts as leaving CPUs idle (cpu_use.h) */
     double longer_ns;     /* what is blamed took longer on the late side by so much; >= waiting_ns (blame.h) */

@@ -78,6 +78,7 @@ static struct path path_add(const struct pools *pools, struct chain_node *node, 
     struct path path = {0};
     for (; node != common; node = node->parent) {
         path.noise_ns2 += node->noise_ns2;
+        path.longest_ns = node->longest_ns > path.longest_ns ? node->longest_ns : path.longest_ns;
         sparse_pack(&node->terms);
         sparse_pack(&node->counts);
         struct term *to = sparse_extend(terms, node->terms.n);
@@ -161,6 +162,7 @@ static struct occurrence *occurrence_make(struct occurrences *occurrences, const
                                       .instance = {.site = wait->site,
                                                    .kind = wait->kind,
                                                    .number = wait->number,
+                                                   .since_ns = wait->since_ns,
                                                    .first_ns = UINT64_MAX,
                                                    .terms = before->terms,
                                                    .heaviest = before->heaviest,
@@ -209,6 +211,8 @@ static void sink_add(void *context, struct occurrence **list, const struct wait 
     occurrence_add_waiting(occurrences, occurrence, begin, common);
     instance->n_waits++;
     instance->waiting_ns += (double)wait->dur_ns;
+    if ((double)occurrence->late_path.longest_ns >= MOST_SHARE * (double)wait->dur_ns)
+        instance->in_one_go_ns += (double)wait->dur_ns;
     instance->inferred_ns += wait->is_inferred ? (double)wait->dur_ns : 0;
     instance->left_idle_ns += (double)wait->dur_ns * cpu_use_share(occurrences->classes->cpu_use, wait->begin_ns,
                                                                    wait->begin_ns + wait->dur_ns);
@@ -217,6 +221,9 @@ static void sink_add(void *context, struct occurrence **list, const struct wait 
     if ((double)wait->dur_ns > instance->longest_ns) {
         instance->longest_ns = (double)wait->dur_ns;
         instance->late_rank = wait->late_rank;
+        instance->lead_ns = wait->begin_ns > common->time_ns ? wait->begin_ns - common->time_ns : 0;
+        if (wait->since_ns && wait->since_ns < instance->lead_ns)
+            instance->lead_ns = wait->since_ns;
     }
     if (wait->begin_ns < instance->first_ns)
         instance->first_ns = wait->begin_ns;

@@ -12,6 +12,7 @@
 /* What a path's terms come to. */
 struct path {
     double noise_ns2, code_ns; /* variance; time in the program's code */
+    uint64_t longest_ns;       /* of what was done between two nodes */
 };
 
 /* The waits of one occurrence, collected until the last member's is known. */

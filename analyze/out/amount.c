@@ -292,7 +292,7 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
         return arena_printf(arena, "a single stall of %s, %s after the start", dur,
                             amount_duration((double)cause->stall_after_ns).text);
     }
-    for (int i = 0; i < WHEN_PARTS; i++)
+    for (int i = 0; i < WHEN_PARTS && cause->lead_ns <= part_ns; i++)
         if (ns[i] >= MOST_SHARE * all_ns)
             return arena_printf(arena, "all at once, about %s after the start",
                                 amount_duration((i + 0.5) * part_ns).text);
@@ -300,11 +300,12 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
         from++;
     while (sum_of(ns, to - 1, WHEN_PARTS) <= TREND_LEFT_OUT / 2 * all_ns)
         to--;
-    const char *begin = arena_strdup(arena, amount_duration(from * part_ns).text), *span = NULL;
+    double from_ns = fmax(0, from * part_ns - cause->lead_ns);
+    const char *begin = arena_strdup(arena, amount_duration(from_ns).text), *span = NULL;
     const char *times =
         cause->every > 1 ? arena_printf(arena, "every %u%s time", cause->every, ordinal(cause->every)) : NULL;
     const double margin = (1 - MOST_SHARE) * WHEN_PARTS; /* start-up and end, in which nobody computes, are no news */
-    bool is_late = from > margin, is_short = WHEN_PARTS - to > margin;
+    bool is_late = from_ns > margin * part_ns, is_short = WHEN_PARTS - to > margin;
     if (is_late && is_short)
         span = arena_printf(arena, "from %s to %s", begin, amount_duration(to * part_ns).text);
     else if (is_late)

@@ -208,17 +208,18 @@ struct cause {
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
     uint32_t n_others;
-    struct cause_site *sites;     /* by falling waiting_ns */
-    struct cause_file *files;     /* that a call of MPI-IO works on, by falling bytes */
-    struct parting *partings;     /* the first one is where the two sides part, others follow by falling share */
-    struct cause_part *parts;     /* at least one */
-    uint32_t like;                /* from 1: the largest cause with the same ranks late by as much; 0 = none */
-    uint32_t n_beside;            /* beside what names it: outermost parts to which the same decision leads its ranks */
-    double when_ns[WHEN_PARTS];   /* its waiting over the run, as the classes in which it has a part have it */
-    double when_n[WHEN_PARTS];    /* instances at the call at which most of it is felt, of any cause */
-    double stall_ns;              /* nearly all was waited for at once, by each rank once, on average for so long; 0 */
-    uint64_t stall_after_ns;      /* ... and from then on, after the start */
-    uint32_t every;               /* it acts each n-th time that the call is made at which most of it is felt; 0 */
+    struct cause_site *sites;   /* by falling waiting_ns */
+    struct cause_file *files;   /* that a call of MPI-IO works on, by falling bytes */
+    struct parting *partings;   /* the first one is where the two sides part, others follow by falling share */
+    struct cause_part *parts;   /* at least one */
+    uint32_t like;              /* from 1: the largest cause with the same ranks late by as much; 0 = none */
+    uint32_t n_beside;          /* beside what names it: outermost parts to which the same decision leads its ranks */
+    double when_ns[WHEN_PARTS]; /* its waiting over the run, as the classes in which it has a part have it */
+    double when_n[WHEN_PARTS];  /* instances at the call at which most of it is felt, of any cause */
+    double stall_ns; /* nearly all was done in one go and waited for at once, by each rank once, for so long; 0 */
+    uint64_t stall_after_ns; /* ... and from then on, after the start */
+    double lead_ns; /* it acts from when both sides last met, or made that call: on average, so long before the wait */
+    uint32_t every; /* it acts each n-th time that the call is made at which most of it is felt; 0 */
     struct when_rank *when_ranks; /* its waiting over the run by late rank, for some of them */
     uint32_t n_when_ranks;
     uint32_t n_sites, n_files, n_partings, n_parts;

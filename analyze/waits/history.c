@@ -73,6 +73,7 @@ struct chain_node *chain_extend(struct chain *chain, struct chain_node *parent, 
     node->terms = *terms;
     *terms = empty;
     node->time_ns = time_ns;
+    node->longest_ns = time_ns > parent->time_ns ? time_ns - parent->time_ns : 0;
     node->noise_ns2 = noise_ns2;
     node_link(node, parent);
     return node;
@@ -85,6 +86,8 @@ static void node_merge(struct chain *chain, struct chain_node *node)
     sparse_absorb(&child->terms, &node->terms);
     sparse_absorb(&child->counts, &node->counts);
     child->noise_ns2 += node->noise_ns2;
+    if (node->longest_ns > child->longest_ns)
+        child->longest_ns = node->longest_ns;
     node_unlink(node);
     node_link(child, node->parent);
     node_spare(chain, node);

@@ -32,6 +32,7 @@ struct chain_node {
     struct sparse counts;                       /* bins of programs built to count (executions.h) */
     struct chain_node *child, *next, *previous; /* first child; siblings */
     uint64_t time_ns;
+    uint64_t longest_ns; /* of the segments that were merged into it, from one node to the next */
     uint32_t holds;
     struct chain_node *made_before; /* of all nodes ever allocated */
 };

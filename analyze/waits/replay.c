@@ -31,7 +31,7 @@ void replay_release(struct replay *replay)
     for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++)
         polling_release(&replay->lanes[lane].polling);
     for (uint32_t lane = 0; replay->lanes && lane < replay->trace->n_locations; lane++)
-        vec_release(&replay->lanes[lane].n_calls);
+        vec_release(&replay->lanes[lane].calls);
     for (uint32_t rank = 0; replay->ranks && rank < replay->trace->n_ranks; rank++) {
         sparse_release(&replay->ranks[rank].atoms);
         sparse_release(&replay->ranks[rank].counts);
@@ -234,6 +234,15 @@ static void lane_tell(const struct replay *replay, const struct queue_of_calls *
         replay->times.spent(replay->times.context, lane_number(replay, lane), from_ns, to_ns, terms, n);
 }
 
+static void lane_count_call(struct queue_of_calls *lane, const struct call *call)
+{
+    if (call->site >= lane->calls.n)
+        vec_resize(&lane->calls, (size_t)call->site + 1);
+    struct calls_at_site *calls = &lane->calls.at[call->site];
+    calls->since_ns = calls->n++ ? call->enter_ns - calls->enter_ns : 0;
+    calls->enter_ns = call->enter_ns;
+}
+
 static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struct call *call)
 {
     lane_check_polling(replay, lane, call);
@@ -262,9 +271,8 @@ static void lane_enter(struct replay *replay, struct queue_of_calls *lane, struc
         else
             point_set(replay->links, call->points.at[i], call->mark);
     }
-    if (call->site >= lane->n_calls.n)
-        vec_resize(&lane->n_calls, (size_t)call->site + 1);
-    lane->n_calls.at[call->site] += !lane->polling.mark;
+    if (!lane->polling.mark)
+        lane_count_call(lane, call);
     if (begins_polling)
         polling_begin(&lane->polling, mark_hold(call->mark), call->site);
     call->is_entered = true;
@@ -495,7 +503,8 @@ static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const 
     uint32_t site = lane->polling.mark ? lane->polling.site : call->site;
     struct wait wait = {.rank = lane->rank,
                         .site = site,
-                        .number = lane->n_calls.at[site],
+                        .number = lane->calls.at[site].n,
+                        .since_ns = lane->calls.at[site].since_ns,
                         .kind = release->kind,
                         .is_inferred = release->is_inferred,
                         .begin_ns = begin->time_ns,

@@ -103,6 +103,12 @@ struct call_steps {
     bool is_known;
 };
 
+/* Of a location at a site: how often it was called, when last, and how long after the call before that. */
+struct calls_at_site {
+    uint32_t n;
+    uint64_t enter_ns, since_ns;
+};
+
 struct queue_of_calls {
     uint32_t rank;
     bool is_main; /* other threads run beside it */
@@ -114,7 +120,7 @@ struct queue_of_calls {
     struct sleepers *asleep_on;
     bool waits_for_polling; /* asleep until another one's polling is explained */
     struct polling polling;
-    VEC(uint32_t) n_calls; /* by site */
+    VEC(struct calls_at_site) calls; /* by site */
 };
 
 struct replay {

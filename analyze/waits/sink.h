@@ -13,8 +13,9 @@
 struct wait {
     uint32_t rank, site;
     enum wait_kind kind;
-    uint32_t number;  /* it is the rank's n-th call there, waited or not; polls until something is found are one */
-    bool is_inferred; /* no record says what released it, only times do */
+    uint32_t number;   /* it is the rank's n-th call there, waited or not; polls until something is found are one */
+    uint64_t since_ns; /* that call was entered so long after the one before there; 0: it is the first */
+    bool is_inferred;  /* no record says what released it, only times do */
     uint64_t begin_ns, dur_ns;
     uint32_t late_rank, late_lane; /* that it was released by */
 };

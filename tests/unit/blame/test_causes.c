@@ -153,6 +153,51 @@ static void it_is_known_when_each_rank_was_late(void **state)
     scene_free(scene);
 }
 
+/* Rank 1 is late at the end, by as much as it was busy, with so many messages in between that nobody waits for. */
+static void a_stall_is_done_in_one_go(void **state)
+{
+    (void)state;
+    for (int n_messages = 0; n_messages <= 20; n_messages += 20) {
+        struct scene *scene = scene_make(3);
+        for (int i = 1; i <= n_messages; i++) {
+            scene_work(scene, 1, "work", (uint64_t)i * 1000);
+            scene_send(scene, 1, 2, 0, (uint64_t)i * 1000 + 5);
+        }
+        scene_work(scene, 1, "work", 22000);
+        for (uint32_t rank = 0; rank < 3; rank++)
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, 22005);
+        for (int i = 1; i <= n_messages; i++)
+            scene_receive(scene, 2, 1, 0, 22005 + (uint64_t)i);
+        const struct cause *cause = &scene_analyse(scene)->causes[0];
+        assert_int_equal(cause->ranks[0].rank, 1);
+        assert_int_equal(cause->stall_ns > 0, n_messages == 0);
+        scene_free(scene);
+    }
+}
+
+/* A message from each of four neighbours, received one after another in each step; one of them is late. The receiver
+ * waits at each fourth call, and in every step. */
+static void a_loop_over_neighbours_is_no_rhythm(void **state)
+{
+    (void)state;
+    enum { STEPS = 40, N = 5, LATE = 3 };
+    struct scene *scene = scene_make(N);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        uint64_t begin_us = scene->now_us[0];
+        for (uint32_t rank = 1; rank < N; rank++) {
+            scene_work(scene, rank, "work", begin_us + (rank == LATE ? 2000 : 1000));
+            scene_send(scene, rank, 0, 0, begin_us + (rank == LATE ? 2005 : 1005));
+        }
+        scene_work(scene, 0, "work", begin_us + 1010);
+        for (uint32_t rank = 1; rank < N; rank++)
+            scene_receive(scene, 0, rank, 0, begin_us + (rank < LATE ? 1010 : 2000) + 5 * rank);
+    }
+    const struct cause *cause = &scene_analyse(scene)->causes[0];
+    assert_int_equal(cause->ranks[0].rank, LATE);
+    assert_int_equal(cause->every, 0);
+    scene_free(scene);
+}
+
 /* Of three ranks one works all through the run, one from the middle on: waits of many parts count in each of them. */
 static void a_wait_counts_in_every_part_that_it_reaches_into(void **state)
 {
@@ -210,6 +255,8 @@ int main(void)
         cmocka_unit_test(who_carries_most_is_named_alone),
         cmocka_unit_test(who_spends_as_long_is_named_with_the_late),
         cmocka_unit_test(it_is_known_when_each_rank_was_late),
+        cmocka_unit_test(a_stall_is_done_in_one_go),
+        cmocka_unit_test(a_loop_over_neighbours_is_no_rhythm),
         cmocka_unit_test(a_wait_counts_in_every_part_that_it_reaches_into),
         cmocka_unit_test(waiting_that_comes_once_is_a_stall),
     };

@@ -141,6 +141,26 @@ static void a_stall_is_told_as_one(void **state)
     arena_release(&arena);
 }
 
+/* Both sides last met long before the others waited: what they wait for has been going on since then. */
+static void what_acts_begins_where_both_last_met(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct analysis analysis = {.efficiency = {.wall_ns = WHEN_PARTS * 1e9}};
+    struct cause late = {.lead_ns = 8e9}, once = {.lead_ns = 20e9};
+    for (int i = 0; i < WHEN_PARTS; i++) {
+        late.when_ns[i] = i >= 8 ? 1e9 : 0;
+        once.when_ns[i] = i >= 20 && i < 29 ? 1e9 : 0;
+    }
+    assert_null(when_sentence(&arena, &analysis, &late));
+    late.lead_ns = 2e9;
+    assert_string_equal(when_sentence(&arena, &analysis, &late), "only after 6.00 s");
+    assert_null(when_sentence(&arena, &analysis, &once));
+    once.lead_ns = 12e9;
+    assert_string_equal(when_sentence(&arena, &analysis, &once), "only after 8.00 s");
+    arena_release(&arena);
+}
+
 static void blocks_stand_for_parts(void **state)
 {
     (void)state;
@@ -159,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentences_say_when),
         cmocka_unit_test(a_stall_is_told_as_one),
+        cmocka_unit_test(what_acts_begins_where_both_last_met),
         cmocka_unit_test(blocks_stand_for_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
