@@ -85,7 +85,7 @@ struct join {
     uint64_t largest_part_bytes, locations_bytes; /* a definition takes up to two parts, or all locations */
     uint32_t n_ranks;
     struct join_rank *ranks;
-    char program[1024], command[1024], only[512];
+    char program[1024], command[1024], only[512], mpi[32];
     uint64_t realtime_ns, start_ns;
     bool has_times, has_counts, has_unfinished, lacks_threads, has_threads, has_outsiders;
     uint64_t begin_ns;          /* the latest of rings that have lost records, on the clock of rank 0; 0 = none has */

@@ -108,6 +108,8 @@ static void define_root(struct def_writer *defs)
     DEFINE(defs, SystemTreeNodeDomain, DEFS_ROOT_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
     defs_root_property(defs, ARCHIVE_PROP_PROGRAM, join_plain_name(join, join->program, sizeof join->program));
     defs_root_property(defs, ARCHIVE_PROP_COMMAND, join_plain_name(join, join->command, sizeof join->command));
+    if (join->mpi[0])
+        defs_root_property(defs, ARCHIVE_PROP_MPI, join_plain_name(join, join->mpi, sizeof join->mpi));
     if (join->first_call_ns)
         defs_root_property(defs, ARCHIVE_PROP_RUN_FROM,
                            arena_printf(&join->arena, "%llu", (unsigned long long)join->first_call_ns));

@@ -300,6 +300,7 @@ static void take_header(struct rank_tables *tables, const struct ww_header *head
     if (!join->program[0]) {
         memcpy(join->program, header->program, sizeof join->program);
         memcpy(join->command, header->command, sizeof join->command);
+        memcpy(join->mpi, header->mpi, sizeof join->mpi);
         memcpy(join->only, header->only, sizeof join->only);
         join->realtime_ns = header->realtime_ns;
         join->start_ns = header->start_ns;

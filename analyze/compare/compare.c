@@ -434,12 +434,19 @@ static void row_test(const struct comparison *comparison, struct compare_row *ro
     arena_release(&scratch);
 }
 
+/* A change that these runs do not tell would matter. Of one run a side nothing is known, however small. */
+static bool is_blind(const struct comparison *comparison, const struct compare_row *row, double scale)
+{
+    double most_ns = largest_mean(comparison, row);
+    return comparison->n_runs < 3 ? most_ns > 0 : most_ns > COMPARE_MORE_RUNS * scale;
+}
+
 static void row_judge(const struct comparison *comparison, struct compare_row *row, double scale)
 {
-    double change_ns = compare_change(row), most_ns = largest_mean(comparison, row);
+    double change_ns = compare_change(row);
     if (row->test.is_known && row->test.chance <= row->level)
         row->verdict = change_ns < 0 ? COMPARE_LESS : change_ns > 0 ? COMPARE_MORE : COMPARE_NOISE;
-    else if (most_ns > COMPARE_MORE_RUNS * scale && !row->test.sees_doubling)
+    else if (is_blind(comparison, row, scale) && !row->test.sees_doubling)
         row->verdict = COMPARE_TOO_FEW;
     if (row->verdict == COMPARE_TOO_FEW && row->test.is_known)
         row->runs_needed = noise_runs_needed(&row->test);
@@ -507,9 +514,8 @@ static void judge(struct comparison *comparison)
             if (is_asked)
                 row_judge(comparison, row, scale);
             else
-                row->verdict = verdict == COMPARE_TOO_FEW && largest_mean(comparison, row) > COMPARE_MORE_RUNS * scale
-                                   ? COMPARE_TOO_FEW
-                                   : COMPARE_NOISE;
+                row->verdict =
+                    verdict == COMPARE_TOO_FEW && is_blind(comparison, row, scale) ? COMPARE_TOO_FEW : COMPARE_NOISE;
             if (!is_asked)
                 row->level = 0;
             if (is_asked && (row->verdict == COMPARE_LESS || row->verdict == COMPARE_MORE))
@@ -591,6 +597,9 @@ static const char *why_not_exact(const struct comparison *comparison)
     for (size_t run = 1; run < comparison->n_runs; run++)
         if (comparison->runs[run]->n_ranks != comparison->runs[0]->n_ranks)
             return "the runs have different numbers of ranks";
+    for (size_t run = 0; run < comparison->n_runs; run++)
+        if (!comparison->runs[run]->is_whole)
+            return "not all runs came to their end";
     return NULL;
 }
 

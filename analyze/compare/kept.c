@@ -80,18 +80,19 @@ static json_t *json_facts(const struct run *run)
 
 static json_t *json_run(const struct run *run)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o}",
-        "path", text(run->path), "program", text(run->program), "command", text(run->command), "compiler",
-        text(run->compiler), "hosts", text(run->hosts), "n_ranks", (json_int_t)run->n_ranks, "n_hosts",
-        (json_int_t)run->n_hosts, "build", (json_int_t)run->build, "realtime_ns", (json_int_t)run->realtime_ns,
-        "is_counted", (int)run->is_counted, "is_whole", (int)run->is_whole, "wall_ns", whole(run->wall_ns),
-        "waiting_ns", whole(run->waiting_ns), "machine_ns", whole(run->machine_ns), "path_off_cpu_ns",
-        whole(run->path_off_cpu_ns), "all_ns", whole(run->all_ns), "compute_ns", whole(run->compute_ns), "transfer_ns",
-        whole(run->transfer_ns), "mpi_ns", whole(run->mpi_ns), "descheduled_ns", whole(run->descheduled_ns),
-        "blocked_ns", whole(run->blocked_ns), "places", json_places(run), "nodes", json_nodes(run), "facts",
-        json_facts(run));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                     "s:o, s:o, s:o, "
+                     "s:o, s:o, s:o}",
+                     "path", text(run->path), "program", text(run->program), "command", text(run->command), "mpi",
+                     text(run->mpi), "compiler", text(run->compiler), "hosts", text(run->hosts), "n_ranks",
+                     (json_int_t)run->n_ranks, "n_hosts", (json_int_t)run->n_hosts, "build", (json_int_t)run->build,
+                     "realtime_ns", (json_int_t)run->realtime_ns, "is_counted", (int)run->is_counted, "is_whole",
+                     (int)run->is_whole, "wall_ns", whole(run->wall_ns), "waiting_ns", whole(run->waiting_ns),
+                     "machine_ns", whole(run->machine_ns), "path_off_cpu_ns", whole(run->path_off_cpu_ns), "all_ns",
+                     whole(run->all_ns), "compute_ns", whole(run->compute_ns), "transfer_ns", whole(run->transfer_ns),
+                     "mpi_ns", whole(run->mpi_ns), "descheduled_ns", whole(run->descheduled_ns), "blocked_ns",
+                     whole(run->blocked_ns), "places", json_places(run), "nodes", json_nodes(run), "facts",
+                     json_facts(run));
 }
 
 bool kept_is(const char *path)
@@ -221,11 +222,13 @@ static struct run *read_run(struct arena *arena, const json_t *object)
     const char *path = copy(arena, json_object_get(object, "path")),
                *program = copy(arena, json_object_get(object, "program")),
                *command = copy(arena, json_object_get(object, "command")),
+               *mpi = copy(arena, json_object_get(object, "mpi")),
                *compiler = copy(arena, json_object_get(object, "compiler")),
                *hosts = copy(arena, json_object_get(object, "hosts"));
     *run = (struct run){.path = path ? path : "a kept run",
                         .program = program ? program : "",
                         .command = command ? command : "",
+                        .mpi = mpi ? mpi : "",
                         .compiler = compiler ? compiler : "",
                         .hosts = hosts ? hosts : "",
                         .n_ranks = (uint32_t)json_integer_value(json_object_get(object, "n_ranks")),

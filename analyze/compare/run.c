@@ -164,6 +164,7 @@ struct run *run_make(struct arena *arena, const struct analysis *analysis, const
     *run = (struct run){.path = copy_text(arena, path),
                         .program = arena_strdup(arena, trace->program ? trace->program : ""),
                         .command = arena_strdup(arena, trace->command ? trace->command : ""),
+                        .mpi = arena_strdup(arena, trace->mpi ? trace->mpi : ""),
                         .n_ranks = trace->n_ranks,
                         .build = build_of(analysis, CODE_NONE),
                         .realtime_ns = trace->realtime_ns,

@@ -32,6 +32,7 @@ struct run_node {
 struct run {
     const char *path, *program;
     const char *command;  /* as it was started; "" = unknown */
+    const char *mpi;      /* the MPI library and its version; "" = unknown */
     const char *compiler; /* of the program, and how it optimised: "GNU C17 12.2.0 -O2"; "" = unknown */
     const char *hosts;    /* names, by first appearance */
     uint32_t n_ranks, n_hosts;

@@ -332,9 +332,47 @@ static void print_shares(struct page *page, const struct comparison *comparison,
 }
 
 /* What may differ between runs, in the order in which it is told. */
-enum attribute { OF_RANKS, OF_PROGRAM, OF_BUILD, OF_COMPILER, OF_HOSTS, OF_COUNTING, OF_END, N_ATTRIBUTES };
+enum attribute {
+    OF_RANKS,
+    OF_PROGRAM,
+    OF_BUILD,
+    OF_COMPILER,
+    OF_LIBRARY,
+    OF_ARGUMENTS,
+    OF_HOSTS,
+    OF_COUNTING,
+    OF_END,
+    N_ATTRIBUTES
+};
 
-static const char *attribute_text(struct arena *arena, const struct run *run, enum attribute attribute)
+/* What the program was started with. */
+static const char *arguments_of(const struct run *run)
+{
+    const char *blank = strchr(run->command, ' ');
+    return blank ? blank + 1 : "";
+}
+
+/* Long ones from shortly before the place on from which they differ. */
+static const char *arguments_text(struct arena *arena, const struct comparison *comparison, const struct run *run)
+{
+    enum { SHOWN = 60, BEFORE = 20 };
+    const char *arguments = arguments_of(run), *first = arguments_of(comparison->runs[0]);
+    size_t n_alike = strlen(arguments), n = n_alike;
+    for (size_t i = 0; i < comparison->n_runs; i++) {
+        const char *other = arguments_of(comparison->runs[i]);
+        size_t at = 0;
+        while (at < n_alike && other[at] && other[at] == first[at])
+            at++;
+        n_alike = at;
+    }
+    size_t from = n > SHOWN && n_alike > BEFORE ? n_alike - BEFORE : 0;
+    if (!n)
+        return "none";
+    return arena_printf(arena, "%s%.*s%s", from ? "..." : "", SHOWN, arguments + from, n - from > SHOWN ? "..." : "");
+}
+
+static const char *attribute_text(struct arena *arena, const struct comparison *comparison, const struct run *run,
+                                  enum attribute attribute)
 {
     switch (attribute) {
     case OF_RANKS:
@@ -345,6 +383,10 @@ static const char *attribute_text(struct arena *arena, const struct run *run, en
         return run->build ? arena_printf(arena, "%08x", (unsigned)(run->build >> 32)) : "unknown";
     case OF_COMPILER:
         return run->compiler && *run->compiler ? run->compiler : "unknown";
+    case OF_LIBRARY:
+        return run->mpi && *run->mpi ? run->mpi : "unknown";
+    case OF_ARGUMENTS:
+        return arguments_text(arena, comparison, run);
     case OF_HOSTS:
         return arena_printf(arena, "%s%s", run->hosts, run->n_hosts > 4 ? " and more" : "");
     case OF_COUNTING:
@@ -354,9 +396,9 @@ static const char *attribute_text(struct arena *arena, const struct run *run, en
     }
 }
 
-/* The values that runs of some sides have, each once. */
+/* The values that runs of some sides have, each once; there are *n. */
 static const char *distinct(struct arena *arena, const struct comparison *comparison, uint32_t first_side,
-                            uint32_t end_side, enum attribute attribute)
+                            uint32_t end_side, enum attribute attribute, uint32_t *n_values)
 {
     struct intern seen = {0};
     const char *text = "";
@@ -364,10 +406,11 @@ static const char *distinct(struct arena *arena, const struct comparison *compar
         uint32_t side = comparison->side_of[run], n = (uint32_t)seen.n;
         if (side < first_side || side >= end_side)
             continue;
-        const char *at = attribute_text(arena, comparison->runs[run], attribute);
+        const char *at = attribute_text(arena, comparison, comparison->runs[run], attribute);
         if (intern_text(&seen, at) == n)
             text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", at);
     }
+    *n_values = (uint32_t)seen.n;
     intern_release(&seen);
     return text;
 }
@@ -379,6 +422,8 @@ const char **difference_notes(struct arena *arena, const struct comparison *comp
         [OF_PROGRAM] = {"program", "code is compared by file, routine and line"},
         [OF_BUILD] = {"build of the program", "code that has moved is found by its place in the source"},
         [OF_COMPILER] = {"compiler", "the same code may be other loops, and counts are of what it made of them"},
+        [OF_LIBRARY] = {"MPI library", "its time is in waiting and transfer"},
+        [OF_ARGUMENTS] = {"arguments of the program", "another input is other work"},
         [OF_HOSTS] = {"hosts", "their speed is in all times"},
         [OF_COUNTING] = {"kind of build", "counting takes time, and tells short loops apart that samples do not"},
         [OF_END] = {"end", "whywait report tells why"},
@@ -386,16 +431,13 @@ const char **difference_notes(struct arena *arena, const struct comparison *comp
     const char **notes = arena_array(arena, const char *, N_ATTRIBUTES + 2);
     size_t n = 0;
     for (enum attribute i = 0; i < N_ATTRIBUTES; i++) {
-        const char *first = distinct(arena, comparison, 0, 1, i), *text;
-        bool is_one = !strstr(first, ", ");
-        for (uint32_t side = 1; side < comparison->n_sides; side++)
-            is_one &= !strcmp(first, distinct(arena, comparison, side, side + 1, i));
-        if (is_one)
+        uint32_t n_values;
+        const char *text = distinct(arena, comparison, 0, comparison->n_sides, i, &n_values);
+        if (n_values < 2)
             continue;
         if (comparison->n_sides == 2)
-            text = arena_printf(arena, "%s -> %s", first, distinct(arena, comparison, 1, 2, i));
-        else
-            text = distinct(arena, comparison, 0, comparison->n_sides, i);
+            text = arena_printf(arena, "%s -> %s", distinct(arena, comparison, 0, 1, i, &n_values),
+                                distinct(arena, comparison, 1, 2, i, &n_values));
         notes[n++] = arena_printf(arena, "%s: %s; %s", told[i][0], text, told[i][1]);
     }
     if (comparison->facts_missing)
@@ -442,6 +484,15 @@ static void print_rows(struct page *page, const struct view *view)
     arena_release(&scratch);
 }
 
+/* In no row. One run a side cannot tell. */
+static bool nothing_has_changed(const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->rows.n; i++)
+        if (comparison->rows.at[i].verdict == COMPARE_LESS || comparison->rows.at[i].verdict == COMPARE_MORE)
+            return false;
+    return comparison->n_runs >= 3;
+}
+
 void difference_print(FILE *out, const struct comparison *comparison, const struct difference_options *options)
 {
     struct page page = {.out = out, .width = options->width, .look = options->look};
@@ -455,6 +506,10 @@ void difference_print(FILE *out, const struct comparison *comparison, const stru
     page_end(&page);
     print_facts(&page, comparison, options->n_top);
     choose_rows(&view, options);
+    if (nothing_has_changed(comparison)) {
+        page_line(&page, "no time has changed as far as these runs tell");
+        page_end(&page);
+    }
     print_rows(&page, &view);
     page_end(&page);
     print_shares(&page, comparison, options->n_top);

@@ -226,6 +226,22 @@ static void print_trend_rows(struct page *page, const struct series *series, con
     arena_release(&scratch);
 }
 
+/* Which runs the rows mean that say from which one on they changed: each once. */
+static void print_changed_runs(struct page *page, const struct series *series, unsigned n_top)
+{
+    const struct comparison *comparison = &series->comparison;
+    struct arena scratch = {0};
+    for (uint32_t run = 0; run < comparison->n_runs; run++)
+        for (size_t at = 0; at < series->rows.n; at++) {
+            if (series->rows.at[at].changed_at != run || !is_shown(series, at, n_top))
+                continue;
+            page_paragraph(page, 0, 4,
+                           arena_printf(&scratch, "run %u is %s", run + 1, run_label(&scratch, comparison->runs[run])));
+            break;
+        }
+    arena_release(&scratch);
+}
+
 void series_print_trend(FILE *out, const struct series *series, const struct series_options *options)
 {
     const struct comparison *comparison = &series->comparison;
@@ -250,20 +266,7 @@ void series_print_trend(FILE *out, const struct series *series, const struct ser
     if (n_facts < series->facts.n)
         page_line(&page, "and %zu other %s counted exactly (--top 0)", series->facts.n - n_facts,
                   series->facts.n - n_facts == 1 ? "change" : "changes");
-    for (size_t at = 0; at < series->rows.n; at++) {
-        const struct series_row *changed = &series->rows.at[at];
-        const struct compare_row *row = row_of(series, at);
-        if (changed->changed_at == SERIES_NEVER || !is_shown(series, at, options->n_top))
-            continue;
-        page_style(&page, direction_style(changed));
-        page_paragraph(&page, 0, 4,
-                       arena_printf(&scratch, "run %u is %s, the first with %s of: %s%s", changed->changed_at + 1,
-                                    run_label(&scratch, comparison->runs[changed->changed_at]), direction(changed),
-                                    !row->depth                     ? ""
-                                    : row->group == GROUP_COMPUTING ? "computing in "
-                                                                    : "waiting for ",
-                                    difference_row_name(&scratch, row, false)));
-    }
+    print_changed_runs(&page, series, options->n_top);
     page_style(&page, STYLE_QUIET);
     size_t n = n_bars(series, options);
     if (n < n_runs)

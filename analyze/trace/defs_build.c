@@ -350,6 +350,8 @@ static void build_root(struct build *build)
             trace->program = arena_strdup(&trace->arena, slash ? slash + 1 : value);
         else if (!strcmp(name, ARCHIVE_PROP_COMMAND))
             trace->command = arena_strdup(&trace->arena, value);
+        else if (!strcmp(name, ARCHIVE_PROP_MPI))
+            trace->mpi = arena_strdup(&trace->arena, value);
         else if (!strcmp(name, ARCHIVE_PROP_ONLY))
             trace->only = arena_strdup(&trace->arena, value);
         else if (!strcmp(name, ARCHIVE_PROP_COUNTED))

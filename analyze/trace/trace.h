@@ -194,6 +194,7 @@ struct trace {
     const char *code_dir; /* where builds that ran may be, named by build id; NULL for a foreign archive */
     const char *program;  /* base name */
     const char *command;
+    const char *mpi;         /* library and version; NULL = unknown */
     const char *only;        /* patterns of the functions whose counts were recorded; NULL = all */
     const char *recorder;    /* "whywait 0.1.0", "Score-P ..." */
     bool counts_all_threads; /* also of threads that do not call MPI no counts are missing */

@@ -278,6 +278,14 @@ static void a_count_that_does_not_vary_is_certain(void **state)
     scene.runs[2]->is_counted = false;
     compare_make(&other, scene.runs, scene.side_of, scene.n, 2);
     assert_int_equal(other.facts.n, 0);
+    assert_null(other.facts_missing);
+    compare_release(&other);
+    /* A run that was killed has counts of what it came to, of MPI too. */
+    scene.runs[2]->is_counted = true;
+    scene.runs[2]->is_whole = false;
+    compare_make(&other, scene.runs, scene.side_of, scene.n, 2);
+    assert_int_equal(other.facts.n, 0);
+    assert_non_null(other.facts_missing);
     compare_release(&other);
     release(&scene, &comparison);
 }
@@ -668,6 +676,20 @@ static void only_what_exceeds_noise_is_a_change(void **state)
     release(&scene, &comparison);
 }
 
+/* However small a part of the run it is. */
+static void one_run_a_side_tells_nothing_of_times(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    add(&scene, 0, 1e9, (struct loop[4]){{"x.c", "f", "f", 5, 1e7}, {"x.c", "g", "g", 9, 1e8}});
+    add(&scene, 1, 1e9, (struct loop[4]){{"x.c", "f", "f", 5, 5e6}, {"x.c", "g", "g", 9, 1e8}});
+    struct comparison comparison = compare(&scene);
+    assert_int_equal(find(&comparison, "f")->verdict, COMPARE_TOO_FEW);
+    assert_int_equal(find(&comparison, "g")->verdict, COMPARE_TOO_FEW);
+    assert_int_equal(group(&comparison, GROUP_RUN_TIME)->verdict, COMPARE_TOO_FEW);
+    release(&scene, &comparison);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -688,6 +710,7 @@ int main(void)
         cmocka_unit_test(a_routine_that_was_renamed_is_the_same),
         cmocka_unit_test(a_loop_that_takes_longer_on_one_rank_is_told),
         cmocka_unit_test(what_no_sample_has_hit_is_one_row),
+        cmocka_unit_test(one_run_a_side_tells_nothing_of_times),
         cmocka_unit_test(only_what_exceeds_noise_is_a_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
