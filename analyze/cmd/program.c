@@ -321,10 +321,11 @@ struct program_glance program_glance(const char *path)
         Elf_Data *data = elf_getdata(section, NULL);
         GElf_Dyn entry;
         glance.mpi = PROGRAM_NO_MPI;
-        for (int i = 0; data && glance.mpi == PROGRAM_NO_MPI && gelf_getdyn(data, i, &entry); i++) {
+        for (int i = 0; data && gelf_getdyn(data, i, &entry); i++) {
             const char *name = entry.d_tag == DT_NEEDED ? elf_strptr(file.elf, header.sh_link, entry.d_un.d_val) : NULL;
-            if (name)
+            if (name && glance.mpi == PROGRAM_NO_MPI)
                 glance.mpi = mpi_of_library(name);
+            glance.has_asan |= name && starts_with(name, "libasan.so");
         }
     }
     elf_file_close(&file);

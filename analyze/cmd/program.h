@@ -36,6 +36,7 @@ int program_not_found(const char *name);
 struct program_glance {
     enum program_kind kind;
     enum program_mpi mpi;
+    bool has_asan; /* AddressSanitizer's library, which refuses to run behind a preloaded one unless told */
 };
 struct program_glance program_glance(const char *path);
 /* `name` is found by program_find. Returns 0, or -1 after error(); release in both cases. */

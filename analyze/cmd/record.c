@@ -158,6 +158,21 @@ static uint64_t read_size(const char *option, const char *text)
     return bytes;
 }
 
+/* Puts a word in front of what a variable has, or behind it, with a colon between. */
+static void environment_join(const char *name, const char *word, bool is_first)
+{
+    const char *before = getenv(name);
+    char *list = NULL;
+    bool is_alone = !before || !*before;
+    if (asprintf(&list, "%s%s%s", is_alone || is_first ? word : before, is_alone ? "" : ":",
+                 is_alone   ? ""
+                 : is_first ? before
+                            : word) < 0)
+        err_out_of_memory(strlen(word));
+    setenv(name, list, 1);
+    free(list);
+}
+
 /* A rank is as good as another to say what holds for the program. */
 static void load_recorder(const char *path)
 {
@@ -173,12 +188,10 @@ static void load_recorder(const char *path)
         warn("%s runs with another user's or group's rights: it is not recorded", path);
     const char *recorder = program_recorder(glance.mpi != PROGRAM_NO_MPI ? glance.mpi : mpi_of_launcher());
     if (installation_find(recorder, library)) {
-        const char *before = getenv("LD_PRELOAD");
-        char *list = NULL;
-        if (asprintf(&list, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") < 0)
-            err_out_of_memory(strlen(library));
-        setenv("LD_PRELOAD", list, 1);
-        free(list);
+        environment_join("LD_PRELOAD", library, true);
+        /* The recorder defines nothing that the sanitizer has to see first. */
+        if (glance.has_asan)
+            environment_join("ASAN_OPTIONS", "verify_asan_link_order=0", false);
     } else if (speaks)
         warn("%s runs without being recorded: there is no %s beside this tool (was it built with this MPI installed?)",
              path, recorder);

@@ -32,7 +32,8 @@ environment = dict(
     # It takes the short-lived process that starts the converter for a fork that leaves threads behind.
     TSAN_OPTIONS="ignore_noninstrumented_modules=1:die_after_fork=0",
     # Leaks are memcheck's business, which tells those of the recorder from those of MPI by who allocated.
-    ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0", UBSAN_OPTIONS="print_stacktrace=1")
+    # `whywait record` itself has to see that the program is checked, and that it is preloaded before the checker.
+    ASAN_OPTIONS="detect_leaks=0" + (":verify_asan_link_order=0" if args.recorder else ""), UBSAN_OPTIONS="print_stacktrace=1")
 mpirun = [shutil.which("mpirun.openmpi") or "mpirun", "-n", "2"]
 if args.recorder:
     command = [*mpirun, "-x", f"LD_PRELOAD={args.recorder}", "-x", f"WHYWAIT_TOOL={args.whywait}"]
