@@ -197,14 +197,15 @@ struct bare {
         double ns; /* waiting that it causes */
     })
     routines;
+    uint32_t n_places;        /* when it was collected: who asks for an address may add some, of other routines */
     double *time_ns, *own_ns; /* by place */
-    uint32_t *cause;          /* by place: the one with most of own_ns; TRACE_NONE */
+    uint32_t *cause;          /* by place with own_ns: that which has most of it */
 };
 
 static void bare_collect(struct bare *bare, struct arena *scratch)
 {
     const struct analysis *analysis = bare->analysis;
-    uint32_t n_places = code_n_places(analysis->code);
+    uint32_t n_places = bare->n_places = code_n_places(analysis->code);
     bare->own_ns = arena_array(scratch, double, n_places + 1);
     bare->cause = arena_array(scratch, uint32_t, n_places + 1);
     double *most_ns = arena_array(scratch, double, n_places + 1);
@@ -236,8 +237,7 @@ static void bare_collect(struct bare *bare, struct arena *scratch)
 static void bare_time(struct bare *bare, struct arena *scratch)
 {
     const struct analysis *analysis = bare->analysis;
-    uint32_t n_places = code_n_places(analysis->code);
-    bare->time_ns = arena_array(scratch, double, n_places + 1);
+    bare->time_ns = arena_array(scratch, double, bare->n_places + 1);
     for (uint32_t i = 0; i < analysis->profile.n_stacks && bare->routines.n; i++) {
         const struct profile_stack *stack = &analysis->profile.stacks[i];
         if (stack->frame >= analysis->trace->n_frames)
@@ -247,7 +247,7 @@ static void bare_time(struct bare *bare, struct arena *scratch)
             continue;
         uint32_t place =
             code_place_at(analysis->code, frame->module, trace_code_address(frame->address, frame->is_return));
-        if (place < n_places)
+        if (place < bare->n_places)
             bare->time_ns[place] += stack->ns;
     }
 }
@@ -266,14 +266,13 @@ static json_t *bare_loops(const struct bare *bare, const struct bare_routine *ro
 {
     struct code *code = bare->analysis->code;
     json_t *loops = json_array();
-    for (uint32_t i = 0; i < code_n_places(code); i++) {
+    for (uint32_t i = 0; i < bare->n_places; i++) {
         const struct code_place *place = code_place(code, i);
-        bool has_time = bare->time_ns && i < code_n_places(code);
         if (place->module != routine->module || place->routine_address != routine->address || place->source != i)
             continue;
         *name = place->host_routine ? place->host_routine : *name;
         json_array_append_new(loops, json_pack("[I, i, I, I, i]", (json_int_t)(place->address - routine->address),
-                                               (int)place->depth, (json_int_t)llround(has_time ? bare->time_ns[i] : 0),
+                                               (int)place->depth, (json_int_t)llround(bare->time_ns[i]),
                                                (json_int_t)llround(bare->own_ns[i]),
                                                bare->own_ns[i] > 0 ? (int)bare->cause[i] : -1));
     }
