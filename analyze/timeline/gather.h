@@ -11,6 +11,14 @@
 /* Stands for waiting among the atoms, which it is none of. */
 enum { ATOM_WAITING = UINT32_MAX };
 
+/* The site of a cell until timeline_finish: the place of the call and the kind of wait. */
+static inline uint32_t timeline_site(uint32_t site, enum wait_kind kind)
+{
+    enum { KIND_BITS = 5 };
+    _Static_assert((int)WAIT_N_KINDS <= 1 << KIND_BITS, "a kind of wait has room");
+    return site << KIND_BITS | kind;
+}
+
 struct time_sink timeline_sink(struct timeline *timeline, uint32_t n_locations);
 struct timeline_finish_input {
     struct pools *pools;

@@ -117,7 +117,7 @@ void timeline_finish(struct timeline *timeline, const struct timeline_finish_inp
     struct naming naming = {.input = input};
     for (uint32_t i = 0; i < input->classes->sites.n; i++) {
         const struct site_classes *site = &input->classes->sites.at[input->measures->site_order[i]];
-        *map_put(&naming.of_site, site->site << 5 | site->kind, NULL) = i + 1u;
+        *map_put(&naming.of_site, timeline_site(site->site, site->kind), NULL) = i + 1u;
     }
     for (uint32_t i = 0; i < timeline->rows.n; i++)
         naming_row(&naming, &timeline->rows.at[i], input->trace->locations[i].rank);

@@ -156,7 +156,7 @@ static void sink_waited(void *context, uint32_t lane, const struct wait *wait)
                                  .release_ns = end_ns,
                                  .waited_ns = (float)wait->dur_ns,
                                  .by = wait->late_lane,
-                                 .site = wait->site << 5 | wait->kind,
+                                 .site = timeline_site(wait->site, wait->kind),
                                  .n_parts = 1,
                                  .is_inferred = wait->is_inferred};
     struct timeline_part part = {ATOM_WAITING, (float)wait->dur_ns};

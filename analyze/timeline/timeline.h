@@ -31,7 +31,7 @@ struct timeline_cell {
     uint64_t release_ns; /* when the longest wait in it ended ... */
     float waited_ns;     /* ... and how long it was; 0 = no wait */
     uint32_t by;         /* location that released it */
-    uint32_t site;       /* the result's; TRACE_NONE = not known */
+    uint32_t site;       /* the result's (until timeline_finish, timeline_site); TRACE_NONE = not known */
     uint32_t n_parts;    /* in the row's parts, behind those of the cells before; 0 = nothing is known */
     bool is_inferred;
     bool is_several; /* neighbours that were joined: their order is not known any more */
