@@ -537,6 +537,12 @@ bool compare_counts_are_equal(const struct fact *a, const struct fact *b)
     return is_equal;
 }
 
+/* A count is that of all ranks up to the next one that has another. */
+static uint32_t count_end(const struct fact *fact, uint32_t i, uint32_t n_ranks)
+{
+    return i + 1 < fact->n_counts ? fact->counts[i + 1].rank : n_ranks;
+}
+
 double compare_difference(const struct fact *a, const struct fact *b, bool each_time)
 {
     double largest = 0;
@@ -548,26 +554,27 @@ double compare_difference(const struct fact *a, const struct fact *b, bool each_
         bool differs = each_time ? (unsigned __int128)x->n * y->of != (unsigned __int128)y->n * x->of : x->n != y->n;
         if (is_there && differs)
             largest = fmax(largest, fmax(fabs(left - right) / fmax(left, right), 1e-15));
-        uint32_t next_x = i + 1 < a->n_counts ? a->counts[i + 1].rank : UINT32_MAX;
-        uint32_t next_y = j + 1 < b->n_counts ? b->counts[j + 1].rank : UINT32_MAX;
-        i += next_x <= next_y;
-        j += next_y <= next_x;
+        uint32_t end_x = count_end(a, i, UINT32_MAX), end_y = count_end(b, j, UINT32_MAX);
+        i += end_x <= end_y;
+        j += end_y <= end_x;
     }
     return largest;
 }
 
 /* Of a decision: how many iterations or ways it makes other, as often as both sides come to it. What is decided once at
  * the start is little of that, whatever follows. */
-static double executions_moved(const struct fact *before, const struct fact *after)
+static double executions_moved(const struct fact *before, const struct fact *after, uint32_t n_ranks)
 {
     double moved = 0;
     for (uint32_t i = 0, j = 0; i < before->n_counts && j < after->n_counts;) {
         const struct fact_count *x = &before->counts[i], *y = &after->counts[j];
-        if (x->rank == y->rank && x->of && y->of)
-            moved += fabs((double)x->n / (double)x->of - (double)y->n / (double)y->of) *
+        uint32_t end_x = count_end(before, i, n_ranks), end_y = count_end(after, j, n_ranks);
+        uint32_t first = x->rank > y->rank ? x->rank : y->rank, end = end_x < end_y ? end_x : end_y;
+        if (first < end && x->of && y->of)
+            moved += (end - first) * fabs((double)x->n / (double)x->of - (double)y->n / (double)y->of) *
                      (double)(x->of < y->of ? x->of : y->of);
-        i += x->rank <= y->rank;
-        j += y->rank <= x->rank;
+        i += end_x <= end_y;
+        j += end_y <= end_x;
     }
     return moved;
 }
@@ -655,12 +662,12 @@ static void compare_facts(struct comparison *comparison)
         double size = !sides[0] || !sides[1] ? 1
                       : each_time > 0        ? each_time
                                              : compare_difference(sides[0], sides[1], false);
-        *vec_push(&comparison->facts) =
-            (struct compare_fact){.before = sides[0],
-                                  .after = sides[1],
-                                  .is_decision = each_time > 0,
-                                  .moved = each_time > 0 ? executions_moved(sides[0], sides[1]) : 0,
-                                  .size = size};
+        *vec_push(&comparison->facts) = (struct compare_fact){
+            .before = sides[0],
+            .after = sides[1],
+            .is_decision = each_time > 0,
+            .moved = each_time > 0 ? executions_moved(sides[0], sides[1], comparison->runs[0]->n_ranks) : 0,
+            .size = size};
     }
     if (comparison->facts.n)
         qsort(comparison->facts.at, comparison->facts.n, sizeof *comparison->facts.at, by_decision_and_size);

@@ -366,7 +366,7 @@ enum fact_kind {
     FACT_N
 };
 struct fact_count {
-    uint32_t rank;
+    uint32_t rank;  /* and those after it, up to that of the next count */
     uint64_t n, of; /* of: 0 where there is nothing to count by */
 };
 struct fact {

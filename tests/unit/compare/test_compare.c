@@ -290,6 +290,32 @@ static void a_count_that_does_not_vary_is_certain(void **state)
     release(&scene, &comparison);
 }
 
+/* Ranks that are alike are told once: a loop that makes 100 iterations more on each of two comes before one that makes
+ * 150 more on one of them. */
+static void what_is_executed_is_that_of_all_ranks(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    static const struct loop none[4] = {{"x.c", "f", "f", 5, 1}};
+    for (uint32_t run = 0; run < 2; run++) {
+        struct run *at = add(&scene, run, 100, none);
+        assert_int_equal(at->n_ranks, 2);
+        add_fact(&scene, at, 5, 0, 0);
+        at->facts[0].counts[0] = (struct fact_count){0, run ? 1100 : 1000, 100};
+        at->facts[0].n_counts = 1;
+        add_fact(&scene, at, 9, 0, 0);
+        at->facts[1].counts[0] = (struct fact_count){0, run ? 1150 : 1000, 100};
+        at->facts[1].counts[1] = (struct fact_count){1, 7, 1};
+    }
+    struct comparison comparison = compare(&scene);
+    assert_int_equal(comparison.facts.n, 2);
+    assert_int_equal(comparison.facts.at[0].before->line_first, 5);
+    assert_int_equal((int)comparison.facts.at[0].moved, 200);
+    assert_int_equal(comparison.facts.at[1].before->line_first, 9);
+    assert_int_equal((int)comparison.facts.at[1].moved, 150);
+    release(&scene, &comparison);
+}
+
 /* A choice at the start goes the other way altogether; a loop that is entered 500 times makes half as many again. */
 static void what_is_executed_most_is_told_first(void **state)
 {
@@ -702,6 +728,7 @@ int main(void)
         cmocka_unit_test(shares_add_up_to_the_difference),
         cmocka_unit_test(a_count_that_does_not_vary_is_certain),
         cmocka_unit_test(what_is_executed_most_is_told_first),
+        cmocka_unit_test(what_is_executed_is_that_of_all_ranks),
         cmocka_unit_test(a_kept_run_is_the_run),
         cmocka_unit_test(a_gate_tells_what_grew),
         cmocka_unit_test(the_same_program_is_the_same),
