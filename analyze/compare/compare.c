@@ -169,9 +169,14 @@ static void make_causes(struct comparison *comparison, bool is_computing, row_li
     tell_rows_apart(comparison, causes, row_of_node);
 }
 
+/* Of the nodes of the tree. */
+struct children {
+    uint32_t *first, *next; /* by node: node + 1; 0 = none */
+};
+
 /* Parts of a cause in the order of the tree. A node that only leads to one other says nothing of its own. */
-static void push_parts(struct comparison *comparison, uint32_t cause, const uint32_t *first_child,
-                       const uint32_t *next_child, const uint32_t *tops, size_t n_tops)
+static void push_parts(struct comparison *comparison, uint32_t cause, const struct children *children,
+                       const uint32_t *tops, size_t n_tops)
 {
     const struct match *match = &comparison->match;
     double least_ns = NEGLIGIBLE_SHARE * largest_mean(comparison, &comparison->rows.at[cause]);
@@ -189,7 +194,7 @@ static void push_parts(struct comparison *comparison, uint32_t cause, const uint
         row_add(comparison, &row, node->has_below ? node->below_ns : node->own_ns);
         double all_ns = largest_mean(comparison, &row), largest_ns = 0;
         uint32_t n_below = 0;
-        for (uint32_t c = node->has_below ? first_child[at.node] : 0; c; c = next_child[c - 1]) {
+        for (uint32_t c = node->has_below ? children->first[at.node] : 0; c; c = children->next[c - 1]) {
             struct compare_row below = row_make(comparison, row.group, 0, NULL);
             row_add(comparison, &below, match->nodes.at[c - 1].below_ns);
             largest_ns = fmax(largest_ns, largest_mean(comparison, &below));
@@ -206,7 +211,7 @@ static void push_parts(struct comparison *comparison, uint32_t cause, const uint
             *vec_push(&comparison->rows) = row;
             depth++;
         }
-        for (uint32_t c = node->has_below ? first_child[at.node] : 0; c; c = next_child[c - 1])
+        for (uint32_t c = node->has_below ? children->first[at.node] : 0; c; c = children->next[c - 1])
             *vec_push(&open) = (struct open){c - 1, parent, depth};
     }
     vec_release(&open);
@@ -241,13 +246,8 @@ static struct ranked *rank_rows(const struct comparison *comparison, struct aren
     return ranked;
 }
 
-/* Where the nodes of the tree lead. */
-struct ways {
-    uint32_t *first_child, *next_child; /* by node: node + 1; 0 = none */
-};
-
-static void push_cause(struct comparison *comparison, const struct ways *ways, const row_list *causes, uint32_t number,
-                       const uint32_t *row_of_node)
+static void push_cause(struct comparison *comparison, const struct children *children, const row_list *causes,
+                       uint32_t number, const uint32_t *row_of_node)
 {
     const struct match *match = &comparison->match;
     uint32_t at = (uint32_t)comparison->rows.n;
@@ -261,7 +261,7 @@ static void push_cause(struct comparison *comparison, const struct ways *ways, c
     }
     *vec_push(&comparison->rows) = causes->at[number];
     comparison->rows.at[at].parent = comparison->group_row[causes->at[number].group];
-    push_parts(comparison, at, ways->first_child, ways->next_child, tops.at, tops.n);
+    push_parts(comparison, at, children, tops.at, tops.n);
     vec_release(&tops);
 }
 
@@ -284,7 +284,7 @@ static bool is_sampled(const struct comparison *comparison, const row_list *caus
 /* What is too small for a row of its own is put together in a last one, and of computing what no sample has hit: that
  * takes microseconds, and where it takes longer something held it up, now here, now there, for the same milliseconds.
  * One by one these would look like changes. `shown`: by cause, its row. */
-static void push_group(struct comparison *comparison, enum compare_group group, const struct ways *ways,
+static void push_group(struct comparison *comparison, enum compare_group group, const struct children *children,
                        const row_list *causes, const uint32_t *row_of_node, uint32_t *shown)
 {
     struct arena scratch = {0};
@@ -306,7 +306,7 @@ static void push_group(struct comparison *comparison, enum compare_group group, 
         double cause_ns = largest_mean(comparison, cause);
         if (cause_ns >= least_ns && cause_ns > 0 && (!only_named || is_named(cause))) {
             shown[ranked[i].at] = (uint32_t)comparison->rows.n;
-            push_cause(comparison, ways, causes, ranked[i].at, row_of_node);
+            push_cause(comparison, children, causes, ranked[i].at, row_of_node);
             continue;
         }
         row_add_row(comparison, &rest, cause);
@@ -346,8 +346,9 @@ static void make_shares(struct comparison *comparison, const uint32_t *row_of_no
 {
     const struct match *match = &comparison->match;
     struct compare_share rest[SHARE_MACHINE + 1] = {0};
-    uint32_t *share_of = calloc(comparison->rows.n + 1, sizeof *share_of); /* by row, 1 + index */
-    for (size_t i = 0; share_of && i < match->nodes.n; i++) {
+    struct arena scratch = {0};
+    uint32_t *share_of = arena_array(&scratch, uint32_t, comparison->rows.n + 1); /* by row, 1 + index */
+    for (size_t i = 0; i < match->nodes.n; i++) {
         const struct match_node *node = &match->nodes.at[i];
         uint32_t row = shown[row_of_node[node->row]];
         bool is_mpi = group_of(match->places.at[node->place].place) == GROUP_MPI;
@@ -376,7 +377,7 @@ static void make_shares(struct comparison *comparison, const uint32_t *row_of_no
         *vec_push(&comparison->shares) = rest[kind];
     }
     qsort(comparison->shares.at, comparison->shares.n, sizeof *comparison->shares.at, by_falling_share);
-    free(share_of);
+    arena_release(&scratch);
 }
 
 static void make_rows(struct comparison *comparison)
@@ -385,23 +386,23 @@ static void make_rows(struct comparison *comparison)
     const struct match *match = &comparison->match;
     row_list computing = {0}, causes = {0};
     uint32_t *row_of_node = arena_array(&scratch, uint32_t, match->nodes.n + 1);
-    struct ways ways = {arena_array(&scratch, uint32_t, match->nodes.n + 1),
-                        arena_array(&scratch, uint32_t, match->nodes.n + 1)};
+    struct children children = {arena_array(&scratch, uint32_t, match->nodes.n + 1),
+                                arena_array(&scratch, uint32_t, match->nodes.n + 1)};
     for (uint32_t i = (uint32_t)match->nodes.n; i-- > 0;) {
         uint32_t parent = match->nodes.at[i].parent;
         if (parent == TRACE_NONE)
             continue;
-        ways.next_child[i] = ways.first_child[parent];
-        ways.first_child[parent] = i + 1;
+        children.next[i] = children.first[parent];
+        children.first[parent] = i + 1;
     }
     make_causes(comparison, true, &computing, row_of_node);
     make_causes(comparison, false, &causes, row_of_node);
     uint32_t *shown = arena_array(&scratch, uint32_t, causes.n + 1);
     memset(shown, 0xff, (causes.n + 1) * sizeof *shown);
     push_single(comparison, GROUP_RUN_TIME);
-    push_group(comparison, GROUP_COMPUTING, &ways, &computing, row_of_node, shown);
-    push_group(comparison, GROUP_PROGRAM, &ways, &causes, row_of_node, shown);
-    push_group(comparison, GROUP_MPI, &ways, &causes, row_of_node, shown);
+    push_group(comparison, GROUP_COMPUTING, &children, &computing, row_of_node, shown);
+    push_group(comparison, GROUP_PROGRAM, &children, &causes, row_of_node, shown);
+    push_group(comparison, GROUP_MPI, &children, &causes, row_of_node, shown);
     push_single(comparison, GROUP_MACHINE);
     if (comparison->n_sides == 2)
         make_shares(comparison, row_of_node, shown);

@@ -41,9 +41,6 @@ struct compare_row {
     double *others_ns; /* by run, of computing: what the other ranks have on average; NULL = not known */
     double *mean_ns;   /* by side */
     double *kind_ns;   /* [side * KIND_N + kind], means */
-    /* Causes of two sides: what they have of the run time, means of [side]: what a process spends in it on average, and
-     * how much more of it lies on the critical path than that. */
-    double computing_ns[2], imbalance_ns[2];
     struct noise_test test; /* of two sides */
     double level;           /* that its chance was held against; 0 = it was not tested */
     unsigned runs_needed;   /* on each side, to tell such a change or a doubling; 0 = over a hundred, or not known */
@@ -62,7 +59,9 @@ struct compare_fact {
 struct compare_share {
     uint32_t row; /* a cause's; TRACE_NONE for what is below */
     enum { SHARE_CAUSE, SHARE_OTHER_CODE, SHARE_MPI, SHARE_MACHINE } kind;
-    double computing_ns[2], imbalance_ns[2]; /* of MPI and the machine, all in the second */
+    /* By side: what a process spends in it on average, and how much more of it lies on the critical path than that. Of
+     * MPI and the machine, all is in the second. */
+    double computing_ns[2], imbalance_ns[2];
 };
 
 struct comparison {

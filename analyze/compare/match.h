@@ -9,8 +9,7 @@
  * What is one cause may differ from run to run. Each run names nodes; of two that contain each other the outer one, the
  * coarser, is the row when on some side at least half of what the side with most waiting there has was named so. So the
  * side with the waiting decides, and of two that have it the coarser one. What no such node is around is a row by
- * itself. Rows of one place, entered on several ways, are one unless
- * runs have told them apart as causes.
+ * itself. Rows of one place, entered on several ways, are one unless runs have told them apart as causes.
  */
 #pragma once
 #include "analyze/compare/run.h"

@@ -241,7 +241,7 @@ struct space_point {
 };
 
 /* A routine with points, or called at one. */
-struct routine {
+struct space_routine {
     const char *source_name; /* NULL = not counted */
     uint32_t points, calls;  /* the first points in it and of calls of it; NONE */
     bool is_settled;         /* its bytes are its callers', as far as they asked it for them */
@@ -254,11 +254,11 @@ struct space {
     struct analysis *analysis;
     struct executions *executions;
     VEC(struct space_point) points;
-    VEC(uint32_t) point_at;       /* by counter of the trace: index in points + 1; 0 = not asked yet */
-    struct intern routine_names;  /* assembler names; routines of a name are taken for one */
-    VEC(struct routine) routines; /* by name */
-    struct intern names;          /* "FILE:LINE ROUTINE CALLEE" */
-    VEC(struct allocation) found; /* by name */
+    VEC(uint32_t) point_at;             /* by counter of the trace: index in points + 1; 0 = not asked yet */
+    struct intern routine_names;        /* assembler names; routines of a name are taken for one */
+    VEC(struct space_routine) routines; /* by name */
+    struct intern names;                /* "FILE:LINE ROUTINE CALLEE" */
+    VEC(struct allocation) found;       /* by name */
 };
 
 /* The routine that allocates at a point, as in the source if that is known; NULL = malloc or the like. */
@@ -292,7 +292,7 @@ static uint32_t routine_put(struct space *space, const char *name)
 {
     uint32_t id = intern_text(&space->routine_names, name);
     if (id == space->routines.n)
-        *vec_push(&space->routines) = (struct routine){.points = NONE, .calls = NONE};
+        *vec_push(&space->routines) = (struct space_routine){.points = NONE, .calls = NONE};
     return id;
 }
 
@@ -346,7 +346,7 @@ static void scale_bytes(struct space *space, uint32_t first, bool is_calls, uint
 
 /* Bytes of a routine become those of the calls that asked it for them. A call that is taken for such because of its
  * type is none where the routine does not ask for as much; of a library's routine only a declaration can tell. */
-static void settle(struct space *space, struct routine *routine)
+static void settle(struct space *space, struct space_routine *routine)
 {
     double own = 0, asked = 0;
     uint32_t n_ranks = space->analysis->trace->n_ranks;

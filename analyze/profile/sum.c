@@ -7,14 +7,14 @@
 #include "analyze/profile/callgraph.h"
 #include "wrap/base/containers.h"
 
-struct sums {
+struct summing {
     struct arena *arena;
     struct intern names, pairs;
     VEC(struct routine_profile) routines;
     VEC(struct routine_arc) arcs;
 };
 
-static void add_profile(struct sums *sums, const struct profile *profile)
+static void add_profile(struct summing *sums, const struct profile *profile)
 {
     uint32_t *number = arena_array(sums->arena, uint32_t, profile->n_routines + 1);
     for (uint32_t i = 0; i < profile->n_routines; i++) {
@@ -50,7 +50,7 @@ static void add_profile(struct sums *sums, const struct profile *profile)
 
 struct profile profile_sum(struct arena *arena, const struct profile *const *profiles, size_t n_profiles)
 {
-    struct sums sums = {.arena = arena};
+    struct summing sums = {.arena = arena};
     struct profile sum = {0};
     for (size_t i = 0; i < n_profiles; i++) {
         add_profile(&sums, profiles[i]);
