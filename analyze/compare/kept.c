@@ -11,6 +11,8 @@
 /* Raised when a field changes its meaning: an older file is then refused, not misread. */
 enum { KEPT_VERSION = 2 };
 
+enum { RANKS_MOST = 1 << 24 }; /* as many as are recorded; room is made for each */
+
 /* Names that are no UTF-8 cannot be kept as they are; the comparison then knows them by what is left. */
 static json_t *text(const char *value)
 {
@@ -184,6 +186,22 @@ static bool read_nodes(struct arena *arena, struct run *run, const json_t *nodes
     return true;
 }
 
+/* False when ranks do not rise, or are none of the run's. */
+static bool read_counts(struct fact *fact, const struct run *run, const json_t *counts)
+{
+    json_int_t before = -1;
+    for (uint32_t k = 0; k < fact->n_counts; k++) {
+        const json_t *count = json_array_get(counts, k);
+        json_int_t rank = number_at(count, 0);
+        if (rank <= before || rank >= (json_int_t)run->n_ranks)
+            return false;
+        fact->counts[k] = (struct fact_count){
+            .rank = (uint32_t)rank, .n = (uint64_t)number_at(count, 1), .of = (uint64_t)number_at(count, 2)};
+        before = rank;
+    }
+    return true;
+}
+
 static bool read_facts(struct arena *arena, struct run *run, const json_t *facts)
 {
     run->n_facts = (uint32_t)json_array_size(facts);
@@ -205,12 +223,8 @@ static bool read_facts(struct arena *arena, struct run *run, const json_t *facts
                               .sum_of = (uint64_t)number_at(row, 9),
                               .n_counts = (uint32_t)json_array_size(counts)};
         fact->counts = arena_array(arena, struct fact_count, fact->n_counts + 1);
-        for (uint32_t k = 0; k < fact->n_counts; k++) {
-            const json_t *count = json_array_get(counts, k);
-            fact->counts[k] = (struct fact_count){.rank = (uint32_t)number_at(count, 0),
-                                                  .n = (uint64_t)number_at(count, 1),
-                                                  .of = (uint64_t)number_at(count, 2)};
-        }
+        if (!read_counts(fact, run, counts))
+            return false;
     }
     return true;
 }
@@ -248,7 +262,7 @@ static struct run *read_run(struct arena *arena, const json_t *object)
                         .descheduled_ns = ns_of(object, "descheduled_ns"),
                         .blocked_ns = ns_of(object, "blocked_ns")};
     read_places(arena, run, json_object_get(object, "places"));
-    return run->n_ranks && read_nodes(arena, run, json_object_get(object, "nodes")) &&
+    return run->n_ranks && run->n_ranks <= RANKS_MOST && read_nodes(arena, run, json_object_get(object, "nodes")) &&
                    read_facts(arena, run, json_object_get(object, "facts"))
                ? run
                : NULL;

@@ -369,6 +369,32 @@ static void a_kept_run_is_the_run(void **state)
     unlink(path);
 }
 
+/* Counts of ranks that there are not, or not in order: room for all up to them would be asked for. */
+static void a_kept_run_with_ranks_beyond_its_own_is_refused(void **state)
+{
+    (void)state;
+    static const struct fact_count bad[][2] = {{{0, 1, 1}, {4000000000, 2, 1}}, {{1, 1, 1}, {0, 2, 1}}};
+    for (int i = 0; i < 3; i++) {
+        struct scene scene = {0};
+        char path[] = "/tmp/whywait-kept-XXXXXX";
+        int file = mkstemp(path);
+        assert_true(file >= 0);
+        close(file);
+        struct run *run = add_tree(&scene, 0, true, 300, 100);
+        add_fact(&scene, run, 5, 100, 3);
+        if (i < 2)
+            memcpy(run->facts[0].counts, bad[i], sizeof bad[i]);
+        else
+            run->n_ranks = 4100000000;
+        assert_int_equal(kept_write(path, scene.runs, 1), 0);
+        run_list read = {0};
+        assert_int_not_equal(kept_read(&scene.arena, path, &read), 0);
+        vec_release(&read);
+        arena_release(&scene.arena);
+        unlink(path);
+    }
+}
+
 static void a_gate_tells_what_grew(void **state)
 {
     (void)state;
@@ -730,6 +756,7 @@ int main(void)
         cmocka_unit_test(what_is_executed_most_is_told_first),
         cmocka_unit_test(what_is_executed_is_that_of_all_ranks),
         cmocka_unit_test(a_kept_run_is_the_run),
+        cmocka_unit_test(a_kept_run_with_ranks_beyond_its_own_is_refused),
         cmocka_unit_test(a_gate_tells_what_grew),
         cmocka_unit_test(the_same_program_is_the_same),
         cmocka_unit_test(a_loop_that_vanishes_is_not_its_neighbour),
