@@ -38,7 +38,7 @@ struct points_function {
     uint64_t address;          /* entry */
     uint64_t tls_offset_bytes; /* of the first counter, from the start of the module's thread-local block */
     uint32_t n_counters;
-    uint32_t n_blocks; /* flow blocks; block 0 is the root, block 1 is EXIT */
+    uint32_t n_blocks; /* flow blocks, of which these two have no code: BLOCK_ROOT and BLOCK_EXIT */
     uint32_t n_edges, n_addresses, n_lines, n_allocs;
     uint32_t name; /* assembler name */
     uint32_t file, line;
@@ -47,12 +47,14 @@ struct points_function {
     uint32_t source_name; /* as in the source: "ns::solve(int)" */
 };
 enum {
-    POINTS_F_EVERY_BLOCK = 1, /* counter b - 2 counts the executions of block b; edges carry none */
+    POINTS_F_EVERY_BLOCK = 1, /* counter b - BLOCK_FIRST counts the executions of block b; edges carry none */
     POINTS_F_EXCEPTIONS = 2,  /* frames may vanish at calls, and the edges account for that */
     POINTS_F_SETJMP = 4,      /* calls setjmp */
     POINTS_F_UNIT = 8, /* no function (it has no blocks): `address` is that of a word in the unit's data, zero when
                           the module is loaded, in which the recorder marks that it knows the module */
 };
+
+enum { BLOCK_ROOT = 0, BLOCK_EXIT = 1, BLOCK_FIRST = 2 };
 
 struct points_edge {
     uint32_t from, to;

@@ -44,7 +44,7 @@ struct counts_function {
     uint32_t flags, checksum; /* POINTS_F_ */
     uint32_t dispatcher;      /* a block without code; POINTS_NONE */
     uint32_t first_point, n_counters;
-    struct counts_block *blocks; /* block 0 is the root (its executions are the calls), block 1 EXIT */
+    struct counts_block *blocks; /* of BLOCK_ROOT, executions are the calls */
     struct counts_alloc *allocs;
     uint32_t n_blocks, n_allocs;
     struct cfg cfg;

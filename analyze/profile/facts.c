@@ -106,8 +106,6 @@ static void add(struct gathering_facts *facts, const struct fact *fact, uint64_t
     gathered->fact.sum_of += of;
 }
 
-enum { BLOCK_ROOT, BLOCK_EXIT };
-
 /* All ways but the last of each condition, which follows from the others. Ways round a loop or out of it are its trips.
  */
 static void add_ways(struct gathering_facts *facts, const struct counts_function *function, const int64_t *edges)

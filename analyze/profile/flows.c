@@ -15,7 +15,6 @@
 #include <string.h>
 
 enum flow_side { LATE, OTHERS, N_SIDES };
-enum { BLOCK_ROOT, BLOCK_EXIT };
 
 struct flow_routine {
     const struct counts_function *function;

@@ -326,7 +326,7 @@ static void visit_block(void *context, uint32_t module, const struct counts_func
                 sparse_add(&builder->calls, key_of(counting->rank, arc_put(builder, caller, callee)),
                            (double)row->executions);
         }
-    } else if (row->block == 0)
+    } else if (row->block == BLOCK_ROOT)
         sparse_add(&counting->builder->executed,
                    key_of(counting->rank, host_at(counting->builder, module, function->address)),
                    (double)row->executions);

@@ -26,8 +26,6 @@ struct options {
     tls_model model = TLS_MODEL_REAL; /* TLS_MODEL_REAL: by how the unit is compiled */
 };
 
-enum { BLOCK_ROOT = 0, BLOCK_EXIT = 1, BLOCK_FIRST = 2 };
-
 /* Where the execution of a flow edge can be counted. */
 struct place {
     edge on = nullptr;        /* on this edge of the CFG ... */
