@@ -25,8 +25,6 @@ int json_print(FILE *out, const struct analysis *analysis, const struct json_opt
 bool json_visit(const struct analysis *analysis, const struct json_options *options, const char *field,
                 void (*visit)(void *context, json_t *item), void *context);
 
-/* The routine profile as JSON: the field `routines` of docs/json.md. */
-
 /* Writes an object that was made whole, and lets go of it. Returns 0, or -1 after error(). */
 int json_write(FILE *out, json_t *object);
 

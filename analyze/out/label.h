@@ -18,11 +18,11 @@ const char *label_lines(const struct label_book *book, const char *file, uint32_
 const char *label_routine(const struct label_book *book, const char *routine);
 /* "loop jacobi.c:58-63 in relax()"; without debug information "loop at relax()+0x1c in libfoo.so". */
 const char *label_step(const struct label_book *book, uint32_t step);
-/* By what it is alone: the same in another run of the program, whatever was seen around it there. */
-const char *label_step_alone(const struct label_book *book, uint32_t step);
 /* The same after "most of it": "in loop a.c:5-7", "inside MPI_Waitall b.c:9". */
 const char *label_within(const struct label_book *book, uint32_t step);
-/* The same for a cause; where another cause has that name, ", called at jacobi.c:20 in main()" tells them apart. */
+/* By what it is alone: equal in another run of the program, whatever was seen around it there. */
+const char *label_step_alone(const struct label_book *book, uint32_t step);
+/* A cause as its step; where another cause has that name, ", called at jacobi.c:20 in main()" tells them apart. */
 const char *label_cause(const struct label_book *book, uint32_t cause);
 /* "MPI_Barrier jacobi.c:71 in solve() <- main()" */
 const char *label_site(const struct label_book *book, uint32_t site);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of text for a terminal of a given width. Everything put on a page is escaped (text.h); only page_end begins a
- * new line.
+ * Lines of text for a terminal of a given width. Everything put on a page is escaped (text_escape); only page_end
+ * begins a new line.
  */
 #pragma once
 #include "wrap/base/containers.h"
@@ -107,6 +107,8 @@ size_t text_columns(const char *escaped);
 /* What of *escaped goes on a line of that many columns, broken at a blank, or behind "::", or anywhere; *escaped moves
  * on to what is left. */
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns);
+/* An escaped text cut to that many columns, the cut marked by "..."; the text itself when it fits. */
+const char *text_cut(struct arena *arena, const char *escaped, size_t columns);
 /* The same, cut in its middle: of a call path both ends tell most, and it is cut between calls if possible. */
 const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns);
 /* The same; where that would make it one with the other text, with the words in which the two first part. */
@@ -115,5 +117,3 @@ const char *text_cut_apart(struct arena *arena, const char *escaped, const char 
  * the others, also where they take more columns; of the rest what there is room for, from both ends. NULL where one of
  * these alone is too long. */
 const char *text_cut_path(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns);
-/* An escaped text cut to that many columns, the cut marked by "..."; the text itself when it fits. */
-const char *text_cut(struct arena *arena, const char *escaped, size_t columns);
