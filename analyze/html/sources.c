@@ -56,7 +56,7 @@ static int by_falling_waiting(const void *a, const void *b)
 static bool is_near(const struct source *source, uint32_t line)
 {
     for (size_t i = 0; i < source->spans.n; i++)
-        if (line + CONTEXT >= source->spans.at[i].first && line <= source->spans.at[i].last + CONTEXT)
+        if (line + CONTEXT >= source->spans.at[i].first && line <= (uint64_t)source->spans.at[i].last + CONTEXT)
             return true;
     return false;
 }

@@ -131,8 +131,8 @@ static struct line_sums line_sums(const struct marked_file *file, uint32_t line,
         const struct mark *mark = &file->marks.at[i];
         bool is_in = line >= mark->line_first && line <= mark->line_last;
         sums.is_inside |= is_in && mark->cause_ns > 0;
-        sums.is_near |= !options->line_first && line + options->n_context >= mark->line_first &&
-                        line <= mark->line_last + options->n_context;
+        sums.is_near |= !options->line_first && (uint64_t)line + options->n_context >= mark->line_first &&
+                        line <= (uint64_t)mark->line_last + options->n_context;
         sums.cause_ns += line == mark->line_first ? mark->cause_ns : 0;
         sums.site_ns += line == mark->line_first ? mark->site_ns : 0;
     }

@@ -82,6 +82,17 @@ static void marked_lines_stand_with_their_context(void **state)
     free(text);
 }
 
+/* Who wants all of a file may ask for as many lines as there can be. */
+static void context_has_no_end(void **state)
+{
+    struct fixture *f = *state;
+    char *text;
+    print(f, &(struct source_options){.width = 100, .n_context = UINT32_MAX}, 1, &text);
+    assert_non_null(strstr(text, " 1  line 1\n"));
+    assert_non_null(strstr(text, "24  line 24\n"));
+    free(text);
+}
+
 /* Lines that nobody blames, of a file that is named. */
 static void lines_that_are_asked_for_are_shown(void **state)
 {
@@ -172,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(marked_lines_stand_with_their_context, fixture_make, fixture_free),
+        cmocka_unit_test_setup_teardown(context_has_no_end, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(lines_that_are_asked_for_are_shown, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(other_files_and_trifles_are_left_out, fixture_make, fixture_free),
         cmocka_unit_test_setup_teardown(sources_are_never_shifted_silently, fixture_make, fixture_free),
