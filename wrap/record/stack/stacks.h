@@ -68,7 +68,7 @@ void stacks_learn_process(void);
 /* One walked stack as the tables keep it. */
 struct stack_entry {
     struct stack_entry *next;
-    uint64_t key[2]; /* return address and frame address, or hash and 0 */
+    uint64_t key[2]; /* return address and frame address, or hash and flags */
     uint32_t id, n;
     struct {
         uint64_t place, value;
