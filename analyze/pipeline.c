@@ -129,33 +129,33 @@ static void passes_release(struct passes *passes)
     steps_release(&passes->steps);
 }
 
-/* With many locations each event is another one's, and nothing of that one is in the cache. */
-static void fetch_lanes(const struct passes *passes)
+/* With many locations each event is another one's, and nothing of that one is in the cache; few are there as they are.
+ */
+enum { FEW_LOCATIONS = 8, SOON = 3 };
+
+static void fetch_lane(const struct passes *passes)
 {
-    const struct trace *trace = passes->trace;
-    for (size_t i = 0; i < sizeof trace->soon / sizeof *trace->soon; i++)
-        if (trace->soon[i] < trace->n_locations)
-            memory_fetch(&passes->lanes.at[trace->soon[i]], sizeof *passes->lanes.at);
+    const struct event *soon = passes->trace->n_locations > FEW_LOCATIONS ? trace_ahead(passes->trace, SOON) : NULL;
+    if (soon)
+        memory_fetch(&passes->lanes.at[soon->loc], sizeof *passes->lanes.at);
 }
 
 /* Likewise, in two steps: where its call is stands in what is fetched first. */
-static void fetch_readings(const struct passes *passes)
+static void fetch_reading(const struct passes *passes)
 {
-    const struct trace *trace = passes->trace;
-    uint32_t next = trace->soon[0], after = trace->soon[1];
-    if (after < trace->n_locations) {
-        memory_fetch(&passes->lanes.at[after], sizeof *passes->lanes.at);
-        reader_fetch(&passes->reader, after);
+    const struct event *soon = passes->trace->n_locations > FEW_LOCATIONS ? trace_ahead(passes->trace, SOON) : NULL;
+    if (soon) {
+        memory_fetch(&passes->lanes.at[soon->loc], sizeof *passes->lanes.at);
+        reader_fetch(&passes->reader, soon->loc);
+        reader_fetch_call(&passes->reader, trace_ahead(passes->trace, 1)->loc);
     }
-    if (next < trace->n_locations)
-        reader_fetch_call(&passes->reader, next);
 }
 
 static void read_for_steps(struct passes *passes)
 {
     const struct event *event;
     while ((event = trace_next(passes->trace))) {
-        fetch_lanes(passes);
+        fetch_lane(passes);
         struct lane *lane = &passes->lanes.at[event->loc];
         enum lane_news news = lanes_feed(&passes->lanes, event);
         cpu_use_feed(&passes->cpu_use, lane, event);
@@ -201,7 +201,7 @@ static void read_for_waits(struct passes *passes)
         occurrences_start_thread(&passes->occurrences);
     }
     while ((event = trace_next(passes->trace))) {
-        fetch_readings(passes);
+        fetch_reading(passes);
         reader_feed(&passes->reader, event);
         file_use_feed(&passes->file_use, &passes->lanes.at[event->loc], event);
         exchanges_feed(&passes->exchanges, passes->trace, &passes->lanes.at[event->loc], event);

@@ -499,14 +499,19 @@ static inline bool is_watched(const struct causality_watch *watch, uint16_t kind
     return WATCHED >> kind & 1 || (kind == EV_LEAVE && !watch->result.n_records);
 }
 
-bool causality_watch_feed(struct causality_watch *watch, const struct event *event)
+bool causality_watch_feed(struct causality_watch *watch, const struct event_block *block)
 {
     struct causality *result = &watch->result;
-    if (event->kind != EV_END) {
-        result->first_ns = event->time_ns < result->first_ns ? event->time_ns : result->first_ns;
-        result->last_ns = event->time_ns > result->last_ns ? event->time_ns : result->last_ns;
+    bool holds = !watch->has_failed;
+    for (uint32_t i = 0; i < block->n && holds; i++) {
+        const struct event *event = block->at[i];
+        if (event->kind != EV_END) {
+            result->first_ns = event->time_ns < result->first_ns ? event->time_ns : result->first_ns;
+            result->last_ns = event->time_ns > result->last_ns ? event->time_ns : result->last_ns;
+        }
+        holds = !is_watched(watch, event->kind) || watch_play(watch, event);
     }
-    return is_watched(watch, event->kind) ? watch_play(watch, event) : true;
+    return holds;
 }
 
 bool causality_watch_end(struct causality_watch *watch, struct causality *result)

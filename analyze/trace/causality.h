@@ -25,8 +25,8 @@ void causality_check(struct archive_reader *archive, struct causality *result);
  * hold. That costs no reading; where they do not hold, the replay tells what to do.
  */
 struct causality_watch *causality_watch_begin(struct archive_reader *archive);
-/* The next event. False from the first effect on whose cause has not come. */
-bool causality_watch_feed(struct causality_watch *watch, const struct event *event);
+/* The next events. False from the first effect on whose cause has not come. */
+bool causality_watch_feed(struct causality_watch *watch, const struct event_block *block);
 /* The end: true when all causes came before their effects, and what the replay would have found. Releases it. */
 bool causality_watch_end(struct causality_watch *watch, struct causality *result);
 /* What was found of clocks that hold, or that have been repaired: how well they are known, and when the run ends. */

@@ -141,18 +141,18 @@ static void read_all(struct helper *helper, struct archive_reader *archive)
         _exit(1);
     for (uint32_t i = 0; i < archive->trace->n_locations; i++)
         write_damage(helper, archive, &archive->locations[i], 0);
+    struct event_block block = {.n = 0};
     uint64_t now_ns = 0;
-    for (;;) {
-        struct location_reader *location = archive->handed;
+    do {
+        struct location_reader *location = archive->used_up;
         bool was_damaged = location && location->is_damaged;
-        const struct event *event = locations_merge(archive);
+        locations_merge(archive, &block);
         if (location && !was_damaged)
             write_damage(helper, archive, location, now_ns);
-        if (!event)
-            break;
-        now_ns = event->time_ns;
-        write_event(helper, archive, event);
-    }
+        for (uint32_t i = 0; i < block.n; i++)
+            write_event(helper, archive, block.at[i]);
+        now_ns = block.n ? block.at[block.n - 1]->time_ns : now_ns;
+    } while (block.n);
     block_end(helper, archive, true);
 }
 
@@ -295,7 +295,7 @@ bool helpers_rewind(struct archive_reader *archive)
 {
     struct helpers *helpers = &archive->helpers;
     char word = archive->trace->is_last_reading ? READ_LAST : READ_AGAIN;
-    bool go_on = helpers->n && !helpers->handed && !helpers->heap.n;
+    bool go_on = helpers->n && !helpers->used_up && !helpers->heap.n;
     for (uint32_t i = 0; go_on && i < helpers->n; i++)
         go_on = say(&helpers->at[i], word);
     if (!go_on) {
@@ -309,20 +309,31 @@ bool helpers_rewind(struct archive_reader *archive)
 }
 
 /* The heap knows streams by the location of their next event, which decides between equal times. */
-const struct event *helpers_next(struct archive_reader *archive)
+static void helper_go_on(struct archive_reader *archive, struct helper *helper)
+{
+    struct heap *heap = &archive->helpers.heap;
+    if (helper_next(archive, helper)) {
+        heap->items[0].stream = helper->ahead->loc;
+        heap_replace(heap, helper->ahead->time_ns);
+    } else
+        heap_pop(heap);
+}
+
+void helpers_read(struct archive_reader *archive, struct event_block *block)
 {
     struct helpers *helpers = &archive->helpers;
-    struct helper *helper = helpers->handed;
-    if (helper && helper_next(archive, helper)) {
-        helpers->heap.items[0].stream = helper->ahead->loc;
-        heap_replace(&helpers->heap, helper->ahead->time_ns);
-    } else if (helper)
-        heap_pop(&helpers->heap);
-    helpers->handed = NULL;
-    if (!helpers->heap.n || archive->trace->has_failed)
-        return NULL;
-    helpers->handed = &helpers->at[helpers->heap.items[0].stream % helpers->n];
-    return helpers->handed->ahead;
+    if (helpers->used_up)
+        helper_go_on(archive, helpers->used_up);
+    helpers->used_up = NULL;
+    block->n = 0;
+    while (helpers->heap.n && block->n < EVENTS_READY && !helpers->used_up && !archive->trace->has_failed) {
+        struct helper *helper = &helpers->at[helpers->heap.items[0].stream % helpers->n];
+        block->at[block->n++] = helper->ahead;
+        if (helper->at == helper->block->n || helper->block->events[helper->at].kind == EV_DAMAGED)
+            helpers->used_up = helper;
+        else
+            helper_go_on(archive, helper);
+    }
 }
 
 /* Reading that takes less than a tenth of a second is not worth a process. */

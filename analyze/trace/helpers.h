@@ -16,19 +16,20 @@
 
 struct archive_reader;
 struct event;
+struct event_block;
 struct trace;
 
 struct helpers {
     struct helper *at;
-    uint32_t n;            /* 0 = there are none: this process reads */
-    struct heap heap;      /* the next event of each */
-    struct helper *handed; /* whose event was handed out last */
+    uint32_t n;             /* 0 = there are none: this process reads */
+    struct heap heap;       /* the next event of each */
+    struct helper *used_up; /* whose block was handed out to its end: it is given back first; NULL = none is */
 };
 
 /* Begins a reading by at most trace->n_helpers processes. False when there are none, or none can be had. */
 bool helpers_rewind(struct archive_reader *archive);
-/* As trace_next. */
-const struct event *helpers_next(struct archive_reader *archive);
+/* As a source's read. */
+void helpers_read(struct archive_reader *archive, struct event_block *block);
 void helpers_end(struct helpers *helpers);
 /* How many are to read beside this process, and whether stages of the analysis are to have threads (stage.h): 0 = it
  * does all itself. As many as there are processes that a launcher has started, this one counted, since the first

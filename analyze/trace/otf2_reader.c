@@ -43,7 +43,7 @@ int locations_begin(struct archive_reader *archive)
 {
     locations_close(archive);
     archive->has_started = true;
-    archive->handed = NULL;
+    archive->used_up = NULL;
     archive->heap.n = 0;
     archive->plays = tape_rewind(&archive->tape, archive->trace->is_last_reading);
     if (archive->plays)
@@ -58,38 +58,40 @@ int locations_begin(struct archive_reader *archive)
     return result;
 }
 
-static inline const struct event *play_next(struct archive_reader *archive)
+/* Its next event comes to its place among the others'. */
+static void location_go_on(struct archive_reader *archive, struct location_reader *location)
 {
-    const struct event *event = tape_next(&archive->tape);
-    archive->n_played += event != NULL;
-    if (archive->n_played == BATCH || !event) {
-        meter_add(&archive->trace->meter, archive->n_played);
-        archive->n_played = 0;
-    }
-    return event;
+    location->ahead = location_next(location);
+    if (location->ahead)
+        heap_replace(&archive->heap, location->ahead->event.time_ns);
+    else
+        heap_pop(&archive->heap);
 }
 
-/* The event handed out before lives in its location's batch until now. */
-const struct event *locations_merge(struct archive_reader *archive)
+/* Events live in their location's batch, so a block ends where more of a location must be read. */
+void locations_merge(struct archive_reader *archive, struct event_block *block)
 {
-    if (archive->plays)
-        return play_next(archive);
-    struct location_reader *location = archive->handed;
-    if (location) {
-        location->ahead = location_next(location);
-        if (location->ahead)
-            heap_replace(&archive->heap, location->ahead->event.time_ns);
+    if (archive->plays) {
+        tape_play(&archive->tape, block);
+        meter_add(&archive->trace->meter, block->n);
+        return;
+    }
+    if (archive->used_up)
+        location_go_on(archive, archive->used_up);
+    archive->used_up = NULL;
+    block->n = 0;
+    while (archive->heap.n && block->n < EVENTS_READY && !archive->used_up) {
+        struct location_reader *location = &archive->locations[archive->heap.items[0].stream];
+        const struct event *event = &location->ahead->event;
+        tape_write(&archive->tape, event);
+        block->at[block->n++] = event;
+        if (location->next >= location->batch.n && !location->has_ended)
+            archive->used_up = location;
         else
-            heap_pop(&archive->heap);
-        archive->handed = NULL;
+            location_go_on(archive, location);
     }
-    if (!archive->heap.n) {
+    if (!block->n)
         tape_end(&archive->tape);
-        return NULL;
-    }
-    archive->handed = &archive->locations[archive->heap.items[0].stream];
-    tape_write(&archive->tape, &archive->handed->ahead->event);
-    return &archive->handed->ahead->event;
 }
 
 static int archive_rewind(struct trace *trace)
@@ -102,43 +104,16 @@ static int archive_rewind(struct trace *trace)
     return 0;
 }
 
-/* Few locations are in the cache as they are. */
-enum { FEW_LOCATIONS = 8 };
-
-/* The check of the clocks is over by then. */
-static const struct event *archive_play(struct archive_reader *archive)
-{
-    const struct event *event = play_next(archive);
-    uint32_t *soon = archive->trace->soon;
-    if (archive->trace->n_locations > FEW_LOCATIONS) {
-        soon[0] = tape_soon(&archive->tape, 1);
-        soon[1] = tape_soon(&archive->tape, PLAYED_AHEAD);
-    }
-    return event;
-}
-
-/* Behind the first of a heap, whose event was handed out. */
-static void tell_soon(const struct heap *heap, uint32_t *soon)
-{
-    soon[0] = heap->n > 1 ? heap->items[1].stream : TRACE_NONE;
-    soon[1] = heap->n > 2 ? heap->items[2].stream : TRACE_NONE;
-}
-
-static const struct event *archive_next(struct trace *trace)
+static void archive_read(struct trace *trace, struct event_block *block)
 {
     struct archive_reader *archive = archive_of(trace);
-    const struct event *event = NULL;
-    if (archive->plays && !archive->helpers.n)
-        return archive_play(archive);
+    block->n = 0;
     if (archive->helpers.n)
-        event = helpers_next(archive);
+        helpers_read(archive, block);
     else if (archive->has_started || !locations_begin(archive))
-        event = locations_merge(archive);
-    if (trace->n_locations > FEW_LOCATIONS)
-        tell_soon(archive->helpers.n ? &archive->helpers.heap : &archive->heap, trace->soon);
-    if (event && archive->watch && !causality_watch_feed(archive->watch, event))
-        return NULL; /* to be read again with other times */
-    return event;
+        locations_merge(archive, block);
+    if (archive->watch && !causality_watch_feed(archive->watch, block))
+        block->n = 0; /* to be read again with other times */
 }
 
 /* Where a location begins and ends is recorded on the clock of its node, as events are. 0 = unknown. */
@@ -363,12 +338,11 @@ static struct trace *open_trace(const char *anchor, bool is_unchecked)
     struct archive_reader *archive = calloc(1, sizeof *archive);
     if (!trace || !archive)
         err_out_of_memory(sizeof *archive);
-    archive->source = (struct trace_source){archive_rewind, archive_next, archive_close, archive_settle};
+    archive->source = (struct trace_source){archive_rewind, archive_read, archive_close, archive_settle};
     archive->trace = trace;
     archive->n_dealt = 1;
     archive->is_unchecked = is_unchecked;
     trace->source = &archive->source;
-    trace->soon[0] = trace->soon[1] = TRACE_NONE;
     trace->path = arena_strdup(&trace->arena, anchor);
     trace->recorder = "";
     if (!archive_open(archive, anchor))
@@ -495,12 +469,18 @@ struct batch_event *location_next(struct location_reader *location)
 
 int trace_rewind(struct trace *trace)
 {
+    trace->ready.n = trace->ready.next = 0;
     return trace->part ? part_rewind(trace) : trace->source->rewind(trace);
 }
 
-const struct event *trace_next(struct trace *trace)
+bool trace_read(struct trace *trace)
 {
-    return trace->part ? part_next(trace) : trace->source->next(trace);
+    trace->ready.next = 0;
+    if (trace->part)
+        part_read(trace, &trace->ready);
+    else
+        trace->source->read(trace, &trace->ready);
+    return trace->ready.n > 0;
 }
 
 int trace_settle(struct trace *trace)

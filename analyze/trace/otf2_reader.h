@@ -54,14 +54,13 @@ struct archive_reader {
     uint64_t resolution, offset; /* ticks a second; our times begin at the offset */
     bool synthesise;             /* collectives have no records: take the regions */
     bool has_started, is_compressed;
-    bool is_open;                   /* its files of events */
-    bool plays;                     /* this reading comes from the tape */
-    uint32_t n_played;              /* of it, since the meter was told */
-    bool is_unchecked;              /* whether the clocks hold is left to the first reading */
-    struct causality_watch *watch;  /* in which it is found out; NULL = it is known */
-    uint64_t *raw_ends_ns;          /* of locations, meanwhile */
-    struct location_reader *handed; /* whose event was handed out last */
-    uint32_t dealt, n_dealt;        /* this process reads every n_dealt-th location, from this one on */
+    bool is_open;                    /* its files of events */
+    bool plays;                      /* this reading comes from the tape */
+    bool is_unchecked;               /* whether the clocks hold is left to the first reading */
+    struct causality_watch *watch;   /* in which it is found out; NULL = it is known */
+    uint64_t *raw_ends_ns;           /* of locations, meanwhile */
+    struct location_reader *used_up; /* of whose batch everything was handed out: it is read on first; NULL = none is */
+    uint32_t dealt, n_dealt;         /* this process reads every n_dealt-th location, from this one on */
     struct helpers helpers;
 };
 
@@ -73,9 +72,9 @@ int locations_open(struct archive_reader *archive);
 /* More records than a location's file of events ("evt") or definitions ("def") can have. */
 uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind);
 void locations_close(struct archive_reader *archive); /* nothing is done where they are not open */
-/* Opens them, and merges what this process reads of them by corrected time: as trace_rewind and trace_next. */
+/* Opens them, and merges what this process reads of them by corrected time: as a source's rewind and read. */
 int locations_begin(struct archive_reader *archive);
-const struct event *locations_merge(struct archive_reader *archive);
+void locations_merge(struct archive_reader *archive, struct event_block *block);
 /* The records of a location after this time cannot be read; 0 = none of them can. */
 void location_note_damage(struct archive_reader *archive, uint32_t loc, uint64_t last_raw_ns);
 /* causality.c: decides what to do about the clocks and does it, or begins to watch (causality.h). 0, or -1 after

@@ -52,6 +52,7 @@ struct trace_part {
     VEC(struct event) ready;
     size_t next;
     const struct event *held; /* the first event of the piece, or behind it */
+    struct event_block block; /* of the source */
 };
 
 static struct piece *present(struct trace_part *part)
@@ -95,8 +96,9 @@ static int count_collectives(struct trace *trace, struct collectives *so_far, si
     if (!open)
         err_out_of_memory(trace->n_locations * sizeof *open);
     int result = trace->source->rewind(trace);
+    struct event_block block = {.n = 0};
     const struct event *event;
-    while (!result && (event = trace->source->next(trace))) {
+    while (!result && (event = source_next(trace, &block))) {
         uint32_t rank = trace->locations[event->loc].rank;
         for (; *n_begun < part->n_pieces && event->time_ns >= part->pieces[*n_begun].from_ns; ++*n_begun)
             part->pieces[*n_begun].before = (struct collectives){map_copy(&so_far->n), map_copy(&so_far->most)};
@@ -323,6 +325,7 @@ static void forget(struct trace *trace)
     part->places = NULL;
     part->requests = NULL;
     part->held = NULL;
+    part->block.n = part->block.next = 0;
     part->now_ns = 0;
 }
 
@@ -360,7 +363,7 @@ static const struct event *read_next(struct trace *trace)
             return &part->ready.at[part->next++];
         if (part->is_over)
             return NULL;
-        const struct event *event = part->held ? part->held : trace->source->next(trace);
+        const struct event *event = part->held ? part->held : source_next(trace, &part->block);
         part->held = NULL;
         if ((!event || event->time_ns >= piece->from_ns) && !part->has_begun) {
             begin(trace);
@@ -379,17 +382,19 @@ static const struct event *read_next(struct trace *trace)
     }
 }
 
-const struct event *part_next(struct trace *trace)
+void part_read(struct trace *trace, struct event_block *block)
 {
     struct trace_part *part = trace->part;
-    if (part->plays)
-        return tape_next(&part->tape);
-    const struct event *event = read_next(trace);
-    if (event)
-        tape_write(&part->tape, event);
+    if (part->plays) {
+        tape_play(&part->tape, block);
+        return;
+    }
+    block->at[0] = read_next(trace);
+    block->n = block->at[0] != NULL;
+    if (block->n)
+        tape_write(&part->tape, block->at[0]);
     else
         tape_end(&part->tape);
-    return event;
 }
 
 static void set_bounds(struct trace *trace)
@@ -449,9 +454,10 @@ size_t part_windows(struct trace *trace, struct trace_window **windows)
 {
     enum { WINDOW_GAP = 1 << 10 }; /* windows are counted: one far beyond the last is damage */
     VEC(struct trace_window) found = {0};
+    struct event_block block = {.n = 0};
     const struct event *event;
     if (trace->source->rewind(trace) == 0)
-        while ((event = trace->source->next(trace))) {
+        while ((event = source_next(trace, &block))) {
             if (event->kind != EV_CONTROL || !event->request || event->request > found.n + WINDOW_GAP)
                 continue;
             while (found.n < event->request)

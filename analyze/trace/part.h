@@ -30,7 +30,7 @@ void trace_next_part(struct trace *trace);
 
 /* Rings keep the newest records only: the part begins at from_ns, where all have them. 0, or -1 after error(). */
 int part_keep(struct trace *trace, uint64_t from_ns);
-/* What trace_rewind, trace_next and trace_close do where there is a part. */
+/* What trace_rewind, trace_read and trace_close do where there is a part. */
 int part_rewind(struct trace *trace);
-const struct event *part_next(struct trace *trace);
+void part_read(struct trace *trace, struct event_block *block);
 void part_close(struct trace *trace);

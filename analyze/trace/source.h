@@ -4,11 +4,22 @@
 #include "analyze/trace/trace.h"
 
 struct trace_source {
-    int (*rewind)(struct trace *trace);               /* 0, or -1 after error() */
-    const struct event *(*next)(struct trace *trace); /* NULL at the end; valid until the next call */
-    void (*close)(struct trace *trace);               /* releases the source itself */
-    int (*settle)(struct trace *trace);               /* trace_settle; NULL = there is nothing to settle */
+    int (*rewind)(struct trace *trace); /* 0, or -1 after error() */
+    /* The next events, one at least; none at the end. Valid until the next call. */
+    void (*read)(struct trace *trace, struct event_block *block);
+    void (*close)(struct trace *trace); /* releases the source itself */
+    int (*settle)(struct trace *trace); /* trace_settle; NULL = there is nothing to settle */
 };
+
+/* The next event by way of the block, which is empty after a rewind; NULL at the end. */
+static inline const struct event *source_next(struct trace *trace, struct event_block *block)
+{
+    if (block->next == block->n) {
+        block->next = 0;
+        trace->source->read(trace, block);
+    }
+    return block->n ? block->at[block->next++] : NULL;
+}
 
 /* Adds a whole sentence to trace->notes, once. */
 void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));

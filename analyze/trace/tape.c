@@ -37,15 +37,13 @@ void tape_discard(struct tape *tape)
     }
     tape->first = tape->last = NULL;
     tape->size_bytes = 0;
-    tape->n_ahead = 0;
     tape->state = tape->state == TAPE_TOO_LARGE ? TAPE_TOO_LARGE : TAPE_EMPTY;
 }
 
 void tape_release(struct tape *tape)
 {
     tape_discard(tape);
-    for (size_t i = 0; i <= PLAYED_AHEAD; i++)
-        vec_release(&tape->played[i].bins);
+    vec_release(&tape->bins);
 }
 
 /* One more chunk, for so many bytes, or NULL: then there is no tape any more. */
@@ -141,8 +139,8 @@ void tape_end(struct tape *tape)
         tape->state = TAPE_COMPLETE;
 }
 
-/* One more event is ready, but at the end. */
-static void play(struct tape *tape)
+/* The present chunk, where something is left of it, or a later one; NULL at the end. */
+static const struct tape_chunk *chunk_to_play(struct tape *tape)
 {
     while (tape->last && tape->at == tape->last->used) {
         struct tape_chunk *done = tape->last;
@@ -153,10 +151,12 @@ static void play(struct tape *tape)
             free(done);
         }
     }
-    if (!tape->last)
-        return;
-    struct played *to = &tape->played[tape_place(tape, ++tape->n_ahead)];
-    const unsigned char *at = tape->last->bytes + tape->at;
+    return tape->last;
+}
+
+/* Returns the end of what it was written as. */
+static inline const unsigned char *play(struct tape *tape, const unsigned char *at, struct event *event)
+{
     const struct tape_shape *shape = &tape->shapes[*at & ~FAR];
     uint64_t since_ns;
     uint32_t near_ns;
@@ -168,21 +168,40 @@ static void play(struct tape *tape)
         at += sizeof near_ns;
         since_ns = near_ns;
     }
-    struct event *event = &to->event;
     char *words = (char *)event + offsetof(struct event, loc);
     memcpy(words, &shape->first, sizeof shape->first);
     for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof(uint32_t))
         memcpy(words + shape->words[i] * sizeof(uint32_t), at, sizeof(uint32_t));
     event->time_ns = tape->now_ns += since_ns;
     event->bins = NULL;
-    to->bins.n = 0;
     if (event->n_bins) {
-        vec_resize(&to->bins, event->n_bins);
-        memcpy(to->bins.at, at, event->n_bins * sizeof *to->bins.at);
-        event->bins = to->bins.at;
-        at += event->n_bins * sizeof *to->bins.at;
+        size_t n = tape->bins.n, bytes = event->n_bins * sizeof *tape->bins.at;
+        vec_resize(&tape->bins, n + event->n_bins);
+        memcpy(&tape->bins.at[n], at, bytes);
+        at += bytes;
     }
-    tape->at = (size_t)(at - tape->last->bytes);
+    return at;
+}
+
+void tape_play(struct tape *tape, struct event_block *block)
+{
+    const struct tape_chunk *chunk;
+    block->n = 0;
+    tape->bins.n = 0;
+    while (block->n < EVENTS_READY && (chunk = chunk_to_play(tape))) {
+        const unsigned char *at = chunk->bytes + tape->at, *end = chunk->bytes + chunk->used;
+        while (block->n < EVENTS_READY && at < end) {
+            struct event *event = &tape->played[block->n];
+            at = play(tape, at, event);
+            block->at[block->n++] = event;
+        }
+        tape->at = (size_t)(at - chunk->bytes);
+    }
+    const struct trace_bin *bins = tape->bins.at;
+    for (uint32_t i = 0; tape->bins.n && i < block->n; i++) {
+        tape->played[i].bins = tape->played[i].n_bins ? bins : NULL;
+        bins += tape->played[i].n_bins;
+    }
 }
 
 bool tape_rewind(struct tape *tape, bool is_last)
@@ -196,18 +215,5 @@ bool tape_rewind(struct tape *tape, bool is_last)
     tape->last = tape->first;
     tape->at = 0;
     tape->now_ns = 0;
-    tape->n_ahead = 0;
-    for (uint32_t i = 0; plays && i < PLAYED_AHEAD; i++)
-        play(tape);
     return plays;
-}
-
-const struct event *tape_next(struct tape *tape)
-{
-    if (!tape->n_ahead)
-        return NULL;
-    tape->handed = tape_place(tape, 1);
-    tape->n_ahead--;
-    play(tape);
-    return &tape->played[tape->handed].event;
 }

@@ -30,15 +30,6 @@ struct tape_shape {
     uint32_t n_words;
 };
 
-/* An event as it is played. */
-struct played {
-    struct event event;
-    struct bin_list bins;
-};
-
-/* Events that are ready before they are asked for. */
-enum { PLAYED_AHEAD = 3 };
-
 enum tape_state { TAPE_EMPTY, TAPE_RECORDING, TAPE_COMPLETE, TAPE_TOO_LARGE };
 
 struct tape {
@@ -48,8 +39,8 @@ struct tape {
     size_t at;                       /* in it */
     uint64_t now_ns;                 /* of the last event */
     size_t size_bytes, most_bytes;
-    struct played played[PLAYED_AHEAD + 1]; /* in turn: what was handed out, and what is next */
-    uint32_t handed, n_ahead;
+    struct event played[EVENTS_READY]; /* last, */
+    struct bin_list bins;              /* with their counts */
     struct tape_shape shapes[SHAPES_MAX];
     uint32_t n_shapes;
     uint8_t shape_of[EV_END + 1]; /* by kind: plus 1; 0 = there was none */
@@ -64,21 +55,9 @@ bool tape_rewind(struct tape *tape, bool is_last);
 /* What was read is not what a reading would hand out from now on. */
 void tape_discard(struct tape *tape);
 
-/* Of an event that comes so many after the last one, among those that are ready. */
-static inline uint32_t tape_place(const struct tape *tape, uint32_t n_after)
-{
-    return (tape->handed + n_after) % (PLAYED_AHEAD + 1);
-}
-
 /* While recording. */
 void tape_write(struct tape *tape, const struct event *event);
 /* Nothing more comes: the tape is complete. */
 void tape_end(struct tape *tape);
-/* The next event, or NULL at the end. Valid until the next call. */
-const struct event *tape_next(struct tape *tape);
-/* The location of the event that comes so many after the last one, 1 .. PLAYED_AHEAD; TRACE_NONE: the tape ends before.
- */
-static inline uint32_t tape_soon(const struct tape *tape, uint32_t n_after)
-{
-    return n_after <= tape->n_ahead ? tape->played[tape_place(tape, n_after)].event.loc : TRACE_NONE;
-}
+/* The next events, as many as a block holds; none at the end. Valid until the next call. */
+void tape_play(struct tape *tape, struct event_block *block);

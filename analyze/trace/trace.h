@@ -175,6 +175,13 @@ struct event {
     uint32_t n_bins;
 };
 
+/* Events that follow each other, read at one time: what is done for each of them stays in loops of its own. */
+enum { EVENTS_READY = 64 };
+struct event_block {
+    const struct event *at[EVENTS_READY];
+    uint32_t n, next; /* which of them is handed out next */
+};
+
 /* What was done to the clocks before events were handed out. */
 struct trace_clocks {
     bool measured;         /* offsets came from the recorder */
@@ -206,10 +213,9 @@ struct trace {
     uint32_t n_helpers;   /* processes that may read for this one, from the next trace_rewind on */
     bool lacks_records;   /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
-    uint64_t start_ns, end_ns; /* first and last event of the run */
-    uint64_t n_records;        /* as its definitions tell; 0 = unknown */
-    uint32_t soon[2];          /* locations that are likely to have the next event, and one after it; TRACE_NONE */
-    uint64_t realtime_ns;      /* since 1970 at start_ns, or a little before; 0 = unknown */
+    uint64_t start_ns, end_ns;       /* first and last event of the run */
+    uint64_t n_records;              /* as its definitions tell; 0 = unknown */
+    uint64_t realtime_ns;            /* since 1970 at start_ns, or a little before; 0 = unknown */
     struct trace_process *processes; /* n_ranks */
     struct trace_location *locations;
     struct trace_region *regions;
@@ -227,6 +233,7 @@ struct trace {
     struct trace_clocks clocks;
     struct meter meter;          /* records read, where a stage has been named */
     struct trace_source *source; /* where events come from */
+    struct event_block ready;    /* those that are handed out next */
     struct trace_part *part;     /* NULL = all of them are handed out */
 };
 
@@ -249,6 +256,18 @@ void trace_close(struct trace *trace);
 
 /* Starts reading events again from the first. Returns 0, or -1 after error(). */
 int trace_rewind(struct trace *trace);
+/* Makes more events ready; false at the end. */
+bool trace_read(struct trace *trace);
 /* The next event in time order (ties: by location, then as recorded), or NULL at the end, and where has_failed says so.
  * Valid until the next call. A part that cannot be read ends that location early and adds a note. */
-const struct event *trace_next(struct trace *trace);
+static inline const struct event *trace_next(struct trace *trace)
+{
+    struct event_block *ready = &trace->ready;
+    return ready->next < ready->n || trace_read(trace) ? ready->at[ready->next++] : NULL;
+}
+/* The event that comes so many after the last one, from 1 on, where it is ready by now; else NULL. */
+static inline const struct event *trace_ahead(const struct trace *trace, uint32_t n_after)
+{
+    uint32_t at = trace->ready.next + n_after - 1;
+    return at < trace->ready.n ? trace->ready.at[at] : NULL;
+}

@@ -52,12 +52,13 @@ static int memory_rewind(struct trace *trace)
     return 0;
 }
 
-static const struct event *memory_next(struct trace *trace)
+static void memory_read(struct trace *trace, struct event_block *block)
 {
     struct memory *memory = memory_of(trace);
     if (!memory->is_sorted)
         memory_sort(memory);
-    return memory->next < memory->events.n ? &memory->events.at[memory->next++].event : NULL;
+    for (block->n = 0; block->n < EVENTS_READY && memory->next < memory->events.n;)
+        block->at[block->n++] = &memory->events.at[memory->next++].event;
 }
 
 static void memory_close(struct trace *trace)
@@ -77,7 +78,7 @@ struct trace *trace_memory(uint32_t n_ranks)
     struct memory *memory = calloc(1, sizeof *memory);
     if (!trace || !memory)
         err_out_of_memory(sizeof *memory);
-    memory->source = (struct trace_source){memory_rewind, memory_next, memory_close, NULL};
+    memory->source = (struct trace_source){memory_rewind, memory_read, memory_close, NULL};
     trace->source = &memory->source;
     trace->path = trace->program = trace->command = "memory";
     trace->recorder = "whywait";
