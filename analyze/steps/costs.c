@@ -88,9 +88,9 @@ static uint32_t row_make(struct costs *costs, double for_column)
     return n;
 }
 
-void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch)
+void costs_add_counted(struct costs *costs, uint32_t rank, const struct stretch *stretch)
 {
-    if (rank >= costs->n_ranks || !stretch->is_counted)
+    if (rank >= costs->n_ranks)
         return;
     struct rank_costs *at = &costs->ranks[rank];
     double amounts[N_AMOUNTS];

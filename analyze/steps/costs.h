@@ -84,7 +84,12 @@ struct costs {
 void costs_begin(struct costs *costs, struct sites *sites, struct work *work, uint32_t n_ranks);
 void costs_release(struct costs *costs);
 /* First reading: a stretch is complete. */
-void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch);
+void costs_add_counted(struct costs *costs, uint32_t rank, const struct stretch *stretch);
+static inline void costs_add(struct costs *costs, uint32_t rank, const struct stretch *stretch)
+{
+    if (stretch->is_counted)
+        costs_add_counted(costs, rank, stretch);
+}
 /* After it. */
 void costs_fit(struct costs *costs, const struct survey *survey);
 /* Relative durations of the steps of a counted stretch, by step; adds nothing and returns false when they are not

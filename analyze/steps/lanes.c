@@ -39,9 +39,9 @@ void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS])
     }
     amounts[ON_CPU] = (double)left_ns;
     /* A main thread that sleeps while young threads compute, or would, which no sample tells, is about what they do. */
-    double young_ns = (double)stretch->young_ns + (double)stretch->young_ready_ns;
-    if (stretch->n_worker || !(young_ns > 0))
+    if (stretch->n_worker || !(stretch->young_ns | stretch->young_ready_ns))
         return;
+    double young_ns = (double)stretch->young_ns + (double)stretch->young_ready_ns;
     double part = fmin(1, amounts[OFF_BLOCKED] / young_ns);
     amounts[ON_CPU] += part * (double)stretch->young_ns;
     amounts[OFF_PREEMPTED] += part * (double)stretch->young_ready_ns;
@@ -480,28 +480,11 @@ static enum lane_news lane_end(struct lanes *lanes, struct lane *lane, const str
     return LANE_ENDED;
 }
 
-enum lane_news lanes_take(struct lanes *lanes, const struct event *event)
+/* What is neither entered nor left. Out of line: what is kept in registers here, each call would have to save. */
+static __attribute__((noinline)) enum lane_news lane_take_other(struct lanes *lanes, struct lane *lane,
+                                                                const struct event *event)
 {
-    struct lane *lane = &lanes->at[event->loc];
-    if (lane->is_ended)
-        return LANE_NOTHING;
-    /* A main thread has been there since the run began, other threads come later. */
-    if (!lane->is_begun && lanes->trace->locations[event->loc].thread != 0)
-        stretch_begin(lane, event->time_ns);
-    lane->is_begun = true;
-    /* Only a location on a CPU enters, leaves or is sampled: then its return to the CPU was lost, and since when is
-     * unknown. */
-    bool is_on_cpu = event->kind == EV_ENTER || event->kind == EV_LEAVE ||
-                     (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED));
-    if (lane->is_off_cpu && is_on_cpu) {
-        lane->is_off_cpu = false;
-        lane_end_absence(lanes, lane, 0);
-    }
     switch (event->kind) {
-    case EV_ENTER:
-        return lane_enter(lanes, lane, event);
-    case EV_LEAVE:
-        return lane_leave(lanes, lane, event);
     case EV_SAMPLE:
         lane_sample(lanes, lane, event);
         break;
@@ -527,6 +510,30 @@ enum lane_news lanes_take(struct lanes *lanes, const struct event *event)
         break;
     }
     return LANE_NOTHING;
+}
+
+enum lane_news lanes_take(struct lanes *lanes, const struct event *event)
+{
+    struct lane *lane = &lanes->at[event->loc];
+    if (lane->is_ended)
+        return LANE_NOTHING;
+    /* A main thread has been there since the run began, other threads come later. */
+    if (!lane->is_begun && lanes->trace->locations[event->loc].thread != 0)
+        stretch_begin(lane, event->time_ns);
+    lane->is_begun = true;
+    /* Only a location on a CPU enters, leaves or is sampled: then its return to the CPU was lost, and since when is
+     * unknown. */
+    bool is_on_cpu = event->kind == EV_ENTER || event->kind == EV_LEAVE ||
+                     (event->kind == EV_SAMPLE && !(event->flags & WW_S_BLOCKED));
+    if (lane->is_off_cpu && is_on_cpu) {
+        lane->is_off_cpu = false;
+        lane_end_absence(lanes, lane, 0);
+    }
+    if (event->kind == EV_ENTER)
+        return lane_enter(lanes, lane, event);
+    if (event->kind == EV_LEAVE)
+        return lane_leave(lanes, lane, event);
+    return lane_take_other(lanes, lane, event);
 }
 
 /* Questions about absences. */

@@ -132,6 +132,10 @@ static inline enum lane_news lanes_feed(struct lanes *lanes, const struct event 
  * from the times off the CPU. */
 void stretch_split(const struct stretch *stretch, double amounts[N_AMOUNTS]);
 uint64_t stretch_length(const struct stretch *stretch);
+static inline uint32_t stretch_n_samples(const struct stretch *stretch)
+{
+    return stretch->n_on + stretch->n_blocked + stretch->n_sync + stretch->n_worker + stretch->n_idle;
+}
 
 /* One that is just over. */
 void absences_add_over(struct absences *absences, struct absence absence);

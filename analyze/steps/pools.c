@@ -44,11 +44,6 @@ static uint32_t stretch_bucket(const struct stretch *stretch)
     return 2 * (uint32_t)(octave - 1) + is_upper;
 }
 
-static uint32_t stretch_n_samples(const struct stretch *stretch)
-{
-    return stretch->n_on + stretch->n_blocked + stretch->n_sync + stretch->n_worker + stretch->n_idle;
-}
-
 static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct stretch *stretch)
 {
     uint32_t id = intern_put(&pools->keys, &key, sizeof key);
@@ -81,10 +76,8 @@ static void add_looks(struct pools *pools, uint32_t rank, const struct stretch *
     }
 }
 
-void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch)
+void pools_add_samples(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
-    if (!stretch_n_samples(stretch))
-        return;
     if (stretch->n_blocked || stretch->n_sync)
         add_looks(pools, rank, stretch);
     struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};

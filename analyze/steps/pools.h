@@ -64,7 +64,12 @@ struct spent {
 void pools_begin(struct pools *pools, struct sites *sites, struct costs *costs);
 void pools_release(struct pools *pools);
 /* First pass: a stretch of `rank` is complete. */
-void pools_add(struct pools *pools, uint32_t rank, struct stretch *stretch);
+void pools_add_samples(struct pools *pools, uint32_t rank, const struct stretch *stretch);
+static inline void pools_add(struct pools *pools, uint32_t rank, const struct stretch *stretch)
+{
+    if (stretch_n_samples(stretch))
+        pools_add_samples(pools, rank, stretch);
+}
 /* After it. */
 void pools_complete(struct pools *pools);
 /* Second pass: adds the stretch's atoms to `out`, keys made by atom_key; they sum to its length. */

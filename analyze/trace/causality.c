@@ -13,11 +13,19 @@ struct sent {
     uint32_t rank;
 };
 
+struct channel_key {
+    uint32_t comm, from, to; /* processes */
+    int32_t tag;
+};
+
 /* Messages of one (communicator, sender, receiver, tag), in order. */
 struct channel {
-    VEC(struct sent) sent;
-    size_t n_received;
+    struct channel_key key;
     uint32_t waiter; /* location */
+    size_t n_received;
+    VEC(struct sent) sent;
+    struct channel *alike;       /* of the same hash */
+    struct channel *made_before; /* of all */
 };
 
 /* One collective operation, until the last member has left it. */
@@ -48,8 +56,9 @@ struct replay {
     struct archive_reader *archive;
     struct causality *result;
     struct player *players;
-    struct intern channel_keys;
-    VEC(struct channel) channels;
+    struct map channels; /* hash of the key -> struct channel */
+    struct channel *made_last;
+    struct arena arena;                  /* of channels; what they hold is their own */
     struct map gatherings;               /* communicator and turn -> struct gathering, while open */
     VEC(struct gathering *) made, spare; /* all; those that are not open */
     struct map membership_ids;           /* communicator and rank -> 1 + index */
@@ -57,11 +66,6 @@ struct replay {
     VEC(uint32_t) runnable;
     struct heap blocked; /* locations by time, once all have been; some are not any more */
     bool has_forced;
-};
-
-struct channel_key {
-    uint32_t comm, from, to; /* processes */
-    int32_t tag;
 };
 
 static uint32_t rank_of(const struct replay *replay, uint32_t loc)
@@ -122,10 +126,18 @@ static struct channel *channel_of(struct replay *replay, const struct event *eve
     if (peer >= replay->archive->trace->n_ranks)
         return NULL;
     struct channel_key key = {event->comm, is_send ? self : peer, is_send ? peer : self, event->tag};
-    uint32_t index = intern_put(&replay->channel_keys, &key, sizeof key);
-    if (index == replay->channels.n)
-        vec_push(&replay->channels)->waiter = NOBODY;
-    return &replay->channels.at[index];
+    uint64_t hash = hash_u64(key_pair(key.from, key.to)) ^ key_pair(key.comm, (uint32_t)key.tag);
+    uint64_t *slot = map_put(&replay->channels, hash, NULL);
+    struct channel *channel = (struct channel *)(uintptr_t)*slot;
+    while (channel && memcmp(&channel->key, &key, sizeof key))
+        channel = channel->alike;
+    if (channel)
+        return channel;
+    channel = arena_new(&replay->arena, struct channel);
+    *channel = (struct channel){
+        .key = key, .waiter = NOBODY, .alike = (struct channel *)(uintptr_t)*slot, .made_before = replay->made_last};
+    *slot = (uint64_t)(uintptr_t)channel;
+    return replay->made_last = channel;
 }
 
 static void play_send(struct replay *replay, const struct event *event, uint64_t raw_ns)
@@ -396,19 +408,19 @@ static bool force_one(struct replay *replay)
 
 static void replay_release(struct replay *replay)
 {
-    for (size_t i = 0; i < replay->channels.n; i++)
-        vec_release(&replay->channels.at[i].sent);
+    for (struct channel *channel = replay->made_last; channel; channel = channel->made_before)
+        vec_release(&channel->sent);
     for (size_t i = 0; i < replay->made.n; i++) {
         vec_release(&replay->made.at[i]->waiters);
         vec_release(&replay->made.at[i]->entered_raw_ns);
         free(replay->made.at[i]);
     }
-    vec_release(&replay->channels);
     vec_release(&replay->made);
     vec_release(&replay->spare);
     vec_release(&replay->runnable);
     vec_release(&replay->memberships);
-    intern_release(&replay->channel_keys);
+    map_release(&replay->channels);
+    arena_release(&replay->arena);
     map_release(&replay->gatherings);
     map_release(&replay->membership_ids);
     heap_release(&replay->blocked);
@@ -472,7 +484,7 @@ static bool watch_held(struct causality_watch *watch)
     return true;
 }
 
-static __attribute__((noinline)) bool watch_play(struct causality_watch *watch, const struct event *event)
+static inline bool watch_play(struct causality_watch *watch, const struct event *event)
 {
     struct player *player = &watch->replay.players[event->loc];
     if (watch->held.n && (event->time_ns > watch->held_ns || player->held) && !watch_held(watch))
@@ -507,7 +519,7 @@ bool causality_watch_feed(struct causality_watch *watch, const struct event_bloc
         const struct event *event = block->at[i];
         if (event->kind != EV_END) {
             result->first_ns = event->time_ns < result->first_ns ? event->time_ns : result->first_ns;
-            result->last_ns = event->time_ns > result->last_ns ? event->time_ns : result->last_ns;
+            result->last_ns = event->time_ns;
         }
         holds = !is_watched(watch, event->kind) || watch_play(watch, event);
     }

@@ -30,8 +30,8 @@ uint64_t events_time_ns(const struct archive_reader *archive, uint64_t ticks)
 /* A new event, of which nothing but kind, time and location is known. Valid until the next one. */
 static struct event *append_event(struct location_reader *location, OTF2_TimeStamp time, enum event_kind kind)
 {
-    struct event *event = &vec_push(&location->batch)->event;
-    struct batch_event *last = &location->batch.at[location->batch.n - 1];
+    struct batch_event *last = vec_push(&location->batch);
+    struct event *event = &last->event;
     last->raw_ns = event->time_ns = location->last_raw_ns = events_time_ns(location->archive, time);
     event->loc = location->loc;
     event->kind = (uint16_t)kind;

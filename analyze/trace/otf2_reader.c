@@ -82,15 +82,15 @@ void locations_merge(struct archive_reader *archive, struct event_block *block)
     block->n = 0;
     while (archive->heap.n && block->n < EVENTS_READY && !archive->used_up) {
         struct location_reader *location = &archive->locations[archive->heap.items[0].stream];
-        const struct event *event = &location->ahead->event;
-        tape_write(&archive->tape, event);
-        block->at[block->n++] = event;
+        block->at[block->n++] = &location->ahead->event;
         if (location->next >= location->batch.n && !location->has_ended)
             archive->used_up = location;
         else
             location_go_on(archive, location);
     }
-    if (!block->n)
+    if (block->n)
+        tape_write(&archive->tape, block);
+    else
         tape_end(&archive->tape);
 }
 

@@ -392,7 +392,7 @@ void part_read(struct trace *trace, struct event_block *block)
     block->at[0] = read_next(trace);
     block->n = block->at[0] != NULL;
     if (block->n)
-        tape_write(&part->tape, block->at[0]);
+        tape_write(&part->tape, block);
     else
         tape_end(&part->tape);
 }

@@ -9,9 +9,9 @@ enum {
     FAR = 0x80,             /* beside the number of a shape: the time follows in full, it does not fit into 32 bits */
     SHAPES_NARROW = 1 << 6, /* from then on a new shape has all words, so that there is one more a kind at most */
 };
-_Static_assert(offsetof(struct event, loc) == sizeof(uint64_t) + sizeof(void *) &&
+_Static_assert(offsetof(struct event, loc) == sizeof(uint64_t) + sizeof(void *) && EVENT_WORDS % 2 == 0 &&
                    sizeof(struct event) == offsetof(struct event, loc) + sizeof(struct event_words),
-               "an event is its time, a pointer, and words");
+               "an event is its time, a pointer, and pairs of words");
 _Static_assert(SHAPES_NARROW + (int)EV_END + 1 <= (int)SHAPES_MAX && (int)SHAPES_MAX <= FAR,
                "shapes are numbered by seven bits");
 
@@ -47,7 +47,7 @@ void tape_release(struct tape *tape)
 }
 
 /* One more chunk, for so many bytes, or NULL: then there is no tape any more. */
-static __attribute__((noinline)) unsigned char *tape_extend(struct tape *tape, size_t size)
+static struct tape_chunk *tape_extend(struct tape *tape, size_t size)
 {
     struct tape_chunk *last = tape->last;
     size_t cap = size < CHUNK ? CHUNK : size;
@@ -60,15 +60,7 @@ static __attribute__((noinline)) unsigned char *tape_extend(struct tape *tape, s
     }
     *made = (struct tape_chunk){.cap = cap};
     *(last ? &last->next : &tape->first) = made;
-    tape->last = made;
-    return made->bytes;
-}
-
-/* Room for so many bytes, or NULL. */
-static inline unsigned char *tape_reserve(struct tape *tape, size_t size)
-{
-    struct tape_chunk *last = tape->last;
-    return last && last->cap - last->used >= size ? last->bytes + last->used : tape_extend(tape, size);
+    return tape->last = made;
 }
 
 /* A word of an event, whatever it holds there. */
@@ -79,11 +71,16 @@ static const event_word *words_of(const struct event *event)
     return (const event_word *)(const void *)((const char *)event + offsetof(struct event, loc));
 }
 
+/* Two words at a time. */
+typedef uint64_t __attribute__((may_alias)) event_pair;
+
 static bool fits(const struct tape_shape *shape, const event_word *event)
 {
-    uint32_t differs = 0;
-    for (uint32_t i = 0; i < EVENT_WORDS; i++)
-        differs |= (event[i] ^ shape->first.at[i]) & shape->same.at[i];
+    const event_pair *pair = (const void *)event, *first = (const void *)shape->first.at,
+                     *same = (const void *)shape->same.at;
+    uint64_t differs = 0;
+    for (uint32_t i = 0; i < EVENT_WORDS / 2; i++)
+        differs |= (pair[i] ^ first[i]) & same[i];
     return !differs;
 }
 
@@ -108,12 +105,9 @@ static __attribute__((noinline)) uint32_t shape_make(struct tape *tape, const st
     return tape->shape_of[event->kind] = (uint8_t)tape->n_shapes;
 }
 
-void tape_write(struct tape *tape, const struct event *event)
+/* Returns the end of what was written. */
+static inline unsigned char *write_event(struct tape *tape, const struct event *event, unsigned char *at)
 {
-    size_t bins_bytes = event->n_bins * sizeof *event->bins, most = 1 + sizeof(uint64_t) + sizeof *event + bins_bytes;
-    unsigned char *at = tape->state == TAPE_RECORDING ? tape_reserve(tape, most) : NULL;
-    if (!at)
-        return;
     const event_word *words = words_of(event);
     uint32_t number = tape->shape_of[event->kind];
     if (!number || !fits(&tape->shapes[number - 1], words))
@@ -126,11 +120,24 @@ void tape_write(struct tape *tape, const struct event *event)
     at += is_far ? sizeof since_ns : sizeof(uint32_t);
     for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof *words)
         memcpy(at, &words[shape->words[i]], sizeof *words);
-    if (bins_bytes)
-        memcpy(at, event->bins, bins_bytes);
-    at += bins_bytes;
-    tape->last->used = (size_t)(at - tape->last->bytes);
+    if (event->n_bins)
+        memcpy(at, event->bins, event->n_bins * sizeof *event->bins);
     tape->now_ns = event->time_ns;
+    return at + event->n_bins * sizeof *event->bins;
+}
+
+void tape_write(struct tape *tape, const struct event_block *block)
+{
+    if (tape->state != TAPE_RECORDING)
+        return;
+    struct tape_chunk *chunk = tape->last;
+    for (uint32_t i = 0; i < block->n; i++) {
+        const struct event *event = block->at[i];
+        size_t most = 1 + sizeof(uint64_t) + sizeof *event + event->n_bins * sizeof *event->bins;
+        if ((!chunk || chunk->cap - chunk->used < most) && !(chunk = tape_extend(tape, most)))
+            return;
+        chunk->used = (size_t)(write_event(tape, event, chunk->bytes + chunk->used) - chunk->bytes);
+    }
 }
 
 void tape_end(struct tape *tape)

@@ -20,7 +20,7 @@ struct bin_list {
 /* Words of an event without its time, which is told in another way, and the pointer to its counts, which follow. */
 enum { EVENT_WORDS = (sizeof(struct event) - offsetof(struct event, loc)) / sizeof(uint32_t), SHAPES_MAX = 128 };
 struct event_words {
-    uint32_t at[EVENT_WORDS];
+    _Alignas(uint64_t) uint32_t at[EVENT_WORDS];
 };
 
 /* How events of a kind are written, until one differs from the first in another word: then they get a new shape. */
@@ -56,7 +56,7 @@ bool tape_rewind(struct tape *tape, bool is_last);
 void tape_discard(struct tape *tape);
 
 /* While recording. */
-void tape_write(struct tape *tape, const struct event *event);
+void tape_write(struct tape *tape, const struct event_block *block);
 /* Nothing more comes: the tape is complete. */
 void tape_end(struct tape *tape);
 /* The next events, as many as a block holds; none at the end. Valid until the next call. */

@@ -279,7 +279,7 @@ void messages_cancel(struct messages *messages, struct message *message)
         queue_remove(messages, message);
 }
 
-void messages_give_up(struct messages *messages, uint32_t source, uint64_t now_ns)
+void messages_give_up_early(struct messages *messages, uint32_t source, uint64_t now_ns)
 {
     struct messages_early *early = &messages->early[source];
     uint64_t error_ns = messages->trace->clocks.error_ns;

@@ -68,7 +68,12 @@ bool messages_other_under_way(const struct messages *messages, uint32_t comm, in
 /* The send was cancelled: nobody receives it. */
 void messages_cancel(struct messages *messages, struct message *message);
 /* A process goes on at now_ns: what was received from it long before must have been sent in calls that are missing. */
-void messages_give_up(struct messages *messages, uint32_t source, uint64_t now_ns);
+void messages_give_up_early(struct messages *messages, uint32_t source, uint64_t now_ns);
+static inline void messages_give_up(struct messages *messages, uint32_t source, uint64_t now_ns)
+{
+    if (messages->early[source].n)
+        messages_give_up_early(messages, source, now_ns);
+}
 struct message *message_hold(struct message *message);
 void message_drop(struct messages *messages, struct message *message);
 

@@ -554,10 +554,19 @@ static int completion_compare(const void *a, const void *b)
     return (left->number > right->number) - (left->number < right->number);
 }
 
+/* As most of them are. */
+static bool is_in_order(const struct reading *reading)
+{
+    for (size_t i = 1; i < reading->completions.n; i++)
+        if (reading->completions.at[i].number < reading->completions.at[i - 1].number)
+            return false;
+    return true;
+}
+
 void reading_complete(struct reader *reader, uint32_t lane)
 {
     struct reading *reading = &reader->readings[lane];
-    if (reading->completions.n > 1)
+    if (!is_in_order(reading))
         qsort(reading->completions.at, reading->completions.n, sizeof *reading->completions.at, completion_compare);
     for (size_t i = 0; i < reading->completions.n; i++) {
         struct completion *completion = &reading->completions.at[i];
@@ -617,10 +626,11 @@ void reading_check_sends(struct reader *reader, struct reading *reading)
 /* MPI_Finalize leaves no record of its own. */
 void reading_check_finalize(struct reader *reader, uint32_t lane)
 {
+    if (reader->readings[lane].call->class != WW_FINALIZE)
+        return;
     struct gather_call all = {
         .comm = reader->trace->n_comms, .class = WW_FINALIZE, .coll = WW_COLL_BARRIER, .root = TRACE_NONE};
-    if (reader->readings[lane].call->class == WW_FINALIZE)
-        reading_join(reader, lane, all, reading_point(reader, lane));
+    reading_join(reader, lane, all, reading_point(reader, lane));
 }
 
 /*

@@ -159,12 +159,11 @@ static double spent_outside(const struct spent *spent)
 }
 
 /* Evenly spread over that time. */
-static void rank_add_lack(const struct replay *replay, struct rank_time *rank, uint64_t from_ns, uint64_t to_ns,
-                          double ns)
+static __attribute__((noinline)) void rank_spread_lack(const struct trace *trace, struct rank_time *rank,
+                                                       uint64_t from_ns, uint64_t to_ns, double ns)
 {
-    const struct trace *trace = replay->trace;
     rank->descheduled_ns += ns;
-    if (ns == 0 || trace->end_ns <= trace->start_ns)
+    if (trace->end_ns <= trace->start_ns)
         return;
     double part_ns = (double)(trace->end_ns - trace->start_ns) / WHEN_PARTS;
     double from = (double)(from_ns - trace->start_ns) / part_ns, to = (double)(to_ns - trace->start_ns) / part_ns;
@@ -173,6 +172,13 @@ static void rank_add_lack(const struct replay *replay, struct rank_time *rank, u
         double share = first == last ? 1 : (fmin(to, part + 1) - fmax(from, part)) / (to - from);
         rank->lacks_ns[part] += (float)(share * ns);
     }
+}
+
+static inline void rank_add_lack(const struct replay *replay, struct rank_time *rank, uint64_t from_ns, uint64_t to_ns,
+                                 double ns)
+{
+    if (ns != 0)
+        rank_spread_lack(replay->trace, rank, from_ns, to_ns, ns);
 }
 
 static void rank_add_spent(const struct replay *replay, struct rank_time *rank, const struct spent *spent,
@@ -187,7 +193,8 @@ static void rank_add_spent(const struct replay *replay, struct rank_time *rank, 
 
 static void lane_stop_polling(struct replay *replay, struct queue_of_calls *lane)
 {
-    polling_end(&lane->polling, replay->links);
+    if (lane->polling.mark || lane->polling.n_parts)
+        polling_end(&lane->polling, replay->links);
 }
 
 /* What happened since the last poll. */

@@ -9,6 +9,8 @@ static void terms_insert(struct term *terms, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         struct term moved = terms[i];
+        if (terms[i - 1].key <= moved.key) /* as most are: what is joined was sorted */
+            continue;
         size_t at = i;
         for (; at > 0 && terms[at - 1].key > moved.key; at--)
             terms[at] = terms[at - 1];
@@ -92,19 +94,29 @@ static void tail_merge(struct sparse *vector, size_t n_tail)
     vec_free(many);
 }
 
-void sparse_pack_tail(struct sparse *vector)
+/* A sorted tail, each key once, comes to what is packed. */
+static void tail_join(struct sparse *vector, size_t n_tail)
 {
-    struct term *tail = vector->at + vector->n_packed;
-    terms_sort(tail, vector->n - vector->n_packed);
-    size_t n_new = tail_fold(vector, terms_combine(tail, vector->n - vector->n_packed));
+    size_t n_new = tail_fold(vector, n_tail);
     vector->n = vector->n_packed + n_new;
-    if (n_new && vector->n_packed)
+    if (n_new)
         tail_merge(vector, n_new);
     bool has_zero = false;
     for (size_t i = 0; i < vector->n && !has_zero; i++)
         has_zero = vector->at[i].ns == 0;
     if (has_zero)
         vector->n = terms_combine(vector->at, vector->n);
+}
+
+void sparse_pack_tail(struct sparse *vector)
+{
+    struct term *tail = vector->at + vector->n_packed;
+    terms_sort(tail, vector->n - vector->n_packed);
+    size_t n_tail = terms_combine(tail, vector->n - vector->n_packed);
+    if (vector->n_packed)
+        tail_join(vector, n_tail);
+    else
+        vector->n = n_tail;
     vector->n_packed = vector->n;
 }
 
@@ -157,11 +169,6 @@ double sparse_sum(const struct sparse *vector)
     for (size_t i = 0; i < vector->n; i++)
         sum += vector->at[i].ns;
     return sum;
-}
-
-void sparse_clear(struct sparse *vector)
-{
-    vector->n = vector->n_packed = 0;
 }
 
 void sparse_release(struct sparse *vector)

@@ -70,7 +70,10 @@ size_t sparse_find(const struct sparse *vector, uint64_t key);
 /* The duration of a key in a packed vector; 0 when it is not there. */
 double sparse_get(const struct sparse *vector, uint64_t key);
 double sparse_sum(const struct sparse *vector);
-void sparse_clear(struct sparse *vector);
+static inline void sparse_clear(struct sparse *vector)
+{
+    vector->n = vector->n_packed = 0;
+}
 /* Packs it, and moves it into the arena as it is: it is not added to any more, nor released. */
 void sparse_settle(struct sparse *vector, struct arena *arena);
 void sparse_release(struct sparse *vector);

@@ -56,9 +56,15 @@ static void assert_same(const struct event *a, const struct event *b)
 
 static void record(struct tape *tape)
 {
-    for (uint64_t i = 0; i < EVENTS; i++) {
-        struct event event = event_at(i);
-        tape_write(tape, &event);
+    for (uint64_t i = 0; i < EVENTS;) {
+        struct event events[EVENTS_READY];
+        struct event_block block = {.n = 0};
+        for (; block.n < EVENTS_READY && i < EVENTS; i++) {
+            events[block.n] = event_at(i);
+            block.at[block.n] = &events[block.n];
+            block.n++;
+        }
+        tape_write(tape, &block);
     }
     tape_end(tape);
 }
@@ -99,7 +105,7 @@ static void a_reading_that_was_broken_off_leaves_nothing(void **state)
     struct event event = event_at(0);
     tape_begin(&tape, ROOM, 0);
     assert_false(tape_rewind(&tape, false));
-    tape_write(&tape, &event);
+    tape_write(&tape, &(struct event_block){.at = {&event}, .n = 1});
     assert_false(tape_rewind(&tape, false));
     record(&tape);
     for (int reading = 0; reading < 2; reading++) { /* played in part, it is whole all the same */
