@@ -5,20 +5,23 @@
 #include <signal.h>
 #include <stdlib.h>
 
-enum { HALF = STAGE_BLOCKS / 2 };
+/* As many blocks as this is, but a few at least. */
+enum { RING_BYTES = 1 << 20, BLOCKS_LEAST = 4 };
 
 static char *block_at(const struct stage *stage, uint64_t number)
 {
-    return stage->memory + number % STAGE_BLOCKS * stage->block_bytes;
+    return stage->memory + number % stage->n_blocks * stage->block_bytes;
 }
 
 void stage_begin(struct stage *stage, size_t block_bytes,
                  void (*work)(void *context, const void *records, size_t n_bytes), void *context)
 {
-    *stage = (struct stage){.work = work, .context = context, .block_bytes = block_bytes};
-    stage->memory = stage->block = malloc(STAGE_BLOCKS * block_bytes);
+    size_t n = RING_BYTES / block_bytes;
+    n = n < BLOCKS_LEAST ? BLOCKS_LEAST : n > STAGE_BLOCKS_MOST ? STAGE_BLOCKS_MOST : n;
+    *stage = (struct stage){.work = work, .context = context, .block_bytes = block_bytes, .n_blocks = (uint32_t)n};
+    stage->memory = stage->block = malloc(n * block_bytes);
     if (!stage->memory)
-        err_out_of_memory(STAGE_BLOCKS * block_bytes);
+        err_out_of_memory(n * block_bytes);
     pthread_mutex_init(&stage->mutex, NULL);
     pthread_cond_init(&stage->changed, NULL);
 }
@@ -31,15 +34,15 @@ static void *thread_run(void *argument)
     pthread_mutex_lock(&stage->mutex);
     for (;;) {
         if (stage->n_full == stage->n_done)
-            while (stage->n_full - stage->n_done < HALF && !stage->is_over)
+            while (stage->n_full - stage->n_done < stage->n_blocks / 2 && !stage->is_over)
                 pthread_cond_wait(&stage->changed, &stage->mutex);
         if (stage->n_full == stage->n_done)
             break;
         uint64_t number = stage->n_done;
         pthread_mutex_unlock(&stage->mutex);
-        stage->work(stage->context, block_at(stage, number), stage->n_bytes[number % STAGE_BLOCKS]);
+        stage->work(stage->context, block_at(stage, number), stage->n_bytes[number % stage->n_blocks]);
         pthread_mutex_lock(&stage->mutex);
-        if (stage->n_full - ++stage->n_done == HALF)
+        if (stage->n_full - ++stage->n_done == stage->n_blocks / 2)
             pthread_cond_signal(&stage->changed);
     }
     pthread_mutex_unlock(&stage->mutex);
@@ -60,11 +63,11 @@ void stage_start_thread(struct stage *stage)
 static void turn_to_thread(struct stage *stage)
 {
     pthread_mutex_lock(&stage->mutex);
-    stage->n_bytes[stage->n_full % STAGE_BLOCKS] = stage->n_used;
-    if (++stage->n_full - stage->n_done == HALF)
+    stage->n_bytes[stage->n_full % stage->n_blocks] = stage->n_used;
+    if (++stage->n_full - stage->n_done == stage->n_blocks / 2)
         pthread_cond_signal(&stage->changed);
-    if (stage->n_full - stage->n_done == STAGE_BLOCKS)
-        while (stage->n_full - stage->n_done > HALF)
+    if (stage->n_full - stage->n_done == stage->n_blocks)
+        while (stage->n_full - stage->n_done > stage->n_blocks / 2)
             pthread_cond_wait(&stage->changed, &stage->mutex);
     stage->block = block_at(stage, stage->n_full);
     pthread_mutex_unlock(&stage->mutex);
@@ -77,6 +80,7 @@ void stage_turn(struct stage *stage)
     else
         stage->work(stage->context, stage->block, stage->n_used);
     stage->n_used = 0;
+    stage->n_turned++;
 }
 
 void stage_finish(struct stage *stage)

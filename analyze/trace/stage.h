@@ -16,15 +16,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STAGE_BLOCKS = 16 };
+enum { STAGE_BLOCKS_MOST = 16 };
 
 struct stage {
     void (*work)(void *context, const void *records, size_t n_bytes); /* whole records */
     void *context;
     size_t block_bytes;
+    uint32_t n_blocks;
     char *memory, *block; /* all blocks; the one that is written */
     size_t n_used;        /* of it */
-    size_t n_bytes[STAGE_BLOCKS];
+    uint64_t n_turned;    /* blocks before it */
+    size_t n_bytes[STAGE_BLOCKS_MOST];
     bool has_thread;
     pthread_t thread;
     pthread_mutex_t mutex; /* for what follows: */

@@ -130,8 +130,8 @@ void chain_release(struct chain *chain)
 
 /* What the replay tells, as records. */
 
-/* Some hundred calls; terms of one record. */
-enum { BLOCK_BYTES = 1 << 16, MOST_TERMS = 1024 };
+/* Some hundred calls, and of many locations a few of each; terms of one record. */
+enum { BLOCK_LEAST = 1 << 16, BLOCK_A_LANE = 1 << 12, BLOCK_MOST = 1 << 20, MOST_TERMS = 1024 };
 
 /* A record of the stage begins so; what is `at`, and what follows, depends on its kind. */
 struct record {
@@ -144,6 +144,7 @@ enum record_kind {
     RECORD_TERMS,   /* at: location; a count, then so many terms */
     RECORD_NOISE,   /* at: location; a variance */
     RECORD_NODE,    /* at: location */
+    RECORD_NO_NODE, /* one that was taken back */
     RECORD_GO_ON,   /* at: location */
     RECORD_RELEASE, /* at: a node that the replay asks for no more */
     RECORD_WAIT,    /* at: occurrence */
@@ -199,13 +200,21 @@ static void past_add(struct past *past, int to, const struct term *terms, uint64
     }
 }
 
+static void past_move(struct history *history, struct past *past, struct chain_node *tip)
+{
+    struct chain_node *before = past->tip;
+    tip->holds++;
+    past->tip = tip;
+    past->open_noise_ns2 = 0;
+    chain_drop(&history->chain, before);
+}
+
 static void take_node(struct history *history, struct past *past, const struct record_node *record)
 {
     struct chain_node *node =
         chain_extend(&history->chain, past->tip, record->time_ns, &past->open, past->open_noise_ns2);
     sparse_absorb(&node->counts, &past->open_counts);
-    past->open_noise_ns2 = 0;
-    past->tip = node;
+    past_move(history, past, node);
     if (record->node >= history->nodes.n)
         vec_resize(&history->nodes, record->node + 1);
     history->nodes.at[record->node] = node;
@@ -239,12 +248,13 @@ static size_t take(struct history *history, const void *at)
     case RECORD_NODE:
         take_node(history, &history->pasts[record->at], at);
         return sizeof(struct record_node);
+    case RECORD_NO_NODE:
+        return sizeof(struct record_node);
     case RECORD_GO_ON: {
         struct past *past = &history->pasts[record->at];
-        past->tip = history->nodes.at[((const struct record_go_on *)at)->node];
+        past_move(history, past, history->nodes.at[((const struct record_go_on *)at)->node]);
         sparse_clear(&past->open);
         sparse_clear(&past->open_counts);
-        past->open_noise_ns2 = 0;
         return sizeof(struct record_go_on);
     }
     case RECORD_RELEASE:
@@ -271,9 +281,10 @@ static void take_all(void *context, const void *records, size_t n_bytes)
 
 void history_begin(struct history *history, uint32_t n_lanes)
 {
-    size_t cap = 0;
+    size_t cap = 0, block = (size_t)n_lanes * BLOCK_A_LANE;
     *history = (struct history){.n_lanes = n_lanes};
-    stage_begin(&history->stage, BLOCK_BYTES, take_all, history);
+    block = block < BLOCK_LEAST ? BLOCK_LEAST : block > BLOCK_MOST ? BLOCK_MOST : block;
+    stage_begin(&history->stage, block, take_all, history);
     vec_grow((void **)&history->pasts, &cap, n_lanes + 1, sizeof *history->pasts);
     memset(history->pasts, 0, (n_lanes + 1) * sizeof *history->pasts);
 }
@@ -308,6 +319,8 @@ static struct mark *mark_make(struct history *history, uint64_t time_ns)
     }
     mark->holds = 1;
     mark->time_ns = time_ns;
+    mark->is_used = false;
+    mark->record = NULL;
     return mark;
 }
 
@@ -319,6 +332,7 @@ struct mark *history_origin(struct history *history, uint64_t time_ns)
     history->nodes.at[mark->number] = node;
     for (uint32_t i = 0; i <= history->n_lanes; i++)
         history->pasts[i].tip = node;
+    node->holds += history->n_lanes + 1;
     return mark;
 }
 
@@ -349,7 +363,10 @@ void mark_drop(struct history *history, struct mark *mark)
 {
     if (!mark || --mark->holds)
         return;
-    record_room(history, sizeof(struct record), RECORD_RELEASE, 0, mark->number);
+    if (mark->record && mark->block == history->stage.n_turned && !mark->is_used)
+        mark->record->record.kind = RECORD_NO_NODE;
+    else
+        record_room(history, sizeof(struct record), RECORD_RELEASE, 0, mark->number);
     mark->spare = history->spare;
     history->spare = mark;
 }
@@ -388,11 +405,14 @@ struct mark *history_node(struct history *history, uint32_t lane, uint64_t time_
     struct record_node *record = record_room(history, sizeof *record, RECORD_NODE, 0, lane);
     record->time_ns = time_ns;
     record->node = mark->number;
+    mark->record = record;
+    mark->block = history->stage.n_turned;
     return mark;
 }
 
-void history_go_on_from(struct history *history, uint32_t lane, const struct mark *mark)
+void history_go_on_from(struct history *history, uint32_t lane, struct mark *mark)
 {
+    mark->is_used = true;
     struct record_go_on *record = record_room(history, sizeof *record, RECORD_GO_ON, 0, lane);
     record->node = mark->number;
 }
@@ -408,9 +428,10 @@ static uint32_t occurrence_make(struct history *history)
                                         : ++history->n_occurrences;
 }
 
-void history_wait(struct history *history, uint32_t *occurrence, const struct wait *wait, const struct mark *begin,
-                  const struct mark *late)
+void history_wait(struct history *history, uint32_t *occurrence, const struct wait *wait, struct mark *begin,
+                  struct mark *late)
 {
+    begin->is_used = late->is_used = true;
     if (occurrence && !*occurrence)
         *occurrence = occurrence_make(history);
     struct record_wait *record = record_room(history, sizeof *record, RECORD_WAIT, 0, occurrence ? *occurrence : 0);

@@ -10,7 +10,9 @@
  *
  * Who finds the waits (replay.h) decides by times alone and asks for nothing of this. So it only tells what happened,
  * in order, and history takes it from there: by a thread of its own where there is one (stage.h), which also hands the
- * waits to whoever wants them explained. The replay knows a node of the tree by its mark: a number and a time.
+ * waits to whoever wants them explained. The replay knows a node of the tree by its mark: a number and a time. Most
+ * marks are let go before anything has led on from them, and before the block in which they are told has been handed
+ * over: those are taken back, and never become a node.
  */
 #pragma once
 #include "analyze/trace/stage.h"
@@ -56,11 +58,16 @@ void chain_drop(struct chain *chain, struct chain_node *node);
 /* Both must belong to one tree. Cost: the length of the two paths. */
 struct chain_node *chain_common(struct chain_node *a, struct chain_node *b);
 
+struct record_node;
+
 /* A node as the replay knows it. */
 struct mark {
     uint32_t number, holds;
     uint64_t time_ns;
-    struct mark *spare; /* the next one that nobody holds */
+    bool is_used;               /* a wait or a location's way leads to it */
+    uint64_t block;             /* of the stage, */
+    struct record_node *record; /* in which it is told here */
+    struct mark *spare;         /* the next one that nobody holds */
 };
 
 /* What of a location terms are added to. */
@@ -72,7 +79,7 @@ enum {
 
 /* Of one location. */
 struct past {
-    struct chain_node *tip;
+    struct chain_node *tip;          /* held */
     struct sparse open, open_counts; /* since the tip */
     double open_noise_ns2;
     struct sums atoms, counts; /* over the run, waiting left out */
@@ -116,11 +123,11 @@ void history_add_noise(struct history *history, uint32_t lane, double noise_ns2)
 /* Its segment ends: a new node, with one hold. */
 struct mark *history_node(struct history *history, uint32_t lane, uint64_t time_ns);
 /* It goes on from there; what its segment held is forgotten. */
-void history_go_on_from(struct history *history, uint32_t lane, const struct mark *mark);
+void history_go_on_from(struct history *history, uint32_t lane, struct mark *mark);
 /* A location that is none, to make nodes beside all others. */
 uint32_t history_aside(const struct history *history);
 /* For the sink. An occurrence (0 = there is none yet, which makes one) is known by a number; NULL for a wait by itself.
  */
-void history_wait(struct history *history, uint32_t *occurrence, const struct wait *wait, const struct mark *begin,
-                  const struct mark *late);
+void history_wait(struct history *history, uint32_t *occurrence, const struct wait *wait, struct mark *begin,
+                  struct mark *late);
 void history_close(struct history *history, uint32_t *occurrence);

@@ -474,7 +474,7 @@ static void lane_go_on_to(struct replay *replay, struct queue_of_calls *lane, co
 }
 
 /* Inside a wait a process does nothing that others could wait for, but for what it was outside MPI for last. */
-static void lane_set_waiting_point(struct replay *replay, const struct queue_of_calls *lane, const struct mark *begin,
+static void lane_set_waiting_point(struct replay *replay, const struct queue_of_calls *lane, struct mark *begin,
                                    uint32_t site, struct point *point)
 {
     struct history *history = &replay->links->history;
@@ -503,7 +503,7 @@ static void lane_rewind(struct replay *replay, struct queue_of_calls *lane, cons
 }
 
 static void lane_wait(struct replay *replay, struct queue_of_calls *lane, const struct call *call,
-                      const struct release *release, const struct mark *begin)
+                      const struct release *release, struct mark *begin)
 {
     const struct point *point = release->point;
     uint64_t end_ns = point->time_ns < call->leave_ns ? point->time_ns : call->leave_ns;

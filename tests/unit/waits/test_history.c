@@ -153,9 +153,38 @@ static void long_vectors_are_told_in_parts(void **state)
     history_release(&history);
 }
 
+/* But for the first, from which another location goes on. */
+static void marks_that_nothing_leads_to_become_no_nodes(void **state)
+{
+    (void)state;
+    struct history history;
+    history_begin(&history, 2);
+    struct mark *origin = history_origin(&history, 0), *tip = mark_hold(origin);
+    for (uint64_t at = 1; at <= 100; at++) {
+        history_add_term(&history, TO_SEGMENT | TO_SUMS, 0, 7, 1);
+        struct mark *next = history_node(&history, 0, at);
+        if (at == 50)
+            history_go_on_from(&history, 1, next);
+        mark_drop(&history, tip);
+        tip = next;
+    }
+    history_add_term(&history, TO_SEGMENT, 0, 8, 5);
+    mark_drop(&history, tip);
+    history_finish(&history);
+    assert_int_equal(history.chain.n_made, 2);
+    assert_int_equal(history.chain.n_live, 2);
+    const struct past *past = &history.pasts[0], *other = &history.pasts[1];
+    assert_ptr_equal(past->tip, other->tip);
+    assert_int_equal(past->tip->time_ns, 50);
+    assert_true(sparse_sum(&past->tip->terms) == 50 && sparse_sum(&past->open) == 55);
+    mark_drop(&history, origin);
+    history_release(&history);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(marks_that_nothing_leads_to_become_no_nodes),
         cmocka_unit_test(a_thread_changes_nothing),
         cmocka_unit_test(long_vectors_are_told_in_parts),
     };
