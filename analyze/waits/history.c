@@ -73,7 +73,6 @@ struct chain_node *chain_extend(struct chain *chain, struct chain_node *parent, 
     node->terms = *terms;
     *terms = empty;
     node->time_ns = time_ns;
-    node->longest_ns = time_ns > parent->time_ns ? time_ns - parent->time_ns : 0;
     node->noise_ns2 = noise_ns2;
     node_link(node, parent);
     return node;
@@ -205,15 +204,26 @@ static void past_move(struct history *history, struct past *past, struct chain_n
     struct chain_node *before = past->tip;
     tip->holds++;
     past->tip = tip;
+    past->since_ns = tip->time_ns;
+    past->longest_ns = 0;
     past->open_noise_ns2 = 0;
     chain_drop(&history->chain, before);
 }
 
+static void past_end_segment(struct past *past, uint64_t time_ns)
+{
+    uint64_t length_ns = time_ns > past->since_ns ? time_ns - past->since_ns : 0;
+    past->longest_ns = length_ns > past->longest_ns ? length_ns : past->longest_ns;
+    past->since_ns = time_ns;
+}
+
 static void take_node(struct history *history, struct past *past, const struct record_node *record)
 {
+    past_end_segment(past, record->time_ns);
     struct chain_node *node =
         chain_extend(&history->chain, past->tip, record->time_ns, &past->open, past->open_noise_ns2);
     sparse_absorb(&node->counts, &past->open_counts);
+    node->longest_ns = past->longest_ns;
     past_move(history, past, node);
     if (record->node >= history->nodes.n)
         vec_resize(&history->nodes, record->node + 1);
@@ -249,6 +259,7 @@ static size_t take(struct history *history, const void *at)
         take_node(history, &history->pasts[record->at], at);
         return sizeof(struct record_node);
     case RECORD_NO_NODE:
+        past_end_segment(&history->pasts[record->at], ((const struct record_node *)at)->time_ns);
         return sizeof(struct record_node);
     case RECORD_GO_ON: {
         struct past *past = &history->pasts[record->at];
@@ -330,8 +341,10 @@ struct mark *history_origin(struct history *history, uint64_t time_ns)
     struct chain_node *node = chain_begin(&history->chain, time_ns);
     vec_resize(&history->nodes, mark->number + 1);
     history->nodes.at[mark->number] = node;
-    for (uint32_t i = 0; i <= history->n_lanes; i++)
+    for (uint32_t i = 0; i <= history->n_lanes; i++) {
         history->pasts[i].tip = node;
+        history->pasts[i].since_ns = time_ns;
+    }
     node->holds += history->n_lanes + 1;
     return mark;
 }

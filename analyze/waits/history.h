@@ -34,7 +34,7 @@ struct chain_node {
     struct sparse counts;                       /* bins of programs built to count (executions.h) */
     struct chain_node *child, *next, *previous; /* first child; siblings */
     uint64_t time_ns;
-    uint64_t longest_ns; /* of the segments that were merged into it, from one node to the next */
+    uint64_t longest_ns; /* of the segments that were merged into it, from one mark to the next */
     uint32_t holds;
     struct chain_node *made_before; /* of all nodes ever allocated */
 };
@@ -80,6 +80,7 @@ enum {
 /* Of one location. */
 struct past {
     struct chain_node *tip;          /* held */
+    uint64_t since_ns, longest_ns;   /* the last mark, taken back or not; of the segments between marks since the tip */
     struct sparse open, open_counts; /* since the tip */
     double open_noise_ns2;
     struct sums atoms, counts; /* over the run, waiting left out */
