@@ -466,17 +466,44 @@ struct part_sums {
 
 typedef VEC(struct part_sums) parts_sums;
 
+/* The part around a node of this cause, as numbered so far plus 1; 0 = none. */
+static uint32_t part_around(const struct writer *writer, uint32_t node)
+{
+    const struct rollup *rollup = &writer->causes->rollup;
+    uint32_t parent = rollup->nodes.at[node].parent;
+    bool is_inner = parent != ROLLUP_NONE && rollup->cause_of.at[parent] == writer->number;
+    return is_inner ? writer->part_of[parent] : 0;
+}
+
+/* Codes that are in no other part on some way: on another one something more may be around them. */
+static void parts_find_outermost(struct writer *writer, struct map *outermost)
+{
+    const struct rollup *rollup = &writer->causes->rollup;
+    for (size_t i = 0; i < rollup->order.n; i++) {
+        uint32_t node = rollup->order.at[i];
+        if (rollup->cause_of.at[node] != writer->number)
+            continue;
+        bool is_inside = part_around(writer, node) > 0;
+        if (writer->is_part[node] && !is_inside)
+            map_put(outermost, rollup->nodes.at[node].code, NULL);
+        writer->part_of[node] = is_inside || writer->is_part[node];
+    }
+}
+
 static void parts_gather(struct writer *writer, parts_sums *parts)
 {
     const struct rollup *rollup = &writer->causes->rollup;
     struct intern keys = {0};
+    struct map outermost = {0};
+    parts_find_outermost(writer, &outermost);
     for (size_t i = 0; i < rollup->order.n; i++) {
-        uint32_t node = rollup->order.at[i], parent = rollup->nodes.at[node].parent;
+        uint32_t node = rollup->order.at[i];
         if (rollup->cause_of.at[node] != writer->number)
             continue;
-        bool is_inner = parent != ROLLUP_NONE && rollup->cause_of.at[parent] == writer->number;
-        uint32_t around = is_inner ? writer->part_of[parent] : 0;
+        uint32_t around = part_around(writer, node);
         if (writer->is_part[node]) {
+            if (around && !parts->at[around - 1].parent && map_get(&outermost, rollup->nodes.at[node].code))
+                around = 0;
             /* The code that calls an outermost part is not told. */
             uint32_t line = calltree_call_line(&writer->causes->placing.tree, node);
             uint32_t key[] = {around, rollup->nodes.at[node].code, around ? line : 0};
@@ -495,6 +522,7 @@ static void parts_gather(struct writer *writer, parts_sums *parts)
         sparse_add_all(&part->times, &rollup->nodes.at[node].times, 1);
     }
     intern_release(&keys);
+    map_release(&outermost);
 }
 
 /* Blame and time by rank, and the part's place behind the one around it. */

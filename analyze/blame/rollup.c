@@ -259,6 +259,76 @@ static uint32_t host_of(const struct joining *joining, uint32_t cause)
     return cause;
 }
 
+/* The node with this code from what names a cause outwards, up to what was chosen; ROLLUP_NONE. */
+static uint32_t node_of_code(const struct rollup *rollup, const struct rollup_cause *cause, uint32_t code)
+{
+    uint32_t node = cause->node;
+    while (node != cause->chosen && rollup->nodes.at[node].code != code)
+        node = rollup->nodes.at[node].parent;
+    return rollup->nodes.at[node].code == code ? node : ROLLUP_NONE;
+}
+
+static uint32_t code_of_name(const struct rollup *rollup, const struct rollup_cause *cause)
+{
+    return rollup->nodes.at[cause->node].code;
+}
+
+/* Keeps who comes first. */
+static void note_first(struct map *first, uint32_t code, uint32_t cause)
+{
+    bool is_new;
+    uint64_t *slot = map_put(first, code, &is_new);
+    if (is_new)
+        *slot = cause;
+}
+
+/* The nearer to the largest cause, the better: of two that come before `cause`, which are numbers in `place`. */
+static void prefer(const struct rollup *rollup, const struct joining *joining, const uint64_t *other, uint32_t cause,
+                   const uint32_t *place, uint32_t *best)
+{
+    if (other && *other != cause && (*best == ROLLUP_NONE || place[*other] < place[*best]) &&
+        are_alike(rollup, &joining->outlines[cause], &joining->outlines[*other]))
+        *best = (uint32_t)*other;
+}
+
+/* The same code, entered on several ways, is one cause where it is like the largest. On one way a loop may have just as
+ * much of the blame as it takes to be named, on another what is around it is named: then that is named for both. */
+static void join_ways(struct rollup *rollup, struct joining *joining, struct arena *arena)
+{
+    struct map named = {0}, around = {0}; /* code -> the largest cause that it names, that it is around or names */
+    uint32_t n = (uint32_t)rollup->causes.n, *place = arena_array(arena, uint32_t, n + 1);
+    double *blame_ns = arena_array(arena, double, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        blame_ns[i] = rollup->causes.at[i].blame_ns;
+    const uint32_t *order = order_falling(arena, blame_ns, n);
+    for (uint32_t k = 0; k < n; k++) {
+        struct rollup_cause *cause = &rollup->causes.at[order[k]];
+        uint32_t host = ROLLUP_NONE, code = code_of_name(rollup, cause);
+        place[order[k]] = k;
+        prefer(rollup, joining, map_get(&around, code), order[k], place, &host);
+        for (uint32_t node = cause->node;; node = rollup->nodes.at[node].parent) {
+            prefer(rollup, joining, map_get(&named, rollup->nodes.at[node].code), order[k], place, &host);
+            if (node == cause->chosen)
+                break;
+        }
+        if (host != ROLLUP_NONE) {
+            struct rollup_cause *to = &rollup->causes.at[host];
+            uint32_t wider = node_of_code(rollup, to, code);
+            join(rollup, joining, order[k], host);
+            to->node = wider == ROLLUP_NONE ? to->node : wider;
+            continue;
+        }
+        note_first(&named, code, order[k]);
+        for (uint32_t node = cause->node;; node = rollup->nodes.at[node].parent) {
+            note_first(&around, rollup->nodes.at[node].code, order[k]);
+            if (node == cause->chosen)
+                break;
+        }
+    }
+    map_release(&named);
+    map_release(&around);
+}
+
 /* True when no process has spent time in both that is worth a word. */
 static bool are_of_different_processes(const struct sparse *one, const struct sparse *other)
 {
@@ -425,20 +495,7 @@ void rollup_find(struct rollup *rollup)
     }
     choose(rollup, &order);
     struct joining joining = joining_make(rollup, &scratch);
-    /* The same code, entered on several ways, is one cause where it is like the largest. */
-    struct map largest = {0}; /* code -> cause that it names, + 1 */
-    for (uint32_t i = 0; i < rollup->causes.n; i++) {
-        uint64_t *slot = map_put(&largest, rollup->nodes.at[rollup->causes.at[i].node].code, NULL);
-        if (!*slot || rollup->causes.at[i].blame_ns > rollup->causes.at[*slot - 1].blame_ns)
-            *slot = i + 1u;
-    }
-    for (uint32_t i = 0; i < rollup->causes.n; i++) {
-        uint32_t code = rollup->nodes.at[rollup->causes.at[i].node].code;
-        uint32_t host = (uint32_t)*map_get(&largest, code) - 1;
-        if (host != i && are_alike(rollup, &joining.outlines[i], &joining.outlines[host]))
-            join(rollup, &joining, i, host);
-    }
-    map_release(&largest);
+    join_ways(rollup, &joining, &scratch);
     join_entries_of_others(rollup, &order, &joining);
     join_of_one_reason(rollup, &joining, &scratch);
     join_remainders(rollup, &order, &joining);

@@ -12,7 +12,8 @@
  * each child is asked, and what n executes itself is a cause of its own. (Leaves are compared, not children: a single
  * child is always like its parent.) Then it is named more narrowly: while a single child has 90 % of B(n), the cause is
  * named by that. A remainder below 1 % of all blame joins the largest cause that is like it in the nearest free node
- * around it, and causes that are named by the same code, entered on several ways, are one if they are alike. What other
+ * around it, and causes that are named by the same code, entered on several ways, are one if they are alike; also where
+ * one is named by what lies around the name of the other on its way, which then names both. What other
  * processes enter on ways of their own, with hardly any blame, joins the cause that is named by the same code. So do
  * causes that hold up others on the same processes where one decision in the program leads these to both (calltree.h):
  * it may stand in a node that can wait. Every ns of blame of a node is in exactly one cause.

@@ -205,6 +205,46 @@ static void loop_entered_on_two_ways_is_named_by_the_larger(void **state)
     rollup_release(&rollup);
 }
 
+/* A loop with two inside, of which one has `of_it` of its time. */
+static uint32_t nest(struct rollup *rollup, uint32_t parent, double ms, double of_it, uint32_t codes[3])
+{
+    uint32_t outer = around(rollup, around(rollup, parent));
+    uint32_t inner = leaf(rollup, outer, of_it * ms, 0, 4), other = leaf(rollup, outer, (1 - of_it) * ms, 0, 4);
+    uint32_t nodes[] = {outer, inner, other};
+    for (int i = 0; i < 3; i++)
+        rollup->nodes.at[nodes[i]].code = codes[i] = codes[i] == ROLLUP_NONE ? nodes[i] : codes[i];
+    return outer;
+}
+
+/* On one way the inner loop has so much of it that it would be named alone, on the other a little less. */
+static void nest_entered_on_two_ways_is_one_cause_wherever_it_is_named(void **state)
+{
+    (void)state;
+    for (int is_narrow_larger = 0; is_narrow_larger < 2; is_narrow_larger++) {
+        struct rollup rollup = {0};
+        uint32_t codes[] = {ROLLUP_NONE, ROLLUP_NONE, ROLLUP_NONE}, main = waits(&rollup, ROLLUP_NONE);
+        uint32_t wide = nest(&rollup, main, 100, 0.8, codes);
+        uint32_t narrow = nest(&rollup, main, is_narrow_larger ? 120 : 80, 0.95, codes);
+        find(&rollup);
+        assert_int_equal(rollup.causes.n, 1);
+        assert_int_equal(rollup.causes.at[0].node, is_narrow_larger ? narrow : wide);
+        rollup_release(&rollup);
+    }
+}
+
+/* A library's routine has one loop uneven when it is called here, another one when it is called there. */
+static void loops_of_a_routine_entered_on_two_ways_stay_two(void **state)
+{
+    (void)state;
+    struct rollup rollup = {0};
+    uint32_t codes[] = {ROLLUP_NONE, ROLLUP_NONE, ROLLUP_NONE}, main = waits(&rollup, ROLLUP_NONE);
+    nest(&rollup, main, 100, 0.95, codes);
+    nest(&rollup, main, 80, 0.05, codes);
+    find(&rollup);
+    assert_int_equal(rollup.causes.n, 2);
+    rollup_release(&rollup);
+}
+
 /* One branch calls a routine for process 1, the other for the rest. */
 static void calls_of_others_are_what_a_cause_is_compared_with(void **state)
 {
@@ -336,6 +376,8 @@ int main(void)
         cmocka_unit_test(remainders_join_what_is_like_them_nearby),
         cmocka_unit_test(one_loop_entered_on_two_ways_is_one_cause_if_alike),
         cmocka_unit_test(loop_entered_on_two_ways_is_named_by_the_larger),
+        cmocka_unit_test(nest_entered_on_two_ways_is_one_cause_wherever_it_is_named),
+        cmocka_unit_test(loops_of_a_routine_entered_on_two_ways_stay_two),
         cmocka_unit_test(calls_of_others_are_what_a_cause_is_compared_with),
         cmocka_unit_test(calls_of_all_stay_apart),
         cmocka_unit_test(loops_behind_one_branch_are_one),
