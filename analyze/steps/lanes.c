@@ -18,6 +18,7 @@ static void stretch_begin(struct lane *lane, uint64_t now_ns)
     sparse_clear(&stretch->sync);
     sparse_clear(&stretch->worker);
     sparse_clear(&stretch->idle);
+    sparse_clear(&stretch->calling);
     sparse_clear(&stretch->paths);
     sparse_clear(&stretch->counts);
     stretch->is_counted = stretch->is_count_whole = false;
@@ -107,6 +108,7 @@ void lanes_release(struct lanes *lanes)
         sparse_release(&lanes->at[i].stretch.sync);
         sparse_release(&lanes->at[i].stretch.worker);
         sparse_release(&lanes->at[i].stretch.idle);
+        sparse_release(&lanes->at[i].stretch.calling);
         sparse_release(&lanes->at[i].stretch.paths);
         sparse_release(&lanes->at[i].stretch.counts);
         sparse_release(&lanes->at[i].bins);
@@ -400,8 +402,13 @@ static void lane_sample(struct lanes *lanes, struct lane *lane, const struct eve
         sparse_add(&stretch->blocked, steps_in_state(lanes->sites->steps, step, STEP_BLOCKED), weight);
         stretch->n_blocked++;
     } else {
-        bool in_kernel = event->flags & WW_S_KERNEL;
-        sparse_add(&stretch->on, in_kernel ? steps_in_state(lanes->sites->steps, step, STEP_BLOCKED) : step, weight);
+        if (event->flags & WW_S_KERNEL) {
+            step = steps_in_state(lanes->sites->steps, step, STEP_BLOCKED);
+            /* System calls are made in a library. In code of the user's own it is a page fault. */
+            if (sites_frame_place(lanes->sites, event->frame) == CODE_NONE)
+                sparse_add(&stretch->calling, step, weight);
+        }
+        sparse_add(&stretch->on, step, weight);
         stretch->n_on++;
     }
 }

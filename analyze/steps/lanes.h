@@ -22,6 +22,7 @@ struct stretch {
     uint32_t from, to; /* sites */
     uint64_t off_ns[OFF_N];
     struct sparse on, blocked, worker; /* sampled weights by step */
+    struct sparse calling;             /* those of `on` that were in a system call: on the way to sleep, perhaps */
     struct sparse sync;                /* likewise, asleep until another thread wakes it */
     struct sparse idle;                /* likewise, spinning inside a threading run-time */
     uint64_t young_ns, young_ready_ns; /* workers that ended unsampled were on a CPU, or had none, all together */

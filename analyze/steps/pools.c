@@ -22,6 +22,7 @@ void pools_release(struct pools *pools)
         sparse_release(&pools->at[i].sync);
         sparse_release(&pools->at[i].worker);
         sparse_release(&pools->at[i].idle);
+        sparse_release(&pools->at[i].calling);
     }
     vec_free(pools->at);
     vec_release(&pools->found);
@@ -55,6 +56,7 @@ static uint32_t pool_add(struct pools *pools, struct pool_key key, const struct 
     sparse_add_all(&pool->sync, &stretch->sync, 1);
     sparse_add_all(&pool->worker, &stretch->worker, 1);
     sparse_add_all(&pool->idle, &stretch->idle, 1);
+    sparse_add_all(&pool->calling, &stretch->calling, 1);
     pool->n_samples += stretch_n_samples(stretch);
     pool->n_blocked += stretch->n_blocked;
     pool->n_sync += stretch->n_sync;
@@ -78,7 +80,7 @@ static void add_looks(struct pools *pools, uint32_t rank, const struct stretch *
 
 void pools_add_samples(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
-    if (stretch->n_blocked || stretch->n_sync)
+    if (stretch->n_blocked || stretch->n_sync || stretch->calling.n)
         add_looks(pools, rank, stretch);
     struct pool_key key = {.rank = rank, .from = stretch->from, .to = stretch->to, .bucket = stretch_bucket(stretch)};
     uint32_t alike = pool_add(pools, key, stretch);
@@ -177,10 +179,12 @@ static uint32_t pool_of_stretch(struct pools *pools, uint32_t rank, const struct
 
 /* Where a stretch slept in which nobody looked: where looks found other stretches asleep, for another thread or not,
  * between the same two calls of this process or else of any; else before the same call (a loop comes to its first call
- * from elsewhere), else after it. INTERN_NONE where the stretch has looks of its own, beside enough samples, or where
- * other threads come into it: they computed while it slept, or while the others did as a rule. */
+ * from elsewhere), else after it. Sleeps that are shorter than a look takes are nowhere seen: then where samples were
+ * in a system call, in the same order. INTERN_NONE where the stretch has looks of its own, beside enough samples, or
+ * where other threads come into it: they computed while it slept, or while the others did as a rule. */
 static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct stretch *stretch, bool has_enough)
 {
+    uint32_t calling = INTERN_NONE;
     if (((stretch->n_blocked || stretch->n_sync) && has_enough) || stretch->n_worker)
         return INTERN_NONE;
     struct pool_key keys[] = {
@@ -201,8 +205,9 @@ static uint32_t pool_asleep(struct pools *pools, uint32_t rank, const struct str
             return INTERN_NONE;
         if (pool->n_blocked || pool->n_sync)
             return id;
+        calling = calling == INTERN_NONE && pool->calling.n ? id : calling;
     }
-    return INTERN_NONE;
+    return calling;
 }
 
 /* What a process did while its main thread slept: weights of samples, and of times without one. */
@@ -262,6 +267,10 @@ static void shares_gather(struct steps *steps, const struct pool *pool, int amou
         add_in_state(out, &pool->blocked, asleep.blocked_ns, steps, AS_SAMPLED);
         return;
     }
+    if (amount == OFF_BLOCKED && pool->calling.n) {
+        add_in_state(out, &pool->calling, 1, steps, AS_SAMPLED);
+        return;
+    }
     struct sparse from = {0};
     sparse_add_all(&from, &pool->on, 1);
     sparse_add_all(&from, &pool->worker, 1);
@@ -318,6 +327,7 @@ static void spread_own(struct pools *pools, uint32_t rank, const struct stretch 
                         .sync = stretch->sync,
                         .worker = stretch->worker,
                         .idle = stretch->idle,
+                        .calling = stretch->calling,
                         .worker_preempted_ns = (double)stretch->worker_preempted_ns,
                         .n_blocked = stretch->n_blocked,
                         .n_sync = stretch->n_sync,

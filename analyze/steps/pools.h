@@ -18,7 +18,7 @@
 #include "analyze/steps/lanes.h"
 
 struct pool {
-    struct sparse on, blocked, sync, worker, idle;
+    struct sparse on, blocked, sync, worker, idle, calling;
     double worker_preempted_ns;
     uint32_t n_samples, n_worker, n_blocked, n_sync;
     uint32_t all; /* the pool of all lengths; INTERN_NONE = it is that itself */

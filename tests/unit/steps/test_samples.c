@@ -350,6 +350,24 @@ static void add_workers(struct trace *trace, uint32_t n)
     trace->n_locations = 2 + n;
 }
 
+/* Of naps that are too short for any look, samples tell that came while the thread was on its way to sleep or back. */
+static void sleep_that_nobody_saw_is_where_system_calls_were_sampled(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t loop = code_frame(scene, "loop"), nap = code_frame(scene, "nap");
+    barriers(scene, (uint64_t[]){0, 0}, 10);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        for (uint64_t i = 0; i < 30; i++)
+            sample(scene, rank, i == 29 ? nap : loop, 1000 + 1000 * i, i == 29 ? WW_S_KERNEL : 0);
+    off_and_on(scene, 0, 31500, 71500, WW_SW_OUT);
+    barriers(scene, (uint64_t[]){71600, 31600}, 71610);
+    scene_analyse(scene);
+    assert_us(scene_blame(scene, "nap", 0), 40000);
+    assert_us(scene_blame(scene, "loop", 0), 0);
+    scene_free(scene);
+}
+
 static void check_busy_worker(uint16_t how_main_left)
 {
     struct scene *scene = scene_make(2);
@@ -515,6 +533,7 @@ int main(void)
         cmocka_unit_test(sleep_that_nobody_saw_is_where_others_slept),
         cmocka_unit_test(sleep_that_nobody_saw_is_where_it_was_before_the_same_call),
         cmocka_unit_test(a_lock_that_nobody_saw_waited_for_is_where_others_were),
+        cmocka_unit_test(sleep_that_nobody_saw_is_where_system_calls_were_sampled),
         cmocka_unit_test(busy_workers_are_what_the_process_does),
         cmocka_unit_test(workers_without_a_cpu_are_not_code),
         cmocka_unit_test(young_threads_compute_while_the_main_thread_sleeps),
