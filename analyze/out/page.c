@@ -368,9 +368,12 @@ static size_t calls_part_at(const struct calls *calls, const struct calls *other
     }
 }
 
-const char *text_cut_path(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns)
+static const char *path_cut(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns,
+                            bool has_end)
 {
     struct calls calls = calls_of(arena, escaped[which]);
+    if (!has_end)
+        calls.end = "";
     calls.at[0].is_kept = true;
     for (size_t i = 0; i < n; i++) {
         struct calls other = calls_of(arena, escaped[i]);
@@ -384,6 +387,12 @@ const char *text_cut_path(struct arena *arena, const char *const *escaped, size_
             return NULL;
     }
     return calls_cut(arena, &calls, columns);
+}
+
+const char *text_cut_path(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns)
+{
+    const char *whole = path_cut(arena, escaped, n, which, columns, true);
+    return whole ? whole : path_cut(arena, escaped, n, which, columns, false);
 }
 
 const char *text_cut_middle(struct arena *arena, const char *escaped, size_t columns)

@@ -414,11 +414,11 @@ void names_sites(struct sites *sites, struct analysis *analysis, const uint32_t 
 static const char *nameless_text(const struct sites *sites, struct arena *arena, const struct call_path *path)
 {
     const char *text = "", *below = NULL;
-    for (size_t i = path->parts.n; i-- > 0;)
+    for (size_t i = path->parts.n; i-- > 1;)
         below = path->parts.at[i].name ? path->parts.at[i].name : below;
     if (path->parts.n)
         text = part_text(sites, arena, &path->parts.at[0], TRACE_NONE);
-    return below ? arena_printf(arena, "%s, below %s", text, below) : text;
+    return below && !path->parts.at[0].name ? arena_printf(arena, "%s, below %s", text, below) : text;
 }
 
 /* Also in which file it is, if that is known. */

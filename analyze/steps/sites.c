@@ -374,6 +374,19 @@ static uint32_t sample_entry(struct sites *sites, uint32_t frame)
     return TRACE_NONE;
 }
 
+void sites_note_host(struct sites *sites, uint32_t id, uint32_t frame)
+{
+    const struct code_place *place = code_place(sites->code, id);
+    const char *routine = place->routine || place->file ? NULL : routine_around(sites, frame);
+    if (!routine)
+        return;
+    if (id >= sites->hosts.n)
+        vec_resize(&sites->hosts, (size_t)id + 1);
+    struct place_host *host = &sites->hosts.at[id];
+    host->is_one_of_several |= host->routine && strcmp(host->routine, routine);
+    host->routine = host->routine ? host->routine : routine;
+}
+
 static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
 {
     struct found_place inner = frames_find_loop(sites, frame);
@@ -382,15 +395,7 @@ static uint32_t sample_step_find(struct sites *sites, uint32_t frame)
             return STEP_NOWHERE;
         return steps_put(sites->steps, STEP_COMPUTING, WHAT_PATH, sites_context(sites, frame), TRACE_NONE);
     }
-    const struct code_place *place = code_place(sites->code, inner.place);
-    const char *routine = place->routine || place->file ? NULL : routine_around(sites, inner.frame);
-    if (routine) {
-        if (inner.place >= sites->hosts.n)
-            vec_resize(&sites->hosts, (size_t)inner.place + 1);
-        struct place_host *host = &sites->hosts.at[inner.place];
-        host->is_one_of_several |= host->routine && strcmp(host->routine, routine);
-        host->routine = host->routine ? host->routine : routine;
-    }
+    sites_note_host(sites, inner.place, inner.frame);
     struct found_place caller = frames_find_loop(sites, sites->trace->frames[inner.frame].parent);
     return steps_put_entered(sites->steps, inner.place, caller.is_loop ? caller.place : TRACE_NONE,
                              sample_entry(sites, inner.frame));

@@ -92,6 +92,9 @@ const uint32_t *sites_pair_at(const struct sites *sites, uint32_t pair);
  * of user code. TRACE_NONE when nothing is known.
  */
 uint32_t sites_sample_step(struct sites *sites, uint32_t frame);
+/* A place, met on the stack of a frame of its own: where it has no name, it is told by the nearest routine around it
+ * that has one. */
+void sites_note_host(struct sites *sites, uint32_t place, uint32_t frame);
 /* The frame whose place that is; TRACE_NONE. */
 uint32_t sites_sample_frame(struct sites *sites, uint32_t frame);
 /* True for a place in which an MPI call is made, directly or not. */

@@ -148,6 +148,8 @@ static void paths_are_cut_between_routines(void **state)
     assert_string_equal(text_cut_path(&arena, paths, 2, 0, 38), "MPI_Send in a() <- ... <- e() <- ...");
     assert_string_equal(text_cut_path(&arena, paths, 2, 1, 46), "MPI_Send in a() <- ... <- x() <- f() <- g()");
     assert_string_equal(text_cut_path(&arena, paths, 2, 1, 20), "MPI_Send in a() <- ... <- x() <- ...");
+    static const char *const wrapped[] = {"MPI_Send in interfaces() <- b() <- c(), through wait_requests()"};
+    assert_string_equal(text_cut_path(&arena, wrapped, 1, 0, 40), "MPI_Send in interfaces() <- b() <- c()");
     /* A name says more than the numbers around it. */
     const char *const numbered[] = {
         "MPI_Recv in routine 7+0x1 of x <- routine 9+0x2 <- dot()+0x3 <- routine 4 <- main()"};
