@@ -149,24 +149,38 @@ static const char *module_package(struct code *code, struct module *module)
     return module->package;
 }
 
-/* "bookworm", the version of Debian here. */
-static const char *distribution(struct arena *arena)
+/* The value of a line "KEY=value"; NULL. */
+static const char *release_value(struct arena *arena, const char *path, const char *key)
 {
-    static const char key[] = "VERSION_CODENAME=";
-    const char *name = "VERSION";
+    const char *value = NULL;
     char *text = NULL;
-    size_t cap = 0;
-    FILE *file = fopen("/etc/os-release", "re");
-    for (ssize_t n; file && (n = getline(&text, &cap, file)) > 0;)
-        if (!strncmp(text, key, sizeof key - 1))
-            name = arena_printf(arena, "%.*s", (int)strcspn(text + sizeof key - 1, "\n"), text + sizeof key - 1);
+    size_t cap = 0, n_key = strlen(key);
+    FILE *file = fopen(path, "re");
+    for (ssize_t n; file != NULL && (n = getline(&text, &cap, file)) > 0;) {
+        if (strncmp(text, key, n_key) != 0 || text[n_key] != '=')
+            continue;
+        const char *begin = text + n_key + 1;
+        begin += *begin == '"';
+        value = arena_printf(arena, "%.*s", (int)strcspn(begin, "\"\n"), begin);
+    }
     free(text);
-    if (file)
+    if (file != NULL)
         fclose(file);
-    return name;
+    return value;
 }
 
-/* "; those of packages come with nwchem-openmpi-dbgsym": what the first of the modules without lines are from; "" where
+const char *package_debug_source(struct arena *arena, const char *release)
+{
+    const char *id = release_value(arena, release, "ID"), *version = release_value(arena, release, "VERSION_CODENAME");
+    if (id == NULL || version == NULL)
+        return NULL;
+    if (strcmp(id, "debian") == 0)
+        return arena_printf(arena, "deb http://deb.debian.org/debian-debug %s-debug main", version);
+    return strcmp(id, "ubuntu") == 0 ? arena_printf(arena, "deb http://ddebs.ubuntu.com %s main universe", version)
+                                     : NULL;
+}
+
+/* "; or, of packages, install nwchem-openmpi-dbgsym": what the first of the modules without lines are from; "" where
  * no package has them. */
 static const char *packages_text(struct code *code)
 {
@@ -181,11 +195,11 @@ static const char *packages_text(struct code *code)
             text = arena_printf(&code->arena, "%s%s%s-dbgsym", text, *text ? ", " : "", package);
         n++;
     }
-    return *text ? arena_printf(&code->arena,
-                                "; who has it as a package installs %s (apt finds it with the line "
-                                "\"deb http://deb.debian.org/debian-debug %s-debug main\")",
-                                text, distribution(&code->arena))
-                 : "";
+    if (!*text)
+        return "";
+    const char *source = package_debug_source(&code->arena, "/etc/os-release");
+    text = arena_printf(&code->arena, "; or, of packages, install %s", text);
+    return source != NULL ? arena_printf(&code->arena, "%s (apt finds it with the line \"%s\")", text, source) : text;
 }
 
 static void note_degradation(struct code *code, enum degradation which)

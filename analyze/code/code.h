@@ -55,6 +55,9 @@ const char *code_module_package(struct code *code, uint32_t module);
 /* The package whose list in the directory `lists`, as Debian's package manager keeps them, has this file, without its
  * architecture, in `arena`; NULL = none, or there are no such lists here. Reads them all. */
 const char *package_of_file(struct arena *arena, const char *lists, const char *path);
+/* The line by which apt finds packages of debug information ("-dbgsym"), which distributions keep apart, as the file
+ * `release` (/etc/os-release) tells which one this is; NULL = not known. In `arena`. */
+const char *package_debug_source(struct arena *arena, const char *release);
 /* Sentences for the report about modules that were used but are degraded; n_notes is set. */
 const char *const *code_notes(struct code *code, size_t *n_notes);
 

@@ -47,8 +47,36 @@ static void files_are_found_in_the_list_of_their_package(void **state)
     arena_release(&arena);
 }
 
+static void debug_information_is_found_for_the_distribution(void **state)
+{
+    static const char *const releases[][2] = {
+        {"NAME=\"Debian GNU/Linux\"\nVERSION_CODENAME=bookworm\nID=debian\n",
+         "deb http://deb.debian.org/debian-debug bookworm-debug main"},
+        {"ID=ubuntu\nID_LIKE=debian\nVERSION_CODENAME=\"noble\"\n", "deb http://ddebs.ubuntu.com noble main universe"},
+        {"ID=linuxmint\nVERSION_CODENAME=vera\n", NULL},
+        {"ID=debian\n", NULL},
+    };
+    char dir[] = "/tmp/whywait-release.XXXXXX", path[256];
+    struct arena arena = {0};
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/os-release", dir);
+    assert_null(package_debug_source(&arena, path));
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
+        write_list(dir, "os-release", releases[i][0]);
+        const char *line = package_debug_source(&arena, path);
+        assert_int_equal(line == NULL, releases[i][1] == NULL);
+        if (line)
+            assert_string_equal(line, releases[i][1]);
+    }
+    unlink(path);
+    rmdir(dir);
+    arena_release(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_found_in_the_list_of_their_package)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_found_in_the_list_of_their_package),
+                                       cmocka_unit_test(debug_information_is_found_for_the_distribution)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
