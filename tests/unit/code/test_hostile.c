@@ -116,7 +116,9 @@ static int read_in_child(const char *path)
 static void test_mutants(void **state)
 {
     (void)state;
-    static const char *const programs[] = {"c-O2", "cpp-O2", "c-stripped", "c-dwarf4", "omp-O2", "cpp-O0"};
+    static const char *const programs[] = {"c-O2",   "cpp-O2", "c-stripped",          "c-dwarf4",
+                                           "omp-O2", "cpp-O0", "planted.cpython-0.so"};
+    enum { PROGRAMS = sizeof programs / sizeof *programs };
     const char *seconds = getenv("WHYWAIT_FUZZ_SECONDS"), *first = getenv("WHYWAIT_FUZZ_SEED");
     time_t end = time(NULL) + (seconds != NULL ? atoi(seconds) : 5);
     uint64_t seed = first != NULL ? strtoull(first, NULL, 10) : 1;
@@ -124,9 +126,10 @@ static void test_mutants(void **state)
     char path[1024];
     for (; time(NULL) < end && n_bad < 10; seed++, n_done++) {
         size_t n;
-        snprintf(path, sizeof path, "%s/%s", SHAPES_BIN, programs[seed % 6]);
+        snprintf(path, sizeof path, "%s/%s", SHAPES_BIN, programs[seed % PROGRAMS]);
         unsigned char *bytes = read_file(path, &n);
-        snprintf(path, sizeof path, "%s/mutant-%llu", SHAPES_BIN, (unsigned long long)seed);
+        snprintf(path, sizeof path, "%s/mutant-%llu-%s", SHAPES_BIN, (unsigned long long)seed,
+                 programs[seed % PROGRAMS]);
         write_mutant(path, bytes, n, seed);
         free(bytes);
         int status = read_in_child(path);

@@ -319,6 +319,25 @@ static void test_interpreters(void **state)
     }
 }
 
+/* Stripped, and yet with names: those of methods, the first of several by alphabet. */
+static void test_methods(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"relax", "again"};
+    struct code *code = code_open();
+    uint32_t module = code_add_module(code, SHAPES_BIN "/planted.cpython-0.so", NULL, 0);
+    unsigned n_found = 0;
+    for (uint32_t r = 0; r < code_n_routines(code, module); r++) {
+        struct code_routine routine;
+        code_routines_at(code, module, code_routine_address(code, module, r), &routine, 1);
+        for (size_t i = 0; routine.name != NULL && i < sizeof names / sizeof *names; i++)
+            n_found += strcmp(routine.name, names[i]) == 0;
+        assert_true(routine.name == NULL || (strcmp(routine.name, "width") && strcmp(routine.name, "twice")));
+    }
+    assert_int_equal(n_found, 2);
+    code_close(code);
+}
+
 static void test_extension_modules(void **state)
 {
     (void)state;
@@ -359,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_runtime),
         cmocka_unit_test(test_interpreters),
         cmocka_unit_test(test_extension_modules),
+        cmocka_unit_test(test_methods),
 #ifdef HAVE_FORTRAN
         cmocka_unit_test(test_parallel_regions),
         cmocka_unit_test(test_calls_are_not_at_the_procedure),
