@@ -121,6 +121,15 @@ static bool lost_calls(const struct stream *stream)
     return stream->reader.header.kind == WW_KIND_EVENTS && stream->reader.header.n_dropped && !stream->reader.slots.n;
 }
 
+/* Polls that found nothing were the last that a thread did in MPI, and it was ended from outside. */
+static bool polls_to_the_end(const struct stream *stream)
+{
+    const struct ww_call *call = &stream->call.call;
+    uint32_t end = stream->reader.header.end_how;
+    return !stream->ahead && call->flags & WW_F_POLL && call->n_polls && !stream->call.attached.n &&
+           !stream->call.is_unfinished && (end == WW_END_NONE || end == WW_END_SIGNAL);
+}
+
 static void convert_item(struct conversion *conversion, struct emit_location *location, struct stream *stream)
 {
     switch (stream->item) {
@@ -148,6 +157,8 @@ static void convert_item(struct conversion *conversion, struct emit_location *lo
                 call->is_unfinished = false;
         }
         emit_leave(&conversion->emitter, location, &stream->call);
+        if (polls_to_the_end(stream))
+            emit_polls_to_the_end(&conversion->emitter, location, &stream->call);
         if (stream->reader.slots.n)
             count_before(conversion, &stream->call.call);
         break;
@@ -263,7 +274,7 @@ static void write_locations(struct conversion *conversion)
         struct stream *stream = &conversion->streams.at[i];
         const struct emit_location *location = &conversion->locations.at[stream->location];
         bool is_first = !i || conversion->streams.at[i - 1].location != stream->location;
-        struct part_location record = {.is_unfinished = stream->call.is_unfinished,
+        struct part_location record = {.has_pending = stream->call.is_unfinished || polls_to_the_end(stream),
                                        .n_events = is_first ? location->n_events : 0,
                                        .first_ns = location->first_ns,
                                        .last_ns = location->last_ns,

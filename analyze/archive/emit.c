@@ -387,32 +387,46 @@ static void leave_finished(struct emitter *emitter, struct emit_location *locati
         leave_operations(emitter, location, emit, t);
 }
 
-/* For whom does a call wait that never returned? Completion calls do not say: it is one of what is pending, which
- * depends on what others did; at the Leave stands the oldest receive. */
-static void leave_unfinished(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
-                             uint64_t t)
+/* What is pending when the process ends: non-blocking collectives, and receives if they are asked for, the oldest
+ * first. The oldest receive, or nothing, is left in `receive`. */
+static void write_pending(struct emitter *emitter, struct emit_location *location, bool with_receives, uint64_t t,
+                          struct request *receive)
 {
-    struct request awaited = {.peer = call->peer, .comm = comm_of(emitter, call), .tag = call->tag};
-    enum ww_class class = call_info(call->call)->class;
-    bool completes = class == WW_WAIT || class == WW_TEST, is_found = !completes;
     struct request_list pending = {0};
     requests_pending(&emitter->requests, &pending);
     for (size_t i = 0; i < pending.all.n; i++) {
         const struct request *request = &pending.all.at[i];
         bool is_receive = request->kind == REQUEST_RECV;
-        if (!is_found && is_receive) {
-            awaited = *request;
-            is_found = true;
-        }
-        if (is_receive && !completes)
+        if (is_receive && !with_receives)
             continue;
+        if (is_receive && receive->kind == REQUEST_NOTHING)
+            *receive = *request;
         add_message(emitter, location->attributes, request->comm, is_receive ? request->peer : WW_NO_PEER,
                     request->tag);
         WRITE(location, ParameterUnsignedInt, location->attributes, t, ARCHIVE_PARAM_PENDING, is_receive);
     }
     vec_release(&pending.all);
+}
+
+/* For whom does a call wait that never returned? Completion calls do not say: it is one of what is pending, which
+ * depends on what others did; at the Leave stands the oldest receive. */
+static void leave_unfinished(struct emitter *emitter, struct emit_location *location, const struct ww_call *call,
+                             uint64_t t)
+{
+    enum ww_class class = call_info(call->call)->class;
+    struct request awaited = {.kind = REQUEST_NOTHING};
+    write_pending(emitter, location, class == WW_WAIT || class == WW_TEST, t, &awaited);
+    if (awaited.kind == REQUEST_NOTHING)
+        awaited = (struct request){.peer = call->peer, .comm = comm_of(emitter, call), .tag = call->tag};
     OTF2_AttributeList_AddUint8(location->attributes, ARCHIVE_ATTR_UNFINISHED, 1);
     add_message(emitter, location->attributes, awaited.comm, awaited.peer, awaited.tag);
+}
+
+void emit_polls_to_the_end(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit)
+{
+    struct request receive = {.kind = REQUEST_NOTHING};
+    write_pending(emitter, location, call_info(emit->call.call)->class == WW_TEST,
+                  emit_time(location, emit->call.leave_ns), &receive);
 }
 
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *emit)

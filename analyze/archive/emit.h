@@ -107,6 +107,8 @@ void emit_enter(struct emitter *emitter, struct emit_location *location, struct 
 void emit_callback(struct emitter *emitter, struct emit_location *location, uint32_t context, uint64_t time_ns);
 void emit_return(struct emit_location *location, uint64_t time_ns);
 void emit_leave(struct emitter *emitter, struct emit_location *location, struct emit_call *call);
+/* After the leave of failing polls that are the last that a process did before it was ended: what is pending. */
+void emit_polls_to_the_end(struct emitter *emitter, struct emit_location *location, const struct emit_call *emit);
 void emit_sample(struct emit_location *location, const struct ww_sample *sample, uint32_t context,
                  uint32_t unwind_distance);
 void emit_switch(struct emit_location *location, const struct ww_switch *record);

@@ -87,7 +87,7 @@ struct join {
     struct join_rank *ranks;
     char program[1024], command[1024], only[512], mpi[32];
     uint64_t realtime_ns, start_ns;
-    bool has_times, has_counts, has_unfinished, lacks_threads, has_threads, has_outsiders;
+    bool has_times, has_counts, has_pending, lacks_threads, has_threads, has_outsiders;
     uint64_t begin_ns;          /* the latest of rings that have lost records, on the clock of rank 0; 0 = none has */
     uint64_t first_ns, last_ns; /* of all events, on the clock of rank 0 */
     uint64_t first_call_ns;     /* likewise, of all calls; 0 = there is none */

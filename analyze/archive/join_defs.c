@@ -87,7 +87,7 @@ static void define_counters(struct def_writer *defs)
     if (join->has_counts || join->counters.n)
         DEFINE(defs, Parameter, ARCHIVE_PARAM_COUNTS, defs_string_id(defs, "WHYWAIT::COUNTS"),
                OTF2_PARAMETER_TYPE_UINT64);
-    if (join->has_unfinished)
+    if (join->has_pending)
         DEFINE(defs, Parameter, ARCHIVE_PARAM_PENDING, defs_string_id(defs, "WHYWAIT::PENDING"),
                OTF2_PARAMETER_TYPE_UINT64);
 }

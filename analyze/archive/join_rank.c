@@ -546,7 +546,7 @@ int join_location(struct rank_tables *tables, const char *dir, const struct spoo
         free(path);
         location.n_events += end.n_events;
         is_damaged |= end.is_damaged;
-        join->has_unfinished |= end.is_unfinished;
+        join->has_pending |= end.has_pending;
         join->lost_ns += end.lost_ns;
         join->open_ns += end.open_ns;
         if (end.n_windows > join->n_windows)

@@ -21,8 +21,8 @@ enum part_type {
 
 struct part_location {
     struct ww_head head;
-    uint32_t is_unfinished; /* ended inside a call */
-    uint64_t n_events;      /* 0 in a file of samples: its events are counted with the thread */
+    uint32_t has_pending; /* ended inside a call, or polling */
+    uint64_t n_events;    /* 0 in a file of samples: its events are counted with the thread */
     uint64_t first_ns, last_ns;
     uint64_t first_call_ns; /* 0 = none */
     uint64_t lost_ns;       /* switches were lost for so long, outside MPI */

@@ -328,6 +328,18 @@ static void report_sentences(struct report *report, const char *mark, const stru
     page_style(&report->page, STYLE_PLAIN);
 }
 
+/* Of a long command line as much as a line of its own holds. */
+static const char *command_text(struct report *report)
+{
+    const char *command = report->analysis->trace->command;
+    size_t room = report->page.width > HANG + sizeof " ..." ? report->page.width - HANG - (sizeof " ..." - 1) : 1;
+    if (report->all || strlen(command) <= room)
+        return command;
+    while (room && (command[room] & 0xc0) == 0x80)
+        room--;
+    return arena_printf(&report->arena, "%.*s ...", (int)room, command);
+}
+
 void report_overview(FILE *out, const struct analysis *analysis, const struct report_options *options)
 {
     struct report report = {.page = {.out = out, .width = options->width, .look = options->look},
@@ -342,7 +354,7 @@ void report_overview(FILE *out, const struct analysis *analysis, const struct re
         if (trace->realtime_ns)
             page_piece(&report.page, HANG, "%s", amount_date(trace->realtime_ns).text);
         if (trace->command)
-            page_piece(&report.page, HANG, "%s", trace->command);
+            page_piece(&report.page, HANG, "%s", command_text(&report));
         if (trace->is_going)
             page_piece(&report.page, HANG, "still running: this is what there is so far");
         page_end(&report.page);

@@ -114,8 +114,8 @@ enum event_kind {
     EV_RMA_DONE,   /* inside the MPI region: the operation `request` is complete here (not at the target) */
     EV_UNFINISHED, /* region: the call never returned (no EV_LEAVE follows, but EV_END); comm, peer and tag where known
                     */
-    EV_PENDING,  /* inside a call that never returned: a receive (flags 1: comm, peer, tag) or a non-blocking collective
-                    (flags 0: comm) is pending; the oldest first */
+    EV_PENDING,  /* inside a call that never returned, or after the last poll: a receive (flags 1: comm, peer, tag) or a
+                    non-blocking collective  (flags 0: comm) is pending; the oldest first */
     EV_RMA_SYNC, /* fence, PSCW, lock, flush done: peer (TRACE_NONE = all), comm = window's communicator,
                     window, tag = WW_LOCK_ of a lock; for a
                     PSCW epoch one for each process of its group. The region tells which */

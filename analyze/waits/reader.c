@@ -153,6 +153,38 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
         forget_absences(reader, leave_ns);
 }
 
+static void read_pending(struct reader *reader, const struct event *event)
+{
+    *vec_push(&reader->readings[event->loc].pending) = (struct pending){
+        .comm = event->comm,
+        .peer = messages_peer(reader->trace, event->comm, reader->lanes->at[event->loc].rank, event->peer),
+        .tag = event->tag,
+        .is_receive = event->flags};
+}
+
+/* It was ended from outside while it polled: that is a call that never came back as well, though each poll did. */
+static void reading_break_off_polls(struct reader *reader, const struct event *end)
+{
+    const struct lane *lane = &reader->lanes->at[end->loc];
+    uint64_t since_ns = reader->readings[end->loc].polls_since_ns;
+    if (!reader->trace->is_ours || !since_ns)
+        return;
+    enum ww_class class = reader->trace->regions[lane->region].class;
+    bool was_ended = end->flags == WW_END_NONE || end->flags == WW_END_SIGNAL;
+    if ((class != WW_TEST && class != WW_IPROBE) || !was_ended ||
+        end->time_ns > lane->stretch.begin_ns + SAME_MOMENT_NS)
+        return;
+    *vec_push(&reader->open_calls) = (struct open_call){.rank = lane->rank,
+                                                        .lane = end->loc,
+                                                        .site = lane->stretch.from,
+                                                        .region = lane->region,
+                                                        .enter_ns = since_ns,
+                                                        .end_ns = end->time_ns,
+                                                        .class = class,
+                                                        .comm = TRACE_NONE,
+                                                        .peer = TRACE_NONE};
+}
+
 /* The trace ends inside a call: what it had posted counts, what it waited for never came. */
 static void reading_break_off(struct reader *reader, const struct event *end)
 {
@@ -206,6 +238,7 @@ static void reader_end_location(struct reader *reader, const struct event *event
     if (reader->readings[event->loc].call) {
         reading_break_off(reader, event);
     } else if (!lane->is_worker) {
+        reading_break_off_polls(reader, event);
         /* The stretch after the last call: an empty call at its end keeps the books. */
         struct call *call = replay_call(reader->replay);
         call->spent = pools_spread(reader->pools, lane->rank, &lane->stretch, &call->before);
@@ -244,6 +277,8 @@ void reader_feed(struct reader *reader, const struct event *event)
     case LANE_NOTHING:
         if (call)
             reading_record(reader, event);
+        else if (event->kind == EV_PENDING)
+            read_pending(reader, event);
         else if (event->kind == EV_CONTROL)
             messages_begin_window(reader->replay->messages, reader->lanes->at[event->loc].rank, event);
         break;
@@ -523,11 +558,7 @@ void reading_record(struct reader *reader, const struct event *event)
         reading->open_tag = event->tag;
         break;
     case EV_PENDING:
-        *vec_push(&reading->pending) = (struct pending){
-            .comm = event->comm,
-            .peer = messages_peer(reader->trace, event->comm, reader->lanes->at[lane].rank, event->peer),
-            .tag = event->tag,
-            .is_receive = event->flags};
+        read_pending(reader, event);
         break;
     case EV_RMA:
         reading_operation(reader, lane, event);
