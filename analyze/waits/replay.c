@@ -363,7 +363,8 @@ static void lane_spend_in_mpi(struct replay *replay, struct queue_of_calls *lane
                               uint64_t from_ns, uint64_t to_ns)
 {
     struct rank_time *rank = &replay->ranks[lane->rank];
-    double idle_ns = (double)idle_between(&call->idle, from_ns, to_ns);
+    /* A call that never ended would not have gone on with a CPU either. */
+    double idle_ns = call->is_open ? 0 : (double)idle_between(&call->idle, from_ns, to_ns);
     double busy_ns = (double)(to_ns - from_ns) - idle_ns;
     enum step_state state = call->is_open ? STEP_MPI : waits_state(call->class);
     struct call_steps steps = call_steps_of(replay, call);

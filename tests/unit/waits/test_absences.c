@@ -123,6 +123,28 @@ static void a_call_with_many_switches(void **state)
     scene_free(scene);
 }
 
+/* A rank that waits for ever would not have gone on with a CPU. */
+static void a_call_that_never_ended_lacks_no_cpu(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        scene_work(scene, rank, "computes", 100);
+        scene_enter(scene, rank, WW_ID_Recv, 100);
+        be_preempted(scene, rank, 200, 900);
+        scene_event(scene,
+                    (struct event){.kind = EV_UNFINISHED, .loc = rank, .time_ns = 1000000, .peer = 1 - rank, .tag = 7});
+        scene_event(scene, (struct event){.kind = EV_END, .loc = rank, .time_ns = 1000000, .flags = WW_END_SIGNAL});
+    }
+    scene_analyse(scene);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        assert_us(scene->analysis->ranks[rank].descheduled_ns / 1000, 0);
+        assert_us(scene->analysis->ranks[rank].mpi_ns / 1000, 900);
+    }
+    assert_int_equal(scene->analysis->n_deadlock, 2);
+    scene_free(scene);
+}
+
 /* Rank 2 leaves the broadcast early and has no CPU in its next call; rank 0, still in it, lacks one as well. */
 static void a_collective_lasts_for_those_who_are_still_in_it(void **state)
 {
@@ -238,6 +260,7 @@ int main(void)
                                        cmocka_unit_test(others_without_a_cpu_hold_up_nothing),
                                        cmocka_unit_test(times_without_a_cpu_are_told_once),
                                        cmocka_unit_test(a_call_with_many_switches),
+                                       cmocka_unit_test(a_call_that_never_ended_lacks_no_cpu),
                                        cmocka_unit_test(a_collective_lasts_for_those_who_are_still_in_it),
                                        cmocka_unit_test(what_is_forgotten_is_gone_and_the_rest_is_not)};
     return cmocka_run_group_tests(tests, NULL, NULL);
