@@ -216,8 +216,13 @@ static void keep_last_stretch(struct reader *reader, const struct lane *lane, co
     const struct term *most = NULL;
     for (size_t i = 0; i < atoms->n; i++) {
         struct shares shares = pools_expand(reader->pools, key_atom(atoms->at[i].key), &single);
-        for (size_t k = 0; k < shares.n; k++)
-            sparse_add(&steps, shares.at[k].key, atoms->at[i].ns * shares.at[k].ns);
+        /* Where it was matters, not whether it had a CPU there. */
+        for (size_t k = 0; k < shares.n; k++) {
+            uint32_t step = (uint32_t)shares.at[k].key;
+            bool lacked_cpu = steps_key(reader->replay->steps, step)->state == STEP_DESCHEDULED;
+            step = lacked_cpu ? steps_in_state(reader->replay->steps, step, STEP_COMPUTING) : step;
+            sparse_add(&steps, step, atoms->at[i].ns * shares.at[k].ns);
+        }
         all_ns += atoms->at[i].ns;
     }
     sparse_pack(&steps);
