@@ -329,7 +329,7 @@ static bool play_collective(struct replay *replay, const struct event *event, ui
 
 /* The replay. */
 
-static bool play(struct replay *replay, const struct event *event, uint64_t raw_ns)
+static inline bool play(struct replay *replay, const struct event *event, uint64_t raw_ns)
 {
     struct player *player = &replay->players[event->loc];
     const struct trace *trace = replay->archive->trace;

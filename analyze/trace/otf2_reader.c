@@ -59,7 +59,7 @@ int locations_begin(struct archive_reader *archive)
 }
 
 /* Its next event comes to its place among the others'. */
-static void location_go_on(struct archive_reader *archive, struct location_reader *location)
+static inline void location_go_on(struct archive_reader *archive, struct location_reader *location)
 {
     location->ahead = location_next(location);
     if (location->ahead)
@@ -435,27 +435,33 @@ static void read_batch(struct location_reader *location)
     location->is_at_end = is_damaged || n_read < BATCH || location->is_broken_off;
 }
 
+/* True when its batch has a next event again; false at its end. */
+static __attribute__((noinline)) bool location_read_on(struct location_reader *location)
+{
+    if (location->has_ended)
+        return false;
+    while (location->next >= location->batch.n && !location->is_at_end)
+        read_batch(location);
+    if (location->next < location->batch.n)
+        return true;
+    location->batch.n = location->next = 0;
+    location->has_ended = true;
+    const struct trace_location *at = &location->archive->trace->locations[location->loc];
+    struct batch_event *last = vec_push(&location->batch);
+    last->raw_ns = location->last_raw_ns;
+    last->event = (struct event){.loc = location->loc,
+                                 .kind = EV_END,
+                                 .flags = (uint16_t)at->end_how,
+                                 .region = TRACE_NONE,
+                                 .frame = TRACE_NONE,
+                                 .comm = TRACE_NONE,
+                                 .peer = TRACE_NONE};
+    return true;
+}
+
 struct batch_event *location_next(struct location_reader *location)
 {
-    while (location->next >= location->batch.n && !location->has_ended) {
-        if (!location->is_at_end) {
-            read_batch(location);
-            continue;
-        }
-        location->batch.n = location->next = 0;
-        location->has_ended = true;
-        const struct trace_location *at = &location->archive->trace->locations[location->loc];
-        struct batch_event *last = vec_push(&location->batch);
-        last->raw_ns = location->last_raw_ns;
-        last->event = (struct event){.loc = location->loc,
-                                     .kind = EV_END,
-                                     .flags = (uint16_t)at->end_how,
-                                     .region = TRACE_NONE,
-                                     .frame = TRACE_NONE,
-                                     .comm = TRACE_NONE,
-                                     .peer = TRACE_NONE};
-    }
-    if (location->next >= location->batch.n)
+    if (location->next >= location->batch.n && !location_read_on(location))
         return NULL;
     struct batch_event *event = &location->batch.at[location->next++];
     memory_fetch(event + 1, sizeof *event);

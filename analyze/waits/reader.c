@@ -46,7 +46,7 @@ static void add_counts(struct sparse *counts, const struct lane *lane)
                    lane->stretch.counts.at[i].ns);
 }
 
-static void reading_begin(struct reader *reader, uint32_t at)
+static __attribute__((noinline)) void reading_begin(struct reader *reader, uint32_t at)
 {
     struct lane *lane = &reader->lanes->at[at];
     struct reading *reading = &reader->readings[at];
@@ -68,7 +68,7 @@ static void reading_begin(struct reader *reader, uint32_t at)
 }
 
 /* Who takes part in an operation and runs a function of the program for it is outside MPI meanwhile. */
-static void reading_calls_back(struct reader *reader, uint32_t at, uint64_t now_ns)
+static __attribute__((noinline)) void reading_calls_back(struct reader *reader, uint32_t at, uint64_t now_ns)
 {
     struct reading *reading = &reader->readings[at];
     uint32_t rank = reader->lanes->at[at].rank;
@@ -82,7 +82,7 @@ static void reading_calls_back(struct reader *reader, uint32_t at, uint64_t now_
 
 /* What it did is time of the program inside the call. Whoever needs this process for a call of its own waits for its
  * return, or does nothing meanwhile that is its own. */
-static void reading_called_back(struct reader *reader, uint32_t at, uint64_t now_ns)
+static __attribute__((noinline)) void reading_called_back(struct reader *reader, uint32_t at, uint64_t now_ns)
 {
     struct lane *lane = &reader->lanes->at[at];
     struct reading *reading = &reader->readings[at];
@@ -237,7 +237,7 @@ static void keep_last_stretch(struct reader *reader, const struct lane *lane, co
     sparse_release(&steps);
 }
 
-static void reader_end_location(struct reader *reader, const struct event *event)
+static __attribute__((noinline)) void reader_end_location(struct reader *reader, const struct event *event)
 {
     struct lane *lane = &reader->lanes->at[event->loc];
     if (reader->readings[event->loc].call) {
