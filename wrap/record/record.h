@@ -80,7 +80,9 @@ void record_callback_begin(void);
 void record_callback_end(void);
 #define RECORD_CALLBACK __attribute__((noinline, section("whywait_callbacks")))
 
-/* Space for a record of any size (units <= 2000) in the calling thread's stream, or NULL; written by record_commit. */
+/* Space for a record of any size, up to RECORD_UNITS_MOST, in the calling thread's stream, or NULL; written by
+ * record_commit. */
+enum { RECORD_UNITS_MOST = 2000 };
 void *record_append(uint16_t units);
 /* The same for what later records refer to. */
 void *record_define(uint16_t units);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_UNITS = 2000 };
-
 static struct {
     struct handle_map comms, wins, messages;
     pthread_mutex_t lock; /* of everything below, and of learning */
@@ -61,7 +59,7 @@ static void write_comm(MPI_Comm comm, struct comm_info *info)
 {
     size_t n = (size_t)info->size + (size_t)info->remote_size;
     size_t bytes = sizeof(struct ww_comm) + n * sizeof(int32_t);
-    bool fits = bytes <= (size_t)MAX_UNITS * WW_UNIT;
+    bool fits = bytes <= (size_t)RECORD_UNITS_MOST * WW_UNIT;
     uint16_t units = record_units(fits ? bytes : sizeof(struct ww_comm));
     int *world_rank = calloc(n, sizeof *world_rank);
     if (world_rank)
@@ -111,7 +109,7 @@ static void write_neighbors(const struct comm_info *info)
 {
     size_t n = (size_t)info->n_in + (size_t)info->n_out;
     size_t bytes = sizeof(struct ww_neighbors) + n * sizeof(int32_t);
-    if (bytes > (size_t)MAX_UNITS * WW_UNIT)
+    if (bytes > (size_t)RECORD_UNITS_MOST * WW_UNIT)
         return;
     struct ww_neighbors *record = record_define(record_units(bytes));
     if (!record)
@@ -307,7 +305,7 @@ uint32_t message_find(MPI_Message message)
 
 void name_write(enum ww_named what, uint32_t id, const char *text, size_t bytes)
 {
-    size_t longest = (size_t)MAX_UNITS * WW_UNIT - sizeof(struct ww_name) - 1;
+    size_t longest = (size_t)RECORD_UNITS_MOST * WW_UNIT - sizeof(struct ww_name) - 1;
     bytes = bytes < longest ? bytes : longest;
     uint16_t units = record_units(sizeof(struct ww_name) + bytes + 1);
     struct ww_name *record = id ? record_define(units) : NULL;

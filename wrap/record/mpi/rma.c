@@ -207,7 +207,7 @@ void rma_group(struct ww_call *call, int err, MPI_Win win, MPI_Group group)
         return;
     size_t bytes = sizeof(struct ww_ranks) + (size_t)n * sizeof(int32_t);
     uint16_t units = record_units(bytes);
-    int *rank = bytes < 2000 * WW_UNIT ? malloc(2 * (size_t)n * sizeof *rank) : NULL;
+    int *rank = bytes <= (size_t)RECORD_UNITS_MOST * WW_UNIT ? malloc(2 * (size_t)n * sizeof *rank) : NULL;
     if (!rank || PMPI(Win_get_group)(win, &members) != MPI_SUCCESS)
         goto out;
     for (int i = 0; i < n; i++)
