@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Defines the Fortran entry points of fortran_calls.def. C identifiers are ours, symbol names Fortran's: compilers
+ * Defines the Fortran entry points of calls.def. C identifiers are ours, symbol names Fortran's: compilers
  * write mpi_x_ (the one that is defined, and looked up behind us), mpi_x__ or MPI_X. Some can be told to write mpi_x,
  * but that name is for everybody: libraries have functions of their own that are called so (R's Rmpi), and a
  * preloaded one would take their place.

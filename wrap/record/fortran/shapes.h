@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of one call from Fortran, and access to its arguments as C values. The functions named in
- * fortran_shapes.def run only while the call is recorded: `begin` before the real call, `end` after one that
- * succeeded, unless the shape says otherwise.
+ * The state of one call from Fortran, and access to its arguments as C values. The functions named in shapes.def run
+ * only while the call is recorded: `begin` before the real call, `end` after one that succeeded, unless the shape says
+ * otherwise.
  */
 #pragma once
 #include "wrap/record/fortran/fortran.h"
