@@ -8,9 +8,9 @@
  * the edge is the only way back in a loop, its head is counted instead; where a constant is chosen on it, there is such
  * a block anyway; where only a return follows, the compiler repeats that rather than jump to it.
  *
- * Choices: one between two values costs as much as the block that chooses (arms.cc).
+ * Choices: one between two values costs as much as the block that chooses (computed.cc).
  *
- * Loops that tell their iterations: as much as entering the loop (trips.cc), if no call in it can end an interval
+ * Loops that tell their iterations: as much as entering the loop (computed.cc), if no call in it can end an interval
  * (calls.cc).
  *
  * Counters in loops live in variables, as far out as no call lies in the loop: around a call a variable would have to

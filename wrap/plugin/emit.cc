@@ -2,11 +2,10 @@
 /*
  * From blocks to addresses, and into the assembler file.
  *
- * Between the last GIMPLE pass and the assembler lie sixty passes that know nothing of our
- * blocks, but all of them keep the locations of instructions, and a location may carry a range (for diagnostics). Every
- * statement's location gets a range that begins nowhere and "ends" at the number of its block; what the debug
- * information is made from does not change. When the instructions have their final order, labels are put where the
- * block changes and behind calls.
+ * Between the last GIMPLE pass and the assembler lie sixty passes that know nothing of our blocks, but all of them keep
+ * the locations of instructions, and a location may carry a range (for diagnostics). Every statement's location gets a
+ * range that begins nowhere and "ends" at the number of its block; what the debug information is made from does not
+ * change. When the instructions have their final order, labels are put where the block changes and behind calls.
  *
  * One of the sixty makes one call of two that look alike at the ends of different blocks, and its return address would
  * name one block of two. While that pass runs, each call is said to use the number of its block.

@@ -4,13 +4,13 @@
  *
  *  - A block whose last call does not return flows to EXIT.
  *  - A tail call flows to EXIT: the code after it is deleted when it becomes a jump. Whether it does is decided later,
- * so each tail call gets a return statement of its own, which nobody else shares; and it is counted before the call.
+ *    so each tail call gets a return statement of its own, which nobody else shares; and it is counted before the call.
  *  - A call that may throw past all handlers here has an edge to EXIT for the frames that an exception removes; so
- * has every call in a unit that uses longjmp. These edges are never counted but follow from the others.
+ *    has every call in a unit that uses longjmp. These edges are never counted but follow from the others.
  *  - Abnormal edges (computed goto, setjmp) cannot carry a counter either. GCC leads them all through one block a
  *    function, so that they form a star, which fits into a spanning tree. For setjmp this dispatcher is a block without
  *    code; frames that vanish in such a function flow through it to EXIT, because a call has one way out of the
- * ordinary only whose frequency follows from the others.
+ *    ordinary only whose frequency follows from the others.
  */
 #include "routine.h"
 #include <map>

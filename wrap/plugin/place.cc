@@ -3,8 +3,8 @@
  * Counters into the code. An edge is counted by adding one to a thread-local word; inside a loop nest in which the
  * thread cannot reach a synchronisation, by adding one to a local variable instead, which is zeroed on the edges into
  * the nest and added to the word on the edges out of it. The variable is an ordinary one: renaming it into SSA form and
- * giving it a register is the compiler's business. A choice between two values is counted by its outcome (arms.cc), and
- * a loop that tells its iterations by what it tells (trips.cc).
+ * giving it a register is the compiler's business. A choice between two values is counted by its outcome, and a loop
+ * that tells its iterations by what it tells (computed.cc).
  */
 #include "costs.h"
 #include <map>
