@@ -8,11 +8,11 @@
 static const struct interpreter {
     const char *name, *language;
 } interpreters[] = {
-    {"python", "Python"}, {"libpython", "Python"}, {"pypy", "Python"},   {"libpypy", "Python"},
-    {"perl", "Perl"},     {"libperl", "Perl"},     {"ruby", "Ruby"},     {"libruby", "Ruby"},
-    {"R", "R"},           {"libR", "R"},           {"octave", "Octave"}, {"liboctinterp", "Octave"},
-    {"guile", "Scheme"},  {"libguile", "Scheme"},  {"lua", "Lua"},       {"liblua", "Lua"},
-    {"tclsh", "Tcl"},     {"libtcl", "Tcl"},
+    {"python", "Python"},   {"libpython", "Python"}, {"pypy", "Python"},         {"libpypy", "Python"},
+    {"perl", "Perl"},       {"libperl", "Perl"},     {"ruby", "Ruby"},           {"libruby", "Ruby"},
+    {"libR", "R"},          {"octave", "Octave"},    {"liboctinterp", "Octave"}, {"guile", "Scheme"},
+    {"libguile", "Scheme"}, {"lua", "Lua"},          {"liblua", "Lua"},          {"tclsh", "Tcl"},
+    {"libtcl", "Tcl"},
 };
 
 static const char *base_name(const char *path)

@@ -309,6 +309,7 @@ static void test_interpreters(void **state)
         {"/usr/bin/python3-config", NULL},
         {"/home/u/pythonic", NULL},
         {"/home/u/R3d", NULL},
+        {"/home/u/R", NULL}, /* the interpreter of R is a library */
         {"libRmath.so", NULL},
         {"", NULL},
     };
