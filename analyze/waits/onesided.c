@@ -397,7 +397,7 @@ void fetching_write(struct fetching *fetching, struct sites *sites, struct analy
     sparse_pack(&fetching->spent);
     analysis->fetches = arena_array(&analysis->arena, struct repeated_fetch, FETCHES_MOST);
     for (size_t at = 0; at < fetching->spent.n && analysis->n_fetches < FETCHES_MOST;) {
-        /* Of a site, of which the first term is given: the process that spent most. */
+        /* The terms of a site are neighbours: the process that spent most. */
         const struct sparse *spent = &fetching->spent;
         const struct term *term = &spent->at[at];
         for (uint32_t site = key_high(term->key); at < spent->n && key_high(spent->at[at].key) == site; ++at)

@@ -186,7 +186,7 @@ struct point *relays_find(struct relays *relays, struct gathering *gathering, ui
                           const struct evidence_call *call)
 {
     const uint32_t *order = gathering_order(gathering);
-    /* Members in the order of their entries, those that entered by at_ns. */
+    /* So many members, in the order of their entries, had entered when the call ended. */
     uint32_t n_before = 0, high = gathering->n_joined;
     while (n_before < high) {
         uint32_t middle = n_before + (high - n_before) / 2;

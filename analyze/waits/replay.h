@@ -71,7 +71,6 @@ struct call {
     uint32_t n_waited; /* so many of these waits have been explained */
     struct idle idle;
     VEC(struct callback) callbacks;
-    uint64_t before_ns;
     struct spent spent;
     struct mark *mark; /* held: where it was at entry */
     /* Their room is used again by a later call. */
