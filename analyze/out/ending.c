@@ -193,7 +193,7 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
     const struct analysis *analysis = ending->book->analysis;
     const struct open_wait *wait = &analysis->open_waits[number];
     struct arena *arena = ending->book->arena;
-    uint32_t *ranks = arena_array(arena, uint32_t, analysis->n_open_waits), n = 0;
+    VEC(uint32_t) ranks = {0};
     uint64_t since_ns = wait->since_ns, start_ns = analysis->trace->start_ns;
     uint32_t for_rank = wait->for_rank;
     for (uint32_t i = number; i < analysis->n_open_waits; i++) {
@@ -201,32 +201,33 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
         if (is_said[i] || !waits_alike(wait, other))
             continue;
         is_said[i] = true;
-        ranks[n++] = other->rank;
+        *vec_push(&ranks) = other->rank;
         since_ns = other->since_ns < since_ns ? other->since_ns : since_ns;
         for_rank = other->for_rank == for_rank ? for_rank : TRACE_NONE;
     }
+    uint32_t n = (uint32_t)ranks.n;
+    const char *who = amount_ranks(arena, ranks.at, n);
+    vec_release(&ranks);
     const char *where =
         wait->file ? arena_printf(arena, " at %s", label_lines(ending->book, wait->file, wait->line, wait->line)) : "";
     const char *whom = ending_whom(arena, wait->rank, for_rank, n);
     struct amount when = amount_duration(since_ns > start_ns ? (double)(since_ns - start_ns) : 0);
     const char *instead = for_rank == TRACE_NONE || is_usual(wait) ? "" : ending_instead(ending, wait);
     if (analysis->trace->is_going) {
-        ending_say(ending, arena_printf(arena, "%s %s in %s%s, waiting%s since %s after the start%s.",
-                                        amount_ranks(arena, ranks, n), n == 1 ? "is" : "are", wait->call, where, whom,
-                                        when.text, instead));
+        ending_say(ending, arena_printf(arena, "%s %s in %s%s, waiting%s since %s after the start%s.", who,
+                                        n == 1 ? "is" : "are", wait->call, where, whom, when.text, instead));
         return;
     }
     const char *was = wait->for_rank != TRACE_NONE ? "waited" : n == 1 ? "was" : "were";
     if (is_usual(wait))
         ending_say(ending, arena_printf(arena, "%s %s in %s%s%s when the run ended, no longer than in other waits.",
-                                        amount_ranks(arena, ranks, n), was, wait->call, where, whom));
+                                        who, was, wait->call, where, whom));
     else if (wait->polls)
         ending_say(ending, arena_printf(arena, "%s polled with %s%s to the end: waiting%s from %s after the start%s.",
-                                        amount_ranks(arena, ranks, n), wait->call, where, whom, when.text, instead));
+                                        who, wait->call, where, whom, when.text, instead));
     else
         ending_say(ending, arena_printf(arena, "%s never came back from %s%s: %s waited%s from %s after the start%s.",
-                                        amount_ranks(arena, ranks, n), wait->call, where, n == 1 ? "it" : "they", whom,
-                                        when.text, instead));
+                                        who, wait->call, where, n == 1 ? "it" : "they", whom, when.text, instead));
 }
 
 /* " in MPI_Barrier at a.c:7": the call of a rank that never came back from it. */
