@@ -24,7 +24,7 @@ struct run *runs_make(struct arena *arena, const struct loaded *loaded, const ch
     }
     bool is_whole = true;
     for (uint32_t rank = 0; rank < loaded->trace->n_ranks; rank++)
-        is_whole &= ending_is_orderly(loaded->trace, ending_main_thread(loaded->trace, rank));
+        is_whole &= ending_is_orderly(loaded->trace, trace_main_thread(loaded->trace, rank));
     struct run *run = run_make(arena, analysis, path, (struct run_texts){names, keys}, is_whole);
     arena_release(&scratch);
     return run;

@@ -21,14 +21,6 @@ static void ending_say(struct ending *ending, const char *sentence)
     *vec_push(&ending->said) = sentence;
 }
 
-const struct trace_location *ending_main_thread(const struct trace *trace, uint32_t rank)
-{
-    for (uint32_t i = 0; i < trace->n_locations; i++)
-        if (trace->locations[i].rank == rank && trace->locations[i].thread == 0)
-            return &trace->locations[i];
-    return NULL;
-}
-
 const char *ending_name(const struct trace *trace, const struct trace_location *location)
 {
     switch (location->end_how) {
@@ -105,14 +97,14 @@ static const char *ending_silence(const struct ending *ending, const struct trac
 static void ending_say_rank(struct ending *ending, uint32_t rank, bool *is_said)
 {
     const struct trace *trace = ending->book->analysis->trace;
-    const struct trace_location *first = ending_main_thread(trace, rank), *earliest = first;
+    const struct trace_location *first = trace_main_thread(trace, rank), *earliest = first;
     struct arena *arena = ending->book->arena;
     if (ending_is_orderly(trace, first) || (trace->is_going && first->end_how == WW_END_NONE))
         return;
     uint32_t *ranks = arena_array(arena, uint32_t, trace->n_ranks), n = 0;
     uint64_t last_ns = 0;
     for (uint32_t other = rank; other < trace->n_ranks; other++) {
-        const struct trace_location *location = ending_main_thread(trace, other);
+        const struct trace_location *location = trace_main_thread(trace, other);
         if (!location || is_said[other] || location->end_how != first->end_how ||
             location->end_detail != first->end_detail)
             continue;
@@ -142,7 +134,7 @@ static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
 static const char *ending_gone(const struct ending *ending, const struct open_wait *wait)
 {
     const struct trace *trace = ending->book->analysis->trace;
-    const struct trace_location *location = ending_main_thread(trace, wait->for_rank);
+    const struct trace_location *location = trace_main_thread(trace, wait->for_rank);
     uint64_t until_ns = wait->since_ns + wait->dur_ns;
     if (!location || location->end_ns + same_moment_ns(trace, until_ns) >= until_ns)
         return "";
@@ -457,7 +449,7 @@ const char *machine_ranks(const struct label_book *book)
     const char *host = NULL;
     bool is_shared = true;
     for (uint32_t i = 0; i < machine->n_late; i++) {
-        const struct trace_location *location = ending_main_thread(trace, machine->ranks[i].rank);
+        const struct trace_location *location = trace_main_thread(trace, machine->ranks[i].rank);
         const char *its_host = location ? location->host : NULL;
         ranks[i] = machine->ranks[i].rank;
         is_shared = is_shared && its_host && (!host || !strcmp(host, its_host));

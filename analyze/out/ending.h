@@ -18,8 +18,6 @@ struct sentences ending_rest(const struct label_book *book);
 bool ending_is_orderly(const struct trace *trace, const struct trace_location *location);
 /* "finalize", "exit", "abort", "signal", "gave-up", "killed". */
 const char *ending_name(const struct trace *trace, const struct trace_location *location);
-/* The first location of a rank, or NULL. */
-const struct trace_location *ending_main_thread(const struct trace *trace, uint32_t rank);
 
 /* Why ranks had no CPU, in words: more of them than CPUs, CPUs that they share, other processes. */
 

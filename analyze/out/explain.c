@@ -649,7 +649,7 @@ static const char *common_host(const struct trace *trace, const struct cause_ran
 {
     const char *host = NULL;
     for (uint32_t i = 0; i < n; i++) {
-        const struct trace_location *location = ending_main_thread(trace, ranks[i].rank);
+        const struct trace_location *location = trace_main_thread(trace, ranks[i].rank);
         if (!location || !location->host || (host && strcmp(host, location->host)))
             return NULL;
         host = location->host;

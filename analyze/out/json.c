@@ -31,7 +31,7 @@ static json_t *json_efficiency(const struct efficiency *efficiency)
 static json_t *json_summary(struct json *json, uint32_t rank)
 {
     const struct analysis *analysis = json->analysis;
-    const struct trace_location *location = ending_main_thread(analysis->trace, rank);
+    const struct trace_location *location = trace_main_thread(analysis->trace, rank);
     json_t *object = json_pack("{s:i, s:o}", "rank", (int)rank, "waiting_ns",
                                json_ns(analysis->rank_waiting_ns ? analysis->rank_waiting_ns[rank] : 0));
     if (analysis->ranks) {

@@ -62,7 +62,7 @@ static void rows_make(struct ranks *ranks, bool each)
     const struct analysis *analysis = ranks->analysis;
     for (uint32_t rank = 0; rank < analysis->trace->n_ranks; rank++) {
         double share[N_STATES], caused_ns = analysis->ranks[rank].caused_ns;
-        const struct trace_location *location = ending_main_thread(analysis->trace, rank);
+        const struct trace_location *location = trace_main_thread(analysis->trace, rank);
         const char *host = location ? location->host : NULL;
         struct alike *row = NULL;
         shares_of(analysis, rank, share);

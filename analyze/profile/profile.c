@@ -371,10 +371,8 @@ struct cursors {
 
 static double sample_period_ns(const struct trace *trace, uint32_t rank)
 {
-    for (uint32_t i = 0; i < trace->n_locations; i++)
-        if (trace->locations[i].rank == rank && trace->locations[i].thread == 0)
-            return (double)trace->locations[i].sample_period_ns;
-    return 0;
+    const struct trace_location *location = trace_main_thread(trace, rank);
+    return location ? (double)location->sample_period_ns : 0;
 }
 
 /* Calls that no arc has. */

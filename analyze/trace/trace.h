@@ -213,11 +213,11 @@ struct trace {
     uint32_t n_helpers;   /* processes that may read for this one, from the next trace_rewind on */
     bool lacks_records;   /* some were lost, damaged or found no room before there was an archive */
     uint32_t n_ranks;
-    uint64_t start_ns, end_ns;       /* first and last event of the run */
-    uint64_t n_records;              /* as its definitions tell; 0 = unknown */
-    uint64_t realtime_ns;            /* since 1970 at start_ns, or a little before; 0 = unknown */
-    struct trace_process *processes; /* n_ranks */
-    struct trace_location *locations;
+    uint64_t start_ns, end_ns;        /* first and last event of the run */
+    uint64_t n_records;               /* as its definitions tell; 0 = unknown */
+    uint64_t realtime_ns;             /* since 1970 at start_ns, or a little before; 0 = unknown */
+    struct trace_process *processes;  /* n_ranks */
+    struct trace_location *locations; /* by rank, its first thread first */
     struct trace_region *regions;
     struct trace_comm *comms;
     struct trace_module *modules;
@@ -243,6 +243,21 @@ struct trace {
  */
 #define trace_walk(trace, at, frame)                                                                                   \
     for (uint32_t at = (frame); at < (trace)->n_frames; at = (trace)->frames[at].parent)
+
+/* The location of a rank's first thread, or NULL. */
+static inline const struct trace_location *trace_main_thread(const struct trace *trace, uint32_t rank)
+{
+    uint32_t low = 0, high = trace->n_locations;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->locations[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct trace_location *found = low < trace->n_locations ? &trace->locations[low] : NULL;
+    return found && found->rank == rank && found->thread == 0 ? found : NULL;
+}
 
 /* Opens an archive by its anchor (.otf2). Returns NULL after error() has said why. */
 struct trace *trace_open(const char *anchor);
