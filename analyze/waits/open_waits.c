@@ -256,29 +256,55 @@ static const struct last_stretch *stretch_meanwhile(const struct reader *reader,
     return NULL;
 }
 
-static const struct open_wait *open_wait_of(const struct analysis *analysis, uint32_t rank)
+/* Whom a rank cannot go on without; TRACE_NONE: it waits for nobody, or may go on. Of several waits the first counts.
+ */
+struct needed_rank {
+    uint32_t rank;
+    uint32_t seen_from; /* 1 + the rank from which one came by here */
+};
+
+static void find_needed(const struct analysis *analysis, struct needed_rank *needed, uint32_t n_ranks)
 {
-    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
-        if (analysis->open_waits[i].rank == rank && analysis->open_waits[i].for_rank != TRACE_NONE)
-            return &analysis->open_waits[i];
-    return NULL;
+    for (uint32_t rank = 0; rank < n_ranks; rank++)
+        needed[rank] = (struct needed_rank){.rank = TRACE_NONE};
+    for (uint32_t i = analysis->n_open_waits; i-- > 0;) {
+        const struct open_wait *wait = &analysis->open_waits[i];
+        bool may_go_on = wait->is_sent || (wait->polls && wait->dur_ns <= wait->longest_ns);
+        if (wait->rank < n_ranks && wait->for_rank < n_ranks)
+            needed[wait->rank].rank = may_go_on ? TRACE_NONE : wait->for_rank;
+    }
+}
+
+/* The lowest rank of all rings; TRACE_NONE: there are none. From each rank one goes on until nobody is waited for, or
+ * to where one has been; if that was on the way from the same rank, it is a ring. */
+static uint32_t lowest_in_ring(struct needed_rank *needed, uint32_t n_ranks)
+{
+    uint32_t lowest = TRACE_NONE;
+    for (uint32_t start = 0; start < n_ranks; start++) {
+        uint32_t rank = start;
+        for (; rank != TRACE_NONE && !needed[rank].seen_from; rank = needed[rank].rank)
+            needed[rank].seen_from = start + 1;
+        if (rank == TRACE_NONE || needed[rank].seen_from != start + 1)
+            continue;
+        uint32_t first = rank;
+        do {
+            lowest = rank < lowest ? rank : lowest;
+            rank = needed[rank].rank;
+        } while (rank != first);
+    }
+    return lowest;
 }
 
 uint32_t open_waits_ring(const struct analysis *analysis, uint32_t n_ranks, uint32_t *ring)
 {
-    for (uint32_t start = 0; start < n_ranks; start++) {
-        uint32_t rank = start, n = 0;
-        do {
-            const struct open_wait *wait = open_wait_of(analysis, rank);
-            if (!wait || wait->is_sent || (wait->polls && wait->dur_ns <= wait->longest_ns) || n == n_ranks)
-                break;
-            ring[n++] = rank;
-            rank = wait->for_rank;
-        } while (rank != start);
-        if (n && rank == start && open_wait_of(analysis, ring[n - 1])->for_rank == start)
-            return n;
-    }
-    return 0;
+    VEC(struct needed_rank) needed = {0};
+    vec_resize(&needed, n_ranks);
+    find_needed(analysis, needed.at, n_ranks);
+    uint32_t first = lowest_in_ring(needed.at, n_ranks), n = 0;
+    for (uint32_t rank = first; first != TRACE_NONE && (!n || rank != first); rank = needed.at[rank].rank)
+        ring[n++] = rank;
+    vec_release(&needed);
+    return n;
 }
 
 static int open_wait_compare(const void *a, const void *b)

@@ -38,8 +38,31 @@ static void rings_are_found(void **state)
     }
 }
 
+/* Ranks wait for the one before; the last ones wait for each other, and so do two before them, the lower of which is
+ * given first. Thousands of ranks take no time. */
+static void the_lowest_ring_is_found_in_long_chains(void **state)
+{
+    (void)state;
+    enum { RANKS = 1 << 16 };
+    struct open_wait *waits = test_calloc(RANKS, sizeof *waits);
+    uint32_t *ring = test_calloc(RANKS, sizeof *ring);
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        waits[rank] = (struct open_wait){.rank = rank, .for_rank = rank ? rank - 1 : TRACE_NONE};
+    const struct analysis analysis = {.open_waits = waits, .n_open_waits = RANKS};
+    assert_int_equal(open_waits_ring(&analysis, RANKS, ring), 0);
+    waits[RANKS - 3].for_rank = RANKS - 1;
+    waits[RANKS - 6].for_rank = RANKS - 5;
+    waits[0].for_rank = RANKS - 1;
+    assert_int_equal(open_waits_ring(&analysis, RANKS, ring), 2);
+    assert_int_equal(ring[0], RANKS - 6);
+    assert_int_equal(ring[1], RANKS - 5);
+    test_free(ring);
+    test_free(waits);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rings_are_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rings_are_found),
+                                       cmocka_unit_test(the_lowest_ring_is_found_in_long_chains)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
