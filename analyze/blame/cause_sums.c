@@ -626,6 +626,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     const struct causes_input *input = writer->causes->input;
     for (uint32_t part = 0; part < WHEN_PARTS && cause->n_sites; part++)
         cause->when_n[part] = input->classes->sites.at[input->measures->site_order[cause->sites[0].site]].parts_n[part];
+    cause->is_unexplained = steps_key(writer->causes->steps, cause->step)->what == WHAT_WAIT;
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
 }
 

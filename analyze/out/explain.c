@@ -372,9 +372,17 @@ static bool nobody_has_more(const struct cause *cause, const struct sides *sides
 {
     const struct crowd *late = &sides->longer, *others = &sides->others;
     bool has_counts = late->mean.executions > 0 && cause->kind != KIND_MORE_TIME;
+    if (cause->is_unexplained)
+        return false;
     if (!has_counts)
         return take_as_long(late, others);
     return take_turns(late, others) || (others->n && have_less(late, others));
+}
+
+/* Though it may be nobody over the run, whoever is late has more of it then. */
+static bool has_more_each_time(const struct cause *cause)
+{
+    return cause->n_partings && cause->partings[0].kind == PARTING_TRIPS;
 }
 
 /* "once", "31,996 times" */
@@ -426,6 +434,9 @@ static const char *explain_computing(struct arena *arena, const struct cause *ca
 static const char *explain_kind(struct arena *arena, const struct cause *cause, const struct crowd *late,
                                 const struct crowd *others)
 {
+    if (cause->is_unexplained)
+        return arena_printf(arena, "%s %s there as well when others wait, and no record tells for whom", late->names,
+                            verb(late, "waits", "wait"));
     switch (cause->kind) {
     case KIND_MORE_WORK:
     case KIND_SLOWER:
@@ -577,14 +588,21 @@ const char *explain_parting(struct arena *arena, const struct parting *parting, 
     }
 }
 
+/* Counts do not tell by whom a routine was called: of one that is uneven in some of its calls, they are those of all.
+ */
+static const char *explain_first_parting(struct arena *arena, const struct cause *cause, const char *others)
+{
+    return arena_printf(arena, "%s%s", explain_parting(arena, &cause->partings[0], others),
+                        cause->is_elsewhere ? ", its other calls included" : "");
+}
+
 const char *explain_cause(struct arena *arena, const struct cause *cause)
 {
     const struct sides sides = sides_of(arena, cause);
     const struct crowd *late = &sides.late, *others = &sides.others;
     const char *clauses[] = {
         explain_kind(arena, cause, &sides.longer, others),
-        cause->n_partings ? explain_parting(arena, &cause->partings[0], others->n ? others->names : "those who wait")
-                          : NULL,
+        cause->n_partings ? explain_first_parting(arena, cause, others->n ? others->names : "those who wait") : NULL,
         sides.no_longer.n ? explain_no_longer(arena, &sides.no_longer, others) : NULL,
         cause->is_spinning ? "it waits for shared memory to change: who changes it is not recorded" : NULL,
         explain_space(arena, late, others),
@@ -610,8 +628,10 @@ static const char *kind_words(enum cause_kind kind, bool is_serialised)
 const char *explain_kind_words(struct arena *arena, const struct cause *cause)
 {
     const struct sides sides = sides_of(arena, cause);
-    bool is_serialised = nobody_has_more(cause, &sides);
+    bool is_serialised = nobody_has_more(cause, &sides) && !has_more_each_time(cause);
     double sum = 0;
+    if (cause->is_unexplained)
+        return "not known";
     for (int kind = 0; kind < KIND_N; kind++)
         sum += cause->kind_ns[kind];
     const char *text = kind_words(cause->kind, is_serialised);
@@ -706,6 +726,9 @@ const char *explain_next(struct arena *arena, const struct analysis *analysis, c
     bool is_code = analysis->steps[cause->step].place != CODE_NONE;
     const struct sides sides = sides_of(arena, cause);
     bool says_more = cause->kind == KIND_MORE_WORK || cause->kind == KIND_MORE_TIME;
+    if (says_more && nobody_has_more(cause, &sides) && has_more_each_time(cause))
+        return "no rank has more of it in all, but at each time one has: share out what is done between two meetings, "
+               "in smaller pieces";
     if (says_more && nobody_has_more(cause, &sides))
         return "no rank has more of it in all: let ranks do it at the same time, or hand over sooner, in smaller "
                "pieces";

@@ -208,6 +208,11 @@ static void advice_fits_what_is_explained(void **state)
     struct cause cause = {.kind = KIND_MORE_WORK, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
     cause.n_others = 1;
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "no rank has more of it in all"));
+    struct parting trips = {.kind = PARTING_TRIPS, .late = 4, .others = 1};
+    cause.partings = &trips;
+    cause.n_partings = 1; /* a pipeline has as much to do each time */
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "at each time one has: share out"));
+    cause.n_partings = 0;
     late.executions = 6000000;
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "share out the work"));
     cause.kind = KIND_TRANSFER;
@@ -336,6 +341,34 @@ static void partings_are_told(void **state)
     }
 }
 
+/* A routine that is called from two places, one of which is the cause; and a wait for what no record tells. */
+static void what_is_not_the_cause_s_alone_is_told_as_such(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cause_rank late = {.rank = 1, .time_ns = 4e9}, other = {.rank = 0, .time_ns = 1e9};
+    struct parting trips = {
+        .kind = PARTING_TRIPS, .is_itself = true, .late = 2600, .others = 1400, .entered = 1, .late_least = 2600};
+    trips.late_most = trips.late_least;
+    trips.entered_least = trips.entered_most = 1;
+    struct cause cause = {.kind = KIND_MORE_WORK, .ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other};
+    cause.n_others = cause.n_partings = 1;
+    cause.partings = &trips;
+    cause.is_elsewhere = true;
+    assert_string_equal(explain_cause(&arena, &cause), "rank 1 spends 4.0 x as long in it as rank 0; 1.9 x as many "
+                                                       "iterations each time it is entered, its other calls included");
+    struct cause unexplained = {.kind = KIND_MORE_TIME, .ranks = &late, .n_ranks = 1, .n_late = 1};
+    unexplained.is_unexplained = true;
+    assert_string_equal(explain_cause(&arena, &unexplained),
+                        "rank 1 waits there as well when others wait, and no record tells for whom");
+    assert_string_equal(explain_kind_words(&arena, &unexplained), "not known");
+    struct trace trace = {.is_counted = true};
+    struct step step = {.place = CODE_NONE};
+    struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
+    assert_null(strstr(explain_next(&arena, &analysis, &unexplained), "no rank has more of it"));
+    arena_release(&arena);
+}
+
 static void what_late_ranks_decide_unlike_is_told_as_a_range(void **state)
 {
     (void)state;
@@ -416,6 +449,7 @@ int main(void)
         cmocka_unit_test(amounts_that_are_alike_are_told_once),
         cmocka_unit_test(ratios_inside_their_error_are_no_facts),
         cmocka_unit_test(partings_are_told),
+        cmocka_unit_test(what_is_not_the_cause_s_alone_is_told_as_such),
         cmocka_unit_test(what_late_ranks_decide_unlike_is_told_as_a_range),
         cmocka_unit_test(rows_that_are_alike_are_told),
     };
