@@ -306,6 +306,27 @@ static const struct path_class *class_of(const struct causes_input *input, uint6
     return input->classes->sites.at[site].classes.at[key_low(key)];
 }
 
+/* How long the waiting side was in the cause's code before it waited, per time of the late side; in the class that has
+ * most of it. */
+static double meanwhile_of(const struct writer *writer)
+{
+    const struct sparse *classes = &writer->sums->waiting.classes;
+    const struct term *most = NULL;
+    double late_ns = 0, waiting_ns = 0;
+    for (size_t i = 0; i < classes->n; i++)
+        most = most && most->ns >= classes->at[i].ns ? most : &classes->at[i];
+    const struct sparse *terms = most ? &class_of(writer->causes->input, most->key)->terms : &(struct sparse){0};
+    for (size_t i = 0; i < terms->n; i++) {
+        uint64_t key = terms->at[i].key;
+        const struct step_key *step = steps_key(writer->causes->steps, key_atom(key));
+        if (step->what != WHAT_PLACE || step->state != STEP_COMPUTING ||
+            !(sparse_get(&writer->sums->by_code, atom_key(key_rank(key), step->id)) > 0))
+            continue;
+        *(key & KEY_WAITING ? &waiting_ns : &late_ns) += terms->at[i].ns;
+    }
+    return late_ns > 0 ? waiting_ns / late_ns : 0;
+}
+
 /* The instances of its classes that overlap the longest in time, if they have nearly all of it, no rank waits again and
  * again in them, and what they wait for was done in one go. */
 static void cause_set_stall(const struct writer *writer, struct cause *cause)
@@ -626,6 +647,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     const struct causes_input *input = writer->causes->input;
     for (uint32_t part = 0; part < WHEN_PARTS && cause->n_sites; part++)
         cause->when_n[part] = input->classes->sites.at[input->measures->site_order[cause->sites[0].site]].parts_n[part];
+    cause->meanwhile = meanwhile_of(writer);
     cause->is_unexplained = steps_key(writer->causes->steps, cause->step)->what == WHAT_WAIT;
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
 }

@@ -379,10 +379,11 @@ static bool nobody_has_more(const struct cause *cause, const struct sides *sides
     return take_turns(late, others) || (others->n && have_less(late, others));
 }
 
-/* Though it may be nobody over the run, whoever is late has more of it then. */
+/* Though it may be nobody over the run, whoever is late has more of it then than those who wait. */
 static bool has_more_each_time(const struct cause *cause)
 {
-    return cause->n_partings && cause->partings[0].kind == PARTING_TRIPS;
+    bool has_more_trips = cause->n_partings && cause->partings[0].kind == PARTING_TRIPS;
+    return has_more_trips || cause->meanwhile > NEGLIGIBLE_SHARE;
 }
 
 /* "once", "31,996 times" */

@@ -213,6 +213,9 @@ static void advice_fits_what_is_explained(void **state)
     cause.n_partings = 1; /* a pipeline has as much to do each time */
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "at each time one has: share out"));
     cause.n_partings = 0;
+    cause.meanwhile = 0.25; /* nor does anybody else do a part of it before */
+    assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "at each time one has: share out"));
+    cause.meanwhile = 0;
     late.executions = 6000000;
     assert_non_null(strstr(explain_next(&arena, &analysis, &cause), "share out the work"));
     cause.kind = KIND_TRANSFER;
