@@ -130,7 +130,7 @@ static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
     return same_file && same_end && a->line == b->line && !strcmp(a->call, b->call);
 }
 
-/* The awaited rank ended long before who waits for it: how and when. "" where it did not. */
+/* The awaited rank ended long before who waits for it: how and when. "" where it did not, or hung itself until then. */
 static const char *ending_gone(const struct ending *ending, const struct open_wait *wait)
 {
     const struct trace *trace = ending->book->analysis->trace;
@@ -138,6 +138,11 @@ static const char *ending_gone(const struct ending *ending, const struct open_wa
     uint64_t until_ns = wait->since_ns + wait->dur_ns;
     if (!location || location->end_ns + same_moment_ns(trace, until_ns) >= until_ns)
         return "";
+    for (uint32_t i = 0; i < ending->book->analysis->n_open_waits; i++) {
+        const struct open_wait *other = &ending->book->analysis->open_waits[i];
+        if (other->rank == wait->for_rank && !is_usual(other))
+            return "";
+    }
     const char *how = location->end_how == WW_END_NONE       ? "ended abruptly"
                       : location->end_how == WW_END_FINALIZE ? "ended in order"
                                                              : ending_verb(ending->book, location);

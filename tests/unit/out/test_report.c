@@ -375,6 +375,13 @@ static void why_a_call_never_came_back_is_told(void **state)
         expect_in(text, said[i]);
         free(text);
     }
+    /* Who hung itself did not hang others by its end. */
+    f->open_waits[1] = (struct open_wait){
+        .rank = 1, .for_rank = TRACE_NONE, .unlike_rank = TRACE_NONE, .call = "MPI_Recv", .dur_ns = 2000000000};
+    f->analysis.n_open_waits = 2;
+    char *both = printed(f, &wide);
+    expect_in(both, "rank 0 never came back from MPI_Recv: it waited for rank 1 from 1.00 s after the start.");
+    free(both);
     for (uint32_t rank = 0; rank < 2; rank++)
         f->open_waits[rank] = (struct open_wait){.rank = rank,
                                                  .for_rank = 1 - rank,
