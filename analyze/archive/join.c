@@ -191,9 +191,9 @@ static void note_late_init(struct join *join)
         return;
     *vec_push(&join->notes) = arena_printf(
         &join->arena,
-        "Rank %u came to MPI_Init last, when the others had been there for %.3g s on average. What ranks do before "
+        "Rank %u came to MPI_Init last, when the others had been there for %.3g %s on average. What ranks do before "
         "MPI_Init is not recorded, and no figure here has that time.",
-        last, early_ns / 1e9);
+        last, early_ns < 1e9 ? early_ns / 1e6 : early_ns / 1e9, early_ns < 1e9 ? "ms" : "s");
 }
 
 static int write_whole(struct join *join, const struct rank_list *list)
