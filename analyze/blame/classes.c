@@ -85,15 +85,15 @@ static struct sparse *instance_shape(struct classes *classes, const struct insta
     struct sparse *shape = &classes->shape;
     double n = instance->n_waits; /* also how often the late path was counted */
     bool late_is_longer = instance->late_code_ns / n >= instance->heaviest_code_ns;
+    uint32_t late_side = late_is_longer ? LONGER : OTHERS, heaviest_side = late_is_longer ? OTHERS : LONGER;
+    double each = 1 / n, of_late = late_is_longer ? each : each / n, of_heaviest = late_is_longer ? each : 1;
     for (size_t i = 0; i < instance->terms.n; i++) {
         const struct term *term = &instance->terms.at[i];
-        if (term->key & KEY_WAITING)
-            shape_add(classes, term, OTHERS, 1 / n);
-        else
-            shape_add(classes, term, late_is_longer ? LONGER : OTHERS, late_is_longer ? 1 / n : 1 / n / n);
+        bool is_waiting = term->key & KEY_WAITING;
+        shape_add(classes, term, is_waiting ? OTHERS : late_side, is_waiting ? each : of_late);
     }
     for (size_t i = 0; i < instance->heaviest.n; i++)
-        shape_add(classes, &instance->heaviest.at[i], late_is_longer ? OTHERS : LONGER, late_is_longer ? 1 / n : 1);
+        shape_add(classes, &instance->heaviest.at[i], heaviest_side, of_heaviest);
     sparse_clear(shape);
     tally_take(&classes->tally, shape);
     double sum = sparse_sum(shape);
