@@ -202,11 +202,10 @@ struct cause {
     double if_gone_off_ns; /* of it, time in which ranks are ready to run but have no CPU: more than they are in it */
     double among_ns;       /* likewise, for those who take part, whatever others do meanwhile */
     uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
-    double
-        meanwhile; /* who waits was in its code, too: for so long per time that the late side was, before it waited */
-    bool is_unexplained;       /* it is itself a wait that nothing explains */
-    bool is_spinning;          /* it is itself a wait, for shared memory to change; nobody knows for whom */
-    const char *library;       /* that most of it is inside, of which nothing is counted; NULL = none */
+    double meanwhile;      /* so long was who waits in its code before, per time of the late side */
+    bool is_unexplained;   /* it is itself a wait that nothing explains */
+    bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
+    const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
     struct cause_rank *ranks;  /* late ones, most blamed first */
     uint32_t n_ranks, n_late;  /* the first n_late carry what is worth naming */
     struct cause_rank *others; /* the waiting ones: time_ns, for comparison */
