@@ -15,6 +15,13 @@ struct usual_length {
     uint64_t n;
 };
 
+/* A long stretch between two calls between which too few have been seen to tell whether they repeat. */
+struct early_stretch {
+    uint32_t rank, pair;
+    double on_ns;
+    struct sparse work; /* by place */
+};
+
 void costs_begin(struct costs *costs, struct sites *sites, struct work *work, uint32_t n_ranks)
 {
     *costs = (struct costs){.sites = sites, .work = work, .n_columns = 1, .n_ranks = n_ranks};
@@ -38,54 +45,84 @@ void costs_release(struct costs *costs)
     map_release(&costs->columns);
     intern_release(&costs->pairs);
     vec_release(&costs->lengths);
+    for (size_t i = 0; i < costs->early.n; i++)
+        sparse_release(&costs->early.at[i].work);
+    vec_release(&costs->early);
     sparse_release(&costs->measured);
     vec_release(&costs->row_columns);
     vec_release(&costs->row_work);
     arena_release(&costs->arena);
 }
 
-/* The usual length of such a stretch, this one included; 0 while too few have been seen. */
-static double usual_length(struct costs *costs, uint32_t rank, const struct stretch *stretch, double on_ns)
+/* One more such stretch; returns which. */
+static uint32_t add_length(struct costs *costs, uint32_t rank, const struct stretch *stretch, double on_ns)
 {
     uint32_t key[] = {rank, stretch->from, stretch->to};
     uint32_t pair = intern_put(&costs->pairs, key, sizeof key);
     if (pair == costs->lengths.n)
         vec_push(&costs->lengths);
-    struct usual_length *length = &costs->lengths.at[pair];
-    length->log_sum += log(on_ns);
-    return ++length->n < COST_SEEN_BEFORE ? 0 : exp(length->log_sum / (double)length->n);
+    costs->lengths.at[pair].log_sum += log(on_ns);
+    costs->lengths.at[pair].n++;
+    return pair;
 }
 
-/* A place with as much work as this, in a stretch of that length, is to have a column of its own: a few of those that
- * run in each of the longest stretches, and all where stretches repeat. INFINITY: none. */
-static double work_for_column(const struct costs *costs, double usual_ns, double on_ns)
+/* The usual length of such stretches; 0 while too few have been seen. */
+static double usual_length(const struct costs *costs, uint32_t pair)
+{
+    const struct usual_length *length = &costs->lengths.at[pair];
+    return length->n < COST_SEEN_BEFORE ? 0 : exp(length->log_sum / (double)length->n);
+}
+
+/* No more stretches of a process are so long than there are columns. */
+static bool is_long(const struct costs *costs, double on_ns)
 {
     const struct trace *trace = costs->sites->trace;
-    double run_ns = trace->end_ns > trace->start_ns ? (double)(trace->end_ns - trace->start_ns) : INFINITY;
-    if (usual_ns > 0)
-        return 0;
-    bool has_room = costs->n_columns < COSTS_COLUMNS_MAX / 2;
-    return has_room && on_ns >= run_ns / COSTS_COLUMNS_MAX ? sparse_sum(&costs->measured) / COST_PLACES_ONCE : INFINITY;
+    return trace->end_ns > trace->start_ns && on_ns * COSTS_COLUMNS_MAX >= (double)(trace->end_ns - trace->start_ns);
 }
 
-/* The measured work by column; each stands once. */
-static uint32_t row_make(struct costs *costs, double for_column)
+/* Work by column; each stands once. A place with so much work is to have a column of its own. */
+static uint32_t row_make(struct costs *costs, const struct sparse *work, double for_column)
 {
     uint32_t n = 1;
-    vec_resize(&costs->row_columns, costs->measured.n + 1);
-    vec_resize(&costs->row_work, costs->measured.n + 1);
+    vec_resize(&costs->row_columns, work->n + 1);
+    vec_resize(&costs->row_work, work->n + 1);
     costs->row_columns.at[0] = COLUMN_REST;
     costs->row_work.at[0] = 0;
-    for (size_t i = 0; i < costs->measured.n; i++) {
-        uint64_t *column = map_put(&costs->columns, (uint32_t)costs->measured.at[i].key, NULL);
-        bool may_add = costs->measured.at[i].ns >= for_column && costs->n_columns < COSTS_COLUMNS_MAX;
+    for (size_t i = 0; i < work->n; i++) {
+        uint64_t *column = map_put(&costs->columns, (uint32_t)work->at[i].key, NULL);
+        bool may_add = work->at[i].ns >= for_column && costs->n_columns < COSTS_COLUMNS_MAX;
         if (*column == COLUMN_REST && may_add)
             *column = costs->n_columns++;
         uint32_t at = *column == COLUMN_REST ? 0 : n++;
         costs->row_columns.at[at] = (uint32_t)*column;
-        costs->row_work.at[at] = costs->measured.at[i].ns + (at ? 0 : costs->row_work.at[0]);
+        costs->row_work.at[at] = work->at[i].ns + (at ? 0 : costs->row_work.at[0]);
     }
     return n;
+}
+
+/* `usual_ns`: 0 = it is not known. */
+static void add_equation(struct costs *costs, uint32_t rank, const struct sparse *work, double on_ns, double usual_ns,
+                         double for_column)
+{
+    struct cost_evidence *own = &costs->ranks[rank].own;
+    uint32_t n = row_make(costs, work, for_column);
+    double error_ns = LENGTH_ERROR * fmax(usual_ns > 0 ? usual_ns : on_ns, on_ns / COST_OUTLIER);
+    nnls_widen(&own->lengths, &costs->arena, costs->n_columns);
+    nnls_add(&own->lengths, costs->row_columns.at, costs->row_work.at, n, on_ns, 1 / (error_ns * error_ns));
+}
+
+/* Which places have columns is known only once it is known which stretches repeat: one that took a place's time for
+ * that of all others would contradict those in which the place has a column. In those that do not, a few places may do
+ * much of the work. */
+static void add_early_stretches(struct costs *costs)
+{
+    for (size_t i = 0; i < costs->early.n; i++) {
+        const struct early_stretch *early = &costs->early.at[i];
+        double usual_ns = usual_length(costs, early->pair);
+        bool may_add = !(usual_ns > 0) && costs->n_columns < COSTS_COLUMNS_MAX / 2;
+        add_equation(costs, early->rank, &early->work, early->on_ns, usual_ns,
+                     may_add ? sparse_sum(&early->work) / COST_PLACES_ONCE : INFINITY);
+    }
 }
 
 void costs_add_counted(struct costs *costs, uint32_t rank, const struct stretch *stretch)
@@ -102,13 +139,19 @@ void costs_add_counted(struct costs *costs, uint32_t rank, const struct stretch 
     at->own.counted_ns += on_ns;
     bool is_all_counted = stretch->is_count_whole && !sites_is_start(costs->sites, stretch->from);
     bool is_equation = is_all_counted && !stretch->n_worker && on_ns >= COST_SHORTEST_NS;
-    double usual_ns = is_equation ? usual_length(costs, rank, stretch, on_ns) : 0;
-    uint32_t n = row_make(costs, is_equation ? work_for_column(costs, usual_ns, on_ns) : INFINITY);
-    if (!is_equation)
+    if (!is_equation) {
+        row_make(costs, &costs->measured, INFINITY); /* its places are counted */
         return;
-    double error_ns = LENGTH_ERROR * fmax(usual_ns > 0 ? usual_ns : on_ns, on_ns / COST_OUTLIER);
-    nnls_widen(&at->own.lengths, &costs->arena, costs->n_columns);
-    nnls_add(&at->own.lengths, costs->row_columns.at, costs->row_work.at, n, on_ns, 1 / (error_ns * error_ns));
+    }
+    uint32_t pair = add_length(costs, rank, stretch, on_ns);
+    double usual_ns = usual_length(costs, pair);
+    if (!(usual_ns > 0) && is_long(costs, on_ns)) {
+        struct early_stretch *early = vec_push(&costs->early);
+        *early = (struct early_stretch){.rank = rank, .pair = pair, .on_ns = on_ns};
+        sparse_add_all(&early->work, &costs->measured, 1);
+        return;
+    }
+    add_equation(costs, rank, &costs->measured, on_ns, usual_ns, usual_ns > 0 ? 0 : INFINITY);
 }
 
 static uint64_t step_key_of(uint64_t place, uint32_t step)
@@ -651,6 +694,7 @@ static void weigh_calls(struct costs *costs, const struct survey *survey)
 
 void costs_fit(struct costs *costs, const struct survey *survey)
 {
+    add_early_stretches(costs);
     bool is_counted = costs->columns.n > 0;
     if (!is_counted)
         return;

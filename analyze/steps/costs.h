@@ -72,6 +72,7 @@ struct costs {
     uint32_t n_columns;  /* the first is that of all other places */
     struct intern pairs;
     VEC(struct usual_length) lengths; /* by pair */
+    VEC(struct early_stretch) early;  /* whose equations are added at the end */
     struct rank_costs *ranks, all;    /* `all` is filled in at the end */
     double across_ranks;              /* standard deviation of a place's cost from what the others say, relatively */
     uint32_t n_ranks;
