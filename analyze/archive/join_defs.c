@@ -84,7 +84,8 @@ static void define_counters(struct def_writer *defs)
         DEFINE(defs, Attribute, ARCHIVE_ATTR_COUNTERS + i, defs_string_id(defs, name), defs_string_id(defs, ""),
                OTF2_TYPE_UINT64);
     }
-    if (join->has_counts || join->counters.n)
+    /* Readers take definitions by their numbers, in order and without gaps. */
+    if (join->has_counts || join->counters.n || join->has_pending)
         DEFINE(defs, Parameter, ARCHIVE_PARAM_COUNTS, defs_string_id(defs, "WHYWAIT::COUNTS"),
                OTF2_PARAMETER_TYPE_UINT64);
     if (join->has_pending)
