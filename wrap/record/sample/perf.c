@@ -284,7 +284,7 @@ static uint64_t median_stop_ns(struct perf_event_attr attributes)
 
 uint64_t perf_choose(int *error)
 {
-    struct perf_ring ring;
+    struct perf_ring ring = {0};
     bool kernel_is_hidden;
     uint32_t window_bytes = TRIAL_WINDOW_BYTES;
     *error = perf_open_samples(&ring, 0, TRIAL_PERIOD_NS, 4 * TRIAL_WINDOW_BYTES, &window_bytes, &kernel_is_hidden);
