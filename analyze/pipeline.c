@@ -26,13 +26,15 @@
 #include "analyze/result/names.h"
 #include "analyze/result/whole.h"
 #include "analyze/timeline/gather.h"
-#include "analyze/trace/helpers.h"
 #include "analyze/trace/part.h"
 #include "analyze/waits/open_waits.h"
 #include "wrap/base/err.h"
+#include "wrap/launcher.h"
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct passes {
     struct trace *trace;
@@ -261,7 +263,8 @@ static void make_profiles(struct passes *passes, struct analysis *analysis)
 static void add_facts(struct passes *passes, struct analysis *analysis)
 {
     hosts_write(analysis);
-    open_waits_write(analysis, &passes->sites, &passes->reader);
+    if (passes->reader.open_calls.n)
+        open_waits_write(analysis, &passes->sites, &passes->reader);
     names_steps(&passes->sites, analysis);
     space_find(analysis, &passes->executions, &passes->measures.bins);
     space_add_to_causes(analysis);
@@ -360,6 +363,26 @@ struct code *load_code(const struct trace *trace)
             bug("module %u of the trace has another number in the code model", i);
     }
     return code;
+}
+
+/* Reading that takes less than a tenth of a second is not worth a process. */
+enum { RECORDS_ALONE = 1 << 20 };
+/* Far more than the one that they read for can keep up with. */
+enum { HELPERS_MOST = 15 };
+
+/* How many processes are to read beside this one, and whether stages of the analysis are to have threads (stage.h): 0 =
+ * it does all itself. As many as a launcher has started, this one counted, since the first reading leaves it little to
+ * do; without a launcher two, where the machine has an idle core and the run is worth it. */
+static uint32_t helpers_wanted(const struct trace *trace)
+{
+    cpu_set_t cpus;
+    uint32_t n = launcher_n_processes();
+    bool is_long = !trace->n_records || trace->n_records > RECORDS_ALONE;
+    double load, n_idle = getloadavg(&load, 1) == 1 ? (double)sysconf(_SC_NPROCESSORS_ONLN) - load : 0;
+    bool has_core = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1 && n_idle > 1.5;
+    if (!n)
+        n = is_long && has_core ? 2 : 1;
+    return n == 1 ? 0 : n < HELPERS_MOST ? n : HELPERS_MOST;
 }
 
 static int load(struct loaded *loaded, const char *path, struct trace *(*open)(const char *anchor))

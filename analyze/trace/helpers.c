@@ -10,7 +10,6 @@
 #include "wrap/launcher.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,21 +333,4 @@ void helpers_read(struct archive_reader *archive, struct event_block *block)
         else
             helper_go_on(archive, helper);
     }
-}
-
-/* Reading that takes less than a tenth of a second is not worth a process. */
-enum { RECORDS_ALONE = 1 << 20 };
-/* Far more than the one that they read for can keep up with. */
-enum { HELPERS_MOST = 15 };
-
-uint32_t helpers_wanted(const struct trace *trace)
-{
-    cpu_set_t cpus;
-    uint32_t n = launcher_n_processes();
-    bool is_long = !trace->n_records || trace->n_records > RECORDS_ALONE;
-    double load, n_idle = getloadavg(&load, 1) == 1 ? (double)sysconf(_SC_NPROCESSORS_ONLN) - load : 0;
-    bool has_core = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1 && n_idle > 1.5;
-    if (!n)
-        n = is_long && has_core ? 2 : 1;
-    return n == 1 ? 0 : n < HELPERS_MOST ? n : HELPERS_MOST;
 }

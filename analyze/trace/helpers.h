@@ -31,8 +31,3 @@ bool helpers_rewind(struct archive_reader *archive);
 /* As a source's read. */
 void helpers_read(struct archive_reader *archive, struct event_block *block);
 void helpers_end(struct helpers *helpers);
-/* How many are to read beside this process, and whether stages of the analysis are to have threads (stage.h): 0 = it
- * does all itself. As many as there are processes that a launcher has started, this one counted, since the first
- * reading leaves it little to do; without a launcher two, where the machine has an idle core and the run is worth it.
- */
-uint32_t helpers_wanted(const struct trace *trace);

@@ -97,7 +97,7 @@ void locations_merge(struct archive_reader *archive, struct event_block *block)
 static int archive_rewind(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
-    if (!helpers_rewind(archive))
+    if (!trace->n_helpers || !helpers_rewind(archive))
         return locations_begin(archive);
     if (trace->is_last_reading)
         tape_discard(&archive->tape);
@@ -135,8 +135,9 @@ static int archive_settle(struct trace *trace)
         clocks_take(archive, &found);
         return 1;
     }
-    helpers_end(&archive->helpers); /* they know the clocks as they were */
-    tape_discard(&archive->tape);   /* likewise */
+    if (archive->helpers.n)
+        helpers_end(&archive->helpers); /* they know the clocks as they were */
+    tape_discard(&archive->tape);       /* likewise */
     locations_close(archive);
     archive->has_started = archive->plays = false;
     if (clocks_check(archive))
@@ -150,7 +151,8 @@ static void archive_close(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
     struct causality unfinished;
-    helpers_end(&archive->helpers);
+    if (archive->helpers.n)
+        helpers_end(&archive->helpers);
     if (archive->watch)
         causality_watch_end(archive->watch, &unfinished);
     free(archive->raw_ends_ns);
