@@ -523,7 +523,8 @@ static void parts_gather(struct writer *writer, parts_sums *parts)
             continue;
         uint32_t around = part_around(writer, node);
         if (writer->is_part[node]) {
-            if (around && !parts->at[around - 1].parent && map_get(&outermost, rollup->nodes.at[node].code))
+            bool is_below_outermost = around > 0 && around <= parts->n && !parts->at[around - 1].parent;
+            if (is_below_outermost && map_get(&outermost, rollup->nodes.at[node].code))
                 around = 0;
             /* The code that calls an outermost part is not told. */
             uint32_t line = calltree_call_line(&writer->causes->placing.tree, node);

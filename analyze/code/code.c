@@ -156,7 +156,7 @@ static const char *release_value(struct arena *arena, const char *path, const ch
     char *text = NULL;
     size_t cap = 0, n_key = strlen(key);
     FILE *file = fopen(path, "re");
-    for (ssize_t n; file != NULL && (n = getline(&text, &cap, file)) > 0;) {
+    while (file != NULL && getline(&text, &cap, file) > 0) {
         if (strncmp(text, key, n_key) != 0 || text[n_key] != '=')
             continue;
         const char *begin = text + n_key + 1;

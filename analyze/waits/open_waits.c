@@ -162,7 +162,7 @@ static const struct pending *unsent_receive(const struct reader *reader, const s
     const struct reading *reading = &reader->readings[call->lane];
     const struct pending *unknown = NULL, *found = NULL;
     struct intern alike = {0};
-    VEC(size_t) n_seen = {0};
+    struct map n_seen = {0};
     for (size_t i = 0; i < reading->pending.n && !found; i++) {
         const struct pending *pending = &reading->pending.at[i];
         if (!pending->is_receive)
@@ -171,16 +171,14 @@ static const struct pending *unsent_receive(const struct reader *reader, const s
             unknown = unknown ? unknown : pending;
             continue;
         }
-        uint32_t key[] = {pending->comm, pending->peer, (uint32_t)pending->tag},
-                 id = intern_put(&alike, key, sizeof key);
-        if (id == n_seen.n)
-            *vec_push(&n_seen) = 0;
-        if (++n_seen.at[id] >
+        uint32_t key[] = {pending->comm, pending->peer, (uint32_t)pending->tag};
+        uint64_t *n = map_put(&n_seen, intern_put(&alike, key, sizeof key), NULL);
+        if (++*n >
             messages_n_under_way(reader->replay->messages, pending->comm, pending->tag, pending->peer, call->rank))
             found = pending;
     }
     intern_release(&alike);
-    vec_release(&n_seen);
+    map_release(&n_seen);
     return found ? found : unknown;
 }
 
