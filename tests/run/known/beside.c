@@ -27,8 +27,8 @@ __attribute__((noinline)) static void sweep(long uneven, long even)
 int main(int argc, char **argv)
 {
     int rank = known_start(&argc, &argv);
-    for (int step = 0; step < 160; step++) {
-        sweep(rank == 1 ? 1500000 : 150000, 300000);
+    for (int step = 0; step < 640; step++) {
+        sweep(rank == 1 ? 1500000 : 150000, 200000);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (rank == 1)
