@@ -15,8 +15,9 @@
 struct code *code_open(void)
 {
     /* libdwfl asks servers of debug information where the user has set any (DEBUGINFOD_URLS). One that does not answer
-     * shall cost seconds a module; its own limits are 90 s and none. The user's settings win. */
+     * shall cost seconds a module; its own limits are 90 s, asked three times, and none. The user's settings win. */
     setenv("DEBUGINFOD_TIMEOUT", "4", 0);
+    setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0);
     setenv("DEBUGINFOD_MAXTIME", "120", 0);
     struct code *code = calloc(1, sizeof *code);
     if (code == NULL)

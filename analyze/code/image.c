@@ -123,12 +123,16 @@ static bool link_is_safe(const char *path, const char *link)
     return is_safe;
 }
 
-static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, const char *path,
+/* Lines and names both ask for it: what was not there is not searched for again, since a server may take long. */
+static int find_debuginfo(Dwfl_Module *module, void **is_missing, const char *name, Dwarf_Addr base, const char *path,
                           const char *link, GElf_Word checksum, char **found)
 {
-    if (link != NULL && !link_is_safe(path, link))
+    if (*is_missing != NULL || (link != NULL && !link_is_safe(path, link)))
         return -1;
-    return dwfl_standard_find_debuginfo(module, user, name, base, path, link, checksum, found);
+    int fd = dwfl_standard_find_debuginfo(module, NULL, name, base, path, link, checksum, found);
+    if (fd < 0)
+        *is_missing = module;
+    return fd;
 }
 
 /* True when it is a program or a shared library. */

@@ -158,7 +158,7 @@ class Traps:
             self.check(self.run("loops", program).returncode == 0, f"loops of a program with debug link {link}")
 
     def trap_server(self):
-        """A server of debug information that takes the question and never answers."""
+        """A server of debug information that takes the question and never answers is asked once."""
         program, cache = self.home / "asks", self.home / "cache"
         subprocess.run(["objcopy", "--strip-all", str(self.program), str(program)], check=True)
         with socket.create_server(("127.0.0.1", 0)) as server:
@@ -166,6 +166,14 @@ class Traps:
             done = self.run("loops", program, DEBUGINFOD_URLS=f"http://127.0.0.1:{server.getsockname()[1]}",
                             DEBUGINFOD_CACHE_PATH=str(cache))
             self.check(done.returncode == 0 and time.monotonic() - begin < 30, "a server that does not answer")
+            server.setblocking(False)
+            n_asked = 0
+            try:
+                while True:
+                    server.accept()[0].close()
+                    n_asked += 1
+            except BlockingIOError:
+                self.check(n_asked == 1, f"a server that does not answer was asked {n_asked} times")
 
     def trap_sources(self):
         """Sources that are pipes, devices, or files of the kernel are not read."""
