@@ -3,8 +3,8 @@
  * A preloaded library that makes the recorder's system calls fail, and nobody else's.
  *
  * FAULT_CALL names a function of the table below, FAULT_NTH which of its calls from libwhywait fails (1 = the first);
- * from FAULT_NTH=N+ on all of them fail. FAULT_LOG is a file to which one byte is appended when a fault was really
- * injected. The caller is known by its return address.
+ * from FAULT_NTH=N+ on all of them fail. FAULT_LOG is a file to which each process appends one byte when its first
+ * fault was really injected. The caller is known by its return address.
  *
  * Independent of these: FAULT_NETWORK and FAULT_CROWDED are directories that the recorder is to take for an NFS mount,
  * or for a disk without room.
@@ -12,10 +12,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,12 +33,16 @@ static atomic_long n_calls;
 
 static int from_recorder(const void *address)
 {
-    Dl_info info;
-    return dladdr(address, &info) && info.dli_fname && strstr(info.dli_fname, "libwhywait");
+    struct dl_find_object object; /* found in no time: dladdr looks through all names, a million times in a run */
+    return _dl_find_object((void *)(uintptr_t)address, &object) == 0 &&
+           strstr(object.dlfo_link_map->l_name, "libwhywait");
 }
 
-static void log_fault(void)
+static void log_first_fault(void)
 {
+    static atomic_flag is_logged = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&is_logged))
+        return;
     const char *path = getenv("FAULT_LOG");
     int fd = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd >= 0) {
@@ -53,7 +59,7 @@ static int fails(const char *name, const void *caller)
     long call = atomic_fetch_add(&n_calls, 1) + 1, target = atol(nth);
     if (call != target && !(strchr(nth, '+') && call > target))
         return 0;
-    log_fault();
+    log_first_fault();
     return 1;
 }
 
