@@ -92,7 +92,7 @@ def late_ranks(found, routine):
 
 def check_causes():
     """The first half of the run has another cause than the second: both are there, and no time between windows."""
-    found, said, folder = report("turns", 600, ["--window", "200ms", "--every", "700ms"])
+    found, said, folder = report("turns", 400, ["--window", "200ms", "--every", "500ms"])
     that(windows_of(found) >= 3, "windows:", found["notes"])
     check_trend(folder, windows_of(found))
     that("recorded in %d windows" % windows_of(found) in said, "the run said", said)
@@ -104,7 +104,7 @@ def check_causes():
         that("MPI_Wait" in calls, "for", routine, "others wait at", calls)
     that(not any("recording was off" in cause["name"] for cause in found["causes"] if cause["share"] >= 0.1), "time between windows is a cause")
     check_damaged_trend(folder)
-    whole, said, folder = report("turns", 600, [])
+    whole, said, folder = report("turns", 400, [])
     that(found["mpi_calls"] < 0.7 * whole["mpi_calls"], found["mpi_calls"], "calls of", whole["mpi_calls"])
     that(windows_of(whole) == 0, "a run without windows:", whole["notes"])
     done = subprocess.run([tool, "trend", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -113,9 +113,9 @@ def check_causes():
 
 def check_killed():
     """In the first window, between two, and somewhere: what was recorded until then is there."""
-    for options, n_least, n_most in ((["--window", "1h", "--every", "2h"], 0, 0), (["--window", "1s", "--every", "1h"], 1, 1),
+    for options, n_least, n_most in ((["--window", "1h", "--every", "2h"], 0, 0), (["--window", "500ms", "--every", "1h"], 1, 1),
                                      (["--window", "200ms", "--every", "500ms"], 2, 1000)):
-        found, said, folder = report("killed", 400, options, ends_well=False)
+        found, said, folder = report("killed", 250, options, ends_well=False)
         that(n_least <= windows_of(found) <= n_most, "killed", options, found["notes"])
         is_compared = any("whywait trend" in note for note in found["notes"])
         that(is_compared == (windows_of(found) > 1), "killed", options, "says what compares the windows:", found["notes"])
@@ -129,7 +129,7 @@ def check_fortran():
     for what in FORTRAN if mpifort else ():
         subprocess.run([mpifort, "-O2", "-g", *FORTRAN[what], os.path.join(here, "turns.F90"), "-J", scratch, "-o", os.path.join(scratch, what)],
                        check=True, stderr=subprocess.DEVNULL)
-        found, said, folder = report(what, 400, ["--window", "150ms", "--every", "450ms"])
+        found, said, folder = report(what, 300, ["--window", "150ms", "--every", "450ms"])
         that(windows_of(found) >= 3, what, "windows:", found["notes"])
         check_trend(folder, windows_of(found))
         for routine, rank in ("first_half", 1), ("second_half", 2):
@@ -143,14 +143,14 @@ def check_full_disk():
         return
     for options in (["--window", "1h", "--every", "2h"], ["--window", "200ms", "--every", "300ms"], ["--last", "100m"], []):
         disk, kept = tempfile.mkdtemp(dir=scratch), tempfile.mkdtemp(dir=scratch)
-        command = [mpirun, "-n", "3", tool, "record", "--dir", disk] + options + [os.path.join(scratch, "windows"), "many", "250"]
+        command = [mpirun, "-n", "3", tool, "record", "--dir", disk] + options + [os.path.join(scratch, "windows"), "many", "150"]
         script = "mount -t tmpfs -o size=%dm none %s && { %s; status=$?; cp -r %s/* %s; exit $status; }" % (
             DISK_MB, disk, " ".join(command), disk, kept)
         done = subprocess.run(["unshare", "--mount", "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
         if "mount:" in done.stdout:
             return
         that("--last" in options or "LOST" in done.stdout, "a full disk", options, "lost nothing:", done.stdout)
-        that(done.returncode == 0 and "250 turns" in done.stdout, "a full disk", options, "ended with", done.returncode, done.stdout)
+        that(done.returncode == 0 and "150 turns" in done.stdout, "a full disk", options, "ended with", done.returncode, done.stdout)
         that(done.stdout.count("whywait: ") <= 3, "a full disk", options, "has many lines", done.stdout)
         for run in glob.glob(kept + "/*.whywait"):
             told = subprocess.run([tool, "report", "--format", "json", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -173,14 +173,14 @@ def check_no_room():
 
 
 def check_rest():
-    found, said, folder = report("pairs", 400, ["--window", "200ms", "--every", "600ms"])
+    found, said, folder = report("pairs", 250, ["--window", "200ms", "--every", "600ms"])
     that(any("recorded as a whole" in note for note in found["notes"]), "without collective calls:", found["notes"])
     that("no collective call of all processes" in said, "without collective calls, the run said", said)
     that(late_ranks(found, "first_half")[0] == {1}, "without collective calls, first_half is blamed on", late_ranks(found, "first_half"))
-    found, said, folder = report("thread", 400, ["--window", "200ms", "--every", "600ms"])
+    found, said, folder = report("thread", 250, ["--window", "200ms", "--every", "600ms"])
     that(windows_of(found) >= 2, "with threads:", found["notes"])
     that(found["efficiency"]["unrecorded_ns"] >= 0.3 * found["efficiency"]["all_ns"], "with threads, unrecorded", found["efficiency"])
-    found, said, folder = report("turns", 400, ["--window", "200ms", "--every", "600ms", "--limit", "200k"])
+    found, said, folder = report("turns", 250, ["--window", "200ms", "--every", "600ms", "--limit", "200k"])
     that("LOST" in said or windows_of(found) >= 2, "without room:", said)
 
 
