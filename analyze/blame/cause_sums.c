@@ -135,7 +135,7 @@ static struct cause_rank cause_rank_of(const struct writer *writer, const struct
                                .blame_ns = sparse_get(&sums->waiting.ranks, rank),
                                .time_ns = sparse_get(&sums->inside, rank),
                                .computing_ns = sparse_get(&sums->busy, rank),
-                               .sample_ns = is_place && !(executions > 0) ? causes->rollup.sample_ns : 0,
+                               .error_ns = executions > 0 ? 0 : sqrt(sparse_get(&sums->noise, rank)),
                                .executions = (uint64_t)executions,
                                .instructions = cause_work(causes, sums, rank),
                                .cost_error = is_place ? cause_cost_error(causes, sums, rank) : 0};

@@ -20,6 +20,7 @@ struct cause_sums {
     struct sparse times;    /* time by rank */
     struct sparse inside;   /* of it in the code that names the cause, but for time without a CPU */
     struct sparse busy;     /* likewise, computing only */
+    struct sparse noise;    /* variance of it, as samples tell it, by rank */
     struct sparse by_code;  /* likewise, by (rank, code place) */
     struct sparse lacks;    /* of all its time, without a CPU, by rank */
     struct sparse held_up;  /* waiting by (site in result order, class), also for what it lacked a CPU */

@@ -239,6 +239,68 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
         sparse_add(&causes->busy_code, code, ns);
 }
 
+/* Time of one process that samples share out among causes. */
+struct sampled_time {
+    double ns;
+    struct sparse by_cause;
+};
+
+static void sampled_time_add(struct causes *causes, struct sampled_time *time, uint32_t rank, uint32_t step, double ns)
+{
+    struct placings placings = placing_of(&causes->placing, rank, step);
+    time->ns += ns;
+    for (size_t i = 0; i < placings.n; i++) {
+        const struct cause_sums *sums = sums_of(causes, placings.at[i].node);
+        if (sums && causes->is_inside.at[placings.at[i].node])
+            sparse_add(&time->by_cause, (uint64_t)(sums - causes->sums.at), ns * placings.at[i].share);
+    }
+}
+
+/* Of n samples those of a cause are binomial. Nothing is known of its share beforehand: the variance is that of the
+ * posterior, so that what all of a few samples show is not certain. */
+static void sampled_time_tell(struct causes *causes, struct sampled_time *time, uint32_t rank, double n)
+{
+    sparse_pack(&time->by_cause);
+    for (size_t i = 0; i < time->by_cause.n; i++) {
+        double share = (time->by_cause.at[i].ns / time->ns * n + 1) / (n + 2);
+        sparse_add(&causes->sums.at[time->by_cause.at[i].key].noise, rank,
+                   time->ns * time->ns * share * (1 - share) / (n + 3));
+    }
+    sparse_release(&time->by_cause);
+    *time = (struct sampled_time){0};
+}
+
+/* How far sampling may have times of causes off. Lengths of stretches are measured, and samples share them out: those
+ * of a pool, or, as far as stretches have enough of their own, those of all such stretches of the process. */
+static void causes_add_noise(struct causes *causes)
+{
+    const struct pools *pools = causes->input->classes->pools;
+    for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
+        double sample_ns = survey_rank_sample_ns(causes->input->survey, rank);
+        if (!(sample_ns > 0))
+            continue;
+        const struct sparse *atoms = &causes->input->ranks[rank].atoms;
+        struct sampled_time own = {0}, pooled = {0};
+        for (size_t i = 0; i < atoms->n; i++) {
+            struct term single;
+            uint32_t atom = key_atom(atoms->at[i].key);
+            struct shares shares = pools_expand(pools, atom, &single);
+            struct sampled_time *time = atom & ATOM_IS_POOL ? &pooled : &own;
+            for (size_t j = 0; j < shares.n; j++) {
+                uint32_t step = (uint32_t)shares.at[j].key;
+                const struct step_key *key = steps_key(causes->steps, step);
+                bool is_exact = time == &own && key->what != WHAT_PLACE;
+                if (key->state == STEP_COMPUTING && !is_exact)
+                    sampled_time_add(causes, time, rank, step, atoms->at[i].ns * shares.at[j].ns);
+            }
+            sampled_time_tell(causes, &pooled, rank, pools_atom_sampled(pools, atom) / sample_ns);
+        }
+        sampled_time_tell(causes, &own, rank, own.ns / sample_ns);
+    }
+    for (size_t i = 0; i < causes->sums.n; i++)
+        sparse_pack(&causes->sums.at[i].noise);
+}
+
 /* `asleep_ns`: of the critical path, by rank. Where threads that call MPI run beside one that sleeps until they are
  * through, the path goes on in them, which no chain tells: any cause may lie there. */
 static void causes_add_unknown_path(struct causes *causes, const struct sparse *asleep_ns)
@@ -299,6 +361,7 @@ static void causes_release(struct causes *causes)
         sparse_release(&sums->held_up);
         sparse_release(&sums->inside);
         sparse_release(&sums->busy);
+        sparse_release(&sums->noise);
         sparse_release(&sums->by_code);
     }
     vec_release(&causes->sums);
@@ -326,6 +389,7 @@ void causes_find(const struct causes_input *input)
     for (size_t i = 0; i < times->n; i++)
         causes_collect_time(&causes, times->at[i].key, times->at[i].ns);
     sparse_pack(&causes.busy_code);
+    causes_add_noise(&causes);
     causes_add_critical(&causes);
     causes_write(&causes);
     if (input->acting) {

@@ -16,7 +16,7 @@ struct doing {
     double cost_error;            /* relative */
     double bytes, file_bytes;
     double thread_ns; /* time on a CPU of all threads */
-    double sample_ns; /* between two samples; 0 = not they tell the time */
+    double error_ns;  /* standard error of the time, as far as samples tell it */
 };
 
 struct crowd {
@@ -43,7 +43,7 @@ static void crowd_add(struct crowd *crowd, const struct cause_rank *rank)
                             .bytes = (double)rank->bytes,
                             .file_bytes = (double)rank->file_bytes,
                             .thread_ns = rank->threads * rank->computing_ns,
-                            .sample_ns = rank->sample_ns};
+                            .error_ns = rank->error_ns};
     set_each_time(doing, rank->instructions);
 }
 
@@ -56,7 +56,7 @@ static int doing_compare(const void *a, const void *b)
 static void crowd_finish(struct arena *arena, struct crowd *crowd)
 {
     struct doing sum = {0};
-    double instructions = 0, variance_ns2 = 0, n = crowd->n ? crowd->n : 1;
+    double instructions = 0, cost_ns2 = 0, time_ns2 = 0, n = crowd->n ? crowd->n : 1;
     qsort(crowd->each, crowd->n, sizeof *crowd->each, doing_compare);
     for (uint32_t i = 0; i < crowd->n; i++) {
         const struct doing *doing = &crowd->each[i];
@@ -67,11 +67,12 @@ static void crowd_finish(struct arena *arena, struct crowd *crowd)
         sum.bytes += doing->bytes / n;
         sum.file_bytes += doing->file_bytes / n;
         sum.thread_ns += doing->thread_ns / n;
-        sum.sample_ns = doing->sample_ns;
         instructions += doing->executions > 0 ? doing->instructions * doing->executions / n : 0;
-        variance_ns2 += pow(doing->cost_error * doing->computing_ns / n, 2);
+        cost_ns2 += pow(doing->cost_error * doing->computing_ns / n, 2);
+        time_ns2 += pow(doing->error_ns / n, 2);
     }
-    sum.cost_error = sum.computing_ns > 0 ? sqrt(variance_ns2) / sum.computing_ns : 0;
+    sum.cost_error = sum.computing_ns > 0 ? sqrt(cost_ns2) / sum.computing_ns : 0;
+    sum.error_ns = sqrt(time_ns2);
     set_each_time(&sum, instructions);
     crowd->mean = sum;
     crowd->names = amount_ranks(arena, crowd->ranks, crowd->n);
@@ -242,20 +243,16 @@ static bool is_within(const struct excess *excess, double low, double high)
     return excess->low > low && excess->high < high;
 }
 
-/* The standard error of a crowd's mean time, of which one more sample could have been taken. */
-static double time_error_ns(const struct crowd *crowd)
+/* The logarithm of the factor by which the ratio of two times may be off, where samples tell them: two standard
+ * deviations. */
+static double doubt_of_times(const struct doing *late, const struct doing *others)
 {
-    double n = crowd->n;
-    return sqrt((crowd->mean.computing_ns * n + crowd->mean.sample_ns) * crowd->mean.sample_ns) / n;
+    return SAME_DEVIATIONS * hypot(late->error_ns / late->time_ns, others->error_ns / others->time_ns);
 }
 
-/* Whether so few samples tell the times of both that they may as well be alike. Time asleep is known without any. */
-static bool is_of_few_samples(const struct crowd *late, const struct crowd *others)
+static const char *give_or_take(struct arena *arena, double doubt)
 {
-    double error_ns = hypot(time_error_ns(late), time_error_ns(others));
-    return 2 * late->mean.computing_ns > late->mean.time_ns &&
-           late->mean.computing_ns * late->n < POOL_SAMPLES_OWN * late->mean.sample_ns &&
-           late->mean.time_ns - others->mean.time_ns < SAME_DEVIATIONS * error_ns;
+    return doubt > USUAL_DOUBT ? arena_printf(arena, ", give or take %.0f %%", 100 * doubt) : "";
 }
 
 /* Of ranks that are late although they spend no more time in it than the others. */
@@ -272,19 +269,23 @@ static const char *explain_no_longer(struct arena *arena, const struct crowd *la
 static const char *explain_time(struct arena *arena, const struct crowd *late, const struct crowd *others)
 {
     const char *who = late->names, *spend = verb(late, "spends", "spend");
+    const char *few = ", as far as few samples tell";
     if (!others->n)
         return arena_printf(arena, "%s %s %s in it%s, at times when others wait", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"));
-    const char *few = is_of_few_samples(late, others) ? ", as far as few samples tell" : "";
     if (most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns)
         return arena_printf(arena, "%s %s %s in it%s, %s next to nothing%s", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), others->names,
-                            few);
+                            late->mean.time_ns < SAME_DEVIATIONS * late->mean.error_ns ? few : "");
     struct excess longer = excess_of(late, others, TIME);
     if (longer.mean < NOTABLY_LONGER)
         return explain_no_longer(arena, late, others);
-    return arena_printf(arena, "%s %s %s as long in it as %s%s", who, spend, factors(arena, &longer),
-                        compared(arena, others, TIME), few);
+    const char *whom = compared(arena, others, TIME);
+    double doubt = doubt_of_times(&late->mean, &others->mean), least = longer.mean * exp(-doubt);
+    if (doubt > VAGUE_DOUBT && least > 1)
+        return arena_printf(arena, "%s %s at least %s as long in it as %s", who, spend, factor(arena, least), whom);
+    return arena_printf(arena, "%s %s %s as long in it as %s%s", who, spend, factors(arena, &longer), whom,
+                        doubt > VAGUE_DOUBT ? few : give_or_take(arena, doubt));
 }
 
 /* Instructions are about what they are: the length of the machine code tells them. */
@@ -318,8 +319,7 @@ static const char *explain_cost(struct arena *arena, const struct crowd *late, c
                                    : NULL;
     if (doubt > VAGUE_DOUBT && cost.mean > 1)
         return arena_printf(arena, "%s at %s the cost or more", each, factor(arena, fmax(1, cost.mean * exp(-doubt))));
-    const char *give = doubt > USUAL_DOUBT ? arena_printf(arena, ", give or take %.0f %%", 100 * doubt) : "";
-    return arena_printf(arena, "%s at %s the cost%s", each, factors(arena, &cost), give);
+    return arena_printf(arena, "%s at %s the cost%s", each, factors(arena, &cost), give_or_take(arena, doubt));
 }
 
 /* What one execution takes there, compared with the others: instructions first, since they are work, then the rest.

@@ -298,6 +298,12 @@ static struct survey_entry *survey_entry(struct survey *survey, uint32_t rank, u
     return &survey->entries.at[*slot];
 }
 
+static void weights_add(struct survey_weights *weights, uint64_t ns)
+{
+    weights->ns += (double)ns;
+    weights->ns2 += (double)ns * (double)ns;
+}
+
 void survey_take(struct survey *survey, const struct lane *lane, enum lane_news news, const struct event *event)
 {
     if (news == LANE_LEFT) {
@@ -317,8 +323,10 @@ void survey_take(struct survey *survey, const struct lane *lane, enum lane_news 
             return;
         }
         entry->sampled_ns += event->weight_ns;
-        survey->sampled_ns += (double)event->weight_ns;
-        survey->sampled_ns2 += (double)event->weight_ns * (double)event->weight_ns;
+        if (lane->rank >= survey->ranks.n)
+            vec_resize(&survey->ranks, (size_t)lane->rank + 1);
+        weights_add(&survey->ranks.at[lane->rank], event->weight_ns);
+        weights_add(&survey->all, event->weight_ns);
         entry->kernel_ns += event->flags & WW_S_KERNEL ? event->weight_ns : 0;
         entry->n_samples++;
         entry->is_workers |= lane->is_worker;
@@ -352,15 +360,26 @@ void survey_leave_out_workers(const struct survey *survey, struct sites *sites, 
     }
 }
 
+static double weights_mean(const struct survey_weights *weights)
+{
+    return weights->ns > 0 ? weights->ns2 / weights->ns : 0;
+}
+
 double survey_sample_ns(const struct survey *survey)
 {
-    return survey->sampled_ns > 0 ? survey->sampled_ns2 / survey->sampled_ns : 0;
+    return weights_mean(&survey->all);
+}
+
+double survey_rank_sample_ns(const struct survey *survey, uint32_t rank)
+{
+    return rank < survey->ranks.n ? weights_mean(&survey->ranks.at[rank]) : 0;
 }
 
 void survey_release(struct survey *survey)
 {
     map_release(&survey->index);
     vec_release(&survey->entries);
+    vec_release(&survey->ranks);
 }
 
 enum { ALL_RANKS = 0x0fffffff };

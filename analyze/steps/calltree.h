@@ -34,10 +34,16 @@ struct survey_entry {
     bool is_workers;     /* threads that do not call MPI were there as well */
 };
 
+/* Of samples outside MPI and on a CPU. */
+struct survey_weights {
+    double ns, ns2; /* sum, and that of their squares */
+};
+
 struct survey {
     struct map index; /* key_pair(rank, frame) -> entry */
     VEC(struct survey_entry) entries;
-    double sampled_ns, sampled_ns2; /* of all samples outside MPI and on a CPU: weights, and their squares */
+    struct survey_weights all;
+    VEC(struct survey_weights) ranks; /* by rank, as far as there are samples */
 };
 
 /* A call that has ended, or a sample. */
@@ -57,6 +63,8 @@ void survey_leave_out_workers(const struct survey *survey, struct sites *sites, 
 /* s, where times T that samples add up to have the variance s T: by their weights, of which the largest err most. 0 =
  * there are no samples. */
 double survey_sample_ns(const struct survey *survey);
+/* Likewise of one process: one that leaves the CPU often has fewer and heavier ones than the others. */
+double survey_rank_sample_ns(const struct survey *survey, uint32_t rank);
 void survey_release(struct survey *survey);
 
 struct calltree_node {

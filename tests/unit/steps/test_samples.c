@@ -90,6 +90,31 @@ static void short_stretches_are_pooled(void **state)
     scene_free(scene);
 }
 
+/* A hundred samples in a thousand stretches of 100 us: all of them in the loop that others wait for, or four of five.
+ */
+static void what_samples_share_out_is_as_certain_as_they_are(void **state)
+{
+    (void)state;
+    for (uint64_t share = 4; share <= 5; share++) {
+        struct scene *scene = scene_make(2);
+        uint32_t hot = code_frame(scene, "hot"), cold = code_frame(scene, "cold");
+        uint64_t now_us = 10;
+        barriers(scene, (uint64_t[]){0, 0}, now_us);
+        for (uint64_t i = 0; i < 1000; i++) {
+            if (i % 10 == 5)
+                sample(scene, 0, i / 10 % 5 < share ? hot : cold, now_us + 50, 0);
+            barriers(scene, (uint64_t[]){now_us + 100, now_us + 10}, now_us + 101);
+            now_us += 101;
+        }
+        const struct cause_rank *rank = &scene_analyse(scene)->causes[0].ranks[0];
+        double posterior = (double)(20 * share + 1) / 102;
+        assert_int_equal(rank->rank, 0);
+        assert_true(fabs(rank->time_ns / (20e6 * (double)share) - 1) < 0.01);
+        assert_true(fabs(rank->error_ns / (100e6 * sqrt(posterior * (1 - posterior) / 103)) - 1) < 0.01);
+        scene_free(scene);
+    }
+}
+
 /* One process was never sampled. Between the same calls the other takes as long, but for a sixth: the rest cancels. */
 static void who_takes_as_long_does_the_same(void **state)
 {
@@ -523,6 +548,7 @@ int main(void)
         cmocka_unit_test(a_long_history_does_not_speak_for_many_waits),
         cmocka_unit_test(samples_share_out_the_measured_length),
         cmocka_unit_test(short_stretches_are_pooled),
+        cmocka_unit_test(what_samples_share_out_is_as_certain_as_they_are),
         cmocka_unit_test(who_takes_as_long_does_the_same),
         cmocka_unit_test(few_samples_that_agree_name_the_code),
         cmocka_unit_test(a_rare_long_stretch_is_not_like_the_others),
