@@ -207,17 +207,12 @@ void emit_location_end(struct emit_location *location)
 static inline void enter_region(struct emitter *emitter, struct emit_location *location, uint32_t region,
                                 uint32_t context, uint64_t t)
 {
-    uint64_t *foreseen = prediction_next(&location->contexts);
     OTF2_AttributeList *attributes = NULL;
-    if (context && *foreseen != context) {
-        OTF2_AttributeList_AddCallingContextRef(location->attributes, ARCHIVE_ATTR_STACK, context - 1);
+    if (context != location->contexts.foreseen) {
         attributes = location->attributes;
-    } else if (!context && *foreseen) {
-        OTF2_AttributeList_AddCallingContextRef(location->attributes, ARCHIVE_ATTR_STACK,
-                                                OTF2_UNDEFINED_CALLING_CONTEXT);
-        attributes = location->attributes;
+        OTF2_AttributeList_AddCallingContextRef(attributes, ARCHIVE_ATTR_STACK,
+                                                context ? context - 1 : OTF2_UNDEFINED_CALLING_CONTEXT);
     }
-    *foreseen = context;
     prediction_move(&location->contexts, context);
     emitter->region_used[region] = 1;
     WRITE(location, Enter, attributes, t, region);

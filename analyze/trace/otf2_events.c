@@ -85,16 +85,15 @@ static void append_collective(struct location_reader *location, OTF2_TimeStamp t
 /* The call stack of an Enter: given, or foreseen. */
 static uint32_t stack_of(struct location_reader *location, const OTF2_AttributeList *attributes)
 {
-    uint64_t *foreseen = prediction_next(&location->stacks);
+    uint64_t stack = location->stacks.foreseen;
     OTF2_Type type;
     OTF2_AttributeValue value;
     if (OTF2_AttributeList_GetNumberOfElements(attributes) &&
         OTF2_AttributeList_GetAttributeByID(attributes, ARCHIVE_ATTR_STACK, &type, &value) == OTF2_SUCCESS &&
         type == OTF2_TYPE_CALLING_CONTEXT) {
         uint32_t frame = frame_of(location, value.callingContextRef);
-        *foreseen = frame == TRACE_NONE ? 0 : 1 + (uint64_t)frame;
+        stack = frame == TRACE_NONE ? 0 : 1 + (uint64_t)frame;
     }
-    uint64_t stack = *foreseen;
     prediction_move(&location->stacks, stack);
     return stack ? (uint32_t)(stack - 1) : TRACE_NONE;
 }

@@ -91,11 +91,9 @@ void writer_enter(struct writer *writer, uint32_t rank, uint32_t call, uint64_t 
 {
     if (writer->style == STYLE_OURS) {
         struct prediction *stacks = &writer->processes[rank].stacks;
-        uint64_t *foreseen = prediction_next(stacks), stack = 1 + CONTEXT_CALL;
-        if (*foreseen != stack)
+        if (stacks->foreseen != 1 + CONTEXT_CALL)
             OTF2_AttributeList_AddCallingContextRef(writer->attributes, ARCHIVE_ATTR_STACK, CONTEXT_CALL);
-        *foreseen = stack;
-        prediction_move(stacks, stack);
+        prediction_move(stacks, 1 + CONTEXT_CALL);
     }
     RECORD(writer, rank, Enter, time_ns, call_region(call));
 }
