@@ -114,15 +114,18 @@ static const uint16_t call_does[WW_N_CALLS] = {
 #undef WW_MPI
 };
 
-unsigned emit_does(const struct ww_call *call)
+static inline unsigned does_of(const struct emit_call *emit)
 {
-    return call->call < WW_N_CALLS ? call_does[call->call] : 0;
+    const struct ww_call *call = &emit->call;
+    unsigned does = call_does[call->call];
+    if (!call->comm || call->peer < 0 || call->flags & (WW_F_NULL | WW_F_ERROR))
+        does &= ~(unsigned)(EMIT_SENDS | EMIT_RECEIVES | EMIT_PROBES);
+    return does | (call->request || emit->is_followed ? EMIT_HAS_MORE : 0);
 }
 
-static __attribute__((noinline)) uint32_t comm_behind(const struct emitter *emitter, const struct ww_call *call,
-                                                      unsigned what)
+static __attribute__((noinline)) uint32_t comm_behind(const struct emitter *emitter, const struct ww_call *call)
 {
-    if (what & EMIT_ON_WINDOW) {
+    if (call_does[call->call] & EMIT_ON_WINDOW) {
         const uint64_t *comm = map_get(&emitter->win_comm, call->comm);
         return comm ? (uint32_t)*comm : 0;
     }
@@ -133,8 +136,7 @@ static __attribute__((noinline)) uint32_t comm_behind(const struct emitter *emit
 /* The communicator that a call is on, also by way of a window or file; 0 = unknown. */
 static inline uint32_t comm_of(const struct emitter *emitter, const struct ww_call *call)
 {
-    unsigned what = emit_does(call);
-    return what & (EMIT_ON_WINDOW | EMIT_ON_FILE) ? comm_behind(emitter, call, what) : call->comm;
+    return call_does[call->call] & (EMIT_ON_WINDOW | EMIT_ON_FILE) ? comm_behind(emitter, call) : call->comm;
 }
 
 bool emit_is_outside(const struct emitter *emitter, const struct ww_call *call)
@@ -256,7 +258,7 @@ static __attribute__((noinline)) void enter_operations(struct emitter *emitter, 
     }
     if (info->class >= WW_RMA_PUT && info->class <= WW_RMA_REQUEST && communicates)
         emit_rma_operation(emitter, location, call, starts ? &request : NULL, t);
-    if (emit_does(call) & EMIT_ON_FILE)
+    if (emit->does & EMIT_ON_FILE)
         emit_io_begin(emitter, location, emit, starts ? &request : NULL, t);
     for (size_t i = 0; i < emit->pending.n; i++)
         begin_pending(emitter, location, &emit->pending.at[i], t);
@@ -275,18 +277,18 @@ static __attribute__((noinline)) void enter_operations(struct emitter *emitter, 
 void emit_enter(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint32_t context)
 {
     const struct ww_call *call = &emit->call;
-    unsigned what = emit_does(call);
     uint64_t t = emit_time(location, call->enter_ns);
+    emit->does = does_of(emit);
     location->n_calls++;
     if (!location->first_call_ns)
         location->first_call_ns = t;
     enter_region(emitter, location, call->call, context, t);
-    if (what & EMIT_SENDS && call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) && call->peer >= 0)
+    if (emit->does & EMIT_SENDS)
         WRITE(location, MpiSend, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
               emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_out);
-    if (what & EMIT_GATHERS && comm_of(emitter, call))
+    if (emit->does & EMIT_GATHERS && comm_of(emitter, call))
         WRITE(location, MpiCollectiveBegin, NULL, t);
-    if (what & (EMIT_ON_WINDOW | EMIT_ON_FILE) || call->request || emit->pending.n || emit->attached.n)
+    if (emit->does & (EMIT_ON_WINDOW | EMIT_ON_FILE | EMIT_HAS_MORE))
         enter_operations(emitter, location, emit, t);
 }
 
@@ -347,38 +349,34 @@ static __attribute__((noinline)) void leave_operations(struct emitter *emitter, 
                                                        struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
-    unsigned what = emit_does(call);
     for (size_t i = 0; i < emit->new_comms.n; i++)
         WRITE(location, CommCreate, NULL, t, emit_comm_ref(emitter, emit->new_comms.at[i]));
-    if (what & EMIT_FREES_COMM && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
+    if (emit->does & EMIT_FREES_COMM && emit->old_comm > COMM_SELF_ID && !(call->flags & WW_F_ERROR))
         WRITE(location, CommDestroy, NULL, t, emit_comm_ref(emitter, emit->old_comm));
-    if (what & (EMIT_MAKES_WINDOW | EMIT_ON_WINDOW))
+    if (emit->does & (EMIT_MAKES_WINDOW | EMIT_ON_WINDOW))
         emit_rma_leave(emitter, location, emit, t);
-    if (what & (EMIT_OPENS_FILE | EMIT_ON_FILE))
+    if (emit->does & (EMIT_OPENS_FILE | EMIT_ON_FILE))
         emit_io_leave(emitter, location, emit, t);
 }
 
 static void leave_finished(struct emitter *emitter, struct emit_location *location, struct emit_call *emit, uint64_t t)
 {
     const struct ww_call *call = &emit->call;
-    unsigned what = emit_does(call);
-    if (what & (EMIT_RECEIVES | EMIT_PROBES) && call->comm && !(call->flags & (WW_F_NULL | WW_F_ERROR)) &&
-        call->peer >= 0) {
-        if (what & EMIT_PROBES)
-            add_message(emitter, location->attributes, call->comm, call->peer, call->tag);
-        else
-            WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
-                  emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_in);
-    }
-    if (emit->attached.n)
+    unsigned does = emit->does;
+    if (does & EMIT_PROBES)
+        add_message(emitter, location->attributes, call->comm, call->peer, call->tag);
+    if (does & EMIT_RECEIVES)
+        WRITE(location, MpiRecv, NULL, t, emit_peer_ref(emitter, call->comm, call->peer),
+              emit_comm_ref(emitter, call->comm), (uint32_t)call->tag, call->bytes_in);
+    if (does & EMIT_HAS_MORE)
         complete_requests(emitter, location, emit, t);
-    if (what & EMIT_MAKES_REQUESTS && call->request)
+    if (does & EMIT_MAKES_REQUESTS && call->request)
         leave_request(emitter, call);
-    uint32_t comm = what & EMIT_GATHERS ? comm_of(emitter, call) : 0;
+    uint32_t comm = does & EMIT_GATHERS ? comm_of(emitter, call) : 0;
     if (comm)
         WRITE(location, MpiCollectiveEnd, NULL, t, archive_collective_op(call->call), emit_comm_ref(emitter, comm),
               emit_root_ref(emitter, comm, call->peer, call->flags), call->bytes_out, call->bytes_in);
-    if (what & LEAVES_MORE || emit->new_comms.n)
+    if (does & (LEAVES_MORE | EMIT_HAS_MORE))
         leave_operations(emitter, location, emit, t);
 }
 
@@ -430,7 +428,7 @@ void emit_leave(struct emitter *emitter, struct emit_location *location, struct 
     uint64_t t = emit_time(location, call->leave_ns);
     if (emit->is_unfinished)
         leave_unfinished(emitter, location, call, t);
-    else
+    else if (emit->does)
         leave_finished(emitter, location, emit, t);
     if (call->flags & WW_F_POLL && (call->n_polls || call->flags & WW_F_AFTER_NAP))
         OTF2_AttributeList_AddUint64(location->attributes, ARCHIVE_ATTR_POLLS, call->n_polls);

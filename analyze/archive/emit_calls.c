@@ -191,7 +191,7 @@ void emit_io_leave(struct emitter *emitter, struct emit_location *location, stru
                   (flags & WW_FILE_UNIQUE ? OTF2_IO_CREATION_FLAG_UNIQUE : 0u),
               archive_status_flags(flags));
     }
-    if (!(emit_does(call) & EMIT_ON_FILE))
+    if (!(emit->does & EMIT_ON_FILE))
         return;
     leave_operation(emitter, location, emit, t);
     if (!(call->flags & WW_F_ERROR))

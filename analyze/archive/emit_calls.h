@@ -18,9 +18,9 @@ uint32_t emit_rank_ref(int32_t peer);
 uint32_t emit_peer_ref(const struct emitter *emitter, uint32_t comm, int32_t peer);
 uint32_t emit_root_ref(const struct emitter *emitter, uint32_t comm, int32_t peer, uint16_t flags);
 
-/* What a call does besides taking time. Most do one thing or nothing, which one look at a table tells. */
+/* What a call does besides taking time. Most do one thing or nothing, which is found once. */
 enum emit_does {
-    EMIT_SENDS = 1 << 0,
+    EMIT_SENDS = 1 << 0, /* to a process, which the call names; likewise: */
     EMIT_RECEIVES = 1 << 1,
     EMIT_PROBES = 1 << 2,
     EMIT_GATHERS = 1 << 3,        /* a blocking collective */
@@ -30,8 +30,8 @@ enum emit_does {
     EMIT_ON_WINDOW = 1 << 7, /* its `comm` is a window ... */
     EMIT_ON_FILE = 1 << 8,   /* ... a WW_FILE id */
     EMIT_OPENS_FILE = 1 << 9,
+    EMIT_HAS_MORE = 1 << 10, /* a request, or records that follow it */
 };
-unsigned emit_does(const struct ww_call *call);
 
 /* MPI-IO. */
 

@@ -115,6 +115,7 @@ uint32_t stream_unwind_distance(struct stream *stream)
 static __attribute__((noinline)) bool take_passing(struct stream *stream, struct emitter *emitter,
                                                    const struct ww_head *head)
 {
+    stream->call.is_followed = true;
     switch (head->type) {
     case WW_DONE:
     case WW_STARTED:
@@ -268,13 +269,20 @@ static bool take_single(struct stream *stream, const struct ww_head *head)
     return is_sane(stream->time_ns);
 }
 
+static void forget_following(struct emit_call *emit)
+{
+    emit->attached.n = emit->pending.n = emit->ranks.n = emit->new_comms.n = 0;
+    emit->new_win = emit->new_file = 0;
+    emit->is_followed = false;
+}
+
 static inline void take_call(struct stream *stream, struct emitter *emitter, const struct ww_call *call)
 {
     stream->call.call = *call;
     if (call->call >= WW_N_CALLS)
         stream->call.call.call = WW_CALL_NONE;
-    stream->call.attached.n = stream->call.pending.n = stream->call.ranks.n = stream->call.new_comms.n = 0;
-    stream->call.new_win = stream->call.new_file = 0;
+    if (stream->call.is_followed)
+        forget_following(&stream->call);
     if (stream->callbacks.n || stream->callback_bins.n)
         keep_callbacks(stream, call->enter_ns);
     stream->ahead = spool_reader_next(&stream->reader);
