@@ -49,12 +49,13 @@ enum {
     POOL_SAMPLES_OWN = 20,
     POOL_SAMPLES_MIN = 3,
     POOL_SAMPLES_PRIOR = 2,
-    FIT_SAMPLES = 100,     /* exact counts with fitted costs are off by a tenth, as so many samples are */
-    OFF_FOR_LONG = 20,     /* times as long off a CPU as on it: more than another process can take away */
-    COST_SEEN_BEFORE = 4,  /* of such stretches, before their usual length is known */
-    COST_PLACES_ONCE = 16, /* of code that runs once have costs of their own in a long stretch: most has fewer */
-    COST_OUTLIER = 8,      /* times the usual length: something else lies in it that nothing recorded */
-    COST_SHORTEST_NS = 100 /* a few readings of the clock, which lies in every stretch */
+    FIT_SAMPLES = 100,      /* exact counts with fitted costs are off by a tenth, as so many samples are */
+    OFF_FOR_LONG = 20,      /* times as long off a CPU as on it: more than another process can take away */
+    COST_SEEN_BEFORE = 4,   /* of such stretches, before their usual length is known */
+    COST_PLACES_ONCE = 16,  /* of code that runs once have costs of their own in a long stretch: most has fewer */
+    COST_OUTLIER = 8,       /* times the usual length: something else lies in it that nothing recorded */
+    COST_SHORTEST_NS = 100, /* a few readings of the clock, which lies in every stretch */
+    COST_FASTEST = 64       /* instructions a nanosecond: no core does more, some ran elsewhere */
 };
 /* Of a length, relatively: what it is taken for before anything is fitted, as if so many lengths had shown it, and at
  * best: frequency and cache change by a hundredth from one turn to the next. */

@@ -138,7 +138,8 @@ void costs_add_counted(struct costs *costs, uint32_t rank, const struct stretch 
     sparse_add_all(&at->counts, &stretch->counts, 1);
     at->own.counted_ns += on_ns;
     bool is_all_counted = stretch->is_count_whole && !sites_is_start(costs->sites, stretch->from);
-    bool is_equation = is_all_counted && !stretch->n_worker && on_ns >= COST_SHORTEST_NS;
+    bool is_possible = sparse_sum(&costs->measured) <= COST_FASTEST * on_ns;
+    bool is_equation = is_all_counted && is_possible && !stretch->n_worker && on_ns >= COST_SHORTEST_NS;
     if (!is_equation) {
         row_make(costs, &costs->measured, INFINITY); /* its places are counted */
         return;

@@ -315,6 +315,20 @@ static void a_rank_that_is_far_off_is_no_measure_for_others(void **state)
     assert_true(fix->costs.across_ranks < 0.025);
 }
 
+/* What a signal handler did inside MPI is counted with the stretch that follows, here one of a moment. */
+static void work_that_no_core_can_do_in_the_time_tells_no_cost(void **state)
+{
+    struct fixture *fix = *state;
+    add_varied(fix, 0, A_NS, B_NS);
+    struct stretch last = stretch_of(fix, 0, 100000, 200);
+    last.from = fix->to;
+    costs_add(&fix->costs, 0, &last);
+    sparse_release(&last.counts);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(cost_ns(fix, 0, A), A_NS, 0.1);
+    assert_near(cost_ns(fix, 0, B), B_NS, 0.1);
+}
+
 /* B runs in each third stretch. On rank 1 it takes far longer there, now more and now less, and has few samples; so its
  * lengths tell that it is dearer, and A shall not pay for it. */
 static void lengths_that_scatter_contradict_what_it_costs_elsewhere(void **state)
@@ -531,6 +545,7 @@ int main(void)
         TEST(ranks_that_differ_speak_less_for_each_other),
         TEST(a_rank_that_is_far_off_is_no_measure_for_others),
         TEST(an_interruption_that_nobody_recorded_weighs_little),
+        TEST(work_that_no_core_can_do_in_the_time_tells_no_cost),
         TEST(time_off_the_cpu_is_not_computing),
         TEST(stretches_that_are_not_wholly_counted_are_no_equations),
         TEST(counts_are_of_all_that_passed_since_the_last),
