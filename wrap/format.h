@@ -398,7 +398,7 @@ enum ww_class {
     WW_RECV_INIT,
     WW_START,  /* Start, Startall: each request follows as a WW_STARTED */
     WW_WAIT,   /* Wait, Waitall, Waitany, Waitsome */
-    WW_TEST,   /* Test, Testall, Testany, Testsome, Request_get_status */
+    WW_TEST,   /* Test, Testall, Testany, Testsome, Request_get_status, Parrived */
     WW_PROBE,  /* Probe, Mprobe */
     WW_IPROBE, /* Iprobe, Improbe */
     WW_CANCEL,

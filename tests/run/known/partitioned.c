@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rank 1 computes each part of what it sends before it declares it ready: rank 0 waits for the last, not for the start.
- * The messages are received by MPI_Wait, and every second one by MPI_Parrived for its last part.
+ * The messages are received by MPI_Wait, and every second one by MPI_Parrived for one part after another, with a little
+ * work on each.
  *
  * ranks: 2
- * expect: loop=part rank=1 share=0.8 call=MPI_Wait|MPI_Parrived waiters=0
+ * expect: loop=part rank=1 share=0.8 call=MPI_Parrived waiters=0
  */
 #include "known.h"
 
@@ -55,8 +56,11 @@ int main(int argc, char **argv)
         common_work(1000000);
         if (rank == 1)
             send_parts(request, round);
-        for (int has_come = rank || round % 2; !has_come;)
-            MPI_Parrived(request, PARTS - 1, &has_come);
+        for (int part = rank || round % 2 ? PARTS : 0; part < PARTS; part++) {
+            for (int has_come = 0; !has_come;)
+                MPI_Parrived(request, part, &has_come);
+            common_work(20000);
+        }
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     MPI_Request_free(&request);

@@ -72,8 +72,7 @@ void known_records(const char *type, long n)
 /* Failing polls are folded into others, so that they cannot be counted one by one. */
 static bool is_poll(int call)
 {
-    return calls[call].class == WW_TEST || calls[call].class == WW_IPROBE || call == WW_ID_Win_test ||
-           call == WW_ID_Parrived;
+    return calls[call].class == WW_TEST || calls[call].class == WW_IPROBE || call == WW_ID_Win_test;
 }
 
 static void write_counts(void)

@@ -53,8 +53,8 @@ static __thread uint32_t n_calls_to_scan;
 static const bool is_frequent[] = {
     [WW_CALL_NONE] = true,
 #define WW_MPI(name, class, coll)                                                                                      \
-    [WW_ID_##name] = ((class) == WW_LOCAL && WW_ID_##name != WW_ID_Pcontrol) || (class) == WW_TEST ||                  \
-                     (class) == WW_IPROBE || WW_ID_##name == WW_ID_Parrived,
+    [WW_ID_##name] =                                                                                                   \
+        ((class) == WW_LOCAL && WW_ID_##name != WW_ID_Pcontrol) || (class) == WW_TEST || (class) == WW_IPROBE,
 #include "wrap/mpi_calls.def"
 #undef WW_MPI
 };
