@@ -287,15 +287,22 @@ static int when_rank_compare(const void *a, const void *b)
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-/* Regularly, if most of what is felt at its first call comes with one class. */
+/* Regularly, if most of what is felt at its first call comes with one class; and most of the times: where ranks wait at
+ * that call for two reasons by turns, as for a message and then for all to have come, each class has every second. */
 static void cause_set_every(const struct writer *writer, struct cause *cause)
 {
     const struct analysis *analysis = writer->causes->input->analysis;
     const struct sparse *classes = &writer->sums->waiting.classes;
+    double n_instances = 0;
+    for (uint32_t i = 0; i < cause->n_sites; i++)
+        if (analysis->sites[cause->sites[i].site].frame == analysis->sites[cause->sites[0].site].frame)
+            n_instances += (double)cause->sites[i].n_instances;
     for (size_t i = 0; i < classes->n && cause->n_sites; i++) {
         uint32_t site = key_high(classes->at[i].key), class = key_low(classes->at[i].key);
-        if (site == cause->sites[0].site && classes->at[i].ns >= REGULAR_SHARE * cause->sites[0].waiting_ns)
-            cause->every = analysis->sites[site].classes[class].when.every;
+        const struct wait_class *found = &analysis->sites[site].classes[class];
+        if (site == cause->sites[0].site && classes->at[i].ns >= REGULAR_SHARE * cause->sites[0].waiting_ns &&
+            (double)found->n_instances >= REGULAR_SHARE * n_instances)
+            cause->every = found->when.every;
     }
 }
 

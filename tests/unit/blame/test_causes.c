@@ -198,6 +198,49 @@ static void a_loop_over_neighbours_is_no_rhythm(void **state)
     scene_free(scene);
 }
 
+static void wait_for(struct scene *scene, uint32_t rank, struct event done, uint64_t leave_us)
+{
+    scene_enter(scene, rank, WW_ID_Wait, scene->now_us[rank]);
+    done.loc = rank;
+    done.time_ns = leave_us * 1000;
+    scene_event(scene, done);
+    scene_leave(scene, rank, WW_ID_Wait, leave_us);
+}
+
+/* Rank 0 waits for a message of rank 1, and then for both to have begun a reduction, by one call of MPI_Wait. Each of
+ * them is every second call, and both are in every step. */
+static void two_waits_of_one_call_are_no_rhythm(void **state)
+{
+    (void)state;
+    enum { STEPS = 40, STEP_US = 5000 };
+    struct scene *scene = scene_make(2);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        uint64_t begin_us = step * STEP_US, request[2], message = scene_irecv(scene, 0, begin_us + 2);
+        scene_work(scene, 0, "work", begin_us + 800);
+        scene_work(scene, 1, "late", begin_us + 1800);
+        scene_send(scene, 1, 0, 1, begin_us + 1805);
+        wait_for(scene, 0, (struct event){.kind = EV_IRECV_DONE, .peer = 1, .tag = 1, .request = message},
+                 begin_us + 1810);
+        scene_work(scene, 1, "late", begin_us + 4000);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            request[rank] = scene_icollective(scene, rank, WW_ID_Iallreduce, begin_us + (rank ? 4002 : 1812));
+        for (uint32_t rank = 0; rank < 2; rank++)
+            wait_for(
+                scene, rank,
+                (struct event){
+                    .kind = EV_ICOLL_DONE, .coll = WW_COLL_ALLREDUCE, .peer = TRACE_NONE, .request = request[rank]},
+                begin_us + 4010);
+        scene_work(scene, 1, "late", begin_us + STEP_US);
+        scene_work(scene, 0, "work", begin_us + STEP_US);
+    }
+    const struct cause *cause = &scene_analyse(scene)->causes[0];
+    assert_int_equal(cause->ranks[0].rank, 1);
+    assert_int_equal(cause->n_sites, 2);
+    assert_int_equal(scene_site(scene, WAIT_ICOLL)->classes[0].when.every, 2);
+    assert_int_equal(cause->every, 0);
+    scene_free(scene);
+}
+
 /* Of three ranks one works all through the run, one from the middle on: waits of many parts count in each of them. */
 static void a_wait_counts_in_every_part_that_it_reaches_into(void **state)
 {
@@ -257,6 +300,7 @@ int main(void)
         cmocka_unit_test(it_is_known_when_each_rank_was_late),
         cmocka_unit_test(a_stall_is_done_in_one_go),
         cmocka_unit_test(a_loop_over_neighbours_is_no_rhythm),
+        cmocka_unit_test(two_waits_of_one_call_are_no_rhythm),
         cmocka_unit_test(a_wait_counts_in_every_part_that_it_reaches_into),
         cmocka_unit_test(waiting_that_comes_once_is_a_stall),
     };
