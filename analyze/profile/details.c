@@ -129,7 +129,7 @@ static void teams_gather(struct teams *teams, struct sites *sites, const struct 
 double threads_at_a_time(double sampled_ns, double computing_ns, uint32_t n_threads)
 {
     bool fits = computing_ns > 0 && sampled_ns <= MORE_THREADS * n_threads * computing_ns;
-    return fits ? sampled_ns / computing_ns : 0;
+    return fits ? fmin(sampled_ns / computing_ns, n_threads) : 0;
 }
 
 static void count_threads(const struct teams *teams, uint32_t place, struct cause_rank *ranks, uint32_t n)
