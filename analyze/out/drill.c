@@ -196,7 +196,7 @@ static void drill_partings(struct drill *drill, const struct cause *cause)
         if (!i)
             page_line(&drill->page,
                       "%*sdecided in %s(), with the part of the difference in instructions:", DRILL_INDENT, "",
-                      parting->routine);
+                      label_brief(&drill->arena, parting->routine));
         page_paragraph(&drill->page, DRILL_HANG, DRILL_DEEP,
                        arena_printf(&drill->arena, "%s   %s", amount_share(parting->share).text,
                                     explain_parting(&drill->arena, parting, "the others")));

@@ -196,7 +196,11 @@ static struct excess excess_of(const struct crowd *late, const struct crowd *oth
 
 static const char *digits_of(struct arena *arena, double ratio)
 {
-    return arena_printf(arena, "%.*f", ratio > 0.95 && ratio < 1.095 ? 2 : ratio < 9.95 ? 1 : 0, ratio);
+    enum { MOST_AFTER = 6 };
+    int after = ratio > 0.95 && ratio < 1.095 ? 2 : ratio < 9.95 ? 1 : 0;
+    for (double least = 0.095; ratio > 0 && ratio < least && after < MOST_AFTER; least /= 10)
+        after++;
+    return arena_printf(arena, "%.*f", after, ratio);
 }
 
 /* Next to what is too short to be sampled anything takes thousands of times as long: how many says nothing. */
@@ -517,10 +521,11 @@ static const char *explain_files(struct arena *arena, const struct cause *cause,
     return arena_printf(arena, "it works on %s", files);
 }
 
+/* NULL where no line is known. */
 static const char *parting_lines(struct arena *arena, const struct parting *parting)
 {
     if (!parting->file || !parting->line_first)
-        return parting->routine;
+        return NULL;
     if (parting->line_last > parting->line_first)
         return arena_printf(arena, "%s:%u-%u", label_base_name(parting->file), parting->line_first, parting->line_last);
     return arena_printf(arena, "%s:%u", label_base_name(parting->file), parting->line_first);
@@ -530,8 +535,8 @@ static const char *parting_lines(struct arena *arena, const struct parting *part
 static const char *parting_loop(struct arena *arena, const struct parting *parting)
 {
     const char *lines = parting_lines(arena, parting);
-    return lines == parting->routine ? arena_printf(arena, "a loop in %s()", lines)
-                                     : arena_printf(arena, "loop %s", lines);
+    return lines ? arena_printf(arena, "loop %s", lines)
+                 : arena_printf(arena, "a loop in %s()", label_brief(arena, parting->routine));
 }
 
 /* "never", "always", "89 %" */
@@ -574,18 +579,19 @@ static const char *how_often_each(struct arena *arena, const struct parting *par
 const char *explain_parting(struct arena *arena, const struct parting *parting, const char *others)
 {
     const char *where = parting_lines(arena, parting);
+    const char *routine = parting->routine ? label_brief(arena, parting->routine) : NULL;
     const char *times = factor_of_each(arena, parting->late_least, parting->late, parting->late_most, parting->others);
     switch (parting->kind) {
     case PARTING_TRIPS:
         return explain_trips(arena, parting, times);
     case PARTING_BRANCH:
-        return arena_printf(arena, "%s goes %s %s, on %s %s", where,
+        return arena_printf(arena, "%s goes %s %s, on %s %s", where ? where : routine,
                             parting->line_to && parting->line_to != parting->line_first
                                 ? arena_printf(arena, "on at line %u", parting->line_to)
                                 : "one of its ways",
                             how_often_each(arena, parting), others, how_often(arena, parting->others));
     default:
-        return arena_printf(arena, "%s() calls itself %s as often for each call from outside", parting->routine, times);
+        return arena_printf(arena, "%s() calls itself %s as often for each call from outside", routine, times);
     }
 }
 

@@ -136,14 +136,13 @@ static bool begins_arguments(const char *text, const char *at)
            ((size_t)(at - text) < n || strncmp(at - n, word, n) != 0);
 }
 
-/* "solve<...>() <- main()": template arguments that take more room than they are worth are left out. */
-static const char *without_arguments(const struct label_book *book, const char *text)
+const char *label_brief(struct arena *arena, const char *text)
 {
     enum { LONG_ARGUMENTS = 24 };
     static const char left_out[] = "<...>";
-    if (!book->short_names || !strchr(text, '<'))
+    if (!strchr(text, '<'))
         return text;
-    char *brief = arena_alloc(book->arena, strlen(text) + 1), *end = brief;
+    char *brief = arena_alloc(arena, strlen(text) + 1), *end = brief;
     for (const char *from = text; *from;) {
         size_t n = begins_arguments(text, from) ? arguments_length(from) : 0;
         bool is_long = n > LONG_ARGUMENTS;
@@ -176,7 +175,7 @@ static const char *step_text(const struct label_book *book, uint32_t index,
     if (step->call_file)
         text = arena_printf(book->arena, "%s, called at %s", text,
                             label_lines(book, step->call_file, step->call_line, step->call_line));
-    return without_arguments(book, text);
+    return book->short_names ? label_brief(book->arena, text) : text;
 }
 
 const char *label_step(const struct label_book *book, uint32_t step)
@@ -214,7 +213,7 @@ const char *label_cause(const struct label_book *book, uint32_t number)
     const char *lines = label_lines(book, caller->file, cause->call_line, cause->call_line);
     const char *routine = caller->routine ? label_routine(book, caller->routine) : "";
     const char *text = arena_printf(book->arena, "%s, called at %s%s%s", label, lines, *routine ? " in " : "", routine);
-    return without_arguments(book, text);
+    return book->short_names ? label_brief(book->arena, text) : text;
 }
 
 const char *label_site(const struct label_book *book, uint32_t index)
@@ -229,7 +228,7 @@ const char *label_site(const struct label_book *book, uint32_t index)
         text = arena_printf(book->arena, "%s in %s", text, label_routine(book, site->routine));
     if (site->through)
         text = arena_printf(book->arena, "%s, through %s", text, site->through);
-    return without_arguments(book, text);
+    return book->short_names ? label_brief(book->arena, text) : text;
 }
 
 const char *label_kind_words(enum cause_kind kind)

@@ -302,6 +302,8 @@ static void partings_are_told(void **state)
          "4.0 x as many iterations each time it is entered"},
         {{.kind = PARTING_TRIPS, .is_itself = true, .late = 1200, .others = 300, .entered = 2.5},
          "it is entered 2.5 x as often, for 4.0 x as many iterations each time"},
+        {{.kind = PARTING_TRIPS, .is_itself = true, .late = 7200, .others = 300, .entered = 0.0417},
+         "it is entered 0.04 x as often, for 24 x as many iterations each time"},
         {{.kind = PARTING_TRIPS, .is_around = true, .late = 28, .others = 2, .entered = 1},
          "14 x as many iterations of the loop around it"},
         {{.kind = PARTING_TRIPS,
@@ -329,6 +331,11 @@ static void partings_are_told(void **state)
          "a.c:8 goes one of its ways always, on rank 0 never"},
         {{.kind = PARTING_RECURSION, .routine = "walk", .late = 41, .others = 11},
          "walk() calls itself 3.7 x as often for each call from outside"},
+        {{.kind = PARTING_RECURSION,
+          .routine = "std::_Rb_tree<int, std::pair<int const, int>, std::less<int> >::_M_erase",
+          .late = 2,
+          .others = 1},
+         "std::_Rb_tree<...>::_M_erase() calls itself 2.0 x as often for each call from outside"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena = {0};
