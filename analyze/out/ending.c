@@ -10,7 +10,11 @@
 struct ending {
     const struct label_book *book;
     VEC(const char *) said;
+    bool *hangs;          /* by rank */
+    bool has_long_chains; /* of ranks that wait for ranks that hang: more than are told one by one */
 };
+
+enum { LINKS_SAID = 12 };
 
 /* Adds a sentence unless it has been said. */
 static void ending_say(struct ending *ending, const char *sentence)
@@ -122,11 +126,36 @@ static bool is_usual(const struct open_wait *wait)
     return wait->dur_ns <= wait->longest_ns;
 }
 
+/* It hangs, and so does the rank that it waits for. */
+static bool is_link(const struct ending *ending, const struct open_wait *wait)
+{
+    return !is_usual(wait) && wait->for_rank < ending->book->analysis->trace->n_ranks && ending->hangs[wait->for_rank];
+}
+
+static bool is_told_as_chain(const struct ending *ending, const struct open_wait *wait)
+{
+    return ending->has_long_chains && is_link(ending, wait);
+}
+
+static void ending_find_links(struct ending *ending)
+{
+    const struct analysis *analysis = ending->book->analysis;
+    uint32_t n_links = 0, n_ranks = analysis->trace->n_ranks;
+    ending->hangs = arena_array(ending->book->arena, bool, n_ranks);
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
+        if (analysis->open_waits[i].rank < n_ranks && !is_usual(&analysis->open_waits[i]))
+            ending->hangs[analysis->open_waits[i].rank] = true;
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
+        n_links += is_link(ending, &analysis->open_waits[i]);
+    ending->has_long_chains = n_links > LINKS_SAID;
+}
+
 /* For whom matters where somebody hangs. */
-static bool waits_alike(const struct open_wait *a, const struct open_wait *b)
+static bool waits_alike(const struct ending *ending, const struct open_wait *a, const struct open_wait *b)
 {
     bool same_file = a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
-    bool same_end = is_usual(a) ? is_usual(b) : !is_usual(b) && a->for_rank == b->for_rank;
+    bool same_rank = a->for_rank == b->for_rank || (is_told_as_chain(ending, a) && is_told_as_chain(ending, b));
+    bool same_end = is_usual(a) ? is_usual(b) : !is_usual(b) && same_rank;
     return same_file && same_end && a->line == b->line && !strcmp(a->call, b->call);
 }
 
@@ -176,12 +205,29 @@ static const char *ending_instead(const struct ending *ending, const struct open
     return ending_gone(ending, wait);
 }
 
-/* "rank 2", "itself", "themselves": whom `n` ranks wait for, the first of them `rank`. */
+/* " for rank 2", " for itself": whom `n` ranks wait for, the first of them `rank`. */
 static const char *ending_whom(struct arena *arena, uint32_t rank, uint32_t for_rank, uint32_t n)
 {
     if (for_rank == TRACE_NONE)
         return "";
     return n == 1 && for_rank == rank ? " for itself" : arena_printf(arena, " for rank %u", for_rank);
+}
+
+/* " for ranks 1-1023, which hang themselves,": whom those wait for that are told together with this one. */
+static const char *ending_whom_in_chain(const struct ending *ending, const struct open_wait *wait)
+{
+    const struct analysis *analysis = ending->book->analysis;
+    struct arena *arena = ending->book->arena;
+    uint32_t n_ranks = analysis->trace->n_ranks, n = 0;
+    uint32_t *ranks = arena_array(arena, uint32_t, n_ranks);
+    bool *is_awaited = arena_array(arena, bool, n_ranks);
+    for (uint32_t i = 0; i < analysis->n_open_waits; i++)
+        if (waits_alike(ending, wait, &analysis->open_waits[i]))
+            is_awaited[analysis->open_waits[i].for_rank] = true;
+    for (uint32_t rank = 0; rank < n_ranks; rank++)
+        if (is_awaited[rank])
+            ranks[n++] = rank;
+    return arena_printf(arena, " for %s, which hang themselves,", amount_ranks(arena, ranks, n));
 }
 
 /* One sentence for all ranks that hang in one call for one reason. */
@@ -195,7 +241,7 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
     uint32_t for_rank = wait->for_rank;
     for (uint32_t i = number; i < analysis->n_open_waits; i++) {
         const struct open_wait *other = &analysis->open_waits[i];
-        if (is_said[i] || !waits_alike(wait, other))
+        if (is_said[i] || !waits_alike(ending, wait, other))
             continue;
         is_said[i] = true;
         *vec_push(&ranks) = other->rank;
@@ -203,11 +249,12 @@ static void ending_say_open_wait(struct ending *ending, uint32_t number, bool *i
         for_rank = other->for_rank == for_rank ? for_rank : TRACE_NONE;
     }
     uint32_t n = (uint32_t)ranks.n;
-    const char *who = amount_ranks(arena, ranks.at, n);
+    const char *who = amount_ranks(arena, ranks.at, n), *whom = ending_whom(arena, wait->rank, for_rank, n);
+    if (is_told_as_chain(ending, wait) && for_rank == TRACE_NONE)
+        whom = ending_whom_in_chain(ending, wait);
     vec_release(&ranks);
     const char *where =
         wait->file ? arena_printf(arena, " at %s", label_lines(ending->book, wait->file, wait->line, wait->line)) : "";
-    const char *whom = ending_whom(arena, wait->rank, for_rank, n);
     struct amount when = amount_duration(since_ns > start_ns ? (double)(since_ns - start_ns) : 0);
     const char *instead = for_rank == TRACE_NONE || is_usual(wait) ? "" : ending_instead(ending, wait);
     if (analysis->trace->is_going) {
@@ -288,7 +335,6 @@ static struct sentences ending_finish(struct ending *ending)
 
 struct sentences ending_hang(const struct label_book *book)
 {
-    enum { LINKS_SAID = 12 };
     struct ending ending = {.book = book};
     const struct analysis *analysis = book->analysis;
     uint32_t n_links = analysis->n_deadlock, n = analysis->n_open_waits;
@@ -302,9 +348,11 @@ struct sentences ending_hang(const struct label_book *book)
     if (n_links)
         ending_say(&ending, arena_printf(book->arena, "%s.", text));
     bool *is_said = arena_array(book->arena, bool, n);
-    for (uint32_t i = 0; i < n; i++)
-        if (!is_said[i])
-            ending_say_open_wait(&ending, i, is_said);
+    ending_find_links(&ending);
+    for (int is_chain = 0; is_chain <= 1; is_chain++) /* who waits for others that hang is the smaller news */
+        for (uint32_t i = 0; i < n; i++)
+            if (!is_said[i] && is_told_as_chain(&ending, &analysis->open_waits[i]) == is_chain)
+                ending_say_open_wait(&ending, i, is_said);
     return ending_finish(&ending);
 }
 

@@ -468,12 +468,38 @@ static void a_site_names_those_who_wait_for_longest(void **state)
     free(text);
 }
 
+/* Each rank waits for the next: whom the last one waits for is the news, and is told first. */
+static void a_long_chain_is_told_from_its_end(void **state)
+{
+    struct large *large = *state;
+    const struct report_options wide = {.width = 300};
+    for (uint32_t i = 0; i < RANKS; i++)
+        large->analysis.open_waits[i] = (struct open_wait){.rank = i,
+                                                           .for_rank = i + 1 < RANKS ? i + 1 : TRACE_NONE,
+                                                           .unlike_rank = TRACE_NONE,
+                                                           .call = "MPI_Recv",
+                                                           .dur_ns = 5000000000};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    report_overview(out, &large->analysis, &wide);
+    fclose(out);
+    const char *last = strstr(text, "rank 1023 never came back from MPI_Recv");
+    const char *others = strstr(text, "ranks 0-1022 never came back from MPI_Recv: they waited for ranks 1-1023, which "
+                                      "hang themselves, from 0 s after the start.");
+    assert_non_null(last);
+    assert_non_null(others);
+    assert_true(last < others);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_view_keeps_to_two_screens, large_make, large_free),
         cmocka_unit_test_setup_teardown(everything_is_shown_on_request, large_make, large_free),
         cmocka_unit_test_setup_teardown(a_site_names_those_who_wait_for_longest, large_make, large_free),
+        cmocka_unit_test_setup_teardown(a_long_chain_is_told_from_its_end, large_make, large_free),
         cmocka_unit_test_setup_teardown(the_json_report_is_bounded, large_make, large_free),
         cmocka_unit_test_setup_teardown(the_json_report_has_everything_on_request, large_make, large_free),
     };
