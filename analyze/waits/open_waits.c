@@ -33,10 +33,12 @@ static uint32_t turns_in(const struct trace *trace, uint32_t comm, enum gather_s
     return comm < trace->n_comms ? comm * GATHER_N_SPACES + space : TRACE_NONE;
 }
 
-/* TRACE_NONE when the call has no turn. */
+/* TRACE_NONE when the call has no turn. Reading and writing a file together is counted apart: members may be through
+ * with it that others wait in. */
 static uint32_t turns_of(const struct reader *reader, const struct open_call *call)
 {
-    enum gather_space space = call->class == WW_RMA_FENCE ? GATHER_FENCE : GATHER_BLOCKING;
+    bool is_on_file = call->class == WW_IO_COLLECTIVE && reader->trace->regions[call->region].coll == WW_COLL_NONE;
+    enum gather_space space = call->class == WW_RMA_FENCE ? GATHER_FENCE : is_on_file ? GATHER_FILE : GATHER_BLOCKING;
     return class_is_collective(call->class) ? turns_in(reader->trace, call->comm, space) : TRACE_NONE;
 }
 

@@ -535,6 +535,25 @@ static void a_root_that_went_on_is_not_waited_for(void **state)
     scene_free(scene);
 }
 
+/* Rank 0 has written its part and computes: rank 2 has not come. */
+static void who_has_written_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(3);
+    scene_enter(scene, 0, WW_ID_File_write_all, 100);
+    scene_event(scene, (struct event){.kind = EV_IO, .loc = 0, .time_ns = 110000, .comm = 0});
+    scene_leave(scene, 0, WW_ID_File_write_all, 110);
+    scene_work(scene, 0, "on", 500);
+    scene_enter(scene, 1, WW_ID_File_write_all, 100);
+    scene_work(scene, 2, "late", 500);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        scene_event(scene, (struct event){.kind = EV_END, .loc = rank, .time_ns = 500000, .flags = WW_END_SIGNAL});
+    const struct analysis *analysis = scene_analyse(scene);
+    assert_int_equal(analysis->n_open_waits, 1);
+    assert_int_equal(analysis->open_waits[0].for_rank, 2);
+    scene_free(scene);
+}
+
 static void fence_is_a_barrier(void **state)
 {
     (void)state;
@@ -753,6 +772,7 @@ int main(void)
         cmocka_unit_test(an_exchange_that_was_cut_off_is_no_deadlock),
         cmocka_unit_test(polls_that_were_cut_off_are_no_deadlock),
         cmocka_unit_test(a_root_that_went_on_is_not_waited_for),
+        cmocka_unit_test(who_has_written_is_not_waited_for),
         cmocka_unit_test(fence_is_a_barrier),
         cmocka_unit_test(epochs_wait_for_each_other),
         cmocka_unit_test(start_waits_for_a_post_that_ends_later),
