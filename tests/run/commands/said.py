@@ -21,7 +21,9 @@ CASES = [({"WHYWAIT_RATE": "fast"}, "WHYWAIT_RATE=fast is no number"),
          ({"WHYWAIT_SPOOL": "/proc"}, "the spool cannot be in /proc"),
          ({"WHYWAIT_LIMIT": "600k"}, "no more room"),
          ({"WHYWAIT_TOOL": "slow"}, "calls on rank 0) is made into an archive"),
-         ({"WHYWAIT_TOOL": "killed"}, "`whywait report` will convert it")]
+         ({"WHYWAIT_TOOL": "killed"}, "`whywait report` will convert it"),
+         ({"ENDS": "exits"}, "has ended with status 0 without calling MPI_Finalize; what was recorded is in "),
+         ({"ENDS": "aborts"}, "has called MPI_Abort(7); what was recorded is in ")]
 # Programs that ignore SIGCHLD are not told how their children ended.
 TOOLS = {"slow": '[ "$1" = join ] && sleep 4', "killed": '[ "$1 $3" = "convert 1" ] && kill -9 $$'}
 IGNORING = [sys.executable, "-c", "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"]
@@ -30,6 +32,8 @@ IGNORING = [sys.executable, "-c", "import os, signal, sys; signal.signal(signal.
 def lines_with(text, build, environment):
     with tempfile.TemporaryDirectory() as cwd:
         program = [build / "bin/faulted"]
+        if "ENDS" in environment:
+            program = [build / "tests/run/known/exits", environment["ENDS"]]
         if "WHYWAIT_TOOL" in environment:
             tool = pathlib.Path(cwd, environment["WHYWAIT_TOOL"])
             tool.write_text(f'#!/bin/sh\n{TOOLS[tool.name]}\nexec {build}/bin/whywait "$@"\n')

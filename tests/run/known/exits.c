@@ -7,6 +7,7 @@
  * expect: loop=unfinished rank=1 share=0.9 call=MPI_Barrier waiters=0 ends=exit,exit
  */
 #include "known.h"
+#include <string.h>
 
 int main(int argc, char **argv)
 {
@@ -23,5 +24,7 @@ int main(int argc, char **argv)
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    if (argc > 1 && !strcmp(argv[1], "aborts"))
+        MPI_Abort(MPI_COMM_WORLD, 7);
     exit(0);
 }

@@ -59,6 +59,7 @@ def main():
     watching = None
     try:
         spools = lambda: glob.glob(os.path.join(folder, "*.whywait/spool/*-0.ev"))
+        begin = time.monotonic()
         wait_for("a spool", lambda: len(spools()) == 3 or program.poll() is not None, 60)
         command = [arguments.whywait, "report", "--watch=1"]
         beside = dict(environment, TMPDIR=scratch)
@@ -77,8 +78,10 @@ def main():
         removal = subprocess.run([arguments.whywait, "rm", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         expect(f"a run that goes on is removed: {removal}", removal.returncode == 1 and "still being recorded" in removal.stderr and spools())
 
+        wait_for("more than ten seconds", lambda: time.monotonic() > begin + 11, 60)
         open(stop, "w").close()
         out, err = program.communicate(timeout=120)
+        expect(f"a long run does not say where its records are: {err}", err.count(f"whywait: recording 3 ranks in {os.path.realpath(run)}\n") == 1)
         expect(f"the program ended with {program.returncode}: {err}", program.returncode == 0 and re.search(r"steps \d+", out))
         _, complaints = watching.communicate(timeout=120)
         expect(f"the watch ended with {watching.returncode}: {complaints}", watching.returncode == 0 and not complaints)

@@ -24,12 +24,13 @@ enum {
     FIRST_LOOK_NS = 10000000,
 };
 static const uint64_t MACHINE_PERIOD_NS = 10000000000;
+static const uint64_t TELL_WHERE_NS = 10000000000;
 
 static struct {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool running, end, told_full;
+    bool running, end, told_full, told_where;
     uint64_t look_at_machine_ns; /* after the start */
     _Atomic bool has_work;
     uint64_t cpu_ns;
@@ -91,6 +92,16 @@ static void tell_when_full(struct recorder_thread *thread)
     say_note("thread %d ran out of room and was not recorded to its end", thread->index);
 }
 
+/* Who watches a long run, or sees it killed, which nobody can tell afterwards. */
+static void tell_where(void)
+{
+    if (helper.told_where || recorder_now_ns() - recorder.start_ns < TELL_WHERE_NS)
+        return;
+    helper.told_where = true;
+    if (recorder.rank == 0 && !recorder.options.quiet)
+        say("recording %d rank%s in %s", recorder.n_ranks, recorder.n_ranks == 1 ? "" : "s", recorder.run_dir);
+}
+
 static void work(void)
 {
     atomic_store(&helper.has_work, false);
@@ -104,6 +115,7 @@ static void work(void)
     sampler_follow_threads();
     sampler_drain();
     look_at_machine(first, false);
+    tell_where();
 }
 
 static void *helper_main(void *unused)

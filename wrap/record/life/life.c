@@ -109,6 +109,12 @@ static void after_fork_in_child(void)
     recorder_self = NULL;
 }
 
+/* No closing line will come: one rank says where the records are. */
+static bool tells_end(void)
+{
+    return !recorder.options.quiet && rundir_is_first_end(recorder.run_dir);
+}
+
 /* Normal ends of the process, with or without MPI_Finalize. */
 static void process_exits(int status, void *unused)
 {
@@ -116,6 +122,9 @@ static void process_exits(int status, void *unused)
     if (recorder.pid != getpid() || recorder.finished || !atomic_load(&recorder.recording))
         return;
     threads_mark_end(WW_END_EXIT, status, recorder_now_ns());
+    if (tells_end())
+        say("rank %d has ended with status %d without calling MPI_Finalize; what was recorded is in %s", recorder.rank,
+            status, recorder.run_dir);
 }
 
 static bool begin_recording(void)
@@ -189,6 +198,12 @@ void life_start(void)
 
 void life_abort(int mpi_error)
 {
-    if (recorder.pid == getpid() && atomic_load(&recorder.recording))
+    int saved = errno;
+    if (recorder.pid == getpid() && atomic_load(&recorder.recording)) {
         threads_mark_end(WW_END_ABORT, mpi_error, recorder_now_ns());
+        if (tells_end())
+            say("rank %d has called MPI_Abort(%d); what was recorded is in %s", recorder.rank, mpi_error,
+                recorder.run_dir);
+    }
+    errno = saved;
 }

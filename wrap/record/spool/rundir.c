@@ -11,6 +11,7 @@
 #include "wrap/record/spool/rundir.h"
 #include "wrap/format.h"
 #include "wrap/record/process/say.h"
+#include "wrap/record/spool/spool.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -109,6 +110,16 @@ bool rundir_ensure(const char *path)
         return false;
     }
     return make_spool(path);
+}
+
+bool rundir_is_first_end(const char *path)
+{
+    char mark[SPOOL_PATH_BYTES + 16];
+    snprintf(mark, sizeof mark, "%s/spool/ended", path);
+    int fd = open(mark, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 /* Room that a run of some length needs: 64 bytes a call. */

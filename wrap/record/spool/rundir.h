@@ -10,6 +10,9 @@ bool rundir_create(const char *parent, const char *program, int n_ranks, char *p
 /* On a node that does not see the directory of rank 0: makes it there too. */
 bool rundir_ensure(const char *path);
 
+/* Of all ranks that end without MPI_Finalize, true for the first that asks. */
+bool rundir_is_first_end(const char *path);
+
 /*
  * The spool lies on a disk of the node when the run directory lies on a network file system, or when the user says so.
  * While the program runs, the run directory holds links to the files, so that a run that was killed can be salvaged on
