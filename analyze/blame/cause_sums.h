@@ -19,8 +19,8 @@ struct cause_sums {
     double critical_off_ns; /* and of that, without a CPU */
     struct sparse times;    /* time by rank */
     struct sparse inside;   /* of it in the code that names the cause, but for time without a CPU */
-    struct sparse busy;     /* likewise, computing only */
-    struct sparse noise;    /* variance of it, as samples tell it, by rank */
+    struct sparse noise;    /* variance of it by rank, as far as samples tell it */
+    struct sparse busy;     /* as inside, computing only */
     struct sparse by_code;  /* likewise, by (rank, code place) */
     struct sparse lacks;    /* of all its time, without a CPU, by rank */
     struct sparse held_up;  /* waiting by (site in result order, class), also for what it lacked a CPU */

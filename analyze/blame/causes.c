@@ -241,7 +241,7 @@ static void causes_collect_time(struct causes *causes, uint64_t key, double ns)
 
 /* Time of one process that samples share out among causes. */
 struct sampled_time {
-    double ns;
+    double ns, sampled_ns;
     struct sparse by_cause;
 };
 
@@ -256,49 +256,90 @@ static void sampled_time_add(struct causes *causes, struct sampled_time *time, u
     }
 }
 
-/* Of n samples those of a cause are binomial. Nothing is known of its share beforehand: the variance is that of the
- * posterior, so that what all of a few samples show is not certain. */
-static void sampled_time_tell(struct causes *causes, struct sampled_time *time, uint32_t rank, double n)
-{
-    sparse_pack(&time->by_cause);
-    for (size_t i = 0; i < time->by_cause.n; i++) {
-        double share = (time->by_cause.at[i].ns / time->ns * n + 1) / (n + 2);
-        sparse_add(&causes->sums.at[time->by_cause.at[i].key].noise, rank,
-                   time->ns * time->ns * share * (1 - share) / (n + 3));
-    }
-    sparse_release(&time->by_cause);
-    *time = (struct sampled_time){0};
-}
-
-/* How far sampling may have times of causes off. Lengths of stretches are measured, and samples share them out: those
- * of a pool, or, as far as stretches have enough of their own, those of all such stretches of the process. */
-static void causes_add_noise(struct causes *causes)
+/* What an atom adds to the time that its pool's samples share out, or to `own`: that of stretches with enough of their
+ * own. */
+static struct sampled_time sampled_time_of(struct causes *causes, uint64_t key, double ns, struct sampled_time *own)
 {
     const struct pools *pools = causes->input->classes->pools;
+    struct term single;
+    struct shares shares = pools_expand(pools, key_atom(key), &single);
+    struct sampled_time pooled = {.sampled_ns = pools_atom_sampled(pools, key_atom(key))};
+    for (size_t i = 0; i < shares.n; i++) {
+        uint32_t step = (uint32_t)shares.at[i].key;
+        const struct step_key *at = steps_key(causes->steps, step);
+        if (pooled.sampled_ns > 0 && step_state_is_code((enum step_state)at->state))
+            sampled_time_add(causes, &pooled, key_rank(key), step, ns * shares.at[i].ns);
+        else if (!(key_atom(key) & ATOM_IS_POOL) && at->state == STEP_COMPUTING && at->what == WHAT_PLACE)
+            sampled_time_add(causes, own, key_rank(key), step, ns * shares.at[i].ns);
+    }
+    sparse_pack(&pooled.by_cause);
+    return pooled;
+}
+
+/* Of n samples those of a cause are binomial, and all that is known of its share: how far that is off in the mean is
+ * told by Jeffreys' prior, so that what all of a few samples show is not certain, nor what none of them does. */
+static void noise_add(struct causes *causes, uint32_t cause, uint32_t rank, const struct sampled_time *time, double n)
+{
+    double share = sparse_get(&time->by_cause, cause) / time->ns, expected = (share * n + 0.5) / (n + 1);
+    double variance = expected * (1 - expected) / (n + 2) + pow(expected - share, 2);
+    sparse_add(&causes->sums.at[cause].noise, rank, time->ns * time->ns * variance);
+}
+
+/* What stands for the two calls between which a pool's stretches lie, above a cause. */
+static uint64_t calls_of(const struct causes *causes, uint64_t key)
+{
+    uint32_t pool = (key_atom(key) & ~ATOM_IS_POOL) / N_AMOUNTS;
+    return key_pair(pools_between(causes->input->classes->pools, pool), 0);
+}
+
+/* Which causes any process was seen in, by calls_of and cause; to be released. */
+static struct sparse causes_between_calls(struct causes *causes)
+{
+    struct sparse between = {0};
+    struct sampled_time own = {0};
     for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
-        double sample_ns = survey_rank_sample_ns(causes->input->survey, rank);
-        if (!(sample_ns > 0))
-            continue;
         const struct sparse *atoms = &causes->input->ranks[rank].atoms;
-        struct sampled_time own = {0}, pooled = {0};
         for (size_t i = 0; i < atoms->n; i++) {
-            struct term single;
-            uint32_t atom = key_atom(atoms->at[i].key);
-            struct shares shares = pools_expand(pools, atom, &single);
-            struct sampled_time *time = atom & ATOM_IS_POOL ? &pooled : &own;
-            for (size_t j = 0; j < shares.n; j++) {
-                uint32_t step = (uint32_t)shares.at[j].key;
-                const struct step_key *key = steps_key(causes->steps, step);
-                bool is_exact = time == &own && key->what != WHAT_PLACE;
-                if (key->state == STEP_COMPUTING && !is_exact)
-                    sampled_time_add(causes, time, rank, step, atoms->at[i].ns * shares.at[j].ns);
-            }
-            sampled_time_tell(causes, &pooled, rank, pools_atom_sampled(pools, atom) / sample_ns);
+            struct sampled_time pooled = sampled_time_of(causes, atom_key(rank, key_atom(atoms->at[i].key)), 1, &own);
+            for (size_t j = 0; j < pooled.by_cause.n; j++)
+                sparse_add(&between, calls_of(causes, atoms->at[i].key) | pooled.by_cause.at[j].key, 1);
+            sparse_release(&pooled.by_cause);
         }
-        sampled_time_tell(causes, &own, rank, own.ns / sample_ns);
+    }
+    sparse_release(&own.by_cause);
+    sparse_pack(&between);
+    return between;
+}
+
+/*
+ * How far sampling may have times of causes off. Lengths of stretches are measured, and samples share them out: those
+ * of a pool, or, as far as stretches have enough of their own, those of all such stretches of the process. What others
+ * were seen in between the same two calls, and a process was not, it may have been in as well.
+ */
+static void causes_add_noise(struct causes *causes)
+{
+    struct sparse between = causes_between_calls(causes);
+    for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
+        const struct sparse *atoms = &causes->input->ranks[rank].atoms;
+        double sample_ns = survey_rank_sample_ns(causes->input->survey, rank);
+        struct sampled_time own = {0};
+        for (size_t i = 0; i < atoms->n && sample_ns > 0; i++) {
+            uint64_t key = atom_key(rank, key_atom(atoms->at[i].key));
+            struct sampled_time pooled = sampled_time_of(causes, key, atoms->at[i].ns, &own);
+            uint64_t calls = pooled.ns > 0 ? calls_of(causes, key) : 0;
+            for (size_t j = sparse_find(&between, calls);
+                 pooled.ns > 0 && j < between.n && key_high(between.at[j].key) == key_high(calls); j++)
+                noise_add(causes, key_low(between.at[j].key), rank, &pooled, pooled.sampled_ns / sample_ns);
+            sparse_release(&pooled.by_cause);
+        }
+        sparse_pack(&own.by_cause);
+        for (size_t i = 0; i < own.by_cause.n && sample_ns > 0; i++)
+            noise_add(causes, (uint32_t)own.by_cause.at[i].key, rank, &own, own.ns / sample_ns);
+        sparse_release(&own.by_cause);
     }
     for (size_t i = 0; i < causes->sums.n; i++)
         sparse_pack(&causes->sums.at[i].noise);
+    sparse_release(&between);
 }
 
 /* `asleep_ns`: of the critical path, by rank. Where threads that call MPI run beside one that sleeps until they are

@@ -254,6 +254,18 @@ static double doubt_of_times(const struct doing *late, const struct doing *other
     return SAME_DEVIATIONS * hypot(late->error_ns / late->time_ns, others->error_ns / others->time_ns);
 }
 
+/* The lower end of what that ratio may be, after Fieller: unlike its logarithm it is known where the smaller of the two
+ * times may be next to nothing. */
+static double least_ratio(const struct doing *late, const struct doing *others)
+{
+    double late_ns = late->time_ns, others_ns = others->time_ns;
+    double late_off_ns2 = pow(SAME_DEVIATIONS * late->error_ns, 2),
+           off_ns2 = pow(SAME_DEVIATIONS * others->error_ns, 2);
+    double late_least_ns2 = fmax(late_ns * late_ns - late_off_ns2, 0), both_ns2 = late_ns * others_ns;
+    double root = sqrt(fmax(both_ns2 * both_ns2 - (others_ns * others_ns - off_ns2) * late_least_ns2, 0));
+    return late_least_ns2 > 0 ? late_least_ns2 / (both_ns2 + root) : 0;
+}
+
 static const char *give_or_take(struct arena *arena, double doubt)
 {
     return doubt > USUAL_DOUBT ? arena_printf(arena, ", give or take %.0f %%", 100 * doubt) : "";
@@ -280,12 +292,12 @@ static const char *explain_time(struct arena *arena, const struct crowd *late, c
     if (most_of(others, TIME) < NEGLIGIBLE_SHARE * late->mean.time_ns)
         return arena_printf(arena, "%s %s %s in it%s, %s next to nothing%s", who, spend,
                             amount_duration(late->mean.time_ns).text, verb(late, "", " on average"), others->names,
-                            late->mean.time_ns < SAME_DEVIATIONS * late->mean.error_ns ? few : "");
+                            least_ratio(&late->mean, &others->mean) > 1 ? "" : few);
     struct excess longer = excess_of(late, others, TIME);
     if (longer.mean < NOTABLY_LONGER)
         return explain_no_longer(arena, late, others);
     const char *whom = compared(arena, others, TIME);
-    double doubt = doubt_of_times(&late->mean, &others->mean), least = longer.mean * exp(-doubt);
+    double doubt = doubt_of_times(&late->mean, &others->mean), least = least_ratio(&late->mean, &others->mean);
     if (doubt > VAGUE_DOUBT && least > 1)
         return arena_printf(arena, "%s %s at least %s as long in it as %s", who, spend, factor(arena, least), whom);
     return arena_printf(arena, "%s %s %s as long in it as %s%s", who, spend, factors(arena, &longer), whom,

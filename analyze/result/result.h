@@ -143,7 +143,7 @@ struct cause_rank {
     double blame_ns;
     double time_ns;      /* that this rank spent in the step over the whole run */
     double computing_ns; /* of it, on a CPU */
-    double error_ns;     /* standard error of that, where samples tell it; 0 = others do */
+    double error_ns;     /* standard error of time_ns, as far as samples tell it */
     uint64_t executions; /* 0 = not counted */
     double instructions; /* or so, from the length of the machine code that was executed; 0 = not counted */
     double cost_error;   /* relative standard error of computing_ns / executions; 0 = unknown */

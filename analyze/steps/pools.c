@@ -97,6 +97,14 @@ void pools_add_samples(struct pools *pools, uint32_t rank, const struct stretch 
     pools->at[everybody].is_of_all_ranks = true;
 }
 
+uint32_t pools_between(const struct pools *pools, uint32_t pool)
+{
+    struct pool_key key = *(const struct pool_key *)pools->keys.items[pool].bytes;
+    key.rank = RANK_ALL;
+    key.bucket = BUCKET_ALL;
+    return intern_find(&pools->keys, &key, sizeof key);
+}
+
 void pools_complete(struct pools *pools)
 {
     for (size_t i = 0; i < pools->n; i++) {

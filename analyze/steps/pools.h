@@ -83,15 +83,17 @@ static inline double pools_atom_code(const struct pools *pools, uint32_t atom)
         return pools->at[number / N_AMOUNTS].shares[number % N_AMOUNTS].code;
     return steps_is_code(pools->sites->steps, atom);
 }
-/* What the samples weigh that tell an atom's shares of time on a CPU; 0: it is a step, or other time. */
+/* What the samples on a CPU weigh that tell an atom's shares; 0: it is a step, or time asleep. */
 static inline double pools_atom_sampled(const struct pools *pools, uint32_t atom)
 {
     uint32_t number = atom & ~ATOM_IS_POOL;
-    if (!(atom & ATOM_IS_POOL) || number % N_AMOUNTS != ON_CPU)
+    if (!(atom & ATOM_IS_POOL))
         return 0;
     const struct pool *pool = &pools->at[number / N_AMOUNTS];
-    return sparse_sum(&pool->on) + sparse_sum(&pool->worker);
+    return sparse_sum(&pool->worker) + (number % N_AMOUNTS == ON_CPU ? sparse_sum(&pool->on) : 0);
 }
+/* The pool of all lengths and processes between the same two calls. */
+uint32_t pools_between(const struct pools *pools, uint32_t pool);
 /* The steps and shares that an atom stands for. Any step is an atom of itself: then they are what `single` holds. Any
  * thread may ask for atoms that were given out before. */
 static inline struct shares pools_expand(const struct pools *pools, uint32_t atom, struct term *single)
