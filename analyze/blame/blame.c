@@ -29,25 +29,37 @@ static uint32_t netted_as(struct steps *steps, uint32_t step)
     return key->entry == TRACE_NONE ? 0 : steps_put(steps, key->state, key->what, key->id, key->caller) + 1;
 }
 
-static void net_together(struct steps *steps, struct sparse *net)
+/* Steps that are entered by the same call take place of each other: where both sides are as long below it, it is no
+ * reason to wait, whichever loops it was. How long is measured; which loops, a few samples may tell. */
+static uint32_t entered_by(struct steps *steps, uint32_t step)
+{
+    const struct step_key *key = steps_key(steps, step);
+    return step_state_is_code((enum step_state)key->state) && key->entry != TRACE_NONE ? key->entry + 1 : 0;
+}
+
+/* Takes off each other what is longer and what is shorter of the same group, 0 being none. */
+static void net_together(struct steps *steps, struct sparse *net, uint32_t (*group_of)(struct steps *, uint32_t))
 {
     struct sparse more = {0}, less = {0};
-    uint32_t *code = NULL; /* by term: netted_as */
+    uint32_t *group = NULL; /* by term */
     size_t cap = 0;
-    vec_grow((void **)&code, &cap, net->n + 1, sizeof *code);
+    vec_grow((void **)&group, &cap, net->n + 1, sizeof *group);
     for (size_t i = 0; i < net->n; i++) {
-        code[i] = netted_as(steps, (uint32_t)net->at[i].key);
-        if (code[i])
-            sparse_add(net->at[i].ns > 0 ? &more : &less, code[i], fabs(net->at[i].ns));
+        group[i] = group_of(steps, (uint32_t)net->at[i].key);
+        if (group[i])
+            sparse_add(net->at[i].ns > 0 ? &more : &less, group[i], fabs(net->at[i].ns));
     }
     sparse_pack(&more);
     sparse_pack(&less);
-    for (size_t i = 0; i < net->n && less.n; i++)
-        if (code[i] && net->at[i].ns > 0)
-            net->at[i].ns *= fmax(1 - sparse_get(&less, code[i]) / sparse_get(&more, code[i]), 0);
+    for (size_t i = 0; i < net->n && less.n; i++) {
+        bool is_more = net->at[i].ns > 0;
+        if (group[i] && net->at[i].ns != 0)
+            net->at[i].ns *= fmax(
+                1 - sparse_get(is_more ? &less : &more, group[i]) / sparse_get(is_more ? &more : &less, group[i]), 0);
+    }
     sparse_release(&more);
     sparse_release(&less);
-    vec_free(code);
+    vec_free(group);
 }
 
 /* Positive remainders, apart: who waits in a loop of MPI_Win_sync waits for somebody that is not known. */
@@ -163,7 +175,8 @@ double blame_share(const struct path_class *class, const struct sites *sites, co
     struct longer longer = {0};
     size_t n;
     blame_net(&class->terms, &net);
-    net_together(sites->steps, &net);
+    net_together(sites->steps, &net, entered_by);
+    net_together(sites->steps, &net, netted_as);
     struct late_part *parts = late_parts(class, &net, times, &n);
     for (size_t i = 0; i < n; i += parts_of_step(parts + i, n - i)) {
         uint32_t step = key_atom(parts[i].key);

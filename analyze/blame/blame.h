@@ -4,7 +4,8 @@
  *
  * The cumulative characterisation is signed: what the late side did minus what the waiting side did. Steps of equal
  * code are netted first, whatever process ran them: what the waiting process did as well is not to blame. They are
- * netted by the call at which they are entered, and what is left at one call with what is left at others. Time without
+ * netted by the call at which they are entered, then with all that is entered by that call, and what is left at one
+ * call with what is left at others. Time without
  * a CPU is the machine's wherever it was lost, so all of it is netted together. The waiting is shared out over the
  * positive remainders in proportion (Boehme et al. 2016, after Meira et al. 1996).
  *

@@ -173,6 +173,35 @@ static void blame_is_shared_over_positive_remainders(void **state)
     steps_release(&steps);
 }
 
+/* The late side took 250 ns below a call and the waiting side 245: which of two loops it was, a few samples told. Below
+ * another call it took 10 ns more, and had no CPU for 20. */
+static void loops_below_one_call_are_no_longer_than_they_are_together(void **state)
+{
+    (void)state;
+    struct steps steps = {0};
+    const struct sites sites = {.steps = &steps};
+    uint32_t loops[] = {steps_put_entered(&steps, 1, TRACE_NONE, 7), steps_put_entered(&steps, 2, TRACE_NONE, 7)};
+    uint32_t other = steps_put_entered(&steps, 3, TRACE_NONE, 8);
+    uint32_t off = steps_put(&steps, STEP_DESCHEDULED, WHAT_PLACE, 1, TRACE_NONE);
+    struct path_class class = {.waiting_ns = 35};
+    sparse_add(&class.terms, atom_key(0, loops[0]), 150);
+    sparse_add(&class.terms, atom_key(0, loops[1]), 100);
+    sparse_add(&class.terms, KEY_WAITING | atom_key(1, loops[0]), 100);
+    sparse_add(&class.terms, KEY_WAITING | atom_key(1, loops[1]), 145);
+    sparse_add(&class.terms, atom_key(0, other), 60);
+    sparse_add(&class.terms, KEY_WAITING | atom_key(1, other), 50);
+    sparse_add(&class.terms, atom_key(0, off), 20);
+    sparse_pack(&class.terms);
+    struct sparse blame = {0};
+    blame_share(&class, &sites, &(struct sparse){0}, 0, &blame);
+    assert_true(fabs(sparse_get(&blame, atom_key(0, loops[0])) - 5) < 1e-9);
+    assert_true(fabs(sparse_get(&blame, atom_key(0, other)) - 10) < 1e-9);
+    assert_true(fabs(sparse_get(&blame, atom_key(0, off)) - 20) < 1e-9);
+    sparse_release(&blame);
+    sparse_release(&class.terms);
+    steps_release(&steps);
+}
+
 static void what_rounding_leaves_of_a_remainder_is_blamed_too(void **state)
 {
     (void)state;
@@ -311,6 +340,7 @@ int main(void)
         cmocka_unit_test(redundant_steps_are_the_smallest_pairs),
         cmocka_unit_test(a_step_that_others_outweigh_is_shown),
         cmocka_unit_test(blame_is_shared_over_positive_remainders),
+        cmocka_unit_test(loops_below_one_call_are_no_longer_than_they_are_together),
         cmocka_unit_test(what_rounding_leaves_of_a_remainder_is_blamed_too),
         cmocka_unit_test(samples_by_chance_do_not_say_who_is_late),
         cmocka_unit_test(what_nobody_is_late_with_is_blamed_as_well),
