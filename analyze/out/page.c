@@ -386,7 +386,12 @@ static const char *path_cut(struct arena *arena, const char *const *escaped, siz
         if (calls.at[i].is_kept && text_columns(call) > columns)
             return NULL;
     }
-    return calls_cut(arena, &calls, columns);
+    /* Where no caller fits beside the call, the path goes on in a line of its own. */
+    const char *cut = calls_cut(arena, &calls, columns);
+    bool has_caller = calls.n == 1;
+    for (size_t i = 1; i < calls.n && !has_caller; i++)
+        has_caller = calls.at[i].is_kept;
+    return has_caller ? cut : calls_cut(arena, &calls, 2 * columns);
 }
 
 const char *text_cut_path(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns)

@@ -114,6 +114,7 @@ const char *text_cut_middle(struct arena *arena, const char *escaped, size_t col
 /* The same; where that would make it one with the other text, with the words in which the two first part. */
 const char *text_cut_apart(struct arena *arena, const char *escaped, const char *other, size_t columns);
 /* One of n call paths ("a() <- b() <- c()"), cut between calls: the first is shown, and those with which it parts from
- * the others, also where they take more columns; of the rest what there is room for, from both ends. The wrapper (",
- * through w()") is left out where a call would not fit beside it. NULL where one of these calls alone is too long. */
+ * the others, also where they take more columns; of the rest what there is room for, from both ends, on a line
+ * more if there is none for any caller. The wrapper (", through w()") is left out where a call would not fit beside it.
+ * NULL where one of these calls alone is too long. */
 const char *text_cut_path(struct arena *arena, const char *const *escaped, size_t n, size_t which, size_t columns);

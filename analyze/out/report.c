@@ -20,7 +20,9 @@ struct report {
     struct page page;
     struct label_book book;
     const struct analysis *analysis;
-    uint32_t n_causes; /* shown */
+    uint32_t n_causes;  /* shown */
+    const char **calls; /* at which the shown causes are felt, in the order of the page; so many have been told */
+    uint32_t n_calls, n_told;
     bool all;
 };
 
@@ -162,19 +164,35 @@ static void report_like(struct report *report, uint32_t number)
         page_paragraph(&report->page, HANG, HANG, like);
 }
 
-/* Its callers are cut where they do not fit on one line, but not so that it reads as another one of these calls. */
-static const char *report_call(struct report *report, const struct cause *cause, uint32_t number, uint32_t n_calls)
+/* By falling waiting; a call with less than a hundredth of it is only counted. */
+static uint32_t report_n_calls(const struct cause *cause)
+{
+    uint32_t n = cause->n_sites < SITES_SHOWN ? cause->n_sites : SITES_SHOWN;
+    while (n > 1 && cause->sites[n - 1].waiting_ns < NEGLIGIBLE_SHARE * cause->waiting_ns)
+        n--;
+    return n;
+}
+
+/* Callers are cut where they do not fit on one line, but so that a call reads alike in all rows, and like no other. */
+static void report_find_calls(struct report *report)
+{
+    report->calls = arena_array(&report->arena, const char *, (size_t)SITES_SHOWN * report->n_causes + 1);
+    for (uint32_t i = 0; i < report->n_causes; i++)
+        for (uint32_t k = 0; k < report_n_calls(&report->analysis->causes[i]); k++)
+            report->calls[report->n_calls++] =
+                text_escape(&report->arena, label_site(&report->book, report->analysis->causes[i].sites[k].site));
+}
+
+static const char *report_call(struct report *report, uint32_t number)
 {
     size_t width = report->page.width > HANG_SITE ? report->page.width - HANG_SITE : 1;
-    const char **labels = arena_array(&report->arena, const char *, n_calls);
-    for (uint32_t i = 0; i < n_calls; i++)
-        labels[i] = text_escape(&report->arena, label_site(&report->book, cause->sites[i].site));
-    const char *path = text_cut_path(&report->arena, labels, n_calls, number, width);
+    const char *path = text_cut_path(&report->arena, report->calls, report->n_calls, number, width);
     if (path)
         return path;
-    const char *cut = text_cut_middle(&report->arena, labels[number], width), *text = cut;
-    for (uint32_t i = 0; i < n_calls && !strcmp(text, cut); i++)
-        text = text_cut_apart(&report->arena, labels[number], labels[i], width);
+    const char *label = report->calls[number];
+    const char *cut = text_cut_middle(&report->arena, label, width), *text = cut;
+    for (uint32_t i = 0; i < report->n_calls && !strcmp(text, cut); i++)
+        text = text_cut_apart(&report->arena, label, report->calls[i], width);
     return text;
 }
 
@@ -189,16 +207,13 @@ static void report_cause_details(struct report *report, uint32_t number)
     page_end(page);
     report_parts(report, cause);
     report_like(report, number);
-    /* By falling waiting; a call with less than a hundredth of it is only counted. */
-    uint32_t n_calls = cause->n_sites < SITES_SHOWN ? cause->n_sites : SITES_SHOWN;
-    while (n_calls > 1 && cause->sites[n_calls - 1].waiting_ns < NEGLIGIBLE_SHARE * cause->waiting_ns)
-        n_calls--;
+    uint32_t n_calls = report_n_calls(cause);
     for (uint32_t i = 0; i < n_calls; i++) {
         page_tab(&report->page, HANG);
         page_style(&report->page, STYLE_QUIET);
         page_put(&report->page, (i == 0) ? "waiting at  " : "            ");
         page_style(&report->page, STYLE_PLAIN);
-        page_words(&report->page, HANG_SITE, report_call(report, cause, i, n_calls));
+        page_words(&report->page, HANG_SITE, report_call(report, report->n_told++));
         page_piece(&report->page, HANG_SITE, "%s", report_figures(report, cause, &cause->sites[i]));
         page_end(&report->page);
     }
@@ -234,6 +249,7 @@ static void report_list(struct report *report)
         page_cell(&table, "%s", style_bar(&report->arena, &report->page.look, cause->share, BAR_COLUMNS));
         page_cell(&table, "%s", amount_gain(cause->if_balanced_ns).text);
     }
+    report_find_calls(report);
     page_table_begin(&report->page, &table);
     for (uint32_t i = 0; i < report->n_causes; i++) {
         page_table_row(&report->page, &table, i);

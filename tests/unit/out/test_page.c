@@ -156,6 +156,10 @@ static void paths_are_cut_between_routines(void **state)
     assert_string_equal(text_cut_path(&arena, numbered, 1, 0, 58),
                         "MPI_Recv in routine 7+0x1 of x <- ... <- dot()+0x3 <- ...");
     assert_null(text_cut_path(&arena, paths, 2, 1, 14));
+    /* No caller fits beside the call: there is another line for them. */
+    const char *const wide[] = {
+        "MPI_Allreduce in a_long_name::of_a_routine() <- another_one_of::that_kind() <- main()"};
+    assert_string_equal(text_cut_path(&arena, wide, 1, 0, 50), wide[0]);
     assert_string_equal(text_cut_path(&arena, &paths[2], 2, 0, 61), paths[2]);
     assert_string_equal(text_cut_path(&arena, &paths[2], 2, 0, 59),
                         "MPI_Send in a() <- b() <- ... <- h() <- g(), through w()");

@@ -211,6 +211,26 @@ static void the_overview_names_cause_first_and_call_second(void **state)
     free(text);
 }
 
+/* Two rows, each felt at one of two calls that only a caller amid the path tells apart. */
+static void a_call_reads_alike_in_no_two_rows(void **state)
+{
+    struct fixture *f = *state;
+    static const char path[][96] = {"exchange() <- advance_the_interior():27 <- take_a_time_step():22 <- main()",
+                                    "exchange() <- advance_the_boundary():29 <- take_a_time_step():22 <- main()"};
+    struct wait_site sites[2] = {f->site, f->site};
+    for (int i = 0; i < 2; i++) {
+        sites[i].routine = "exchange";
+        sites[i].path = path[i];
+        f->felt[i].site = (uint32_t)i;
+    }
+    f->analysis.sites = sites;
+    f->analysis.n_sites = 2;
+    char *text = printed(f, &(struct report_options){.width = 80, .all = true});
+    expect_in(text, "advance_the_interior():27 <- ...");
+    expect_in(text, "advance_the_boundary():29 <- ...");
+    free(text);
+}
+
 static void lines_keep_to_the_width(void **state)
 {
     for (unsigned width = 70; width < 140; width += 7) {
@@ -683,6 +703,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(the_overview_names_cause_first_and_call_second),
+        WITH_FIXTURE(a_call_reads_alike_in_no_two_rows),
         WITH_FIXTURE(lines_keep_to_the_width),
         WITH_FIXTURE(hostile_names_reach_no_terminal),
         WITH_FIXTURE(files_of_one_name_are_told_apart),
