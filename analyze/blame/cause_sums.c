@@ -2,6 +2,7 @@
 #include "analyze/blame/cause_sums.h"
 #include "analyze/constants/constants.h"
 #include "analyze/blame/efficiency.h"
+#include "analyze/blame/other_side.h"
 #include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
@@ -306,34 +307,6 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
     }
 }
 
-/* By (site in result order, class). */
-static const struct path_class *class_of(const struct causes_input *input, uint64_t key)
-{
-    uint32_t site = input->measures->site_order[key_high(key)];
-    return input->classes->sites.at[site].classes.at[key_low(key)];
-}
-
-/* How long the waiting side was in the cause's code before it waited, per time of the late side; in the class that has
- * most of it. */
-static double meanwhile_of(const struct writer *writer)
-{
-    const struct sparse *classes = &writer->sums->waiting.classes;
-    const struct term *most = NULL;
-    double late_ns = 0, waiting_ns = 0;
-    for (size_t i = 0; i < classes->n; i++)
-        most = most && most->ns >= classes->at[i].ns ? most : &classes->at[i];
-    const struct sparse *terms = most ? &class_of(writer->causes->input, most->key)->terms : &(struct sparse){0};
-    for (size_t i = 0; i < terms->n; i++) {
-        uint64_t key = terms->at[i].key;
-        const struct step_key *step = steps_key(writer->causes->steps, key_atom(key));
-        if (step->what != WHAT_PLACE || step->state != STEP_COMPUTING ||
-            !(sparse_get(&writer->sums->by_code, atom_key(key_rank(key), step->id)) > 0))
-            continue;
-        *(key & KEY_WAITING ? &waiting_ns : &late_ns) += terms->at[i].ns;
-    }
-    return late_ns > 0 ? waiting_ns / late_ns : 0;
-}
-
 /* The instances of its classes that overlap the longest in time, if they have nearly all of it, no rank waits again and
  * again in them, and what they wait for was done in one go. */
 static void cause_set_stall(const struct writer *writer, struct cause *cause)
@@ -346,7 +319,7 @@ static void cause_set_stall(const struct writer *writer, struct cause *cause)
         double most_ns = 0, sum_ns = 0, in_one_go_ns = 0;
         uint32_t n_waits = 0;
         for (size_t i = 0; i < classes->n; i++) {
-            const struct path_class *class = class_of(input, classes->at[i].key);
+            const struct path_class *class = causes_class(input, classes->at[i].key);
             double ns = class->waiting_ns > 0 ? classes->at[i].ns / class->waiting_ns * class->longest.waiting_ns : 0;
             bool overlaps = class->longest.begin_ns < all.end_ns && all.begin_ns < class->longest.end_ns;
             if (!is_sum && ns > most_ns) {
@@ -369,7 +342,7 @@ static void cause_set_stall(const struct writer *writer, struct cause *cause)
 static void add_waits(const struct causes *causes, const struct sparse *classes, double *waits_ns)
 {
     for (size_t i = 0; i < classes->n; i++)
-        gain_add_class(waits_ns, class_of(causes->input, classes->at[i].key), classes->at[i].ns);
+        gain_add_class(waits_ns, causes_class(causes->input, classes->at[i].key), classes->at[i].ns);
 }
 
 /* What ranks lost for want of a CPU elsewhere than in the cause, at times when others waited for it; NULL: there is a
@@ -401,7 +374,7 @@ static void find_lost(struct causes *causes, struct arena *scratch)
         for (uint32_t part = 0; part < WHEN_PARTS; part++)
             causes->lost_ns[rank * WHEN_PARTS + part] = input->ranks[rank].lacks_ns[part];
     for (size_t i = 0; i < causes->machine.classes.n; i++) {
-        const struct path_class *class = class_of(input, causes->machine.classes.at[i].key);
+        const struct path_class *class = causes_class(input, causes->machine.classes.at[i].key);
         double share = class->waiting_ns > 0 ? causes->machine.classes.at[i].ns / class->waiting_ns : 0;
         for (uint32_t part = 0; part < WHEN_PARTS && share > 0; part++) {
             double here = share * when_parts_get(&class->when_parts, part) / class->waiting_ns;
@@ -428,7 +401,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         takes_part[cause->others[i].rank] = true;
     for (size_t i = 0; i < sums->waiting.classes.n; i++) {
         const struct term *at = &sums->waiting.classes.at[i];
-        const struct path_class *class = class_of(input, at->key);
+        const struct path_class *class = causes_class(input, at->key);
         double share = class->waiting_ns > 0 ? at->ns / class->waiting_ns : 0;
         /* What the machine did to the instances of a class is not when its code was late. */
         double code_ns = is_place ? when_parts_sum(&class->code_parts) : 0;
@@ -655,7 +628,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     const struct causes_input *input = writer->causes->input;
     for (uint32_t part = 0; part < WHEN_PARTS && cause->n_sites; part++)
         cause->when_n[part] = input->classes->sites.at[input->measures->site_order[cause->sites[0].site]].parts_n[part];
-    cause->meanwhile = meanwhile_of(writer);
+    other_side_write(writer->causes, sums, cause);
     cause->is_unexplained = steps_key(writer->causes->steps, cause->step)->what == WHAT_WAIT;
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
 }

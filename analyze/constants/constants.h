@@ -11,6 +11,8 @@
 /* A hundredth of anything is where people stop reading. What is below that of its whole has no row, founds no class, is
  * no cause of its own and is not explained. */
 static const double NEGLIGIBLE_SHARE = 0.01;
+/* Who waits and never comes to a cause was not idle if one other place took half of its time away. */
+static const double INSTEAD_SHARE = 0.5;
 /* Most of it and nearly all of it: what carries so much stands for the whole. */
 static const double MOST_SHARE = 0.9, NEARLY_ALL_SHARE = 0.95;
 /* Standard deviations by which two estimates may differ and still be the same: one time in twenty they are farther. */

@@ -291,6 +291,9 @@ void report_cause(FILE *out, const struct analysis *analysis, uint32_t number, c
     page_words(&drill.page, DRILL_INDENT, explain_cause(&drill.arena, cause));
     page_piece(&drill.page, DRILL_INDENT, "(%s)", explain_kind_words(&drill.arena, cause));
     page_end(&drill.page);
+    const char *instead = explain_instead(&drill.book, cause);
+    if (instead)
+        page_paragraph(&drill.page, DRILL_INDENT, DRILL_INDENT, instead);
     page_end(&drill.page);
     drill_when(&drill, cause);
     drill_partings(&drill, cause);

@@ -3,7 +3,6 @@
 #include "analyze/constants/constants.h"
 #include "analyze/out/amount.h"
 #include "analyze/out/ending.h"
-#include "analyze/out/label.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -681,6 +680,17 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
         n == 1 ? "row " : "rows ",
         arena_printf(arena, "%s %s", strchr(amount_ranks(arena, rows, n), ' ') + 1, n == 1 ? "has" : "have"),
         analysis->causes[number].n_late == 1 ? "rank" : "ranks", amount_duration(all_ns).text);
+}
+
+const char *explain_instead(const struct label_book *book, const struct cause *cause)
+{
+    const struct sides sides = sides_of(book->arena, cause);
+    bool is_idle = cause->instead_share < INSTEAD_SHARE;
+    if (is_idle || !sides.others.n || most_of(&sides.others, TIME) >= NEGLIGIBLE_SHARE * sides.late.mean.time_ns)
+        return NULL;
+    const char *nearly = cause->instead_share < NEARLY_ALL_SHARE ? amount_share(cause->instead_share).text : "nearly";
+    return arena_printf(book->arena, "those who wait are %s as long %s meanwhile", nearly,
+                        label_within(book, cause->instead));
 }
 
 /* The host of all these ranks; NULL when there are several, or it is not known. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why a cause makes others wait, in one line, from what was measured of it. */
 #pragma once
+#include "analyze/out/label.h"
 #include "analyze/result/result.h"
 
 /* "rank 1 spends 4.0 x as long in it as ranks 0,2,3", and what else is known of it, in clauses. In the arena. */
@@ -11,6 +12,9 @@ const char *explain_kind_words(struct arena *arena, const struct cause *cause);
 /* "rows 2-4 have the same rank late by as much, 224 ms in all with this: perhaps for one reason"; NULL where there are
  * none. */
 const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number);
+/* "those who wait are nearly as long in loop a.c:5-9 in b() meanwhile", where they never come to the cause and would be
+ * thought idle; NULL. In the arena of the book. */
+const char *explain_instead(const struct label_book *book, const struct cause *cause);
 /* What to do next about it, or which command tells more. In the arena, or static. */
 const char *explain_next(struct arena *arena, const struct analysis *analysis, const struct cause *cause);
 /* "4.0 x as many iterations each time it is entered", "a.c:8 goes on at line 9 90 % of the time, on rank 0 10 %".

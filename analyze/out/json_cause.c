@@ -338,6 +338,17 @@ static void add_parts(struct json *json, json_t *object, const struct cause *cau
     json_leave_out(object, "parts", cause->n_parts - n, left_ns);
 }
 
+static json_t *json_instead(struct json *json, const struct cause *cause)
+{
+    const char *text = explain_instead(&json->book, cause);
+    if (!text)
+        return json_null();
+    json_t *instead = json_place(json, cause->instead);
+    json_object_set_new(instead, "share", json_ratio(cause->instead_share));
+    json_object_set_new(instead, "text", json_text(text));
+    return instead;
+}
+
 static json_t *json_when_by_rank(const struct cause *cause)
 {
     json_t *ranks = json_array();
@@ -372,6 +383,7 @@ json_t *json_cause(struct json *json, uint32_t number)
     json_object_set_new(object, "if_gone_descheduled_ns", json_ns(cause->if_gone_off_ns));
     json_object_set_new(object, "last_rank", json_rank(cause->last_rank));
     json_object_set_new(object, "explanation", json_text(explain_cause(&json->scratch, cause)));
+    json_object_set_new(object, "instead", json_instead(json, cause));
     add_partings(json, object, cause);
     add_parts(json, object, cause, waiting_ns);
     json_object_set_new(object, "beside", json_integer(cause->n_beside));

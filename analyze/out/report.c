@@ -205,6 +205,9 @@ static void report_cause_details(struct report *report, uint32_t number)
     page_words(page, HANG, explain_cause(&report->arena, cause));
     page_piece(page, HANG, "(%s)", explain_kind_words(&report->arena, cause));
     page_end(page);
+    const char *instead = explain_instead(&report->book, cause);
+    if (instead)
+        page_paragraph(page, HANG, HANG, instead);
     report_parts(report, cause);
     report_like(report, number);
     uint32_t n_calls = report_n_calls(cause);

@@ -203,6 +203,8 @@ struct cause {
     double among_ns;       /* likewise, for those who take part, whatever others do meanwhile */
     uint32_t last_rank;    /* that keeps the gain from being more, busy as it is; TRACE_NONE */
     double meanwhile;      /* so long was who waits in its code before, per time of the late side */
+    uint32_t instead;      /* a step: the other code in which who waits was longer than the late side by most */
+    double instead_share;  /* ... by so much of what the late side did longer; 0 = in none */
     bool is_unexplained;   /* it is itself a wait that nothing explains */
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */

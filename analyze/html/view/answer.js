@@ -102,6 +102,7 @@ function causeItem(run, cause) {
       el("span.figure", {"data-name": "if balanced", title: "how much sooner the run would end, about, were it shared out evenly"}, gain(cause.if_balanced_ns))),
     el("div.causebody", null,
       el("p", null, cause.explanation, " ", el("span.kind", null, `(${cause.kind_text})`)),
+      cause.instead ? el("p", null, cause.instead.text) : null,
       whenBar(cause, run.report.duration_ns),
       partsOf(cause),
       el("ul.sites", null, sites.map((site) => el("li", null, el("span.label", null, "waiting at "), siteLink(site),

@@ -440,9 +440,36 @@ static void rows_that_are_alike_are_told(void **state)
     arena_release(&arena);
 }
 
+/* Who never comes to the cause is thought idle, unless it is said what else it did. */
+static void what_others_do_instead_is_told(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct step step = {.file = "/src/b.c", .routine = "lower", .line_first = 9, .is_loop = true};
+    step.caller = TRACE_NONE;
+    struct trace trace = {0};
+    const struct analysis analysis = {.trace = &trace, .steps = &step, .n_steps = 1};
+    const struct label_book book = {.arena = &arena, .analysis = &analysis};
+    struct cause_rank late = {.rank = 1, .time_ns = 8e9}, other = {.rank = 0, .time_ns = 0};
+    struct cause cause = {.ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other, .n_others = 1};
+    cause.instead_share = 0.99;
+    assert_string_equal(explain_instead(&book, &cause),
+                        "those who wait are nearly as long in loop b.c:9 in lower() meanwhile");
+    cause.instead_share = 0.6;
+    assert_string_equal(explain_instead(&book, &cause),
+                        "those who wait are 60 % as long in loop b.c:9 in lower() meanwhile");
+    cause.instead_share = 0.4;
+    assert_null(explain_instead(&book, &cause));
+    cause.instead_share = 0.99;
+    other.time_ns = 2e9; /* they are compared with the late one by their time in it */
+    assert_null(explain_instead(&book, &cause));
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_others_do_instead_is_told),
         cmocka_unit_test(half_of_all_ranks_have_one_range),
         cmocka_unit_test(unlike_ranks_have_each_their_own_ratio),
         cmocka_unit_test(late_ranks_that_spend_no_longer_are_told_apart),
