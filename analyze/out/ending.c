@@ -179,8 +179,8 @@ static const char *ending_gone(const struct ending *ending, const struct open_wa
                         after_start(ending, location->end_ns));
 }
 
-/* What the awaited rank did instead, as far as that is known: it sent another message, went on to MPI_Finalize, ended,
- * or was outside MPI. */
+/* What the awaited rank did instead, as far as that is known: it sent another message, went on to MPI_Finalize, is in
+ * another collective operation of that name, ended, or was outside MPI. */
 static const char *ending_instead(const struct ending *ending, const struct open_wait *wait)
 {
     const struct label_book *book = ending->book;
@@ -199,6 +199,8 @@ static const char *ending_instead(const struct ending *ending, const struct open
                             rank, wait->tag);
     if (wait->is_for_finalizing)
         return arena_printf(book->arena, "; rank %u has come to MPI_Finalize", rank);
+    if (wait->is_for_other_comm)
+        return arena_printf(book->arena, "; rank %u is in %s of another communicator", rank, wait->call);
     if (wait->meanwhile_share > 0)
         return arena_printf(book->arena, "; meanwhile rank %u was outside MPI, %s (%s of that time)", rank,
                             label_within(book, wait->meanwhile_step), amount_share(wait->meanwhile_share).text);

@@ -464,6 +464,7 @@ struct analysis {
         bool is_other_sent;        /* for_rank has sent it another message, which nobody received: other_tag; the same
                                       tag: on another communicator */
         bool is_for_finalizing;    /* for_rank has come to MPI_Finalize */
+        bool is_for_other_comm;    /* for_rank is in the same operation, of another communicator */
         bool is_sent;              /* for a message that had been sent: nobody holds that up any more */
         bool polls;                /* it only looks, and may go on at any moment, whoever is waited for */
         uint64_t since_ns, dur_ns; /* until the rank's last event */

@@ -157,6 +157,18 @@ static bool is_in(const struct reader *reader, uint32_t rank, bool only_finalize
     return false;
 }
 
+/* What looks like one collective operation in which both are is two. */
+static bool is_in_other_comm(const struct reader *reader, uint32_t rank, const struct open_call *call)
+{
+    for (size_t i = 0; i < reader->open_calls.n; i++) {
+        const struct open_call *other = &reader->open_calls.at[i];
+        if (other->rank == rank && other->region == call->region && turns_of(reader, other) != turns_of(reader, call) &&
+            turns_of(reader, other) != TRACE_NONE && turns_of(reader, call) != TRACE_NONE)
+            return true;
+    }
+    return false;
+}
+
 /* Of what is pending in a call that completes requests, what it waits for: the oldest receive for which nothing has
  * been sent. Each message is for one receive. */
 static const struct pending *unsent_receive(const struct reader *reader, const struct open_call *call)
@@ -334,6 +346,7 @@ static struct open_wait open_wait_make(struct turns *turns, const struct open_ca
     wait.meanwhile_step = stretch ? stretch->step : 0;
     wait.meanwhile_share = stretch ? stretch->share : 0;
     wait.is_for_finalizing = wait.for_rank != TRACE_NONE && is_in(reader, wait.for_rank, true);
+    wait.is_for_other_comm = wait.for_rank != TRACE_NONE && is_in_other_comm(reader, wait.for_rank, call);
     if (class_may_receive(call->class) && wait.for_rank != TRACE_NONE && !wait.is_sent)
         wait.is_other_sent = messages_other_under_way(reader->replay->messages, call->comm, call->tag, wait.for_rank,
                                                       call->rank, &wait.other_tag);

@@ -366,13 +366,14 @@ static void why_a_call_never_came_back_is_told(void **state)
     struct fixture *f = *state;
     struct report_options wide = usual;
     wide.width = 300;
-    enum { TO_ITSELF, OTHER_TAG, OTHER_COMM, FINALIZING, GONE, CASES };
+    enum { TO_ITSELF, OTHER_TAG, OTHER_COMM, FINALIZING, OTHER_BARRIER, GONE, CASES };
     static const char *const said[CASES] = {
         "it waited for itself from 1.00 s after the start.",
         "after the start; rank 1 has sent it a message with tag 4, which nobody received: this call waits for tag 3.",
         "after the start; rank 1 has sent it a message with the same tag 3 on another communicator, which nobody "
         "received.",
         "after the start; rank 1 has come to MPI_Finalize.",
+        "after the start; rank 1 is in MPI_Barrier of another communicator.",
         "after the start; rank 1 ended with status 3 without calling MPI_Finalize 2.00 s after the start.",
     };
     f->locations[1].end_how = WW_END_EXIT;
@@ -383,11 +384,12 @@ static void why_a_call_never_came_back_is_told(void **state)
         f->open_waits[0] = (struct open_wait){.rank = 0,
                                               .for_rank = i != TO_ITSELF,
                                               .unlike_rank = TRACE_NONE,
-                                              .call = "MPI_Recv",
+                                              .call = i == OTHER_BARRIER ? "MPI_Barrier" : "MPI_Recv",
                                               .tag = 3,
                                               .is_other_sent = i == OTHER_TAG || i == OTHER_COMM,
                                               .other_tag = i == OTHER_TAG ? 4 : 3,
                                               .is_for_finalizing = i == FINALIZING,
+                                              .is_for_other_comm = i == OTHER_BARRIER,
                                               .since_ns = 1000000100,
                                               .dur_ns = 8000000000};
         f->locations[1].end_ns = i == GONE ? 2000000100 : 9000000100;

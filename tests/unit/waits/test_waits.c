@@ -484,6 +484,32 @@ static void an_exchange_that_was_cut_off_is_no_deadlock(void **state)
     }
 }
 
+/* Both are in a barrier, of one communicator or of two, each of which lacks the other rank. */
+static void barriers_of_two_communicators_are_told_apart(void **state)
+{
+    (void)state;
+    for (uint32_t n_comms = 1; n_comms <= 2; n_comms++) {
+        struct scene *scene = scene_make(2);
+        uint32_t comms[] = {0, trace_memory_comm(scene->trace, (uint32_t[]){0, 1}, 2)};
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_enter(scene, rank, WW_ID_Barrier, 100 + 10 * rank);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_event(scene, (struct event){.kind = EV_UNFINISHED,
+                                              .loc = rank,
+                                              .time_ns = 500000,
+                                              .comm = comms[rank % n_comms],
+                                              .peer = TRACE_NONE});
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_event(scene, (struct event){.kind = EV_END, .loc = rank, .time_ns = 500000, .flags = WW_END_SIGNAL});
+        const struct analysis *analysis = scene_analyse(scene);
+        assert_int_equal(analysis->n_open_waits, 2);
+        assert_int_equal(analysis->n_deadlock, n_comms == 2 ? 2 : 0);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            assert_int_equal(analysis->open_waits[rank].is_for_other_comm, n_comms == 2);
+        scene_free(scene);
+    }
+}
+
 /* Both poll for each other when the job is ended: that is how it looks at any moment, unless it lasts. */
 static void polls_that_were_cut_off_are_no_deadlock(void **state)
 {
@@ -770,6 +796,7 @@ int main(void)
         cmocka_unit_test(peer_may_be_nobody_or_oneself),
         cmocka_unit_test(a_killed_rank_is_waited_for),
         cmocka_unit_test(an_exchange_that_was_cut_off_is_no_deadlock),
+        cmocka_unit_test(barriers_of_two_communicators_are_told_apart),
         cmocka_unit_test(polls_that_were_cut_off_are_no_deadlock),
         cmocka_unit_test(a_root_that_went_on_is_not_waited_for),
         cmocka_unit_test(who_has_written_is_not_waited_for),
