@@ -10,7 +10,9 @@
 #include <string.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -253,12 +255,44 @@ static void test_nothing(void **state)
     run_dir_remove(dir);
 }
 
+/* The disk is full when OTF2 writes its last buffer, and it does not say so. */
+static void test_no_room_at_the_end(void **state)
+{
+    (void)state;
+    enum { N_CALLS = 20000, ROOM_BYTES = 256 << 10 };
+    char *dir = run_dir_new();
+    struct spool_image image = image_events(0, 1, 0);
+    struct rlimit usual, tight;
+    image_world(&image);
+    for (uint64_t i = 0; i < N_CALLS; i++)
+        image_call(&image, CALL(Barrier, 10 * i, 10 * i + 5));
+    save(&image, dir);
+    setenv("WHYWAIT_KEEP_SPOOL", "1", 1);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &usual);
+    tight = (struct rlimit){ROOM_BYTES, usual.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &tight);
+    int result = convert_rank(dir, 0);
+    setrlimit(RLIMIT_FSIZE, &usual);
+    unsetenv("WHYWAIT_KEEP_SPOOL");
+    assert_int_equal(result, CONVERT_UNWRITTEN);
+    assert_int_equal(convert_rank(dir, 0), 0);
+    run_dir_remove(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_torn),       cmocka_unit_test(test_missing_rank), cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_keep_spool), cmocka_unit_test(test_in_use),       cmocka_unit_test(test_away),
-        cmocka_unit_test(test_nothing),    cmocka_unit_test(test_incomplete),   cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_no_room_at_the_end),
+        cmocka_unit_test(test_torn),
+        cmocka_unit_test(test_missing_rank),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_keep_spool),
+        cmocka_unit_test(test_in_use),
+        cmocka_unit_test(test_away),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_incomplete),
+        cmocka_unit_test(test_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
