@@ -205,19 +205,38 @@ static bool ends_with_marks(int folder, const char *name)
     return is_read && !memcmp(last, marks, sizeof marks);
 }
 
-bool anchor_events_are_whole(const char *anchor, bool is_compressed)
+static bool files_are_whole(const char *anchor, bool with_definitions)
 {
-    char *folder = is_compressed ? NULL : path_beside(anchor, "");
+    char *folder = path_beside(anchor, "");
     DIR *entries = folder ? opendir(folder) : NULL;
     bool are_whole = entries != NULL;
     for (struct dirent *entry; are_whole && (entry = readdir(entries));) {
         const char *suffix = strrchr(entry->d_name, '.');
-        are_whole = !suffix || strcmp(suffix, ".evt") || ends_with_marks(dirfd(entries), entry->d_name);
+        bool is_meant = suffix && (!strcmp(suffix, ".evt") || (with_definitions && !strcmp(suffix, ".def")));
+        are_whole = !is_meant || ends_with_marks(dirfd(entries), entry->d_name);
     }
     if (entries)
         closedir(entries);
     free(folder);
     return are_whole;
+}
+
+bool anchor_events_are_whole(const char *anchor, bool is_compressed)
+{
+    return !is_compressed && files_are_whole(anchor, false);
+}
+
+bool archive_is_whole(const char *dir)
+{
+    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", dir), *definitions = path_beside(anchor, ".def");
+    OTF2_Reader *reader = OTF2_Reader_Open(anchor);
+    bool is_whole = reader && files_are_whole(anchor, true) &&
+                    (!path_exists(definitions) || ends_with_marks(AT_FDCWD, definitions));
+    if (reader)
+        OTF2_Reader_Close(reader);
+    free(definitions);
+    free(anchor);
+    return is_whole;
 }
 
 /* Every record takes more than a byte. */

@@ -106,6 +106,9 @@ static inline uint64_t archive_location(uint32_t rank, uint32_t thread)
  * file at once. OTF2's own messages are silenced. No definition will be longer than `longest_bytes`; OTF2 takes up to
  * 16 MB. */
 OTF2_Archive *archive_create(const char *dir, uint64_t longest_bytes);
+/* Of an archive that was closed: whether all of it was written. OTF2 keeps up to 4 MB of a file until then, and does
+ * not say when they find no room. */
+bool archive_is_whole(const char *dir);
 /* Makes OTF2 print nothing; errors come back as codes. */
 void archive_silence(void);
 OTF2_CollectiveOp archive_collective_op(uint32_t call_id);

@@ -290,15 +290,6 @@ static void write_locations(struct conversion *conversion)
     }
 }
 
-/* OTF2 does not say that its last buffer found no room. */
-static bool events_are_whole(const struct conversion *conversion)
-{
-    char *anchor = path_format("%s/" ARCHIVE_NAME ".otf2", conversion->part_dir);
-    bool are_whole = anchor_events_are_whole(anchor, false);
-    free(anchor);
-    return are_whole;
-}
-
 /* Everything is closed also after a failure; only then is it known whether all was written. */
 static int conversion_end(struct conversion *conversion, int result)
 {
@@ -321,7 +312,7 @@ static int conversion_end(struct conversion *conversion, int result)
     if (conversion->archive) {
         failed |= OTF2_Archive_CloseEvtFiles(conversion->archive) != OTF2_SUCCESS;
         failed |= OTF2_Archive_Close(conversion->archive) != OTF2_SUCCESS;
-        failed |= !result && !events_are_whole(conversion);
+        failed |= !result && !archive_is_whole(conversion->part_dir);
     }
     emitter_release(&conversion->emitter);
     vec_release(&conversion->streams);

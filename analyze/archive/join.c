@@ -238,6 +238,7 @@ static int close_whole(struct join *join, int result)
         join->failed |= OTF2_Archive_CloseDefFiles(join->archive) != OTF2_SUCCESS;
         join->failed |= OTF2_Archive_CloseEvtFiles(join->archive) != OTF2_SUCCESS;
         join->failed |= OTF2_Archive_Close(join->archive) != OTF2_SUCCESS;
+        join->failed |= !result && !archive_is_whole(join->whole_dir);
     }
     if (!result && join->failed)
         result = error("cannot write all of %s: is the disk full? `whywait salvage` tries again", join->whole_dir);

@@ -255,28 +255,41 @@ static void test_nothing(void **state)
     run_dir_remove(dir);
 }
 
-/* The disk is full when OTF2 writes its last buffer, and it does not say so. */
+/* No file may grow beyond that. */
+static void limit_files(rlim_t most_bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = most_bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* The disk is full when OTF2 writes the last of its events, or of its definitions, and it does not say so. */
 static void test_no_room_at_the_end(void **state)
 {
     (void)state;
-    enum { N_CALLS = 20000, ROOM_BYTES = 256 << 10 };
+    enum { N_CALLS = 20000, N_STACKS = 300, EVENTS_BYTES = 256 << 10, DEFINITIONS_BYTES = 4096 };
     char *dir = run_dir_new();
     struct spool_image image = image_events(0, 1, 0);
-    struct rlimit usual, tight;
     image_world(&image);
-    for (uint64_t i = 0; i < N_CALLS; i++)
-        image_call(&image, CALL(Barrier, 10 * i, 10 * i + 5));
+    image_module(&image, 1, 0x1000, 0x9000, 0, "/a");
+    for (uint32_t i = 0; i < N_STACKS; i++)
+        image_stack(&image, i + 1, &(uint64_t){0x1000 + 16 * i}, 1);
+    for (uint32_t i = 0; i < N_CALLS; i++)
+        image_call(&image, CALL(Barrier, 10 * i, 10 * i + 5, .stack = 1 + i % N_STACKS));
     save(&image, dir);
-    setenv("WHYWAIT_KEEP_SPOOL", "1", 1);
     signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &usual);
-    tight = (struct rlimit){ROOM_BYTES, usual.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &tight);
-    int result = convert_rank(dir, 0);
-    setrlimit(RLIMIT_FSIZE, &usual);
-    unsetenv("WHYWAIT_KEEP_SPOOL");
-    assert_int_equal(result, CONVERT_UNWRITTEN);
+    limit_files(EVENTS_BYTES);
+    int converted = convert_rank(dir, 0);
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(converted, CONVERT_UNWRITTEN);
     assert_int_equal(convert_rank(dir, 0), 0);
+    limit_files(DEFINITIONS_BYTES);
+    int joined = convert_salvage(dir, NULL);
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(joined, -1);
+    assert_true(is_there(dir, "spool"));
+    assert_int_equal(convert_salvage(dir, NULL), 0);
     run_dir_remove(dir);
 }
 
