@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { FROM_FUNCTION = 0x80000000u }; /* a key's `from` is no site but a function of MPI */
 enum { BUCKET_ALL = UINT32_MAX, RANK_ALL = UINT32_MAX, SITE_ANY = UINT32_MAX, AS_SAMPLED = -1 };
 enum { KINDS_LOG2 = 4, KINDS_A_RANK = 1 << KINDS_LOG2 }; /* of stretches that a process repeats in its loops */
 
@@ -78,6 +79,13 @@ static void add_looks(struct pools *pools, uint32_t rank, const struct stretch *
     }
 }
 
+/* All stretches of like length before a call, of all processes, that begin with the same function of MPI: a process may
+ * call that elsewhere, or for other neighbours, and still do the same after. */
+static struct pool_key key_of_neighbours(const struct pools *pools, uint32_t from, uint32_t to, uint32_t bucket)
+{
+    return (struct pool_key){RANK_ALL, FROM_FUNCTION | sites_at(pools->sites, from)->region, to, bucket};
+}
+
 void pools_add_samples(struct pools *pools, uint32_t rank, const struct stretch *stretch)
 {
     if (stretch->n_blocked || stretch->n_sync || stretch->calling.n)
@@ -86,6 +94,8 @@ void pools_add_samples(struct pools *pools, uint32_t rank, const struct stretch 
     uint32_t alike = pool_add(pools, key, stretch);
     key.rank = RANK_ALL;
     uint32_t everybody = pool_add(pools, key, stretch);
+    struct pool_key of_neighbours = key_of_neighbours(pools, key.from, key.to, key.bucket);
+    uint32_t neighbours = pool_add(pools, of_neighbours, stretch);
     key.rank = rank;
     key.bucket = BUCKET_ALL;
     uint32_t all = pool_add(pools, key, stretch);
@@ -93,8 +103,8 @@ void pools_add_samples(struct pools *pools, uint32_t rank, const struct stretch 
     uint32_t anybody = pool_add(pools, key, stretch);
     pools->at[anybody].all = INTERN_NONE;
     pools->at[alike].all = all;
-    pools->at[all].all = pools->at[everybody].all = INTERN_NONE;
-    pools->at[everybody].is_of_all_ranks = true;
+    pools->at[all].all = pools->at[everybody].all = pools->at[neighbours].all = INTERN_NONE;
+    pools->at[everybody].is_of_all_ranks = pools->at[neighbours].is_of_all_ranks = true;
 }
 
 uint32_t pools_between(const struct pools *pools, uint32_t pool)
@@ -102,7 +112,8 @@ uint32_t pools_between(const struct pools *pools, uint32_t pool)
     struct pool_key key = *(const struct pool_key *)pools->keys.items[pool].bytes;
     key.rank = RANK_ALL;
     key.bucket = BUCKET_ALL;
-    return intern_find(&pools->keys, &key, sizeof key);
+    uint32_t between = intern_find(&pools->keys, &key, sizeof key);
+    return between == INTERN_NONE ? pool : between;
 }
 
 void pools_complete(struct pools *pools)
@@ -168,7 +179,9 @@ static uint32_t pool_find(struct pools *pools, struct pool_key key)
     if (of_all != INTERN_NONE || sites_is_start(pools->sites, key.from))
         return of_all;
     id = intern_find(&pools->keys, &key, sizeof key);
-    return id != INTERN_NONE && pool_agrees(&pools->at[id]) ? id : INTERN_NONE;
+    if (id != INTERN_NONE && pool_agrees(&pools->at[id]))
+        return id;
+    return pool_with_samples(pools, key_of_neighbours(pools, key.from, key.to, bucket));
 }
 
 /* Pools are complete: what was found for stretches of a kind stays. */

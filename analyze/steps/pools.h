@@ -8,8 +8,9 @@
  * pool that is poor itself borrows a few samples from that of all lengths; one that has next to none gives way to it,
  * and that one to the pool of like length of all processes together: who takes as long there runs the same code, as a
  * rule, and time that both sides of a wait spend has to have one name to cancel. Where that is poor too, one or two
- * samples of the process count if they agree; otherwise it is "the code between X and Y". Pools are filled in a first
- * pass over the trace.
+ * samples of the process count if they agree; then what all processes do for as long before the same call, after the
+ * same function of MPI wherever they call it (a process at the border has other neighbours); otherwise it is "the code
+ * between X and Y". Pools are filled in a first pass over the trace.
  *
  * A stretch that takes its shares from a pool is kept as atoms (pool, what), whose steps are looked up when a wait is
  * explained: a stretch costs one look-up however many loops it ran through.
@@ -92,7 +93,7 @@ static inline double pools_atom_sampled(const struct pools *pools, uint32_t atom
     const struct pool *pool = &pools->at[number / N_AMOUNTS];
     return sparse_sum(&pool->worker) + (number % N_AMOUNTS == ON_CPU ? sparse_sum(&pool->on) : 0);
 }
-/* The pool of all lengths and processes between the same two calls. */
+/* The pool of all lengths and processes between the same two calls; itself where it is of several. */
 uint32_t pools_between(const struct pools *pools, uint32_t pool);
 /* The steps and shares that an atom stands for. Any step is an atom of itself: then they are what `single` holds. Any
  * thread may ask for atoms that were given out before. */

@@ -136,6 +136,40 @@ static void who_takes_as_long_does_the_same(void **state)
     scene_free(scene);
 }
 
+/* A local call that is made at a place of its own. */
+static void call_from(struct scene *scene, uint32_t rank, uint32_t region, uint32_t frame, uint64_t time_us)
+{
+    for (uint64_t kind = EV_ENTER, i = 0; i < 2; kind = EV_LEAVE, i++)
+        scene_event(scene, (struct event){.kind = (uint16_t)kind,
+                                          .loc = rank,
+                                          .time_ns = (time_us + i) * 1000,
+                                          .region = region,
+                                          .frame = frame});
+}
+
+/* The same, after a call that each process makes at another place. */
+static void after_the_same_function_too(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint32_t common = code_frame(scene, "common"), ways[] = {code_frame(scene, "east"), code_frame(scene, "west")};
+    uint32_t local = trace_memory_region(scene->trace, "MPI_Comm_rank", true, WW_LOCAL, WW_COLL_NONE);
+    uint64_t now_us = 10;
+    barriers(scene, (uint64_t[]){0, 0}, now_us);
+    for (uint64_t i = 0; i < 100; i++) {
+        for (uint32_t rank = 0; rank < 2; rank++)
+            call_from(scene, rank, local, ways[rank], now_us);
+        if (i % 10 == 5)
+            sample(scene, 0, common, now_us + 50, 0);
+        barriers(scene, (uint64_t[]){now_us + 130, now_us + 110}, now_us + 130);
+        now_us += 130;
+    }
+    scene_analyse(scene);
+    assert_us(scene_site(scene, WAIT_BARRIER)->waiting_ns / 1000, 2000);
+    assert_us(scene_signed(scene, WAIT_BARRIER, "common"), 2000);
+    scene_free(scene);
+}
+
 /* Seven stretches, two samples: both of one step, or of two. */
 static double blame_with_two_samples(bool agree)
 {
@@ -551,6 +585,7 @@ int main(void)
         cmocka_unit_test(short_stretches_are_pooled),
         cmocka_unit_test(what_samples_share_out_is_as_certain_as_they_are),
         cmocka_unit_test(who_takes_as_long_does_the_same),
+        cmocka_unit_test(after_the_same_function_too),
         cmocka_unit_test(few_samples_that_agree_name_the_code),
         cmocka_unit_test(a_rare_long_stretch_is_not_like_the_others),
         cmocka_unit_test(preemption_is_no_work),
