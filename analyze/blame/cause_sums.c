@@ -633,6 +633,15 @@ static void cause_write(struct writer *writer, struct cause *cause)
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
 }
 
+/* In a class, what its code does not explain is the machine's, when it was. */
+static void machine_add_when(struct machine *machine, const struct path_class *class, double ns)
+{
+    double all_ns = when_parts_sum(&class->when_parts) - when_parts_sum(&class->code_parts);
+    for (uint32_t part = 0; part < WHEN_PARTS && all_ns > 0; part++)
+        machine->when_ns[part] +=
+            ns / all_ns * (when_parts_get(&class->when_parts, part) - when_parts_get(&class->code_parts, part));
+}
+
 static void machine_write(struct causes *causes)
 {
     struct analysis *analysis = causes->input->analysis;
@@ -655,6 +664,8 @@ static void machine_write(struct causes *causes)
     for (size_t i = 0; i < causes->machine_steps.n; i++)
         machine->places[machine->n_places++] = (struct machine_place){.step = (uint32_t)causes->machine_steps.at[i].key,
                                                                       .waiting_ns = causes->machine_steps.at[i].ns};
+    for (size_t i = 0; i < waiting->classes.n; i++)
+        machine_add_when(machine, causes_class(causes->input, waiting->classes.at[i].key), waiting->classes.at[i].ns);
     qsort(machine->places, machine->n_places, sizeof *machine->places, machine_place_compare);
 }
 

@@ -280,6 +280,18 @@ static const char *when_trend(struct arena *arena, const struct cause *cause, in
                         amount_duration(last_ns * times).text);
 }
 
+/* Whether a cause may act outside of its span as well, where nobody can tell: the machine held up ranks there by as
+ * much more than inside as the cause does inside, so that others were the last. */
+static bool is_hidden_outside(const struct analysis *analysis, const struct cause *cause, int from, int to)
+{
+    const double *machine_ns = analysis->machine.when_ns;
+    double inside = to - from, outside = WHEN_PARTS - inside;
+    double machine_inside_ns = sum_of(machine_ns, from, to);
+    double machine_outside_ns = sum_of(machine_ns, 0, WHEN_PARTS) - machine_inside_ns;
+    return outside > 0 &&
+           machine_outside_ns / outside - machine_inside_ns / inside > sum_of(cause->when_ns, from, to) / inside;
+}
+
 const char *when_sentence(struct arena *arena, const struct analysis *analysis, const struct cause *cause)
 {
     const double *ns = cause->when_ns;
@@ -306,7 +318,9 @@ const char *when_sentence(struct arena *arena, const struct analysis *analysis, 
         cause->every > 1 ? arena_printf(arena, "every %u%s time", cause->every, ordinal(cause->every)) : NULL;
     const double margin = (1 - MOST_SHARE) * WHEN_PARTS; /* start-up and end, in which nobody computes, are no news */
     bool is_late = from_ns > margin * part_ns, is_short = WHEN_PARTS - to > margin;
-    if (is_late && is_short)
+    if (is_hidden_outside(analysis, cause, from, to))
+        span = NULL;
+    else if (is_late && is_short)
         span = arena_printf(arena, "from %s to %s", begin, amount_duration(to * part_ns).text);
     else if (is_late)
         span = arena_printf(arena, "only after %s", begin);

@@ -279,6 +279,7 @@ struct code_node {
 /* What the machine held up: ranks were ready to run but had no CPU. */
 struct machine {
     double waiting_ns, share; /* of all waiting */
+    double when_ns[WHEN_PARTS];
     struct cause_rank *ranks; /* most blamed first; time_ns: without a CPU */
     struct cause_site *sites; /* by falling waiting_ns */
     struct machine_place {

@@ -291,6 +291,34 @@ static void waiting_that_comes_once_is_a_stall(void **state)
     }
 }
 
+/* In the first half rank 1 takes 1000 us longer, in the second rank 0 has no CPU for 3000 us of each step. */
+static void it_is_known_when_the_machine_held_up_ranks(void **state)
+{
+    (void)state;
+    enum { STEPS = 64, STEP_US = 5000 };
+    struct scene *scene = scene_make(2);
+    for (uint64_t step = 0; step < STEPS; step++) {
+        bool is_off = step >= STEPS / 2;
+        uint64_t begin_us = step * STEP_US, late_us = begin_us + STEP_US - 10;
+        if (is_off)
+            scene_event(scene,
+                        (struct event){.kind = EV_OFF, .time_ns = (late_us - 3000) * 1000, .flags = WW_SW_PREEMPTED});
+        if (is_off)
+            scene_event(scene, (struct event){.kind = EV_ON, .time_ns = late_us * 1000});
+        scene->now_us[0] = is_off ? late_us : late_us - 1000;
+        scene->now_us[1] = is_off ? late_us - 3000 : late_us;
+        for (uint32_t rank = 0; rank < 2; rank++)
+            scene_collective(scene, rank, WW_ID_Barrier, TRACE_NONE, begin_us + STEP_US);
+    }
+    const struct machine *machine = &scene_analyse(scene)->machine;
+    double halves_ns[2] = {0};
+    for (int part = 0; part < WHEN_PARTS; part++)
+        halves_ns[2 * part / WHEN_PARTS] += machine->when_ns[part];
+    assert_float_equal(halves_ns[0] + halves_ns[1], machine->waiting_ns, 1);
+    assert_true(machine->waiting_ns > 90e6 && halves_ns[1] > 0.95 * machine->waiting_ns);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +331,7 @@ int main(void)
         cmocka_unit_test(two_waits_of_one_call_are_no_rhythm),
         cmocka_unit_test(a_wait_counts_in_every_part_that_it_reaches_into),
         cmocka_unit_test(waiting_that_comes_once_is_a_stall),
+        cmocka_unit_test(it_is_known_when_the_machine_held_up_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
