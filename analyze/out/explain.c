@@ -685,8 +685,9 @@ const char *explain_like(struct arena *arena, const struct analysis *analysis, u
 const char *explain_instead(const struct label_book *book, const struct cause *cause)
 {
     const struct sides sides = sides_of(book->arena, cause);
-    bool is_idle = cause->instead_share < INSTEAD_SHARE;
-    if (is_idle || !sides.others.n || most_of(&sides.others, TIME) >= NEGLIGIBLE_SHARE * sides.late.mean.time_ns)
+    /* The two ends of a message are in different calls as a matter of course. */
+    bool is_told = cause->instead_share >= INSTEAD_SHARE && cause->kind != KIND_TRANSFER;
+    if (!is_told || !sides.others.n || most_of(&sides.others, TIME) >= NEGLIGIBLE_SHARE * sides.late.mean.time_ns)
         return NULL;
     const char *nearly = cause->instead_share < NEARLY_ALL_SHARE ? amount_share(cause->instead_share).text : "nearly";
     return arena_printf(book->arena, "those who wait are %s as long %s meanwhile", nearly,

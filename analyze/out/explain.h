@@ -12,7 +12,7 @@ const char *explain_kind_words(struct arena *arena, const struct cause *cause);
 /* "rows 2-4 have the same rank late by as much, 224 ms in all with this: perhaps for one reason"; NULL where there are
  * none. */
 const char *explain_like(struct arena *arena, const struct analysis *analysis, uint32_t number);
-/* "those who wait are nearly as long in loop a.c:5-9 in b() meanwhile", where they never come to the cause and would be
+/* "those who wait are nearly as long in loop a.c:5-9 in b() meanwhile", where they never come to a cause and would be
  * thought idle; NULL. In the arena of the book. */
 const char *explain_instead(const struct label_book *book, const struct cause *cause);
 /* What to do next about it, or which command tells more. In the arena, or static. */

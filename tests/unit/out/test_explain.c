@@ -452,6 +452,7 @@ static void what_others_do_instead_is_told(void **state)
     const struct label_book book = {.arena = &arena, .analysis = &analysis};
     struct cause_rank late = {.rank = 1, .time_ns = 8e9}, other = {.rank = 0, .time_ns = 0};
     struct cause cause = {.ranks = &late, .n_ranks = 1, .n_late = 1, .others = &other, .n_others = 1};
+    cause.kind = KIND_MORE_TIME;
     cause.instead_share = 0.99;
     assert_string_equal(explain_instead(&book, &cause),
                         "those who wait are nearly as long in loop b.c:9 in lower() meanwhile");
@@ -461,6 +462,9 @@ static void what_others_do_instead_is_told(void **state)
     cause.instead_share = 0.4;
     assert_null(explain_instead(&book, &cause));
     cause.instead_share = 0.99;
+    cause.kind = KIND_TRANSFER; /* both ends of a message */
+    assert_null(explain_instead(&book, &cause));
+    cause.kind = KIND_MORE_TIME;
     other.time_ns = 2e9; /* they are compared with the late one by their time in it */
     assert_null(explain_instead(&book, &cause));
     arena_release(&arena);
