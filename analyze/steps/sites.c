@@ -148,25 +148,26 @@ static bool is_interpreted(const struct sites *sites, uint32_t module)
     return sites->code && module != TRACE_NONE && code_module_language(sites->code, module);
 }
 
-/* The address that stands for all copies of this call's source line, or for an interpreter. */
-static uint64_t call_address(struct sites *sites, const struct trace_frame *frame)
+/* The address that stands for all copies of this call's source line, or for an interpreter. Copies of a routine that
+ * was inlined are told apart by where it was called, unless the call stands alone. */
+static uint64_t call_address(struct sites *sites, const struct context *call, bool is_alone)
 {
-    if (!sites->code || frame->module == TRACE_NONE)
-        return frame->address;
-    if (is_interpreted(sites, frame->module))
-        return frame->is_return;
-    struct code_spot spot =
-        code_spot_at(sites->code, frame->module, trace_code_address(frame->address, frame->is_return));
+    if (!sites->code || call->module == TRACE_NONE)
+        return call->address;
+    if (is_interpreted(sites, call->module))
+        return call->is_return;
+    struct code_spot spot = code_spot_at(sites->code, call->module, trace_code_address(call->address, call->is_return));
     if (!spot.file || !spot.line)
-        return frame->address;
+        return call->address;
     struct arena scratch = {0};
-    const char *line =
-        arena_printf(&scratch, "%u %s:%u %s:%u %s", frame->module, spot.file, spot.line,
-                     spot.call_file ? spot.call_file : "", spot.call_line, spot.host_routine ? spot.host_routine : "");
+    const char *line = arena_printf(&scratch, "%u %s:%u", call->module, spot.file, spot.line);
+    if (!is_alone)
+        line = arena_printf(&scratch, "%s %s:%u %s", line, spot.call_file ? spot.call_file : "", spot.call_line,
+                            spot.host_routine ? spot.host_routine : "");
     uint32_t id = intern_text(&sites->lines, line);
     arena_release(&scratch);
     if (id == sites->line_address.n)
-        *vec_push(&sites->line_address) = frame->address;
+        *vec_push(&sites->line_address) = call->address;
     return sites->line_address.at[id];
 }
 
@@ -192,9 +193,10 @@ static uint32_t context_of_frame(struct sites *sites, const struct trace_frame *
         return parent;
     struct context context = {.parent = parent,
                               .module = frame->module,
-                              .address = call_address(sites, frame),
+                              .address = frame->address,
                               .region = frame->module == TRACE_NONE ? frame->region : TRACE_NONE,
                               .is_return = frame->is_return};
+    context.address = call_address(sites, &context, false);
     return intern_put(&sites->contexts, &context, sizeof context);
 }
 
@@ -267,6 +269,7 @@ uint32_t sites_innermost(struct sites *sites, uint32_t site)
         return site;
     struct context context = *sites_context_at(sites, at.context);
     context.parent = TRACE_NONE;
+    context.address = call_address(sites, &context, true);
     return sites_put(sites, intern_put(&sites->contexts, &context, sizeof context), at.region);
 }
 
