@@ -444,14 +444,16 @@ const char *text_first_line(struct arena *arena, const char **escaped, size_t co
         *escaped = text + most;
         return text;
     }
-    /* At a blank in the second half, else behind the last comma or "::". */
-    size_t end = most;
-    while (end > most / 2 && text[end] != ' ')
-        end--;
-    if (text[end] != ' ') {
-        for (end = most; end > most / 4 && text[end - 1] != ',' && (text[end - 1] != ':' || text[end] == ':');)
+    /* At a blank in the second half, else behind the last comma or "::", else at any blank. */
+    size_t blank = most, end = most;
+    while (blank && text[blank] != ' ')
+        blank--;
+    if (blank && blank >= most / 2) {
+        end = blank;
+    } else {
+        while (end > most / 4 + 1 && text[end - 1] != ',' && strncmp(&text[end - 2], "::", 2) != 0)
             end--;
-        end = end > most / 4 ? end : most;
+        end = end > most / 4 + 1 ? end : blank ? blank : most;
     }
     *escaped = text + end + (text[end] == ' ');
     return arena_printf(arena, "%.*s", (int)end, text);

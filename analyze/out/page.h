@@ -104,8 +104,8 @@ void page_table_end(struct page_table *table);
 char *text_escape(struct arena *arena, const char *text);
 /* Columns that an escaped text takes (one a character). */
 size_t text_columns(const char *escaped);
-/* What of *escaped goes on a line of that many columns, broken at a blank, or behind "::", or anywhere; *escaped moves
- * on to what is left. */
+/* What of *escaped goes on a line of that many columns, broken at a blank, or behind a comma or "::", or
+ * anywhere; *escaped moves on to what is left. */
 const char *text_first_line(struct arena *arena, const char **escaped, size_t columns);
 /* An escaped text cut to that many columns, the cut marked by "..."; the text itself when it fits. */
 const char *text_cut(struct arena *arena, const char *escaped, size_t columns);

@@ -196,6 +196,8 @@ static void text_wraps_at_blanks_then_behind_commas_and_colons(void **state)
         {"short", 9, {"short"}},
         {"exactly 9", 9, {"exactly 9"}},
         {"loop at ns::Pair::compute()", 15, {"loop at", "ns::Pair::", "compute()"}},
+        {"loop a.c:405 in distExecute(), called", 28, {"loop a.c:405 in", "distExecute(), called"}},
+        {"loop a.c:405 in distExecuteLouvain()", 34, {"loop a.c:405 in", "distExecuteLouvain()"}},
         {"ranks 0-3,32-39,128-142", 17, {"ranks 0-3,32-39,", "128-142"}},
         {"abcdefghij", 4, {"abcd", "efgh", "ij"}},
         {"\xc3\xb6\xc3\xb6\xc3\xb6", 2, {"\xc3\xb6\xc3\xb6", "\xc3\xb6"}},
