@@ -15,6 +15,10 @@
  * When the poll after a nap succeeds, it becomes a call of its own, so that the nap, of which what the program had
  * waited for may have taken but a part, stays outside MPI.
  *
+ * Where polls of several places fail by turns, as of a program that looks for messages and then whether its own have
+ * been received, they are one interval as well, that of the place which came last when it began. The one that succeeds
+ * is a call of its own.
+ *
  * Between two windows (record --window) nothing is recorded, and wrappers fill in a record that nobody keeps: what they
  * learn of requests, communicators and collectives is needed in the next one.
  */
@@ -356,9 +360,9 @@ void record_mark(uint64_t time_ns)
 
 /* Does a poll at the same place go on with the open interval? Where polls are rare, not when the program did some work
  * of its own since the last one; a nap is remembered. */
-static __attribute__((noinline)) bool sparse_poll_goes_on(struct recorder_thread *thread)
+static __attribute__((noinline)) bool sparse_poll_goes_on(struct recorder_thread *thread, uint64_t now_ns)
 {
-    uint64_t now_ns = recorder_now_ns(), gap_ns = now_ns - thread->poll->leave_ns;
+    uint64_t gap_ns = now_ns - thread->poll->leave_ns;
     if (gap_ns <= POLL_WORK_NS)
         return true;
     if (gap_ns < POLL_NAP_MIN_NS || gap_ns > POLL_NAP_MAX_NS || !thread->poll_cpu_ns)
@@ -383,14 +387,48 @@ static __attribute__((noinline)) struct ww_call *poll_enter(struct recorder_thre
     return call;
 }
 
+static bool takes_turns(const struct recorder_thread *thread, const struct recorder_poll_place *place)
+{
+    for (int i = 0; i < RECORDER_POLL_TURNS; i++)
+        if (thread->poll_turns[i].return_address == place->return_address && thread->poll_turns[i].call == place->call)
+            return true;
+    return false;
+}
+
+/* A poll of another place than that of the open interval, which may be one of several that fail by turns. */
+static __attribute__((noinline)) struct ww_call *poll_elsewhere(struct recorder_thread *thread, uint16_t call_id,
+                                                                const void *return_address, const void *frame_address)
+{
+    struct ww_call *open = thread->poll;
+    struct recorder_poll_place place = {return_address, call_id}, last = {0};
+    if (open) {
+        last = (struct recorder_poll_place){thread->poll_return_address, open->call};
+        uint64_t now_ns = takes_turns(thread, &place) ? recorder_now_ns() : 0;
+        if (now_ns && sparse_poll_goes_on(thread, now_ns)) {
+            thread->poll_guest = place;
+            thread->poll_guest_ns = now_ns;
+            return open;
+        }
+    } else
+        memset(thread->poll_turns, 0, sizeof thread->poll_turns);
+    struct ww_call *call = poll_enter(thread, call_id, return_address, frame_address);
+    if (open && !takes_turns(thread, &last)) {
+        memmove(&thread->poll_turns[1], &thread->poll_turns[0], sizeof thread->poll_turns - sizeof last);
+        thread->poll_turns[0] = last;
+    }
+    return call;
+}
+
 static inline struct ww_call *poll_recorded(struct recorder_thread *thread, uint16_t call_id,
                                             const void *return_address, const void *frame_address)
 {
     struct ww_call *open = thread->poll;
+    bool was_guest = thread->poll_guest_ns;
+    thread->poll_guest_ns = 0;
     if (__builtin_expect(open && open->call == call_id && thread->poll_return_address == return_address, 1) &&
-        __builtin_expect(!thread->poll_is_sparse || sparse_poll_goes_on(thread), 1))
+        __builtin_expect(!(thread->poll_is_sparse | was_guest) || sparse_poll_goes_on(thread, recorder_now_ns()), 1))
         return open;
-    return poll_enter(thread, call_id, return_address, frame_address);
+    return poll_elsewhere(thread, call_id, return_address, frame_address);
 }
 
 static __attribute__((noinline)) struct ww_call *poll_windowed(struct recorder_thread *thread, uint16_t call_id,
@@ -434,6 +472,21 @@ void record_poll_failed(struct record_poll *poll)
         thread->depth--;
 }
 
+/* The open interval ends before the poll that took its turn. */
+static __attribute__((noinline)) struct ww_call *guest_succeeded(struct recorder_thread *thread, struct ww_call *open)
+{
+    const struct recorder_poll_place *guest = &thread->poll_guest;
+    if (!open->leave_ns) {
+        open->leave_ns = thread->poll_guest_ns;
+        call_ends(thread, open);
+    }
+    struct ww_call *call =
+        append_call(thread, guest->call, thread->poll_guest_ns, guest->return_address, thread->outer_frame);
+    if (call)
+        call->flags = WW_F_POLL;
+    return call;
+}
+
 struct ww_call *record_poll_succeeded(struct record_poll *poll)
 {
     struct recorder_thread *thread = recorder_self;
@@ -453,7 +506,7 @@ struct ww_call *record_poll_succeeded(struct record_poll *poll)
         if (call)
             call->flags = WW_F_POLL | WW_F_AFTER_NAP;
     }
-    return call;
+    return thread->poll_guest_ns && call ? guest_succeeded(thread, call) : call;
 }
 
 void record_done(struct ww_call *call, uint16_t type, struct ww_done done)

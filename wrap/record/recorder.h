@@ -18,6 +18,7 @@
 
 enum {
     RECORDER_NAPS = 2,
+    RECORDER_POLL_TURNS = 3, /* places that are polled by turns, beside that of the open interval */
     RECORDER_LONG = 64,
     RECORDER_LONG_NS = 20000,
     RECORDER_ACCOUNTS = 64,
@@ -68,6 +69,12 @@ struct recorder_thread {
     const void *poll_return_address;
     uint64_t poll_enter_ns;
     uint64_t poll_cpu_ns; /* the thread's CPU time at the last failure; 0 = not taken */
+    struct recorder_poll_place {
+        const void *return_address;
+        uint16_t call;
+    } poll_turns[RECORDER_POLL_TURNS];     /* failed by turns with it */
+    struct recorder_poll_place poll_guest; /* the one of them that is under way, or was the last poll */
+    uint64_t poll_guest_ns;                /* when it was entered; 0 = it is not one of them */
     struct recorder_nap {
         uint64_t from_ns, to_ns;
     } poll_nap[RECORDER_NAPS]; /* the last in the open interval, oldest first; all zero = none */
