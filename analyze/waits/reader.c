@@ -129,10 +129,13 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
     struct reading *reading = &reader->readings[at];
     struct call *call = reading->call;
     call->leave_ns = leave_ns;
+    bool ends_polls = reading->polls_since_ns && waits_may_follow_polls(call->class);
+    call->since_ns = ends_polls ? reading->polls_since_ns : call->enter_ns;
     call->idle = (struct idle){&reader->lanes->absences, at};
     reading_complete(reader, at);
     reading_check_finalize(reader, at);
     reading_passive_end(reader, at);
+    reading_check_sends(reader, reading);
     if (reading->has_called_back)
         progress_completed(&reader->progress, reader->lanes->at[at].rank);
     fetching_call(&reader->fetching, at, call->class, call->enter_ns, leave_ns);
@@ -145,7 +148,6 @@ static void reading_end(struct reader *reader, uint32_t at, uint64_t leave_ns)
         reading->polls_since_ns = call->enter_ns;
     else if (!call->is_polling && call->class != WW_LOCAL)
         reading->polls_since_ns = 0;
-    reading_check_sends(reader, reading);
     reading->call = NULL;
     reader->n_calls++;
     replay_queue(reader->replay, at, call);
@@ -626,24 +628,25 @@ void reading_complete(struct reader *reader, uint32_t lane)
 
 static bool call_spans(const struct call *call, const struct point *point)
 {
-    return point->time_ns > call->enter_ns && point->time_ns <= call->leave_ns;
+    return point->time_ns > call->since_ns && point->time_ns <= call->leave_ns;
 }
 
 /* Could the receive have been posted, or its receiver have come back to MPI, while this send was held up? */
 static bool send_may_have_waited(const struct reader *reader, const struct call *call, const struct message *message)
 {
-    if (call->leave_ns - call->enter_ns < RENDEZVOUS_NS)
+    if (call->leave_ns - call->since_ns < RENDEZVOUS_NS)
         return false;
     if (message->receive)
         return call_spans(call, message->receive) || call_spans(call, message->finish);
-    return reader->last_post_ns[message->destination] > call->enter_ns;
+    return reader->last_post_ns[message->destination] > call->since_ns;
 }
 
 /* A call that also received something lasted for that, and perhaps for what it sent after it. */
 void reading_check_sends(struct reader *reader, struct reading *reading)
 {
     struct call *call = reading->call;
-    bool sends = call->class == WW_SEND || call->class == WW_WAIT || call->class == WW_SENDRECV;
+    bool sends =
+        call->class == WW_SEND || call->class == WW_WAIT || call->class == WW_TEST || call->class == WW_SENDRECV;
     bool sends_only = sends && call->class != WW_SENDRECV && !call->needs.n;
     for (size_t i = 0; i < reading->sent.n; i++) {
         struct message *message = reading->sent.at[i];
@@ -652,7 +655,7 @@ void reading_check_sends(struct reader *reader, struct reading *reading)
                                                 .message = message_hold(message)});
         if (sends_only)
             reading_need_receiver(reader, reading, message);
-        if (call->leave_ns - call->enter_ns >= RENDEZVOUS_NS)
+        if (call->leave_ns - call->since_ns >= RENDEZVOUS_NS)
             *vec_push(&call->partners) = message->destination;
         message_drop(reader->replay->messages, message);
     }
@@ -681,8 +684,7 @@ static const uint64_t kind_message = (uint64_t)2 << 62, kind_collective = (uint6
 /* From when the call had nothing else to wait for: since it, or its polls, began, or later for certain. */
 static struct progress_part part_under_way(const struct reading *reading, uint64_t certain_ns)
 {
-    uint64_t since_ns = reading->polls_since_ns ? reading->polls_since_ns : reading->call->enter_ns;
-    uint64_t from_ns = certain_ns > since_ns ? certain_ns : since_ns;
+    uint64_t since_ns = reading->call->since_ns, from_ns = certain_ns > since_ns ? certain_ns : since_ns;
     return (struct progress_part){
         .enter_ns = from_ns, .leave_ns = reading->call->leave_ns, .idle = &reading->call->idle};
 }

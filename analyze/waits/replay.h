@@ -59,6 +59,7 @@ struct callback {
 struct call {
     struct call *next;
     uint64_t enter_ns, leave_ns;
+    uint64_t since_ns; /* from when it may have waited: it was entered, or the polls before it began to fail */
     uint32_t site;
     enum ww_class class;
     bool is_polling;   /* nothing but failing polls, a probe, or MPI_Wait for nothing: what follows ends the wait */

@@ -120,7 +120,7 @@ static bool gathering_release(const struct need *need, struct point **point)
 /* A message that is too large to be buffered moves when its receive has been posted and the receiver is inside MPI. */
 static bool was_posted_before(const struct message *message, const struct call *call)
 {
-    return message->receive && message->receive->time_ns <= call->enter_ns;
+    return message->receive && message->receive->time_ns <= call->since_ns;
 }
 
 /* What one need may have been waited for: for certain, and beyond that. */
@@ -247,7 +247,7 @@ static void keep_post(struct relays *relays, const struct call *call, uint32_t l
     }
     if (latest && !latest->is_judged) {
         uint64_t certain_ns = last->certain.point ? last->certain.point->time_ns : 0;
-        struct evidence_call judged = {certain_ns > call->enter_ns ? certain_ns : call->enter_ns, call->leave_ns,
+        struct evidence_call judged = {certain_ns > call->since_ns ? certain_ns : call->since_ns, call->leave_ns,
                                        &call->idle};
         struct point *point = relays_post(relays, latest->message, &judged);
         latest->point = point ? point_hold(point) : NULL;

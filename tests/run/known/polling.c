@@ -2,7 +2,8 @@
 /*
  * Rank 0 waits for a message by testing for it, millions of times: one wait each, explained like any other. With
  * KNOWN_BACKOFF it sleeps between two tests, longer each time, and waits all the same. With KNOWN_TURNS it looks for
- * messages of two other kinds by turns, and all that is one wait.
+ * messages of two other kinds by turns, and all that is one wait. With KNOWN_SENDS it tests whether its own message has
+ * been received.
  *
  * ranks: 2
  * expect: loop=answer rank=1 share=0.8 call=MPI_Test|MPI_Iprobe waiters=0 waiting>=0.2 events=10000
@@ -28,7 +29,11 @@ static void back_off(long n_failed)
 static void poll_for_answer(double *data)
 {
     MPI_Request request;
+#ifdef KNOWN_SENDS
+    MPI_Issend(data, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &request);
+#else
     MPI_Irecv(data, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &request);
+#endif
     long n_failed = 0;
     for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done; n_failed++)
         back_off(n_failed);
@@ -39,8 +44,12 @@ static void answer(double *data)
     /* begin answer */
     for (long i = 0; i < 8000000; i++)
         *data = LINK(*data);
-    /* end answer */
+        /* end answer */
+#ifdef KNOWN_SENDS
+    MPI_Recv(data, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#else
     MPI_Send(data, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+#endif
 }
 
 int main(int argc, char **argv)

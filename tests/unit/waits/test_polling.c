@@ -46,6 +46,25 @@ static void send_and_meet(struct scene *scene, uint64_t until_us)
     scene_analyse(scene);
 }
 
+/* Rank 0 polls from 100 on until what it sends has been received. */
+static void polls_for_a_send_wait_for_its_receiver(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make(2);
+    uint64_t request = scene_isend(scene, 0, 1, 1, 2);
+    scene_work(scene, 0, "quick", 100);
+    poll(scene, 0, WW_ID_Test, 1000, 410);
+    scene_enter(scene, 0, WW_ID_Test, 410);
+    scene_event(scene, (struct event){.kind = EV_ISEND_DONE, .loc = 0, .time_ns = 411000, .request = request});
+    scene_leave(scene, 0, WW_ID_Test, 411);
+    scene_work(scene, 1, "slow", 400);
+    scene_receive(scene, 1, 0, 1, 430);
+    scene_analyse(scene);
+    assert_us(scene_waiting(scene, WAIT_LATE_RECEIVER, 0), 300);
+    assert_us(scene_blame(scene, "slow", 1), 300);
+    scene_free(scene);
+}
+
 /* Rank 1 looks at 100 and at 510, after two naps: the first look after the message came in vain. */
 static void the_rest_of_a_nap_is_the_own_doing(void **state)
 {
@@ -234,6 +253,7 @@ static void naps_do_not_take_the_blame_of_the_late_member(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(polls_for_a_send_wait_for_its_receiver),
         cmocka_unit_test(the_rest_of_a_nap_is_the_own_doing),
         cmocka_unit_test(work_between_polls_ends_the_polling),
         cmocka_unit_test(completing_no_request_does_not_end_the_polling),
