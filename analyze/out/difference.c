@@ -242,7 +242,7 @@ const char *difference_fact(struct arena *arena, const struct compare_fact *fact
     else if (n && is_as_others(fact, &counts, 1, ranks[0]))
         text = arena_printf(arena, "%s, now as on the others", text);
     else if (n && is_as_others(fact, &counts, 0, ranks[0]))
-        text = arena_printf(arena, "%s, which was as on the others", text);
+        text = arena_printf(arena, "%s, before as on the others", text);
     if (fact->is_decision && some->kind == FACT_TRIPS && fact->before && fact->after)
         text = arena_printf(arena, "%s (%s -> %s in all)", text, amount_count(fact->before->sum).text,
                             amount_count(fact->after->sum).text);

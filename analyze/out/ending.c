@@ -313,9 +313,11 @@ static void ending_say_analysis(struct ending *ending)
     struct arena *arena = ending->book->arena;
     if (analysis->n_forced)
         ending_say(ending,
-                   arena_printf(
-                       arena, "%llu %s for something that is not in the trace: that time counts as communication.",
-                       (unsigned long long)analysis->n_forced, analysis->n_forced == 1 ? "call waits" : "calls wait"));
+                   arena_printf(arena,
+                                "%llu %s for something that is not in the trace, or comes too many calls later to be "
+                                "kept in mind: that time counts as communication.",
+                                (unsigned long long)analysis->n_forced,
+                                analysis->n_forced == 1 ? "call waits" : "calls wait"));
     for (uint32_t i = 0; i < analysis->n_fetches; i++)
         ending_say(ending,
                    arena_printf(arena,

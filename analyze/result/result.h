@@ -477,5 +477,5 @@ struct analysis {
     uint32_t n_open_waits;
     uint32_t *deadlock; /* ranks that wait for each other in a ring, in its order */
     uint32_t n_deadlock;
-    uint64_t n_forced; /* calls that wait for something that is not in the trace */
+    uint64_t n_forced; /* calls that wait for what is not in the trace, or too far behind in it */
 };
