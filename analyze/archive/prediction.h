@@ -23,9 +23,42 @@ struct prediction {
     uint32_t now, next;
 };
 
+static inline uint32_t prediction_node_new(struct prediction *prediction, uint64_t stack, uint8_t run)
+{
+    *vec_push(&prediction->nodes) = (struct prediction_node){.stack = stack, .run = run};
+    return (uint32_t)prediction->nodes.n - 1;
+}
+
+static inline uint32_t prediction_node_first(struct prediction *prediction, uint64_t stack)
+{
+    uint64_t *first = map_put(&prediction->first, stack, NULL);
+    if (!*first)
+        *first = prediction_node_new(prediction, stack, 0);
+    return (uint32_t)*first;
+}
+
+static inline uint32_t prediction_node_again(struct prediction *prediction, uint32_t number)
+{
+    struct prediction_node node = prediction->nodes.at[number];
+    if (!node.again) {
+        node.again = node.run == UINT8_MAX ? number : prediction_node_new(prediction, node.stack, node.run + 1);
+        prediction->nodes.at[number].again = node.again;
+    }
+    return node.again;
+}
+
 /* Another stack comes than was foreseen, or none was: the next time it will be. Returns its node. */
-uint32_t prediction_learn(struct prediction *prediction, uint64_t stack);
-void prediction_release(struct prediction *prediction);
+static inline uint32_t prediction_learn(struct prediction *prediction, uint64_t stack)
+{
+    if (!prediction->nodes.n) {
+        prediction_node_new(prediction, 0, 0);
+        prediction->now = prediction_node_first(prediction, 0);
+    }
+    bool is_again = stack == prediction->nodes.at[prediction->now].stack;
+    uint32_t next =
+        is_again ? prediction_node_again(prediction, prediction->now) : prediction_node_first(prediction, stack);
+    return prediction->nodes.at[prediction->now].next = next;
+}
 
 /* The next call has this stack. */
 static inline void prediction_move(struct prediction *prediction, uint64_t stack)
@@ -34,4 +67,11 @@ static inline void prediction_move(struct prediction *prediction, uint64_t stack
     prediction->now = is_foreseen ? prediction->next : prediction_learn(prediction, stack);
     prediction->next = prediction->nodes.at[prediction->now].next;
     prediction->foreseen = prediction->nodes.at[prediction->next].stack;
+}
+
+static inline void prediction_release(struct prediction *prediction)
+{
+    vec_release(&prediction->nodes);
+    map_release(&prediction->first);
+    *prediction = (struct prediction){0};
 }

@@ -2,7 +2,6 @@
 #include "analyze/blame/cause_sums.h"
 #include "analyze/constants/constants.h"
 #include "analyze/blame/efficiency.h"
-#include "analyze/blame/other_side.h"
 #include "wrap/base/keys.h"
 #include <math.h>
 #include <stdlib.h>
@@ -307,6 +306,70 @@ static void cause_set_every(const struct writer *writer, struct cause *cause)
     }
 }
 
+/* By (site in result order, class). */
+static const struct path_class *class_of(const struct causes_input *input, uint64_t key)
+{
+    uint32_t site = input->measures->site_order[key_high(key)];
+    return input->classes->sites.at[site].classes.at[key_low(key)];
+}
+
+/* Terms of the class that has most of it. */
+static struct sparse terms_of(const struct causes *causes, const struct cause_sums *sums)
+{
+    const struct sparse *classes = &sums->waiting.classes;
+    const struct term *most = NULL;
+    for (size_t i = 0; i < classes->n; i++)
+        most = most && most->ns >= classes->at[i].ns ? most : &classes->at[i];
+    return most ? class_of(causes->input, most->key)->terms : (struct sparse){0};
+}
+
+/* How long they were in the cause's own code, per time of the late side. */
+static double meanwhile_of(const struct causes *causes, const struct cause_sums *sums, const struct sparse *terms)
+{
+    double late_ns = 0, waiting_ns = 0;
+    for (size_t i = 0; i < terms->n; i++) {
+        uint64_t key = terms->at[i].key;
+        const struct step_key *step = steps_key(causes->steps, key_atom(key));
+        if (step->what != WHAT_PLACE || step->state != STEP_COMPUTING ||
+            !(sparse_get(&sums->by_code, atom_key(key_rank(key), step->id)) > 0))
+            continue;
+        *(key & KEY_WAITING ? &waiting_ns : &late_ns) += terms->at[i].ns;
+    }
+    return late_ns > 0 ? waiting_ns / late_ns : 0;
+}
+
+/* The code in which they were longer than the late side by most, and by how much per time that the late side was
+ * longer in other code. Time without a CPU is in no code. */
+static void cause_set_instead(const struct causes *causes, const struct sparse *terms, struct cause *cause)
+{
+    struct sparse net = {0};
+    double longer_ns = 0, less_ns = 0;
+    for (size_t i = 0; i < terms->n; i++) {
+        uint32_t step = key_atom(terms->at[i].key);
+        if (steps_key(causes->steps, step)->state != STEP_DESCHEDULED)
+            sparse_add(&net, steps_base(causes->steps, step),
+                       terms->at[i].key & KEY_WAITING ? -terms->at[i].ns : terms->at[i].ns);
+    }
+    sparse_pack(&net);
+    for (size_t i = 0; i < net.n; i++) {
+        longer_ns += net.at[i].ns > 0 ? net.at[i].ns : 0;
+        if (net.at[i].ns < less_ns) {
+            less_ns = net.at[i].ns;
+            cause->instead = (uint32_t)net.at[i].key;
+        }
+    }
+    cause->instead_share = longer_ns > 0 ? -less_ns / longer_ns : 0;
+    sparse_release(&net);
+}
+
+/* What those who wait for it did before they waited, as the class tells that has most of it. */
+static void cause_set_other_side(const struct causes *causes, const struct cause_sums *sums, struct cause *cause)
+{
+    struct sparse terms = terms_of(causes, sums);
+    cause->meanwhile = meanwhile_of(causes, sums, &terms);
+    cause_set_instead(causes, &terms, cause);
+}
+
 /* The instances of its classes that overlap the longest in time, if they have nearly all of it, no rank waits again and
  * again in them, and what they wait for was done in one go. */
 static void cause_set_stall(const struct writer *writer, struct cause *cause)
@@ -319,7 +382,7 @@ static void cause_set_stall(const struct writer *writer, struct cause *cause)
         double most_ns = 0, sum_ns = 0, in_one_go_ns = 0;
         uint32_t n_waits = 0;
         for (size_t i = 0; i < classes->n; i++) {
-            const struct path_class *class = causes_class(input, classes->at[i].key);
+            const struct path_class *class = class_of(input, classes->at[i].key);
             double ns = class->waiting_ns > 0 ? classes->at[i].ns / class->waiting_ns * class->longest.waiting_ns : 0;
             bool overlaps = class->longest.begin_ns < all.end_ns && all.begin_ns < class->longest.end_ns;
             if (!is_sum && ns > most_ns) {
@@ -342,7 +405,7 @@ static void cause_set_stall(const struct writer *writer, struct cause *cause)
 static void add_waits(const struct causes *causes, const struct sparse *classes, double *waits_ns)
 {
     for (size_t i = 0; i < classes->n; i++)
-        gain_add_class(waits_ns, causes_class(causes->input, classes->at[i].key), classes->at[i].ns);
+        gain_add_class(waits_ns, class_of(causes->input, classes->at[i].key), classes->at[i].ns);
 }
 
 /* What ranks lost for want of a CPU elsewhere than in the cause, at times when others waited for it; NULL: there is a
@@ -374,7 +437,7 @@ static void find_lost(struct causes *causes, struct arena *scratch)
         for (uint32_t part = 0; part < WHEN_PARTS; part++)
             causes->lost_ns[rank * WHEN_PARTS + part] = input->ranks[rank].lacks_ns[part];
     for (size_t i = 0; i < causes->machine.classes.n; i++) {
-        const struct path_class *class = causes_class(input, causes->machine.classes.at[i].key);
+        const struct path_class *class = class_of(input, causes->machine.classes.at[i].key);
         double share = class->waiting_ns > 0 ? causes->machine.classes.at[i].ns / class->waiting_ns : 0;
         for (uint32_t part = 0; part < WHEN_PARTS && share > 0; part++) {
             double here = share * when_parts_get(&class->when_parts, part) / class->waiting_ns;
@@ -401,7 +464,7 @@ static void cause_set_gain(struct writer *writer, struct cause *cause)
         takes_part[cause->others[i].rank] = true;
     for (size_t i = 0; i < sums->waiting.classes.n; i++) {
         const struct term *at = &sums->waiting.classes.at[i];
-        const struct path_class *class = causes_class(input, at->key);
+        const struct path_class *class = class_of(input, at->key);
         double share = class->waiting_ns > 0 ? at->ns / class->waiting_ns : 0;
         /* What the machine did to the instances of a class is not when its code was late. */
         double code_ns = is_place ? when_parts_sum(&class->code_parts) : 0;
@@ -628,7 +691,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     const struct causes_input *input = writer->causes->input;
     for (uint32_t part = 0; part < WHEN_PARTS && cause->n_sites; part++)
         cause->when_n[part] = input->classes->sites.at[input->measures->site_order[cause->sites[0].site]].parts_n[part];
-    other_side_write(writer->causes, sums, cause);
+    cause_set_other_side(writer->causes, sums, cause);
     cause->is_unexplained = steps_key(writer->causes->steps, cause->step)->what == WHAT_WAIT;
     cause->is_spinning = sites_step_is_spinning(writer->causes->input->sites, cause->step);
 }
@@ -665,7 +728,7 @@ static void machine_write(struct causes *causes)
         machine->places[machine->n_places++] = (struct machine_place){.step = (uint32_t)causes->machine_steps.at[i].key,
                                                                       .waiting_ns = causes->machine_steps.at[i].ns};
     for (size_t i = 0; i < waiting->classes.n; i++)
-        machine_add_when(machine, causes_class(causes->input, waiting->classes.at[i].key), waiting->classes.at[i].ns);
+        machine_add_when(machine, class_of(causes->input, waiting->classes.at[i].key), waiting->classes.at[i].ns);
     qsort(machine->places, machine->n_places, sizeof *machine->places, machine_place_compare);
 }
 

@@ -4,7 +4,6 @@
 #include "analyze/blame/causes.h"
 #include "analyze/steps/calltree.h"
 #include "analyze/blame/rollup.h"
-#include "wrap/base/keys.h"
 
 /* Waiting, and all that is known of it. */
 struct waiting {
@@ -48,13 +47,6 @@ struct causes {
     double *lost_ns;             /* by rank and part of the run: without a CPU, or waiting for others without; NULL:
                                     there is one for each rank */
 };
-
-/* By (site in result order, class). */
-static inline const struct path_class *causes_class(const struct causes_input *input, uint64_t key)
-{
-    uint32_t site = input->measures->site_order[key_high(key)];
-    return input->classes->sites.at[site].classes.at[key_low(key)];
-}
 
 /* The program's causes and the machine's row, into the analysis. */
 void causes_write(struct causes *causes);
