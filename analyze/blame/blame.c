@@ -432,9 +432,10 @@ static struct class_steps class_steps(const struct analysis *analysis, const str
     return steps;
 }
 
-/* Each n-th call there: nearly all gaps have the same length, or so many times that, where an instance is missing now
- * and then, as it was one of another class; or all are about as long. But not where the calls of a gap come one right
- * after another, as of a loop over neighbours: then the code may act in each turn of the loop around. */
+/* Each n-th call there: most gaps have the same length, or so many times that, where an instance is missing now and
+ * then, as it was one of another class; or all are about as long. Out of turn may be a tenth of the instances, as when
+ * the machine holds up a rank, and each of them leaves two gaps of other lengths. But not where the calls of a gap come
+ * one right after another, as of a loop over neighbours: then the code may act in each turn of the loop around. */
 static uint32_t class_every(const struct path_class *class)
 {
     if (class->n_apart < EVERY_INSTANCES)
@@ -449,7 +450,7 @@ static uint32_t class_every(const struct path_class *class)
         uint32_t n_multiples = 0, length = class->gaps[i].length;
         for (int k = 0; k < GAPS_KEPT && length; k++)
             n_multiples += class->gaps[k].length % length == 0 ? class->gaps[k].n : 0;
-        if (length > 1 && 2 * class->gaps[i].n > n_gaps && n_multiples >= MOST_SHARE * n_gaps)
+        if (length > 1 && 2 * class->gaps[i].n > n_gaps && n_multiples >= (1 - 2 * (1 - MOST_SHARE)) * n_gaps)
             return length;
     }
     return mean >= EVERY_LEAST && variance <= EVERY_SCATTER * EVERY_SCATTER * mean * mean ? (uint32_t)lround(mean) : 0;

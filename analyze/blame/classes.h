@@ -38,7 +38,7 @@
 
 /* Late ranks of a class of which it is kept when they were late: a class has few as a rule. Lengths of gaps between its
  * instances. */
-enum { WHEN_RANKS = 4, GAPS_KEPT = 4 };
+enum { WHEN_RANKS = 4, GAPS_KEPT = 8 };
 
 /* Waiting in the parts of the run, of each wait what lies in the part. Most classes act in few of them, so that the
  * others take no room. */

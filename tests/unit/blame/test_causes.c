@@ -116,7 +116,8 @@ static void who_spends_as_long_is_named_with_the_late(void **state)
     }
 }
 
-/* All work alike, and then for as long on rank 1 in each tenth step for the first half of the run, on rank 2 after. */
+/* All work alike, and then for as long on rank 1 in each tenth step for the first half of the run, on rank 2 after; and
+ * in one step of each half that is out of turn. */
 static void it_is_known_when_each_rank_was_late(void **state)
 {
     (void)state;
@@ -124,9 +125,10 @@ static void it_is_known_when_each_rank_was_late(void **state)
     struct scene *scene = scene_make(N);
     for (uint32_t step = 0; step < STEPS; step++) {
         uint64_t end_us = 0, late = step < STEPS / 2 ? 1 : 2;
+        bool has_more = step % EVERY == 0 || step == 33 || step == 147;
         for (uint32_t rank = 0; rank < N; rank++) {
-            scene_work(scene, rank, "work", scene->now_us[rank] + 1000 + rank * 40 * (step % EVERY != 0));
-            if (rank == late && step % EVERY == 0)
+            scene_work(scene, rank, "work", scene->now_us[rank] + 1000 + rank * 40 * !has_more);
+            if (rank == late && has_more)
                 scene_work(scene, rank, "extra", scene->now_us[rank] + 5000);
             end_us = scene->now_us[rank] > end_us ? scene->now_us[rank] : end_us;
         }
