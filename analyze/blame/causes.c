@@ -311,32 +311,38 @@ static struct sparse causes_between_calls(struct causes *causes)
     return between;
 }
 
-/*
- * How far sampling may have times of causes off. Lengths of stretches are measured, and samples share them out: those
- * of a pool, or, as far as stretches have enough of their own, those of all such stretches of the process. What others
- * were seen in between the same two calls, and a process was not, it may have been in as well.
- */
+/* `between`: causes_between_calls. What others were seen in between the same two calls, and this process was not, it
+ * may have been in as well. */
+static void rank_add_noise(struct causes *causes, const struct sparse *between, uint32_t rank, double sample_ns)
+{
+    const struct sparse *atoms = &causes->input->ranks[rank].atoms;
+    struct sampled_time own = {0};
+    for (size_t i = 0; i < atoms->n; i++) {
+        uint64_t key = atom_key(rank, key_atom(atoms->at[i].key));
+        struct sampled_time pooled = sampled_time_of(causes, key, atoms->at[i].ns, &own);
+        uint64_t calls = pooled.ns > 0 ? calls_of(causes, key) : 0;
+        size_t first = pooled.ns > 0 ? sparse_find(between, calls) : between->n;
+        for (size_t j = first; j < between->n && key_high(between->at[j].key) == key_high(calls); j++)
+            noise_add(causes, key_low(between->at[j].key), rank, &pooled, pooled.sampled_ns / sample_ns);
+        sparse_release(&pooled.by_cause);
+    }
+    sparse_pack(&own.by_cause);
+    for (size_t i = 0; i < own.by_cause.n; i++)
+        noise_add(causes, (uint32_t)own.by_cause.at[i].key, rank, &own, own.ns / sample_ns);
+    sparse_release(&own.by_cause);
+}
+
+/* How far sampling may have times of causes off. Lengths of stretches are measured, and samples share them out: those
+ * of a pool, or, as far as stretches have enough of their own, those of all such stretches of the process. */
 static void causes_add_noise(struct causes *causes)
 {
+    const struct survey *survey = causes->input->survey;
+    if (!(survey_sample_ns(survey) > 0))
+        return;
     struct sparse between = causes_between_calls(causes);
-    for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++) {
-        const struct sparse *atoms = &causes->input->ranks[rank].atoms;
-        double sample_ns = survey_rank_sample_ns(causes->input->survey, rank);
-        struct sampled_time own = {0};
-        for (size_t i = 0; i < atoms->n && sample_ns > 0; i++) {
-            uint64_t key = atom_key(rank, key_atom(atoms->at[i].key));
-            struct sampled_time pooled = sampled_time_of(causes, key, atoms->at[i].ns, &own);
-            uint64_t calls = pooled.ns > 0 ? calls_of(causes, key) : 0;
-            for (size_t j = sparse_find(&between, calls);
-                 pooled.ns > 0 && j < between.n && key_high(between.at[j].key) == key_high(calls); j++)
-                noise_add(causes, key_low(between.at[j].key), rank, &pooled, pooled.sampled_ns / sample_ns);
-            sparse_release(&pooled.by_cause);
-        }
-        sparse_pack(&own.by_cause);
-        for (size_t i = 0; i < own.by_cause.n && sample_ns > 0; i++)
-            noise_add(causes, (uint32_t)own.by_cause.at[i].key, rank, &own, own.ns / sample_ns);
-        sparse_release(&own.by_cause);
-    }
+    for (uint32_t rank = 0; rank < causes->input->analysis->trace->n_ranks; rank++)
+        if (survey_rank_sample_ns(survey, rank) > 0)
+            rank_add_noise(causes, &between, rank, survey_rank_sample_ns(survey, rank));
     for (size_t i = 0; i < causes->sums.n; i++)
         sparse_pack(&causes->sums.at[i].noise);
     sparse_release(&between);

@@ -246,16 +246,13 @@ static void when_add_gap(struct path_class *class, const struct instance *instan
 {
     double gap = (double)instance->number - (double)class->last;
     uint64_t begin_ns = instance->first_ns, ended_ns = class->latest.end_ns;
-    class->first = class->n_apart ? class->first : instance->number;
-    class->gaps_square += class->n_apart ? gap * gap : 0;
-    if (class->n_apart && gap > 0 && begin_ns > ended_ns) {
+    class->gaps_square += gap * gap;
+    if (gap > 0 && begin_ns > ended_ns) {
         class->gaps_ns += (double)(begin_ns - ended_ns);
         class->even_gaps_ns += gap * (double)instance->since_ns;
     }
-    if (class->n_apart && gap > 0)
+    if (gap > 0)
         gaps_add(class->gaps, (uint32_t)gap);
-    class->last = instance->number;
-    class->n_apart++;
 }
 
 static void when_add_together(struct path_class *class, const struct instance *instance)
@@ -263,8 +260,13 @@ static void when_add_together(struct path_class *class, const struct instance *i
     struct together *latest = &class->latest;
     uint64_t begin_ns = instance->first_ns, end_ns = begin_ns + (uint64_t)instance->longest_ns;
     if (begin_ns >= latest->end_ns || end_ns <= latest->begin_ns) {
-        if (!class->n_apart || instance->number != class->last)
+        bool is_first = !class->n_apart, is_another = is_first || instance->number != class->last;
+        if (is_first)
+            class->first = instance->number;
+        else if (is_another)
             when_add_gap(class, instance);
+        class->last = instance->number;
+        class->n_apart += is_another;
         *latest = (struct together){.begin_ns = begin_ns, .end_ns = end_ns};
     }
     latest->waiting_ns += instance->waiting_ns;
