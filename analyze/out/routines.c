@@ -51,10 +51,22 @@ static void table_begin(struct table *table, FILE *out, const struct analysis *a
         (struct label_book){.arena = &table->arena, .analysis = analysis, .full_paths = options->text.full_paths};
 }
 
+/* Without long template arguments, unless another instance of the template would read the same. */
+static const char *name_of(const struct label_book *book, const struct profile *profile, uint32_t number)
+{
+    const char *name = profile->routines[number].name, *brief = label_brief(book->arena, name);
+    bool is_told = book->full_paths || !strcmp(name, brief);
+    for (uint32_t i = 0; i < profile->n_routines && !is_told; i++)
+        is_told = strcmp(name, profile->routines[i].name) != 0 &&
+                  !strcmp(brief, label_brief(book->arena, profile->routines[i].name));
+    return is_told ? name : brief;
+}
+
 const char *routines_label(const struct label_book *book, const struct profile *profile, uint32_t number)
 {
     const struct routine_profile *routine = &profile->routines[number];
-    const char *text = routine->is_mpi || routine->is_nameless ? routine->name : label_routine(book, routine->name);
+    bool is_plain = routine->is_mpi || routine->is_nameless;
+    const char *text = is_plain ? routine->name : label_routine(book, name_of(book, profile, number));
     if (routine->file)
         text = arena_printf(book->arena, "%s %s", text, label_lines(book, routine->file, routine->line, routine->line));
     return routine->cycle ? arena_printf(book->arena, "%s <cycle %u>", text, routine->cycle) : text;
@@ -130,7 +142,7 @@ void routines_print_uncalled(struct page *page, const struct label_book *book)
 }
 
 /* "PairLJCut::compute()" means "LAMMPS_NS::PairLJCut::compute". */
-static bool name_fits(const char *name, const char *wanted)
+static bool ends_as(const char *name, const char *wanted)
 {
     size_t length = strlen(name), wanted_length = strlen(wanted);
     if (wanted_length > 2 && !strcmp(wanted + wanted_length - 2, "()") &&
@@ -140,6 +152,12 @@ static bool name_fits(const char *name, const char *wanted)
         return false;
     return length == wanted_length ||
            (length >= wanted_length + 2 && !strncmp(name + length - wanted_length - 2, "::", 2));
+}
+
+/* As it is, or as it is shown. */
+static bool name_fits(struct arena *arena, const char *name, const char *wanted)
+{
+    return ends_as(name, wanted) || ends_as(label_brief(arena, name), wanted);
 }
 
 static int no_such_routine(const char *name)
@@ -153,7 +171,7 @@ static int keep_reached(struct arena *arena, const struct profile *profile, cons
 {
     bool *is_marked = arena_array(arena, bool, profile->n_routines), is_found = false;
     for (uint32_t i = 0; i < profile->n_routines; i++)
-        is_found |= is_marked[i] = name_fits(profile->routines[i].name, name);
+        is_found |= is_marked[i] = name_fits(arena, profile->routines[i].name, name);
     if (!is_found)
         return no_such_routine(name);
     /* Marks what can be reached from the marked routines: callees, or callers. */
@@ -415,9 +433,10 @@ int report_routine(FILE *out, const struct analysis *analysis, const struct prof
     table_begin(&table, out, analysis, profile, options);
     size_t n_found = 0;
     for (uint32_t i = 0; i < profile->n_routines; i++) {
-        n_found += name_fits(profile->routines[i].name, name);
-        if (!name_fits(profile->routines[i].name, name) ||
-            n_found > routines_n_shown(options, n_found, NAMESAKES_SHOWN))
+        if (!name_fits(&table.arena, profile->routines[i].name, name))
+            continue;
+        n_found++;
+        if (n_found > routines_n_shown(options, n_found, NAMESAKES_SHOWN))
             continue;
         if (n_found > 1)
             page_end(&table.page);
@@ -428,7 +447,7 @@ int report_routine(FILE *out, const struct analysis *analysis, const struct prof
         page_line(&table.page, "and %zu more %s of that name (--all)", n_left, n_left == 1 ? "routine" : "routines");
     for (uint32_t i = 0; i < analysis->profile.n_uncalled && !n_found; i++) {
         const struct uncalled_routine *routine = &analysis->profile.uncalled[i];
-        if (!name_fits(routine->name, name))
+        if (!name_fits(&table.arena, routine->name, name))
             continue;
         page_line(&table.page, "%s %s   never called", label_routine(&table.book, routine->name),
                   routine->file ? label_lines(&table.book, routine->file, routine->line, routine->line) : "");

@@ -197,6 +197,29 @@ static void names_may_lack_namespaces_and_have_parentheses(void **state)
     fclose(nowhere);
 }
 
+/* As long as that names one routine; and what is shown can be asked for. */
+static void long_template_arguments_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const whole[] = {"apply<View<std::vector<double, std::allocator<double> > > >",
+                                        "apply<View<std::vector<float, std::allocator<float> > > >"};
+    routines[RELAX].name = whole[0];
+    char *text = printed(NULL), *asked = printed("apply<...>");
+    assert_non_null(strstr(text, "apply<...>() a.cc:12"));
+    assert_null(strstr(text, "allocator"));
+    assert_non_null(strstr(asked, "apply<...>() a.cc:12"));
+    free(text);
+    free(asked);
+    routines[ODD].name = whole[1];
+    text = printed(NULL);
+    assert_null(strstr(text, "apply<...>"));
+    assert_non_null(strstr(text, "std::allocator<double>"));
+    assert_non_null(strstr(text, "std::allocator<float>"));
+    free(text);
+    routines[RELAX].name = "heat::relax";
+    routines[ODD].name = "odd";
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_graph_has_entries_and_cycles),
         cmocka_unit_test(a_choice_keeps_what_is_reached),
         cmocka_unit_test(names_may_lack_namespaces_and_have_parentheses),
+        cmocka_unit_test(long_template_arguments_are_left_out),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }
