@@ -662,11 +662,7 @@ static void cause_write(struct writer *writer, struct cause *cause)
     bool is_place = steps_key(writer->causes->steps, cause->step)->what == WHAT_PLACE;
     writer->has_executions = is_place && has_all_executions(writer);
     cause->is_elsewhere = is_place && !writer->has_executions;
-    /* The call by which code that waits has entered what became the cause. */
-    const struct rollup *rollup = &writer->causes->rollup;
-    uint32_t chosen = rollup->causes.at[writer->number].chosen, caller = rollup->nodes.at[chosen].parent;
-    cause->caller = caller == ROLLUP_NONE ? TRACE_NONE : rollup->nodes.at[caller].code;
-    cause->call_line = calltree_call_line(&writer->causes->placing.tree, chosen);
+    cause->node = writer->causes->rollup.causes.at[writer->number].chosen;
     cause_add_parts(writer, cause);
     const struct sparse *ranks = &writer->sums->waiting.ranks;
     cause->ranks = arena_array(&writer->causes->input->analysis->arena, struct cause_rank, ranks->n + 1);
@@ -758,6 +754,7 @@ static void nodes_write(struct causes *causes)
         analysis->nodes[i] =
             (struct code_node){.parent = tree->nodes.at[i].parent,
                                .step = tree->nodes.at[i].step,
+                               .call_line = calltree_call_line(tree, i),
                                .cause = is_named ? cause + 1 : 0,
                                .time_ns = i < rollup->nodes.n ? sparse_sum(&rollup->nodes.at[i].times) : 0,
                                .longest_ns = i < rollup->nodes.n ? longest_of(&rollup->nodes.at[i].times) : 0,

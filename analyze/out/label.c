@@ -194,25 +194,91 @@ const char *label_within(const struct label_book *book, uint32_t index)
     return *state_prefix(book->analysis->steps[index].state) ? label : arena_printf(book->arena, "in %s", label);
 }
 
-const char *label_cause(const struct label_book *book, uint32_t number)
+/* Where a node of the tree was called: the routine around it, a node, and the line there; TRACE_NONE at the outermost.
+ */
+struct call {
+    uint32_t routine, line;
+};
+
+static struct call call_of(const struct analysis *analysis, uint32_t node)
 {
-    const struct cause *cause = &book->analysis->causes[number];
-    const char *label = label_step(book, cause->step);
-    bool is_shared = cause->is_elsewhere;
-    for (uint32_t i = 0; i < book->analysis->n_causes; i++)
-        is_shared |= i != number && book->analysis->causes[i].step == cause->step;
-    if (cause->caller >= book->analysis->n_steps || !is_shared)
+    struct call call = {analysis->nodes[node].parent, analysis->nodes[node].call_line};
+    while (call.routine < analysis->n_nodes && analysis->steps[analysis->nodes[call.routine].step].is_loop)
+        call.routine = analysis->nodes[call.routine].parent;
+    return call;
+}
+
+/* How many calls outwards from two nodes the first one is that differs; 0 = the nodes differ by more than that. */
+static uint32_t calls_in_common(const struct analysis *analysis, uint32_t node, uint32_t other)
+{
+    uint32_t n = 0;
+    while (node < analysis->n_nodes && other < analysis->n_nodes && node != other) {
+        struct call call = call_of(analysis, node), its = call_of(analysis, other);
+        bool are_known = call.routine < analysis->n_nodes && its.routine < analysis->n_nodes;
+        if (call.line != its.line ||
+            (are_known && analysis->nodes[call.routine].step != analysis->nodes[its.routine].step))
+            return n;
+        node = call.routine;
+        other = its.routine;
+        n++;
+    }
+    return 0;
+}
+
+/* " <- velocity():18": the call so many levels out from the one at which `node` was entered. */
+static const char *label_call_outwards(const struct label_book *book, uint32_t node, uint32_t n_levels)
+{
+    const struct analysis *analysis = book->analysis;
+    for (uint32_t i = 0; i < n_levels && node < analysis->n_nodes; i++)
+        node = call_of(analysis, node).routine;
+    struct call call = node < analysis->n_nodes ? call_of(analysis, node) : (struct call){TRACE_NONE, 0};
+    const struct step *caller =
+        call.routine < analysis->n_nodes ? &analysis->steps[analysis->nodes[call.routine].step] : NULL;
+    if (!caller || !caller->routine)
+        return "";
+    const char *text =
+        arena_printf(book->arena, "%s%s", n_levels > 1 ? " <- ... <- " : " <- ", label_routine(book, caller->routine));
+    return call.line ? arena_printf(book->arena, "%s:%u", text, call.line) : text;
+}
+
+/* A step as the code that waits has entered it. */
+static const char *label_entered(const struct label_book *book, uint32_t step, uint32_t node)
+{
+    const struct analysis *analysis = book->analysis;
+    const char *label = label_step(book, step);
+    uint32_t around = analysis->nodes[node].parent, line = analysis->nodes[node].call_line;
+    if (around >= analysis->n_nodes)
         return label;
-    const struct step *caller = &book->analysis->steps[cause->caller], *own = &book->analysis->steps[cause->step];
-    bool is_around = !cause->call_line && caller->routine && own->routine && !strcmp(caller->routine, own->routine);
+    const struct step *caller = &analysis->steps[analysis->nodes[around].step], *own = &analysis->steps[step];
+    bool is_around = !line && caller->routine && own->routine && !strcmp(caller->routine, own->routine);
     if (is_around && !caller->is_loop) /* its own routine: that has been said */
         return label;
-    if (!caller->file || !cause->call_line)
+    if (!caller->file || !line)
         return arena_printf(book->arena, "%s, %s %s", label, is_around ? "inside" : "called from",
-                            label_step(book, cause->caller));
-    const char *lines = label_lines(book, caller->file, cause->call_line, cause->call_line);
+                            label_step(book, analysis->nodes[around].step));
     const char *routine = caller->routine ? label_routine(book, caller->routine) : "";
-    const char *text = arena_printf(book->arena, "%s, called at %s%s%s", label, lines, *routine ? " in " : "", routine);
+    return arena_printf(book->arena, "%s, called at %s%s%s", label, label_lines(book, caller->file, line, line),
+                        *routine ? " in " : "", routine);
+}
+
+const char *label_cause(const struct label_book *book, uint32_t number)
+{
+    const struct analysis *analysis = book->analysis;
+    const struct cause *cause = &analysis->causes[number];
+    bool is_shared = cause->is_elsewhere;
+    uint32_t n_levels = 0;
+    for (uint32_t i = 0; i < analysis->n_causes; i++) {
+        if (i == number || analysis->causes[i].step != cause->step)
+            continue;
+        is_shared = true;
+        uint32_t n = calls_in_common(analysis, cause->node, analysis->causes[i].node);
+        n_levels = n > n_levels ? n : n_levels;
+    }
+    if (!is_shared || cause->node >= analysis->n_nodes)
+        return label_step(book, cause->step);
+    const char *text = label_entered(book, cause->step, cause->node);
+    if (n_levels)
+        text = arena_printf(book->arena, "%s%s", text, label_call_outwards(book, cause->node, n_levels));
     return book->short_names ? label_brief(book->arena, text) : text;
 }
 

@@ -189,10 +189,10 @@ struct cause_part {
 struct cause {
     uint32_t found_as; /* its number before causes were sorted */
     uint32_t step;
-    uint32_t caller, call_line; /* the code that waits, by its step, which has called it, and where; TRACE_NONE, 0 */
-    bool is_elsewhere;          /* the code that names it is entered on other ways too, which are no part of it */
-    enum cause_kind kind;       /* the largest part */
-    double kind_ns[KIND_N];     /* sums to waiting_ns */
+    uint32_t node; /* what the code that waits has entered: of the tree of loops and calls; that code is its parent */
+    bool is_elsewhere;      /* the code that names it is entered on other ways too, which are no part of it */
+    enum cause_kind kind;   /* the largest part */
+    double kind_ns[KIND_N]; /* sums to waiting_ns */
     double waiting_ns;
     double direct_ns;      /* short-term part */
     double inferred_ns;    /* where only times tell what was waited for, no record */
@@ -266,8 +266,9 @@ struct machine_host {
  * without a CPU to the run time.
  */
 struct code_node {
-    uint32_t parent; /* stands before it; TRACE_NONE */
-    uint32_t step;
+    uint32_t parent;        /* stands before it; TRACE_NONE */
+    uint32_t step;          /* a routine, unless it is a loop */
+    uint32_t call_line;     /* of a routine: where the code around it calls it; 0 = not known */
     uint32_t cause;         /* from 1: a cause that is named by this code and has what is below it here; 0 = none */
     double kind_ns[KIND_N]; /* waiting that is blamed on it */
     double time_ns;         /* that all ranks spent in it, on a CPU or blocked */

@@ -124,7 +124,7 @@ static void large_causes(struct large *large)
                                        .n_classes = CLASSES};
     for (uint32_t i = 0; i < CAUSES; i++) {
         causes[i] = (struct cause){.step = i,
-                                   .caller = TRACE_NONE,
+                                   .node = TRACE_NONE,
                                    .kind = KIND_MORE_TIME,
                                    .waiting_ns = each_ns,
                                    .direct_ns = each_ns,

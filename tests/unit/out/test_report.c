@@ -278,9 +278,11 @@ static void long_template_arguments_are_left_out(void **state)
     struct report_options wide = usual, whole = usual;
     wide.width = whole.width = 200;
     whole.full_paths = true;
+    struct code_node nodes[] = {{.parent = TRACE_NONE, .step = 0}, {.parent = 0, .step = 0, .call_line = 77}};
+    f->analysis.nodes = nodes;
+    f->analysis.n_nodes = 2;
     f->causes[0].is_elsewhere = true;
-    f->causes[0].caller = 0;
-    f->causes[0].call_line = 77;
+    f->causes[0].node = 1;
     char *text = printed(f, &wide);
     expect_in(text, "in grid::sweep<...>::relax<float>()");
     expect_in(text, "called at jacobi.c:77 in grid::sweep<...>::relax<float>()");
