@@ -90,6 +90,7 @@ struct path_part {
     uint32_t nth;      /* of the routines of one frame: those inlined come first */
     const char *name;  /* with the line of its call; NULL = none */
     bool is_unusual;   /* shown only where it tells two paths apart */
+    bool is_own;       /* of the program or a library that it uses; not of a run-time library */
     bool tells;        /* it does */
     bool has_namesake; /* and there its name is not enough */
 };
@@ -97,7 +98,7 @@ struct path_part {
 /* The innermost first. */
 struct call_path {
     VEC(struct path_part) parts;
-    bool is_nameless; /* code without names: what there is of it is all that there is to say */
+    bool is_nameless; /* its inner end is code without names: what there is of that is all that there is to say there */
 };
 
 enum { NAMED_INNER_MOST = 8, NAMED_OUTER_MOST = 3, NAMELESS_MOST = 6 };
@@ -142,14 +143,17 @@ static void path_read(struct call_path *path, const struct sites *sites, struct 
     bool is_inside = true, is_around = false;
     for (; context != TRACE_NONE; context = sites_context_at(sites, context)->parent) {
         is_inside &= context != site;
-        bool is_own = path->is_nameless || sites_user_context(sites, context) == context;
-        bool is_unusual = is_inside || is_around || !is_own;
+        bool is_own = sites_user_context(sites, context) == context;
+        bool is_unusual = is_inside || is_around || (!is_own && !path->is_nameless);
         if (is_unusual && !wants_all)
             continue;
+        size_t n_before = path->parts.n;
         path_add_frame(path, sites, arena, context, context == site, is_unusual);
+        for (size_t i = n_before; i < path->parts.n; i++)
+            path->parts.at[i].is_own = is_own;
         const char *routine = context_spot(sites, context).host_routine;
-        is_around |= !path->is_nameless && routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__"));
-        if (!wants_all && (is_around || (path->is_nameless && path->parts.n >= NAMELESS_MOST)))
+        is_around |= routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__"));
+        if (!wants_all && is_around)
             break;
     }
 }
@@ -197,22 +201,21 @@ static const char *part_text(const struct sites *sites, struct arena *arena, con
 }
 
 /*
- * "solve() <- step():71 <- main():85"; of a long path the middle is left out: its two ends tell most. Where the program
- * has no names to offer, its inner end: "BI_Srecv() <- Cdgerv2d() <- routine 9+0x1c8 of app <- routine 7+0x4a"; a
+ * "solve() <- step():71 <- main():85"; of a long path the middle is left out: its two ends tell most. Code without
+ * names is told at the inner end only: "BI_Srecv() <- Cdgerv2d() <- routine 9+0x1c8 of app <- routine 7+0x4a"; a
  * library is named once for all routines that follow each other.
  */
 static const char *path_text(const struct sites *sites, struct arena *arena, const struct call_path *path)
 {
     const char *text = "";
     uint32_t module = TRACE_NONE;
-    size_t n_usual = 0, n_seen = 0, n_left_out = 0;
+    size_t n_usual = 0, n_seen = 0, n_left_out = 0, inner_most = path->is_nameless ? NAMELESS_MOST : NAMED_INNER_MOST;
     for (size_t i = 0; i < path->parts.n; i++)
         n_usual += !path->parts.at[i].is_unusual;
     for (size_t i = 0; i < path->parts.n; i++) {
         const struct path_part *part = &path->parts.at[i];
-        bool is_end = path->is_nameless ? n_seen < NAMELESS_MOST
-                                        : n_usual <= NAMED_INNER_MOST + NAMED_OUTER_MOST || n_seen < NAMED_INNER_MOST ||
-                                              n_seen + NAMED_OUTER_MOST >= n_usual;
+        bool is_outer = n_seen + NAMED_OUTER_MOST >= n_usual && (!path->is_nameless || (part->name && part->is_own));
+        bool is_end = n_seen < inner_most || is_outer;
         n_seen += !part->is_unusual;
         if (!part->tells && (part->is_unusual || !is_end)) {
             n_left_out += !part->is_unusual;

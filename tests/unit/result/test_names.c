@@ -144,6 +144,29 @@ static void a_path_that_ends_is_told_from_one_that_goes_on(void **state)
     named_end(&named);
 }
 
+/* A library without names is called by a program that has some. */
+static void the_outer_end_is_told_where_it_has_names(void **state)
+{
+    (void)state;
+    struct named named;
+    named_begin(&named, true);
+    uint32_t frame = TRACE_NONE;
+    for (const char *const *name = (const char *const[]){"main", "step", "solve", NULL}; *name; name++) {
+        uint32_t region = trace_memory_region(named.trace, *name, false, WW_LOCAL, WW_COLL_NONE);
+        frame = trace_memory_frame(named.trace,
+                                   (struct trace_frame){.parent = frame, .module = TRACE_NONE, .region = region});
+    }
+    for (uint64_t address = 0x80; address; address -= 0x10)
+        frame = trace_memory_frame(
+            named.trace,
+            (struct trace_frame){.parent = frame, .address = address, .region = TRACE_NONE, .is_return = true});
+    sites_begin(&named.sites, named.trace, named.code, &named.steps);
+    uint32_t context = sites_context(&named.sites, frame);
+    name_all(&named, &context, 1);
+    assert_string_equal(path_of(&named, 0), SIX " <- (2 more) <- solve() <- step() <- main()");
+    named_end(&named);
+}
+
 /* Two programs of one name in a run. */
 static void what_has_the_same_name_is_told_by_where_it_is(void **state)
 {
@@ -193,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_path_of_its_own_is_cut),
                                        cmocka_unit_test(paths_that_read_the_same_are_told_where_they_part),
                                        cmocka_unit_test(a_path_that_ends_is_told_from_one_that_goes_on),
+                                       cmocka_unit_test(the_outer_end_is_told_where_it_has_names),
                                        cmocka_unit_test(what_has_the_same_name_is_told_by_where_it_is),
                                        cmocka_unit_test(one_place_in_two_kinds_of_waiting_is_one_text),
                                        cmocka_unit_test(named_paths_are_told_apart_as_well)};
