@@ -208,19 +208,20 @@ static struct call call_of(const struct analysis *analysis, uint32_t node)
     return call;
 }
 
-/* How many calls outwards from two nodes the first one is that differs; 0 = the nodes differ by more than that. */
+static uint32_t step_of_node(const struct analysis *analysis, uint32_t node)
+{
+    return node < analysis->n_nodes ? analysis->nodes[node].step : TRACE_NONE;
+}
+
+/* How many calls outwards from two nodes the first one is that differs; 0 also where none does. */
 static uint32_t calls_in_common(const struct analysis *analysis, uint32_t node, uint32_t other)
 {
-    uint32_t n = 0;
-    while (node < analysis->n_nodes && other < analysis->n_nodes && node != other) {
+    for (uint32_t n = 0; node < analysis->n_nodes && other < analysis->n_nodes && node != other; n++) {
         struct call call = call_of(analysis, node), its = call_of(analysis, other);
-        bool are_known = call.routine < analysis->n_nodes && its.routine < analysis->n_nodes;
-        if (call.line != its.line ||
-            (are_known && analysis->nodes[call.routine].step != analysis->nodes[its.routine].step))
+        if (call.line != its.line || step_of_node(analysis, call.routine) != step_of_node(analysis, its.routine))
             return n;
         node = call.routine;
         other = its.routine;
-        n++;
     }
     return 0;
 }
@@ -232,8 +233,8 @@ static const char *label_call_outwards(const struct label_book *book, uint32_t n
     for (uint32_t i = 0; i < n_levels && node < analysis->n_nodes; i++)
         node = call_of(analysis, node).routine;
     struct call call = node < analysis->n_nodes ? call_of(analysis, node) : (struct call){TRACE_NONE, 0};
-    const struct step *caller =
-        call.routine < analysis->n_nodes ? &analysis->steps[analysis->nodes[call.routine].step] : NULL;
+    uint32_t step = step_of_node(analysis, call.routine);
+    const struct step *caller = step == TRACE_NONE ? NULL : &analysis->steps[step];
     if (!caller || !caller->routine)
         return "";
     const char *text =
