@@ -190,7 +190,6 @@ struct cause {
     uint32_t found_as; /* its number before causes were sorted */
     uint32_t step;
     uint32_t node; /* what the code that waits has entered: of the tree of loops and calls; that code is its parent */
-    bool is_elsewhere;      /* the code that names it is entered on other ways too, which are no part of it */
     enum cause_kind kind;   /* the largest part */
     double kind_ns[KIND_N]; /* sums to waiting_ns */
     double waiting_ns;
@@ -205,6 +204,7 @@ struct cause {
     double meanwhile;      /* so long was who waits in its code before, per time of the late side */
     uint32_t instead;      /* a step: the other code in which who waits was longer than the late side by most */
     double instead_share;  /* ... by so much of what the late side did longer; 0 = in none */
+    bool is_elsewhere;     /* the code that names it is entered on other ways too, which are no part of it */
     bool is_unexplained;   /* it is itself a wait that nothing explains */
     bool is_spinning;      /* it is itself a wait, for shared memory to change; nobody knows for whom */
     const char *library;   /* that most of it is inside, of which nothing is counted; NULL = none */
