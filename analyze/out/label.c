@@ -194,10 +194,9 @@ const char *label_within(const struct label_book *book, uint32_t index)
     return *state_prefix(book->analysis->steps[index].state) ? label : arena_printf(book->arena, "in %s", label);
 }
 
-/* Where a node of the tree was called: the routine around it, a node, and the line there; TRACE_NONE at the outermost.
- */
+/* Where a node of the tree was called: the routine around it, and the line there. */
 struct call {
-    uint32_t routine, line;
+    uint32_t routine, line; /* routine: a node; TRACE_NONE around the outermost */
 };
 
 static struct call call_of(const struct analysis *analysis, uint32_t node)

@@ -24,8 +24,8 @@ const char *label_step(const struct label_book *book, uint32_t step);
 const char *label_within(const struct label_book *book, uint32_t step);
 /* By what it is alone: equal in another run of the program, whatever was seen around it there. */
 const char *label_step_alone(const struct label_book *book, uint32_t step);
-/* A cause as its step; where another cause has that name, ", called at
- * jacobi.c:20 in solve()" tells them apart, or " <- main():85" behind that. */
+/* A cause as its step; where another cause has that name, ", called at jacobi.c:20 in solve()" tells them apart, or
+ * " <- main():85" behind that. */
 const char *label_cause(const struct label_book *book, uint32_t cause);
 /* "MPI_Barrier jacobi.c:71 in solve() <- main()" */
 const char *label_site(const struct label_book *book, uint32_t site);

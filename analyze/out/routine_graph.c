@@ -18,6 +18,7 @@ struct graph {
     struct label_book book;
     const struct profile *profile;
     const struct routines_options *options;
+    const char *const *names;         /* by routine */
     uint32_t *entry, *cycle_entry;    /* by routine and cycle: number of its entry; 0 = none is shown */
     uint64_t *inner_calls;            /* by routine: from others of its cycle */
     uint64_t *cycle_in, *cycle_inner; /* by cycle: calls from outside, and within it */
@@ -59,7 +60,7 @@ static void print_line(struct graph *graph, const struct graph_line *line)
 
 static const char *label(const struct graph *graph, uint32_t number)
 {
-    return routines_label(&graph->book, graph->profile, number);
+    return routines_label(&graph->book, graph->profile, graph->names, number);
 }
 
 /* "180/1,320"; within a cycle nothing falls to anybody, and there is no whole. */
@@ -248,6 +249,7 @@ int report_routine_graph(FILE *out, const struct analysis *analysis, const struc
         n = (int)options->text.n_top;
     if (n >= 0) {
         graph.book = (struct label_book){&graph.arena, analysis, options->text.full_paths, !options->text.full_paths};
+        graph.names = routines_names(&graph.book, profile);
         graph_begin(&graph, profile, rows, (uint32_t)n);
         routines_print_head(&graph.page, analysis, profile);
         page_end(&graph.page);

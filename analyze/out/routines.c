@@ -28,6 +28,7 @@ struct table {
     const struct profile *profile;
     const struct routines_options *options;
     struct routine_row *routines;
+    const char *const *names; /* of the profile's routines */
 };
 
 static int line_compare(const void *a, const void *b)
@@ -49,24 +50,34 @@ static void table_begin(struct table *table, FILE *out, const struct analysis *a
                             .options = options};
     table->book =
         (struct label_book){.arena = &table->arena, .analysis = analysis, .full_paths = options->text.full_paths};
+    table->names = routines_names(&table->book, profile);
 }
 
-/* Without long template arguments, unless another instance of the template would read the same. */
-static const char *name_of(const struct label_book *book, const struct profile *profile, uint32_t number)
+const char *const *routines_names(const struct label_book *book, const struct profile *profile)
 {
-    const char *name = profile->routines[number].name, *brief = label_brief(book->arena, name);
-    bool is_told = book->full_paths || !strcmp(name, brief);
-    for (uint32_t i = 0; i < profile->n_routines && !is_told; i++)
-        is_told = strcmp(name, profile->routines[i].name) != 0 &&
-                  !strcmp(brief, label_brief(book->arena, profile->routines[i].name));
-    return is_told ? name : brief;
+    uint32_t n = profile->n_routines;
+    const char **names = arena_array(book->arena, const char *, n + 1);
+    uint32_t *brief_of = arena_array(book->arena, uint32_t, n + 1), *first = arena_array(book->arena, uint32_t, n + 1);
+    bool *is_shared = arena_array(book->arena, bool, n + 1); /* by brief name */
+    struct intern briefs = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        names[i] = label_brief(book->arena, profile->routines[i].name);
+        uint32_t brief = brief_of[i] = intern_text(&briefs, names[i]);
+        first[brief] = first[brief] ? first[brief] : i + 1;
+        is_shared[brief] |= strcmp(profile->routines[i].name, profile->routines[first[brief] - 1].name) != 0;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = book->full_paths || is_shared[brief_of[i]] ? profile->routines[i].name : names[i];
+    intern_release(&briefs);
+    return names;
 }
 
-const char *routines_label(const struct label_book *book, const struct profile *profile, uint32_t number)
+const char *routines_label(const struct label_book *book, const struct profile *profile, const char *const *names,
+                           uint32_t number)
 {
     const struct routine_profile *routine = &profile->routines[number];
     bool is_plain = routine->is_mpi || routine->is_nameless;
-    const char *text = is_plain ? routine->name : label_routine(book, name_of(book, profile, number));
+    const char *text = is_plain ? routine->name : label_routine(book, names[number]);
     if (routine->file)
         text = arena_printf(book->arena, "%s %s", text, label_lines(book, routine->file, routine->line, routine->line));
     return routine->cycle ? arena_printf(book->arena, "%s <cycle %u>", text, routine->cycle) : text;
@@ -302,7 +313,7 @@ static void print_table(struct table *table, unsigned n)
         uint32_t n_ranks = table->analysis->trace->n_ranks, most = 0;
         for (uint32_t rank = 1; rank < n_ranks; rank++)
             most = routine->rank_total_ns[rank] > routine->rank_total_ns[most] ? rank : most;
-        page_cell(&cells, "%s", routines_label(&table->book, profile, table->routines[i].number));
+        page_cell(&cells, "%s", routines_label(&table->book, profile, table->names, table->routines[i].number));
         page_cell(&cells, "%s", routines_amount(&table->arena, profile, routine->total_ns));
         page_cell(&cells, "%s", routines_share(&table->arena, profile, routine->total_ns));
         page_cell(&cells, "%s", routines_amount(&table->arena, profile, routine->self_ns));
@@ -369,7 +380,8 @@ static void print_arcs(struct table *table, uint32_t routine, bool is_callers)
     size_t n = routines_n_shown(table->options, lines.n, ARCS_SHOWN);
     for (size_t i = 0; i < n; i++) {
         const struct routine_arc *arc = &profile->arcs[lines.at[i].arc];
-        page_cell(&cells, "  %s", routines_label(&table->book, profile, is_callers ? arc->from : arc->to));
+        page_cell(&cells, "  %s",
+                  routines_label(&table->book, profile, table->names, is_callers ? arc->from : arc->to));
         page_cell(&cells, "%s", routines_amount(&table->arena, profile, arc->self_ns));
         page_cell(&cells, "%s", routines_amount(&table->arena, profile, arc->below_ns));
         page_cell(&cells, "%s", routines_count(&table->arena, arc->calls));
@@ -402,7 +414,7 @@ static void print_routine(struct table *table, uint32_t number)
 {
     const struct routine_profile *routine = &table->profile->routines[number];
     struct arena *arena = &table->arena;
-    page_put(&table->page, "%s", routines_label(&table->book, table->profile, number));
+    page_put(&table->page, "%s", routines_label(&table->book, table->profile, table->names, number));
     page_piece(&table->page, HANG, "total %s, %s", routines_amount(arena, table->profile, routine->total_ns),
                routines_share(arena, table->profile, routine->total_ns));
     page_piece(&table->page, HANG, "self %s, %s", routines_amount(arena, table->profile, routine->self_ns),

@@ -40,8 +40,11 @@ struct routine_row {
  * how many; -1 after error(). */
 int routines_choose(struct arena *arena, const struct profile *profile, const struct routines_options *options,
                     bool with_cycles, struct routine_row **rows);
+/* Names of all, in the book's arena: without long template arguments where instances of a template read apart then. */
+const char *const *routines_names(const struct label_book *book, const struct profile *profile);
 /* "relax() jacobi.c:38 <cycle 1>" */
-const char *routines_label(const struct label_book *book, const struct profile *profile, uint32_t number);
+const char *routines_label(const struct label_book *book, const struct profile *profile, const char *const *names,
+                           uint32_t number);
 /* Of n items at most so many, or all on request. */
 size_t routines_n_shown(const struct routines_options *options, size_t n, size_t most);
 /* A time, or bytes; "-" for none. */
