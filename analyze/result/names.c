@@ -104,12 +104,12 @@ struct call_path {
 enum { NAMED_INNER_MOST = 8, NAMED_OUTER_MOST = 3, NAMELESS_MOST = 6 };
 
 /* The routines of one frame, those inlined into it first: the innermost and the outermost with the line of their call,
- * since a routine may make several. The line of the site itself stands before its path. */
+ * since a routine may make several. The line of the site itself stands before its path. `part` is what they share. */
 static void path_add_frame(struct call_path *path, const struct sites *sites, struct arena *arena, uint32_t context,
-                           bool is_site, bool is_unusual)
+                           bool is_site, struct path_part part)
 {
     enum { INLINED_MOST = 8 };
-    const struct context *at = sites_context_at(sites, context);
+    const struct context *at = &part.at;
     struct code_spot spot = context_spot(sites, context);
     struct code_routine inlined[INLINED_MOST];
     bool is_known = at->module != TRACE_NONE && spot.host_routine, is_inlined = false;
@@ -122,7 +122,9 @@ static void path_add_frame(struct call_path *path, const struct sites *sites, st
         const char *name = routine_call(arena, inlined[i].name);
         if (!i && !is_site && spot.line)
             name = arena_printf(arena, "%s:%u", name, spot.line);
-        *vec_push(&path->parts) = (struct path_part){.at = *at, .nth = i, .name = name, .is_unusual = is_unusual};
+        part.nth = i;
+        part.name = name;
+        *vec_push(&path->parts) = part;
         is_inlined = true;
     }
     const char *name = caller_text(sites, arena, context);
@@ -131,8 +133,10 @@ static void path_add_frame(struct call_path *path, const struct sites *sites, st
         name = arena_printf(arena, "%s:%u", name, line);
     if (!name && at->module >= sites->trace->n_modules)
         return;
-    *vec_push(&path->parts) = (struct path_part){
-        .at = *at, .nth = n, .name = name, .is_unusual = is_unusual || (!name && !path->is_nameless)};
+    part.nth = n;
+    part.name = name;
+    part.is_unusual |= !name && !path->is_nameless;
+    *vec_push(&path->parts) = part;
 }
 
 /* From `context` outwards. What is inside `site`, where that is another one, is shown only where it tells paths apart,
@@ -147,10 +151,9 @@ static void path_read(struct call_path *path, const struct sites *sites, struct 
         bool is_unusual = is_inside || is_around || (!is_own && !path->is_nameless);
         if (is_unusual && !wants_all)
             continue;
-        size_t n_before = path->parts.n;
-        path_add_frame(path, sites, arena, context, context == site, is_unusual);
-        for (size_t i = n_before; i < path->parts.n; i++)
-            path->parts.at[i].is_own = is_own;
+        const struct context *at = sites_context_at(sites, context);
+        path_add_frame(path, sites, arena, context, context == site,
+                       (struct path_part){.at = *at, .is_unusual = is_unusual, .is_own = is_own});
         const char *routine = context_spot(sites, context).host_routine;
         is_around |= routine && (!strcmp(routine, "main") || !strcmp(routine, "MAIN__"));
         if (!wants_all && is_around)
