@@ -187,54 +187,48 @@ void sparse_settle(struct sparse *vector, struct arena *arena)
     *vector = settled;
 }
 
-/* Where the key is among the places, or belongs. Keys that differ in the last bits only come together as a rule, so
- * their places lie together in memory: a few, since most groups have the same last bits, and what finds its place taken
- * goes on through the next group. */
+/* Where the line is among the places, or belongs. */
 static uint32_t *sums_place(const struct sums *sums, uint64_t key)
 {
-    enum { TOGETHER = 4 };
-    size_t mask = sums->places.n - 1, at = (hash_u64(key / TOGETHER) * TOGETHER + key % TOGETHER) & mask;
-    while (sums->places.at[at] && sums->terms.at[sums->places.at[at] - 1].key != key)
+    size_t mask = sums->places.n - 1, at = hash_u64(key) & mask;
+    while (sums->places.at[at] && sums->lines.at[sums->places.at[at] - 1].key != key)
         at = (at + 1) & mask;
     return &sums->places.at[at];
 }
 
-static struct term *sums_find(const struct sums *sums, uint64_t key)
+static struct sums_line *sums_make(struct sums *sums, uint64_t key)
+{
+    enum { FEW = 8, PLACES_A_LINE = 4 };
+    struct sums_line *line = vec_push(&sums->lines);
+    line->key = key;
+    sums->last = sums->lines.n - 1;
+    if (sums->lines.n > FEW && PLACES_A_LINE * sums->lines.n > sums->places.n) {
+        size_t n = sums->places.n ? 2 * sums->places.n : 2 * PLACES_A_LINE * FEW;
+        sums->places.n = 0;
+        vec_resize(&sums->places, n);
+        for (size_t i = 0; i < sums->lines.n; i++)
+            *sums_place(sums, sums->lines.at[i].key) = (uint32_t)i + 1;
+    } else if (sums->places.n) {
+        *sums_place(sums, key) = (uint32_t)sums->lines.n;
+    }
+    return line;
+}
+
+struct sums_line *sums_find(struct sums *sums, uint64_t key)
 {
     if (sums->places.n) {
         uint32_t place = *sums_place(sums, key);
-        return place ? &sums->terms.at[place - 1] : NULL;
+        if (!place)
+            return sums_make(sums, key);
+        sums->last = place - 1;
+        return &sums->lines.at[place - 1];
     }
-    for (size_t i = 0; i < sums->terms.n; i++)
-        if (sums->terms.at[i].key == key)
-            return &sums->terms.at[i];
-    return NULL;
-}
-
-static struct term *sums_push(struct sums *sums, uint64_t key)
-{
-    enum { FEW = 8, PLACES_A_TERM = 4 };
-    struct term *term = vec_push(&sums->terms);
-    term->key = key;
-    if (sums->terms.n > FEW && PLACES_A_TERM * sums->terms.n > sums->places.n) {
-        size_t n = sums->places.n ? 2 * sums->places.n : 2 * PLACES_A_TERM * FEW;
-        sums->places.n = 0;
-        vec_resize(&sums->places, n);
-        for (size_t i = 0; i < sums->terms.n; i++)
-            *sums_place(sums, sums->terms.at[i].key) = (uint32_t)i + 1;
-    } else if (sums->places.n) {
-        *sums_place(sums, key) = (uint32_t)sums->terms.n;
-    }
-    return term;
-}
-
-void sums_add(struct sums *sums, uint64_t key, double ns)
-{
-    if (ns == 0)
-        return;
-    struct term *term = sums_find(sums, key);
-    term = term ? term : sums_push(sums, key);
-    term->ns += ns;
+    for (size_t i = 0; i < sums->lines.n; i++)
+        if (sums->lines.at[i].key == key) {
+            sums->last = i;
+            return &sums->lines.at[i];
+        }
+    return sums_make(sums, key);
 }
 
 void sums_add_all(struct sums *sums, const struct sparse *vector, double factor)
@@ -245,17 +239,21 @@ void sums_add_all(struct sums *sums, const struct sparse *vector, double factor)
 
 void sums_take(struct sums *sums, struct sparse *out)
 {
-    sparse_release(out);
-    *out = (struct sparse){.at = sums->terms.at, .n = sums->terms.n, .cap = sums->terms.cap};
-    vec_release(&sums->places);
-    *sums = (struct sums){0};
+    sparse_clear(out);
+    for (size_t i = 0; i < sums->lines.n; i++) {
+        const struct sums_line *line = &sums->lines.at[i];
+        for (uint32_t at = 0; at < SUMS_LINE; at++)
+            sparse_push(out, line->key * SUMS_LINE + at, line->ns[at]);
+    }
+    sums_release(sums);
     sparse_pack(out);
 }
 
 void sums_release(struct sums *sums)
 {
     vec_release(&sums->places);
-    vec_release(&sums->terms);
+    vec_release(&sums->lines);
+    sums->last = 0;
 }
 
 /* The table for dense keys. */

@@ -7,6 +7,7 @@
  */
 #pragma once
 #include "wrap/base/containers.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -80,14 +81,28 @@ void sparse_release(struct sparse *vector);
 
 /*
  * Adds durations up by keys that come again and again: O(1) a term, where a sparse vector would sort them many times.
- * Few keys are looked through; more are found by a hash table of their places.
+ * Keys that differ in the last bits only come together as a rule, so they share a line, and a key is mostly looked for
+ * in the line of the one before. Few lines are looked through; more are found by a hash table of their places.
  */
+enum { SUMS_LINE = 8 };
+struct sums_line {
+    uint64_t key; /* of its terms, divided by how many there are */
+    double ns[SUMS_LINE];
+};
 struct sums {
-    VEC(struct term) terms;
-    VEC(uint32_t) places; /* in terms, plus 1; 0 = free. A power of two, at most a quarter of them taken */
+    VEC(struct sums_line) lines;
+    VEC(uint32_t) places; /* in lines, plus 1; 0 = free. A power of two, at most a quarter of them taken */
+    size_t last;          /* line that was added to */
 };
 
-void sums_add(struct sums *sums, uint64_t key, double ns);
+/* The line of this key, found or made. */
+struct sums_line *sums_find(struct sums *sums, uint64_t key);
+static inline void sums_add(struct sums *sums, uint64_t key, double ns)
+{
+    bool is_last = sums->lines.n && sums->lines.at[sums->last].key == key / SUMS_LINE;
+    struct sums_line *line = is_last ? &sums->lines.at[sums->last] : sums_find(sums, key / SUMS_LINE);
+    line->ns[key % SUMS_LINE] += ns;
+}
 void sums_add_all(struct sums *sums, const struct sparse *vector, double factor);
 /* Moves everything into an empty vector, which is packed then. */
 void sums_take(struct sums *sums, struct sparse *out);

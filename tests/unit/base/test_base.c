@@ -121,27 +121,31 @@ static void vector_takes_any_number_of_terms(void **state)
     sparse_release(&vector);
 }
 
-/* Few keys and many, each met again: sums by key, in order in the end. */
+/* Few keys and many, far from each other and close together, each met again: sums by key, in order in the end. */
 static void sums_hold_few_keys_and_many(void **state)
 {
     (void)state;
-    for (uint64_t n = 1; n < 3000; n = 3 * n + 1) {
+    enum { CLOSE = 0, FAR = 40 };
+    for (uint64_t n = 1; n < 6000; n = n % 2 ? n + 1 : 3 * n - 1) {
+        int shift = n % 2 ? CLOSE : FAR;
         struct sums sums = {0};
         struct sparse all = {0};
         for (uint64_t i = 0; i < 3 * n; i++)
-            sums_add(&sums, (i * 7919 % n) << 40, (double)(i / n + 1));
-        sums_add(&sums, 5, 0);
+            sums_add(&sums, (i * 7919 % n) << shift, (double)(i / n + 1));
+        sums_add(&sums, n << shift, 0);
+        sums_add(&sums, (n + 1) << shift, 4);
+        sums_add(&sums, (n + 1) << shift, -4);
         sums_take(&sums, &all);
         assert_int_equal(all.n, n);
         assert_int_equal(all.n_packed, n);
         for (uint64_t i = 0; i < n; i++) {
-            assert_int_equal(all.at[i].key, i << 40);
+            assert_int_equal(all.at[i].key, i << shift);
             assert_int_equal(all.at[i].ns, 6);
         }
         struct arena arena = {0};
         sparse_settle(&all, &arena);
         assert_int_equal(all.cap, n);
-        assert_int_equal(sparse_get(&all, (n - 1) << 40), 6);
+        assert_int_equal(sparse_get(&all, (n - 1) << shift), 6);
         arena_release(&arena);
     }
 }
