@@ -367,8 +367,6 @@ struct code *load_code(const struct trace *trace)
 
 /* Reading that takes less than a tenth of a second is not worth a process. */
 enum { RECORDS_ALONE = 1 << 20 };
-/* Far more than the one that they read for can keep up with. */
-enum { HELPERS_MOST = 15 };
 
 /* How many processes are to read beside this one, and whether stages of the analysis are to have threads (stage.h): 0 =
  * it does all itself. As many as a launcher has started, this one counted, since the first reading leaves it little to
@@ -382,7 +380,7 @@ static uint32_t helpers_wanted(const struct trace *trace)
     bool has_core = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1 && n_idle > 1.5;
     if (!n)
         n = is_long && has_core ? 2 : 1;
-    return n == 1 ? 0 : n < HELPERS_MOST ? n : HELPERS_MOST;
+    return n == 1 ? 0 : n;
 }
 
 static int load(struct loaded *loaded, const char *path, struct trace *(*open)(const char *anchor))

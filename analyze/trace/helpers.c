@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A helper fills blocks of events in turn and says so with a byte on a socket; a byte back says that a block is free
- * again. So the helper is ahead by a few blocks at most, both sleep while they wait, and each sees when the other one
- * has gone. The memory stands at the same address in both, so pointers into a block hold.
+ * A helper fills blocks of events in turn, written as on a tape, and says so with a byte on a socket; a byte back says
+ * that a block is free again. So the helper is ahead by the blocks that there are at most, both sleep while they wait,
+ * and each sees when the other one has gone. Where all events of a reading are in the blocks at its end, the next one
+ * plays them from there, and the helper has nothing more to do.
  */
 #include "analyze/trace/helpers.h"
 #include "analyze/trace/otf2_reader.h"
@@ -19,39 +20,47 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A block is a millisecond of work, so that who sleeps is seldom woken: on a busy machine that costs a turn. */
-enum { BLOCKS = 4, BLOCK_EVENTS = 8192, BLOCK_BINS = 4096 };
-
-/* Beside the kinds of events: the records of location `loc` cannot be read after the one of time `request`. */
-enum { EV_DAMAGED = EV_END + 1 };
+/*
+ * A block is a part of a millisecond of work at least, so that who sleeps is seldom woken: on a busy machine that costs
+ * a turn. A socket takes some hundred bytes that nobody has read, so there are fewer blocks than that.
+ */
+enum { BLOCK_BYTES = 128 << 10, BLOCKS_LEAST = 4, BLOCKS_MOST = 64, BLOCK_BINS = 4096, PAGE = 4096 };
 
 /* What is said on the socket. */
-enum { BLOCK_FULL = 'f', BLOCK_FREE = 'e', READ_AGAIN = 'a', READ_LAST = 'l' };
+enum { BLOCK_FULL = 'f', BLOCK_FREE = 'e', READ_AGAIN = 'a' };
 
 struct block {
-    uint32_t n, n_bins;
     uint64_t n_records; /* that were read for these events */
-    bool is_last;       /* of this reading */
-    struct event events[BLOCK_EVENTS];
-    struct trace_bin bins[]; /* helper.most_bins */
+    size_t n_bytes;
+    bool is_last;     /* of this reading */
+    uint32_t damaged; /* after these events, the records of this location cannot be read on; TRACE_NONE = of none */
+    uint64_t damaged_raw_ns;
+    unsigned char bytes[];
 };
 
 struct helper {
-    pid_t pid;
+    pid_t pid; /* 0 = it is not needed any more */
     int socket;
-    void *memory;
-    size_t block_bytes;
-    uint32_t most_bins;
-    uint64_t n_blocks; /* filled, or read, so far */
+    struct tape_code *code; /* what is shared: this, and the blocks behind it */
+    char *blocks;
+    size_t shared_bytes, block_bytes;
+    uint32_t n_blocks, most_bins;
+    uint64_t n_used; /* blocks, filled or read in this reading */
     struct block *block;
-    uint32_t at;               /* in it, of the next event */
-    const struct event *ahead; /* what it hands out next; NULL = it is at its end */
-    uint32_t n_free;           /* the helper's: of the blocks */
+    size_t at; /* in its bytes */
+    /* In the helper. */
+    uint64_t now_ns; /* of the last event */
+    uint32_t n_free; /* of the blocks */
+    /* In the process that asked for it. */
+    bool is_kept; /* what is read stays in the blocks, as far as there are any for it */
+    bool is_over; /* all of this reading has been read */
+    struct tape_player player;
 };
 
 static struct block *block_in_turn(struct helper *helper)
 {
-    return (struct block *)((char *)helper->memory + helper->n_blocks++ % BLOCKS * helper->block_bytes);
+    helper->at = 0;
+    return (struct block *)(void *)(helper->blocks + helper->n_used++ % helper->n_blocks * helper->block_bytes);
 }
 
 static bool say(const struct helper *helper, char word)
@@ -91,13 +100,13 @@ static void block_begin(struct helper *helper)
         hear(helper);
     helper->n_free--;
     helper->block = block_in_turn(helper);
-    helper->block->n = helper->block->n_bins = 0;
-    helper->block->is_last = false;
+    helper->block->damaged = TRACE_NONE;
 }
 
 static void block_end(struct helper *helper, struct archive_reader *archive, bool is_last)
 {
     helper->block->n_records = archive->trace->meter.n_done;
+    helper->block->n_bytes = helper->at;
     helper->block->is_last = is_last;
     archive->trace->meter.n_done = 0;
     if (!say(helper, BLOCK_FULL))
@@ -106,51 +115,54 @@ static void block_end(struct helper *helper, struct archive_reader *archive, boo
         block_begin(helper);
 }
 
+static void write_whole(struct helper *helper, struct archive_reader *archive, const struct event *event)
+{
+    if (helper->block_bytes - sizeof *helper->block - helper->at < tape_most_bytes(event->n_bins))
+        block_end(helper, archive, false);
+    unsigned char *at = helper->block->bytes + helper->at;
+    helper->at += (size_t)(tape_encode(helper->code, &helper->now_ns, event, at) - at);
+}
+
 /* Counts of more points than there are belong to a damaged archive: they are told in parts. */
 static void write_event(struct helper *helper, struct archive_reader *archive, const struct event *event)
 {
-    uint32_t n_left = event->n_bins;
-    do {
-        uint32_t n = n_left < helper->most_bins ? n_left : helper->most_bins;
-        if (helper->block->n == BLOCK_EVENTS || n > helper->most_bins - helper->block->n_bins)
-            block_end(helper, archive, false);
-        struct event *to = &helper->block->events[helper->block->n++];
-        *to = *event;
-        to->n_bins = n;
-        to->bins = n ? &helper->block->bins[helper->block->n_bins] : NULL;
-        for (uint32_t i = 0; i < n; i++)
-            helper->block->bins[helper->block->n_bins++] = event->bins[event->n_bins - n_left + i];
-        n_left -= n;
-    } while (n_left);
+    if (event->n_bins <= helper->most_bins) {
+        write_whole(helper, archive, event);
+        return;
+    }
+    struct event part = *event;
+    for (uint32_t n_left = event->n_bins; n_left; n_left -= part.n_bins, part.bins += part.n_bins) {
+        part.n_bins = n_left < helper->most_bins ? n_left : helper->most_bins;
+        write_whole(helper, archive, &part);
+    }
 }
 
-static void write_damage(struct helper *helper, struct archive_reader *archive, const struct location_reader *location,
-                         uint64_t now_ns)
+static void write_damage(struct helper *helper, struct archive_reader *archive, const struct location_reader *location)
 {
-    struct event event = {
-        .kind = EV_DAMAGED, .loc = location->loc, .time_ns = now_ns, .request = location->last_raw_ns};
-    if (location->is_damaged)
-        write_event(helper, archive, &event);
+    if (!location->is_damaged)
+        return;
+    helper->block->damaged = location->loc;
+    helper->block->damaged_raw_ns = location->last_raw_ns;
+    block_end(helper, archive, false);
 }
 
 static void read_all(struct helper *helper, struct archive_reader *archive)
 {
+    helper->n_used = helper->now_ns = 0;
     block_begin(helper);
     if (locations_begin(archive))
         _exit(1);
     for (uint32_t i = 0; i < archive->trace->n_locations; i++)
-        write_damage(helper, archive, &archive->locations[i], 0);
+        write_damage(helper, archive, &archive->locations[i]);
     struct event_block block = {.n = 0};
-    uint64_t now_ns = 0;
     do {
         struct location_reader *location = archive->used_up;
         bool was_damaged = location && location->is_damaged;
         locations_merge(archive, &block);
         if (location && !was_damaged)
-            write_damage(helper, archive, location, now_ns);
+            write_damage(helper, archive, location);
         for (uint32_t i = 0; i < block.n; i++)
             write_event(helper, archive, block.at[i]);
-        now_ns = block.n ? block.at[block.n - 1]->time_ns : now_ns;
     } while (block.n);
     block_end(helper, archive, true);
 }
@@ -167,33 +179,51 @@ _Noreturn static void help(struct helper *helper, struct archive_reader *archive
     archive->dealt = number;
     archive->n_dealt = n;
     tape_discard(&archive->tape); /* of all locations */
-    archive->tape.most_bytes /= n;
     archive->trace->meter = (struct meter){.is_silent = true};
-    helper->n_free = BLOCKS;
+    helper->n_free = helper->n_blocks;
     for (;;) {
         read_all(helper, archive);
-        char word;
-        while ((word = hear(helper)) == BLOCK_FREE)
+        while (hear(helper) == BLOCK_FREE)
             continue;
-        archive->trace->is_last_reading = word == READ_LAST;
     }
 }
 
 /* In the process that asked for it. */
 
+/* As many blocks as hold a reading, where a tape of it would find room and more readings follow; else a few. */
+static void blocks_measure(struct helper *helper, const struct archive_reader *archive, uint32_t n)
+{
+    enum { EVENT_BYTES = 32 }; /* as a rule less */
+    const struct trace *trace = archive->trace;
+    bool keeps = archive->tape.state != TAPE_TOO_LARGE && !trace->is_last_reading;
+    size_t room = keeps ? archive->tape.most_bytes / n : 0;
+    if (trace->n_records && trace->n_records / n < room / EVENT_BYTES)
+        room = trace->n_records / n * EVENT_BYTES;
+    helper->most_bins = trace->n_points > BLOCK_BINS ? trace->n_points : BLOCK_BINS;
+    size_t bytes = sizeof(struct block) + tape_most_bytes(helper->most_bins);
+    bytes = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+    bytes = bytes > room / BLOCKS_MOST ? bytes : room / BLOCKS_MOST;
+    helper->block_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    size_t n_blocks = room / helper->block_bytes + 1;
+    helper->n_blocks = (uint32_t)(n_blocks < BLOCKS_LEAST ? BLOCKS_LEAST : n_blocks);
+}
+
 static bool helper_begin(struct archive_reader *archive, uint32_t number, uint32_t n)
 {
     struct helper *helper = &archive->helpers.at[number];
-    uint32_t n_points = archive->trace->n_points;
+    size_t code_bytes = (sizeof *helper->code + PAGE - 1) / PAGE * PAGE;
     int sockets[2];
-    *helper = (struct helper){.most_bins = n_points > BLOCK_BINS ? n_points : BLOCK_BINS};
-    helper->block_bytes = (sizeof(struct block) + helper->most_bins * sizeof(struct trace_bin) + 63) & ~(size_t)63;
-    helper->memory =
-        mmap(NULL, BLOCKS * helper->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (helper->memory == MAP_FAILED)
+    *helper = (struct helper){.is_kept = !archive->trace->is_last_reading};
+    blocks_measure(helper, archive, n);
+    helper->shared_bytes = code_bytes + helper->n_blocks * helper->block_bytes;
+    void *shared =
+        mmap(NULL, helper->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (shared == MAP_FAILED)
         return false;
+    helper->code = shared;
+    helper->blocks = (char *)shared + code_bytes;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
-        munmap(helper->memory, BLOCKS * helper->block_bytes);
+        munmap(shared, helper->shared_bytes);
         return false;
     }
     helper->pid = fork();
@@ -204,72 +234,86 @@ static bool helper_begin(struct archive_reader *archive, uint32_t number, uint32
     if (helper->pid > 0)
         return true;
     close(helper->socket);
-    munmap(helper->memory, BLOCKS * helper->block_bytes);
+    munmap(shared, helper->shared_bytes);
     return false;
 }
 
-/* Returns how it ended, as waitpid tells. */
-static int helper_end(struct helper *helper)
+/* It ends when it sees that nobody listens. Returns how, as waitpid tells. */
+static int helper_dismiss(struct helper *helper)
 {
     int status = 0;
     close(helper->socket);
     while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    munmap(helper->memory, BLOCKS * helper->block_bytes);
     helper->pid = 0;
     return status;
 }
 
 void helpers_end(struct helpers *helpers)
 {
-    for (uint32_t i = 0; i < helpers->n; i++)
-        if (helpers->at[i].pid) {
-            kill(helpers->at[i].pid, SIGKILL);
-            helper_end(&helpers->at[i]);
+    for (uint32_t i = 0; i < helpers->n; i++) {
+        struct helper *helper = &helpers->at[i];
+        if (helper->pid) {
+            kill(helper->pid, SIGKILL);
+            helper_dismiss(helper);
         }
+        munmap(helper->code, helper->shared_bytes);
+        vec_release(&helper->player.bins);
+    }
     free(helpers->at);
-    heap_release(&helpers->heap);
+    free(helpers->merged);
     *helpers = (struct helpers){0};
 }
 
 /* One that ends by itself has told why. */
 static void fail(struct archive_reader *archive, struct helper *helper)
 {
-    int status = helper_end(helper);
+    int status = helper_dismiss(helper);
     archive->trace->has_failed = true;
     if (WIFSIGNALED(status))
         error("%s: a process that helped to read it was killed (%s); perhaps memory has run out", archive->trace->path,
               strsignal(WTERMSIG(status)));
 }
 
-/* The helper's next event becomes the one ahead; false at its end. */
-static bool helper_next(struct archive_reader *archive, struct helper *helper)
+static void block_leave(struct archive_reader *archive, struct helper *helper)
 {
-    for (;;) {
-        struct block *block = helper->block;
-        if (block && helper->at < block->n) {
-            const struct event *event = &block->events[helper->at++];
-            __builtin_prefetch(event + 12);
-            __builtin_prefetch((const char *)(event + 12) + 64);
-            helper->ahead = event;
-            if (event->kind != EV_DAMAGED)
-                return true;
-            location_note_damage(archive, event->loc, event->request);
-            continue;
+    struct block *block = helper->block;
+    if (block->damaged != TRACE_NONE)
+        location_note_damage(archive, block->damaged, block->damaged_raw_ns);
+    helper->is_over = block->is_last;
+    helper->block = NULL;
+    if (!helper->pid && !helper->is_kept) /* best effort */
+        madvise(block, helper->block_bytes, MADV_REMOVE);
+    if (helper->pid && !say(helper, BLOCK_FREE))
+        fail(archive, helper);
+}
+
+static void block_enter(struct archive_reader *archive, struct helper *helper)
+{
+    char word;
+    if (helper->pid && !listen_to(helper, &word)) {
+        fail(archive, helper);
+        return;
+    }
+    helper->block = block_in_turn(helper);
+    meter_add(&archive->trace->meter, helper->block->n_records);
+}
+
+/* The helper's next events; none at its end. */
+static void helper_read(struct archive_reader *archive, struct helper *helper, struct event_block *events)
+{
+    events->n = 0;
+    while (!events->n && !helper->is_over && !archive->trace->has_failed) {
+        const struct block *block = helper->block;
+        if (!block) {
+            block_enter(archive, helper);
+        } else if (helper->at == block->n_bytes) {
+            block_leave(archive, helper);
+        } else {
+            const unsigned char *at = block->bytes + helper->at, *end = block->bytes + block->n_bytes;
+            at = tape_decode(helper->code, &helper->player, at, end, events);
+            helper->at = (size_t)(at - block->bytes);
         }
-        helper->ahead = NULL;
-        bool is_last = block && block->is_last;
-        helper->block = NULL;
-        char word;
-        if ((block && !say(helper, BLOCK_FREE)) || (!is_last && !listen_to(helper, &word))) {
-            fail(archive, helper);
-            return false;
-        }
-        if (is_last)
-            return false;
-        helper->block = block_in_turn(helper);
-        helper->at = 0;
-        meter_add(&archive->trace->meter, helper->block->n_records);
     }
 }
 
@@ -278,10 +322,12 @@ static void helpers_begin(struct archive_reader *archive)
     struct helpers *helpers = &archive->helpers;
     struct trace *trace = archive->trace;
     uint32_t n = trace->n_helpers < trace->n_locations ? trace->n_helpers : trace->n_locations;
+    n = n < HELPERS_MOST ? n : HELPERS_MOST;
     locations_close(archive);
     archive->has_started = false;
     helpers->at = calloc(n + 1, sizeof *helpers->at);
-    if (!helpers->at)
+    helpers->merged = calloc(2 * n + 1, sizeof *helpers->merged);
+    if (!helpers->at || !helpers->merged)
         err_out_of_memory(n * sizeof *helpers->at);
     fflush(NULL); /* what a helper inherits unwritten could be written twice */
     while (helpers->n < n && helper_begin(archive, helpers->n, n))
@@ -290,47 +336,81 @@ static void helpers_begin(struct archive_reader *archive)
         helpers_end(helpers);
 }
 
+/* Plays what its blocks hold, or reads once more; false when it can do neither. */
+static bool helper_rewind(struct helper *helper, bool is_last_reading)
+{
+    bool holds_all = helper->is_kept && helper->n_used <= helper->n_blocks;
+    if (!helper->is_over)
+        return false;
+    if (helper->pid && holds_all)
+        helper_dismiss(helper);
+    helper->is_kept = !is_last_reading;
+    helper->is_over = false;
+    helper->n_used = helper->player.now_ns = 0;
+    return holds_all || (helper->pid && say(helper, READ_AGAIN));
+}
+
 bool helpers_rewind(struct archive_reader *archive)
 {
     struct helpers *helpers = &archive->helpers;
-    char word = archive->trace->is_last_reading ? READ_LAST : READ_AGAIN;
-    bool go_on = helpers->n && !helpers->used_up && !helpers->heap.n;
+    bool go_on = helpers->n;
     for (uint32_t i = 0; go_on && i < helpers->n; i++)
-        go_on = say(&helpers->at[i], word);
+        go_on = helper_rewind(&helpers->at[i], archive->trace->is_last_reading);
     if (!go_on) {
         helpers_end(helpers);
         helpers_begin(archive);
     }
-    for (uint32_t i = 0; i < helpers->n; i++)
-        if (helper_next(archive, &helpers->at[i]))
-            heap_push(&helpers->heap, helpers->at[i].ahead->time_ns, helpers->at[i].ahead->loc);
+    for (uint32_t i = 0; i < 2 * helpers->n; i++)
+        helpers->merged[i] = (struct event_block){.n = 0};
     return helpers->n;
 }
 
-/* The heap knows streams by the location of their next event, which decides between equal times. */
-static void helper_go_on(struct archive_reader *archive, struct helper *helper)
+/* Streams are merged by twos: the first n are the helpers', and what comes of two that follow each other is one more at
+ * the end, until one is left. */
+
+static bool is_before(const struct event *a, const struct event *b)
 {
-    struct heap *heap = &archive->helpers.heap;
-    if (helper_next(archive, helper)) {
-        heap->items[0].stream = helper->ahead->loc;
-        heap_replace(heap, helper->ahead->time_ns);
-    } else
-        heap_pop(heap);
+    return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->loc < b->loc;
+}
+
+/* Until more of one of them must be read. Which one comes first is as good as random: no branch depends on it. */
+static void merge(struct event_block *a, struct event_block *b, struct event_block *to)
+{
+    while (to->n < EVENTS_READY && a->next < a->n && b->next < b->n) {
+        const struct event *of_a = a->at[a->next], *of_b = b->at[b->next];
+        bool is_a = is_before(of_a, of_b);
+        to->at[to->n++] = is_a ? of_a : of_b;
+        a->next += is_a;
+        b->next += !is_a;
+    }
+    struct event_block *left = a->n ? a : b;
+    while ((!a->n || !b->n) && to->n < EVENTS_READY && left->next < left->n)
+        to->at[to->n++] = left->at[left->next++];
+}
+
+/* More of a stream, where all that was there has been handed out; none at its end. */
+static struct event_block *stream_read(struct archive_reader *archive, uint32_t number)
+{
+    struct helpers *helpers = &archive->helpers;
+    struct event_block *events = &helpers->merged[number];
+    if (events->next < events->n)
+        return events;
+    events->n = events->next = 0;
+    if (number < helpers->n) {
+        helper_read(archive, &helpers->at[number], events);
+        return events;
+    }
+    uint32_t first = 2 * (number - helpers->n);
+    struct event_block *a = stream_read(archive, first), *b = stream_read(archive, first + 1);
+    merge(a, b, events);
+    return events;
 }
 
 void helpers_read(struct archive_reader *archive, struct event_block *block)
 {
-    struct helpers *helpers = &archive->helpers;
-    if (helpers->used_up)
-        helper_go_on(archive, helpers->used_up);
-    helpers->used_up = NULL;
-    block->n = 0;
-    while (helpers->heap.n && block->n < EVENTS_READY && !helpers->used_up && !archive->trace->has_failed) {
-        struct helper *helper = &helpers->at[helpers->heap.items[0].stream % helpers->n];
-        block->at[block->n++] = helper->ahead;
-        if (helper->at == helper->block->n || helper->block->events[helper->at].kind == EV_DAMAGED)
-            helpers->used_up = helper;
-        else
-            helper_go_on(archive, helper);
-    }
+    struct event_block *all = stream_read(archive, 2 * archive->helpers.n - 2);
+    *block = *all;
+    all->next = all->n;
+    if (archive->trace->has_failed)
+        block->n = 0;
 }

@@ -42,12 +42,8 @@ static void allow_files(uint32_t n_locations)
 int locations_begin(struct archive_reader *archive)
 {
     locations_close(archive);
-    archive->has_started = true;
     archive->used_up = NULL;
     archive->heap.n = 0;
-    archive->plays = tape_rewind(&archive->tape, archive->trace->is_last_reading);
-    if (archive->plays)
-        return 0;
     int result = locations_open(archive);
     for (uint32_t i = 0; !result && i < archive->trace->n_locations; i++) {
         const struct batch_event *event = location_next(&archive->locations[i]);
@@ -71,11 +67,6 @@ static inline void location_go_on(struct archive_reader *archive, struct locatio
 /* Events live in their location's batch, so a block ends where more of a location must be read. */
 void locations_merge(struct archive_reader *archive, struct event_block *block)
 {
-    if (archive->plays) {
-        tape_play(&archive->tape, block);
-        meter_add(&archive->trace->meter, block->n);
-        return;
-    }
     if (archive->used_up)
         location_go_on(archive, archive->used_up);
     archive->used_up = NULL;
@@ -88,6 +79,28 @@ void locations_merge(struct archive_reader *archive, struct event_block *block)
         else
             location_go_on(archive, location);
     }
+}
+
+/* By this process: from the tape, or by decoding, which writes one. */
+
+static int begin_alone(struct archive_reader *archive)
+{
+    archive->has_started = true;
+    archive->plays = tape_rewind(&archive->tape, archive->trace->is_last_reading);
+    if (!archive->plays)
+        return locations_begin(archive);
+    locations_close(archive);
+    return 0;
+}
+
+static void read_alone(struct archive_reader *archive, struct event_block *block)
+{
+    if (archive->plays) {
+        tape_play(&archive->tape, block);
+        meter_add(&archive->trace->meter, block->n);
+        return;
+    }
+    locations_merge(archive, block);
     if (block->n)
         tape_write(&archive->tape, block);
     else
@@ -98,7 +111,7 @@ static int archive_rewind(struct trace *trace)
 {
     struct archive_reader *archive = archive_of(trace);
     if (!trace->n_helpers || !helpers_rewind(archive))
-        return locations_begin(archive);
+        return begin_alone(archive);
     if (trace->is_last_reading)
         tape_discard(&archive->tape);
     return 0;
@@ -110,8 +123,8 @@ static void archive_read(struct trace *trace, struct event_block *block)
     block->n = 0;
     if (archive->helpers.n)
         helpers_read(archive, block);
-    else if (archive->has_started || !locations_begin(archive))
-        locations_merge(archive, block);
+    else if (archive->has_started || !begin_alone(archive))
+        read_alone(archive, block);
     if (archive->watch && !causality_watch_feed(archive->watch, block))
         block->n = 0; /* to be read again with other times */
 }

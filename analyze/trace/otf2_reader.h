@@ -72,7 +72,7 @@ int locations_open(struct archive_reader *archive);
 /* More records than a location's file of events ("evt") or definitions ("def") can have. */
 uint64_t location_record_limit(const struct archive_reader *archive, uint32_t loc, const char *kind);
 void locations_close(struct archive_reader *archive); /* nothing is done where they are not open */
-/* Opens them, and merges what this process reads of them by corrected time: as a source's rewind and read. */
+/* Opens them, and merges what this process decodes of them by corrected time: as a source's rewind and read. */
 int locations_begin(struct archive_reader *archive);
 void locations_merge(struct archive_reader *archive, struct event_block *block);
 /* The records of a location after this time cannot be read; 0 = none of them can. */

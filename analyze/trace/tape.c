@@ -15,6 +15,119 @@ _Static_assert(offsetof(struct event, loc) == sizeof(uint64_t) + sizeof(void *) 
 _Static_assert(SHAPES_NARROW + (int)EV_END + 1 <= (int)SHAPES_MAX && (int)SHAPES_MAX <= FAR,
                "shapes are numbered by seven bits");
 
+/* Events as bytes. */
+
+/* A word of an event, whatever it holds there. */
+typedef uint32_t __attribute__((may_alias)) event_word;
+
+static const event_word *words_of(const struct event *event)
+{
+    return (const event_word *)(const void *)((const char *)event + offsetof(struct event, loc));
+}
+
+/* Two words at a time. */
+typedef uint64_t __attribute__((may_alias)) event_pair;
+
+static bool fits(const struct tape_shape *shape, const event_word *event)
+{
+    const event_pair *pair = (const void *)event, *first = (const void *)shape->first.at,
+                     *same = (const void *)shape->same.at;
+    uint64_t differs = 0;
+    for (uint32_t i = 0; i < EVENT_WORDS / 2; i++)
+        differs |= (pair[i] ^ first[i]) & same[i];
+    return !differs;
+}
+
+/* A new shape, after the one that does not fit, or for the first event of its kind. Its number plus 1. */
+static __attribute__((noinline)) uint32_t shape_make(struct tape_code *code, const struct event *event)
+{
+    const struct tape_shape *before =
+        code->shape_of[event->kind] ? &code->shapes[code->shape_of[event->kind] - 1] : NULL;
+    const event_word *words = words_of(event);
+    struct tape_shape *made = &code->shapes[code->n_shapes++];
+    if (before)
+        made->first = before->first;
+    else
+        memcpy(&made->first, words, sizeof made->first);
+    for (uint32_t i = 0; i < EVENT_WORDS; i++) {
+        bool is_written = code->n_shapes > SHAPES_NARROW || words[i] != made->first.at[i];
+        is_written |= before && !before->same.at[i];
+        made->same.at[i] = is_written ? 0 : UINT32_MAX;
+        if (is_written)
+            made->words[made->n_words++] = (uint8_t)i;
+    }
+    return code->shape_of[event->kind] = (uint8_t)code->n_shapes;
+}
+
+unsigned char *tape_encode(struct tape_code *code, uint64_t *now_ns, const struct event *event, unsigned char *at)
+{
+    const event_word *words = words_of(event);
+    uint32_t number = code->shape_of[event->kind];
+    if (!number || !fits(&code->shapes[number - 1], words))
+        number = shape_make(code, event);
+    const struct tape_shape *shape = &code->shapes[number - 1];
+    uint64_t since_ns = event->time_ns - *now_ns;
+    bool is_far = since_ns > UINT32_MAX;
+    *at++ = (unsigned char)((number - 1) | (is_far ? FAR : 0));
+    memcpy(at, &since_ns, sizeof since_ns); /* little-endian: its lower half comes first */
+    at += is_far ? sizeof since_ns : sizeof(uint32_t);
+    for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof *words)
+        memcpy(at, &words[shape->words[i]], sizeof *words);
+    if (event->n_bins)
+        memcpy(at, event->bins, event->n_bins * sizeof *event->bins);
+    *now_ns = event->time_ns;
+    return at + event->n_bins * sizeof *event->bins;
+}
+
+/* Returns the end of what it was written as. */
+static inline const unsigned char *decode(const struct tape_code *code, struct tape_player *player,
+                                          const unsigned char *at, struct event *event)
+{
+    const struct tape_shape *shape = &code->shapes[*at & ~FAR];
+    uint64_t since_ns;
+    uint32_t near_ns;
+    if (*at++ & FAR) {
+        memcpy(&since_ns, at, sizeof since_ns);
+        at += sizeof since_ns;
+    } else {
+        memcpy(&near_ns, at, sizeof near_ns);
+        at += sizeof near_ns;
+        since_ns = near_ns;
+    }
+    char *words = (char *)event + offsetof(struct event, loc);
+    memcpy(words, &shape->first, sizeof shape->first);
+    for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof(uint32_t))
+        memcpy(words + shape->words[i] * sizeof(uint32_t), at, sizeof(uint32_t));
+    event->time_ns = player->now_ns += since_ns;
+    event->bins = NULL;
+    if (event->n_bins) {
+        size_t n = player->bins.n, bytes = event->n_bins * sizeof *player->bins.at;
+        vec_resize(&player->bins, n + event->n_bins);
+        memcpy(&player->bins.at[n], at, bytes);
+        at += bytes;
+    }
+    return at;
+}
+
+const unsigned char *tape_decode(const struct tape_code *code, struct tape_player *player, const unsigned char *at,
+                                 const unsigned char *end, struct event_block *block)
+{
+    player->bins.n = 0;
+    for (block->n = 0; block->n < EVENTS_READY && at < end; block->n++) {
+        struct event *event = &player->events[block->n];
+        at = decode(code, player, at, event);
+        block->at[block->n] = event;
+    }
+    const struct trace_bin *bins = player->bins.at;
+    for (uint32_t i = 0; player->bins.n && i < block->n; i++) {
+        player->events[i].bins = player->events[i].n_bins ? bins : NULL;
+        bins += player->events[i].n_bins;
+    }
+    return at;
+}
+
+/* The tape. */
+
 struct tape_chunk {
     struct tape_chunk *next;
     size_t used, cap;
@@ -43,7 +156,7 @@ void tape_discard(struct tape *tape)
 void tape_release(struct tape *tape)
 {
     tape_discard(tape);
-    vec_release(&tape->bins);
+    vec_release(&tape->player.bins);
 }
 
 /* One more chunk, for so many bytes, or NULL: then there is no tape any more. */
@@ -63,69 +176,6 @@ static struct tape_chunk *tape_extend(struct tape *tape, size_t size)
     return tape->last = made;
 }
 
-/* A word of an event, whatever it holds there. */
-typedef uint32_t __attribute__((may_alias)) event_word;
-
-static const event_word *words_of(const struct event *event)
-{
-    return (const event_word *)(const void *)((const char *)event + offsetof(struct event, loc));
-}
-
-/* Two words at a time. */
-typedef uint64_t __attribute__((may_alias)) event_pair;
-
-static bool fits(const struct tape_shape *shape, const event_word *event)
-{
-    const event_pair *pair = (const void *)event, *first = (const void *)shape->first.at,
-                     *same = (const void *)shape->same.at;
-    uint64_t differs = 0;
-    for (uint32_t i = 0; i < EVENT_WORDS / 2; i++)
-        differs |= (pair[i] ^ first[i]) & same[i];
-    return !differs;
-}
-
-/* A new shape, after the one that does not fit, or for the first event of its kind. Its number plus 1. */
-static __attribute__((noinline)) uint32_t shape_make(struct tape *tape, const struct event *event)
-{
-    const struct tape_shape *before =
-        tape->shape_of[event->kind] ? &tape->shapes[tape->shape_of[event->kind] - 1] : NULL;
-    const event_word *words = words_of(event);
-    struct tape_shape *made = &tape->shapes[tape->n_shapes++];
-    if (before)
-        made->first = before->first;
-    else
-        memcpy(&made->first, words, sizeof made->first);
-    for (uint32_t i = 0; i < EVENT_WORDS; i++) {
-        bool is_written = tape->n_shapes > SHAPES_NARROW || words[i] != made->first.at[i];
-        is_written |= before && !before->same.at[i];
-        made->same.at[i] = is_written ? 0 : UINT32_MAX;
-        if (is_written)
-            made->words[made->n_words++] = (uint8_t)i;
-    }
-    return tape->shape_of[event->kind] = (uint8_t)tape->n_shapes;
-}
-
-/* Returns the end of what was written. */
-static inline unsigned char *write_event(struct tape *tape, const struct event *event, unsigned char *at)
-{
-    const event_word *words = words_of(event);
-    uint32_t number = tape->shape_of[event->kind];
-    if (!number || !fits(&tape->shapes[number - 1], words))
-        number = shape_make(tape, event);
-    const struct tape_shape *shape = &tape->shapes[number - 1];
-    uint64_t since_ns = event->time_ns - tape->now_ns;
-    bool is_far = since_ns > UINT32_MAX;
-    *at++ = (unsigned char)((number - 1) | (is_far ? FAR : 0));
-    memcpy(at, &since_ns, sizeof since_ns); /* little-endian: its lower half comes first */
-    at += is_far ? sizeof since_ns : sizeof(uint32_t);
-    for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof *words)
-        memcpy(at, &words[shape->words[i]], sizeof *words);
-    if (event->n_bins)
-        memcpy(at, event->bins, event->n_bins * sizeof *event->bins);
-    tape->now_ns = event->time_ns;
-    return at + event->n_bins * sizeof *event->bins;
-}
-
 void tape_write(struct tape *tape, const struct event_block *block)
 {
     if (tape->state != TAPE_RECORDING)
@@ -133,10 +183,11 @@ void tape_write(struct tape *tape, const struct event_block *block)
     struct tape_chunk *chunk = tape->last;
     for (uint32_t i = 0; i < block->n; i++) {
         const struct event *event = block->at[i];
-        size_t most = 1 + sizeof(uint64_t) + sizeof *event + event->n_bins * sizeof *event->bins;
+        size_t most = tape_most_bytes(event->n_bins);
         if ((!chunk || chunk->cap - chunk->used < most) && !(chunk = tape_extend(tape, most)))
             return;
-        chunk->used = (size_t)(write_event(tape, event, chunk->bytes + chunk->used) - chunk->bytes);
+        unsigned char *at = chunk->bytes + chunk->used;
+        chunk->used += (size_t)(tape_encode(&tape->code, &tape->player.now_ns, event, at) - at);
     }
 }
 
@@ -161,54 +212,14 @@ static const struct tape_chunk *chunk_to_play(struct tape *tape)
     return tape->last;
 }
 
-/* Returns the end of what it was written as. */
-static inline const unsigned char *play(struct tape *tape, const unsigned char *at, struct event *event)
-{
-    const struct tape_shape *shape = &tape->shapes[*at & ~FAR];
-    uint64_t since_ns;
-    uint32_t near_ns;
-    if (*at++ & FAR) {
-        memcpy(&since_ns, at, sizeof since_ns);
-        at += sizeof since_ns;
-    } else {
-        memcpy(&near_ns, at, sizeof near_ns);
-        at += sizeof near_ns;
-        since_ns = near_ns;
-    }
-    char *words = (char *)event + offsetof(struct event, loc);
-    memcpy(words, &shape->first, sizeof shape->first);
-    for (uint32_t i = 0; i < shape->n_words; i++, at += sizeof(uint32_t))
-        memcpy(words + shape->words[i] * sizeof(uint32_t), at, sizeof(uint32_t));
-    event->time_ns = tape->now_ns += since_ns;
-    event->bins = NULL;
-    if (event->n_bins) {
-        size_t n = tape->bins.n, bytes = event->n_bins * sizeof *tape->bins.at;
-        vec_resize(&tape->bins, n + event->n_bins);
-        memcpy(&tape->bins.at[n], at, bytes);
-        at += bytes;
-    }
-    return at;
-}
-
 void tape_play(struct tape *tape, struct event_block *block)
 {
-    const struct tape_chunk *chunk;
+    const struct tape_chunk *chunk = chunk_to_play(tape);
     block->n = 0;
-    tape->bins.n = 0;
-    while (block->n < EVENTS_READY && (chunk = chunk_to_play(tape))) {
-        const unsigned char *at = chunk->bytes + tape->at, *end = chunk->bytes + chunk->used;
-        while (block->n < EVENTS_READY && at < end) {
-            struct event *event = &tape->played[block->n];
-            at = play(tape, at, event);
-            block->at[block->n++] = event;
-        }
-        tape->at = (size_t)(at - chunk->bytes);
-    }
-    const struct trace_bin *bins = tape->bins.at;
-    for (uint32_t i = 0; tape->bins.n && i < block->n; i++) {
-        tape->played[i].bins = tape->played[i].n_bins ? bins : NULL;
-        bins += tape->played[i].n_bins;
-    }
+    if (!chunk)
+        return;
+    const unsigned char *end = chunk->bytes + chunk->used;
+    tape->at = (size_t)(tape_decode(&tape->code, &tape->player, chunk->bytes + tape->at, end, block) - chunk->bytes);
 }
 
 bool tape_rewind(struct tape *tape, bool is_last)
@@ -221,6 +232,6 @@ bool tape_rewind(struct tape *tape, bool is_last)
         tape->state = is_last ? TAPE_EMPTY : plays ? TAPE_COMPLETE : TAPE_RECORDING;
     tape->last = tape->first;
     tape->at = 0;
-    tape->now_ns = 0;
+    tape->player.now_ns = 0;
     return plays;
 }

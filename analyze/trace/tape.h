@@ -6,7 +6,7 @@
  *
  * An event is written as what distinguishes it from the first one of its kind: a byte that names a shape (the kind, and
  * the 32-bit words that have differed so far), the time since the event before, and those words: 10 to 30 bytes instead
- * of 80.
+ * of 80. In the same way they are handed over between processes (helpers.h).
  */
 #pragma once
 #include "analyze/trace/trace.h"
@@ -30,6 +30,32 @@ struct tape_shape {
     uint32_t n_words;
 };
 
+/* What bytes mean: who reads needs the shapes that there were when they were written, and may have more. */
+struct tape_code {
+    struct tape_shape shapes[SHAPES_MAX];
+    uint32_t n_shapes;
+    uint8_t shape_of[EV_END + 1]; /* by kind: plus 1; 0 = there was none */
+};
+
+/* An event with so many counts takes no more bytes than these. */
+static inline size_t tape_most_bytes(uint32_t n_bins)
+{
+    return 1 + sizeof(uint64_t) + sizeof(struct event) + n_bins * sizeof(struct trace_bin);
+}
+/* Writes an event after one of time *now_ns, which it sets. Returns the end of what was written. */
+unsigned char *tape_encode(struct tape_code *code, uint64_t *now_ns, const struct event *event, unsigned char *at);
+
+/* Who reads, and the last events that were read, with their counts. */
+struct tape_player {
+    uint64_t now_ns;
+    struct event events[EVENTS_READY];
+    struct bin_list bins;
+};
+/* Reads the next events before `end`, one at least and as many as a block holds, which are valid until the next call.
+ * Returns the end of what they were written as. */
+const unsigned char *tape_decode(const struct tape_code *code, struct tape_player *player, const unsigned char *at,
+                                 const unsigned char *end, struct event_block *block);
+
 enum tape_state { TAPE_EMPTY, TAPE_RECORDING, TAPE_COMPLETE, TAPE_TOO_LARGE };
 
 struct tape {
@@ -37,13 +63,9 @@ struct tape {
     bool is_last;                    /* what is played is freed */
     struct tape_chunk *first, *last; /* `last` is where it is written, or played */
     size_t at;                       /* in it */
-    uint64_t now_ns;                 /* of the last event */
     size_t size_bytes, most_bytes;
-    struct event played[EVENTS_READY]; /* last, */
-    struct bin_list bins;              /* with their counts */
-    struct tape_shape shapes[SHAPES_MAX];
-    uint32_t n_shapes;
-    uint8_t shape_of[EV_END + 1]; /* by kind: plus 1; 0 = there was none */
+    struct tape_code code;
+    struct tape_player player; /* its time is that of the last event that was written, too */
 };
 
 /* Of about n_records (0 = unknown): where they will not fit, nothing is written at all. */
@@ -59,5 +81,5 @@ void tape_discard(struct tape *tape);
 void tape_write(struct tape *tape, const struct event_block *block);
 /* Nothing more comes: the tape is complete. */
 void tape_end(struct tape *tape);
-/* The next events, as many as a block holds; none at the end. Valid until the next call. */
+/* The next events, no more than a block holds; none at the end. Valid until the next call. */
 void tape_play(struct tape *tape, struct event_block *block);

@@ -109,7 +109,8 @@ def main():
         for anchor in (ours, foreign):
             damage(anchor)
             same_by_all(tool, ["report", "--format", "json", "--all", anchor])
-        long = generate(bin, "stencil", made / "long", 4, 1000000, "ours")
+        long = generate(bin, "stencil", made / "long", 4, 11000000, "foreign")  # too long to be kept for the second reading
+        same_by_all(tool, ["report", "--format", "json", long])
         report, helpers = begin(tool, long, 3)
         check(len(helpers) == 3, "three processes help")
         os.kill(helpers[1], signal.SIGKILL)
