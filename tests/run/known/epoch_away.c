@@ -3,7 +3,7 @@
  * Rank 1 locks all windows once and works on rank 0's in five ways, while rank 0 computes. Without shared memory rank 0
  * is needed for each: in MPI_Wait for what MPI_Rget began, in a loop of MPI_Test, in the flush that names no target, in
  * a local one, and in the unlock of all. It computes for so long each time that rank 1 has a CPU meanwhile, also on a
- * busy machine.
+ * busy machine, and rank 1 for so long before that rank 0 has left the barrier.
  *
  * ranks: 2
  * expect: loop=away_long rank=0 share=0.7 sites=5 wait="wait for progress" waiters=1
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         if (rank == 0)
             stay_away();
         if (rank == 1) {
-            common_work(200000);
+            common_work(4000000);
             work_on(window, round % 5);
         }
     }
