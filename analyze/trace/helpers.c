@@ -22,9 +22,10 @@
 
 /*
  * A block is a part of a millisecond of work at least, so that who sleeps is seldom woken: on a busy machine that costs
- * a turn. A socket takes some hundred bytes that nobody has read, so there are fewer blocks than that.
+ * a turn. With many of them the helpers need not go at the same pace. A socket takes some hundred bytes that nobody has
+ * read, so there are fewer blocks than that.
  */
-enum { BLOCK_BYTES = 128 << 10, BLOCKS_LEAST = 4, BLOCKS_MOST = 64, BLOCK_BINS = 4096, PAGE = 4096 };
+enum { BLOCKS = 64, BLOCK_BYTES = 128 << 10, BLOCK_BINS = 4096, PAGE = 4096 };
 
 /* What is said on the socket. */
 enum { BLOCK_FULL = 'f', BLOCK_FREE = 'e', READ_AGAIN = 'a' };
@@ -44,7 +45,7 @@ struct helper {
     struct tape_code *code; /* what is shared: this, and the blocks behind it */
     char *blocks;
     size_t shared_bytes, block_bytes;
-    uint32_t n_blocks, most_bins;
+    uint32_t most_bins;
     uint64_t n_used; /* blocks, filled or read in this reading */
     struct block *block;
     size_t at; /* in its bytes */
@@ -60,7 +61,7 @@ struct helper {
 static struct block *block_in_turn(struct helper *helper)
 {
     helper->at = 0;
-    return (struct block *)(void *)(helper->blocks + helper->n_used++ % helper->n_blocks * helper->block_bytes);
+    return (struct block *)(void *)(helper->blocks + helper->n_used++ % BLOCKS * helper->block_bytes);
 }
 
 static bool say(const struct helper *helper, char word)
@@ -180,7 +181,7 @@ _Noreturn static void help(struct helper *helper, struct archive_reader *archive
     archive->n_dealt = n;
     tape_discard(&archive->tape); /* of all locations */
     archive->trace->meter = (struct meter){.is_silent = true};
-    helper->n_free = helper->n_blocks;
+    helper->n_free = BLOCKS;
     for (;;) {
         read_all(helper, archive);
         while (hear(helper) == BLOCK_FREE)
@@ -190,7 +191,7 @@ _Noreturn static void help(struct helper *helper, struct archive_reader *archive
 
 /* In the process that asked for it. */
 
-/* As many blocks as hold a reading, where a tape of it would find room and more readings follow; else a few. */
+/* Blocks that hold a reading, where a tape of it would find room and more readings follow. */
 static void blocks_measure(struct helper *helper, const struct archive_reader *archive, uint32_t n)
 {
     enum { EVENT_BYTES = 32 }; /* as a rule less */
@@ -202,10 +203,8 @@ static void blocks_measure(struct helper *helper, const struct archive_reader *a
     helper->most_bins = trace->n_points > BLOCK_BINS ? trace->n_points : BLOCK_BINS;
     size_t bytes = sizeof(struct block) + tape_most_bytes(helper->most_bins);
     bytes = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-    bytes = bytes > room / BLOCKS_MOST ? bytes : room / BLOCKS_MOST;
+    bytes = bytes > room / BLOCKS ? bytes : room / BLOCKS;
     helper->block_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-    size_t n_blocks = room / helper->block_bytes + 1;
-    helper->n_blocks = (uint32_t)(n_blocks < BLOCKS_LEAST ? BLOCKS_LEAST : n_blocks);
 }
 
 static bool helper_begin(struct archive_reader *archive, uint32_t number, uint32_t n)
@@ -215,7 +214,7 @@ static bool helper_begin(struct archive_reader *archive, uint32_t number, uint32
     int sockets[2];
     *helper = (struct helper){.is_kept = !archive->trace->is_last_reading};
     blocks_measure(helper, archive, n);
-    helper->shared_bytes = code_bytes + helper->n_blocks * helper->block_bytes;
+    helper->shared_bytes = code_bytes + BLOCKS * helper->block_bytes;
     void *shared =
         mmap(NULL, helper->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (shared == MAP_FAILED)
@@ -339,7 +338,7 @@ static void helpers_begin(struct archive_reader *archive)
 /* Plays what its blocks hold, or reads once more; false when it can do neither. */
 static bool helper_rewind(struct helper *helper, bool is_last_reading)
 {
-    bool holds_all = helper->is_kept && helper->n_used <= helper->n_blocks;
+    bool holds_all = helper->is_kept && helper->n_used <= BLOCKS;
     if (!helper->is_over)
         return false;
     if (helper->pid && holds_all)
