@@ -66,7 +66,11 @@ def check_trend(folder, n_windows):
     # The run may end right behind the begin of its last window: then nothing is in that.
     for routine, there, gone in ("first_half", slice(0, 1), slice(-1, None)), ("second_half", slice(-2, None), slice(0, 1)):
         rows = [row for row in trend["rows"] if row["group"] == "computing" and routine in row["name"]]
-        that(len(rows) == 1 and any(rows[0]["runs_ns"][there]) and not any(rows[0]["runs_ns"][gone]), routine, "in the trend:", rows)
+        # On a busy machine the code beside the loop may have lost a moment, in a row of its own.
+        sums = sorted((sum(row["runs_ns"]), row["runs_ns"]) for row in rows) or [(0, [0])]
+        most, by_window = sums[-1]
+        is_one = most > 0.9 * sum(of_row for of_row, _ in sums)
+        that(is_one and any(by_window[there]) and not any(by_window[gone]), routine, "in the trend:", rows)
 
 
 def check_damaged_trend(folder):
