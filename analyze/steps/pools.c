@@ -385,23 +385,28 @@ static bool counted_steps(struct pools *pools, uint32_t rank, const struct stret
 }
 
 /*
- * With exact counts: they are as good as FIT_SAMPLES samples, which the stretch's own are added to. False when it has
- * none, or when threads share the work.
+ * By exact counts and costs that were fitted, and by the stretch's own samples. As a rule the fit is off by as much as
+ * FIT_SAMPLES samples would be. Where it foresees another length it is off by that as well: what a stretch takes beyond
+ * (pages that are touched for the first time) only its samples tell. Returns how many samples the fit is worth; 0 when
+ * there is none, or when threads share the work.
  */
-static bool spread_counted(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t pool,
-                           const double *amounts, struct sparse *out)
+static double spread_counted(struct pools *pools, uint32_t rank, const struct stretch *stretch, uint32_t pool,
+                             const double *amounts, struct sparse *out)
 {
     struct sparse on = {0};
     bool is_parallel = stretch->n_worker || (pool != INTERN_NONE && pools->at[pool].n_worker);
     if (!stretch->is_counted || is_parallel || !counted_steps(pools, rank, stretch, &on))
-        return false;
+        return 0;
     double sample_ns = stretch->n_on ? sparse_sum(&stretch->on) / stretch->n_on : 1, sum = sparse_sum(&on);
+    double counted_ns = amounts[ON_CPU] + stretch->count_more_ns;
+    double off = counted_ns > 0 ? (counted_ns - sum) / counted_ns : 0;
+    double worth = 1 / (1. / FIT_SAMPLES + off * off);
     for (size_t i = 0; i < on.n; i++)
-        on.at[i].ns *= FIT_SAMPLES * sample_ns / sum;
+        on.at[i].ns *= worth * sample_ns / sum;
     sparse_add_all(&on, &stretch->on, 1);
     spread_own(pools, rank, stretch, &on, amounts, out);
     sparse_release(&on);
-    return true;
+    return worth;
 }
 
 static uint32_t step_of_gap(struct pools *pools, uint32_t pair, int amount)
@@ -444,8 +449,9 @@ static double spread_by_knowledge(struct pools *pools, uint32_t rank, const stru
         sparse_add(out, atom_key(rank, pool_atom(pools, asleep, OFF_BLOCKED)), amounts[OFF_BLOCKED]);
         amounts[OFF_BLOCKED] = 0;
     }
-    if (spread_counted(pools, rank, stretch, pool, amounts, out))
-        return n_on > 0 ? (FIT_SAMPLES + n_on) * (FIT_SAMPLES + n_on) / n_on : 0;
+    double fit = spread_counted(pools, rank, stretch, pool, amounts, out);
+    if (fit > 0)
+        return n_on > 0 ? (fit + n_on) * (fit + n_on) / n_on : 0;
     if (n_own >= POOL_SAMPLES_OWN) {
         spread_own(pools, rank, stretch, &stretch->on, amounts, out);
         return n_own;

@@ -5,6 +5,7 @@
  * places are routines of a real program, so that samples can lie in them.
  */
 #include "analyze/steps/costs.h"
+#include "analyze/steps/pools.h"
 #include "tests/unit/scene/trace_memory.h"
 #include <math.h>
 #include <setjmp.h>
@@ -527,6 +528,45 @@ static void places_beyond_the_last_column_share_one(void **state)
     sparse_release(&last.counts);
 }
 
+/* How much of a stretch falls to B, in which all its samples are; A and B run as often as where they were learned. */
+static double share_of_b(struct fixture *fix, double times_as_long, uint32_t n_samples)
+{
+    struct pools pools;
+    struct sparse out = {0};
+    double all_ns = 0, of_b_ns = 0, length_ns = times_as_long * 1000 * (A_NS + B_NS);
+    struct stretch stretch = stretch_of(fix, 1000, 1000, length_ns);
+    stretch.n_on = n_samples;
+    sparse_add(&stretch.on, steps_put(&fix->steps, STEP_COMPUTING, WHAT_PLACE, fix->place[B], TRACE_NONE),
+               n_samples * 4e6);
+    pools_begin(&pools, &fix->sites, &fix->costs);
+    pools_spread(&pools, 0, &stretch, &out);
+    for (size_t i = 0; i < out.n; i++) {
+        const struct step_key *step = steps_key(&fix->steps, key_atom(out.at[i].key));
+        all_ns += out.at[i].ns;
+        of_b_ns += step->what == WHAT_PLACE && step->id == fix->place[B] ? out.at[i].ns : 0;
+    }
+    assert_near(all_ns, floor(length_ns), 1e-9);
+    pools_release(&pools);
+    sparse_release(&out);
+    sparse_release(&stretch.on);
+    sparse_release(&stretch.counts);
+    return of_b_ns / all_ns;
+}
+
+/* As where pages are touched for the first time. */
+static void what_a_stretch_takes_beyond_its_costs_only_samples_tell(void **state)
+{
+    struct fixture *fix = *state;
+    const double OF_B = B_NS / (A_NS + B_NS);
+    add_varied(fix, 0, A_NS, B_NS);
+    costs_fit(&fix->costs, &fix->survey);
+    assert_near(share_of_b(fix, 1, 0), OF_B, 0.02);
+    assert_near(share_of_b(fix, 20, 0), OF_B, 0.02);
+    assert_in_range(100 * (share_of_b(fix, 1, 6) - OF_B), 0, 10);
+    assert_true(share_of_b(fix, 20, 6) > 1 - 0.2 * (1 - OF_B));
+    assert_true(share_of_b(fix, 0.05, 6) > 1 - 0.2 * (1 - OF_B));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -553,6 +593,7 @@ int main(void)
         TEST(what_runs_once_costs_what_it_costs_elsewhere),
         TEST(what_shares_a_column_is_known_by_its_samples),
         TEST(places_beyond_the_last_column_share_one),
+        TEST(what_a_stretch_takes_beyond_its_costs_only_samples_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
