@@ -474,10 +474,13 @@ static void lane_go_on_to(struct replay *replay, struct queue_of_calls *lane, co
     lane_go_on(replay, lane, call, to_ns);
 }
 
-/* Inside a wait a process does nothing that others could wait for, but for what it was outside MPI for last. */
+/* Inside a wait a process does nothing that others could wait for, but for what it was outside MPI for last. What it
+ * waited for until who released it in the end came by is known by then (may be NULL). */
 static void lane_set_waiting_point(struct replay *replay, const struct queue_of_calls *lane, struct mark *begin,
-                                   uint32_t site, struct point *point)
+                                   const struct point *came_by, uint32_t site, struct point *point)
 {
+    if (came_by && came_by->is_set && came_by->mark && came_by->time_ns <= point->time_ns)
+        begin = came_by->mark;
     struct history *history = &replay->links->history;
     uint32_t aside = history_aside(history);
     const struct polling_part *stretch = polling_stretch_before(&lane->polling, point->time_ns);
@@ -551,13 +554,13 @@ static struct sleepers *lane_wait_next(struct replay *replay, struct queue_of_ca
     for (size_t i = 0; i < lane->polling.points.n; i++) {
         struct point *point = lane->polling.points.at[i];
         if (!point->is_set && point->time_ns >= begin->time_ns && point->time_ns <= release->point->time_ns)
-            lane_set_waiting_point(replay, lane, begin, lane->polling.site, point);
+            lane_set_waiting_point(replay, lane, begin, release->came_by, lane->polling.site, point);
     }
     for (size_t i = 0; i < call->callbacks.n; i++) {
         struct point *back = call->callbacks.at[i].back;
         if (back && !back->is_set && !back->mark && back->time_ns >= begin->time_ns &&
             back->time_ns <= release->point->time_ns)
-            lane_set_waiting_point(replay, lane, begin, call->site, back);
+            lane_set_waiting_point(replay, lane, begin, release->came_by, call->site, back);
     }
     struct sleepers *unknown = release->point->is_set || call->is_forced ? NULL : &release->point->sleepers;
     if (!unknown)
@@ -721,7 +724,7 @@ void replay_run(struct replay *replay)
         /* The location that was waited for still polls: so far that is a wait of which nothing is known. */
         struct point *point = point_in_polling(replay->lanes[oldest_asleep(replay, true)].first);
         struct queue_of_calls *polls = &replay->lanes[point->lane];
-        lane_set_waiting_point(replay, polls, polls->polling.mark, polls->polling.site, point);
+        lane_set_waiting_point(replay, polls, polls->polling.mark, NULL, polls->polling.site, point);
         replay_run_awake(replay);
     }
     while (replay->n_queued > QUEUED_MAX && replay->n_queued > n_max) {

@@ -42,6 +42,7 @@ struct release {
     bool is_inferred;
     uint64_t from_ns; /* it was not waited for before */
     struct gathering *gathering;
+    struct point *came_by; /* likewise: in the same wait that process had come before, for certain; NULL = it had not */
 };
 
 /* In the order of time: the certain one, then the one that is inferred. */

@@ -291,6 +291,7 @@ struct sleepers *waits_find_releases(struct relays *relays, const struct call *c
             last.inferred.gathering = last.certain.gathering;
         }
         last.inferred.from_ns = 0;
+        last.inferred.came_by = last.certain.point;
     } else if (last.certain.point) {
         releases->at[releases->n++] = last.certain;
     }

@@ -250,6 +250,28 @@ static void naps_do_not_take_the_blame_of_the_late_member(void **state)
     }
 }
 
+/* Rank 0 comes late, looks once, naps and looks again; rank 1 naps until it has come. Each goes on when it looks, so
+ * both need a look of the other one after rank 0 has come: rank 0 goes on from one that rank 1 takes while it still
+ * waits. */
+static void who_goes_on_from_a_nap_does_not_wait_for_itself(void **state)
+{
+    (void)state;
+    enum { NAP_US = 280, NAPS = 23, BEFORE_LOOK_US = 150 };
+    struct scene *scene = scene_make(2);
+    for (uint32_t step = 0; step < 20; step++) {
+        scene_work(scene, 1, "short", scene->now_us[1] + 1000);
+        uint64_t looks_us = scene->now_us[1] + 2 + (NAPS - 1) * (NAP_US + 1);
+        scene_work(scene, 0, "long", looks_us - BEFORE_LOOK_US);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            uint64_t request = scene_icollective(scene, rank, WW_ID_Ibarrier, scene->now_us[rank] + 2);
+            test_with_naps(scene, rank, request, rank ? NAPS : 1, NAP_US);
+        }
+    }
+    scene_analyse(scene);
+    assert_true(scene_blame(scene, "long", 0) > 0.9 * scene->analysis->waiting_ns / 1000);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +282,7 @@ int main(void)
         cmocka_unit_test(a_probe_that_succeeds_ends_the_wait),
         cmocka_unit_test(long_polling_keeps_what_comes_after_the_release),
         cmocka_unit_test(naps_do_not_take_the_blame_of_the_late_member),
+        cmocka_unit_test(who_goes_on_from_a_nap_does_not_wait_for_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
