@@ -114,19 +114,26 @@ static struct {
     uint64_t took_ns, sampled_ns;
 } first;
 
-/* When MPI_Init is about to return, and the helper has not run yet. A timer's signal comes with a tick of the kernel at
- * which the thread has the CPU: where many want it, that may be after far more than its period. */
-static APART void compute_first(void)
+/* A timer's signal comes with a tick of the kernel at which the thread has the CPU: where many want it, that may be
+ * after far more than its period. */
+static __attribute__((noinline)) bool first_is_sampled(void)
 {
     struct timer_ring *timer = recorder_self->sampler ? recorder_self->sampler->timer : NULL;
     struct sample oldest = {.weight_ns = 0};
+    bool has_fired = timer && timer_peek(timer, &oldest);
+    first.sampled_ns = timer ? oldest.weight_ns : first.took_ns / 4;
+    return has_fired || !timer;
+}
+
+/* When MPI_Init is about to return, and the helper has not run yet. */
+static APART void compute_first(void)
+{
     uint64_t began_ns = cpu_ns();
     do {
         for (int i = 0; i < 10000; i++)
             sink += 5 * i;
         first.took_ns = cpu_ns() - began_ns;
-    } while (first.took_ns < 40000000 || (timer && !timer_peek(timer, &oldest)));
-    first.sampled_ns = timer ? oldest.weight_ns : first.took_ns / 4;
+    } while (first.took_ns < 40000000 || !first_is_sampled());
 }
 
 /* No system call, and no fresh page. */
