@@ -10,7 +10,6 @@
  * more. They end when nobody listens any more; when one dies, the reading fails.
  */
 #pragma once
-#include "wrap/base/containers.h"
 #include <stdbool.h>
 #include <stdint.h>
 

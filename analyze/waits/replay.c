@@ -474,8 +474,8 @@ static void lane_go_on_to(struct replay *replay, struct queue_of_calls *lane, co
     lane_go_on(replay, lane, call, to_ns);
 }
 
-/* Inside a wait a process does nothing that others could wait for, but for what it was outside MPI for last. What it
- * waited for until who released it in the end came by is known by then (may be NULL). */
+/* Inside a wait a process does nothing that others could wait for, but for what it was outside MPI for last. If the
+ * point is behind `came_by` (NULL = there is none), it is known what the process waited for until then. */
 static void lane_set_waiting_point(struct replay *replay, const struct queue_of_calls *lane, struct mark *begin,
                                    const struct point *came_by, uint32_t site, struct point *point)
 {

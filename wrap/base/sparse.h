@@ -92,10 +92,10 @@ struct sums_line {
 struct sums {
     VEC(struct sums_line) lines;
     VEC(uint32_t) places; /* in lines, plus 1; 0 = free. A power of two, at most a quarter of them taken */
-    size_t last;          /* line that was added to */
+    size_t last;          /* of the lines, the one that was added to */
 };
 
-/* The line of this key, found or made. */
+/* The line with this key (a term's, divided by SUMS_LINE), found or made. */
 struct sums_line *sums_find(struct sums *sums, uint64_t key);
 static inline void sums_add(struct sums *sums, uint64_t key, double ns)
 {
