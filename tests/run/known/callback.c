@@ -13,7 +13,7 @@ static int rank;
 static int compare(const void *a, const void *b)
 {
     int left = *(const int *)a, right = *(const int *)b;
-    long links = rank == 1 ? 600000 : 60000;
+    long links = rank == 1 ? 6000000 : 600000; /* longer than a scheduler takes a CPU away for */
     double x = left, all;
     /* begin comparison */
     for (long i = 0; i < links; i++)
@@ -26,11 +26,11 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-    int numbers[64];
+    int numbers[16];
     rank = known_start(&argc, &argv);
-    for (int i = 0; i < 64; i++)
-        numbers[i] = i * 37 % 64;
-    qsort(numbers, 64, sizeof *numbers, compare);
+    for (int i = 0; i < 16; i++)
+        numbers[i] = i * 7 % 16;
+    qsort(numbers, 16, sizeof *numbers, compare);
     MPI_Finalize();
     return 0;
 }
